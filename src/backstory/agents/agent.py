@@ -1,0 +1,48 @@
+"""What Backstory needs to know about an agent, as data.
+
+An agent is a row: which of its hooks we install, in which shape it wants an answer, and two functions that
+turn what it sends (`read_hook`) and what it writes itself (`read_history`) into the same events.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from backstory.errors import BackstoryError
+from backstory.model import Event
+
+
+class Unreadable(BackstoryError):
+    """A payload that parses but is not what its event must be; it goes to quarantine with this reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class HookEvent:
+    """One hook that we install. `wakes`: it starts the worker. `answers`: it may print context."""
+
+    name: str
+    timeout: int
+    answers: bool = False
+    wakes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One coding agent.
+
+    `shape` is how it takes injected context: "hook_specific", "top_level" or "plain".
+    `read_hook` takes the event's name, its payload and the time in milliseconds; an event that means nothing
+    to us gives no events, a malformed one raises `Unreadable`.
+    `our_tools` are globs of the names under which our own MCP tools appear.
+    """
+
+    name: str
+    title: str
+    hooks: tuple[HookEvent, ...]
+    shape: str
+    read_hook: Callable[[str, Mapping[str, object], int], list[Event]]
+    read_history: Callable[[Iterable[bytes], str], Iterator[Event]] | None
+    our_tools: tuple[str, ...]

@@ -1,0 +1,109 @@
+"""Files that are never half written, and locks that die with their holder.
+
+State goes to a temporary file, is fsynced and renamed over the target, so a kill at any instant leaves
+the old content or the new. Locks are the operating system's own: a killed holder releases them.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(fd: int) -> bool:
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+else:
+    import fcntl
+
+    def _try_lock(fd: int) -> bool:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def make_private_dir(path: Path) -> Path:
+    """Create a folder that only its owner can enter, whatever the umask says."""
+    path.mkdir(parents=True, exist_ok=True)
+    if os.stat(path).st_mode & 0o077:
+        path.chmod(0o700)
+    return path
+
+
+def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Replace `path` by `data` as a whole; missing parent folders are created."""
+    make_private_dir(path.parent) if not path.parent.exists() else None
+    fd, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), mode) if hasattr(os, "fchmod") else None
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def read_state(path: Path, default: Any) -> Any:
+    """Read a JSON state file; a corrupt one is moved aside with a time stamp and the default is used."""
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return default
+    except (ValueError, UnicodeDecodeError) as error:
+        aside = path.with_name(f"{path.name}.bak-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+        path.replace(aside)
+        log.warning("%s is corrupt (%s); moved to %s, starting from the default", path, error, aside.name)
+        return default
+
+
+def write_state(path: Path, value: Any) -> None:
+    """Write a JSON state file as a whole."""
+    write_atomic(path, json.dumps(value, ensure_ascii=False, indent=1).encode())
+
+
+@contextlib.contextmanager
+def lock(path: Path, wait: float = 0.0) -> Iterator[bool]:
+    """Hold the lock at `path` for the block; yields False if it was not free within `wait` seconds."""
+    make_private_dir(path.parent) if not path.parent.exists() else None
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        deadline = time.monotonic() + wait
+        while not (held := _try_lock(fd)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if held:
+            os.ftruncate(fd, 0)
+            os.write(fd, str(os.getpid()).encode())
+        yield held
+    finally:
+        os.close(fd)
+
+
+def append_locked(path: Path, text: str) -> None:
+    """Append a whole entry to a log that several processes share; entries never mix."""
+    with lock(path.with_name(f".{path.name}.lock"), wait=30) as held:
+        if not held:
+            raise TimeoutError(f"{path} has been locked for 30 s by another process")
+        with path.open("ab", opener=lambda p, flags: os.open(p, flags, 0o600)) as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())

@@ -1,0 +1,140 @@
+"""Prose out of Markdown: sentences with the heading and the bullet they stand under.
+
+Code blocks, quotations, tables and pasted logs are not anybody's words and are left out; the tags
+with which agents wrap their own machinery are no prompt at all.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+BLOCK_TAGS = re.compile(
+    r"<(system-reminder|command-(?:name|message|args|contents)|local-command-\w+|task-notification|bash-(?:input|stdout|stderr)"
+    r"|user-prompt-submit-hook|ide_\w+|think|thinking)>.*?(?:</\1>|\Z)",
+    re.DOTALL,
+)
+NO_PROMPT = re.compile(
+    r"\s*(?:\[Request interrupted|Caveat: The messages below|This session is being continued from a previous"
+    r"|\[Image|API Error|No response requested)",
+)
+INTERRUPTED = re.compile(r"\s*\[Request interrupted")
+
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*)")
+_BOLD_LINE = re.compile(r"\s*(?:\*\*|__)(.{2,70}?)(?:\*\*|__)\s*:?\s*$")
+_LABEL_LINE = re.compile(r"\s*(?:\*\*|__)?([^\s.`|][^.`|]{2,60}?)(?:\*\*|__)?\s*[:：]\s*(?:\*\*|__)?\s*$")
+_BULLET = re.compile(r"(\s*)(?:[-*•‣–]|\d{1,2}[.)]|[a-zA-Z][.)])\s+(?:\[([ xX~>-])\]\s*)?(.*)")
+_NOT_PROSE = re.compile(
+    r"\s*(?:\||>|\$ |❯|at \S+ \(|File \"|\d{4}-\d\d-\d\d[T ]\d\d:|\[\d\d[/:]|[+-]{3} |@@ |diff --git|"
+    r"\d+→|[-=─━═*_]{4,}|[│┃╭╰┌└├]|\S+:\d+:\d+|npm ERR|Traceback|\{|\}|</?\w)"
+)
+_SPLIT = re.compile(r"(?<=[.!?…])[)\"'*_]*\s+(?=[\"'(*_`]*[^\W\d_a-zß-öø-ÿ]|[¿¡]|[\"'(*_`]*\d|i\b)|(?<=[。！？])")
+_LOWER_SPLIT = re.compile(r"(?<=[a-z)`]{2}[.!?])\s+(?=[a-z`])")
+_LONG_QUOTE = re.compile(r"[\"“„«]([^\"“”„«»\n]{30,}?)[\"”“»]")
+_MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+\\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence; `heading` is the nearest heading above it, `box` the mark of a task list."""
+
+    text: str
+    heading: str = ""
+    bullet: bool = False
+    box: str = ""
+    first: bool = True
+    depth: int = 0
+
+
+def prompt_words(text: str) -> str:
+    """What the person wrote, without the agent's own tags; "" when nothing of it is theirs."""
+    if "<" in text:
+        text = BLOCK_TAGS.sub(" ", text)
+    if NO_PROMPT.match(text):
+        return ""
+    if "\x1b" in text:
+        text = ANSI.sub("", text)
+    return text.strip().removesuffix("---").strip()
+
+
+def plain(text: str) -> str:
+    """A line without Markdown marks and emoji."""
+    return " ".join(_EMOJI.sub("", _MARKS.sub("", text)).split())
+
+
+def heading_of(line: str) -> str | None:
+    """The words of a heading line, of a bold line, or of a line that ends in a colon."""
+    match = _HEADING.match(line) or _BOLD_LINE.match(line) or _LABEL_LINE.match(line)
+    return plain(match.group(1)).strip(" :：") if match else None
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """The sentences of a text in order."""
+    heading, fenced = "", False
+    buffer, mark = "", ("", False, "", 0)
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+            continue
+        if fenced:
+            continue
+        if not line.strip():
+            yield from _cut(buffer, mark)
+            buffer = ""
+            continue
+        bullet = _BULLET.match(line)
+        if bullet is None and (title := heading_of(line)) is not None:
+            yield from _cut(buffer, mark)
+            buffer, heading = "", title
+            continue
+        if _NOT_PROSE.match(line):
+            yield from _cut(buffer, mark)
+            buffer = ""
+            continue
+        if bullet is not None:
+            yield from _cut(buffer, mark)
+            depth = len(bullet.group(1).expandtabs(4))
+            buffer, mark = bullet.group(3), (heading, True, bullet.group(2) or "", depth)
+        elif buffer and (line.lstrip()[:1].islower() or buffer.rstrip()[-1:] in ",;("):
+            buffer = f"{buffer} {line.strip()}"
+        else:
+            yield from _cut(buffer, mark)
+            buffer, mark = line, (heading, False, "", 0)
+    yield from _cut(buffer, mark)
+
+
+def _cut(text: str, mark: tuple[str, bool, str, int]) -> Iterator[Sentence]:
+    if not text:
+        return
+    heading, bullet, box, depth = mark
+    first = True
+    for part in _SPLIT.split(text):
+        for piece in _LOWER_SPLIT.split(part):
+            words = plain(_LONG_QUOTE.sub("“…”", piece))
+            if len(words) > 2:
+                yield Sentence(words, heading, bullet, box, first, depth)
+                first = False
+
+
+def shorten(text: str, limit: int) -> str:
+    """One line of at most `limit` characters, cut between words."""
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    cut = line[: limit - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > limit * 0.6 else cut).rstrip(" ,;:.") + "…"
+
+
+def gist(text: str, limit: int) -> str:
+    """The first prose of a message, as one line."""
+    parts: list[str] = []
+    size = 0
+    for sentence in sentences(text[:6_000]):
+        parts.append(sentence.text)
+        size += len(sentence.text) + 1
+        if size >= limit:
+            break
+    return shorten(" ".join(parts) or text, limit)

@@ -1,0 +1,22 @@
+"""The hook path: what runs while an agent waits, fenced off from the rest of the product.
+
+An agent runs our hook dozens of times a minute, so every import is paid for by the user. Nothing in this
+folder imports anything but a few cheap parts of the standard library (a test holds the allow-list), and
+nothing here opens the database: the worker prepares small JSON files, the hook reads those and what still
+waits in the spool. `capture/hookfiles.py` compiles these modules into the home, where no site-packages, no
+virtual environment and no upgrade in progress can get in their way. The product imports them too, so that
+the brief on the command line and the one an agent receives are the same text.
+
+hook.sh      copies a payload into the spool; the whole of a capture hook, sourced by the agent's `sh -c`
+command.py   the command line that an agent's settings hold
+spool.py     the spool's file format: names, trailer, listing, reading, writing
+identity.py  which project a folder belongs to, by reading git's files
+globs.py     the ignore globs of the settings
+payload.py   JSON without the json module
+patterns.py  the table of secrets and personal data
+redact.py    takes them out of a text
+overlay.py   rows from what is still in the spool
+brief.py     rows to the text that a starting session receives
+__main__.py  the answering hook
+windows.py   both hooks in one process, for Windows
+"""

@@ -1,0 +1,74 @@
+# Backstory's hook, sourced by the command that `backstory install` registers with an agent. It copies what
+# the agent sent into the spool and lets the agent go on: no parsing, no database, no network.
+#
+# Only builtins and absolute paths: PATH may be empty, the working folder gone. Whatever happens, the shell
+# ends in `exit 0`, because 2 would block the agent, and dash exits 2 for a bad redirect or a failed fork.
+# stdout belongs to the answer alone.
+
+[ -z "${BACKSTORY_GUARD-}" ] || exit 0
+if [ -t 0 ]; then
+    printf '%s\n' "This is Backstory's hook: a coding agent runs it and sends an event to its stdin." >&2
+    exit 0
+fi
+set +eu -C # noclobber: two writers never share a file, though pids are reused
+umask 077
+
+home=@HOME@
+python=@PYTHON@
+name=$home/spool/$BACKSTORY_AGENT.$BACKSTORY_EVENT.$PPID.$$
+file=$name
+serial=0
+lost=open # at which step the payload would be lost; empty when all of it is in the file
+answers=  # the agent waits for what we print
+wakes=    # a worker should look at the spool
+
+case $BACKSTORY_EVENT in
+    SessionStart | sessionStart) answers=1 wakes=1 ;;
+    Stop | StopFailure | SessionEnd | PreCompact) wakes=1 ;;
+    agentStop | sessionEnd | preCompact | AfterAgent) wakes=1 ;;
+esac
+
+# A mark is an empty file whose name tells the reason: that much can be written on a full disk too.
+mark() { { printf '' >|"$file.$1.fail"; } 2>/dev/null; }
+
+# The last thing this shell does, after a failed fork too.
+trap '[ -z "$lost" ] || mark "$lost"; exit 0' EXIT
+
+# The trailer byte says that the writer finished. An answering hook writes it later, see below.
+spool() {
+    { lost=write; LC_ALL=C @CAT@ && { [ "$answers" ] || printf '\036'; } && lost=; } 2>/dev/null >"$file"
+}
+
+spool
+if [ "$lost" = open ] && [ ! -d "$home/spool" ]; then
+    @MKDIR@ -p "$home/spool" 2>/dev/null
+    spool
+fi
+while [ "$lost" = open ] && [ -e "$file" ] && [ "$serial" -lt 99 ]; do
+    serial=$((serial + 1))
+    file=$name.$serial
+    spool
+done
+
+answer() {
+    [ -x "$python" ] || return 0
+    "$python" -I -S "$home/hook/lib/backstory/hook/__main__.pyc" \
+        "$home" "$BACKSTORY_AGENT" "$BACKSTORY_EVENT" "$@" 2>/dev/null || mark "answer-$?"
+}
+
+if [ "$answers" ] && [ -z "$lost" ]; then
+    # Open it before the trailer shows it to the drain, which unlinks what it has stored.
+    { { printf '\036' >>"$file" || lost=write; } 2>/dev/null; answer <&3 3<&-; } 3<"$file"
+elif [ "$answers" ]; then
+    answer lost </dev/null # a full or read-only disk is no reason to start without memory
+fi
+
+if [ "$wakes" ] && [ -x "$python" ]; then
+    # Ignored before the fork: set inside the child, it would still die with the agent's process group.
+    trap '' HUP INT TERM
+    cd /
+    BACKSTORY_GUARD=1 "$python" -I -m backstory.worker "$home" \
+        </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+elif [ "$wakes" ]; then
+    { printf '%s\n' "$python" >|"$home/spool/interpreter.fail"; } 2>/dev/null
+fi

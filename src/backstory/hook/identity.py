@@ -1,0 +1,223 @@
+"""Which project a folder belongs to, found by reading git's files, without running git.
+
+A project is its repository, not its folder's name. In order: what the user confirmed for this path (a
+cloned repository must not claim another project's memory by itself); the remote, in one spelling; git's
+common folder, so that worktrees share and submodules do not; the folder itself. Everything read here may
+be broken or hostile: a file that makes no sense counts as missing, and nothing raises.
+"""
+
+import os
+from _blake2 import blake2b
+
+from backstory.hook import remote
+
+MARKERS = (
+    "package.json", "pyproject.toml", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts",
+    "composer.json", "Gemfile", "mix.exs", "pubspec.yaml", "Package.swift", "setup.py", "deno.json",
+)  # fmt: skip
+_SMALL = 64 * 1024
+_REFS = 16 * 1024 * 1024
+
+
+class Place:
+    """A folder as git sees it, and the project it belongs to."""
+
+    __slots__ = ("branch", "commit", "common_dir", "git_dir", "identity", "name", "root", "worktree")
+
+    def __init__(self, identity: str, root: str) -> None:
+        self.identity = identity
+        self.name = remote.last_part(identity)
+        self.root = root
+        self.branch = ""
+        self.commit = ""
+        self.worktree = ""  # a linked worktree's name; empty in the main one
+        self.git_dir = ""
+        self.common_dir = ""
+
+
+def project_id(identity: str) -> str:
+    """The id of a project, the same on every machine for the same remote."""
+    return "p" + blake2b(_bytes(identity), digest_size=8).hexdigest()
+
+
+def session_id(agent: str, native: str) -> str:
+    """The id of an agent's session; whatever the agent calls it becomes a safe name for a file."""
+    return "s" + blake2b(_bytes(f"{agent}\0{native}"), digest_size=8).hexdigest()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def resolve(
+    cwd: str, confirmed: dict[str, str] | None = None, monorepo: bool | list[str] | tuple[str, ...] = ()
+) -> Place:
+    """The place of `cwd`, which may no longer exist."""
+    here = _real(cwd)
+    folder, gone = here, False
+    while not os.path.isdir(folder):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder, gone = parent, True
+    place = _work_tree(folder) or Place(here if gone else folder, here if gone else folder)
+    if place.common_dir:
+        identity = _of_remote(place) or place.common_dir
+        if monorepo is True or (monorepo and ("*" in monorepo or identity in monorepo)):
+            identity += _package(folder, place.root)
+        place.identity = identity
+        place.name = _name(place, identity)
+    if confirmed:
+        _claim(place, here, confirmed)
+    return place
+
+
+def _real(path: str) -> str:
+    """A real path where there is one; a NUL or a loop in it leaves the path as it was given."""
+    path = path.replace("\0", "") or os.sep
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return os.path.normpath(path)
+
+
+def _name(place: Place, identity: str) -> str:
+    if identity == place.common_dir:  # /x/shop/.git is shop, in every worktree
+        base = os.path.basename(identity)
+        return remote.last_part(os.path.dirname(identity) if base.startswith(".") else identity)
+    return remote.last_part(identity)
+
+
+def _work_tree(folder: str) -> Place | None:
+    """The git work tree around `folder`; a `.git` that leads nowhere is passed by, as if it were not there."""
+    while True:
+        dot = os.path.join(folder, ".git")
+        git_dir = _git_dir(dot, folder)
+        if git_dir:
+            break
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    shared = _line(os.path.join(git_dir, "commondir"))
+    common = _real(os.path.join(git_dir, shared)) if shared else git_dir
+    if shared and not os.path.isdir(common):
+        shared, common = "", git_dir
+    place = Place(common, folder)
+    place.git_dir, place.common_dir = git_dir, common
+    place.worktree = os.path.basename(git_dir) if shared else ""
+    _head(place)
+    return place
+
+
+def _git_dir(dot: str, folder: str) -> str:
+    """Where `.git` leads: itself, or what a worktree's or submodule's file names; empty if nowhere."""
+    if not os.path.isdir(dot):
+        line = _line(dot)
+        if not line.startswith("gitdir:"):
+            return ""
+        dot = os.path.join(folder, line[len("gitdir:") :].strip())
+    return _real(dot) if os.path.isfile(os.path.join(dot, "HEAD")) else ""
+
+
+def _head(place: Place) -> None:
+    head = _line(os.path.join(place.git_dir, "HEAD"))
+    if not head.startswith("ref:"):
+        place.commit = _hash(head)
+        return
+    ref = head[len("ref:") :].strip()
+    if not ref.startswith("refs/") or ".." in ref:
+        return
+    place.branch = ref[len("refs/heads/") :] if ref.startswith("refs/heads/") else ref
+    for folder in (place.git_dir, place.common_dir):
+        place.commit = _hash(_line(os.path.join(folder, ref)))
+        if place.commit:
+            return
+    packed = b"\n" + read_file(os.path.join(place.common_dir, "packed-refs"), _REFS)
+    end = packed.find(b" " + ref.encode("utf-8", "surrogateescape") + b"\n")
+    if end > 0:
+        place.commit = _hash(packed[packed.rfind(b"\n", 0, end) + 1 : end].decode("ascii", "replace"))
+
+
+def _hash(text: str) -> str:
+    good = len(text) in (40, 64) and not text.strip("0123456789abcdef")
+    return text if good else ""
+
+
+def _of_remote(place: Place) -> str:
+    """The remote in its one spelling: origin, else the first by name."""
+    config = read_file(os.path.join(place.common_dir, "config"), _REFS)
+    urls = remote.urls(config.decode("utf-8", "surrogateescape"))
+    for name in sorted(urls, key=_origin_first):
+        if identity := remote.normalise(urls[name], place.root):
+            return identity
+    return ""
+
+
+def _origin_first(name: str) -> tuple[bool, str]:
+    return name != "origin", name
+
+
+def _package(folder: str, root: str) -> str:
+    """`#path/of/package` for the nearest package marker below the root, or nothing."""
+    while folder != root and len(folder) > len(root):
+        if any(os.path.isfile(os.path.join(folder, marker)) for marker in MARKERS):
+            return "#" + os.path.relpath(folder, root).replace(os.sep, "/")
+        folder = os.path.dirname(folder)
+    return ""
+
+
+def _claim(place: Place, here: str, confirmed: dict[str, str]) -> None:
+    """Take the identity that a `.backstory.toml` claims, if the user confirmed just that for its path."""
+    candidates = []
+    folder = here
+    while True:
+        candidates.append(folder)
+        parent = os.path.dirname(folder)
+        if folder == parent:
+            break
+        folder = parent
+    if os.path.basename(place.common_dir) == ".git":  # a worktree obeys what holds for the main one
+        candidates.append(os.path.dirname(place.common_dir))
+    for folder in candidates:
+        wanted = confirmed.get(folder)
+        if wanted and claimed(folder) == wanted:
+            place.identity = wanted
+            place.name = remote.last_part(wanted)
+            return
+
+
+def claimed(folder: str) -> str:
+    """What `.backstory.toml` in `folder` says the project is: its top-level `project = "…"`."""
+    text = read_file(os.path.join(folder, ".backstory.toml"), _SMALL).decode("utf-8", "replace")
+    for line in text.splitlines():
+        key, _, value = line.strip().partition("=")
+        if key.startswith("["):
+            return ""
+        value = value.strip()
+        if key.strip() == "project" and len(value) > 1 and value[0] in "\"'":
+            return value[1:].partition(value[0])[0].strip()
+    return ""
+
+
+def _line(path: str) -> str:
+    """The first line of a small file, without surrounding space; empty if it makes no sense."""
+    data = read_file(path, _SMALL)
+    if b"\0" in data:
+        return ""
+    return data.decode("utf-8", "surrogateescape").partition("\n")[0].strip()
+
+
+def read_file(path: str, limit: int) -> bytes:
+    """A regular file's first `limit` bytes; empty if it cannot be read. Never waits for a pipe."""
+    try:
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError):
+        return b""
+    try:
+        stat = os.fstat(fd)
+        return os.read(fd, min(limit, stat.st_size)) if stat.st_mode & 0o170000 == 0o100000 else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)

@@ -1,0 +1,157 @@
+"""The spool's file format, shared by the hook that writes and the drain that reads.
+
+A file is one payload as the agent sent it, then one trailer byte, which cannot stand raw in JSON: with it
+the writer finished, without it the writer is still at work or was killed. The name says whose it is,
+`agent.event.ppid.pid[.n]`; `….reason.fail` beside it marks what a hook could not do. Whatever else lies in
+the folder is not ours and is left alone.
+"""
+
+import os
+import time
+
+TRAILER = b"\x1e"
+RECEIPT = "brief"  # the event name of what the answering hook leaves about itself
+_NAME_LIMIT = 200
+
+
+class Name:
+    """Who wrote a spool file."""
+
+    __slots__ = ("agent", "event", "pid", "ppid", "serial")
+
+    def __init__(self, agent: str, event: str, ppid: int, pid: int, serial: int = 0) -> None:
+        self.agent = agent
+        self.event = event
+        self.ppid = ppid
+        self.pid = pid
+        self.serial = serial
+
+
+class Entry:
+    """A spool file as the folder lists it."""
+
+    __slots__ = ("inode", "mtime_ns", "name", "path", "size")
+
+    def __init__(self, path: str, name: Name, mtime_ns: int, size: int, inode: int) -> None:
+        self.path = path
+        self.name = name
+        self.mtime_ns = mtime_ns
+        self.size = size
+        self.inode = inode
+
+
+def parse_name(text: str) -> Name | None:
+    """What a file's name says, or None if no hook of ours wrote it."""
+    parts = text.split(".")
+    if not 4 <= len(parts) <= 5 or len(text) > _NAME_LIMIT or not text.isascii():
+        return None
+    agent, event, *numbers = parts
+    if not agent.replace("-", "").isalnum() or not event.isalnum():
+        return None
+    if not all(number.isdigit() for number in numbers):
+        return None
+    return Name(agent, event, *map(int, numbers))
+
+
+def parse_fail(text: str) -> tuple[str, str, str] | None:
+    """Agent, event and reason of a `.fail` mark; `interpreter.fail` belongs to no agent."""
+    if not text.endswith(".fail"):
+        return None
+    base, _, reason = text[: -len(".fail")].rpartition(".")
+    if not base:
+        return "", "", reason
+    name = parse_name(base)
+    return (name.agent, name.event, reason) if name else None
+
+
+def entries(folder: str, newest: int = 0, until: float = 0.0) -> list[Entry]:
+    """Our files, oldest first: all of them or the `newest` ones; stops looking at monotonic `until`."""
+    found = []
+    try:
+        with os.scandir(folder) as listing:
+            for item in listing:
+                name = parse_name(item.name)
+                if name is None:
+                    continue
+                try:
+                    stat = item.stat(follow_symlinks=False)
+                except OSError:  # drained meanwhile
+                    continue
+                if stat.st_mode & 0o170000 == 0o100000:
+                    found.append(Entry(item.path, name, stat.st_mtime_ns, stat.st_size, stat.st_ino))
+                if until and time.monotonic() > until:
+                    break
+    except OSError:  # no spool yet, or not for us
+        return []
+    found.sort(key=_order)
+    return found[-newest:] if newest else found
+
+
+def _order(entry: Entry) -> tuple[int, str]:
+    return entry.mtime_ns, entry.path
+
+
+def read(path: str) -> bytes | None:
+    """The payload of a finished file, or None if its writer has not finished or it is gone."""
+    try:
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError:
+        return None
+    try:
+        data = _read_all(fd)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    return data[:-1] if data.endswith(TRAILER) else None
+
+
+def _read_all(fd: int) -> bytes:
+    size = os.fstat(fd).st_size
+    data = os.read(fd, size + 1)
+    if len(data) == size:
+        return data
+    chunks = [data]  # a read may be short above 2 GB, or the file grew
+    while chunk := os.read(fd, 1 << 20):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def write(folder: str, agent: str, event: str, data: bytes) -> str:
+    """Leave a payload as the script's hook would, and the same marks on failure; the new file's path."""
+    path = os.path.join(folder, f"{agent}.{event}.{os.getppid()}.{os.getpid()}")
+    reason = "open"
+    try:
+        path, fd = _create(path)
+        reason = "write"
+        try:
+            view = memoryview(data + TRAILER)
+            while view:
+                view = view[os.write(fd, view) :]
+        finally:
+            os.close(fd)
+    except OSError:
+        leave_mark(path, reason)
+        raise
+    return path
+
+
+def _create(base: str) -> tuple[str, int]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    path = base
+    for _ in range(99):
+        try:
+            return path, os.open(path, flags, 0o600)
+        except FileExistsError:  # one process may write many (`serve`), so do not count upwards
+            path = f"{base}.{time.monotonic_ns() % 1_000_000_000}"
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(base), 0o700, exist_ok=True)
+    return path, os.open(path, flags, 0o600)
+
+
+def leave_mark(path: str, reason: str) -> None:
+    """Say beside a spool file what could not be done; a mark that cannot be left either is let go."""
+    try:
+        os.close(os.open(f"{path}.{reason}.fail", os.O_WRONLY | os.O_CREAT, 0o600))
+    except OSError:
+        pass

@@ -1,0 +1,236 @@
+"""The nouns of Backstory: what happened (events), what is worth giving back (memories).
+
+Everything past `agents/` and `capture/` speaks in these frozen values; nobody sees a raw payload.
+Times are UTC epoch milliseconds. Texts are redacted already.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What an event says happened."""
+
+    SESSION_STARTED = "session_started"
+    PROMPT = "prompt"
+    TOOL = "tool"
+    SAID = "said"
+    REASONED = "reasoned"
+    COMPACTING = "compacting"
+    COMPACTED = "compacted"
+    TURN_ENDED = "turn_ended"
+    TURN_FAILED = "turn_failed"
+    SUBAGENT_ENDED = "subagent_ended"
+    SESSION_ENDED = "session_ended"
+    REMEMBERED = "remembered"
+
+
+class Action(StrEnum):
+    """What a tool did, whatever the agent calls it."""
+
+    NONE = ""
+    RUN = "run"
+    READ = "read"
+    WRITE = "write"
+    EDIT = "edit"
+    FIND = "find"
+    FETCH = "fetch"
+    DELEGATE = "delegate"
+    PLAN = "plan"
+    OTHER = "other"
+
+
+class Outcome(StrEnum):
+    """How a tool call or a turn ended."""
+
+    NONE = ""
+    OK = "ok"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The place an event happened in, as git saw it."""
+
+    cwd: str = ""
+    branch: str = ""
+    commit: str = ""
+    worktree: str = ""
+    dirty: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened in a session. Canonical; appended, never changed.
+
+    `text` is what a reader would read: the prompt, the reply, the error or output, the summary.
+    `target` is what a tool worked on: the command line, the path, the URL, the query.
+    `native_id` is the agent's own id for the thing (tool_use_id, prompt id) or "" if it has none.
+    `body` is the whole redacted payload as JSON text, kept in the compressed side table.
+    """
+
+    agent: str
+    session: str
+    kind: Kind
+    at: int
+    text: str = ""
+    action: Action = Action.NONE
+    tool: str = ""
+    target: str = ""
+    outcome: Outcome = Outcome.NONE
+    reason: str = ""
+    native_id: str = ""
+    subagent: str = ""
+    subagent_type: str = ""
+    transcript: str = ""
+    where: Where = field(default_factory=Where)
+    body: str = ""
+    recalled: bool = False
+    origin: str = "live"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event as the store gives it back: with its id, its turn and its place in the session."""
+
+    id: str
+    session_id: str
+    turn: int
+    seq: int
+    payload_size: int
+    event: Event
+
+
+class SessionStatus(StrEnum):
+    """Whether a session is thought to be alive."""
+
+    ACTIVE = "active"
+    ENDED = "ended"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session of one agent in one project; a sub-agent's has a parent."""
+
+    id: str
+    agent: str
+    native_id: str
+    project_id: str
+    project_name: str
+    parent_id: str
+    subagent_type: str
+    source: str
+    cwd: str
+    branch: str
+    transcript: str
+    started_at: int
+    last_at: int
+    ended_at: int | None
+    end_reason: str
+    status: SessionStatus
+    prompt_count: int
+    event_count: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A repository or folder, by identity and not by its folder's name."""
+
+    id: str
+    identity: str
+    name: str
+    root: str
+    seen_at: int
+
+
+class MemoryKind(StrEnum):
+    """What a memory is good for."""
+
+    SUMMARY = "summary"
+    TURN = "turn"
+    DECISION = "decision"
+    LESSON = "lesson"
+    ATTEMPT = "attempt"
+    COMMAND = "command"
+    PREFERENCE = "preference"
+    NEXT_STEP = "next_step"
+    CHECKPOINT = "checkpoint"
+    FACT = "fact"
+
+
+class Tier(StrEnum):
+    """How a memory was made."""
+
+    VERBATIM = "T0"
+    RULES = "T1"
+    MODEL = "T2"
+
+
+class MemoryStatus(StrEnum):
+    """Where a memory is in its life."""
+
+    CANDIDATE = "candidate"
+    CONFIRMED = "confirmed"
+    SUPERSEDED = "superseded"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+
+
+class Scope(StrEnum):
+    """Who may see a memory."""
+
+    PROJECT = "project"
+    USER = "user"
+    SHARED = "shared"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory as a distiller proposes it; the store gives it an id that survives a rebuild.
+
+    `subject` is what makes it the same memory when it is distilled again: two drafts of one session
+    with the same kind and subject are one. `sources` are the ids of the events it rests on.
+    `said_by` is who said it: "user", "assistant", "tool" or "" when it was observed by rules.
+    """
+
+    kind: MemoryKind
+    subject: str
+    text: str
+    at: int
+    sources: tuple[str, ...]
+    detail: str = ""
+    reason: str = ""
+    files: tuple[str, ...] = ()
+    said_by: str = ""
+    weight: float = 1.0
+    auto: bool = True
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Something distilled that is worth giving back. Derived; names the events it comes from."""
+
+    id: str
+    project_id: str
+    project_name: str
+    session_id: str
+    agent: str
+    kind: MemoryKind
+    tier: Tier
+    status: MemoryStatus
+    scope: Scope
+    text: str
+    detail: str
+    reason: str
+    files: tuple[str, ...]
+    said_by: str
+    at: int
+    weight: float
+    pinned: bool
+    turn: int
+    made_by: str
+    sources: tuple[str, ...] = ()

@@ -1,0 +1,81 @@
+"""Where things are kept: one home, and what lies in it."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+
+def default_home() -> Path:
+    """`$BACKSTORY_HOME`, else the platform's data folder for this user."""
+    if chosen := os.environ.get("BACKSTORY_HOME"):
+        return Path(chosen).expanduser().absolute()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "backstory"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The folder that holds everything Backstory keeps; nothing else is ever written outside it."""
+
+    root: Path
+
+    @classmethod
+    def default(cls) -> "Home":
+        """The home of this user, as the environment says."""
+        return cls(default_home())
+
+    @property
+    def database(self) -> Path:
+        """The one SQLite file."""
+        return self.root / "backstory.db"
+
+    @property
+    def settings(self) -> Path:
+        """The user's settings, TOML."""
+        return self.root / "settings.toml"
+
+    @property
+    def spool(self) -> Path:
+        """What hooks left and the drain has not stored yet."""
+        return self.root / "spool"
+
+    @property
+    def quarantine(self) -> Path:
+        """Spooled files that could not be read, redacted, with their reasons."""
+        return self.spool / "quarantine"
+
+    @property
+    def hook(self) -> Path:
+        """The script and the compiled code that agents' hooks run."""
+        return self.root / "hook"
+
+    @property
+    def briefs(self) -> Path:
+        """Prepared briefs, one file a project; sessions' own in `sessions/`."""
+        return self.root / "briefs"
+
+    @property
+    def logs(self) -> Path:
+        """Log files of hooks and worker."""
+        return self.root / "logs"
+
+    @property
+    def backups(self) -> Path:
+        """Copies of the database, made before every migration."""
+        return self.root / "backups"
+
+    @property
+    def worker_lock(self) -> Path:
+        """Held by the one worker as long as it lives."""
+        return self.root / "worker.lock"
+
+    @property
+    def confirmed(self) -> Path:
+        """Which folders' `.backstory.toml` the user has confirmed."""
+        return self.root / "confirmed.json"

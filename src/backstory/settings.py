@@ -1,0 +1,180 @@
+"""Settings: one dataclass is the one table; its reader and its writer.
+
+A field `brief_max_chars` is the setting `brief.max_chars`; its documentation stands in the metadata and is
+what `backstory config` and docs/settings.md show. The file is TOML, the user's own: an unreadable one is
+never overwritten, the defaults are used and `doctor` says so.
+"""
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from backstory.atomic import write_atomic
+from backstory.errors import UsageError
+from backstory.paths import Home
+
+
+def _setting(default: Any, doc: str, choices: tuple[str, ...] = ()) -> Any:
+    metadata = {"doc": doc, "choices": choices}
+    if isinstance(default, tuple):
+        return field(default_factory=lambda: default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+SOURCES = ("startup", "resume", "clear", "compact", "fork")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a user can set, with its default."""
+
+    brief_max_chars: int = _setting(8_000, "Largest brief, in characters (an agent inlines about 10,000)")
+    brief_max_tokens: int = _setting(2_000, "Largest brief, in estimated tokens")
+    brief_sources: tuple[str, ...] = _setting(
+        SOURCES, "Which starts of a session get a brief: startup, resume, clear, compact, fork", SOURCES
+    )
+    capture_skip_tools: tuple[str, ...] = _setting(
+        (), "Tools whose calls are not stored, as globs; our own tools are always skipped"
+    )
+    capture_transcripts: bool = _setting(
+        True, "Read the agent's own transcript for what hooks do not carry (assistant's words in mid-turn)"
+    )
+    distil_max_turns: int = _setting(30, "Most turns that a session's text shows")
+    distil_max_chars: int = _setting(15_000, "Most characters that a session's text shows; cut between turns")
+    distil_min_turns_end: int = _setting(1, "Fewest turns for a session to be distilled when it ends")
+    distil_min_turns_compact: int = _setting(5, "Fewest turns for a session to be distilled at a compaction")
+    privacy_redact_off: tuple[str, ...] = _setting(
+        (), "Redaction rows to switch off by name, for example email, ip, phone"
+    )
+    privacy_ignore_paths: tuple[str, ...] = _setting(
+        (".env", ".env.*", "*.pem", "id_rsa*", "id_ed25519*", "*.kdbx"),
+        "Files whose content is never kept (globs on the name or the path)",
+    )
+    privacy_ignore_projects: tuple[str, ...] = _setting(
+        (), "Folders in which nothing is captured or briefed (globs on the path)"
+    )
+    project_monorepo: tuple[str, ...] = _setting(
+        (), "Remotes (host/owner/name) whose packages are projects of their own; * for all"
+    )
+    time_zone: str = _setting("", "Zone for days and shown times, such as Europe/Berlin; empty: the system's")
+    worker_linger_seconds: int = _setting(3, "How long the worker waits for more before it ends")
+    jobs_max_attempts: int = _setting(5, "After how many failures a job is parked")
+
+    def for_hook(self, confirmed: Mapping[str, str]) -> dict[str, Any]:
+        """What the answering hook needs to know, in the form of its own small file."""
+        return {
+            "budget_chars": self.brief_max_chars,
+            "budget_tokens": self.brief_max_tokens,
+            "sources": list(self.brief_sources),
+            "redact_off": list(self.privacy_redact_off),
+            "ignore_paths": list(self.privacy_ignore_paths),
+            "ignore_projects": list(self.privacy_ignore_projects),
+            "confirmed": dict(confirmed),
+            "monorepo": list(self.project_monorepo),
+        }
+
+
+_FIELDS = {f.name.replace("_", ".", 1): f for f in dataclasses.fields(Settings)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setting as `config` shows it."""
+
+    key: str
+    value: Any
+    default: Any
+    doc: str
+
+
+def rows(settings: Settings) -> list[Row]:
+    """All settings with their values, defaults and meaning."""
+    default = Settings()
+    return [
+        Row(key, getattr(settings, f.name), getattr(default, f.name), f.metadata["doc"])
+        for key, f in _FIELDS.items()
+    ]
+
+
+def load(home: Home) -> tuple[Settings, list[str]]:
+    """The settings in force, and what is wrong with the file (unknown keys, bad values, bad TOML)."""
+    try:
+        table = tomllib.loads(home.settings.read_text("utf-8"))
+    except FileNotFoundError:
+        return Settings(), []
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        return Settings(), [f"{home.settings}: {error}; the defaults are in force until it is mended"]
+    values: dict[str, Any] = {}
+    problems: list[str] = []
+    for section, entries in table.items():
+        for name, value in entries.items() if isinstance(entries, dict) else [("", entries)]:
+            key = f"{section}.{name}" if name else section
+            if key not in _FIELDS:
+                problems.append(f"{home.settings}: unknown setting {key}, ignored")
+                continue
+            try:
+                values[_FIELDS[key].name] = _checked(key, value)
+            except UsageError as error:
+                problems.append(f"{home.settings}: {error}; the default is in force")
+    return Settings(**values), problems
+
+
+def _checked(key: str, value: Any) -> Any:
+    """`value` in the type of the setting, or a UsageError that says what is expected."""
+    setting = _FIELDS[key]
+    default = getattr(Settings(), setting.name)
+    choices: tuple[str, ...] = setting.metadata["choices"]
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise UsageError(f"{key} must be true or false, not {value!r}")
+    elif isinstance(default, int):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise UsageError(f"{key} must be a whole number of 0 or more, not {value!r}")
+    elif isinstance(default, tuple):
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise UsageError(f"{key} must be a list of words, not {value!r}")
+        if choices and (unknown := [item for item in value if item not in choices]):
+            raise UsageError(f"{key} takes {', '.join(choices)}; not {', '.join(unknown)}")
+        return tuple(value)
+    elif not isinstance(value, str):
+        raise UsageError(f"{key} must be text, not {value!r}")
+    return value
+
+
+def _from_text(key: str, text: str) -> Any:
+    default = getattr(Settings(), _FIELDS[key].name)
+    if isinstance(default, bool):
+        return {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}.get(
+            text.lower(), text
+        )
+    if isinstance(default, int):
+        return int(text) if text.isdecimal() else text
+    if isinstance(default, tuple):
+        return [item.strip() for item in text.split(",") if item.strip()]
+    return text
+
+
+def change(home: Home, key: str, text: str | None) -> Any:
+    """Set `key` from what the user typed, or unset it with None; comments in the file survive."""
+    if key not in _FIELDS:
+        raise UsageError(f"there is no setting {key!r}; `backstory config` lists them all")
+    value = None if text is None else _checked(key, _from_text(key, text))
+    section, name = key.split(".", 1)
+    try:
+        document = tomlkit.parse(home.settings.read_text("utf-8")) if home.settings.exists() else tomlkit.document()
+    except (TOMLKitError, UnicodeDecodeError) as error:
+        raise UsageError(f"{home.settings} is not valid TOML ({error}): mend or move it first") from None
+    table = document.setdefault(section, tomlkit.table())
+    if text is None:
+        table.pop(name, None)
+        if not table:
+            document.pop(section)
+    else:
+        table[name] = list(value) if isinstance(value, tuple) else value
+    write_atomic(home.settings, tomlkit.dumps(document).encode())
+    return value

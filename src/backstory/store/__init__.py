@@ -1,0 +1,17 @@
+"""The store: everything that is kept, and the only place that contains SQL.
+
+protocol.py    what a store can do, for any database
+sqlite.py      the embedded default: opening, pragmas, migrations, transactions
+events.py      sessions, turns and events, each stored exactly once
+memories.py    memories with their lineage
+briefs.py      what a brief is made from, and receipts of what was given
+jobs.py        work to be done: leased, retried, parked
+passages.py    the text index
+books.py       counters, tombstones, spool receipts, transcript marks
+migrations/    numbered schema files, never edited
+"""
+
+from backstory.store.protocol import Store
+from backstory.store.sqlite import open_store
+
+__all__ = ["Store", "open_store"]

@@ -1,0 +1,59 @@
+"""Receipts of briefs: what was given to which session, and when."""
+
+import sqlite3
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from backstory.store.protocol import Injection
+
+
+class Briefs:
+    """The receipts of one database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def add(self, injection: Injection) -> None:
+        """Keep a receipt, once."""
+        key = f"{injection.session_id}\0{injection.at}\0{injection.source}"
+        iid = "i" + blake2b(key.encode(), digest_size=7).hexdigest()
+        self._db.execute(
+            "INSERT OR IGNORE INTO injections VALUES (?, ?, ?, ?, ?, ?)",
+            (iid, injection.session_id, injection.at, injection.source, injection.chars, injection.tokens),
+        )
+        self._db.executemany(
+            "INSERT OR IGNORE INTO injected VALUES (?, ?)", [(iid, memory_id) for memory_id in injection.shown]
+        )
+
+    def of_session(self, session_id: str) -> list[Injection]:
+        """The briefs that a session received, oldest first."""
+        rows = self._db.execute(
+            "SELECT id, at, source, chars, tokens FROM injections WHERE session_id = ? ORDER BY at", (session_id,)
+        ).fetchall()
+        return [
+            Injection(session_id, at, source, chars, tokens, self._shown([iid]))
+            for iid, at, source, chars, tokens in rows
+        ]
+
+    def held_by(self, session_id: str) -> tuple[str, ...]:
+        """Ids of the memories that the session's context still holds: given since its last compaction."""
+        rows = self._db.execute(
+            """
+            SELECT id FROM injections WHERE session_id = :sid AND at >= coalesce(
+                (SELECT max(at) FROM injections WHERE session_id = :sid AND source IN ('compact', 'clear')), 0)
+            """,
+            {"sid": session_id},
+        )
+        return self._shown([iid for (iid,) in rows])
+
+    def _shown(self, injections: Sequence[str]) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for iid in injections:
+            for (mid,) in self._db.execute("SELECT memory_id FROM injected WHERE injection_id = ?", (iid,)):
+                found[mid] = None
+        return tuple(found)
+
+    def totals(self) -> tuple[int, int]:
+        """How many briefs were given, and their estimated tokens."""
+        row = self._db.execute("SELECT count(*), coalesce(sum(tokens), 0) FROM injections").fetchone()
+        return int(row[0]), int(row[1])

@@ -1,0 +1,400 @@
+"""Sessions, turns and events: stored exactly once, in the order they happened.
+
+An event's id is a keyed hash of what it *is*: agent, session, kind and the agent's own id for it. What has
+no id of its own is told apart by its text and its ordinal among equals, counted per origin, so that live
+capture and a later import of the same session meet in the same rows. The first arrival makes the row, the
+second fills its gaps.
+"""
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+from backstory.hook.identity import session_id
+from backstory.model import (
+    Action,
+    Event,
+    Kind,
+    Outcome,
+    Project,
+    Session,
+    SessionStatus,
+    StoredEvent,
+    Where,
+)
+from backstory.store.protocol import Added, Arrival
+
+_LIVE = "live"
+_TITLE_CHARS = 120
+
+
+@dataclass(slots=True)
+class _Open:
+    """A session as it is being written in this transaction."""
+
+    id: str
+    prompts: int
+    events: int
+    last_at: int
+    dirty: bool = False
+
+
+class Events:
+    """Writes and reads sessions, turns and events of one database."""
+
+    def __init__(self, connection: sqlite3.Connection, key: bytes) -> None:
+        self._db = connection
+        self._key = key
+
+    # --- writing ---------------------------------------------------------------------------------------
+
+    def add(self, arrivals: Sequence[Arrival]) -> list[Added]:
+        """Store what is new of `arrivals`, in their order; call it inside a transaction."""
+        open_sessions: dict[str, _Open] = {}
+        added = [self._add(arrival, open_sessions) for arrival in arrivals]
+        self._db.executemany(
+            "UPDATE sessions SET prompt_count = ?, event_count = ?, last_at = ? WHERE id = ?",
+            [(s.prompts, s.events, s.last_at, s.id) for s in open_sessions.values() if s.dirty],
+        )
+        return added
+
+    def _add(self, arrival: Arrival, open_sessions: dict[str, _Open]) -> Added:
+        event = arrival.event
+        native = f"{event.session}/{event.subagent}" if event.subagent else event.session
+        sid = session_id(event.agent, native)
+        session = open_sessions.get(sid)
+        if session is None:
+            session = open_sessions[sid] = self._open_session(sid, native, arrival)
+        event_id = self._event_id(event)
+        row = self._db.execute("SELECT row, turn FROM events WHERE id = ?", (event_id,)).fetchone()
+        if row is not None:
+            self._fill_gaps(row[0], event)
+            return Added(event_id, sid, row[1], new=False)
+        if event.origin == _LIVE and event.at < session.last_at:
+            # the clock went back, or hooks ran side by side: the order of arrival counts
+            event = replace(event, at=session.last_at)
+        turn = self._turn_for(event, event_id, session)
+        session.events += 1
+        session.last_at = max(session.last_at, event.at)
+        session.dirty = True
+        self._insert(event_id, sid, turn, session.events, event)
+        self._apply_to_session(event, sid, turn)
+        return Added(event_id, sid, turn, new=True)
+
+    def _event_id(self, event: Event) -> str:
+        what: tuple[str, ...]
+        if event.native_id:
+            what = (event.agent, event.session, event.kind, event.native_id)
+            return "e" + self._hash(what, 10)
+        text = " ".join((event.target or event.text).split())
+        what = (event.agent, event.session, event.subagent, event.kind, event.reason, event.tool, text)
+        base = self._hash(what, 16)
+        n = self._db.execute(
+            """
+            INSERT INTO ordinals (base, origin, n) VALUES (?, ?, 1)
+            ON CONFLICT (base, origin) DO UPDATE SET n = n + 1
+            RETURNING n
+            """,
+            (base, event.origin),
+        ).fetchone()[0]
+        return "e" + self._hash((base, str(n)), 10)
+
+    def _hash(self, parts: Iterable[str], size: int) -> str:
+        joined = "\0".join(parts).encode("utf-8", "surrogatepass")
+        return blake2b(joined, digest_size=size, key=self._key).hexdigest()
+
+    def _open_session(self, sid: str, native: str, arrival: Arrival) -> _Open:
+        row = self._db.execute(
+            "SELECT prompt_count, event_count, last_at FROM sessions WHERE id = ?", (sid,)
+        ).fetchone()
+        if row is not None:
+            return _Open(sid, row[0], row[1], row[2])
+        event = arrival.event
+        self.note_project(arrival.project)
+        parent = ""
+        if event.subagent:
+            # a sub-agent hangs below the session that started it, also when its events arrive first
+            parent = session_id(event.agent, event.session)
+            top = Arrival(replace(event, subagent="", subagent_type=""), arrival.project)
+            self._open_session(parent, event.session, top)
+        self._db.execute(
+            """
+            INSERT INTO sessions (id, agent, native_id, project_id, parent_id, subagent_type, cwd, branch,
+                                  transcript, started_at, last_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            (
+                sid,
+                event.agent,
+                native,
+                arrival.project.id,
+                parent,
+                event.subagent_type,
+                event.where.cwd,
+                event.where.branch,
+                event.transcript,
+                event.at,
+                event.at,
+            ),
+        )
+        return _Open(sid, 0, 0, 0)
+
+    def _turn_for(self, event: Event, event_id: str, session: _Open) -> int:
+        if event.kind is Kind.PROMPT and not event.recalled:
+            session.prompts += 1
+            self._db.execute(
+                "INSERT INTO turns (session_id, number, prompt_id, started_at) VALUES (?, ?, ?, ?)",
+                (session.id, session.prompts, event_id, event.at),
+            )
+        elif event.origin != _LIVE:
+            row = self._db.execute(
+                "SELECT max(number) FROM turns WHERE session_id = ? AND started_at <= ?", (session.id, event.at)
+            ).fetchone()
+            return int(row[0] or 0)
+        return session.prompts
+
+    def _insert(self, event_id: str, sid: str, turn: int, seq: int, event: Event) -> None:
+        where = event.where
+        cursor = self._db.execute(
+            "INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                event_id,
+                sid,
+                turn,
+                seq,
+                event.at,
+                event.kind,
+                event.action,
+                event.tool,
+                event.target,
+                event.outcome,
+                event.reason,
+                event.text,
+                event.native_id,
+                where.cwd,
+                where.branch,
+                where.commit,
+                where.worktree,
+                where.dirty,
+                event.recalled,
+                event.origin,
+                len(event.body),
+            ),
+        )
+        if event.body:
+            self._db.execute("INSERT INTO payloads VALUES (?, ?)", (cursor.lastrowid, _packed(event.body)))
+
+    def _fill_gaps(self, row: int, event: Event) -> None:
+        self._db.execute(
+            """
+            UPDATE events SET text = ?, outcome = ?
+            WHERE row = ? AND text = '' AND ? <> ''
+            """,
+            (event.text, event.outcome, row, event.text),
+        )
+        if event.body:
+            self._db.execute(
+                "INSERT INTO payloads (event_row, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (row, _packed(event.body)),
+            )
+            self._db.execute(
+                "UPDATE events SET payload_size = ? WHERE row = ? AND payload_size = 0", (len(event.body), row)
+            )
+
+    def _apply_to_session(self, event: Event, sid: str, turn: int) -> None:
+        match event.kind:
+            case Kind.SESSION_STARTED:
+                # a resumed session is alive again
+                self._db.execute(
+                    """
+                    UPDATE sessions SET status = 'active', ended_at = NULL, end_reason = '',
+                           source = ?, transcript = CASE ? WHEN '' THEN transcript ELSE ? END
+                    WHERE id = ?
+                    """,
+                    (event.reason, event.transcript, event.transcript, sid),
+                )
+            case Kind.PROMPT if turn == 1 and not event.recalled:
+                self._db.execute(
+                    "UPDATE sessions SET title = ? WHERE id = ? AND title = ''", (_title(event.text), sid)
+                )
+            case Kind.TURN_ENDED | Kind.TURN_FAILED:
+                outcome = Outcome.OK if event.kind is Kind.TURN_ENDED else Outcome.FAILED
+                self._db.execute(
+                    "UPDATE turns SET ended_at = ?, outcome = ? WHERE session_id = ? AND number = ?",
+                    (event.at, outcome, sid, turn),
+                )
+            case Kind.SESSION_ENDED | Kind.SUBAGENT_ENDED:
+                self._db.execute(
+                    "UPDATE sessions SET status = 'ended', ended_at = ?, end_reason = ? WHERE id = ?",
+                    (event.at, event.reason, sid),
+                )
+            case _:
+                pass
+
+    def note_project(self, project: Project) -> None:
+        """Remember a project, when it was seen last and in which folder."""
+        self._db.execute(
+            """
+            INSERT INTO projects (id, identity, name, root, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET seen_at = max(seen_at, excluded.seen_at), root = excluded.root
+            """,
+            (project.id, project.identity, project.name, project.root, project.seen_at, project.seen_at),
+        )
+
+    def note_place(self, path: str, project_id: str, at: int) -> None:
+        """Remember that `path` belonged to a project, for when the folder is gone."""
+        self._db.execute(
+            """
+            INSERT INTO places (path, project_id, seen_at) VALUES (?, ?, ?)
+            ON CONFLICT (path) DO UPDATE SET project_id = excluded.project_id, seen_at = excluded.seen_at
+            """,
+            (path, project_id, at),
+        )
+
+    # --- reading ---------------------------------------------------------------------------------------
+
+    def session(self, sid: str) -> Session | None:
+        """One session by its id."""
+        return next(iter(self._sessions("WHERE s.id = ?", (sid,))), None)
+
+    def sessions(self, project_id: str | None = None, limit: int = 50, top_level: bool = True) -> list[Session]:
+        """The latest sessions, of one project or of all, newest first."""
+        clauses = ["s.agent <> 'user'"]
+        values: list[object] = []
+        if project_id is not None:
+            clauses.append("s.project_id = ?")
+            values.append(project_id)
+        if top_level:
+            clauses.append("s.parent_id = ''")
+        where = "WHERE " + " AND ".join(clauses)
+        return self._sessions(f"{where} ORDER BY s.last_at DESC LIMIT ?", (*values, limit))
+
+    def children(self, sid: str) -> list[Session]:
+        """The sub-agents that a session started."""
+        return self._sessions("WHERE s.parent_id = ? AND s.parent_id <> '' ORDER BY s.started_at", (sid,))
+
+    def all_session_ids(self) -> list[str]:
+        """Every session, oldest first: what `rebuild` goes through."""
+        return [row[0] for row in self._db.execute("SELECT id FROM sessions ORDER BY started_at, id")]
+
+    def _sessions(self, clause: str, values: Sequence[object]) -> list[Session]:
+        rows = self._db.execute(
+            f"""
+            SELECT s.id, s.agent, s.native_id, s.project_id, p.name, s.parent_id, s.subagent_type, s.source, s.cwd,
+                   s.branch, s.transcript, s.started_at, s.last_at, s.ended_at, s.end_reason, s.status,
+                   s.prompt_count, s.event_count, s.title
+            FROM sessions s JOIN projects p ON p.id = s.project_id
+            {clause}
+            """,  # noqa: S608 - the clauses above are constants
+            values,
+        ).fetchall()
+        return [Session(*row[:15], SessionStatus(row[15]), *row[16:]) for row in rows]
+
+    def of_session(self, sid: str, after: int = -1) -> list[StoredEvent]:
+        """All events of a session in the order they happened; payloads stay where they are."""
+        return self._events("WHERE e.session_id = ? AND e.seq > ? ORDER BY e.at, e.seq", (sid, after))
+
+    def latest(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
+        """The latest events of a project, newest first, for a timeline."""
+        if project_id is None:
+            return self._events("WHERE e.at >= ? ORDER BY e.at DESC, e.seq DESC LIMIT ?", (since, limit))
+        return self._events(
+            "WHERE s.project_id = ? AND e.at >= ? ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+            (project_id, since, limit),
+        )
+
+    def event(self, event_id: str) -> StoredEvent | None:
+        """One event by its id."""
+        return next(iter(self._events("WHERE e.id = ?", (event_id,))), None)
+
+    def _events(self, clause: str, values: Sequence[object]) -> list[StoredEvent]:
+        rows = self._db.execute(
+            f"""
+            SELECT e.id, e.session_id, e.turn, e.seq, e.payload_size, s.agent, s.native_id, e.kind, e.at, e.text,
+                   e.action, e.tool, e.target, e.outcome, e.reason, e.native_id, s.subagent_type, s.transcript,
+                   e.cwd, e.branch, e.commit_id, e.worktree, e.dirty, e.recalled, e.origin
+            FROM events e JOIN sessions s ON s.id = e.session_id
+            {clause}
+            """,  # noqa: S608 - the clauses above are constants
+            values,
+        )
+        return [_stored(row) for row in rows]
+
+    def payload(self, event_id: str) -> str | None:
+        """The whole redacted payload of an event, or None if it has none."""
+        row = self._db.execute(
+            "SELECT p.body FROM payloads p JOIN events e ON e.row = p.event_row WHERE e.id = ?", (event_id,)
+        ).fetchone()
+        return None if row is None else zlib.decompress(row[0]).decode("utf-8", "surrogatepass")
+
+    def project(self, project_id: str) -> Project | None:
+        """One project by its id."""
+        row = self._db.execute(
+            "SELECT id, identity, name, root, seen_at FROM projects WHERE id = ?", (project_id,)
+        ).fetchone()
+        return None if row is None else Project(*row)
+
+    def projects(self) -> list[Project]:
+        """All projects, the latest seen first."""
+        rows = self._db.execute("SELECT id, identity, name, root, seen_at FROM projects ORDER BY seen_at DESC")
+        return [Project(*row) for row in rows]
+
+    def project_of_place(self, path: str) -> Project | None:
+        """The project that a folder belonged to when it was last seen, by the nearest known parent."""
+        row = self._db.execute(
+            """
+            SELECT project_id FROM places
+            WHERE path = ? OR substr(?, 1, length(path) + 1) = path || '/'
+            ORDER BY length(path) DESC LIMIT 1
+            """,
+            (path, path),
+        ).fetchone()
+        return None if row is None else self.project(row[0])
+
+    def ids_like(self, prefix: str) -> list[str]:
+        """Ids of sessions, events and memories that begin with `prefix`; at most three."""
+        table = {"s": "sessions", "e": "events", "m": "memories"}.get(prefix[:1])
+        if table is None:
+            return []
+        rows = self._db.execute(
+            f"SELECT id FROM {table} WHERE id >= ? AND id < ? ORDER BY id LIMIT 3",  # noqa: S608 - fixed names
+            (prefix, prefix + "\x7f"),
+        )
+        return [row[0] for row in rows]
+
+
+def _packed(body: str) -> bytes:
+    return zlib.compress(body.encode("utf-8", "surrogatepass"), 1)
+
+
+def _title(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _TITLE_CHARS else line[: _TITLE_CHARS - 1] + "…"
+
+
+def _stored(row: tuple[object, ...]) -> StoredEvent:
+    (eid, sid, turn, seq, size, agent, native, kind, at, text, action, tool, target, outcome, reason, own,
+     sub_type, transcript, cwd, branch, commit, worktree, dirty, recalled, origin) = row  # fmt: skip
+    session, _, subagent = str(native).partition("/") if sub_type else (str(native), "", "")
+    event = Event(
+        agent=str(agent),
+        session=session,
+        kind=Kind(str(kind)),
+        at=int(at),  # type: ignore[call-overload]
+        text=str(text),
+        action=Action(str(action)),
+        tool=str(tool),
+        target=str(target),
+        outcome=Outcome(str(outcome)),
+        reason=str(reason),
+        native_id=str(own),
+        subagent=subagent,
+        subagent_type=str(sub_type),
+        transcript=str(transcript),
+        where=Where(str(cwd), str(branch), str(commit), str(worktree), None if dirty is None else bool(dirty)),
+        recalled=bool(recalled),
+        origin=str(origin),
+    )
+    return StoredEvent(str(eid), str(sid), int(turn), int(seq), int(size), event)  # type: ignore[call-overload]

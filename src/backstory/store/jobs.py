@@ -1,0 +1,93 @@
+"""Work to be done, as rows: asked for once, leased to one worker, retried with growing delay, then parked.
+
+A parked job stays visible and never blocks a younger one. Leases are taken by a conditional UPDATE, so that
+a worker that was killed loses nothing: its lease runs out.
+"""
+
+import sqlite3
+
+from backstory.store.protocol import Job
+
+LEASE_MS = 60_000
+_FIRST_DELAY_MS = 2_000
+_LONGEST_DELAY_MS = 6 * 3_600_000
+
+
+class Jobs:
+    """The work queue of one database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def ask(self, kind: str, subject: str, now: int) -> bool:
+        """Ask for a piece of work; False if it was waiting already. A parked one gets a new chance."""
+        cursor = self._db.execute(
+            """
+            INSERT INTO jobs (kind, subject, state, asked_at) VALUES (?, ?, 'waiting', ?)
+            ON CONFLICT (kind, subject) DO UPDATE SET state = 'waiting', asked_at = excluded.asked_at,
+                attempts = 0, not_before = 0, done_at = NULL
+            WHERE jobs.state IN ('done', 'parked')
+            """,
+            (kind, subject, now),
+        )
+        return cursor.rowcount > 0
+
+    def lease(self, now: int, kind: str | None = None) -> Job | None:
+        """Take the oldest piece of work that is due, or None."""
+        while True:
+            row = self._db.execute(
+                """
+                SELECT kind, subject, state, attempts, not_before, last_error FROM jobs
+                WHERE ((state = 'waiting' AND not_before <= :now) OR (state = 'leased' AND leased_to < :now))
+                  AND (:kind IS NULL OR kind = :kind)
+                ORDER BY asked_at, kind, subject LIMIT 1
+                """,
+                {"now": now, "kind": kind},
+            ).fetchone()
+            if row is None:
+                return None
+            job = Job(*row)
+            taken = self._db.execute(
+                """
+                UPDATE jobs SET state = 'leased', leased_to = :until
+                WHERE kind = :kind AND subject = :subject
+                  AND (state = 'waiting' OR (state = 'leased' AND leased_to < :now))
+                """,
+                {"until": now + LEASE_MS, "kind": job.kind, "subject": job.subject, "now": now},
+            )
+            if taken.rowcount == 1:
+                return job
+
+    def done(self, job: Job, now: int) -> None:
+        """The work is done; asked for again in the meantime, it is due again."""
+        self._db.execute(
+            "UPDATE jobs SET state = 'done', done_at = ?, last_error = '' WHERE kind = ? AND subject = ? "
+            "AND state = 'leased'",
+            (now, job.kind, job.subject),
+        )
+
+    def failed(self, job: Job, error: str, now: int, max_attempts: int) -> str:
+        """Note a failure; returns the job's new state: waiting (for a retry) or parked."""
+        attempts = job.attempts + 1
+        state = "parked" if attempts >= max_attempts else "waiting"
+        delay = min(_FIRST_DELAY_MS * 4 ** (attempts - 1), _LONGEST_DELAY_MS)
+        self._db.execute(
+            "UPDATE jobs SET state = ?, attempts = ?, not_before = ?, last_error = ? WHERE kind = ? AND subject = ?",
+            (state, attempts, now + delay, error[:500], job.kind, job.subject),
+        )
+        return state
+
+    def all(self, state: str | None = None) -> list[Job]:
+        """The jobs in a state, or all, oldest first."""
+        rows = self._db.execute(
+            """
+            SELECT kind, subject, state, attempts, not_before, last_error FROM jobs
+            WHERE :state IS NULL OR state = :state ORDER BY asked_at
+            """,
+            {"state": state},
+        )
+        return [Job(*row) for row in rows]
+
+    def counts(self) -> dict[str, int]:
+        """How many jobs are in each state."""
+        return dict(self._db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))

@@ -1,0 +1,162 @@
+"""Memories and where they come from. Derived: a session's are replaced as a whole when it is distilled again.
+
+A memory's id is a hash of session, kind and subject, so it survives a rebuild, and what a person said
+about it (pinned, rejected) stays with it.
+"""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from backstory.model import Draft, Memory, MemoryKind, MemoryStatus, Scope, Session, Tier
+from backstory.store.passages import Passages
+
+# The one visibility filter: what may be shown to anyone. Every read below goes through it.
+VISIBLE = """
+    m.status IN ('candidate', 'confirmed')
+    AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
+"""
+_COLUMNS = """
+    m.id, m.project_id, p.name, m.session_id, m.agent, m.kind, m.tier, m.status, m.scope, m.text, m.detail,
+    m.reason, m.files, m.said_by, m.at, m.weight, m.pinned, m.turn, m.made_by
+"""
+# Kinds that search does not look through: they repeat what others say.
+_NOT_INDEXED = (MemoryKind.CHECKPOINT,)
+
+
+def memory_id(session_id: str, kind: MemoryKind, subject: str) -> str:
+    """The id of the memory that this session has on this subject."""
+    return "m" + blake2b(f"{session_id}\0{kind}\0{subject}".encode(), digest_size=7).hexdigest()
+
+
+class Memories:
+    """Writes and reads the memories of one database."""
+
+    def __init__(self, connection: sqlite3.Connection, passages: Passages) -> None:
+        self._db = connection
+        self._passages = passages
+
+    def replace(self, session: Session, drafts: Sequence[Draft], tier: Tier, made_by: str) -> int:
+        """Make `drafts` the session's memories of this tier; call it inside a transaction."""
+        kept = {memory_id(session.id, draft.kind, draft.subject): draft for draft in drafts}
+        old = self._db.execute(
+            "SELECT id FROM memories WHERE session_id = ? AND tier = ?", (session.id, tier)
+        ).fetchall()
+        for (gone,) in old:
+            if gone not in kept:
+                self._delete(gone)
+        for mid, draft in kept.items():
+            self._put(mid, session, draft, tier, made_by)
+        return len(kept)
+
+    def add(self, session: Session, draft: Draft, tier: Tier, made_by: str) -> str:
+        """Store one memory beside the session's others; call it inside a transaction."""
+        mid = memory_id(session.id, draft.kind, draft.subject)
+        self._put(mid, session, draft, tier, made_by)
+        return mid
+
+    def _delete(self, mid: str) -> None:
+        self._passages.remove(mid)
+        self._db.execute("DELETE FROM memories WHERE id = ?", (mid,))
+
+    def _put(self, mid: str, session: Session, draft: Draft, tier: Tier, made_by: str) -> None:
+        status = MemoryStatus.CANDIDATE if draft.auto else MemoryStatus.CONFIRMED
+        self._db.execute(
+            """
+            INSERT INTO memories (id, project_id, session_id, agent, kind, tier, status, scope, text, detail,
+                                  reason, files, said_by, at, weight, turn, auto, made_by)
+            VALUES (?, ?, ?, ?, ?, ?, ?, 'project', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET
+                text = excluded.text, detail = excluded.detail, reason = excluded.reason, files = excluded.files,
+                said_by = excluded.said_by, at = excluded.at, weight = excluded.weight, turn = excluded.turn,
+                made_by = excluded.made_by
+            """,
+            (
+                mid,
+                session.project_id,
+                session.id,
+                session.agent,
+                draft.kind,
+                tier,
+                status,
+                draft.text,
+                draft.detail,
+                draft.reason,
+                json.dumps(draft.files, ensure_ascii=False),
+                draft.said_by,
+                draft.at,
+                draft.weight,
+                draft.turn,
+                draft.auto,
+                made_by,
+            ),
+        )
+        self._db.execute("DELETE FROM memory_sources WHERE memory_id = ?", (mid,))
+        self._db.executemany(
+            "INSERT OR IGNORE INTO memory_sources (memory_id, event_id) VALUES (?, ?)",
+            [(mid, event_id) for event_id in draft.sources],
+        )
+        if draft.kind not in _NOT_INDEXED:
+            text = "\n".join(part for part in (draft.text, draft.reason, " ".join(draft.files)) if part)
+            self._passages.put(mid, session.project_id, session.id, draft.kind, draft.at, text)
+
+    def memory(self, mid: str) -> Memory | None:
+        """One memory with its sources, if it may be shown."""
+        found = self._read("m.id = ?", (mid,))
+        return found[0] if found else None
+
+    def of_project(
+        self, project_id: str, kinds: Sequence[MemoryKind], limit: int, since: int = 0
+    ) -> list[Memory]:
+        """The project's latest memories of these kinds, newest first; sub-agents' own stay out."""
+        marks = ",".join("?" * len(kinds))
+        return self._read(
+            f"""
+            m.project_id = ? AND m.kind IN ({marks}) AND m.at >= ?
+            AND (SELECT s.parent_id FROM sessions s WHERE s.id = m.session_id) = ''
+            """,
+            (project_id, *kinds, since),
+            f"ORDER BY m.pinned DESC, m.at DESC LIMIT {int(limit)}",
+        )
+
+    def of_session(self, sid: str) -> list[Memory]:
+        """All that was distilled from a session, in the order it happened."""
+        return self._read("m.session_id = ?", (sid,), "ORDER BY m.at, m.id")
+
+    def _read(self, condition: str, values: Sequence[object], tail: str = "") -> list[Memory]:
+        rows = self._db.execute(
+            f"""
+            SELECT {_COLUMNS} FROM memories m JOIN projects p ON p.id = m.project_id
+            WHERE {VISIBLE} AND {condition} {tail}
+            """,  # noqa: S608 - conditions are constants of this file
+            values,
+        ).fetchall()
+        return [self._memory(row) for row in rows]
+
+    def _memory(self, row: tuple[str, ...]) -> Memory:
+        (mid, project_id, name, session_id, agent, kind, tier, status, scope, text, detail, reason, files,
+         said_by, at, weight, pinned, turn, made_by) = row  # fmt: skip
+        sources = self._db.execute("SELECT event_id FROM memory_sources WHERE memory_id = ?", (mid,))
+        return Memory(
+            id=mid,
+            project_id=project_id,
+            project_name=name,
+            session_id=session_id,
+            agent=agent,
+            kind=MemoryKind(kind),
+            tier=Tier(tier),
+            status=MemoryStatus(status),
+            scope=Scope(scope),
+            text=text,
+            detail=detail,
+            reason=reason,
+            files=tuple(json.loads(files)),
+            said_by=said_by,
+            at=int(at),
+            weight=float(weight),
+            pinned=bool(pinned),
+            turn=int(turn),
+            made_by=made_by,
+            sources=tuple(source for (source,) in sources),
+        )

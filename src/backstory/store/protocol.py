@@ -1,0 +1,293 @@
+"""What a store can do, whichever database it runs on, and the values that go in and out.
+
+Reads give only what may be shown. Methods that write say so, and are called inside `transaction()`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from backstory.model import Draft, Event, Memory, MemoryKind, Project, Session, StoredEvent, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An event on its way into the store, with the project it belongs to."""
+
+    event: Event
+    project: Project
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of an arrival: where it is stored, and whether it was new."""
+
+    event_id: str
+    session_id: str
+    turn: int
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What identifies a spool file, so that a replay after a crash is recognised."""
+
+    name: str
+    inode: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """A brief that a session received."""
+
+    session_id: str
+    at: int
+    source: str
+    chars: int
+    tokens: int
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One piece of work: what to do, on what, and how it went so far."""
+
+    kind: str
+    subject: str
+    state: str
+    attempts: int
+    not_before: int
+    last_error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage that matched: whose it is, and how well (smaller is better)."""
+
+    owner: str
+    project_id: str
+    project: str
+    session_id: str
+    agent: str
+    kind: str
+    at: int
+    text: str
+    rank: float
+
+
+class EventStore(Protocol):
+    """Sessions, turns and events."""
+
+    def add(self, arrivals: Sequence[Arrival]) -> list[Added]:
+        """Write what is new of `arrivals`, in their order."""
+
+    def note_project(self, project: Project) -> None:
+        """Write a project and when it was seen."""
+
+    def note_place(self, path: str, project_id: str, at: int) -> None:
+        """Write that a folder belonged to a project."""
+
+    def session(self, sid: str) -> Session | None:
+        """One session by its id."""
+
+    def sessions(self, project_id: str | None = None, limit: int = 50, top_level: bool = True) -> list[Session]:
+        """The latest sessions, newest first."""
+
+    def children(self, sid: str) -> list[Session]:
+        """The sub-agents that a session started."""
+
+    def all_session_ids(self) -> list[str]:
+        """Every session, oldest first."""
+
+    def of_session(self, sid: str, after: int = -1) -> list[StoredEvent]:
+        """All events of a session in the order they happened."""
+
+    def latest(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
+        """The latest events, newest first."""
+
+    def event(self, event_id: str) -> StoredEvent | None:
+        """One event by its id."""
+
+    def payload(self, event_id: str) -> str | None:
+        """The whole redacted payload of an event, if it has one."""
+
+    def project(self, project_id: str) -> Project | None:
+        """One project by its id."""
+
+    def projects(self) -> list[Project]:
+        """All projects, the latest seen first."""
+
+    def project_of_place(self, path: str) -> Project | None:
+        """The project that a folder belonged to when it was last seen."""
+
+    def ids_like(self, prefix: str) -> list[str]:
+        """Ids that begin with `prefix`; at most three."""
+
+
+class MemoryStore(Protocol):
+    """Memories and their lineage."""
+
+    def replace(self, session: Session, drafts: Sequence[Draft], tier: Tier, made_by: str) -> int:
+        """Write `drafts` as all the session's memories of this tier."""
+
+    def add(self, session: Session, draft: Draft, tier: Tier, made_by: str) -> str:
+        """Write one memory beside the session's others; gives its id."""
+
+    def memory(self, mid: str) -> Memory | None:
+        """One memory with its sources."""
+
+    def of_project(
+        self, project_id: str, kinds: Sequence[MemoryKind], limit: int, since: int = 0
+    ) -> list[Memory]:
+        """The project's latest memories of these kinds, newest first."""
+
+    def of_session(self, sid: str) -> list[Memory]:
+        """All that was distilled from a session."""
+
+
+class TextIndex(Protocol):
+    """The text index."""
+
+    def index_events(self, limit: int = 500) -> int:
+        """Write the next events into the index; 0 when all are in."""
+
+    def unindexed(self) -> int:
+        """How many events wait to be indexed."""
+
+    def clear(self) -> None:
+        """Empty the index, to be built again."""
+
+    def search(self, terms: Sequence[str], project_id: str | None, limit: int) -> list[Found]:
+        """Passages with any of the quoted terms, best first."""
+
+
+class JobQueue(Protocol):
+    """Work to be done."""
+
+    def ask(self, kind: str, subject: str, now: int) -> bool:
+        """Write a piece of work; False if it was waiting already."""
+
+    def lease(self, now: int, kind: str | None = None) -> Job | None:
+        """Take the oldest piece of work that is due."""
+
+    def done(self, job: Job, now: int) -> None:
+        """Write that it is done."""
+
+    def failed(self, job: Job, error: str, now: int, max_attempts: int) -> str:
+        """Write a failure; gives the new state: waiting or parked."""
+
+    def all(self, state: str | None = None) -> list[Job]:
+        """The jobs in a state, or all."""
+
+    def counts(self) -> dict[str, int]:
+        """How many jobs are in each state."""
+
+
+class BriefStore(Protocol):
+    """Receipts of briefs."""
+
+    def add(self, injection: Injection) -> None:
+        """Write a receipt, once."""
+
+    def of_session(self, session_id: str) -> list[Injection]:
+        """The briefs that a session received, oldest first."""
+
+    def held_by(self, session_id: str) -> tuple[str, ...]:
+        """Ids of the memories that the session's context still holds."""
+
+    def totals(self) -> tuple[int, int]:
+        """How many briefs were given, and their estimated tokens."""
+
+
+class BookStore(Protocol):
+    """Counters, spool receipts, transcript marks, tombstones, small values."""
+
+    def count(self, day: str, counts: Mapping[tuple[str, str, str], int]) -> None:
+        """Add to the day's counters; keys are (agent, event, name)."""
+
+    def counted(self, since_day: str = "") -> list[tuple[str, str, str, str, int]]:
+        """All counters from a day on: (day, agent, event, name, n)."""
+
+    def total(self, name: str) -> int:
+        """The sum of one counter."""
+
+    def table_counts(self) -> dict[str, int]:
+        """How many events, sessions, memories and projects there are."""
+
+    def has_receipt(self, receipt: Receipt) -> bool:
+        """Whether this very spool file was stored before."""
+
+    def add_receipts(self, receipts: Iterable[Receipt]) -> None:
+        """Write receipts of spool files, with the events they held."""
+
+    def receipts(self) -> list[Receipt]:
+        """All receipts that are kept."""
+
+    def drop_receipts(self, receipts: Iterable[Receipt]) -> None:
+        """Forget receipts of files that are gone."""
+
+    def transcript_mark(self, path: str) -> int:
+        """How many bytes of a transcript have been read."""
+
+    def set_transcript_mark(self, path: str, session_id: str, offset: int, at: int) -> None:
+        """Write how far a transcript has been read."""
+
+    def tombstoned(self, ids: Iterable[str]) -> set[str]:
+        """Which of these ids were forgotten."""
+
+    def bury(self, what: str, ids: Iterable[str], reason: str, at: int) -> None:
+        """Write tombstones."""
+
+    def meta(self, key: str) -> str:
+        """A small value, or ""."""
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Write a small value."""
+
+
+class Store(Protocol):
+    """Everything that is kept. One store serves one thread."""
+
+    path: Path
+
+    @property
+    def events(self) -> EventStore:
+        """Sessions, turns and events."""
+
+    @property
+    def memories(self) -> MemoryStore:
+        """Memories and their lineage."""
+
+    @property
+    def passages(self) -> TextIndex:
+        """The text index."""
+
+    @property
+    def jobs(self) -> JobQueue:
+        """Work to be done."""
+
+    @property
+    def briefs(self) -> BriefStore:
+        """Receipts of briefs."""
+
+    @property
+    def books(self) -> BookStore:
+        """Bookkeeping."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Everything in the block is stored together or not at all."""
+
+    def checkpoint(self) -> None:
+        """Fold what was written into the main file."""
+
+    def writable(self) -> None:
+        """Raise StoreUnusable unless a write can be made right now."""
+
+    def schema_version(self) -> int:
+        """The number of the last migration that was applied."""
+
+    def close(self) -> None:
+        """Close the database."""

@@ -1,0 +1,187 @@
+"""The embedded store: one SQLite file in WAL mode, one writer at a time.
+
+Migrations are numbered files, applied in one transaction each, with a copy of the database made before the
+first one. A database of a newer Backstory is refused and not touched.
+"""
+
+import contextlib
+import logging
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+
+from backstory.atomic import make_private_dir
+from backstory.errors import NewerSchema, StoreUnusable
+from backstory.paths import Home
+from backstory.store.books import Books
+from backstory.store.briefs import Briefs
+from backstory.store.events import Events
+from backstory.store.jobs import Jobs
+from backstory.store.memories import Memories
+from backstory.store.passages import Passages
+from backstory.store.protocol import Store
+
+log = logging.getLogger(__name__)
+BUSY_TIMEOUT_MS = 10_000
+KEPT_BACKUPS = 5
+
+
+class SqliteStore:
+    """A `Store` on one SQLite file; use it from one thread."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self.path = path
+        key = bytes.fromhex(_local_key(connection))
+        self.books = Books(connection)
+        self.passages = Passages(connection)
+        self.memories = Memories(connection, self.passages)
+        self.events = Events(connection, key)
+        self.jobs = Jobs(connection)
+        self.briefs = Briefs(connection)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything in the block is stored together or not at all."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def checkpoint(self) -> None:
+        """Fold the write-ahead log into the database without waiting for readers."""
+        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def writable(self) -> None:
+        """Raise StoreUnusable unless a write can be made right now."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            raise StoreUnusable(f"{self.path}: {error}") from error
+
+    def schema_version(self) -> int:
+        """The number of the last migration that was applied."""
+        return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+
+    def close(self) -> None:
+        """Close the database; the store is of no use afterwards."""
+        self._connection.close()
+
+
+def open_store(home: Home) -> Store:
+    """Open the home's database, creating or upgrading it as needed."""
+    try:
+        make_private_dir(home.root)
+        fresh = not home.database.exists()
+        connection = _connect(home.database)
+        _migrate(connection, home, fresh)
+    except sqlite3.Error as error:
+        raise StoreUnusable(
+            f"the database {home.database} cannot be used: {error}; `backstory doctor` tells more"
+        ) from error
+    except OSError as error:
+        raise StoreUnusable(f"the home {home.root} cannot be used: {error.strerror or error}") from error
+    return SqliteStore(connection, home.database)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA journal_size_limit = 67108864")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("PRAGMA cache_size = -16384")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def migrations() -> list[tuple[int, str]]:
+    """All migrations, numbered from 1 without gaps, with their SQL."""
+    found = sorted(
+        (int(entry.name.split("_", 1)[0]), entry.read_text("utf-8"))
+        for entry in files("backstory.store").joinpath("migrations").iterdir()
+        if entry.name.endswith(".sql")
+    )
+    if [number for number, _ in found] != list(range(1, len(found) + 1)):
+        raise StoreUnusable("the migrations of this installation are incomplete: reinstall Backstory")
+    return found
+
+
+def _migrate(connection: sqlite3.Connection, home: Home, fresh: bool) -> None:
+    known = migrations()
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version == len(known):
+        return
+    if version > len(known):
+        connection.close()
+        raise NewerSchema(
+            f"{home.database} has schema {version}, this Backstory knows {len(known)}: "
+            "upgrade Backstory (nothing was changed)"
+        )
+    if not fresh and version:
+        backup(connection, home, f"schema-{version}")
+    for number, script in known[version:]:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # another process may have migrated while this one waited for the lock
+            if int(connection.execute("PRAGMA user_version").fetchone()[0]) >= number:
+                connection.execute("ROLLBACK")
+                continue
+            for statement in _statements(script):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+    if statement.strip():
+        raise StoreUnusable("a migration ends in an incomplete statement: reinstall Backstory")
+
+
+def backup(connection: sqlite3.Connection, home: Home, why: str) -> Path:
+    """Copy the open database into the backups folder; the oldest copies beyond five are removed."""
+    folder = make_private_dir(home.backups)
+    path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{why}.db"
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    with contextlib.closing(sqlite3.connect(path)) as copy:
+        connection.backup(copy)
+    log.info("backed up the database to %s", path)
+    for old in sorted(folder.glob("*.db"))[:-KEPT_BACKUPS]:
+        old.unlink()
+    return path
+
+
+def _local_key(connection: sqlite3.Connection) -> str:
+    """The secret that semantic keys are hashed with; made once, never exported."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'key'").fetchone()
+    if row is None:
+        connection.execute(
+            "INSERT INTO meta (key, value) VALUES ('key', ?) ON CONFLICT DO NOTHING", (secrets.token_hex(16),)
+        )
+        row = connection.execute("SELECT value FROM meta WHERE key = 'key'").fetchone()
+    return str(row[0])

@@ -1,0 +1,13 @@
+"""Real agents, a scripted model, no network.
+
+These tests install the pinned client of each agent from npm and let it work: it talks to a model that says
+what the test wrote, inside a network namespace that has nothing but loopback. What the *next* session's model
+was sent is what a test asserts on: a brief that never reached a request helped nobody.
+
+- `clients`   which clients, which versions, and how they come into the cache
+- `loopback`  a network namespace with only `lo`, and the sockets models listen on inside it
+- `enter`     runs one command in there, with broken disks if the test asks for them
+- `unforkable` runs one command whose forks fail
+- `model/`    the scripted model: what it says (`script`), how it says it (one wire module per protocol)
+- `<agent>/`  a driver that reads like the story of a session, and the scenarios
+"""

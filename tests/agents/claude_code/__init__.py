@@ -1,0 +1,1 @@
+"""Claude Code, the real one, from the first prompt to the next session's first request."""

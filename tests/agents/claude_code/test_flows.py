@@ -1,0 +1,108 @@
+"""A session ends; the next one knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..memory import eventually
+from ..model import Edit, Read, Say, Shell, Task, Write
+from .claude import Claude
+from .story import add_greeting, look_around, row
+
+pytestmark = pytest.mark.clients
+
+
+def test_cmem_1_the_next_session_starts_knowing_the_file_that_the_last_one_made(agent: Claude) -> None:
+    """CMEM-32, normal flow."""
+    add_greeting(agent)
+    agent.memory.drained()
+    assert agent.memory.status()["memories"] > 0
+
+    assert "greeting.py" in look_around(agent).brief
+
+
+def test_cmem_32_it_knows_even_when_it_starts_at_once(agent: Claude) -> None:
+    """The race: the first session's last hooks have only just returned, and nobody waits for a worker."""
+    agent.model.when("Touch it", Write(str(agent.project / "touched.py"), "\n"), Say("Touched."))
+    agent.run("Touch it")
+
+    assert "touched.py" in look_around(agent).brief
+
+
+def test_in_a_project_without_a_past_nothing_is_said(agent: Claude) -> None:
+    run = look_around(agent)
+
+    assert run.requests[0].injections() == []
+    assert [hook.stdout for hook in run.hooks if hook.event == "SessionStart"] == [""]
+
+
+def test_cmem_2_the_end_of_a_turn_is_recorded_even_when_there_is_nothing_to_remember(agent: Claude) -> None:
+    run = agent.run("Hello")
+    assert [hook.outcome for hook in run.hooks if hook.event == "Stop"] == ["success"]
+    agent.memory.drained()
+
+    status = agent.memory.status()
+    assert (status["sessions"], status["quarantined"], status["duplicates"]) == (1, 0, 0)
+    assert status["events"] >= 4  # the start, the prompt, the answer, the end
+
+
+def test_cm_13_the_worker_outlives_the_hook_and_the_agent_and_then_rests(agent: Claude) -> None:
+    add_greeting(agent)
+
+    agent.memory.drained(5)  # the agent has ended: whoever does this was not its child any more
+    agent.memory.rests()
+    assert agent.memory.status()["memories"] > 0
+
+
+def test_the_next_session_sees_what_failed_and_what_fixed_it(agent: Claude) -> None:
+    reader = agent.project / "reader.py"
+    reader.write_text("SEPARATOR = ';'\n")
+    (agent.project / "check_reader.py").write_text("from reader import SEPARATOR\nassert SEPARATOR == ','\n")
+    agent.model.when(
+        "Make the reader",
+        Shell("python3 check_reader.py"),
+        Read(str(reader)),
+        Edit(str(reader), "';'", "','"),
+        Shell("python3 check_reader.py"),
+        Say("The separator was wrong."),
+    )
+    agent.run("Make the reader pass its check").assert_undisturbed("The separator was wrong.")
+
+    brief = look_around(agent).brief
+
+    row(brief, "check_reader.py", "AssertionError")
+    row(brief, "check_reader.py", "reader.py")
+
+
+def test_what_a_sub_agent_did_is_known_and_labelled_as_its(agent: Claude) -> None:
+    agent.model.when("Survey the project", Task("Count the modules"), Say("Surveyed."))
+    agent.model.when(
+        "Count the modules",
+        Write(str(agent.project / "survey.md"), "# Modules\n"),
+        Say("One module, counted."),
+    )
+    agent.run("Survey the project").assert_undisturbed("Surveyed.")
+    agent.memory.drained()
+
+    brief = look_around(agent).brief
+
+    assert "survey.md" in brief
+    assert agent.memory.status()["sessions"] == 2, "a sub-agent belongs to its session, it is none of its own"
+
+
+def test_what_the_agent_recalled_itself_does_not_become_memory(agent: Claude) -> None:
+    add_greeting(agent)
+    agent.memory.drained()
+    agent.model.when("What do we have", Shell("backstory search greeting --cwd ."), Say("We have that."))
+
+    asking = agent.run("What do we have?")
+    asking.assert_undisturbed("We have that.")
+    found = str(asking.requests[-1].body["messages"][-1]["content"])
+    assert "greeting.py" in found, "the agent was told what the search found"
+
+    agent.memory.drained()
+    eventually("both sessions are stored", lambda: agent.memory.status()["sessions"] == 2)
+    assert [
+        hit for hit in agent.memory.search("greeting", agent.project) if hit["session"] == asking.session
+    ] == []
+    assert "backstory search" not in look_around(agent).brief

@@ -1,0 +1,14 @@
+"""The scripted model: it speaks a vendor's protocol and says what the test wrote.
+
+- `script`     what to answer: rules and inline directives, independent of any protocol
+- `anthropic`  the Anthropic Messages protocol; others become modules beside it with the same four names
+  (`PATHS`, `conversation`, `injections`, `reply`)
+- `server`     serves them, and keeps every request for the test to look at
+"""
+
+from .script import Edit, Read, Say, Script, Shell, Step, Task, Tool, Wait, Write
+from .server import Model, Request
+
+__all__ = [
+    "Edit", "Model", "Read", "Request", "Say", "Script", "Shell", "Step", "Task", "Tool", "Wait", "Write",
+]  # fmt: skip

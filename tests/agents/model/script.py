@@ -1,0 +1,197 @@
+"""What the scripted model answers.
+
+A script is stateless: the answer follows from the request alone, so a client's side calls (titles,
+summaries, token counts) and its retries never shift it. The last prompt that the user typed is found, its
+steps are looked up, and the number of assistant turns since then says which step is next.
+
+Steps come from a rule (`script.when("add tests", Shell("pytest -q"), Say("done"))`) or stand in the prompt:
+`[[shell:CMD]] [[write:PATH|TEXT]] [[read:PATH]] [[edit:PATH|OLD|NEW]] [[task:PROMPT]] [[tool:NAME|{json}]]
+[[say:TEXT]] [[wait:SECONDS]]`. `Wait` is no turn of its own: it holds back the step after it, which is how a
+test catches the agent in the middle of a turn.
+
+Steps say what is meant, not which tool does it; `TOOLS` maps the meaning to the names and arguments of the
+clients' own tools.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Say(NamedTuple):
+    text: str
+
+
+class Shell(NamedTuple):
+    command: str
+
+
+class Write(NamedTuple):
+    path: str
+    text: str
+
+
+class Read(NamedTuple):
+    path: str
+
+
+class Edit(NamedTuple):
+    path: str
+    old: str
+    new: str
+
+
+class Task(NamedTuple):
+    prompt: str
+
+
+class Tool(NamedTuple):
+    name: str
+    input: dict[str, Any]
+
+
+class Wait(NamedTuple):
+    seconds: float
+
+
+Step = Say | Shell | Write | Read | Edit | Task | Tool | Wait
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A request as every protocol can tell it: who spoke, and which tools are on offer.
+
+    A turn is the text of a user, or None for the assistant; `calls` says of each assistant turn whether it
+    called a tool (then the client is still in the middle of what was asked).
+    """
+
+    turns: list[str | None]
+    calls: list[bool]
+    tools: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One turn of the model: text, or a call of a tool that this client has; held back for a while."""
+
+    text: str = ""
+    tool: str = ""
+    input: dict[str, Any] = field(default_factory=dict)
+    wait: float = 0.0
+
+
+Arguments = Callable[..., dict[str, Any]]
+TOOLS: dict[type, list[tuple[str, Arguments]]] = {
+    Shell: [("Bash", lambda command: {"command": command, "description": "Run a scripted command"})],
+    Write: [("Write", lambda path, text: {"file_path": path, "content": text})],
+    Read: [("Read", lambda path: {"file_path": path})],
+    Edit: [("Edit", lambda path, old, new: {"file_path": path, "old_string": old, "new_string": new})],
+    Task: [
+        (
+            "Agent",
+            lambda prompt: {
+                "description": "scripted sub-task",
+                "prompt": prompt,
+                "subagent_type": "general-purpose",
+                "run_in_background": False,
+            },
+        )
+    ],
+}
+
+_DIRECTIVE = re.compile(r"\[\[(shell|write|read|edit|task|tool|say|wait):(.*?)\]\]", re.S)
+
+
+def inline_steps(prompt: str) -> list[Step]:
+    """The steps that stand in the prompt itself."""
+    steps: list[Step] = []
+    for kind, argument in _DIRECTIVE.findall(prompt):
+        match kind:
+            case "shell":
+                steps.append(Shell(argument))
+            case "write":
+                path, _, text = argument.partition("|")
+                steps.append(Write(path, text.replace("\\n", "\n")))
+            case "read":
+                steps.append(Read(argument))
+            case "edit":
+                steps.append(Edit(*argument.split("|", 2)))
+            case "task":
+                steps.append(Task(argument))
+            case "tool":
+                name, _, arguments = argument.partition("|")
+                steps.append(Tool(name, json.loads(arguments or "{}")))
+            case "say":
+                steps.append(Say(argument))
+            case "wait":
+                steps.append(Wait(float(argument)))
+    return steps
+
+
+@dataclass
+class Script:
+    """Rules first, then what stands in the prompt, then `OK.`"""
+
+    rules: list[tuple[str, tuple[Step, ...]]] = field(default_factory=list)
+
+    def when(self, part_of_prompt: str, *steps: Step) -> None:
+        """A later rule wins, so that a test can change its mind."""
+        self.rules.insert(0, (part_of_prompt, steps))
+
+    def steps(self, prompt: str) -> Iterable[Step]:
+        for part, steps in self.rules:
+            if part in prompt:
+                return steps
+        return inline_steps(prompt)
+
+    def answer(self, conversation: Conversation) -> Answer:
+        if not conversation.tools:  # a side call of the client: a title, a summary
+            return Answer(text="Scripted title")
+        prompt, done = self._position(conversation)
+        wait, index = 0.0, 0
+        for step in self.steps(prompt):
+            if isinstance(step, Wait):
+                wait = step.seconds if index == done else 0.0
+            elif index == done:
+                return _speak(step, conversation.tools, wait)
+            else:
+                index += 1
+        return Answer(text="Done." if index else "OK.", wait=wait)
+
+    def _position(self, conversation: Conversation) -> tuple[str, int]:
+        """The prompt that is being worked on, and how many steps of it are done.
+
+        Neighbouring user messages are one prompt (clients put injected context beside it). A message without
+        a script in the middle of a scripted turn, such as a reminder between two tool calls, does not end it.
+        """
+        prompts: list[tuple[str, int]] = []
+        spoken = 0
+        for before, turn in zip([None, *conversation.turns], conversation.turns, strict=False):
+            if turn is None:
+                spoken += 1
+            elif before is not None:
+                prompts[-1] = (f"{prompts[-1][0]}\n{turn}", prompts[-1][1])
+            else:
+                prompts.append((turn, spoken))
+        for prompt, start in reversed(prompts):
+            if self.steps(prompt):
+                if (prompt, start) == prompts[-1] or all(conversation.calls[start:]):
+                    return prompt, spoken - start
+                break
+        return "", 0
+
+
+def _speak(step: Step, tools: frozenset[str], wait: float) -> Answer:
+    match step:
+        case Say(text):
+            return Answer(text=text, wait=wait)
+        case Tool(name, arguments):
+            return Answer(tool=name, input=arguments, wait=wait)
+    for name, shaped in TOOLS[type(step)]:
+        if name in tools:
+            return Answer(tool=name, input=shaped(*step), wait=wait)
+    return Answer(text=f"(this client offers no tool for {step})", wait=wait)
