@@ -75,7 +75,9 @@ def _install(package: str, folder: Path) -> None:
     if npm is None:
         raise Unavailable(f"npm is missing, so {package} cannot be downloaded; install Node with npm")
     print(f"downloading {package} …", file=sys.stderr, flush=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-") as fresh:
+    for abandoned in folder.parent.glob(f".new-{folder.name}-*"):  # by a download that was killed
+        shutil.rmtree(abandoned, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".new-{folder.name}-") as fresh:
         quiet = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         got = subprocess.run(
             [npm, "install", "--prefix", fresh, *quiet, package],
@@ -84,12 +86,8 @@ def _install(package: str, folder: Path) -> None:
         if got.returncode != 0:
             raise Unavailable(f"npm could not install {package}:\n{got.stderr.strip()}")
         shutil.rmtree(folder, ignore_errors=True)
-        Path(fresh, "node_modules").rename(_made(folder) / "node_modules")
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    return folder
+        folder.mkdir()
+        Path(fresh, "node_modules").rename(folder / "node_modules")
 
 
 def version(program: Path) -> str:

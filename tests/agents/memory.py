@@ -82,14 +82,16 @@ class Memory:
 
     def database(self) -> Path:
         for file in sorted(self.home.rglob("*")):
-            if file.is_file() and file.open("rb").read(16) == SQLITE_MAGIC:
-                return file
+            if file.is_file():
+                with file.open("rb") as opened:
+                    if opened.read(16) == SQLITE_MAGIC:
+                        return file
         raise AssertionError(f"no database under {self.home}")
 
     def workers(self) -> list[int]:
-        """Processes of this memory that are alive now: everything that carries its home, and no agent."""
+        """Interpreters that are alive now and carry this home; agents carry it too, but are none."""
         mark = f"BACKSTORY_HOME={self.home}".encode()
-        return [pid for pid in _pids() if mark in _environment(pid) and b"backstory" in _command(pid)]
+        return [pid for pid in _pids() if mark in _environment(pid) and b"python" in _program(pid)]
 
     def rests(self, seconds: float = 20) -> None:
         """Waits until nothing of this memory runs any more."""
@@ -125,5 +127,5 @@ def _environment(pid: int) -> list[bytes]:
     return _read(pid, "environ").split(b"\0")
 
 
-def _command(pid: int) -> bytes:
-    return _read(pid, "cmdline")
+def _program(pid: int) -> bytes:
+    return os.path.basename(_read(pid, "cmdline").partition(b"\0")[0])

@@ -4,8 +4,10 @@ An agent is a row: which of its hooks we install, in which shape it wants an ans
 turn what it sends (`read_hook`) and what it writes itself (`read_history`) into the same events.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from backstory.errors import BackstoryError
 from backstory.model import Event
@@ -29,6 +31,22 @@ class HookEvent:
     wakes: bool = False
 
 
+class HistoryReader(Protocol):
+    """Reads an agent's own history file line by line, from any line that it was told to start at."""
+
+    counts: Counter[str]
+
+    @property
+    def offset(self) -> int:
+        """Everything before this byte has been given, nothing after it."""
+
+    def feed(self, line: bytes) -> list[Event]:
+        """The events that this line completes."""
+
+    def finish(self) -> list[Event]:
+        """What is left, when the session is known to be dead."""
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
     """One coding agent.
@@ -36,6 +54,8 @@ class Agent:
     `shape` is how it takes injected context: "hook_specific", "top_level" or "plain".
     `read_hook` takes the event's name, its payload and the time in milliseconds; an event that means nothing
     to us gives no events, a malformed one raises `Unreadable`.
+    `read_history` reads a whole history file; `reader` makes one that goes on from an offset (session, offset,
+    path of the file).
     `our_tools` are globs of the names under which our own MCP tools appear.
     """
 
@@ -45,4 +65,5 @@ class Agent:
     shape: str
     read_hook: Callable[[str, Mapping[str, object], int], list[Event]]
     read_history: Callable[[Iterable[bytes], str], Iterator[Event]] | None
+    reader: Callable[[str, int, str], HistoryReader] | None
     our_tools: tuple[str, ...]

@@ -91,7 +91,8 @@ def _segment_runs(words: Iterable[str], depth: int) -> bool:
             return any(flag == "-m" and next(rest, "").partition(".")[0] == "backstory" for flag in rest)
         if name in _SHELLS and depth < 3:
             return any(
-                flag.startswith("-") and flag.endswith("c") and _runs(next(rest, ""), depth + 1) for flag in rest
+                flag.startswith("-") and flag.endswith("c") and _runs(next(rest, ""), depth + 1)
+                for flag in rest
             )
         return False
     return False

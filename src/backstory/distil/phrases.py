@@ -72,7 +72,7 @@ CONTRAST = (
     P("en", r"\b(?:instead of|rather than|in favou?r of|as opposed to|over using|, not|; not|and not|but not|"
             r"not (?:the|a|an)\b|instead)", "RS256 instead of HS256"),
     P("de", r"\b(?:statt|anstatt|anstelle|(?:, )?nicht|lieber|sondern|und kein\w*)\b", "RS256 statt HS256"),
-    P("fr", r"\b(?:au lieu d|plutôt qu|à la place|, pas)\b?", "RS256 au lieu de HS256"),
+    P("fr", r"\b(?:au lieu d|plutôt qu|à la place|, pas)", "RS256 au lieu de HS256"),
     P("es", r"\b(?:en vez de|en lugar de|y no|, no|mejor que)\b", "RS256 en vez de HS256"),
     P("zh", r"(?:而不是|不用|代替|不要)", "用RS256而不是HS256"),
     P("ja", r"(?:ではなく|じゃなく|代わりに|より)", "HS256ではなくRS256"),

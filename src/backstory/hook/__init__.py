@@ -10,7 +10,9 @@ the brief on the command line and the one an agent receives are the same text.
 hook.sh      copies a payload into the spool; the whole of a capture hook, sourced by the agent's `sh -c`
 command.py   the command line that an agent's settings hold
 spool.py     the spool's file format: names, trailer, listing, reading, writing
+launch.py    the one file that hooks run, with the other modules in it
 identity.py  which project a folder belongs to, by reading git's files
+remote.py    a git remote in one spelling
 globs.py     the ignore globs of the settings
 payload.py   JSON without the json module
 patterns.py  the table of secrets and personal data

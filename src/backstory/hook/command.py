@@ -33,8 +33,8 @@ def hook_command(home: str, agent: str, event: str) -> str:
 def hook_command_windows(home: str, agent: str, event: str, python: str) -> str:
     """What an agent on Windows runs through cmd.exe: `python missing.pyc` would exit 2, so it is tested."""
     home = home.rstrip("\\/")
-    script = quote_cmd(f"{home}\\hook\\lib\\backstory\\hook\\windows.pyc")
-    run = f"{quote_cmd(python)} -I -S {script} {quote_cmd(home)} {_word(agent)} {_word(event)}"
+    script = quote_cmd(f"{home}\\hook\\hook.pyc")
+    run = f"{quote_cmd(python)} -I -S {script} capture {quote_cmd(home)} {_word(agent)} {_word(event)}"
     return f"(if exist {script} {run}) & exit 0"
 
 

@@ -52,8 +52,8 @@ done
 
 answer() {
     [ -x "$python" ] || return 0
-    "$python" -I -S "$home/hook/lib/backstory/hook/__main__.pyc" \
-        "$home" "$BACKSTORY_AGENT" "$BACKSTORY_EVENT" "$@" 2>/dev/null || mark "answer-$?"
+    "$python" -I -S "$home/hook/hook.pyc" answer "$home" \
+        "$BACKSTORY_AGENT" "$BACKSTORY_EVENT" "$@" 2>/dev/null || mark "answer-$?"
 }
 
 if [ "$answers" ] && [ -z "$lost" ]; then

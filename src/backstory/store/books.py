@@ -67,19 +67,20 @@ class Books:
             [(r.name, r.inode, r.mtime_ns) for r in receipts],
         )
 
-    def transcript_mark(self, path: str) -> int:
-        """How many bytes of a transcript have been read."""
-        row = self._db.execute("SELECT offset FROM transcripts WHERE path = ?", (path,)).fetchone()
-        return 0 if row is None else int(row[0])
+    def transcript_mark(self, path: str) -> tuple[int, int]:
+        """Where to read a transcript from (the last prompt seen), and how large it was."""
+        row = self._db.execute("SELECT offset, size FROM transcripts WHERE path = ?", (path,)).fetchone()
+        return (0, 0) if row is None else (int(row[0]), int(row[1]))
 
-    def set_transcript_mark(self, path: str, session_id: str, offset: int, at: int) -> None:
-        """Note how far a transcript has been read."""
+    def set_transcript_mark(self, path: str, session_id: str, mark: tuple[int, int], at: int) -> None:
+        """Note where to read a transcript from next, and how large it is."""
         self._db.execute(
             """
-            INSERT INTO transcripts (path, session_id, offset, read_at) VALUES (?, ?, ?, ?)
-            ON CONFLICT (path) DO UPDATE SET offset = excluded.offset, read_at = excluded.read_at
+            INSERT INTO transcripts (path, session_id, offset, size, read_at) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (path) DO UPDATE SET offset = excluded.offset, size = excluded.size,
+                read_at = excluded.read_at
             """,
-            (path, session_id, offset, at),
+            (path, session_id, *mark, at),
         )
 
     def tombstoned(self, ids: Iterable[str]) -> set[str]:

@@ -27,6 +27,8 @@ from backstory.model import (
 from backstory.store.protocol import Added, Arrival
 
 _LIVE = "live"
+# What was said has no id of its own in a hook's payload; within one prompt (native_id) its words tell it apart.
+_KNOWN_BY_WORDS = (Kind.SAID, Kind.REASONED)
 _TITLE_CHARS = 120
 
 
@@ -67,7 +69,7 @@ class Events:
         session = open_sessions.get(sid)
         if session is None:
             session = open_sessions[sid] = self._open_session(sid, native, arrival)
-        event_id = self._event_id(event)
+        event_id = self._event_id(arrival.key, event.origin)
         row = self._db.execute("SELECT row, turn FROM events WHERE id = ?", (event_id,)).fetchone()
         if row is not None:
             self._fill_gaps(row[0], event)
@@ -83,23 +85,28 @@ class Events:
         self._apply_to_session(event, sid, turn)
         return Added(event_id, sid, turn, new=True)
 
-    def _event_id(self, event: Event) -> str:
-        what: tuple[str, ...]
+    def key(self, event: Event) -> str:
+        """A keyed hash of what the event is; one that ends in + stands for several equal things."""
+        who = (event.agent, event.session, event.subagent, event.kind)
+        if event.kind in _KNOWN_BY_WORDS:
+            return self._hash((*who, event.native_id, event.text), 16)
         if event.native_id:
-            what = (event.agent, event.session, event.kind, event.native_id)
-            return "e" + self._hash(what, 10)
-        text = " ".join((event.target or event.text).split())
-        what = (event.agent, event.session, event.subagent, event.kind, event.reason, event.tool, text)
-        base = self._hash(what, 16)
+            return self._hash((*who, event.native_id), 16)
+        words = " ".join((event.target or event.text).split())
+        return self._hash((*who, event.reason, event.tool, words), 16) + "+"
+
+    def _event_id(self, key: str, origin: str) -> str:
+        if not key.endswith("+"):
+            return "e" + key[:20]
         n = self._db.execute(
             """
             INSERT INTO ordinals (base, origin, n) VALUES (?, ?, 1)
             ON CONFLICT (base, origin) DO UPDATE SET n = n + 1
             RETURNING n
             """,
-            (base, event.origin),
+            (key, origin),
         ).fetchone()[0]
-        return "e" + self._hash((base, str(n)), 10)
+        return "e" + self._hash((key, str(n)), 10)
 
     def _hash(self, parts: Iterable[str], size: int) -> str:
         joined = "\0".join(parts).encode("utf-8", "surrogatepass")
@@ -117,7 +124,7 @@ class Events:
         if event.subagent:
             # a sub-agent hangs below the session that started it, also when its events arrive first
             parent = session_id(event.agent, event.session)
-            top = Arrival(replace(event, subagent="", subagent_type=""), arrival.project)
+            top = Arrival(replace(event, subagent="", subagent_type=""), arrival.project, arrival.key)
             self._open_session(parent, event.session, top)
         self._db.execute(
             """

@@ -14,10 +14,11 @@ from backstory.model import Draft, Event, Memory, MemoryKind, Project, Session, 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An event on its way into the store, with the project it belongs to."""
+    """An event on its way into the store: its project, and its key from before it was redacted."""
 
     event: Event
     project: Project
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,9 @@ class Found:
 
 class EventStore(Protocol):
     """Sessions, turns and events."""
+
+    def key(self, event: Event) -> str:
+        """What tells this event from all others; asked for before it is redacted."""
 
     def add(self, arrivals: Sequence[Arrival]) -> list[Added]:
         """Write what is new of `arrivals`, in their order."""
@@ -229,11 +233,11 @@ class BookStore(Protocol):
     def drop_receipts(self, receipts: Iterable[Receipt]) -> None:
         """Forget receipts of files that are gone."""
 
-    def transcript_mark(self, path: str) -> int:
-        """How many bytes of a transcript have been read."""
+    def transcript_mark(self, path: str) -> tuple[int, int]:
+        """Where to read a transcript from, and how large it was."""
 
-    def set_transcript_mark(self, path: str, session_id: str, offset: int, at: int) -> None:
-        """Write how far a transcript has been read."""
+    def set_transcript_mark(self, path: str, session_id: str, mark: tuple[int, int], at: int) -> None:
+        """Write where to read a transcript from next, and how large it is."""
 
     def tombstoned(self, ids: Iterable[str]) -> set[str]:
         """Which of these ids were forgotten."""

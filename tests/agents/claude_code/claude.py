@@ -113,10 +113,11 @@ class Run:
         return found
 
     def assert_undisturbed(self, answer: str) -> None:
-        assert self.exit_code == 0, self.stderr
-        assert self.answer == answer
-        assert self.complaints() == []
-        assert self.stderr == ""
+        noticed = "\n".join(self.complaints())
+        assert not noticed, f"hooks were noticed:\n{noticed}"
+        assert not self.stderr, f"the client complained:\n{self.stderr}"
+        assert self.answer == answer, f"it said {self.answer!r} instead of {answer!r}"
+        assert self.exit_code == 0, f"it ended with {self.exit_code}"
 
 
 @dataclass

@@ -67,13 +67,16 @@ def test_a_sub_agent_has_a_conversation_of_its_own(bare_agent: Claude) -> None:
 
 def test_a_failing_hook_is_seen_by_these_tests(bare_agent: Claude) -> None:
     """Otherwise every `assert_undisturbed` would mean nothing."""
-    stand_in(bare_agent, Stop="echo oops >&2; exit 1", PostToolUse="exit 2")
+    stand_in(
+        bare_agent, Stop="echo oops >&2; exit 1", PostToolUse="exit 2", SessionEnd="echo late >&2; exit 2"
+    )
     bare_agent.model.when("work", Shell("true"), Say("Worked."))
 
-    complaints = "\n".join(bare_agent.run("Some work").complaints())
+    run = bare_agent.run("Some work")
 
-    assert "oops" in complaints
-    assert "PostToolUse" in complaints
+    assert {hook.event for hook in run.hooks if not hook.unnoticed} == {"Stop", "PostToolUse"}
+    assert "oops" in "\n".join(run.complaints())
+    assert "late" in run.stderr
 
 
 def test_nothing_but_loopback_can_be_reached(bare_agent: Claude) -> None:

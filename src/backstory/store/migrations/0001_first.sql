@@ -109,6 +109,7 @@ CREATE TABLE transcripts (
     path       TEXT PRIMARY KEY,
     session_id TEXT NOT NULL,
     offset     INTEGER NOT NULL,
+    size       INTEGER NOT NULL,
     read_at    INTEGER NOT NULL
 ) WITHOUT ROWID;
 

@@ -1,0 +1,39 @@
+# What CI runs, and what you run: `make demo` shows it, `make test` proves it.
+DEV = python3 tools/dev.py
+
+.PHONY: demo test fast faults clients lint format docs bench clean
+
+demo:  ## sets up, then tells the story in a scratch home
+	@$(DEV) user python demo/story.py
+
+test: fast faults clients  ## everything; fast tests first, then the slow groups
+
+fast:  ## the fast tests, on each Python that is here
+	@$(DEV) fast
+
+faults:  ## kills processes, fills disks, takes locks
+	@$(DEV) run pytest -q -m faults
+
+clients:  ## the real agent clients, against the scripted model
+	@$(DEV) run pytest -q -m clients
+
+lint:  ## style and types; warnings are errors
+	@$(DEV) run ruff check .
+	@$(DEV) run ruff format --check .
+	@$(DEV) run mypy
+
+format:
+	@$(DEV) run ruff format .
+	@$(DEV) run ruff check --fix .
+
+docs:  ## generated pages: commands, settings, behaviours
+	@$(DEV) run python tools/docs.py
+
+bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA names the data folder
+	@$(DEV) run python -m bench.hooks
+	@$(DEV) run python -m bench.drain
+	@$(DEV) run python -m bench.redact
+	@$(DEV) run python -m bench.distil.run
+
+clean:
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache

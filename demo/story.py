@@ -1,0 +1,186 @@
+"""The story that `make demo` tells, in a scratch home: a session is killed, and the next agent knows.
+
+Nothing is faked: the events go through the very hook commands that `backstory install` writes, as processes,
+and the brief is what the hook answers. Only the agents themselves are played back from a recording.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+HERE = Path(__file__).parent
+console = Console(width=min(Console().width, 110), highlight=False)
+
+
+def main() -> None:
+    """Tell the story from beginning to end."""
+    with tempfile.TemporaryDirectory(prefix="backstory-demo-") as folder:
+        scratch = Scratch(Path(folder))
+        console.print(Rule("[bold]Backstory: one memory for every coding agent", style="cyan"))
+        say("Everything below happens in a scratch home and is removed at the end.")
+        install(scratch)
+        first_session(scratch)
+        second_session(scratch)
+        search(scratch)
+        secrets(scratch)
+        for_real()
+
+
+class Scratch:
+    """A home, a project and an environment that touch nothing of the user's."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.project = folder / "shop"
+        self.project.mkdir()
+        self.env = {
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            "HOME": str(folder / "user"),
+            "BACKSTORY_HOME": str(self.home),
+            "TERM": os.environ.get("TERM", "dumb"),
+        }
+        if shutil.which("git"):
+            subprocess.run(["git", "init", "-q", "-b", "main", str(self.project)], check=True, env=self.env)
+
+    def backstory(self, *arguments: str) -> str:
+        """Run the command line in the scratch home; what it printed."""
+        done = subprocess.run(
+            [sys.executable, "-m", "backstory", *arguments],
+            env=self.env,
+            cwd=self.project,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    def settings(self) -> dict[str, Any]:
+        """Claude Code's settings, as the installer left them."""
+        path = Path(self.env["HOME"]) / ".claude" / "settings.json"
+        found: dict[str, Any] = json.loads(path.read_text())
+        return found
+
+    def fire(self, command: str, payload: dict[str, Any]) -> tuple[str, float]:
+        """Run a hook as an agent does; what it answered, and how many milliseconds it took."""
+        start = time.perf_counter()
+        done = subprocess.run(
+            ["sh", "-c", command], input=json.dumps(payload), env=self.env, cwd=self.project, capture_output=True, text=True
+        )
+        return done.stdout, (time.perf_counter() - start) * 1000
+
+
+def say(text: str) -> None:
+    console.print(Text(text, style="dim"))
+
+
+def chapter(number: int, title: str) -> None:
+    console.print()
+    console.print(Rule(f"[bold]{number}. {title}", align="left", style="cyan"))
+
+
+def install(scratch: Scratch) -> None:
+    chapter(1, "Install for Claude Code")
+    console.print("[bold green]$[/] backstory install claude-code --yes")
+    scratch.backstory("install", "claude-code", "--yes")
+    events = ", ".join(scratch.settings()["hooks"])
+    say(f"Hooks: {events}.")
+
+
+def first_session(scratch: Scratch) -> None:
+    chapter(2, "Monday: a Claude Code session works on a bug, and is killed")
+    recording = json.loads((HERE / "session.json").read_text().replace("{cwd}", str(scratch.project)))
+    hooks = scratch.settings()["hooks"]
+    spent = []
+    for step in recording["events"]:
+        payload = {
+            "session_id": recording["session_id"],
+            "cwd": str(scratch.project),
+            "hook_event_name": step["event"],
+            **step["payload"],
+        }
+        _, took = scratch.fire(hooks[step["event"]][0]["hooks"][0]["command"], payload)
+        if step["event"].startswith("PostTool"):
+            spent.append(took)
+        show_step(step["event"], step["payload"], scratch.project)
+        time.sleep(0.25 if console.is_terminal else 0.05)
+    console.print(Text("  ⚡ kill -9", style="bold red"), Text("(no goodbye: no Stop, no SessionEnd)", style="dim"))
+    spent.sort()
+    say(f"Each tool call cost the agent {spent[len(spent) // 2]:.1f} ms (median, the whole hook process included).")
+
+
+def show_step(event: str, payload: dict[str, Any], project: Path) -> None:
+    inputs = payload.get("tool_input", {})
+    if event == "UserPromptSubmit":
+        console.print(Text("  you     ", style="bold"), Text(str(payload["prompt"]), style="bold", overflow="fold"))
+    elif event == "Stop":
+        console.print(Text("  claude  ", style="magenta"), Text(str(payload["last_assistant_message"])))
+    elif "command" in inputs:
+        failed = event == "PostToolUseFailure"
+        output = payload["error"] if failed else payload["tool_response"]["stdout"]
+        line = next((row for row in str(output).splitlines() if "FAILED" in row or "passed" in row), "")
+        console.print(
+            Text("  run     ", style="red" if failed else "green"), Text(f"{inputs['command']}  "), Text(line, style="dim")
+        )
+    elif "file_path" in inputs:
+        verb = "read" if payload["tool_name"] == "Read" else "edit"
+        console.print(Text(f"  {verb:<8}", style="blue"), Text(os.path.relpath(inputs["file_path"], project)))
+
+
+def second_session(scratch: Scratch) -> None:
+    chapter(3, "Tuesday: Codex starts in the same folder, and is told this")
+    command = scratch.settings()["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+    command = command.replace("BACKSTORY_AGENT=claude-code", "BACKSTORY_AGENT=codex")
+    payload = {
+        "session_id": "019a1b2c-codex",
+        "cwd": str(scratch.project),
+        "hook_event_name": "SessionStart",
+        "source": "startup",
+    }
+    answer, took = scratch.fire(command, payload)
+    output = json.loads(answer)["hookSpecificOutput"]
+    console.print(Panel(Text(output["additionalContext"]), border_style="green", title="what Codex receives"))
+    say(f"In Codex's own output shape (hookSpecificOutput.additionalContext), {took:.0f} ms, no model, no server.")
+
+
+def search(scratch: Scratch) -> None:
+    chapter(4, "Ask for more")
+    question = "why RS256"
+    console.print(f'[bold green]$[/] backstory search "{question}"')
+    hits = json.loads(scratch.backstory("search", question, "--json", "--limit", "3"))["hits"]
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for hit in hits:
+        table.add_row(Text(hit["kind"], style="cyan"), Text(" ".join(hit["text"].split())[:180]), Text(hit["id"][:9], style="dim"))
+    console.print(table)
+
+
+def secrets(scratch: Scratch) -> None:
+    chapter(5, "The token in the prompt above is nowhere")
+    secret = b"ghp_R8x2LmQ0vTz5Yk7Ns3Pd1Wc9Bf6Hj4Ga2Ue"
+    scratch.backstory("status")
+    kept = [path for path in scratch.home.rglob("*") if path.is_file() and "spool" not in path.parts]
+    hits = [path for path in kept if secret in path.read_bytes()]
+    say(f"Byte search over {len(kept)} files of the home: {len(hits)} hits. It was redacted before it was stored.")
+
+
+def for_real() -> None:
+    chapter(6, "For real")
+    console.print("  pipx install .            [dim]# or: uv tool install . — from this folder[/]")
+    console.print("  backstory install claude-code")
+    console.print("  backstory doctor")
+    console.print()
+
+
+if __name__ == "__main__":
+    main()

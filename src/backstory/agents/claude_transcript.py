@@ -1,0 +1,327 @@
+"""Claude Code's own transcripts (JSON lines), read into the same events that its hooks give.
+
+A tool call is two lines, the use and the result; it becomes one event when the result comes. Until then the
+reader holds back what follows, so that one number is enough to go on later: everything before `offset` has
+been given, nothing after it. A call that the next prompt finds unanswered was interrupted.
+
+The client writes a line per block of a message, so each line of text is one thing said; the last one is what
+a Stop hook reports. Our own injections come back as attachments and are never read.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from backstory.agents import claude_code
+from backstory.agents.claude_texts import compact_summary, is_interruption, numbered, typed
+from backstory.agents.claude_tools import describe
+from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
+from backstory.agents.ours import without_notes
+from backstory.hook.payload import BadPayload, parse
+from backstory.model import Event, Kind, Outcome, Where
+
+ORIGIN = "history"
+
+# Lines that say nothing about what happened. Anything else that we do not know is counted as unknown.
+_BOOKKEEPING = frozenset(
+    {
+        "attachment", "queue-operation", "last-prompt", "mode", "permission-mode", "cost-state",
+        "tools-used", "atis-latch", "api-request", "api-request-shape", "api-request-blob",
+        "file-history-snapshot", "summary", "progress", "custom-title", "ai-title", "agent-name",
+        "agent-color", "tag", "pr-link", "worktree-state", "content-replacement",
+    }
+)  # fmt: skip
+_TURN_OVER = frozenset(("stop_hook_summary", "turn_duration"))
+
+Make = Callable[..., Event]
+Row = Mapping[str, object]
+
+
+def read_lines(lines: Iterable[bytes], session: str, counts: Counter[str] | None = None) -> Iterator[Event]:
+    """All events of one transcript. Lines that cannot be read are skipped and counted."""
+    reader = Reader(session, counts=counts)
+    for line in lines:
+        yield from reader.feed(line)
+    yield from reader.held()
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A tool_use whose result has not come."""
+
+    offset: int
+    name: str
+    inputs: Row
+    make: Make
+
+
+class Reader:
+    """Reads one transcript line by line; feed it from `offset` again and it goes on where it was.
+
+    `counts` gains: blank, malformed, unknown (no type we know), skipped (known, and no event), orphans
+    (results whose call was not read).
+    """
+
+    def __init__(
+        self, session: str, offset: int = 0, transcript: str = "", counts: Counter[str] | None = None
+    ) -> None:
+        self.session = ident(session)
+        self.counts: Counter[str] = Counter() if counts is None else counts
+        self._transcript = transcript
+        self._read = offset
+        self._tail = 0
+        self._calls: dict[str, _Call] = {}
+        self._held: deque[Event | str] = deque()
+        self._at = 0
+        self._prompt = ""
+        self._prompt_line = ""
+        self._last_words = ""
+        self._turn_open = False
+        self._trigger = ""
+
+    @property
+    def offset(self) -> int:
+        """Where to read on: behind the last whole line, or at the first call that waits for its result."""
+        first = next(iter(self._calls.values()), None)
+        return first.offset if first else self._read
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The ids of the calls that wait for their result, oldest first."""
+        return tuple(self._calls)
+
+    def feed(self, line: bytes) -> list[Event]:
+        """The events that this line completes. A last line that is not whole yet is left for later."""
+        if self._tail:  # it was not the last line after all
+            self.counts["malformed"] += 1
+            self._read += self._tail
+            self._tail = 0
+        if not line.strip():
+            self.counts["blank"] += 1
+        else:
+            try:
+                row = parse(line)
+            except BadPayload:
+                if not line.endswith(b"\n"):
+                    self._tail = len(line)
+                    return []
+                self.counts["malformed"] += 1
+            else:
+                self._row(row)
+        self._read += len(line)
+        return self._ready()
+
+    def held(self) -> list[Event]:
+        """What was held back behind calls that have no result."""
+        given = [entry for entry in self._held if isinstance(entry, Event)]
+        self._held.clear()
+        return given
+
+    def finish(self) -> list[Event]:
+        """The rest, when the session is known to be dead: its open calls were interrupted."""
+        self._give_up()
+        return self._ready()
+
+    # --- rows ---------------------------------------------------------------------------------------------
+
+    def _row(self, row: Row) -> None:
+        kind = string(row.get("type"))
+        message = row.get("message")
+        if not isinstance(message, dict):
+            message = row if "content" in row else {}
+        role = string(message.get("role")) or kind
+        if kind == "system":
+            self._system(row)
+        elif kind in _BOOKKEEPING or (row.get("isMeta") is True):
+            self.counts["skipped"] += 1
+        elif role == "user" and "content" in message:
+            self._user(row, message.get("content"))
+        elif role == "assistant" and "content" in message:
+            self._assistant(row, message)
+        else:
+            self.counts["skipped" if role == "system" else "unknown"] += 1
+
+    def _maker(self, row: Row) -> Make:
+        branch = string(row.get("gitBranch"))
+        subagent = ident(row.get("agentId")) if row.get("isSidechain") is True else ""
+        self._at = _milliseconds(row.get("timestamp")) or self._at
+        return partial(
+            Event,
+            claude_code.NAME,
+            self.session or ident(row.get("sessionId")),
+            at=self._at,
+            transcript=self._transcript,
+            where=Where(path(row.get("cwd")), "" if branch == "HEAD" else branch),
+            subagent=subagent,
+            subagent_type=ident(row.get("attributionAgent")) if subagent else "",
+            origin=ORIGIN,
+        )
+
+    def _system(self, row: Row) -> None:
+        subtype = row.get("subtype")
+        if subtype == "compact_boundary":  # the summary follows
+            self._trigger = ident(mapping(row.get("compactMetadata")).get("trigger"))
+        elif subtype in _TURN_OVER and self._turn_open and row.get("isSidechain") is not True:
+            self._turn_open = False
+            if self._prompt:  # otherwise it began before we read, or the client gives its prompts no ids
+                native_id = numbered(self._prompt, self._last_words)
+                self._held.append(self._maker(row)(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=native_id))
+        else:
+            self.counts["skipped"] += 1
+
+    def _user(self, row: Row, content: object) -> None:
+        make = self._maker(row)
+        blocks = content if isinstance(content, list) else [content]
+        results = [b for b in blocks if isinstance(b, dict) and b.get("type") == "tool_result"]
+        for block in results:
+            self._result(make, block, row.get("toolUseResult") if len(results) == 1 else None)
+        texts = "\n".join(filter(None, (_text_of(block) for block in blocks)))
+        sidechain = row.get("isSidechain") is True
+        prompt_id = ident(row.get("promptId"))
+        if prompt_id and not sidechain:  # also of what nobody typed, such as the news of a background task
+            self._prompt = prompt_id
+        if row.get("isCompactSummary") is True:
+            text = compact_summary(texts)
+            native_id = numbered(prompt_id, text) or ident(row.get("uuid"))
+            self._held.append(make(Kind.COMPACTED, text=text, reason=self._trigger, native_id=native_id))
+        elif is_interruption(texts) and not sidechain:
+            self._interrupted(make)
+        elif not results and not sidechain and (text := typed(texts)):
+            self._typed(make, text, prompt_id, ident(row.get("uuid")))
+        elif not results:
+            self.counts["skipped"] += 1  # a sub-agent's task is in the call that started it
+
+    def _typed(self, make: Make, text: str, prompt_id: str, line_id: str) -> None:
+        self._give_up()
+        self._prompt, self._prompt_line = prompt_id, prompt_id or line_id
+        self._last_words, self._turn_open = "", True
+        shown = without_notes(text)
+        native_id = self._prompt_line
+        self._held.append(
+            make(Kind.PROMPT, text=cut(shown, INPUT_LIMIT), native_id=native_id, recalled=not shown)
+        )
+
+    def _interrupted(self, make: Make) -> None:
+        self._give_up()
+        self._turn_open = False
+        if turn := self._prompt or self._prompt_line:
+            native_id, outcome = f"{turn}:interrupted", Outcome.INTERRUPTED
+            self._held.append(
+                make(Kind.TURN_ENDED, outcome=outcome, reason="interrupted", native_id=native_id)
+            )
+
+    def _assistant(self, row: Row, message: Row) -> None:
+        make = self._maker(row)
+        content = message.get("content")
+        blocks = content if isinstance(content, list) else [content]
+        uses = [
+            b for b in blocks if isinstance(b, dict) and b.get("type") == "tool_use" and ident(b.get("id"))
+        ]
+        for use in uses:
+            self._call(make, use)
+        thoughts = (b.get("thinking") for b in blocks if isinstance(b, dict) and b.get("type") == "thinking")
+        thought = without_notes("\n".join(filter(None, map(string, thoughts))).strip())
+        if thought:
+            native_id = ident(row.get("uuid"))
+            self._held.append(make(Kind.REASONED, text=cut(thought, INPUT_LIMIT), native_id=native_id))
+        text = "\n".join(filter(None, (_text_of(block) for block in blocks))).strip()
+        if row.get("isApiErrorMessage") is True:
+            self._failed(make, text, flatten(row.get("error")))
+            return
+        if message.get("model") == "<synthetic>":
+            self.counts["skipped"] += 1
+            return
+        self._held += claude_code.said(text, self._prompt, make)
+        if row.get("isSidechain") is not True:
+            self._last_words = text
+            self._turn_open = self._turn_open or bool(text)
+
+    def _failed(self, make: Make, text: str, error: str) -> None:
+        self._held.append(
+            make(
+                Kind.TURN_FAILED,
+                text=cut(text, INPUT_LIMIT),
+                outcome=Outcome.FAILED,
+                reason=cut(error, 200),
+                native_id=self._prompt or self._prompt_line,
+            )
+        )
+        self._turn_open = False
+
+    # --- tool calls -----------------------------------------------------------------------------------------
+
+    def _call(self, make: Make, use: Row) -> None:
+        call_id = ident(use.get("id"))
+        self._calls[call_id] = _Call(self._read, ident(use.get("name")), mapping(use.get("input")), make)
+        self._held.append(call_id)
+
+    def _result(self, make: Make, block: Row, response: object) -> None:
+        call_id = ident(block.get("tool_use_id"))
+        call = self._calls.pop(call_id, None)
+        if call is None:
+            self.counts["orphans"] += 1
+            return
+        content = block.get("content")
+        error = flatten(content) if block.get("is_error") is True else None
+        self._used(call, call_id, make, content if response is None else response, error)
+
+    def _give_up(self) -> None:
+        """The main conversation went on: what it still waited for was interrupted."""
+        for call_id, call in list(self._calls.items()):
+            del self._calls[call_id]
+            self._used(call, call_id, call.make, None, None, interrupted=True)
+
+    def _used(
+        self,
+        call: _Call,
+        call_id: str,
+        make: Make,
+        response: object,
+        error: str | None,
+        interrupted: bool = False,
+    ) -> None:
+        use = describe(call.name, call.inputs, response, error, interrupted)
+        self._held.append(
+            make(
+                Kind.TOOL,
+                text=use.text,
+                action=use.action,
+                tool=call.name,
+                target=use.target,
+                outcome=use.outcome,
+                native_id=call_id,
+                recalled=use.recalled,
+            )
+        )
+
+    def _ready(self) -> list[Event]:
+        given: list[Event] = []
+        while self._held:
+            entry = self._held[0]
+            if isinstance(entry, str):
+                if entry in self._calls:
+                    break
+            else:
+                given.append(entry)
+            self._held.popleft()
+        return given
+
+
+def _text_of(block: object) -> str:
+    if isinstance(block, str):
+        return block
+    return string(block.get("text")) if isinstance(block, dict) and block.get("type") == "text" else ""
+
+
+def _milliseconds(value: object) -> int:
+    """The agent's own time; 0 if there is none that makes sense."""
+    if isinstance(value, str):
+        try:
+            return max(0, int(datetime.fromisoformat(value).timestamp() * 1000))
+        except (ValueError, OverflowError, OSError):
+            return 0
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e14:
+        return int(value if value > 1e11 else value * 1000)
+    return 0

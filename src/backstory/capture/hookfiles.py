@@ -1,0 +1,111 @@
+"""What the hooks run, kept in the home: the script, the compiled fenced package, the settings it needs.
+
+Hooks must work while Backstory itself is being upgraded, from any folder and without a PATH, so nothing of
+the installed package is used at hook time: `hook.sh` names the home, the interpreter and `cat` absolutely,
+`hook.pyc` holds all the code. A stamp of what they were made from says when to make them again: install and
+every worker ask, so an upgraded Backstory or interpreter is taken over by itself.
+"""
+
+import hashlib
+import importlib.util
+import json
+import marshal
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from backstory.atomic import make_private_dir, write_atomic
+from backstory.hook.command import quote_sh
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_UNCHECKED_HASH = (1).to_bytes(4, "little") + bytes(8)  # a .pyc that never looks for its source
+
+
+def write_hook_files(home: Path, python: str = sys.executable) -> bool:
+    """Bring `home/hook` up to date; True if anything was written. `python` is of this process's version."""
+    sources = _sources()
+    script = _script(home, python)
+    stamp = _stamp(sources, script)
+    folder = home / "hook"
+    files = [folder / "hook.pyc", folder / "hook.sh", folder / "stamp"]
+    if _read(folder / "stamp") == stamp and all(map(os.path.exists, files)) and _read(folder / "hook.sh") == script:
+        return False
+    for private in (home, folder, home / "spool", home / "logs", home / "briefs"):
+        make_private_dir(private)
+    write_atomic(folder / "hook.pyc", _bundle(sources))
+    write_atomic(folder / "hook.sh", script, 0o700)
+    write_atomic(folder / "stamp", stamp)  # last: what is not finished is made again
+    return True
+
+
+def write_hook_settings(home: Path, settings: Mapping[str, Any]) -> bool:
+    """Hand the answering hook its settings; True if they changed."""
+    data = json.dumps(settings, ensure_ascii=False, sort_keys=True).encode()
+    path = home / "hook" / "settings.json"
+    if _read(path) == data:
+        return False
+    make_private_dir(path.parent)
+    write_atomic(path, data)
+    return True
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _sources() -> dict[str, bytes]:
+    """The fenced modules by name."""
+    found = {"backstory": (_PACKAGE / "__init__.py").read_bytes()}
+    for path in sorted((_PACKAGE / "hook").glob("*.py")):
+        found["backstory.hook" if path.stem == "__init__" else f"backstory.hook.{path.stem}"] = path.read_bytes()
+    return found
+
+
+def _stamp(sources: Mapping[str, bytes], script: bytes) -> bytes:
+    made_from = hashlib.blake2b(importlib.util.MAGIC_NUMBER + script, digest_size=16)
+    for name, source in sources.items():
+        made_from.update(b"\0" + name.encode() + b"\0" + source)
+    return made_from.hexdigest().encode() + b"\n"
+
+
+def _bundle(sources: Mapping[str, bytes]) -> bytes:
+    """The launcher with all other modules inside, as one .pyc; docstrings stay behind."""
+    modules = {
+        name: marshal.dumps(_compile(source, name)) for name, source in sources.items() if name != "backstory.hook.launch"
+    }
+    launcher = sources["backstory.hook.launch"].decode()
+    filled = launcher.replace("MODULES: dict[str, bytes] = {}", f"MODULES = {modules!r}")
+    code = _compile(filled.encode(), "backstory.hook.launch")
+    return importlib.util.MAGIC_NUMBER + _UNCHECKED_HASH + marshal.dumps(code)
+
+
+def _compile(source: bytes, name: str) -> Any:
+    return compile(source, f"<{name}>", "exec", dont_inherit=True, optimize=2)
+
+
+def _script(home: Path, python: str) -> bytes:
+    """The hook script with this machine's paths in it."""
+    values = {
+        "@HOME@": str(home),
+        "@PYTHON@": python,
+        "@CAT@": _tool("cat"),
+        "@MKDIR@": _tool("mkdir"),
+    }
+    text = (_PACKAGE / "hook" / "hook.sh").read_text("utf-8")
+    for placeholder, value in values.items():
+        text = text.replace(placeholder, quote_sh(value))
+    return os.fsencode(text)
+
+
+def _tool(name: str) -> str:
+    """A command's absolute path, by preference where every system keeps it."""
+    for folder in ("/bin", "/usr/bin"):
+        if os.access(f"{folder}/{name}", os.X_OK):
+            return f"{folder}/{name}"
+    return shutil.which(name) or f"/bin/{name}"

@@ -1,0 +1,21 @@
+"""Distil by rules (T1): what a session leaves behind, found without a model.
+
+- `session`    the entry: events in, drafts out; says why there is nothing to distil
+- `story`      events told as turns; the limits
+- `shell`      command lines: what they are for, when two are the same
+- `failure`    whether a command really failed, and the line that says why
+- `prose`      sentences out of Markdown and prompts
+- `phrases`    the prose rules as tables, per language
+- `fixes`      failure → what made it pass; attempts that led nowhere
+- `decisions`  decisions with their reason; standing wishes
+- `steps`      what is open at the end
+- `commands`   commands that work here
+- `turns`      one digest per turn
+- `summary`    the session as one row and as one page
+- `checkpoint` what must survive a compaction
+"""
+
+from backstory.distil.session import VERSION, distil_session, too_little
+from backstory.distil.story import Limits
+
+__all__ = ["VERSION", "Limits", "distil_session", "too_little"]

@@ -1,0 +1,51 @@
+"""What a session must still know after its context was compacted: goal, done, pending, red and green."""
+
+import json
+
+from backstory.distil.commands import tally
+from backstory.distil.failure import telling_line
+from backstory.distil.prose import gist, shorten
+from backstory.distil.shell import CHECKS, Role
+from backstory.distil.steps import todos
+from backstory.distil.story import Story
+from backstory.model import Draft, MemoryKind
+
+
+def checkpoint(story: Story, others: list[Draft]) -> list[Draft]:
+    """One CHECKPOINT draft; its `detail` is a JSON object that the brief renders."""
+    turns = [turn for turn in story.turns if not turn.empty and turn.ids]
+    asks = [turn for turn in turns if turn.ask]
+    if not turns:
+        return []
+    goal = gist(asks[0].ask, 300) if asks else ""
+    if len(asks) > 1:
+        goal = f"{goal} · now: {gist(asks[-1].ask, 200)}"
+    plan = next((todos(text) for turn in reversed(turns) for _, _, text in reversed(turn.plans)), [])
+    done = [content for content, status in plan if status in {"completed", "done"}]
+    done += [f"changed {file}" for file in dict.fromkeys(c.file for c in story.changes)][-8:]
+    pending = [draft.text for draft in others if draft.kind is MemoryKind.NEXT_STEP]
+    failing: list[str] = []
+    passing: list[str] = []
+    for line, count in tally(story.runs).items():
+        last = count.runs[-1]
+        if last.failed:
+            failing.append(shorten(f"{line}: {telling_line(last.text, 100)}", 200))
+        elif last.passed and last.command.role in CHECKS | {Role.RUN}:
+            passing.append(shorten(line, 120))
+    value = {
+        "goal": goal,
+        "done": done[-12:],
+        "pending": pending[:8],
+        "files": list(dict.fromkeys(c.file for c in reversed(story.changes)))[:20],
+        "failing": failing[-6:],
+        "passing": passing[-8:],
+        "decisions": [f"{d.text} ({d.reason})" if d.reason else d.text for d in others if d.kind is MemoryKind.DECISION][-8:],
+    }
+    text = f"Goal: {goal}" + (f" · failing: {failing[-1]}" if failing else "") + (f" · pending: {pending[0]}" if pending else "")
+    sources = tuple(dict.fromkeys(sid for turn in turns[-20:] for sid in (turn.ids[0], turn.ids[-1])))
+    return [
+        Draft(
+            MemoryKind.CHECKPOINT, "checkpoint", shorten(text, 500), turns[-1].at, sources,
+            detail=json.dumps(value, ensure_ascii=False), files=tuple(value["files"]), turn=turns[-1].number,
+        )
+    ]

@@ -1,0 +1,51 @@
+"""A session's events in, drafts of memories out: the one entry, pure and deterministic.
+
+It is called after every stop, so the session may still run, or may have been killed in mid-turn.
+"""
+
+from collections.abc import Sequence
+
+from backstory.distil.checkpoint import checkpoint
+from backstory.distil.commands import commands
+from backstory.distil.decisions import decisions, preferences
+from backstory.distil.fixes import attempts, lessons
+from backstory.distil.steps import next_steps
+from backstory.distil.story import Limits, Story, tell
+from backstory.distil.summary import summary
+from backstory.distil.turns import turn_digests
+from backstory.model import Draft, Kind, Session, StoredEvent
+
+VERSION = "t1.1"
+DEFAULTS = Limits()
+
+
+def distil_session(session: Session, events: Sequence[StoredEvent], limits: Limits = DEFAULTS) -> list[Draft]:
+    """Everything that the rules find in one session."""
+    if too_little(session, events, limits):
+        return []
+    story = tell(session, events, limits)
+    found = [
+        *lessons(story),
+        *attempts(story),
+        *decisions(story),
+        *preferences(story),
+        *next_steps(story),
+        *commands(story),
+    ]
+    drafts = [*summary(story, found, limits), *turn_digests(story), *found, *checkpoint(story, found)]
+    return [draft for draft in drafts if draft.sources and draft.text]
+
+
+def too_little(session: Session, events: Sequence[StoredEvent], limits: Limits = DEFAULTS) -> str:
+    """Why there is nothing to distil, with the numbers (MEMORIA-30); "" when there is."""
+    turns = {e.turn for e in events if not e.event.recalled and e.event.kind in {Kind.PROMPT, Kind.TOOL, Kind.SAID, Kind.TURN_ENDED}}
+    compacting = bool(events) and events[-1].event.kind is Kind.COMPACTING
+    least = limits.min_turns_compact if compacting else limits.min_turns_end
+    if not events or not turns:
+        return f"SKIP: nothing to distil ({len(events)} events, {len(turns)} turns)"
+    if len(turns) < least:
+        return f"SKIP: {len(turns)} turns, at least {least} needed ({len(events)} events)"
+    return ""
+
+
+__all__ = ["DEFAULTS", "VERSION", "Limits", "Story", "distil_session", "too_little"]

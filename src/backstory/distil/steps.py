@@ -1,0 +1,151 @@
+"""What is open when a session stops: todos, red commands, unanswered asks, and what was said to come next.
+
+Only the end counts: what an earlier turn announced has usually been done by a later one.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from backstory.distil import phrases
+from backstory.distil.fixes import chains
+from backstory.distil.failure import telling_line
+from backstory.distil.prose import Sentence, gist, sentences, shorten
+from backstory.distil.shell import CHECKS
+from backstory.distil.story import Said, Story, Turn
+from backstory.model import Draft, MemoryKind
+
+HEADING = phrases.compiled("next_heading")
+SENTENCE = phrases.compiled("next_sentence")
+LATER = phrases.compiled("user_later")
+OFFER = phrases.compiled("offer")
+FILLER = phrases.compiled("filler")
+
+MOST = 8
+
+
+def next_steps(story: Story) -> list[Draft]:
+    """What the next session should pick up."""
+    turns = [turn for turn in story.turns if not turn.empty]
+    if not turns:
+        return []
+    drafts = [*_unfinished(story), *_todos(turns), *_red(story, turns)]
+    last = turns[-1]
+    if last.last_said is not None and not (last.ask and last.last_said.place < last.ask_place):
+        drafts += _announced(last.last_said)
+    elif len(turns) > 1 and not last.said and turns[-2].last_said is not None and story.unfinished is None:
+        drafts += _announced(turns[-2].last_said)
+    if not story.subagent:
+        drafts += _put_off(turns[-3:])
+    return _once(drafts)[:MOST]
+
+
+def _draft(subject: str, text: str, at: int, sources: tuple[str, ...], turn: int, who: str = "", weight: float = 1.0) -> Draft:
+    return Draft(MemoryKind.NEXT_STEP, f"next:{subject}"[:140], shorten(text, 280), at, sources, said_by=who, weight=weight, turn=turn)
+
+
+def _unfinished(story: Story) -> Iterator[Draft]:
+    turn = story.unfinished
+    if turn is None or not turn.ids:
+        return
+    ask = turn.ask or next((t.ask for t in reversed(story.turns) if t.ask and t.number <= turn.number), "")
+    if not ask:
+        return
+    how = f"failed ({shorten(turn.broken, 60)})" if turn.broken else "was interrupted" if turn.interrupted else "was not finished"
+    doing = _doing(turn)
+    yield _draft(
+        f"unfinished:{turn.number}",
+        f"This {how}: {gist(ask, 160)}" + (f" (last: {doing})" if doing else ""),
+        turn.at, (turn.ids[0], turn.ids[-1]), turn.number, weight=1.4,
+    )
+
+
+def _doing(turn: Turn) -> str:
+    last = max([*turn.runs, *turn.changes], key=lambda item: item.place, default=None)
+    if last is None:
+        return ""
+    return f"`{shorten(last.shown, 80)}`" if hasattr(last, "shown") else f"edited {last.file}"
+
+
+def _todos(turns: list[Turn]) -> Iterator[Draft]:
+    plan = next(((plan, turn) for turn in reversed(turns) for plan in reversed(turn.plans)), None)
+    if plan is None:
+        return
+    (event_id, at, text), turn = plan
+    for content, status in todos(text):
+        if status not in {"completed", "done", "cancelled", "deleted"}:
+            yield _draft(content, content, at, (event_id,), turn.number, "assistant", 1.3)
+
+
+def todos(text: str) -> list[tuple[str, str]]:
+    """The items of a plan tool's input with their status."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return [(m.group(2), "completed" if m.group(1) in "xX" else "pending") for m in re.finditer(r"\[([ xX])\]\s*(.+)", text)]
+    items = value if isinstance(value, list) else next((v for v in value.values() if isinstance(v, list)), []) if isinstance(value, dict) else []
+    found: list[tuple[str, str]] = []
+    for item in items:
+        if isinstance(item, dict):
+            content = item.get("content") or item.get("step") or item.get("subject") or item.get("text") or ""
+            if isinstance(content, str) and content:
+                found.append((content, str(item.get("status", "pending"))))
+    return found
+
+
+def _red(story: Story, turns: list[Turn]) -> Iterator[Draft]:
+    """A check that was red when it was last run."""
+    recent = {turn.number for turn in turns[-2:]}
+    for chain in chains(story.runs):
+        last = chain.failures[-1]
+        step = last.command.main
+        if chain.cure is None and step is not None and step.role in CHECKS and last.turn in recent:
+            error = telling_line(last.text, 120)
+            yield _draft(
+                f"red:{step.name} {' '.join(step.operands)}", f"`{last.shown}` still fails" + (f": {error}" if error else ""),
+                last.at, (last.id,), last.turn, weight=1.3,
+            )
+
+
+def _announced(said: Said) -> Iterator[Draft]:
+    """Lists under a heading that says "next", sentences that say what remains, and the last open question."""
+    found = list(sentences(said.text))
+    for number, sentence in enumerate(found):
+        text = sentence.text
+        if sentence.box.lower() == "x" or len(text) < 6:
+            continue
+        if HEADING.search(sentence.heading):
+            if sentence.bullet and sentence.first and sentence.depth < 4:
+                yield _step(text, said)
+            elif not sentence.bullet and not text.endswith("?") and sentence.first and not _listed(found, sentence.heading):
+                yield _step(text, said)
+        elif sentence.box == " " or (SENTENCE.search(text) and not text.endswith("?")):
+            yield _step(text, said)
+        elif number >= len(found) - 3 and text.endswith(("?", "？")) and OFFER.search(text) and not FILLER.search(text):
+            yield _draft(text, f"Asked, unanswered: {text}", said.at, (said.id,), said.turn, "assistant", 0.9)
+
+
+def _listed(found: list[Sentence], heading: str) -> bool:
+    return any(s.bullet and s.heading == heading for s in found)
+
+
+def _step(text: str, said: Said) -> Draft:
+    return _draft(text, text, said.at, (said.id,), said.turn, "assistant", 1.1)
+
+
+def _put_off(turns: list[Turn]) -> Iterator[Draft]:
+    for turn in turns:
+        if not turn.ask or not LATER.search(turn.ask):
+            continue
+        for sentence in sentences(turn.ask):
+            if LATER.search(sentence.text) and not sentence.text.endswith("?") and len(sentence.text) < 300:
+                yield _draft(sentence.text, sentence.text, turn.at, (turn.ask_id,), turn.number, "user", 1.5)
+
+
+def _once(drafts: list[Draft]) -> list[Draft]:
+    kept: list[tuple[set[str], Draft]] = []
+    for draft in drafts:
+        words = set(re.findall(r"[^\W_]{3,}|[\u3040-\u30ff\u4e00-\u9fff]", draft.text.lower()))
+        if not any(words and len(words & other) >= 0.75 * min(len(words), len(other)) for other, _ in kept):
+            kept.append((words, draft))
+    return [draft for _, draft in kept]

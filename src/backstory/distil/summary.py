@@ -1,0 +1,99 @@
+"""The session in one row for a brief, and as a longer page whose cut never falls inside a turn."""
+
+from backstory.distil.commands import outcome, tally
+from backstory.distil.prose import gist, shorten
+from backstory.distil.story import Limits, Story
+from backstory.distil.turns import digest, ending, names, ran
+from backstory.model import Draft, MemoryKind
+
+ROW = 700
+
+
+def state(story: Story) -> str:
+    """How the session stands: finished, or open during which ask."""
+    turn = story.unfinished
+    if turn is None:
+        return ""
+    word = "killed" if story.session.status == "failed" or (story.ended and story.end_reason in {"", "killed", "lost"}) else "open"
+    ask = gist(turn.ask, 100) if turn.ask else "a turn without a prompt"
+    return f"unfinished: {word} during: {ask} ({ending(turn)})"
+
+
+def summary(story: Story, others: list[Draft], limits: Limits) -> list[Draft]:
+    """One SUMMARY draft, made from the turns and from what the other rules found."""
+    turns = [turn for turn in story.turns if not turn.empty and turn.ids]
+    if not turns:
+        return []
+    files = tuple(dict.fromkeys(change.file for change in story.changes))
+    last = turns[-1]
+    sources = tuple(dict.fromkeys(sid for turn in turns[-30:] for sid in (turn.ids[0], turn.ids[-1])))
+    return [
+        Draft(
+            MemoryKind.SUMMARY, "summary", _row(story, others), last.at, sources,
+            detail=page(story, others, limits), files=files[-40:], weight=1.5, turn=last.number,
+        )
+    ]
+
+
+def _of(drafts: list[Draft], kind: MemoryKind) -> list[Draft]:
+    return [draft for draft in drafts if draft.kind is kind]
+
+
+def _row(story: Story, others: list[Draft]) -> str:
+    asks = [turn.ask for turn in story.turns if turn.ask]
+    parts: list[str] = []
+    if asks:
+        more = f" (+{len(asks) - 1} more asks; last: {gist(asks[-1], 90)})" if len(asks) > 1 else ""
+        parts.append(f"Asked: {gist(asks[0], 140)}{more}")
+    if story.changes:
+        parts.append(f"Changed {names([c.file for c in story.changes], 4)}")
+    if line := ran(story.runs, 2):
+        parts.append(f"Ran {line}")
+    fixes = _of(others, MemoryKind.LESSON)
+    if fixes:
+        parts.append(f"Fixed: {shorten(fixes[-1].text, 120)}" + (f" (+{len(fixes) - 1})" if len(fixes) > 1 else ""))
+    if line := state(story):
+        parts.append(line[0].upper() + line[1:])
+    elif story.said:
+        parts.append(f"Ended: {gist(story.said[-1].text, 120)}")
+    if steps := _of(others, MemoryKind.NEXT_STEP):
+        parts.append("Next: " + "; ".join(shorten(step.text, 80) for step in steps[:2]))
+    return shorten(". ".join(parts), ROW)
+
+
+def page(story: Story, others: list[Draft], limits: Limits) -> str:
+    """The long form. Newest turns are kept, whole; older ones are counted (CM-7, CM-8)."""
+    head = [f"# {gist(story.turns[0].ask, 100)}" if story.turns and story.turns[0].ask else "# Session"]
+    if line := state(story):
+        head.append(f"\n**{line}**")
+    reads = [file for turn in story.turns for file in turn.reads]
+    if story.changes:
+        head.append(f"\n## Files changed\n{names([c.file for c in story.changes], 30)}")
+    if reads:
+        head.append(f"\n## Files read\n{names(reads, 20)}")
+    counts = [(line, count) for line, count in tally(story.runs).items() if count.failed or count.runs[0].command.role != "probe"]
+    if counts:
+        head.append("\n## Commands\n" + "\n".join(f"- `{shorten(line, 110)}` {outcome(count)}" for line, count in counts[-20:]))
+    for title, kind in (("Failures and fixes", MemoryKind.LESSON), ("Abandoned", MemoryKind.ATTEMPT),
+                        ("Decisions", MemoryKind.DECISION), ("Next steps", MemoryKind.NEXT_STEP)):
+        if rows := _of(others, kind):
+            head.append(f"\n## {title}\n" + "\n".join(f"- {row.text}" + (f" ({row.reason})" if row.reason else "") for row in rows[:12]))
+    if story.said:
+        head.append(f"\n## Last message\n{shorten(story.said[-1].text, 600)}")
+    fixed = "\n".join(head)
+    return fixed + "\n\n## Turns\n" + "\n".join(kept_turns(story, limits, limits.max_chars - len(fixed) - 12))
+
+
+def kept_turns(story: Story, limits: Limits, room: int) -> list[str]:
+    """Digests of the newest turns that fit, each whole, oldest first."""
+    turns = [turn for turn in story.turns if not turn.empty and turn.ids]
+    kept: list[str] = []
+    for turn in reversed(turns[-limits.max_turns :]):
+        line = f"- turn {turn.number}: {digest(turn)}"
+        room -= len(line) + 1
+        if room < 40 and len(turns) > 1 + len(kept) or room < 0:
+            break
+        kept.append(line)
+    if len(kept) < len(turns):
+        kept.append(f"- ({len(turns) - len(kept)} earlier turns left out)")
+    return kept[::-1]

@@ -1,0 +1,69 @@
+"""The ignore globs of the settings, matched without `fnmatch`, which would load `re`.
+
+`*` matches anything, `/` too; `?` one character; `[abc]`, `[a-z]`, `[!abc]` one of a set. What a pattern
+means is what `fnmatch.fnmatchcase` says, held by a property test.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def ignores_folder(folder: str, globs: "Iterable[str]") -> bool:
+    """Whether a folder, or one that it lies in, is ignored."""
+    return any(matches(folder, glob) or matches(folder, glob.rstrip("/") + "/*") for glob in globs)
+
+
+def ignores_path(path: str, globs: "Iterable[str]") -> bool:
+    """Whether a file is ignored, by its name or by its whole path."""
+    name = path.replace("\\", "/").rpartition("/")[2]
+    return any(matches(name, glob) or matches(path, glob) for glob in globs)
+
+
+def matches(text: str, glob: str) -> bool:
+    """Whether the whole text is what the glob describes."""
+    at = in_glob = 0
+    star, resume = -1, 0
+    while at < len(text):
+        step = _step(text[at], glob, in_glob)
+        if step:
+            at += 1
+            in_glob += step
+        elif in_glob < len(glob) and glob[in_glob] == "*":
+            star, resume = in_glob, at
+            in_glob += 1
+        elif star >= 0:  # let the last star take one character more
+            resume += 1
+            at, in_glob = resume, star + 1
+        else:
+            return False
+    return not glob[in_glob:].strip("*")
+
+
+def _step(char: str, glob: str, at: int) -> int:
+    """How many characters of the glob this one character uses up, 0 if they do not match."""
+    if at >= len(glob) or glob[at] == "*":
+        return 0
+    if glob[at] == "?":
+        return 1
+    if glob[at] == "[":
+        end = glob.find("]", at + 3 if glob[at + 1 : at + 2] == "!" else at + 2)
+        if end > 0:
+            return end - at + 1 if _in_set(char, glob[at + 1 : end]) else 0
+    return 1 if glob[at] == char else 0
+
+
+def _in_set(char: str, body: str) -> bool:
+    wanted = not body.startswith("!")
+    body = body if wanted else body[1:]
+    at = 0
+    while at < len(body):
+        if body[at + 1 : at + 2] == "-" and at + 2 < len(body):
+            if body[at] <= char <= body[at + 2]:
+                return wanted
+            at += 3
+        else:
+            if body[at] == char:
+                return wanted
+            at += 1
+    return not wanted

@@ -1,0 +1,149 @@
+"""What the next session will be told, prepared by the worker so that the hook only has to read a file.
+
+One file a project holds the rows of its brief, best first in each section; one file a session holds what
+its context has been given and its checkpoint. Both are written as a whole, and can be made again at any time.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from backstory import clock
+from backstory.atomic import write_atomic
+from backstory.model import Memory, MemoryKind, Session
+from backstory.paths import Home
+from backstory.store import Store
+
+FORMAT = 1
+REASON_CHARS = 200
+_RECENT_MS = 30 * 86_400_000
+# section, the kinds it shows, how many rows at most
+_SECTIONS: tuple[tuple[str, tuple[MemoryKind, ...], int], ...] = (
+    ("decisions", (MemoryKind.DECISION,), 5),
+    ("prefs", (MemoryKind.PREFERENCE, MemoryKind.FACT), 8),
+    ("failed", (MemoryKind.LESSON, MemoryKind.ATTEMPT), 10),
+    ("commands", (MemoryKind.COMMAND,), 8),
+)
+_OPEN_SESSIONS = 2
+_OTHER_SESSIONS = 5
+_CHECKPOINT_PARTS = (
+    ("goal", "Goal"),
+    ("done", "Done"),
+    ("pending", "Pending"),
+    ("files", "Files"),
+    ("failing", "Failing"),
+    ("passing", "Passing"),
+    ("decisions", "Decided"),
+)
+
+Row = dict[str, Any]
+
+
+def project_file(home: Home, store: Store, project_id: str) -> None:
+    """Write the rows of a project's brief."""
+    project = store.events.project(project_id)
+    value = {
+        "v": FORMAT,
+        "project": project_id,
+        "name": project.name if project else "",
+        "made_at": clock.now_ms(),
+        "rows": project_rows(store, project_id),
+        "notices": notices(store),
+        "forgotten": [],
+    }
+    write_atomic(home.briefs / f"{project_id}.json", json.dumps(value, ensure_ascii=False).encode())
+
+
+def session_file(home: Home, store: Store, session: Session) -> None:
+    """Write what a session's context holds already, and its checkpoint."""
+    checkpoint = next((m for m in store.memories.of_session(session.id) if m.kind is MemoryKind.CHECKPOINT), None)
+    value = {
+        "v": FORMAT,
+        "last_at": session.last_at,
+        "shown": list(store.briefs.held_by(session.id)),
+        "checkpoint": _checkpoint_rows(checkpoint, session) if checkpoint else [],
+    }
+    path = home.briefs / "sessions" / f"{session.id}.json"
+    write_atomic(path, json.dumps(value, ensure_ascii=False).encode())
+
+
+def project_rows(store: Store, project_id: str) -> list[Row]:
+    """All rows that a brief of this project may show, by section, best first."""
+    summaries = store.memories.of_project(project_id, [MemoryKind.SUMMARY], _OTHER_SESSIONS + 1)
+    rows = [_row("left_off", summary) for summary in summaries[:1]]
+    latest = {summary.session_id for summary in summaries[:_OPEN_SESSIONS]}
+    steps = store.memories.of_project(project_id, [MemoryKind.NEXT_STEP], 40)
+    rows += [_row("open", step) for step in _distinct(s for s in steps if s.session_id in latest)][:8]
+    for section, kinds, limit in _SECTIONS:
+        found = store.memories.of_project(project_id, kinds, limit * 4)
+        rows += [_row(section, memory) for memory in _distinct(_by_worth(found))[:limit]]
+    since = clock.now_ms() - _RECENT_MS
+    rows += [_row("others", summary) for summary in summaries[1:] if summary.at >= since]
+    return rows
+
+
+def notices(store: Store) -> list[str]:
+    """One line for each thing about capture that the user should know."""
+    del store
+    return []
+
+
+def _by_worth(memories: Sequence[Memory]) -> list[Memory]:
+    """Pinned and weighty first, then the newest; what an agent said counts less than what the user said."""
+    return sorted(memories, key=lambda m: (not m.pinned, -m.weight, -m.at))
+
+
+def _distinct(memories: Iterable[Memory]) -> list[Memory]:
+    seen: set[str] = set()
+    found = []
+    for memory in memories:
+        words = " ".join(memory.text.lower().split())
+        if words not in seen:
+            seen.add(words)
+            found.append(memory)
+    return found
+
+
+def _row(section: str, memory: Memory) -> Row:
+    text = memory.text
+    if memory.kind is MemoryKind.DECISION:
+        who = {"user": "The user decided", "assistant": "The agent decided"}.get(memory.said_by, "Decided")
+        text = f"{who}: {text}"
+        if memory.reason and memory.reason not in text:
+            reason = memory.reason if len(memory.reason) <= REASON_CHARS else memory.reason[: REASON_CHARS - 1] + "…"
+            text = f"{text} (because: {reason})"
+    elif memory.kind is MemoryKind.PREFERENCE:
+        text = f"The user wants: {text}"
+    elif memory.kind is MemoryKind.FACT:
+        text = f"Told to remember: {text}"
+    return {
+        "id": memory.id,
+        "section": section,
+        "text": text,
+        "at": memory.at,
+        "agent": memory.agent,
+        "session": memory.session_id,
+    }
+
+
+def _checkpoint_rows(checkpoint: Memory, session: Session) -> list[Row]:
+    try:
+        parts = json.loads(checkpoint.detail)
+    except ValueError:
+        parts = {"goal": checkpoint.text}
+    rows = []
+    for key, label in _CHECKPOINT_PARTS:
+        value = parts.get(key)
+        text = "; ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+        if text:
+            rows.append(
+                {
+                    "id": checkpoint.id,
+                    "section": "checkpoint",
+                    "text": f"{label}: {text}",
+                    "at": checkpoint.at,
+                    "agent": session.agent,
+                    "session": session.id,
+                }
+            )
+    return rows

@@ -1,0 +1,72 @@
+"""How the clients come into the cache, with a stand-in for npm."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from . import clients, conftest
+
+NPM = """#!/bin/sh
+echo once more >> "$NPM_COUNT"
+sleep 0.3
+for package; do :; done   # the last argument, like @scope/name@1.2.3
+folder="$3/node_modules/${package%@*}"
+mkdir -p "$folder"
+printf '#!/bin/sh\\necho %s\\n' "${package##*@}" > "$folder/claude"
+chmod +x "$folder/claude"
+"""
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache on a machine that has no npm."""
+    monkeypatch.setattr(clients, "CACHE", tmp_path / "clients")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(conftest, "_loud", [])
+    monkeypatch.delenv("CI", raising=False)
+    return tmp_path / "clients"
+
+
+@pytest.fixture
+def npm(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in that counts how often it is asked."""
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "npm"
+    script.write_text(NPM)
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("NPM_COUNT", str(tmp_path / "count"))
+    return tmp_path / "count"
+
+
+def test_two_workers_at_once_download_once(npm: Path, cache: Path) -> None:
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        first, second = pool.map(clients.client, ["claude-code"] * 2, chunksize=1)
+    assert first == second
+    assert first.exists()
+    assert npm.read_text().count("once more") == 1
+    assert [left.name for left in cache.iterdir() if left.name.startswith(".new")] == []
+
+
+def test_what_a_killed_download_left_is_swept_up(npm: Path, cache: Path) -> None:
+    version = clients.CLIENTS["claude-code"].version
+    half = cache / f".new-claude-code-{version}-killed"
+    half.mkdir(parents=True)
+    (cache / f"claude-code-{version}").mkdir()
+    assert clients.client("claude-code").exists()
+    assert not half.exists()
+
+
+def test_without_npm_the_tests_are_skipped_and_the_summary_says_so(cache: Path) -> None:
+    with pytest.raises(pytest.skip.Exception, match="npm is missing"):
+        conftest.program("claude-code")
+    assert "every test with the real claude-code client" in conftest._loud[0]
+
+
+def test_without_npm_ci_fails(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="npm is missing"):
+        conftest.program("claude-code")
