@@ -4,20 +4,22 @@ A surface opens an `App`, asks it for values, and prints them; it never touches 
 """
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backstory import clock, settings
-from backstory.atomic import lock, read_state
+from backstory.atomic import lock, read_state, write_state
 from backstory.capture import quarantine
 from backstory.capture.hookfiles import write_hook_settings
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.errors import SourceMissing, UsageError
 from backstory.hook import spool
+from backstory.hook.identity import claimed
 from backstory.model import (
     Draft,
     Event,
@@ -32,14 +34,18 @@ from backstory.model import (
 )
 from backstory.paths import Home
 from backstory.recall import prepare
+from backstory.recall.brief import Brief, brief_for
 from backstory.search import lexical
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.protocol import Arrival, Injection, Job
-from backstory.work import Work
+
+if TYPE_CHECKING:
+    from backstory.work import Work
 
 USER = "user"
 _CATCH_UP_SECONDS = 5.0
+_LONGEST_NOTE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +133,17 @@ class App:
             return True
         with lock(self.home.worker_lock) as held:
             if held:
-                Work(self.home, self.settings, self.store).round()
+                self._work().round()
                 return True
         deadline = time.monotonic() + wait
         while self._spooled() and time.monotonic() < deadline:
             time.sleep(0.05)
         return not self._spooled()
+
+    def _work(self) -> "Work":
+        from backstory.work import Work  # distilling is most of what there is to import (160 ms)
+
+        return Work(self.home, self.settings, self.store)
 
     def _spooled(self) -> int:
         return len(spool.entries(str(self.home.spool)))
@@ -162,7 +173,41 @@ class App:
             raise UsageError(f"several projects are called {name!r}; name one by its id: {choices}")
         return found[0]
 
+    def projects(self) -> list[Project]:
+        """All projects, the latest seen first."""
+        return self.store.events.projects() if self.home.database.exists() else []
+
+    def claim_at(self, folder: Path) -> tuple[Path, str, bool] | None:
+        """The nearest `.backstory.toml`: its folder, the project that it names, whether the user agreed."""
+        confirmed = read_state(self.home.confirmed, {})
+        here = Path(os.path.realpath(folder))
+        for place in (here, *here.parents):
+            if name := claimed(str(place)):
+                return place, name, confirmed.get(str(place)) == name
+        return None
+
+    def confirm_project(self, folder: Path, agreed: bool = True) -> tuple[Path, str]:
+        """Let the nearest `.backstory.toml` name its project, or no longer; gives its folder and the name."""
+        claim = self.claim_at(folder)
+        if claim is None:
+            raise SourceMissing(
+                f'{folder} has no .backstory.toml that names a project: write one that says project = "name"'
+            )
+        place, name, _ = claim
+        others = {k: v for k, v in read_state(self.home.confirmed, {}).items() if k != str(place)}
+        write_state(self.home.confirmed, others | ({str(place): name} if agreed else {}))
+        self.publish_settings(self.settings)
+        return place, name
+
     # --- recall ----------------------------------------------------------------------------------------
+
+    def brief(self, folder: Path, agent: str, source: str = "startup", session: str = "") -> Brief:
+        """What a session starting in a folder is told, as the hook would print it; leaves no receipt."""
+        self.catch_up()
+        if self.home.hook.is_dir():
+            self.publish_settings(self.settings)  # the file may have been edited by hand
+        hook_settings = self.settings.for_hook(read_state(self.home.confirmed, {}))
+        return brief_for(self.home, hook_settings, str(folder), agent, source, session)
 
     def search(
         self, question: str, project_id: str | None, limit: int = lexical.DEFAULT_LIMIT, floor: bool = True
@@ -216,6 +261,8 @@ class App:
         """Keep something that the user says, for the project of a folder. An event like any other."""
         if not text.strip():
             raise UsageError("there is nothing to remember: say it in one sentence")
+        if len(text) > _LONGEST_NOTE:
+            raise UsageError(f"that is too long to remember: say it in at most {_LONGEST_NOTE} characters")
         self.catch_up()
         now = clock.now_ms()
         project = self.project_at(folder)
@@ -241,6 +288,8 @@ class App:
 
     def status(self) -> Status:
         """How the memory is doing; looks, and changes nothing."""
+        if not self.home.database.exists():
+            return self._nothing_yet()
         store = self.store
         books = store.books
         counts = books.table_counts()
@@ -263,6 +312,22 @@ class App:
             database_bytes=self.home.database.stat().st_size,
             last_event_at=latest[0].event.at if latest else 0,
             worker_running=running,
+            problems=(*self.problems, *prepare.notices(store)),
+        )
+
+    def _nothing_yet(self) -> Status:
+        """The status of a home in which nothing was stored; it is not made by asking."""
+        names = (
+            "events sessions memories projects duplicates failed_hooks unindexed briefs brief_tokens schema "
+            "database_bytes last_event_at"
+        )
+        return Status(
+            home=self.home.root,
+            **dict.fromkeys(names.split(), 0),
+            spooled=self._spooled(),
+            quarantined=len(quarantine.listing(self.home)),
+            jobs={},
+            worker_running=False,
             problems=tuple(self.problems),
         )
 
@@ -274,7 +339,7 @@ class App:
         """Make everything derived again from the events; gives the number of sessions."""
         self.catch_up()
         with self._alone():
-            return Work(self.home, self.settings, self.store).rebuild(progress)
+            return self._work().rebuild(progress)
 
     def setting_rows(self) -> list[settings.Row]:
         """All settings with their values, defaults and meaning."""

@@ -46,15 +46,22 @@ def make_private_dir(path: Path) -> Path:
     return path
 
 
+def _make_parent(path: Path) -> None:
+    if not path.parent.exists():  # one that is there already may be the user's own: its mode stays
+        make_private_dir(path.parent)
+
+
 def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Replace `path` by `data` as a whole; missing parent folders are created."""
-    make_private_dir(path.parent) if not path.parent.exists() else None
+    """Replace `path` by `data` as a whole; missing parent folders are created, a symbolic link is followed."""
+    path = Path(os.path.realpath(path)) if path.is_symlink() else path
+    _make_parent(path)
     fd, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(fd, "wb") as file:
             file.write(data)
             file.flush()
-            os.fchmod(file.fileno(), mode) if hasattr(os, "fchmod") else None
+            if hasattr(os, "fchmod"):  # not on Windows
+                os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
         Path(temporary).replace(path)
     except BaseException:
@@ -64,12 +71,15 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 
 def read_state(path: Path, default: Any) -> Any:
-    """Read a JSON state file; a corrupt one is moved aside with a time stamp and the default is used."""
+    """Read a JSON state file of the default's type; a corrupt one is moved aside and the default is used."""
     try:
-        return json.loads(path.read_bytes())
+        value = json.loads(path.read_bytes())
+        if not isinstance(value, type(default)):
+            raise ValueError(f"it holds a {type(value).__name__}, not a {type(default).__name__}")
+        return value
     except FileNotFoundError:
         return default
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         aside = path.with_name(f"{path.name}.bak-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
         path.replace(aside)
         log.warning("%s is corrupt (%s); moved to %s, starting from the default", path, error, aside.name)
@@ -84,7 +94,7 @@ def write_state(path: Path, value: Any) -> None:
 @contextlib.contextmanager
 def lock(path: Path, wait: float = 0.0) -> Iterator[bool]:
     """Hold the lock at `path` for the block; yields False if it was not free within `wait` seconds."""
-    make_private_dir(path.parent) if not path.parent.exists() else None
+    _make_parent(path)
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         deadline = time.monotonic() + wait

@@ -7,7 +7,7 @@ never overwritten, the defaults are used and `doctor` says so.
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -166,10 +166,14 @@ def change(home: Home, key: str, text: str | None) -> Any:
     value = None if text is None else _checked(key, _from_text(key, text))
     section, name = key.split(".", 1)
     try:
-        document = tomlkit.parse(home.settings.read_text("utf-8")) if home.settings.exists() else tomlkit.document()
+        document = tomlkit.parse(home.settings.read_text("utf-8"))
+    except FileNotFoundError:
+        document = tomlkit.document()
     except (TOMLKitError, UnicodeDecodeError) as error:
         raise UsageError(f"{home.settings} is not valid TOML ({error}): mend or move it first") from None
     table = document.setdefault(section, tomlkit.table())
+    if not isinstance(table, MutableMapping):
+        raise UsageError(f"{home.settings}: {section} must be a table, [{section}]: mend it first")
     if text is None:
         table.pop(name, None)
         if not table:

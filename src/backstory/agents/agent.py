@@ -32,9 +32,14 @@ class HookEvent:
 
 
 class HistoryReader(Protocol):
-    """Reads an agent's own history file line by line, from any line that it was told to start at."""
+    """Reads an agent's own history file line by line.
+
+    From `turn_start`, where the last prompt was read, a later reader gives that turn's events again, each
+    with the same id; from `offset` it gives only what is new, but may not know whose prompt that answers.
+    """
 
     counts: Counter[str]
+    turn_start: int
 
     @property
     def offset(self) -> int:
@@ -54,8 +59,7 @@ class Agent:
     `shape` is how it takes injected context: "hook_specific", "top_level" or "plain".
     `read_hook` takes the event's name, its payload and the time in milliseconds; an event that means nothing
     to us gives no events, a malformed one raises `Unreadable`.
-    `read_history` reads a whole history file; `reader` makes one that goes on from an offset (session, offset,
-    path of the file).
+    `read_history` reads a whole history file; `reader` (session, offset, file) goes on where another stopped.
     `our_tools` are globs of the names under which our own MCP tools appear.
     """
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from backstory.agents.agent import HookEvent, Unreadable
-from backstory.agents.claude_texts import compact_summary, numbered, typed
+from backstory.agents.claude_texts import compact_summary, typed, worded
 from backstory.agents.claude_tools import describe
 from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
 from backstory.agents.ours import without_notes
@@ -98,7 +98,7 @@ def _prompted(payload: Payload, make: Make) -> list[Event]:
         make(
             Kind.PROMPT,
             text=cut(shown, INPUT_LIMIT),
-            native_id=ident(payload.get("prompt_id")),
+            native_id=worded(ident(payload.get("prompt_id")), text),
             reason="" if source in ("user", "sdk") else source,
             recalled=not shown,
         )
@@ -136,20 +136,17 @@ def _tool(payload: Payload, make: Make, error: str | None) -> Event:
     )
 
 
-def said(text: str, prompt_id: str, make: Make) -> list[Event]:
-    """What the assistant said, if anything. Within its prompt, whose id it carries, its words tell it apart."""
-    text = text.strip()
+def said(text: str, prompt_id: str, make: Make) -> Event:
+    """What the assistant said. Within its prompt, whose id it carries, its words tell it apart."""
     shown = without_notes(text)
-    if not text:
-        return []
-    return [make(Kind.SAID, text=cut(shown, INPUT_LIMIT), native_id=prompt_id, recalled=not shown)]
+    return make(Kind.SAID, text=cut(shown, INPUT_LIMIT), native_id=prompt_id, recalled=not shown)
 
 
 def _stopped(payload: Payload, make: Make) -> list[Event]:
     last = string(payload.get("last_assistant_message")).strip()
     prompt_id = ident(payload.get("prompt_id"))
-    ended = numbered(prompt_id, last)
-    return [*said(last, prompt_id, make), make(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=ended)]
+    ended = make(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=worded(prompt_id, last))
+    return [said(last, prompt_id, make), ended] if last else [ended]
 
 
 def _stop_failed(payload: Payload, make: Make) -> list[Event]:
@@ -170,9 +167,9 @@ def _subagent_stopped(payload: Payload, make: Make) -> list[Event]:
     if not string(payload.get("agent_type")):
         return []  # the client's own helpers (compaction starts two); nobody delegated to them
     last = string(payload.get("last_assistant_message")).strip()
-    prompt_id = ident(payload.get("prompt_id"))
-    ended = numbered(ident(payload.get("agent_id")), last)
-    return [*said(last, prompt_id, make), make(Kind.SUBAGENT_ENDED, outcome=Outcome.OK, native_id=ended)]
+    native_id = worded(ident(payload.get("agent_id")), last)
+    ended = make(Kind.SUBAGENT_ENDED, outcome=Outcome.OK, native_id=native_id)
+    return [said(last, "", make), ended] if last else [ended]
 
 
 def _compacting(payload: Payload, make: Make) -> list[Event]:
@@ -181,7 +178,7 @@ def _compacting(payload: Payload, make: Make) -> list[Event]:
 
 def _compacted(payload: Payload, make: Make) -> list[Event]:
     text = compact_summary(flatten(payload.get("compact_summary")))
-    native_id = numbered(ident(payload.get("prompt_id")), text)
+    native_id = worded(ident(payload.get("prompt_id")), text)
     return [make(Kind.COMPACTED, text=text, reason=ident(payload.get("trigger")), native_id=native_id)]
 
 

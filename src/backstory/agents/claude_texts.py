@@ -4,6 +4,7 @@ Hooks give a text as it was typed, transcripts give it framed; these functions b
 """
 
 import re
+from binascii import crc_hqx
 
 from backstory.agents.fields import SUMMARY_LIMIT, cut
 from backstory.agents.ours import without_notes
@@ -62,9 +63,9 @@ def typed(text: str) -> str:
 
 _ANALYSIS = re.compile(r"<analysis>.*?</analysis>", re.DOTALL)
 _SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
-_SUMMARY_INTRO = re.compile(r"This session is being continued from a previous conversation[^\n]*\n+")
+_SUMMARY_INTRO = re.compile(r"\A\s*This session is being continued from a previous conversation[^\n]*\n+")
 _SUMMARY_OUTRO = re.compile(
-    r"\n+(?:If you need specific details from before compaction|Recent messages are preserved verbatim"
+    r"\n(?:If you need specific details from before compaction|Recent messages are preserved verbatim"
     r"|The messages after this summary are|(?:Please )?[Cc]ontinue the conversation from where).*",
     re.DOTALL,
 )
@@ -81,6 +82,12 @@ def compact_summary(text: str) -> str:
     return cut(text, SUMMARY_LIMIT)
 
 
-def numbered(prompt_id: str, text: str) -> str:
-    """An id for what one prompt may bring about several times, such as a stop: other words, another id."""
-    return f"{prompt_id}:{len(text)}" if prompt_id else ""
+def worded(prompt_id: str, text: str) -> str:
+    """An id for what one prompt may bring about several times: a stop, a message typed while the agent works.
+
+    Sixteen bits of the words are enough to tell those apart, and too few to tell what they were.
+    """
+    if not prompt_id:
+        return ""
+    words = " ".join(text.split()).encode("utf-8", "surrogatepass")
+    return f"{prompt_id}:{crc_hqx(words, 0):04x}"

@@ -4,11 +4,10 @@ One table says it for each tool; hooks and transcripts both go through `describe
 live and the same call read from history give the same event. Codex names its tools alike.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from backstory.agents.fields import INPUT_LIMIT, OUTPUT_LIMIT, cut, flatten, mapping, string
+from backstory.agents.fields import INPUT_LIMIT, OUTPUT_LIMIT, as_json, cut, flatten, mapping, string
 from backstory.agents.ours import is_our_tool, runs_backstory, without_notes
 from backstory.model import Action, Outcome
 
@@ -69,10 +68,10 @@ def _found_on_web(_: Inputs, response: object) -> str:
 
 
 def _as_json(inputs: Inputs, _: object) -> str:
-    whole = json.dumps(inputs, ensure_ascii=False)
+    whole = as_json(inputs)
     if len(whole) <= INPUT_LIMIT:
         return whole
-    return json.dumps(_shortened(inputs), ensure_ascii=False)  # still JSON after the cut
+    return as_json(_shortened(inputs))  # still JSON after the cut
 
 
 def _shortened(value: object, depth: int = 0) -> object:
@@ -178,7 +177,7 @@ def _target(tool: _Tool, inputs: Inputs) -> str:
         if isinstance(value, str) and value:
             return value
     if tool is _OTHER and inputs:
-        return cut(json.dumps(inputs, ensure_ascii=False), _TARGET_OF_UNKNOWN)
+        return cut(as_json(inputs), _TARGET_OF_UNKNOWN)
     return ""
 
 

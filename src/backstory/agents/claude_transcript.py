@@ -1,24 +1,22 @@
 """Claude Code's own transcripts (JSON lines), read into the same events that its hooks give.
 
-A tool call is two lines, the use and the result; it becomes one event when the result comes. Until then the
-reader holds back what follows, so that one number is enough to go on later: everything before `offset` has
-been given, nothing after it. A call that the next prompt finds unanswered was interrupted.
-
-The client writes a line per block of a message, so each line of text is one thing said; the last one is what
-a Stop hook reports. Our own injections come back as attachments and are never read.
+A tool call is two lines, the use and the result; `Pairing` makes one event of them. A call that the next
+prompt finds unanswered was interrupted. The client writes a line per block of a message, so each line of
+text is one thing said; the last one is what a Stop hook reports. Our own injections come back as attachments
+and are never read.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from backstory.agents import claude_code
-from backstory.agents.claude_texts import compact_summary, is_interruption, numbered, typed
+from backstory.agents.claude_texts import compact_summary, is_interruption, typed, worded
 from backstory.agents.claude_tools import describe
 from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
 from backstory.agents.ours import without_notes
+from backstory.agents.pairing import Call, Pairing
 from backstory.hook.payload import BadPayload, parse
 from backstory.model import Event, Kind, Outcome, Where
 
@@ -27,7 +25,7 @@ ORIGIN = "history"
 # Lines that say nothing about what happened. Anything else that we do not know is counted as unknown.
 _BOOKKEEPING = frozenset(
     {
-        "attachment", "queue-operation", "last-prompt", "mode", "permission-mode", "cost-state",
+        "queue-operation", "last-prompt", "mode", "permission-mode", "cost-state",
         "tools-used", "atis-latch", "api-request", "api-request-shape", "api-request-blob",
         "file-history-snapshot", "summary", "progress", "custom-title", "ai-title", "agent-name",
         "agent-color", "tag", "pr-link", "worktree-state", "content-replacement",
@@ -47,18 +45,8 @@ def read_lines(lines: Iterable[bytes], session: str, counts: Counter[str] | None
     yield from reader.held()
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A tool_use whose result has not come."""
-
-    offset: int
-    name: str
-    inputs: Row
-    make: Make
-
-
 class Reader:
-    """Reads one transcript line by line; feed it from `offset` again and it goes on where it was.
+    """Reads one transcript line by line, from its beginning, a prompt (`turn_start`) or `offset`.
 
     `counts` gains: blank, malformed, unknown (no type we know), skipped (known, and no event), orphans
     (results whose call was not read).
@@ -67,14 +55,15 @@ class Reader:
     def __init__(
         self, session: str, offset: int = 0, transcript: str = "", counts: Counter[str] | None = None
     ) -> None:
-        self.session = ident(session)
         self.counts: Counter[str] = Counter() if counts is None else counts
+        self.turn_start = offset
+        self._session = ident(session)
         self._transcript = transcript
         self._read = offset
         self._tail = 0
-        self._calls: dict[str, _Call] = {}
-        self._held: deque[Event | str] = deque()
+        self._pairs = Pairing()
         self._at = 0
+        self._knows_prompt = offset == 0
         self._prompt = ""
         self._prompt_line = ""
         self._last_words = ""
@@ -83,14 +72,9 @@ class Reader:
 
     @property
     def offset(self) -> int:
-        """Where to read on: behind the last whole line, or at the first call that waits for its result."""
-        first = next(iter(self._calls.values()), None)
+        """Everything before this byte has been given, nothing after it."""
+        first = self._pairs.first
         return first.offset if first else self._read
-
-    @property
-    def pending(self) -> tuple[str, ...]:
-        """The ids of the calls that wait for their result, oldest first."""
-        return tuple(self._calls)
 
     def feed(self, line: bytes) -> list[Event]:
         """The events that this line completes. A last line that is not whole yet is left for later."""
@@ -111,18 +95,16 @@ class Reader:
             else:
                 self._row(row)
         self._read += len(line)
-        return self._ready()
+        return self._pairs.ready()
 
     def held(self) -> list[Event]:
         """What was held back behind calls that have no result."""
-        given = [entry for entry in self._held if isinstance(entry, Event)]
-        self._held.clear()
-        return given
+        return self._pairs.rest()
 
     def finish(self) -> list[Event]:
         """The rest, when the session is known to be dead: its open calls were interrupted."""
         self._give_up()
-        return self._ready()
+        return self._pairs.ready()
 
     # --- rows ---------------------------------------------------------------------------------------------
 
@@ -134,7 +116,9 @@ class Reader:
         role = string(message.get("role")) or kind
         if kind == "system":
             self._system(row)
-        elif kind in _BOOKKEEPING or (row.get("isMeta") is True):
+        elif kind == "attachment":
+            self._attachment(row, mapping(row.get("attachment")))
+        elif kind in _BOOKKEEPING or row.get("isMeta") is True:
             self.counts["skipped"] += 1
         elif role == "user" and "content" in message:
             self._user(row, message.get("content"))
@@ -150,7 +134,7 @@ class Reader:
         return partial(
             Event,
             claude_code.NAME,
-            self.session or ident(row.get("sessionId")),
+            self._session or ident(row.get("sessionId")),
             at=self._at,
             transcript=self._transcript,
             where=Where(path(row.get("cwd")), "" if branch == "HEAD" else branch),
@@ -166,8 +150,16 @@ class Reader:
         elif subtype in _TURN_OVER and self._turn_open and row.get("isSidechain") is not True:
             self._turn_open = False
             if self._prompt:  # otherwise it began before we read, or the client gives its prompts no ids
-                native_id = numbered(self._prompt, self._last_words)
-                self._held.append(self._maker(row)(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=native_id))
+                native_id = worded(self._prompt, self._last_words)
+                self._pairs.add(self._maker(row)(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=native_id))
+        else:
+            self.counts["skipped"] += 1
+
+    def _attachment(self, row: Row, attachment: Row) -> None:
+        """One kind is the user's: what was typed while the agent worked, taken in under the same prompt."""
+        text = typed(flatten(attachment.get("prompt"))) if attachment.get("type") == "queued_command" else ""
+        if text and self._knows_prompt:
+            self._prompted(self._maker(row), text, self._prompt, ident(row.get("uuid")))
         else:
             self.counts["skipped"] += 1
 
@@ -181,11 +173,11 @@ class Reader:
         sidechain = row.get("isSidechain") is True
         prompt_id = ident(row.get("promptId"))
         if prompt_id and not sidechain:  # also of what nobody typed, such as the news of a background task
-            self._prompt = prompt_id
+            self._prompt, self._knows_prompt = prompt_id, True
         if row.get("isCompactSummary") is True:
             text = compact_summary(texts)
-            native_id = numbered(prompt_id, text) or ident(row.get("uuid"))
-            self._held.append(make(Kind.COMPACTED, text=text, reason=self._trigger, native_id=native_id))
+            native_id = worded(prompt_id, text) or ident(row.get("uuid"))
+            self._pairs.add(make(Kind.COMPACTED, text=text, reason=self._trigger, native_id=native_id))
         elif is_interruption(texts) and not sidechain:
             self._interrupted(make)
         elif not results and not sidechain and (text := typed(texts)):
@@ -195,11 +187,16 @@ class Reader:
 
     def _typed(self, make: Make, text: str, prompt_id: str, line_id: str) -> None:
         self._give_up()
+        self.turn_start = self._read
+        self._knows_prompt = True
         self._prompt, self._prompt_line = prompt_id, prompt_id or line_id
         self._last_words, self._turn_open = "", True
+        self._prompted(make, text, prompt_id, line_id)
+
+    def _prompted(self, make: Make, text: str, prompt_id: str, line_id: str) -> None:
         shown = without_notes(text)
-        native_id = self._prompt_line
-        self._held.append(
+        native_id = worded(prompt_id, text) or line_id
+        self._pairs.add(
             make(Kind.PROMPT, text=cut(shown, INPUT_LIMIT), native_id=native_id, recalled=not shown)
         )
 
@@ -208,9 +205,7 @@ class Reader:
         self._turn_open = False
         if turn := self._prompt or self._prompt_line:
             native_id, outcome = f"{turn}:interrupted", Outcome.INTERRUPTED
-            self._held.append(
-                make(Kind.TURN_ENDED, outcome=outcome, reason="interrupted", native_id=native_id)
-            )
+            self._pairs.add(make(Kind.TURN_ENDED, outcome=outcome, reason="interrupted", native_id=native_id))
 
     def _assistant(self, row: Row, message: Row) -> None:
         make = self._maker(row)
@@ -225,7 +220,7 @@ class Reader:
         thought = without_notes("\n".join(filter(None, map(string, thoughts))).strip())
         if thought:
             native_id = ident(row.get("uuid"))
-            self._held.append(make(Kind.REASONED, text=cut(thought, INPUT_LIMIT), native_id=native_id))
+            self._pairs.add(make(Kind.REASONED, text=cut(thought, INPUT_LIMIT), native_id=native_id))
         text = "\n".join(filter(None, (_text_of(block) for block in blocks))).strip()
         if row.get("isApiErrorMessage") is True:
             self._failed(make, text, flatten(row.get("error")))
@@ -233,13 +228,15 @@ class Reader:
         if message.get("model") == "<synthetic>":
             self.counts["skipped"] += 1
             return
-        self._held += claude_code.said(text, self._prompt, make)
-        if row.get("isSidechain") is not True:
+        sidechain = row.get("isSidechain") is True
+        if text and (self._knows_prompt or sidechain):
+            self._pairs.add(claude_code.said(text, "" if sidechain else self._prompt, make))
+        if not sidechain:
             self._last_words = text
             self._turn_open = self._turn_open or bool(text)
 
     def _failed(self, make: Make, text: str, error: str) -> None:
-        self._held.append(
+        self._pairs.add(
             make(
                 Kind.TURN_FAILED,
                 text=cut(text, INPUT_LIMIT),
@@ -253,37 +250,33 @@ class Reader:
     # --- tool calls -----------------------------------------------------------------------------------------
 
     def _call(self, make: Make, use: Row) -> None:
-        call_id = ident(use.get("id"))
-        self._calls[call_id] = _Call(self._read, ident(use.get("name")), mapping(use.get("input")), make)
-        self._held.append(call_id)
+        call_id, name = ident(use.get("id")), ident(use.get("name"))
+        self._pairs.call(Call(call_id, self._read, name, mapping(use.get("input")), make))
 
     def _result(self, make: Make, block: Row, response: object) -> None:
-        call_id = ident(block.get("tool_use_id"))
-        call = self._calls.pop(call_id, None)
+        call = self._pairs.answered(ident(block.get("tool_use_id")))
         if call is None:
             self.counts["orphans"] += 1
             return
         content = block.get("content")
         error = flatten(content) if block.get("is_error") is True else None
-        self._used(call, call_id, make, content if response is None else response, error)
+        self._used(call, make, content if response is None else response, error)
 
     def _give_up(self) -> None:
-        """The main conversation went on: what it still waited for was interrupted."""
-        for call_id, call in list(self._calls.items()):
-            del self._calls[call_id]
-            self._used(call, call_id, call.make, None, None, interrupted=True)
+        """The conversation went on: what it still waited for was interrupted."""
+        for call in self._pairs.abandoned():
+            self._used(call, call.make, None, None, interrupted=True)
 
     def _used(
         self,
-        call: _Call,
-        call_id: str,
+        call: Call,
         make: Make,
         response: object,
         error: str | None,
         interrupted: bool = False,
     ) -> None:
         use = describe(call.name, call.inputs, response, error, interrupted)
-        self._held.append(
+        self._pairs.add(
             make(
                 Kind.TOOL,
                 text=use.text,
@@ -291,22 +284,10 @@ class Reader:
                 tool=call.name,
                 target=use.target,
                 outcome=use.outcome,
-                native_id=call_id,
+                native_id=call.id,
                 recalled=use.recalled,
             )
         )
-
-    def _ready(self) -> list[Event]:
-        given: list[Event] = []
-        while self._held:
-            entry = self._held[0]
-            if isinstance(entry, str):
-                if entry in self._calls:
-                    break
-            else:
-                given.append(entry)
-            self._held.popleft()
-        return given
 
 
 def _text_of(block: object) -> str:

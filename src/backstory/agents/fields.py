@@ -4,6 +4,7 @@ Texts are cut here too. An event carries an excerpt that keeps both ends, becaus
 the whole payload stays in the event's body.
 """
 
+import json
 from collections.abc import Mapping
 from hashlib import blake2b
 
@@ -35,11 +36,22 @@ def ident(value: object) -> str:
     """An id of the agent's. It is data, never part of a path; an absurd one is cut but stays distinct."""
     if not isinstance(value, str):
         return ""
-    if len(value) <= _ID_LIMIT and value.isprintable() and "/" not in value and "\\" not in value:
+    if (
+        len(value) <= _ID_LIMIT
+        and value.isprintable()
+        and not ("/" in value or "\\" in value or ".." in value)
+    ):
         return value
     digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    shown = "".join(c if c.isprintable() else "?" for c in value[:_ID_LIMIT])
-    return f"{shown}~{digest}"
+    shown = "".join(c if c.isprintable() and c not in "/\\" else "?" for c in value[: _ID_LIMIT - 20])
+    return f"{shown.replace('..', '??')}~{digest}"
+
+
+def as_json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (RecursionError, TypeError, ValueError):
+        return ""
 
 
 def cut(text: str, limit: int) -> str:

@@ -18,6 +18,9 @@ _NOTES = re.compile(re.escape(NOTES_OPEN) + r"(?:.*?" + re.escape(NOTES_CLOSE) +
 _SUBSTITUTED = re.compile(r"(?:\$\(|`)\s*(?:[\w./~-]*/)?backstory(?:\.exe)?(?=[\s)`]|$)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*|py")
+_HERE_DOCUMENT = re.compile(r"<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?(?:\n\s*\2\b|\Z)", re.DOTALL)
+_WINDOWS_PATH = re.compile(r"\b[A-Za-z]:\\")
+_COMMAND_LIMIT = 20_000
 _SEPARATORS = frozenset("();<>|&\n")
 
 # What may stand before the command word, with the number of plain words it takes for itself.
@@ -45,7 +48,7 @@ def runs_backstory(command: str) -> bool:
     """Whether a shell command runs us; naming us as an argument, a folder or a pattern does not count."""
     if "backstory" not in command:
         return False
-    return _runs(command, depth=0)
+    return _runs(command[:_COMMAND_LIMIT], depth=0)
 
 
 def _runs(command: str, depth: int) -> bool:
@@ -56,9 +59,13 @@ def _runs(command: str, depth: int) -> bool:
 
 def _segments(command: str) -> Iterator[list[str]]:
     """The simple commands of a pipeline or sequence, as words without their quotes."""
-    lexer = shlex.shlex(command.replace("\\\n", " "), posix=True, punctuation_chars="();<>|&\n")
+    command = _HERE_DOCUMENT.sub(r"\3", command.replace("\\\n", " "))
+    lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>|&\n")
     lexer.whitespace = " \t\r"
+    lexer.whitespace_split = True
     lexer.commenters = ""
+    if _WINDOWS_PATH.search(command):
+        lexer.escape = ""
     words: list[str] = []
     try:
         for token in lexer:

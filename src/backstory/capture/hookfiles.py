@@ -21,6 +21,7 @@ from backstory.atomic import make_private_dir, write_atomic
 from backstory.hook.command import quote_sh
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+_LAUNCHER = "backstory.hook.launch"
 _UNCHECKED_HASH = (1).to_bytes(4, "little") + bytes(8)  # a .pyc that never looks for its source
 
 
@@ -30,8 +31,8 @@ def write_hook_files(home: Path, python: str = sys.executable) -> bool:
     script = _script(home, python)
     stamp = _stamp(sources, script)
     folder = home / "hook"
-    files = [folder / "hook.pyc", folder / "hook.sh", folder / "stamp"]
-    if _read(folder / "stamp") == stamp and all(map(os.path.exists, files)) and _read(folder / "hook.sh") == script:
+    current = _read(folder / "stamp") == stamp and _read(folder / "hook.sh") == script
+    if current and (folder / "hook.pyc").exists():
         return False
     for private in (home, folder, home / "spool", home / "logs", home / "briefs"):
         make_private_dir(private)
@@ -63,7 +64,8 @@ def _sources() -> dict[str, bytes]:
     """The fenced modules by name."""
     found = {"backstory": (_PACKAGE / "__init__.py").read_bytes()}
     for path in sorted((_PACKAGE / "hook").glob("*.py")):
-        found["backstory.hook" if path.stem == "__init__" else f"backstory.hook.{path.stem}"] = path.read_bytes()
+        name = "backstory.hook" if path.stem == "__init__" else f"backstory.hook.{path.stem}"
+        found[name] = path.read_bytes()
     return found
 
 
@@ -77,11 +79,10 @@ def _stamp(sources: Mapping[str, bytes], script: bytes) -> bytes:
 def _bundle(sources: Mapping[str, bytes]) -> bytes:
     """The launcher with all other modules inside, as one .pyc; docstrings stay behind."""
     modules = {
-        name: marshal.dumps(_compile(source, name)) for name, source in sources.items() if name != "backstory.hook.launch"
+        name: marshal.dumps(_compile(source, name)) for name, source in sources.items() if name != _LAUNCHER
     }
-    launcher = sources["backstory.hook.launch"].decode()
-    filled = launcher.replace("MODULES: dict[str, bytes] = {}", f"MODULES = {modules!r}")
-    code = _compile(filled.encode(), "backstory.hook.launch")
+    filled = sources[_LAUNCHER].decode().replace("MODULES: dict[str, bytes] = {}", f"MODULES = {modules!r}")
+    code = _compile(filled.encode(), _LAUNCHER)
     return importlib.util.MAGIC_NUMBER + _UNCHECKED_HASH + marshal.dumps(code)
 
 

@@ -6,7 +6,7 @@ from backstory.distil.commands import tally
 from backstory.distil.failure import telling_line
 from backstory.distil.prose import gist, shorten
 from backstory.distil.shell import CHECKS, Role
-from backstory.distil.steps import todos
+from backstory.distil.plan import DONE, plan_items
 from backstory.distil.story import Story
 from backstory.model import Draft, MemoryKind
 
@@ -20,8 +20,7 @@ def checkpoint(story: Story, others: list[Draft]) -> list[Draft]:
     goal = gist(asks[0].ask, 300) if asks else ""
     if len(asks) > 1:
         goal = f"{goal} · now: {gist(asks[-1].ask, 200)}"
-    plan = next((todos(text) for turn in reversed(turns) for _, _, text in reversed(turn.plans)), [])
-    done = [content for content, status in plan if status in {"completed", "done"}]
+    done = [item.content for item in plan_items(turns) if item.status in DONE]
     done += [f"changed {file}" for file in dict.fromkeys(c.file for c in story.changes)][-8:]
     pending = [draft.text for draft in others if draft.kind is MemoryKind.NEXT_STEP]
     failing: list[str] = []

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from backstory.distil import phrases
 from backstory.distil.prose import Sentence, sentences, shorten
-from backstory.distil.story import Story, Turn
+from backstory.distil.story import Said, Story, Turn
 from backstory.model import Draft, MemoryKind
 
 USER_CHOICE = phrases.compiled("user_choice")
@@ -20,13 +20,24 @@ CONTRAST = phrases.compiled("contrast")
 REASON = phrases.compiled("reason")
 TENTATIVE = phrases.compiled("tentative")
 STANDING = phrases.compiled("standing")
+RECOMMEND = phrases.compiled("recommend")
+APPROVAL = phrases.compiled("approval")
 HEADING = phrases.compiled("decision_heading")
 
 _ANY_CHOICE = re.compile(f"{USER_CHOICE.pattern}|{ASSISTANT_CHOICE.pattern}", re.IGNORECASE)
 _OPTION = re.compile(r"^\s*(?:[-*]\s+)?(?:\*\*)?\s*(?:option\s+)?([A-Da-d]|[1-6])\s*[.):]\s*(.+)", re.IGNORECASE)
+_IMPLICIT = re.compile(
+    r"\s*(?:[,;:–—]| - )\s+(?=(?:we|it|it'?s|they|this|that|that'?s|there|there'?s|i|i'?m|nobody|nothing|everyone|only|the (?:\w+ ){1,3}"
+    r"(?:is|are|can|cannot|can't|has|have|does|doesn't|needs?|already|will|won't))\b)", re.IGNORECASE)
+_LIST_ANSWER = re.compile(r"^\W*(?:(?:ok|yes|do|go with|let'?s do|options?)\s+)*(?P<picks>[A-D1-9](?:\s*(?:,|and|&|\+|\s)\s*(?:and\s+)?[A-D1-9])+|both|all(?: of them| three| four)?)\W*$", re.IGNORECASE)
 _ANSWER = re.compile(r"^\s*(?:ok[,. ]+|yes[,. ]+|let'?s (?:do|go with) |go with |i (?:pick|choose|like|prefer) |use )?(?:option\s+)?([A-Da-d]|[1-6])\b[.)!,]?\s*(.*)$",
                      re.IGNORECASE | re.DOTALL)
-_ASKED = re.compile(r"[\"“]([^\"”]{3,300})[\"”]\s*=\s*[\"“]([^\"”]{1,300})[\"”]")
+_ASKED = re.compile(r"^(.{3,400}?)\n→ (.{1,400})$", re.MULTILINE)
+_PLAIN = re.compile(r"we\s+(?:use|do|don'?t|do not)$", re.IGNORECASE)  # also how things are described: needs a "because"
+_YES = re.compile(r"(?:yes|yup|yeah|yep|ok|sure|no|ja|nein|oui|non|sí)\b", re.IGNORECASE)
+_DOCUMENT = re.compile(r"^#{1,4} \S", re.MULTILINE)
+_PICKING = re.compile(r"\s*(?:option|go with|let'?s|i (?:pick|choose)|use)\b", re.IGNORECASE)
+_REPLIES = re.compile(r"^\s*([1-9])[.):]\s+(\S.{1,300})$", re.MULTILINE)
 _MARK = re.compile(r"\*\*|__")
 
 
@@ -35,17 +46,20 @@ def decisions(story: Story) -> list[Draft]:
     if story.subagent:
         return []
     drafts: list[Draft] = []
-    options: dict[str, str] = {}
+    offered: list[dict[str, str]] = []
+    before: Said | None = None
     for turn in story.turns:
-        drafts += _answered(turn, options)
         if turn.ask:
+            drafts += _answered(turn, offered)
+            drafts += _approved(turn, before)
             drafts += _spoken(turn.ask, "user", turn.ask_id, turn.at, turn.number)
         for event_id, at, text in turn.choices:
             drafts += _chosen(text, event_id, at, turn.number)
         for said in turn.said:
             drafts += _spoken(said.text, "assistant", said.id, said.at, said.turn)
         if turn.last_said is not None:
-            options = _options(turn.last_said.text)
+            before = turn.last_said
+            offered = [options for options in (_options(before.text), *offered[:1]) if options]
     return _once(drafts)
 
 
@@ -53,6 +67,8 @@ def _spoken(text: str, who: str, event_id: str, at: int, turn: int) -> Iterator[
     if not (_ANY_CHOICE.search(text) or "ecision" in text or "hoice" in text):
         return
     found = list(sentences(text))
+    if who == "user" and _DOCUMENT.search(text):  # a pasted plan or review: only what it calls a decision
+        found = [sentence for sentence in found if HEADING.search(sentence.heading)]
     for number, sentence in enumerate(found):
         following = found[number + 1] if number + 1 < len(found) else None
         read = _read(sentence, following, who)
@@ -90,6 +106,10 @@ def _read(sentence: Sentence, following: Sentence | None, who: str) -> tuple[str
     if listed and (" — " in text or " - " in text or " – " in text):
         choice, _, why = re.split(r"( [—–-] )", text, maxsplit=1)
         return shorten(choice, 280), shorten(why, 240)
+    if who == "user" and match is not None:
+        implied = None if _PLAIN.match(match.group(0)) else _IMPLICIT.search(text, match.end())
+        if implied is not None and len(text) - implied.end() > 12:
+            return shorten(text[: implied.start()], 280), shorten(text[implied.end() :], 240)
     if who == "user" and contrast is not None:
         return shorten(text, 280), shorten(text[contrast.start() :].strip(" ,;"), 200)
     return None
@@ -114,9 +134,7 @@ def _parts(text: str, cue: re.Match[str]) -> tuple[str, str] | None:
 
 
 def _options(text: str) -> dict[str, str]:
-    """The lettered or numbered options that a message offered."""
-    if "?" not in text[-600:]:
-        return {}
+    """The lettered or numbered options that a message offered last."""
     found: dict[str, str] = {}
     for line in text.split("\n"):
         match = _OPTION.match(line)
@@ -125,21 +143,66 @@ def _options(text: str) -> dict[str, str]:
     return found if len(found) > 1 else {}
 
 
-def _answered(turn: Turn, options: dict[str, str]) -> Iterator[Draft]:
-    """The user picked one of the options that the last message offered."""
-    if not options or not turn.ask:
+def _answered(turn: Turn, offered: list[dict[str, str]]) -> Iterator[Draft]:
+    """The user picked from the options that the last message offered, or, by a bare letter, the one before."""
+    bare = len(turn.ask.strip(" .)!")) == 1
+    options = next((o for o in offered if not bare or turn.ask.strip(" .)!").upper() in o), {})
+    if not options:
         return
-    match = _ANSWER.match(turn.ask[:300])
-    if match is None or match.group(1).upper() not in options:
+    replies = _REPLIES.findall(turn.ask[:2_000]) if len(turn.ask) < 1_200 else []
+    if len(replies) > 1 or (replies and turn.ask.lstrip()[:1].isdigit() and replies[0][1]):
+        for key, reply in replies:
+            if key in options and (not reply.endswith("?") or _YES.match(reply)):
+                question = shorten(options[key], 160)
+                yield Draft(
+                    MemoryKind.DECISION, _subject(f"{question} {reply}"), shorten(f"{question} → {reply}", 400), turn.at,
+                    (turn.ask_id,), reason="the user's answer", said_by="user", weight=1.5, turn=turn.number,
+                )
         return
-    if len(turn.ask.split()) > 1 and match.group(1).upper() == "A" and not re.match(r"\s*(?:option\s+)?A\b[.,)!:]|\s*option", turn.ask, re.I):
+    picks, why = _picks(turn.ask, options)
+    if not picks:
         return
-    chosen = options[match.group(1).upper()]
-    others = "; ".join(shorten(text, 60) for key, text in options.items() if key != match.group(1).upper())
+    chosen = "; ".join(shorten(options[key], 160) for key in picks)
+    others = "; ".join(shorten(text, 60) for key, text in options.items() if key not in picks)
     yield Draft(
-        MemoryKind.DECISION, _subject(chosen), shorten(f"Chosen: {chosen}", 280), turn.at, (turn.ask_id,),
-        reason=shorten(match.group(2).strip() or f"over: {others}", 240), said_by="user", weight=1.5, turn=turn.number,
+        MemoryKind.DECISION, _subject(chosen), shorten(f"Chosen: {chosen}", 400), turn.at, (turn.ask_id,),
+        reason=shorten(why or (f"over: {others}" if others else "all that was offered"), 240),
+        said_by="user", weight=1.5, turn=turn.number,
     )
+
+
+def _picks(ask: str, options: dict[str, str]) -> tuple[list[str], str]:
+    """The options that a prompt names, and what else it says."""
+    several = _LIST_ANSWER.match(ask[:80])
+    if several is not None:
+        word = several.group("picks").lower()
+        keys = list(options) if word.startswith(("both", "all")) else re.findall(r"[A-D1-9]", several.group("picks").upper())
+        if word == "both" and len(options) != 2:
+            keys = []
+        return [key for key in keys if key in options], ""
+    match = _ANSWER.match(ask[:300])
+    if match is None or match.group(1).upper() not in options:
+        return [], ""
+    rest = ask[match.end(1) :]
+    if (rest[:1] == "." and rest[1:2].isdigit()) or len(rest) > 160 or "\n" in rest.strip():
+        return [], ""  # a version, or a list of its own
+    if rest.strip()[:1].isalnum() and not _PICKING.match(ask):
+        return [], ""  # "a test would help" answers nothing
+    return [match.group(1).upper()], match.group(2).strip()
+
+
+def _approved(turn: Turn, before: Said | None) -> Iterator[Draft]:
+    """The user agreed to what the assistant had recommended."""
+    if before is None or len(turn.ask) > 80 or not APPROVAL.match(turn.ask) or not RECOMMEND.search(before.text):
+        return
+    found = [s.text for s in sentences(before.text) if RECOMMEND.search(s.text) and not s.text.endswith(("?", ":"))]
+    if found:
+        cue = REASON.search(found[-1])
+        choice, reason = (_parts(found[-1], cue) if cue else None) or (shorten(found[-1], 280), "recommended, and the user agreed")
+        yield Draft(
+            MemoryKind.DECISION, _subject(choice), choice, turn.at, (before.id, turn.ask_id), reason=reason,
+            said_by="user", weight=1.3, turn=turn.number,
+        )
 
 
 def _chosen(text: str, event_id: str, at: int, turn: int) -> Iterator[Draft]:
@@ -159,7 +222,7 @@ def preferences(story: Story) -> list[Draft]:
     for turn in story.turns:
         if not turn.ask or not STANDING.search(turn.ask) and "lways" not in turn.ask and "ever" not in turn.ask:
             continue
-        for sentence in sentences(turn.ask):
+        for sentence in sentences(turn.ask) if not _DOCUMENT.search(turn.ask) else ():
             text = sentence.text
             if STANDING.search(text) and not text.endswith(("?", "？", ":")) and len(text) < 400:
                 drafts.append(

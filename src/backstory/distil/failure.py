@@ -33,7 +33,7 @@ _TELLING = tuple(
     for pattern in (
         r"^E\s+((?:[\w.]*(?:Error|Exception|Warning)|Failed|assert)\b.*)$",
         r"^\s*((?:[\w]+\.)*\w*(?:Error|Exception|Interrupt)\b(?: \[\w+\])?: .{3,}|\w*Error\(.*)$",
-        r"((?:error|fatal|panic|ERROR|FATAL|Error)(?:\[E\d+\]| TS\d+)?: .{3,})$",
+        r"((?:error|fatal|panic|ERROR|FATAL|Error)(?:\[E\d+\]| [A-Z]{1,5}\d+)?: .{3,})$",
         r"(\S+\(\d+,\d+\): error TS\d+: .*)$",
         r"\*\* (\(\w+(?:\.\w+)*(?:Error|Exception)\) .*)$",
         r"^\s*((?:sh|bash|zsh|/bin/\w+|env)?:?.{0,60}(?:command not found|: not found|No such file or directory|Permission denied|not recognized).*)$",

@@ -20,6 +20,7 @@ TROUBLE = phrases.compiled("trouble")
 
 NEAR = 4  # how many runs later another spelling of a failed command still counts as its answer
 _UNDO = re.compile(r"\bgit\s+(?:checkout\s+(?:HEAD\s+)?--|checkout\s+\.|restore\s+(?!--staged)|reset\s+--hard|revert\b|stash(?!\s+(?:pop|list|show|apply)))")
+_EDIT = re.compile(r"- ((?:(?!\n[-+] ).)*)\n\+ ((?:(?!\n[-+] ).)*)", re.DOTALL)
 _MISSING = re.compile(r"command not found|: not found|not recognized as|No such file or directory|No module named|executable file not found")
 
 
@@ -57,8 +58,20 @@ def chains(runs: list[Run]) -> list[Chain]:
     return sorted(done + open_chains, key=lambda chain: chain.failures[0].place)
 
 
+def culprit(run: Run) -> shell.Step | None:
+    """The step of a failed line that failed: a check, or the one that the error names, or the main one."""
+    main = run.command.main
+    if main is None or main.role in CHECKS or len(run.command.steps) == 1:
+        return main
+    error = failure.telling_line(run.text)
+    for step in run.command.steps:
+        if step.role is not Role.PROBE and any(len(word) > 3 and word in error for word in (step.program, *step.operands)):
+            return step
+    return main
+
+
 def _same_trouble(run: Run, before: Run) -> bool:
-    one, two = run.command.main, before.command.main
+    one, two = culprit(run), culprit(before)
     if one is None or two is None:
         return False
     return shell.covers(one, two, before.text) or shell.covers(two, one, run.text) or (
@@ -67,7 +80,7 @@ def _same_trouble(run: Run, before: Run) -> bool:
 
 
 def _answers(run: Run, before: Run, distance: int) -> bool:
-    main = before.command.main
+    main = culprit(before)
     if main is None:
         return False
     for step in run.command.steps:
@@ -107,18 +120,24 @@ def _lesson(story: Story, chain: Chain) -> Draft | None:
     errors = _errors(chain)
     changes = [c for c in story.changes if first.place < c.place < cure.place]
     helpers = _helpers(story, first, cure)
-    respelled = _spelling(cure) != _spelling(last)
+    respelled = _spelling(cure) != _spelling(first)
+    since = [item for item in (*changes, *helpers) if item.place > last.place]
     ways: list[str] = []
-    if changes:
-        ways.append("editing " + _files(changes))
-    if helpers:
-        ways.append("running " + ", ".join(f"`{h.shown}`" for h in helpers[-3:]))
-    if not ways and respelled:
+    if not since and _spelling(cure) != _spelling(last):
+        if cure.command.role in CHECKS and not _same_operands(cure, last):
+            return None  # something else passed; nothing was fixed
         ways.append(f"running it as `{shorten(_spelling(cure), 140)}`")
+        respelled = False
+    if changes and (since or not ways):
+        ways.append("editing " + _files(changes))
+    if helpers and (since or not ways):
+        ways.append("running " + ", ".join(f"`{h.shown}`" for h in helpers[-3:]))
     if not ways or not errors:
         return None
+    if respelled and cure.command.role not in CHECKS:
+        ways.append(f"then running it as `{shorten(_spelling(cure), 100)}`")
     cause = _cause(story.said, first.place, cure.place)
-    command = first.command.main
+    command = culprit(first)
     assert command is not None
     text = f"`{first.shown}` failed: {errors} → fixed by {' and '.join(ways)}"
     excerpt = _excerpt(changes)
@@ -143,6 +162,11 @@ def _lesson(story: Story, chain: Chain) -> Draft | None:
     )
 
 
+def _same_operands(one: Run, two: Run) -> bool:
+    left, right = one.command.main, two.command.main
+    return left is not None and right is not None and left.operands == right.operands
+
+
 def _spelling(run: Run) -> str:
     """The command with the folder it ran in."""
     folder = run.command.folder
@@ -155,21 +179,21 @@ def _errors(chain: Chain) -> str:
         line = failure.telling_line(run.text)
         if line and line not in found:
             found.append(line)
-    if len(found) > 2:
-        found = [found[0], found[-1]]
+    if len(found) > 3:
+        found = [found[0], *found[-2:]]
     return ", then ".join(f'"{line}"' for line in found)
 
 
 def _helpers(story: Story, first: Run, cure: Run) -> list[Run]:
     """Commands between failure and success that changed something."""
-    main = first.command.main
+    main = culprit(first)
     found = [
         run
         for run in story.runs
         if first.place < run.place < cure.place
         and run.passed
         and any(step.role in {Role.INSTALL, Role.CHANGE, Role.RUN} for step in run.command.steps)
-        and not any(main is not None and shell.same_program(step, main) for step in run.command.steps)
+        and not any(main is not None and shell.covers(step, main) for step in run.command.steps)
         and run.command.main is not None
         and (run.command.main.role is not Role.CHANGE or run.command.main.verb not in {"add", "commit", "push"})
     ]
@@ -205,25 +229,27 @@ def _reported(story: Story, covered: set[str]) -> list[Draft]:
     """The user reported trouble, the assistant named the cause and changed files, and nobody objected."""
     drafts: list[Draft] = []
     turns = [turn for turn in story.turns if turn.ask]
-    for number, turn in enumerate(turns):
-        if not turn.changes or not TROUBLE.search(turn.ask[:2_000]):
+    report = ""
+    for turn, after in zip(turns, [*turns[1:], None], strict=False):
+        if not TROUBLE.search(turn.ask[:2_000]):
+            report = ""
             continue
-        if number + 1 < len(turns) and DISSENT.search(turns[number + 1].ask[:400]):
+        if not report or not DISSENT.search(turn.ask[:400]):
+            report = _report(turn)
+        if not turn.changes or not turn.ended or (after is not None and objects(after, turn)):
             continue
-        if any(change.id in covered for change in turn.changes) or not turn.ended:
+        if any(change.id in covered for change in turn.changes):
             continue
-        end = turn.said[-1].place + 1 if turn.said else turn.changes[-1].place
-        cause = _cause(turn.said, turn.ask_place, end)
+        cause = _cause(turn.said, turn.ask_place, turn.said[-1].place + 1) if turn.said else ""
         if not cause:
             continue
-        report = _report(turn)
         drafts.append(
             Draft(
                 MemoryKind.LESSON,
                 f"report:{report[:80]}",
                 shorten(f"Reported: {report} → {cause} Changed {_files(turn.changes)}", 420),
                 turn.at,
-                tuple([turn.ask_id, *(c.id for c in turn.changes[-8:])]),
+                (turn.ask_id, *(c.id for c in turn.changes[-8:])),
                 reason=cause,
                 files=_unique(c.file for c in turn.changes),
                 weight=1.0,
@@ -231,6 +257,20 @@ def _reported(story: Story, covered: set[str]) -> list[Draft]:
             )
         )
     return drafts
+
+
+def objects(after: Turn, turn: Turn) -> bool:
+    """Whether the next prompt says that it did not work, in words or by showing the same error again."""
+    if DISSENT.search(after.ask[:400]):
+        return True
+    error = _error_of(after.ask)
+    return bool(error) and error == _error_of(turn.ask)
+
+
+def _error_of(ask: str) -> str:
+    """The first line of a pasted report, without its numbers."""
+    line = ask.split("\n", 1)[0]
+    return re.sub(r"\d+", "", line)[:80] if "\n" in ask and len(line) > 5 else ""
 
 
 def _report(turn: Turn) -> str:
@@ -290,16 +330,16 @@ def _undone(story: Story) -> list[Draft]:
             )
     before: dict[tuple[str, str, str], Change] = {}
     for change in story.changes:
-        old, arrow, new = change.excerpt.partition(" → ")
-        if not arrow or old.strip() == new.strip():
+        old, new = _sides(change.excerpt)
+        if not old or not new:
             continue
-        first = before.pop((change.file, new.strip(), old.strip()), None)
+        first = before.pop((change.file, new, old), None)
         if first is None:
-            before[(change.file, old.strip(), new.strip())] = change
+            before[(change.file, old, new)] = change
             continue
         drafts.append(
             Draft(
-                MemoryKind.ATTEMPT, f"undone:{change.file}:{new.strip()[:40]}",
+                MemoryKind.ATTEMPT, f"undone:{change.file}:{new[:40]}",
                 f"An edit of {change.file} was tried and turned back: {shorten(first.excerpt, 160)}",
                 change.at, (first.id, change.id), files=(change.file,), turn=change.turn,
             )
@@ -307,23 +347,29 @@ def _undone(story: Story) -> list[Draft]:
     return drafts
 
 
+def _sides(excerpt: str) -> tuple[str, str]:
+    """What an edit took out and put in, when it is a single edit that is shown whole."""
+    match = _EDIT.fullmatch(excerpt)
+    return (match.group(1).strip(), match.group(2).strip()) if match and " … " not in excerpt else ("", "")
+
+
 def _objected(story: Story) -> list[Draft]:
+    """Edits after which the user said that it does not work."""
     drafts: list[Draft] = []
-    for before, turn in zip(story.turns, story.turns[1:], strict=False):
-        if not before.changes or not turn.ask:
+    turns = [turn for turn in story.turns if not turn.empty]
+    for before, turn in zip(turns, turns[1:], strict=False):
+        if not before.changes or not turn.ask or not objects(turn, before):
             continue
-        for sentence in sentences(turn.ask[:600]):
-            if DISSENT.search(sentence.text) and not sentence.text.endswith("?"):
-                names = _files(before.changes)
-                drafts.append(
-                    Draft(
-                        MemoryKind.ATTEMPT, f"objected:{turn.number}",
-                        shorten(f"After edits to {names} the user said: “{shorten(sentence.text, 160)}”", 320),
-                        turn.at, (*(c.id for c in before.changes[-4:]), turn.ask_id),
-                        said_by="user", files=_unique(c.file for c in before.changes), weight=1.3, turn=turn.number,
-                    )
-                )
-                break
+        words = next((s.text for s in sentences(turn.ask[:600]) if DISSENT.search(s.text)), _report(turn))
+        names = _files(before.changes)
+        drafts.append(
+            Draft(
+                MemoryKind.ATTEMPT, f"objected:{turn.number}",
+                shorten(f"After edits to {names} the user said: “{shorten(words, 160)}”", 320),
+                turn.at, (*(c.id for c in before.changes[-4:]), turn.ask_id),
+                said_by="user", files=_unique(c.file for c in before.changes), weight=1.3, turn=turn.number,
+            )
+        )
     return drafts
 
 

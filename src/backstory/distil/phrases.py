@@ -22,21 +22,26 @@ P = Phrase
 
 #: The user picks something.
 USER_CHOICE = (
-    P(
-        "en",
-        r"\blet'?s\s+(?:just\s+|please\s+)?(?:use|go\s+with|go\s+for|stick\s+(?:with|to)|switch|keep|drop|do|make|move"
-        r"|not|avoid|target|start\s+with|skip|leave|put|store|call|name|rename)\b",
-        "let's use RS256",
-    ),
+    P("en", r"\blet'?s\s+(?:just\s+|please\s+|not\s+|also\s+)*(?!(?:see|look|check|start|begin|understand|talk|consider|discuss|"
+            r"review|try|run|test|continue|find|figure|first|take|proceed|get|go\s+(?:ahead|through|over|back)|work|commit|push|say|"
+            r"think|them|explore|read|investigate|debug|fix|plan|verify)\b)\w+", "let's use RS256"),
     P("en", r"\b(?:we|i)(?:'ll| will| should| want to| wanna| need to)\s+(?:use|go with|stick with|keep|switch to"
             r"|avoid|drop|support|target)\b", "we'll go with Postgres"),
+    P("en", r"\bwe\s+(?:stay|remain|keep|go|never|always|only|explicitly)\b", "we stay on v1"),
     P("en", r"\b(?:i|we)\s+(?:decided|chose|settled on|picked|opted)\b", "we decided on SQLite"),
     P("en", r"\b(?:i|we)(?:'d)?\s+(?:would\s+)?(?:rather|prefer)\b", "I'd rather keep it flat"),
-    P("en", r"^(?:ok(?:ay)?[,. ]+|no[,. ]+|yes[,. ]+|please\s+|and\s+|so\s+|then\s+|actually[,. ]+|hm+[,. ]+)*"
+    P("en", r"^(?:ok(?:ay)?[,. ]+|no[,. ]+|yes[,. ]+|please\s+|and\s+|so\s+|then\s+|actually[,. ]+|hm+[,. ]+|just\s+|instead[,. ]+)*"
             r"(?:use|go with|keep|switch to|stick with|drop|avoid|don'?t use|do not use|make it|store|leave)\b",
       "ok, use RS256"),
-    P("en", r"\b(?:i think )?we (?:want|should (?:use|go|keep|make|do|have))\b", "i think we want a container"),
+    P("en", r"\b(?:i think )?we (?:(?:don'?t )?want(?! to (?:know|see|understand|be|check|make sure|find|look|review|discuss|test|talk|ask))|should (?:use|go|keep|make|do|have|just|not))\b", "i think we want a container"),
     P("en", r"\bdecision\s*:", "Decision: flat files"),
+    P("en", r"\b(?:should|must|(?:needs?|has|have) to)\s+(?:always\s+|only\s+|not\s+|never\s+|just\s+)*(?:be|have|use|go|live|stay|come|"
+            r"return|stop|show|keep)\b", "this should be DEBUG, not INFO"),
+    P("en", r"\bbetter (?:that|to|if) (?:we|i|you|use|keep|not)\b", "better that we not collect them"),
+    P("en", r"^(?:instead of|rather than)\b.{3,90}?\b(?:use|have|name|call|make|put|let'?s|we should|show|store|keep|do)\b",
+      "instead of globals use a context"),
+    P("en", r"^do (?:it|this|that)\b", "Do it as a follow-up, not here"),
+    P("en", r"\bwe\s+(?:use|do|don'?t|do not)\b", "we do container-first, not local"),
     P("de", r"\b(?:wir|ich)\s+(?:nehmen|nehme|verwenden|verwende|benutzen|nutzen|bleiben|bleibe|entscheiden|"
             r"möchten?|wollen|will)\b", "wir nehmen SQLite"),
     P("de", r"\b(?:nimm|verwende|benutze|nutze|lass uns|bleib(?:e|en)? bei|lieber)\b", "nimm lieber RS256"),
@@ -69,11 +74,12 @@ ASSISTANT_CHOICE = (
 
 #: One thing over another: a choice between alternatives that the sentence names.
 CONTRAST = (
-    P("en", r"\b(?:instead of|rather than|in favou?r of|as opposed to|over using|, not|; not|and not|but not|"
+    P("en", r"\brather\b.{3,160}?\bthan\b", "I'd rather keep a prop than add a context"),
+    P("en", r"\b(?:instead of|rather than|in favou?r of|as opposed to|over using|, not|; not|and not|"
             r"not (?:the|a|an)\b|instead)", "RS256 instead of HS256"),
     P("de", r"\b(?:statt|anstatt|anstelle|(?:, )?nicht|lieber|sondern|und kein\w*)\b", "RS256 statt HS256"),
     P("fr", r"\b(?:au lieu d|plutôt qu|à la place|, pas)", "RS256 au lieu de HS256"),
-    P("es", r"\b(?:en vez de|en lugar de|y no|, no|mejor que)\b", "RS256 en vez de HS256"),
+    P("es", r"\b(?:en vez de|en lugar de|y no|mejor que)\b", "RS256 en vez de HS256"),
     P("zh", r"(?:而不是|不用|代替|不要)", "用RS256而不是HS256"),
     P("ja", r"(?:ではなく|じゃなく|代わりに|より)", "HS256ではなくRS256"),
 )
@@ -81,14 +87,14 @@ CONTRAST = (
 #: Where the reason begins.
 REASON = (
     P("en", r"\b(?:because|since(?! (?:yesterday|last|then|the last|monday))|so that|so (?:we|i|it|they|the|you) (?:can|"
-            r"do|don|does|won|will|are|is|only|never|have|get|keep|stay)|as (?:it|we|they|that|this|the)\b|due to|"
-            r"to (?:avoid|keep|prevent|make sure|ensure|reduce|save|match|minimi[sz]e|simplify|allow|stay|be sure|get)|"
+            r"do|don|does|won|will|are|is|only|never|have|get|keep|stay)|as (?:it|we|they|you|i) (?:is|are|was|were|has|have|can|do|does|need|already|only|don|will|won)|as (?:it'?s|that'?s|this is|there'?s)\b|due to|"
+            r"(?<!want )(?<!need )(?<!like )(?<!going )(?<!have )(?<!has )(?<!try )to (?:avoid|keep|prevent|make sure|ensure|reduce|save|match|minimi[sz]e|simplify|allow|stay|be sure)|"
             r"in order to|otherwise|that way|this way|the reason|for (?:consistency|simplicity|performance|safety|now"
             r"|compatibility|security|speed|readability)|given that|which (?:avoids|keeps|means|lets|makes|is "
             r"(?:simpler|faster|safer|cleaner|better)))", "because keys rotate"),
     P("de", r"\b(?:weil|denn|da (?:wir|es|das|die|der|sonst)|damit|um .{2,60}? zu|wegen|sonst|deshalb)\b",
       "weil die Schlüssel rotieren"),
-    P("fr", r"\b(?:parce qu|car|puisqu|pour (?:éviter|que|garder|ne pas)|afin d|sinon|à cause d)", "parce que c'est plus simple"),
+    P("fr", r"\b(?:parce qu|car\b|puisqu|pour (?:éviter|que|garder|ne pas)|afin d|sinon|à cause d)", "parce que c'est plus simple"),
     P("es", r"\b(?:porque|ya que|para (?:evitar|que|no|mantener)|debido a|pues|si no)\b", "porque es más simple"),
     P("zh", r"(?:因为|由于|为了|以便|否则|这样)", "因为更简单"),
     P("ja", r"(?:ので|から(?=[、。,.\s]|$)|ため|理由)", "簡単なので"),
@@ -155,7 +161,7 @@ NEXT_SENTENCE = (
     P("en", r"\b(?:still (?:needs?|have|has|need) to|still (?:remains?|missing|outstanding|to do|todo|fails?|failing|broken)|"
             r"remains? to be|(?:is|are|was|were)(?:n'?t| not) (?:yet )?(?:implemented|done|wired|finished|migrated|covered|hooked up|deployed|"
             r"tested)(?: yet)?|not yet (?:implemented|done|wired|finished|tested|supported|migrated|covered|started)|have(?:n'?t| not) (?:yet )?"
-            r"(?:run|tested|done|implemented|finished|updated|migrated|verified|committed|pushed|touched|started)|left for (?:later|next|tomorrow|another|a follow)|"
+            r"(?:run|tested|done|implemented|finished|updated|migrated|verified|committed|pushed|touched|started)|(?:have|has|had|is|are|was|were)(?:n'?t| not)\b.{1,60}\byet\b|left for (?:later|next|tomorrow|another|a follow)|"
             r"needs? to be (?:done|implemented|finished|migrated|wired|added|tested|fixed|updated)|"
             r"you(?:'ll| will) (?:still )?need to|i'?ll (?:need to )?(?:continue|pick (?:this|it) up)|the last (?:step|thing|piece) (?:is|left))",
       "the migration still needs to be run"),
@@ -201,6 +207,29 @@ FILLER = (
     P("de", r"\b(?:sonst noch|weitere fragen|noch etwas)\b", "Sonst noch etwas?"),
     P("fr", r"\b(?:autre chose|d'autres questions)\b", "Autre chose ?"),
     P("es", r"\b(?:algo más|otra cosa|más preguntas)\b", "¿Algo más?"),
+)
+
+#: The assistant recommends one way.
+RECOMMEND = (
+    P("en", r"\b(?:i(?:'d| would)?\s+(?:strongly\s+|still\s+)?(?:recommend|suggest|propose|go with|lean(?: towards?)?)|my (?:recommendation|suggestion|proposal|instinct)|"
+            r"(?:is|seems(?: like)?|looks like) the (?:best|cleanest|simplest|right) (?:fit|approach|option|choice|way|path))\b",
+      "I'd recommend option 1"),
+    P("de", r"\b(?:ich (?:empfehle|würde .{0,40}(?:nehmen|vorschlagen))|meine empfehlung|mein vorschlag)\b", "ich empfehle SQLite"),
+    P("fr", r"\b(?:je (?:recommande|propose|suggère)|ma recommandation)\b", "je recommande SQLite"),
+    P("es", r"\b(?:recomiendo|propongo|sugiero|mi recomendación)\b", "recomiendo SQLite"),
+    P("zh", r"(?:我建议|推荐)", "我建议用SQLite"),
+    P("ja", r"(?:をお勧め|をおすすめ|を推奨|を提案)", "SQLiteを推奨します"),
+)
+
+#: The user agrees, and says nothing else.
+APPROVAL = (
+    P("en", r"^\W*(?:(?:ok(?:ay)?|yes|yep|yup|yeah|sure|agreed|perfect|great|good|sounds good|makes sense|go (?:ahead|for it)|do (?:it|that)|let'?s do (?:it|that|this)|"
+            r"i agree|please|your way is fine|works for me|proceed with that|exactly|right)\W*){1,3}$", "ok, sounds good"),
+    P("de", r"^\W*(?:(?:ja|gut|einverstanden|passt|mach das|klingt gut|genau|super)\W*){1,3}$", "ja, passt"),
+    P("fr", r"^\W*(?:(?:oui|d'accord|ça marche|parfait|vas-y|très bien)\W*){1,3}$", "oui, parfait"),
+    P("es", r"^\W*(?:(?:sí|si|vale|de acuerdo|perfecto|adelante|hazlo|claro)\W*){1,3}$", "sí, adelante"),
+    P("zh", r"^\W*(?:好的?|可以|同意|行|没问题)\W*$", "好的"),
+    P("ja", r"^\W*(?:はい|お願いします|いいですね|了解(?:です)?|それで)\W*$", "はい"),
 )
 
 #: The user says that what was done does not work.
@@ -266,6 +295,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "user_later": USER_LATER,
     "offer": OFFER,
     "filler": FILLER,
+    "recommend": RECOMMEND,
+    "approval": APPROVAL,
     "dissent": DISSENT,
     "trouble": TROUBLE,
     "cause": CAUSE,

@@ -74,7 +74,8 @@ def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a text in order."""
     heading, fenced = "", False
     buffer, mark = "", ("", False, "", 0)
-    for line in text.split("\n"):
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
         if _FENCE.match(line):
             fenced = not fenced
             continue
@@ -85,7 +86,8 @@ def sentences(text: str) -> Iterator[Sentence]:
             buffer = ""
             continue
         bullet = _BULLET.match(line)
-        if bullet is None and (title := heading_of(line)) is not None:
+        title = None if bullet is not None else heading_of(line) or _heads_list(lines, number)
+        if title is not None:
             yield from _cut(buffer, mark)
             buffer, heading = "", title
             continue
@@ -103,6 +105,15 @@ def sentences(text: str) -> Iterator[Sentence]:
             yield from _cut(buffer, mark)
             buffer, mark = line, (heading, False, "", 0)
     yield from _cut(buffer, mark)
+
+
+def _heads_list(lines: list[str], number: int) -> str | None:
+    """A short line without an end mark, right above a list, is its heading."""
+    line = lines[number].strip()
+    if len(line) > 50 or line[-1:] in ".!?。！？,;)…" or number + 1 >= len(lines):
+        return None
+    below = lines[number + 1] if lines[number + 1].strip() or number + 2 >= len(lines) else lines[number + 2]
+    return plain(line) if _BULLET.match(below) else None
 
 
 def _cut(text: str, mark: tuple[str, bool, str, int]) -> Iterator[Sentence]:

@@ -110,7 +110,20 @@ _WRAPPERS = frozenset("sudo time nice nohup env exec npx bunx pnpx dotenv xvfb-r
 _RUNNERS = {"uv": "run", "poetry": "run", "pipenv": "run", "bundle": "exec", "pnpm": "exec", "yarn": "exec", "npm": "exec", "rye": "run",
             "hatch": "run", "pdm": "run", "conda": "run", "cross-env": "", "mise": "exec", "asdf": "exec", "dotenvx": "run"}
 _SETUP = frozenset("cd export source . set pushd popd unset alias ulimit umask shopt eval trap".split())
-_TWO_WORD = frozenset({"docker", "gh", "kubectl", "aws", "gcloud", "az", "terraform", "uv", "npm"})
+_WHOLE_TREE = frozenset("commit push pull rebase merge stash fetch cherry-pick am".split())  # their operands are messages and refs
+_TASK_RUNNERS = frozenset({"turbo", "nx", "lerna", "exec", "dlx", "workspaces"})
+
+#: Flags whose value is the next word and says where or how, not what.
+_VALUE_FLAGS: dict[str, frozenset[str]] = {
+    "npm": frozenset("--filter -F -w --workspace -C --dir --prefix --cwd --loglevel --reporter".split()),
+    "git": frozenset("-C -c".split()),
+    "make": frozenset("-C -f -j".split()),
+    "docker": frozenset("-f --file -p --project-name".split()),
+    "cargo": frozenset("--manifest-path --target --features".split()),
+    "mvn": frozenset("-f -pl -P".split()),
+    "pytest": frozenset("-k -m -n -p -o -c --maxfail --tb --timeout --rootdir --durations".split()),
+    "gradle": frozenset("-p".split()),
+}
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<op>&&|\|\||\|&?|;|\n)|(?P<redirect>\d?(?:>>?|<)(?:&\d|\s*[^\s;&|]+)|&>\s*\S+)|(?P<amp>&)"
@@ -228,13 +241,15 @@ def _step(words: list[str]) -> Step | None:
         module = rest[at + 1 : at + 2]
         if module:
             program, rest = _ALIASES.get(module[0], module[0].split(".")[-1] if "." in module[0] else module[0]), rest[at + 2 :]
-    operands = [w.strip("'\"") for w in rest if not w.startswith("-")]
+    operands = [w.strip("'\"") for w in _without_values(program, rest) if not w.startswith("-")]
     verb = ""
     if local:
         return Step(raw, "", tuple(operands), Role.RUN)
     if program in {"npm"}:
         if operands[:1] in (["run"], ["run-script"]):
             operands = operands[1:]
+        if operands[:1] and operands[0] in _TASK_RUNNERS and len(operands) > 1:
+            operands = operands[2:] if operands[1] == "run" else operands[1:]
         verb, operands = (operands[0], operands[1:]) if operands else ("install", [])
         verb = {"t": "test", "i": "install", "ci": "install"}.get(verb, verb)
     elif program in _VERBS or program in {"rails", "poetry", "pip", "conda", "brew", "apt", "apt-get", "gem", "bundle", "composer",
@@ -244,7 +259,16 @@ def _step(words: list[str]) -> Step | None:
             verb, operands = (f"compose {operands[0]}", operands[1:]) if operands else (verb, [])
         elif program in {"gh"} and operands:
             verb, operands = f"{verb} {operands[0]}", operands[1:]
+    if program == "git" and verb in _WHOLE_TREE:
+        operands = []
     return Step(program, verb, tuple(_operand(word) for word in operands), _role(program, verb, rest))
+
+
+def _without_values(program: str, words: list[str]) -> list[str]:
+    flags = _VALUE_FLAGS.get(program)
+    if not flags:
+        return words
+    return [word for at, word in enumerate(words) if at == 0 or words[at - 1] not in flags]
 
 
 def _past_flags(words: list[str]) -> list[str]:

@@ -3,13 +3,13 @@
 Only the end counts: what an earlier turn announced has usually been done by a later one.
 """
 
-import json
 import re
 from collections.abc import Iterator
 
 from backstory.distil import phrases
 from backstory.distil.fixes import chains
 from backstory.distil.failure import telling_line
+from backstory.distil.plan import DONE, plan_items
 from backstory.distil.prose import Sentence, gist, sentences, shorten
 from backstory.distil.shell import CHECKS
 from backstory.distil.story import Said, Story, Turn
@@ -21,7 +21,8 @@ LATER = phrases.compiled("user_later")
 OFFER = phrases.compiled("offer")
 FILLER = phrases.compiled("filler")
 
-MOST = 8
+MOST = 10
+_MAYBE = re.compile(r"\b(?:would|could|might|if (?:a|we|it|they|someone|that)\b|whenever)\b", re.IGNORECASE)
 
 
 def next_steps(story: Story) -> list[Draft]:
@@ -30,11 +31,11 @@ def next_steps(story: Story) -> list[Draft]:
     if not turns:
         return []
     drafts = [*_unfinished(story), *_todos(turns), *_red(story, turns)]
-    last = turns[-1]
-    if last.last_said is not None and not (last.ask and last.last_said.place < last.ask_place):
-        drafts += _announced(last.last_said)
-    elif len(turns) > 1 and not last.said and turns[-2].last_said is not None and story.unfinished is None:
-        drafts += _announced(turns[-2].last_said)
+    for number, turn in enumerate(reversed(turns[-4:])):
+        if turn.last_said is not None and turn.last_said.place > turn.ask_place:
+            drafts += _announced(turn.last_said, newest=number == 0)
+        if turn.runs or turn.changes:
+            break  # later work has overtaken what was announced before it
     if not story.subagent:
         drafts += _put_off(turns[-3:])
     return _once(drafts)[:MOST]
@@ -68,29 +69,9 @@ def _doing(turn: Turn) -> str:
 
 
 def _todos(turns: list[Turn]) -> Iterator[Draft]:
-    plan = next(((plan, turn) for turn in reversed(turns) for plan in reversed(turn.plans)), None)
-    if plan is None:
-        return
-    (event_id, at, text), turn = plan
-    for content, status in todos(text):
-        if status not in {"completed", "done", "cancelled", "deleted"}:
-            yield _draft(content, content, at, (event_id,), turn.number, "assistant", 1.3)
-
-
-def todos(text: str) -> list[tuple[str, str]]:
-    """The items of a plan tool's input with their status."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return [(m.group(2), "completed" if m.group(1) in "xX" else "pending") for m in re.finditer(r"\[([ xX])\]\s*(.+)", text)]
-    items = value if isinstance(value, list) else next((v for v in value.values() if isinstance(v, list)), []) if isinstance(value, dict) else []
-    found: list[tuple[str, str]] = []
-    for item in items:
-        if isinstance(item, dict):
-            content = item.get("content") or item.get("step") or item.get("subject") or item.get("text") or ""
-            if isinstance(content, str) and content:
-                found.append((content, str(item.get("status", "pending"))))
-    return found
+    for item in plan_items(turns):
+        if item.status not in DONE:
+            yield _draft(item.content, item.content, item.at, (item.source,), item.turn, "assistant", 1.3)
 
 
 def _red(story: Story, turns: list[Turn]) -> Iterator[Draft]:
@@ -107,7 +88,7 @@ def _red(story: Story, turns: list[Turn]) -> Iterator[Draft]:
             )
 
 
-def _announced(said: Said) -> Iterator[Draft]:
+def _announced(said: Said, newest: bool) -> Iterator[Draft]:
     """Lists under a heading that says "next", sentences that say what remains, and the last open question."""
     found = list(sentences(said.text))
     for number, sentence in enumerate(found):
@@ -119,10 +100,15 @@ def _announced(said: Said) -> Iterator[Draft]:
                 yield _step(text, said)
             elif not sentence.bullet and not text.endswith("?") and sentence.first and not _listed(found, sentence.heading):
                 yield _step(text, said)
-        elif sentence.box == " " or (SENTENCE.search(text) and not text.endswith("?")):
+        elif sentence.box == " " or _remains(text):
             yield _step(text, said)
-        elif number >= len(found) - 3 and text.endswith(("?", "？")) and OFFER.search(text) and not FILLER.search(text):
+        elif newest and number >= len(found) - 3 and text.endswith(("?", "？")) and OFFER.search(text) and not FILLER.search(text):
             yield _draft(text, f"Asked, unanswered: {text}", said.at, (said.id,), said.turn, "assistant", 0.9)
+
+
+def _remains(text: str) -> bool:
+    """Whether a sentence says that something is still to do, and not only that it might be."""
+    return len(text) <= 240 and not text.endswith("?") and bool(SENTENCE.search(text)) and not _MAYBE.search(text)
 
 
 def _listed(found: list[Sentence], heading: str) -> bool:

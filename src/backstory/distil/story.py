@@ -68,6 +68,16 @@ class Said:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the agent told its plan tool: a whole list, or one task made or changed."""
+
+    id: str
+    at: int
+    tool: str
+    text: str
+
+
 @dataclass(slots=True)
 class Turn:
     """A prompt and everything until the agent stopped."""
@@ -82,7 +92,7 @@ class Turn:
     changes: list[Change] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
     said: list[Said] = field(default_factory=list)
-    plans: list[tuple[str, int, str]] = field(default_factory=list)
+    plans: list[Plan] = field(default_factory=list)
     choices: list[tuple[str, int, str]] = field(default_factory=list)
     delegated: list[tuple[str, str]] = field(default_factory=list)
     ended: bool = False
@@ -185,6 +195,7 @@ def _take(story: Story, turn: Turn, place: int, stored: StoredEvent, limits: Lim
             if text and (turn.last_said is None or turn.last_said.text != text):
                 _say(story, turn, Said(stored.id, place, turn.number, event.at, text))
             turn.ended, turn.open_tool = True, False
+            turn.interrupted = turn.interrupted or event.outcome is Outcome.INTERRUPTED
         case Kind.TURN_FAILED:
             turn.ended, turn.broken = True, event.reason or event.text or "error"
         case Kind.COMPACTED:
@@ -234,7 +245,7 @@ def _use(story: Story, turn: Turn, place: int, stored: StoredEvent, limits: Limi
         case Action.READ if ok and file:
             turn.reads.append(file)
         case Action.PLAN:
-            turn.plans.append((stored.id, event.at, event.text))
+            turn.plans.append(Plan(stored.id, event.at, event.tool, event.text))
         case Action.DELEGATE:
             turn.delegated.append((event.target, text))
         case _ if event.tool == "AskUserQuestion" and ok:
@@ -246,7 +257,7 @@ def _judge_ends(story: Story) -> None:
 
     Imported transcripts carry no "turn ended", so an answer that no tool call followed counts as one.
     """
-    for turn, after in zip(story.turns, [*story.turns[1:], None], strict=True):
+    for turn, after in zip(story.turns, [*story.turns[1:], None], strict=False):
         if turn.interrupted:
             turn.ended = False
         elif not turn.ended and turn.said and not turn.open_tool:

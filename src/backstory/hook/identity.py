@@ -89,7 +89,7 @@ def _name(place: Place, identity: str) -> str:
 
 
 def _work_tree(folder: str) -> Place | None:
-    """The git work tree around `folder`; a `.git` that leads nowhere is passed by, as if it were not there."""
+    """The git work tree around `folder`; a `.git` that leads nowhere is passed by."""
     while True:
         dot = os.path.join(folder, ".git")
         git_dir = _git_dir(dot, folder)

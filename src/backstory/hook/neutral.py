@@ -6,13 +6,15 @@ a brief is one line; what looks like a tag gets other brackets, while code such 
 """
 
 _WORDS = frozenset(
-    "system user assistant human developer instructions instruction context tool function thinking "
-    "private invoke important reminder prompt notes".split()
+    (
+        *("system", "user", "assistant", "human", "developer", "instructions", "instruction", "context"),
+        *("tool", "function", "thinking", "private", "invoke", "important", "reminder", "prompt", "notes"),
+    )
 )
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:.|")
 _HIDDEN = dict.fromkeys(
     [
-        *range(0x00, 0x09), *range(0x0E, 0x1C), *range(0x7F, 0x85), *range(0x86, 0xA0),  # controls
+        *range(0x09), *range(0x0E, 0x1C), *range(0x7F, 0x85), *range(0x86, 0xA0),  # controls
         0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x3164, 0xFEFF, 0xFFA0,  # invisible
         *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070),  # zero width, bidi
         *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000), *range(0xE0000, 0xE0080),  # annotations, halves, tags

@@ -9,8 +9,10 @@ the span to replace ends, or 0 to leave it alone: that is where placeholders, co
   scan   anchors in the text as it is; the pattern starts with a literal and is searched for
   word   anchors in the lowercase text; every match starts at an anchor
   left   the same, but a match starts up to 64 characters before its anchor
-  shape  anchors in the text's shape (see `SHAPE`): digits are 0, space and hyphen are -
-  dots   anchors in the text's word shape (see `WORDS_AND_DOTS`)
+  inside the same, but the pattern is searched for
+  shape  anchors in the text's shape (redact.py): any digit is 0, space and hyphen are -
+  packed anchors in the shape without separators
+  dots   anchors in the text's word shape: letters, digits, _ and - are w
 
 No anchor holds a character that JSON may escape: a raw JSON document can be checked unparsed.
 Nothing is imported here: the hook loads this file while an agent waits.
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 IDENT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 LONGEST = 256  # patterns read at most this much of a value, so hostile input stays linear; judges extend
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
 
 
 class Row:
@@ -47,12 +53,13 @@ class Row:
 
 # --- What is not a secret -------------------------------------------------------------------------
 
-PLACEHOLDERS = (
-    *("example", "placeholder", "changeme", "change-me", "change_me", "your", "xxxx", "dummy", "redacted"),
-    *("insert", "replace", "sample", "foobar", "fixme", "notreal", "not-real", "not_real", "fake", "****"),
-    *("....", "…"),
+PLACEHOLDERS = _words(
+    """
+    example placeholder changeme change-me change_me your xxxx dummy redacted insert replace sample
+    foobar fixme notreal not-real not_real fake **** .... …
+    """
 )
-COUNTING = ("123456", "1234567", "12345678", "123456789", "1234567890", "0123456789", "654321")
+COUNTING = _words("123456 1234567 12345678 123456789 1234567890 0123456789 654321")
 
 
 def placeholder(value: str) -> bool:
@@ -147,20 +154,26 @@ def looks_secret(value: str, human: bool, quoted: bool) -> bool:
 
 # --- Names of secrets: password, api_key, clientSecret, --token ------------------------------------
 
-STEMS = ("passw", "passphrase", "pwd", "secret", "token", "cred", "auth", "key")  # what the prefilter seeks
-NAME_WORDS = (
-    *("password", "passwd", "passphrase", "pwd", "secret", "token"),
-    *("credentials", "credential", "creds", "cred", "authorization", "auth", "key"),
+STEMS = _words("passw passphrase pwd secret token cred auth key")
+NAME_WORDS = _words(
+    """
+    password passwd passphrase pwd secret token credentials credential creds cred authorization auth key
+    """
 )
-HUMAN_WORDS = ("password", "passwd", "passphrase", "pwd")
-NAME_TAILS = ("key", "base", "value", "prod", "dev", "live", "staging", "old", "new")
-KEY_OF = (
-    *("api", "access", "secret", "private", "client", "encryption", "signing", "master", "account", "service"),
-    *("auth", "shared", "storage", "ssh", "deploy", "webhook", "app", "hmac", "license", "admin"),
+HUMAN_WORDS = _words("password passwd passphrase pwd")
+NAME_TAILS = _words("key base value prod dev live staging old new")
+KEY_OF = _words(
+    """
+    api access secret private client encryption signing master account service auth shared storage ssh
+    deploy webhook app hmac license admin
+    """
 )
-TOKEN_OF = (  # tokens of tokenizers, parsers and pagers
-    *("next", "page", "continuation", "cancel", "cancellation", "pad", "eos", "bos", "unk", "mask", "sep", "cls"),
-    *("start", "end", "stop", "special", "max", "min", "num", "sync", "new_line", "last", "first", "current"),
+# tokens of tokenizers, parsers and pagers
+TOKEN_OF = _words(
+    """
+    next page continuation cancel cancellation pad eos bos unk mask sep cls start end stop special max
+    min num sync new_line last first current
+    """
 )
 
 
@@ -208,6 +221,8 @@ def assigns_secret(low: str) -> bool:
     """Whether some secret's name is followed by something that could give it a value (exact enough to skip
     `input_tokens`, `author`, `keyboard`; never misses what the pattern of the row `secret` can match)."""
     for stem in STEMS:
+        if stem not in low:
+            continue
         at = low.find(stem)
         while at >= 0:
             rest = low[at + len(stem) : at + len(stem) + 48]
@@ -234,11 +249,15 @@ def whole(match: re.Match[str]) -> int:
     return match.end(match.lastindex or 0)
 
 
+def value(match: re.Match[str]) -> int:
+    """The value that a telling name precedes, unless it is a placeholder."""
+    return 0 if placeholder(match[match.lastindex or 0]) else match.end(match.lastindex or 0)
+
+
 def token(match: re.Match[str]) -> int:
     """A token with a prefix of its own, unless it is a placeholder or the tail of a longer word."""
-    if glued(match.string, match.start()) or placeholder(match[match.lastindex or 0]):
-        return 0
-    return extend(match.string, match.end(match.lastindex or 0))
+    end = 0 if glued(match.string, match.start()) else value(match)
+    return extend(match.string, end) if end else 0
 
 
 def random_token(match: re.Match[str]) -> int:
@@ -248,28 +267,26 @@ def random_token(match: re.Match[str]) -> int:
 
 def fixed(match: re.Match[str]) -> int:
     """The same for a token of a known length."""
-    if glued(match.string, match.start()) or placeholder(match[match.lastindex or 0]):
-        return 0
-    return match.end(match.lastindex or 0)
+    return 0 if glued(match.string, match.start()) else value(match)
 
 
 def authorization(match: re.Match[str]) -> int:
     """What follows `Authorization: Bearer`, or `Bearer` alone."""
-    value, end, text = match[match.lastindex or 0], match.end(match.lastindex or 0), match.string
-    if placeholder(value) or value[0] in "$<{%[" or text[end : end + 1] in ("(", "[", "{"):
+    given, end, text = match[match.lastindex or 0], match.end(match.lastindex or 0), match.string
+    if placeholder(given) or given[0] in "$<{%[" or text[end : end + 1] in ("(", "[", "{"):
         return 0
-    grain = Grain(value)
+    grain = Grain(given)
     if match.lastindex == 2 and not grain.random():
         return 0
-    if not grain.digits and not (grain.upper and grain.lower) and not value.endswith("="):
+    if not grain.digits and not (grain.upper and grain.lower) and not given.endswith("="):
         return 0  # Bearer token, Bearer ACCESS_TOKEN
     return extend(text, end, IDENT + ".~+/=")
 
 
 def url_password(match: re.Match[str]) -> int:
     """The password of a URL, unless a template fills it in."""
-    value = match[1]
-    if value[0] in "$<{%[*" or "${" in value or len(set(value)) == 1 or "redacted" in value.lower():
+    given = match[1]
+    if given[0] in "$<{%[*" or "${" in given or len(set(given)) == 1 or "redacted" in given.lower():
         return 0
     return match.end(1)
 
@@ -284,45 +301,51 @@ def assigned(match: re.Match[str]) -> int:
         return 0
     if not sign and not before.startswith("--"):
         return 0
-    value, after = match[group], text[end : end + 1]
+    given, after = match[group], text[end : end + 1]
     if quoted and end - start < LONGEST and after and after not in "\"'`\\":
         return 0  # words with spaces between them: a message, not a secret
     if not quoted:
         if after and after in "([{":
             return 0  # a call
-        value = value.rstrip(".,:!?")
-        end = start + len(value)
-    if (sign == ">" and after != "<") or not looks_secret(value, kind == "human", quoted):
+        given = given.rstrip(".,:!?")
+        end = start + len(given)
+    if (sign == ">" and after != "<") or not looks_secret(given, kind == "human", quoted):
         return 0
-    if sign == "is" and not any("0" <= char <= "9" for char in value):
+    if sign == "is" and not any("0" <= char <= "9" for char in given):
         return 0
     if quoted:
-        quote = text[start - 1]
+        quote, nested = text[start - 1], text[start - 2 : start - 1] == "\\"
         while end < len(text) and text[end] != quote and not text[end].isspace():
-            end += 2 if text[end] == "\\" and text[end + 1 : end + 2] not in ("", quote) else 1
-            if text[end - 1] == "\\" and text[end : end + 1] == quote:
-                return end - 1
+            if nested and text[end : end + 2] == "\\" + quote:
+                break
+            end += 2 if text[end] == "\\" else 1
         return min(end, len(text))
-    return extend(text, end, IDENT + "+/=.") if len(value) >= LONGEST else end
+    return extend(text, end, IDENT + "+/=.") if len(given) >= LONGEST else end
 
 
-GIT_PEOPLE = ("author", "commit:", "committer", "tagger", "co-authored")
-SAFE_DOMAINS = ("example", "test", "invalid", "localhost", "local")
-LONG_TLDS = (
-    *("academy", "agency", "cloud", "codes", "company", "consulting", "design", "digital", "email", "energy"),
-    *("engineering", "finance", "global", "group", "health", "internal", "media", "money", "museum", "network"),
-    *("online", "photography", "science", "services", "shop", "software", "solutions", "space", "store", "studio"),
-    *("systems", "today", "tools", "travel", "ventures", "works", "world", "amsterdam", "berlin", "london", "paris"),
+GIT_PEOPLE = _words("author commit: committer tagger co-authored")
+SAFE_DOMAINS = _words("example test invalid localhost local")
+LONG_TLDS = _words(
+    """
+    academy agency cloud codes company consulting design digital email energy engineering finance global
+    group health internal media money museum network online photography science services shop software
+    solutions space store studio systems today tools travel ventures works world amsterdam berlin london
+    paris
+    """
 )
-FILE_TYPES = (
-    *("png", "jpg", "jpeg", "gif", "svg", "webp", "json", "html", "css", "tsx", "jsx", "mjs", "cjs", "lock", "tgz"),
-    *("whl", "txt", "yml", "yaml", "toml", "mount", "timer", "scope", "slice"),
+FILE_TYPES = _words(
+    """
+    png jpg jpeg gif svg webp json html css tsx jsx mjs cjs lock tgz whl txt yml yaml toml mount timer
+    scope slice
+    """
 )
 
 
 def email(match: re.Match[str]) -> int:
     """An e-mail address; git authors, remotes, scp targets, package versions and examples stay."""
     text, start, end = match.string, match.start(), match.end()
+    if start and text[start - 1] in IDENT + ".%+":
+        return 0  # the pattern stops at 64 characters; no address is longer
     local, _, domain = match[0].lower().rpartition("@")
     labels = domain.split(".")
     if len(labels[-1]) > 4 and labels[-1] not in LONG_TLDS:
@@ -331,7 +354,7 @@ def email(match: re.Match[str]) -> int:
         return 0
     if labels[0].isdigit() and labels[1].isdigit():
         return 0  # package@1.2.beta
-    if local == "git" or "noreply" in domain or any(word in local for word in ("noreply", "no-reply", "no_reply")):
+    if local == "git" or "noreply" in domain or "noreply" in local.replace("-", "").replace("_", ""):
         return 0
     if text[end : end + 1] in ("(", "["):
         return 0  # matrix @ module.call()
@@ -351,24 +374,30 @@ def email(match: re.Match[str]) -> int:
     return end
 
 
-VERSION_WORDS = (
-    *("version", "versions", "ver", "v", "release", "released", "package", "pkg", "build", "tag", "revision", "rev"),
-    *("firmware", "driver", "upgrade", "upgraded", "section", "chapter", "schema", "sdk", "bump", "chrome"),
+VERSION_WORDS = _words(
+    """
+    version versions ver v release released package pkg build tag revision rev firmware driver upgrade
+    upgraded section chapter schema sdk bump chrome
+    """
 )
-ADDRESS_WORDS = (
-    *("host", "hostname", "ip", "ipv4", "addr", "address", "server", "ping", "dns", "nameserver", "resolver", "peer"),
-    *("client", "remote", "connect", "connected", "connecting", "curl", "wget", "ssh", "telnet", "nc", "traceroute"),
-    *("dig", "nslookup", "listen", "bind", "gateway", "proxy", "upstream", "origin", "src", "dst", "endpoint"),
-    *("forwarded-for", "real-ip", "remote_addr", "ip_address", "ipaddress", "clientip", "client_ip", "host_ip"),
+ADDRESS_WORDS = _words(
+    """
+    host hostname ip ipv4 addr address server ping dns nameserver resolver peer client remote connect
+    connected connecting curl wget ssh telnet nc traceroute dig nslookup listen bind gateway proxy
+    upstream origin src dst endpoint forwarded-for real-ip remote_addr ip_address ipaddress clientip
+    client_ip host_ip
+    """
 )
-RESOLVERS = ("8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "4.2.2.2", "149.112.112.112")
+RESOLVERS = _words("8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 4.2.2.2 149.112.112.112")
 
 
 def public_ip(match: re.Match[str]) -> int:
     """A public IPv4 address; private, reserved and documentation ranges and versions stay."""
     text, start, end = match.string, match.start(), match.end()
     parts = match[0].split(".")
-    if glued(text, start) or text[start - 1 : start] in (".", "_", "-") or any(p[0] == "0" < p[1:] for p in parts):
+    if glued(text, start) or text[start - 1 : start] in (".", "_"):
+        return 0
+    if any(part[0] == "0" and part != "0" for part in parts):
         return 0
     a, b, c, d = (int(part) for part in parts)
     if max(a, b, c, d) > 255 or a in (0, 10, 127) or a >= 224:
@@ -383,12 +412,14 @@ def public_ip(match: re.Match[str]) -> int:
     word = bare[len(bare.rstrip(IDENT)) :]
     if word.endswith("version") or word in VERSION_WORDS:
         return 0
-    if "==" in signs or "~" in signs or "^" in signs or ">" in signs.strip("<>") or ">=" in signs or "<=" in signs:
+    if any(sign in signs for sign in ("==", ">=", "<=", "~", "^")):
         return 0
     if before.endswith("/") and before[-2:-1].isalnum():
         return 0  # Chrome/120.0.0.0
     # 1.2.3.4, 4.18.0.240: could be a version, so the context must say that it is an address.
     versionlike = a < 30 and sum(part <= 9 for part in (a, b, c, d)) >= 2 and match[0] not in RESOLVERS
+    if versionlike and (before.endswith("-") or text[end : end + 1] == "-"):
+        return 0
     if versionlike and not (
         before.endswith("//")
         or word in ADDRESS_WORDS
@@ -409,7 +440,9 @@ def ssn(match: re.Match[str]) -> int:
     """A US social security number that could have been issued."""
     text, start = match.string, match.start()
     area, group, serial = match[0][:3], match[0][4:6], match[0][7:]
-    if not clear(text, start) or area in ("000", "666") or area[0] == "9" or group == "00" or serial == "0000":
+    if not clear(text, start) or area in ("000", "666") or area[0] == "9":
+        return 0
+    if group == "00" or serial == "0000":
         return 0
     before = text[max(0, start - 40) : start].lower()
     if " " in match[0] and "ssn" not in before and "social" not in before:
@@ -437,8 +470,8 @@ def card(match: re.Match[str]) -> int:
             return 0
     total = 0
     for place, digit in enumerate(reversed(number)):
-        value = int(digit) * (1 + place % 2)
-        total += value - 9 if value > 9 else value
+        weighed = int(digit) * (1 + place % 2)
+        total += weighed - 9 if weighed > 9 else weighed
     return 0 if total % 10 else match.end()
 
 
@@ -477,12 +510,11 @@ _NAMES = (
 )
 _GIVES = (
     r"(?:\\?[\"'`])?\]?"
-    r"((?:[ \t]{0,8}:[ \t]?[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{0,40}\])?(?:[ ]?\|[ ]?[\w.]{1,20}){0,2})?[ \t]{0,8}={1,3}>?"
+    r"((?:[ \t]{0,8}:[ \t]?[A-Za-z_][\w.]{0,40}"
+    r"(?:\[[\w., |]{0,40}\])?(?:[ ]?\|[ ]?[\w.]{1,20}){0,2})?[ \t]{0,8}={1,3}>?"
     r"|[ \t]{0,8}(?::=?|!==?)|>|[ \t]{1,3}(?i:is)(?=[ \t:])[ \t]{0,2}:?|[ \t]{1,4})[ \t]{0,8}"
 )
-_VALUE = (
-    r"(?:[bruf]{0,2}\\?[\"'`]((?:[^\s\"'`\\]|\\(?![\"'`])){4,256})|([^\s\"'`,;()\[\]{}<>&|\\]{4,256}))"
-)
+_VALUE = r"(?:[bruf]{0,2}\\?[\"'`]((?:[^\s\"'`\\]|\\(?![\"'`])){4,256})|([^\s\"'`,;()\[\]{}<>&|\\]{4,256}))"
 _B = "[A-Za-z0-9_-]"
 
 # The examples are put together at run time, so that scanners of this repository do not take them for leaks.
@@ -494,20 +526,26 @@ ROWS: tuple[Row, ...] = (
         "private-key",
         ("-----BEGIN",),
         r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:[^-]*(?:-(?!----)[^-]*)*-----END[ A-Z0-9]{0,60}-----"
+        r"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END[ A-Z0-9]{0,60}-----"
         r"|(?:(?:[\s\"'+,>|]|\\[nr])*(?:Proc-Type:[^\n\\]{0,80}|DEK-Info:[^\n\\]{0,80}|[A-Za-z0-9+/]{20,}={0,2}))*"
-        r"(?:(?:\s|\\[nr])*[A-Za-z0-9+/]{1,63}={1,2})?)",
+        r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/]{1,63}(?:={1,2}|(?=\s*+\Z|[\"'`.…])))?)",
         "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEpAIBAAKCAQEA7bq3\n-----END RSA PRIVATE " + "KEY-----",
         whole,
     ),
-    Row("aws-access-key", ("AKIA", "ASIA"), r"A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9])", "AKI" + "AZ7QH3V9K2M4XW5TB", fixed),
+    Row(
+        "aws-access-key",
+        ("AKIA", "ASIA"),
+        r"A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9])",
+        "AKI" + "AZ7QH3V9K2M4XW5TB",
+        fixed,
+    ),
     Row(
         "aws-secret-key",
         ("secret",),
         r"(?i:secret[_-]?(?:access[_-]?)?key)[\"'`\]\\]{0,3}[ \t]{0,8}[:=]{1,2}>?[ \t]{0,8}[\"'`\\]{0,2}"
         r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
         "aws_secret_access_key = " + "9drTJvcXLB89EXhqsB4Q" + "/xCqWmAbMV1nPz7uYk+T",
-        fixed,
+        value,
         "word",
     ),
     Row(
@@ -530,7 +568,7 @@ ROWS: tuple[Row, ...] = (
         ("hooks.slack.com",),
         r"hooks\.slack\.com\\?/(?:services|workflows|triggers)((?:\\?/[A-Za-z0-9_-]{1,99}){2,6})",
         "https://hooks.slack.com/services" + "/T0A1B2C3D/B9Z8Y7X6W/k2Jf83hGq01LpZx7VbNm4RtY",
-        whole,
+        value,
     ),
     Row(
         "stripe-key",
@@ -553,7 +591,13 @@ ROWS: tuple[Row, ...] = (
         "sk" + "-proj-8Kd02LmNqPzRt57VwXyBc91FgHjAeUiO34sT",
         random_token,
     ),
-    Row("google-key", ("AIza",), rf"AIza{_B}{{30,80}}", "AI" + "zaSyD3kFh9LmQx72TvWz0PbNc8RgYj5EuKoAsI4", token),
+    Row(
+        "google-key",
+        ("AIza",),
+        rf"AIza{_B}{{30,80}}",
+        "AI" + "zaSyD3kFh9LmQx72TvWz0PbNc8RgYj5EuKoAsI4",
+        token,
+    ),
     Row(
         "google-oauth",
         ("ya29.", "GOCSPX-"),
@@ -569,8 +613,20 @@ ROWS: tuple[Row, ...] = (
         token,
     ),
     Row("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{30,80}", "np" + "m_" + _A36, token),
-    Row("pypi-token", ("pypi-",), rf"pypi-{_B}{{40,255}}", "pypi" + "-AgEIcHlwaS5vcmcCJDk3ZjM1" + _A36, random_token),
-    Row("huggingface-token", ("hf_",), r"hf_[A-Za-z0-9]{30,80}", "h" + "f_aBcDeFgHiJkLmNoPqRsTuVwXyZ12345678", token),
+    Row(
+        "pypi-token",
+        ("pypi-",),
+        rf"pypi-{_B}{{40,255}}",
+        "pypi" + "-AgEIcHlwaS5vcmcCJDk3ZjM1" + _A36,
+        random_token,
+    ),
+    Row(
+        "huggingface-token",
+        ("hf_",),
+        r"hf_[A-Za-z0-9]{30,80}",
+        "h" + "f_aBcDeFgHiJkLmNoPqRsTuVwXyZ12345678",
+        token,
+    ),
     Row("twilio-key", ("SK", "AC"), r"(?:SK|AC)[0-9a-f]{32}(?![A-Za-z0-9])", "S" + "K" + _HEX32, fixed),
     Row(
         "sendgrid-key",
@@ -579,20 +635,26 @@ ROWS: tuple[Row, ...] = (
         "S" + "G.ngeVfQFYQlKU0ufo8x5d1A.TwL2iGABf9DHoTf09kqeF8tAmbihYzrnopKcx3SP5Vk",
         token,
     ),
-    Row("digitalocean-token", ("_v1_",), r"do[opr]_v1_[a-f0-9]{40,80}", "do" + "p_v1_" + _HEX32 + _HEX32, token),
+    Row(
+        "digitalocean-token",
+        ("_v1_",),
+        r"do[opr]_v1_[a-f0-9]{40,80}",
+        "do" + "p_v1_" + _HEX32 + _HEX32,
+        token,
+    ),
     Row(
         "azure-key",
         ("AccountKey=", "SharedAccessKey="),
         r"(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{40,100}={0,2})",
         "Account" + "Key=" + "Zm9vYmFyK2Jhei9xdXgxMjM0NTY3ODkwYWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXo=",
-        whole,
+        value,
     ),
     Row(
         "azure-sas",
         ("sig=",),
-        r"sig=([A-Za-z0-9+/]{20,100}(?:%[0-9A-Fa-f]{2}[A-Za-z0-9+/]{0,100}){1,20}|[A-Za-z0-9+/]{42,100}={0,2})",
+        r"sig=((?:[A-Za-z0-9+/]|%[0-9A-Fa-f]{2}){40,200}={0,2})",
         "?sv=2022-11-02&sig=" + "Zt8yXq2LkV%2BnB4mR7wPcD9sJf1HgAeUi%2FoTz5rQ%3D",
-        token,
+        value,
     ),
     Row(
         "telegram-token",
@@ -614,7 +676,7 @@ ROWS: tuple[Row, ...] = (
         ("discord",),
         rf"discord(?:app)?\.com\\?/api\\?/webhooks((?:\\?/{_B}{{6,128}}){{2}})",
         "https://discord.com/api/webhooks" + "/1098765432101234567/kJ8d_Lw2Xv9QzRt5YbNm3PcF7HsG1aUeT4oK",
-        whole,
+        value,
     ),
     Row(
         "authorization",
@@ -632,6 +694,7 @@ ROWS: tuple[Row, ...] = (
         r":(?:\\?/){2}[^\s:@/?#\"'<>\\]{0,80}:([^\s\"'<>/\\]{1,200})@(?=[A-Za-z0-9\[$.{_-])",
         "postgres://app:" + "s3cr3tpw" + "@db.internal:5432/app",
         url_password,
+        "inside",
     ),
     Row("secret", STEMS, _NAMES + _GIVES + _VALUE, "DB_PASSWORD=" + "hunter2xyz", assigned, "word"),
     Row(
@@ -645,7 +708,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "ip",
         tuple("0." + "0" * b + "." + "0" * c + ".0" for b in (1, 2, 3) for c in (1, 2, 3)),
-        r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(?![A-Za-z0-9_]|[.-][0-9A-Za-z])",
+        r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(?![A-Za-z0-9_]|\.[0-9])",
         "host 52.95.110.1",
         public_ip,
         "shape",
@@ -653,7 +716,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "ssn",
         ("000-00-0000",),
-        r"[0-9]{3}([- ])[0-9]{2}\1[0-9]{4}(?![A-Za-z0-9_]|[-.][0-9])".join(("(", ")")).replace(r"\1", r"\2"),
+        r"([0-9]{3}([- ])[0-9]{2}\2[0-9]{4})(?![A-Za-z0-9_]|[-.][0-9])",
         "SSN 219-45-6789",
         ssn,
         "shape",
@@ -661,7 +724,8 @@ ROWS: tuple[Row, ...] = (
     Row(
         "card",
         ("0" * 13, "0000-0000-0000-0", "0000-000000-0000"),
-        r"([0-9]{13,19}|[0-9]{4}([ -])[0-9]{4}\2[0-9]{4}\2[0-9]{1,7}(?:\2[0-9]{1,3})?|[0-9]{4}([ -])[0-9]{6}\3[0-9]{4,5})"
+        r"([0-9]{13,19}|[0-9]{4}([ -])[0-9]{4}\2[0-9]{4}\2[0-9]{1,7}(?:\2[0-9]{1,3})?"
+        r"|[0-9]{4}([ -])[0-9]{6}\3[0-9]{4,5})"
         r"(?![A-Za-z0-9_]|[-.][0-9])",
         "4111 1111 1111 1111",
         card,
@@ -682,17 +746,6 @@ ROWS: tuple[Row, ...] = (
         r"\+[1-9](?:[ .()-]{0,2}[0-9]){7,14}(?![A-Za-z0-9_]|[ .()-]{0,2}[0-9])",
         "+44 20 7946 0958",
         world_phone,
-        "shape",
+        "packed",
     ),
 )
-
-
-# --- Shapes: what the anchors of digits are looked for in -------------------------------------------
-
-
-def _table(default: int, **classes: str) -> bytes:
-    table = bytearray([default]) * 256
-    for target, members in classes.items():
-        for member in members.encode("latin-1"):
-            table[member] = ord(target)
-    return bytes(table)

@@ -9,6 +9,7 @@ import logging
 import os
 import secrets
 import sqlite3
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -28,6 +29,8 @@ from backstory.store.protocol import Store
 log = logging.getLogger(__name__)
 BUSY_TIMEOUT_MS = 10_000
 KEPT_BACKUPS = 5
+# A reader that stays keeps the write-ahead log from being reused; beyond this size the writer waits for it.
+WAL_LIMIT = 256 * 1024 * 1024
 
 
 class SqliteStore:
@@ -47,17 +50,21 @@ class SqliteStore:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Everything in the block is stored together or not at all."""
-        self._connection.execute("BEGIN IMMEDIATE")
         try:
+            self._connection.execute("BEGIN IMMEDIATE")
             yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
+            self._connection.execute("COMMIT")
+        except BaseException as error:
+            if self._connection.in_transaction:  # SQLite itself rolls back when the disk is full
+                self._connection.execute("ROLLBACK")
+            if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
+                raise StoreUnusable(f"{self.path}: {error}; `backstory doctor` tells more") from error
             raise
-        self._connection.execute("COMMIT")
 
     def checkpoint(self) -> None:
-        """Fold the write-ahead log into the database without waiting for readers."""
-        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        """Fold the write-ahead log into the database; only a log that has grown huge waits for readers."""
+        mode = "TRUNCATE" if _size(f"{self.path}-wal") > WAL_LIMIT else "PASSIVE"
+        self._connection.execute(f"PRAGMA wal_checkpoint({mode})")
 
     def writable(self) -> None:
         """Raise StoreUnusable unless a write can be made right now."""
@@ -69,7 +76,7 @@ class SqliteStore:
 
     def schema_version(self) -> int:
         """The number of the last migration that was applied."""
-        return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+        return _version(self._connection)
 
     def close(self) -> None:
         """Close the database; the store is of no use afterwards."""
@@ -80,34 +87,57 @@ def open_store(home: Home) -> Store:
     """Open the home's database, creating or upgrading it as needed."""
     try:
         make_private_dir(home.root)
-        fresh = not home.database.exists()
         connection = _connect(home.database)
-        _migrate(connection, home, fresh)
+        try:
+            known = _known_migrations(connection, home)
+            _tune(connection)
+            _migrate(connection, home, known)
+            return SqliteStore(connection, home.database)
+        except BaseException:
+            connection.close()
+            raise
     except sqlite3.Error as error:
         raise StoreUnusable(
             f"the database {home.database} cannot be used: {error}; `backstory doctor` tells more"
         ) from error
     except OSError as error:
         raise StoreUnusable(f"the home {home.root} cannot be used: {error.strerror or error}") from error
-    return SqliteStore(connection, home.database)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+    return sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+
+
+def _tune(connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    connection.execute("PRAGMA foreign_keys = ON")
+    _set_wal(connection)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA journal_size_limit = 67108864")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("PRAGMA cache_size = -16384")
+
+
+def _set_wal(connection: sqlite3.Connection) -> None:
+    """Only the first opener changes the mode; SQLite does not wait for a lock when it does."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def _size(path: str) -> int:
     try:
-        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA journal_size_limit = 67108864")
-        connection.execute("PRAGMA temp_store = MEMORY")
-        connection.execute("PRAGMA cache_size = -16384")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def migrations() -> list[tuple[int, str]]:
@@ -122,24 +152,32 @@ def migrations() -> list[tuple[int, str]]:
     return found
 
 
-def _migrate(connection: sqlite3.Connection, home: Home, fresh: bool) -> None:
+def _known_migrations(connection: sqlite3.Connection, home: Home) -> list[tuple[int, str]]:
+    """Asked before anything is set: the database of a newer Backstory is left as it is."""
     known = migrations()
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version == len(known):
-        return
-    if version > len(known):
-        connection.close()
+    if (version := _version(connection)) > len(known):
         raise NewerSchema(
             f"{home.database} has schema {version}, this Backstory knows {len(known)}: "
             "upgrade Backstory (nothing was changed)"
         )
-    if not fresh and version:
+    return known
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _migrate(connection: sqlite3.Connection, home: Home, known: list[tuple[int, str]]) -> None:
+    version = _version(connection)
+    if version == len(known):
+        return
+    if version:
         backup(connection, home, f"schema-{version}")
     for number, script in known[version:]:
         connection.execute("BEGIN IMMEDIATE")
         try:
             # another process may have migrated while this one waited for the lock
-            if int(connection.execute("PRAGMA user_version").fetchone()[0]) >= number:
+            if _version(connection) >= number:
                 connection.execute("ROLLBACK")
                 continue
             for statement in _statements(script):

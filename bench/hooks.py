@@ -1,0 +1,254 @@
+"""What a hook costs the agent that waits for it, as ratios within one interleaved run.
+
+    python bench/hooks.py [--rounds 40] [--json]
+
+Each round runs every case once, through `sh -c` with the command that `install` registers, so that noise
+hits all alike; medians are compared. The answering hook finds a prepared brief and 200 events of 4 kB in
+the spool, and its answer is checked for them. The worker that it starts finds its lock held and ends; the
+next case waits for that, as it would disturb it.
+"""
+
+import argparse
+import contextlib
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from backstory.atomic import lock, write_atomic
+from backstory.capture.hookfiles import write_hook_files
+from backstory.hook import spool
+from backstory.hook.command import hook_command
+from backstory.hook.identity import project_id, resolve, session_id
+
+CLAUDE_MEM_MS = 624.0  # its capture hook, measured on the machine that the design was made on
+EVENTS = 200
+EVENT_BYTES = 4_096
+ROWS = {"left_off": 1, "open": 6, "decisions": 5, "failed": 10, "commands": 8, "others": 5, "prefs": 6}
+WORKER_SECONDS = 0.4
+
+Prepare = Callable[[Path, Path], None]
+
+
+class Case:
+    """One thing to time: a command line, what it reads, and what is to be done before and after."""
+
+    def __init__(self, argv: list[str], data: bytes = b"", pause: float = 0.0) -> None:
+        self.argv = argv
+        self.data = data
+        self.pause = pause
+        self.times: list[float] = []
+        self.output = b""
+
+    def run(self) -> None:
+        """Time it once, the way an agent runs it: pipes on both sides, waiting for its end."""
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(self.data)
+            process.stdin.close()
+        self.output = process.stdout.read()
+        code = process.wait()
+        self.times.append((time.perf_counter() - start) * 1000)
+        process.stdout.close()
+        assert code == 0, f"{self.argv} exited {code}"
+        time.sleep(self.pause)
+
+    @property
+    def ms(self) -> float:
+        """The median."""
+        return statistics.median(self.times)
+
+
+def payload(event: str, project: Path, size: int, number: int, **more: Any) -> bytes:
+    """A payload of Claude Code's of about `size` bytes."""
+    base = {
+        "session_id": "5f04c7c9-00be-4530-81c2-b953dc31b59b",
+        "transcript_path": "/nonexistent/transcript.jsonl",
+        "cwd": str(project),
+        "hook_event_name": event,
+        **more,
+    }
+    if event.startswith("PostToolUse"):
+        base |= {"tool_name": "Bash", "tool_use_id": f"toolu_{number:024}", "duration_ms": 46}
+        base["tool_input"] = {"command": f"make check-{number}", "description": "Run one of the checks"}
+    if event == "PostToolUse":
+        lines = (
+            f"src/module_{number}.py:{line}: checked, {line * 7} assertions" for line in itertools.count(1)
+        )
+        text = ""
+        while len(text) < size - 500:
+            text += next(lines) + "\n" if size < 100_000 else next(lines) * 500 + "\n"
+        base["tool_response"] = {"stdout": text[: max(size - 500, 0)], "stderr": "", "interrupted": False}
+    elif event == "PostToolUseFailure":
+        base["error"] = f"Exit code 2\nmake: *** [Makefile:9: check-{number}] Error 1\n" + "detail " * (
+            size // 8
+        )
+    elif event == "UserPromptSubmit":
+        base["prompt"] = f"Request {number}: make the discount rule work for orders of {number} items. " * (
+            size // 80
+        )
+    return json.dumps(base).encode()
+
+
+def leave_events(home: Path, project: Path) -> None:
+    """Let 200 events of 4 kB wait: each tenth a prompt, each fifth a failure."""
+    for number in range(EVENTS):
+        event = "UserPromptSubmit" if number % 10 == 0 else "PostToolUse"
+        event = "PostToolUseFailure" if number % 5 == 3 else event
+        data = payload(event, project, EVENT_BYTES, number)
+        path = home / "spool" / f"claude-code.{event}.100.{1000 + number}"
+        path.write_bytes(data + spool.TRAILER)
+        os.utime(path, (time.time() - EVENTS + number,) * 2)
+
+
+def prepare_brief(home: Path, project: Path) -> None:
+    """Write the project's prepared file as the worker would, in a realistic size."""
+    identity = project_id(resolve(str(project)).identity)
+    now = time.time_ns() // 1_000_000
+    rows = [
+        {
+            "id": f"m{abs(hash((section, number))):016x}"[:17],
+            "section": section,
+            "text": f"{section} {number}: the discount is rounded once per order; each line alone lost cents",
+            "at": now - number * 3_600_000,
+            "agent": "codex",
+            "session": session_id("codex", f"s{number}"),
+        }
+        for section, count in ROWS.items()
+        for number in range(count)
+    ]
+    value = {
+        "v": 1,
+        "project": identity,
+        "name": "shop",
+        "made_at": now,
+        "rows": rows,
+        "notices": [],
+        "forgotten": [],
+    }
+    write_atomic(home / "briefs" / f"{identity}.json", json.dumps(value).encode())
+
+
+@contextlib.contextmanager
+def stage(prepare: Prepare) -> Iterator[tuple[Path, Path, Path]]:
+    """A home to capture into, a home with events waiting, and a project under git."""
+    with tempfile.TemporaryDirectory(prefix="backstory-bench-") as folder:
+        top = Path(folder).resolve()
+        project = top / "shop"
+        git = project / ".git"
+        (git / "objects").mkdir(parents=True)
+        (git / "HEAD").write_text("ref: refs/heads/main\n")
+        (git / "config").write_text('[remote "origin"]\n\turl = git@github.com:example/shop.git\n')
+        capture, answering = top / "capture", top / "answering"
+        for home in (capture, answering):
+            write_hook_files(home)
+        leave_events(answering, project)
+        prepare(answering, project)
+        with lock(answering / "worker.lock") as held:
+            assert held
+            yield capture, answering, project
+
+
+def measure(rounds: int, prepare: Prepare = prepare_brief) -> dict[str, Any]:
+    """Run all cases and give the figures."""
+    with stage(prepare) as (capture, answering, project):
+
+        def hook(home: Path, event: str) -> list[str]:
+            return ["/bin/sh", "-c", hook_command(str(home), "claude-code", event)]
+
+        def tool(size: int) -> Case:
+            return Case(hook(capture, "PostToolUse"), payload("PostToolUse", project, size, 1))
+
+        start = payload("SessionStart", project, 0, 0, source="startup").replace(b"5f04c7c9", b"ffffffff")
+        cases = {
+            "sh": Case(["/bin/sh", "-c", "true"]),
+            "capture_600b": tool(600),
+            "capture_4k": tool(4_096),
+            "capture_1m": tool(1_000_000),
+            "capture_10m": tool(10_000_000),
+            "python": Case([sys.executable, "-I", "-S", "-c", "pass"]),
+            "answer": Case(hook(answering, "SessionStart"), start, pause=WORKER_SECONDS),
+        }
+        kept = {path.name for path in (answering / "spool").iterdir()}
+        for _ in range(rounds):
+            for case in cases.values():
+                case.run()
+            for home, keep in ((capture, set()), (answering, kept)):
+                for path in (home / "spool").iterdir():
+                    if path.name not in keep:
+                        path.unlink()
+        check_answer(cases["answer"].output)
+    ms = {name: case.ms for name, case in cases.items()}
+    return {
+        "rounds": rounds,
+        "python": sys.version.split()[0],
+        "ms": {name: round(value, 2) for name, value in ms.items()},
+        "capture_600b_vs_sh": round(ms["capture_600b"] / ms["sh"], 2),
+        "capture_4k_vs_sh": round(ms["capture_4k"] / ms["sh"], 2),
+        "capture_ms_per_mb": round((ms["capture_10m"] - ms["capture_4k"]) / 10, 2),
+        "faster_than_claude_mem": round(CLAUDE_MEM_MS / ms["capture_4k"]),
+        "answer_vs_python": round(ms["answer"] / ms["python"], 2),
+        "brief_chars": len(json.loads(cases["answer"].output)["hookSpecificOutput"]["additionalContext"]),
+    }
+
+
+def check_answer(output: bytes) -> None:
+    """The brief holds what waits: the newest prompt and failures in their words, the rest in a digest."""
+    text = json.loads(output)["hookSpecificOutput"]["additionalContext"]
+    for wanted in (
+        "Request 190",
+        "check-198",
+        "Error 1",
+        "check-199",
+        f"{EVENTS} events",
+        "Decisions in force",
+    ):
+        assert wanted in text, f"the brief lacks {wanted!r}:\n{text}"
+
+
+TARGETS = (
+    ("capture_600b_vs_sh", "capture hook, 0.6 kB, × sh -c true", 2.5, True),
+    ("capture_4k_vs_sh", "capture hook, 4 kB, × sh -c true", 2.5, True),
+    ("capture_ms_per_mb", "capture hook, ms more per MB", 1.5, True),
+    ("faster_than_claude_mem", f"capture hook, times faster than {CLAUDE_MEM_MS:.0f} ms", 100, False),
+    ("answer_vs_python", f"answering hook, {EVENTS} events waiting, × python -I -S -c pass", 4.0, True),
+)
+
+
+def main() -> int:
+    """Measure, print, and say by the exit code whether the targets are met."""
+    parser = argparse.ArgumentParser(description="What a hook costs the agent that waits for it.")
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    figures = measure(options.rounds)
+    met = {
+        key: figures[key] <= target if below else figures[key] >= target for key, _, target, below in TARGETS
+    }
+    if options.json:
+        print(json.dumps(figures | {"met": met}, indent=1))
+    else:
+        print(f"medians of {figures['rounds']} interleaved rounds, Python {figures['python']}")
+        for name, value in figures["ms"].items():
+            print(f"  {name:14}{value:9.2f} ms")
+        for key, label, target, below in TARGETS:
+            sign = "≤" if below else "≥"
+            print(f"{'ok  ' if met[key] else 'MISS'} {label:62}{figures[key]:8} ({sign} {target})")
+        print(f"     the brief has {figures['brief_chars']} characters")
+    return 0 if all(met.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,13 @@
+"""The command line: one small file per command, imported only when it is called.
+
+main.py       the group: its help, lazy commands, from any error to one line and an exit code
+output.py     printing: JSON, plain text, rich on a terminal; stored text made harmless
+scope.py      which project a command is about: --cwd, --project, --all
+logs.py       what is logged goes to a file in the home, tracebacks too
+install.py    install, uninstall
+brief.py · search.py · show.py · timeline.py · remember.py · status.py · doctor.py · config.py · rebuild.py
+"""
+
+from backstory.cli.main import cli, main
+
+__all__ = ["cli", "main"]

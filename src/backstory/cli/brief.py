@@ -1,0 +1,32 @@
+"""`backstory brief`: exactly what a session that starts here would be told."""
+
+import click
+
+from backstory.agents import agent as known_agent
+from backstory.cli.output import json_option, on_terminal, print_json, raw, talk
+from backstory.cli.scope import cwd_option, folder, opened
+from backstory.settings import SOURCES
+
+
+@click.command()
+@cwd_option
+@click.option("--agent", default="claude-code", show_default=True, metavar="NAME", help="Which agent starts.")
+@click.option(
+    "--source", type=click.Choice(SOURCES), default=SOURCES[0], show_default=True, help="How it starts."
+)
+@click.option("--session", default="", metavar="ID", help="The agent's own id of the session that goes on.")
+@json_option
+def brief(cwd: str | None, agent: str, source: str, session: str, as_json: bool) -> None:
+    """Print what a session starting in a folder would be told.
+
+    The same text that the agent's hook prints as context; when there is nothing to say, nothing is printed.
+    """
+    known_agent(agent)
+    with opened() as app:
+        made = app.brief(folder(cwd), agent, source, session)
+    if as_json:
+        print_json(made)
+    elif made.text:
+        raw(made.text)
+    elif on_terminal():
+        talk("Nothing is known yet about this project: work here with a connected agent, then ask again.")

@@ -1,0 +1,89 @@
+"""`backstory config`: the settings, shown and changed; and which `.backstory.toml` may name its project."""
+
+from typing import Any
+
+import click
+
+from backstory.cli.output import Styled, json_option, line, print_json, table, talk
+from backstory.cli.scope import cwd_option, folder, opened
+from backstory.errors import UsageError
+
+
+@click.command()
+@click.argument("key", required=False)
+@click.argument("value", required=False)
+@click.option("--unset", is_flag=True, help="Go back to the default of KEY.")
+@click.option("--confirm", is_flag=True, help="Let the .backstory.toml of this folder name its project.")
+@cwd_option
+@json_option
+def config(
+    key: str | None, value: str | None, unset: bool, confirm: bool, cwd: str | None, as_json: bool
+) -> None:
+    """Show or change settings.
+
+    Without KEY it lists all settings; with KEY it prints that one; with VALUE it sets it. Lists are written
+    with commas: a,b,c.
+
+    A repository may carry a .backstory.toml that says which project it is. It counts only after you
+    confirmed it for that folder with --confirm; --confirm --unset takes that back.
+    """
+    if confirm:
+        if key is not None:
+            raise UsageError("--confirm takes no KEY: name the folder with --cwd")
+        _confirm(folder(cwd), unset, as_json)
+    elif unset or value is not None:
+        _change(key, value, unset, as_json)
+    else:
+        _list(key, as_json)
+
+
+def _list(key: str | None, as_json: bool) -> None:
+    with opened() as app:
+        rows = [row for row in app.setting_rows() if key in (None, row.key)]
+    if key is not None:
+        if not rows:
+            raise UsageError(f"there is no setting {key!r}; `backstory config` lists them all")
+        if as_json:
+            print_json(rows[0])
+        else:
+            line(written(rows[0].value))
+    elif as_json:
+        print_json({"settings": rows})
+    else:
+        shown: list[list[str | Styled]] = [
+            [row.key, (written(row.value) or "–", "dim" if row.value == row.default else "bold"), row.doc]
+            for row in rows
+        ]
+        table(shown, ("setting", "value", "meaning"))
+
+
+def _change(key: str | None, value: str | None, unset: bool, as_json: bool) -> None:
+    if key is None:
+        raise UsageError("--unset needs the KEY to unset; `backstory config` lists them all")
+    if unset and value is not None:
+        raise UsageError("--unset and a VALUE exclude each other: leave one out")
+    with opened() as app:
+        app.change_setting(key, None if unset else value)
+        row = next(row for row in app.setting_rows() if row.key == key)
+    if as_json:
+        print_json(row)
+    else:
+        talk(f"{key} = {written(row.value)}" + (" (the default)" if row.value == row.default else ""))
+
+
+def _confirm(where: Any, unset: bool, as_json: bool) -> None:
+    with opened() as app:
+        path, project = app.confirm_project(where, not unset)
+    if as_json:
+        print_json({"folder": path, "project": project, "confirmed": not unset})
+    elif unset:
+        talk(f"{path}/.backstory.toml names no project any more.")
+    else:
+        talk(f"{path} belongs to the project {project}, as its .backstory.toml says.")
+
+
+def written(value: Any) -> str:
+    """A setting's value as one would type it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,192 @@
+"""The group `backstory`: help without importing any command, and one way out for every error.
+
+`--help` is drawn from a table, a command's module is imported when that command is called. Whatever goes
+wrong ends in one line on stderr that says what to do next, and in an exit code: 0 ok, 1 wrong usage,
+2 something named is missing, 3 a dependency is missing, 4 it was tried and failed, 130 interrupted.
+"""
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from backstory import __version__
+from backstory.errors import BackstoryError
+
+# section, then command and what it is for; the module has the command's name unless it says otherwise
+SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    (
+        "Use every day",
+        (
+            ("brief", "Print what a session starting in a folder would be told."),
+            ("search", "Search what was asked, done and learned."),
+            ("show", "Show what a handle stands for: a session, an event or a memory."),
+            ("timeline", "List what happened, newest first."),
+            ("remember", "Keep something for the sessions to come."),
+        ),
+    ),
+    (
+        "Set up",
+        (
+            ("install", "Connect coding agents to this memory."),
+            ("uninstall", "Disconnect coding agents; the memory itself stays."),
+            ("config", "Show or change settings."),
+        ),
+    ),
+    (
+        "Look after",
+        (
+            ("status", "Show how the memory is doing, in numbers."),
+            ("doctor", "Check every step from an agent's hook to the printed brief."),
+            ("rebuild", "Make everything derived again from the stored events."),
+        ),
+    ),
+)
+_MODULES = {"uninstall": "install"}
+_STORY = """\
+One memory for every coding agent: a session ends, and the next one,
+in whichever agent, starts knowing what was done, decided and learned."""
+_INTERRUPTED = 130
+
+
+class Group(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands, in the order of the help."""
+        return [name for _, commands in SECTIONS for name, _ in commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"backstory.cli.{_MODULES.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, with the nearest name for a mistyped one."""
+        if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            ctx.fail(f"there is no command {args[0]!r}" + (f", did you mean {near[0]!r}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table above, without importing anything."""
+        for title, commands in SECTIONS:
+            with formatter.section(title):
+                formatter.write_dl(list(commands), col_max=12)
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> NoReturn:
+        """Run a command and leave with its exit code; nothing is raised but SystemExit."""
+        words = [_readable(word) for word in (sys.argv[1:] if args is None else args)]
+        extra.update(prog_name="backstory", standalone_mode=False)
+        code = 0
+        try:
+            code = super().main(words, **extra) or 0
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except BaseException as error:  # this is the edge
+            code = _report(error)
+        sys.exit(code)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a reader who has seen enough (`| head`) is no error."""
+        try:
+            with contextlib.suppress(AttributeError):  # not a text stream of ours, or none at all
+                sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+                sys.stderr.reconfigure(errors="replace")  # type: ignore[union-attr]
+            super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except BrokenPipeError as error:
+            raise _ReaderGone from error
+
+
+class _ReaderGone(Exception):
+    """Whoever read our output has stopped."""
+
+
+def _readable(word: str) -> str:
+    """An argument that is not UTF-8 reads as hooks and database would read it."""
+    return word if word.isascii() else os.fsencode(word).decode("utf-8", "replace")
+
+
+def _report(error: BaseException) -> int:
+    """Say in one line what went wrong; gives the exit code."""
+    match error:
+        case SystemExit():
+            return error.code if isinstance(error.code, int) else 0
+        case _ReaderGone():
+            # nothing more can be written, and the interpreter must not try at its end
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        case KeyboardInterrupt() | click.Abort():
+            return _INTERRUPTED
+        case click.ClickException():
+            _complain(_usage(error), error)
+            return 1
+        case BackstoryError():
+            _complain(str(error), error)
+            return error.exit_code
+        case OSError():
+            what = error.strerror or str(error)
+            where = f"{error.filename}: " if error.filename else ""
+            _complain(f"{where}{what}; `backstory doctor` tells more", error)
+            return 4
+        case _ if type(error).__module__ == "sqlite3":
+            _complain(f"the database cannot be used: {error}; `backstory doctor` tells more", error)
+            return 4
+        case _:
+            from backstory.cli import logs
+
+            kept = logs.keep_traceback(error)
+            details = f"the details are in {kept}" if kept else "BACKSTORY_DEBUG=1 shows the details"
+            _complain(f"unexpected {type(error).__name__}: {error}; {details}, please report them", error)
+            return 4
+
+
+def _usage(error: click.ClickException) -> str:
+    ctx = getattr(error, "ctx", None)
+    path = ctx.command_path if ctx else "backstory"
+    message = error.format_message().rstrip(".")
+    return f"{message}{'' if message.endswith(('?', ')')) else ';'} `{path} --help` shows how"
+
+
+def _complain(message: str, error: BaseException) -> None:
+    from backstory.cli.output import one_line
+
+    if os.environ.get("BACKSTORY_DEBUG"):
+        import traceback
+
+        click.echo("".join(traceback.format_exception(error)), err=True)
+    with contextlib.suppress(OSError):
+        click.echo(f"backstory: {one_line(message)}", err=True)
+
+
+@click.group(
+    cls=Group,
+    help=f"\b\n{_STORY}",
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`backstory COMMAND --help` tells more; so does docs/cli.md.",
+)
+@click.version_option(__version__, message="backstory %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main() -> NoReturn:
+    """The entry point of the command `backstory`."""
+    cli.main()

@@ -1,0 +1,75 @@
+"""Which project a command is about, and the open memory that it asks.
+
+A project is named by a folder (`--cwd`, which need not exist any more; the current one by default), by its
+name or id (`--project`), or not at all (`--all`).
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from backstory.app import App
+from backstory.cli import logs, output
+from backstory.errors import UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A project, or all of them if the id is None; `label` is how to speak of it."""
+
+    project_id: str | None
+    label: str
+
+
+@contextmanager
+def opened(quiet: bool = False) -> Iterator[App]:
+    """The memory of this user; what is wrong with its settings is said first, unless the command says it."""
+    with App() as app:
+        logs.to_file(app.home)
+        for problem in [] if quiet else app.problems:
+            output.talk(f"backstory: {problem}")
+        yield app
+
+
+def cwd_option(command: F) -> F:
+    """`--cwd`, a folder that may be gone."""
+    return click.option(
+        "--cwd", metavar="DIR", help="The project of this folder; the current one by default. It may be gone."
+    )(command)
+
+
+def scope_options(command: F) -> F:
+    """`--cwd`, `--project` and `--all`."""
+    command = click.option("--all", "everywhere", is_flag=True, help="All projects.")(command)
+    command = click.option("--project", metavar="NAME", help="The project with this name or id.")(command)
+    return cwd_option(command)
+
+
+def folder(cwd: str | None) -> Path:
+    """The folder that was named, or the current one, as an absolute path."""
+    if cwd is not None and not cwd.replace("\0", "").strip():
+        raise UsageError("--cwd names no folder: write a path, or leave it out")
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        here = Path(os.environ.get("PWD", ""))
+        if cwd is None and not here.is_absolute():
+            raise UsageError("the current folder no longer exists: name one with --cwd") from None
+    return Path(os.path.normpath(here / cwd.replace("\0", ""))) if cwd else here
+
+
+def scope(app: App, cwd: str | None, project: str | None, everywhere: bool) -> Scope:
+    """The project that the options name."""
+    if (cwd is not None) + (project is not None) + everywhere > 1:
+        raise UsageError("--cwd, --project and --all exclude each other: give one of them")
+    if everywhere:
+        return Scope(None, "any project")
+    found = app.project_named(project) if project is not None else app.project_at(folder(cwd))
+    return Scope(found.id, f"the project {found.name}")

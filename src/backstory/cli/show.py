@@ -1,0 +1,168 @@
+"""`backstory show`: what a handle stands for, and what it rests on."""
+
+from datetime import tzinfo
+from typing import assert_never
+
+import click
+
+from backstory import clock
+from backstory.app import EventView, MemoryView, SessionView
+from backstory.cli.output import json_option, line, print_json, raw, table, when
+from backstory.cli.rows import (
+    event_json,
+    event_row,
+    handle,
+    memory_json,
+    memory_row,
+    session_json,
+    session_row,
+    span,
+)
+from backstory.cli.scope import opened
+from backstory.errors import SourceMissing, UsageError
+
+View = SessionView | EventView | MemoryView
+
+
+@click.command()
+@click.argument("name", metavar="HANDLE")
+@click.option(
+    "--raw", "as_raw", is_flag=True, help="Print an event's payload as the agent sent it, redacted."
+)
+@json_option
+def show(name: str, as_raw: bool, as_json: bool) -> None:
+    """Show what a handle stands for: a session, an event or a memory.
+
+    HANDLE is the code that briefs, searches and timelines print; its first few characters are enough.
+    """
+    with opened() as app:
+        view = app.show(name.strip(" \t\n[](){}<>`'\".,;:"))
+        zone = clock.zone(app.settings.time_zone)
+    if as_raw:
+        raw(_payload(view))
+    elif as_json:
+        print_json(_json(view))
+    else:
+        _print(view, zone)
+
+
+def _payload(view: View) -> str:
+    if not isinstance(view, EventView):
+        raise UsageError("--raw is for events: `backstory show` without it lists the events this rests on")
+    if view.payload is None:
+        raise SourceMissing(
+            f"{view.stored.id} has no payload of its own: leave out --raw to see what is kept"
+        )
+    return view.payload
+
+
+def _json(view: View) -> dict[str, object]:
+    match view:
+        case EventView():
+            return {
+                "event": event_json(view.stored),
+                "session": session_json(view.session),
+                "payload": view.payload,
+            }
+        case MemoryView():
+            return {"memory": memory_json(view.memory), "sources": [event_json(s) for s in view.sources]}
+        case SessionView():
+            return {
+                "session": session_json(view.session),
+                "children": [session_json(child) for child in view.children],
+                "memories": [memory_json(memory) for memory in view.memories],
+                "events": [event_json(stored) for stored in view.events],
+                "briefs": view.injections,
+            }
+        case _:
+            assert_never(view)
+
+
+def _print(view: View, zone: tzinfo | None) -> None:
+    match view:
+        case EventView():
+            _print_event(view, zone)
+        case MemoryView():
+            _print_memory(view, zone)
+        case SessionView():
+            _print_session(view, zone)
+        case _:
+            assert_never(view)
+
+
+def _facts(*facts: tuple[str, str]) -> None:
+    table([[(name, "dim"), value] for name, value in facts if value])
+
+
+def _heading(text: str) -> None:
+    line()
+    line((text, "bold"))
+
+
+def _print_event(view: EventView, zone: tzinfo | None) -> None:
+    event = view.stored.event
+    line((view.stored.id, "bold cyan"), f"  {event.kind.replace('_', ' ')}")
+    size = f"{view.stored.payload_size} characters; --raw prints it" if view.payload is not None else ""
+    _facts(
+        ("when", when(event.at, zone)),
+        ("session", f"{handle(view.session.id)}, turn {view.stored.turn}, {view.session.project_name}"),
+        ("agent", f"{event.agent} {event.subagent_type}".strip()),
+        ("tool", event.tool),
+        ("target", event.target),
+        ("outcome", event.outcome),
+        ("reason", event.reason),
+        ("folder", event.where.cwd),
+        ("branch", " ".join(filter(None, (event.where.branch, event.where.commit[:9])))),
+        ("payload", size),
+        ("recalled", "our own words come back; never distilled or searched" if event.recalled else ""),
+    )
+    if event.text:
+        line()
+        line(event.text)
+
+
+def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
+    memory = view.memory
+    line((memory.id, "bold cyan"), f"  {memory.kind.replace('_', ' ')}")
+    _facts(
+        ("when", when(memory.at, zone)),
+        ("project", memory.project_name),
+        ("session", f"{handle(memory.session_id)}, {memory.agent}"),
+        ("said by", memory.said_by),
+        ("because", memory.reason),
+        ("files", ", ".join(memory.files)),
+        ("made by", f"{memory.made_by} ({memory.tier}), {memory.status}"),
+    )
+    line()
+    line(memory.text)
+    if memory.detail and memory.detail != memory.text:
+        line()
+        line(memory.detail)
+    if view.sources:
+        _heading("It rests on")
+        table([event_row(stored, zone) for stored in view.sources])
+
+
+def _print_session(view: SessionView, zone: tzinfo | None) -> None:
+    session = view.session
+    line((session.id, "bold cyan"), f"  {session.agent} session {session.native_id}")
+    ended = f"{session.status}" + (f" ({session.end_reason})" if session.end_reason else "")
+    _facts(
+        ("about", session.title),
+        ("when", span(session.started_at, session.last_at, zone)),
+        ("state", ended),
+        ("project", session.project_name),
+        ("folder", session.cwd),
+        ("branch", session.branch),
+        ("size", f"{session.prompt_count} prompts, {session.event_count} events"),
+        ("briefs", ", ".join(f"{b.source}: {b.chars} characters" for b in view.injections)),
+    )
+    if view.memories:
+        _heading("What was learned")
+        table([memory_row(memory) for memory in view.memories])
+    if view.children:
+        _heading("Sub-agents")
+        table([session_row(child, zone) for child in view.children])
+    if view.events:
+        _heading("What happened")
+        table([event_row(stored, zone) for stored in view.events])

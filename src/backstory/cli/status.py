@@ -1,0 +1,71 @@
+"""`backstory status`: how the memory is doing, in numbers."""
+
+import click
+
+from backstory import clock
+from backstory.app import Status
+from backstory.cli.output import Styled, json_option, listed, print_json, table, when
+from backstory.cli.scope import opened
+from backstory.model import Project
+
+
+@click.command()
+@json_option
+def status(as_json: bool) -> None:
+    """Show how the memory is doing, in numbers.
+
+    Looks, and changes nothing. `backstory doctor` says what to do about a problem.
+    """
+    with opened(quiet=True) as app:
+        found, projects = app.status(), app.projects()
+        zone = clock.zone(app.settings.time_zone)
+    if as_json:
+        print_json(_json(found, projects))
+        return
+    last = when(found.last_event_at, zone) if found.last_event_at else "none yet"
+    size = (
+        f"{found.database_bytes / 1e6:,.1f} MB, schema {found.schema}"
+        if found.schema
+        else "nothing stored yet"
+    )
+    made_from = f"{found.events:,} events in {found.sessions:,} sessions"
+    names = f": {listed(p.name for p in projects[:8])}" if projects else ""
+    rows: list[tuple[str, str | Styled]] = [
+        ("home", f"{found.home} ({size})"),
+        ("memory", f"{found.memories:,} memories from {made_from}"),
+        ("projects", f"{found.projects:,}{names}"),
+        ("last event", last),
+        ("spool", f"{found.spooled:,} waiting, {found.quarantined:,} in quarantine"),
+        ("met twice", f"{found.duplicates:,} events, stored once"),
+        ("hooks", f"{found.failed_hooks:,} failed"),
+        ("worker", "at work" if found.worker_running else "resting"),
+        ("briefs", f"{found.briefs:,} given, about {found.brief_tokens:,} tokens"),
+        ("jobs", listed(f"{n:,} {state}" for state, n in sorted(found.jobs.items())) or "none"),
+        ("to index", f"{found.unindexed:,} events"),
+    ]
+    rows += [("problem", (problem, "yellow")) for problem in found.problems]
+    table([[(name, "dim"), value] for name, value in rows])
+
+
+def _json(found: Status, projects: list[Project]) -> dict[str, object]:
+    return {
+        "events": found.events,
+        "sessions": found.sessions,
+        "memories": found.memories,
+        "projects": found.projects,
+        "spooled": found.spooled,
+        "quarantined": found.quarantined,
+        "duplicates": found.duplicates,
+        "failed_hooks": found.failed_hooks,
+        "unindexed": found.unindexed,
+        "jobs": found.jobs,
+        "briefs": found.briefs,
+        "brief_tokens": found.brief_tokens,
+        "last_event": found.last_event_at,
+        "worker_running": found.worker_running,
+        "home": found.home,
+        "schema": found.schema,
+        "database_bytes": found.database_bytes,
+        "problems": found.problems,
+        "project_list": projects,
+    }

@@ -1,0 +1,51 @@
+"""`backstory timeline`: what happened, newest first, as events or as sessions."""
+
+import click
+
+from backstory import clock
+from backstory.cli.output import json_option, print_json, table, talk
+from backstory.cli.rows import event_json, event_row, session_json, session_row
+from backstory.cli.scope import opened, scope, scope_options
+
+_LIMIT = 30
+
+
+@click.command()
+@scope_options
+@click.option("--since", metavar="WHEN", help="Only what is younger: YYYY-MM-DD, or 2w, 3d, 12h, 30m.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=_LIMIT, show_default=True, help="Most rows."
+)
+@click.option("--sessions", is_flag=True, help="List sessions instead of events.")
+@json_option
+def timeline(
+    cwd: str | None,
+    project: str | None,
+    everywhere: bool,
+    since: str | None,
+    limit: int,
+    sessions: bool,
+    as_json: bool,
+) -> None:
+    """List what happened, newest first.
+
+    Each row begins with a handle for `backstory show`.
+    """
+    start = 0 if since is None else clock.parse_when(since)
+    with opened() as app:
+        where = scope(app, cwd, project, everywhere)
+        zone = clock.zone(app.settings.time_zone)
+        if sessions:
+            found = [session for session in app.sessions(where.project_id, limit) if session.last_at >= start]
+            shown = {"sessions": [session_json(session) for session in found]}
+            rows = [session_row(session, zone) for session in found]
+        else:
+            events = app.timeline(where.project_id, start, limit)
+            shown = {"events": [event_json(stored) for stored in events]}
+            rows = [event_row(stored, zone) for stored in events]
+    if as_json:
+        print_json(shown)
+    elif rows:
+        table(rows)
+    else:
+        talk(f"Nothing is known of {where.label}" + (f" since {since}." if since else " yet."))

@@ -1,0 +1,206 @@
+"""The answering hook: prints the brief for the session that starts, and nothing else.
+
+It reads four things (the payload, the prepared files of project and session, the spool) and writes one: the
+receipt of what it gave, as a spool file. It never opens the database. Whatever goes wrong ends in a line in
+`logs/hook.log` and silence; a timer of the kernel ends it at its deadline, even inside a C call.
+"""
+
+import os
+import sys
+import time
+from _json import encode_basestring
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+DEADLINE_MS = 2_000
+LOG_BYTES = 256 * 1024
+_FILE_BYTES = 4 * 1024 * 1024
+_LOST = "Backstory could not write this session's start to its spool; `backstory doctor` explains."
+_TOP_LEVEL_ANSWER = ("copilot",)  # all others want it inside hookSpecificOutput, and Codex nothing beside it
+
+
+def main(argv: list[str]) -> None:
+    """`answer HOME AGENT EVENT [lost]` or, on Windows, `capture HOME AGENT EVENT`. Always exits 0."""
+    if os.environ.get("BACKSTORY_GUARD"):
+        os._exit(0)
+    role, home, agent, event = argv[:4]
+    try:
+        if role == "capture":
+            from backstory.hook import windows
+
+            windows.capture(home, agent, event)
+        else:
+            text = answer(home, agent, event, read_stdin(), lost="lost" in argv[4:])
+            write(1, text.encode("utf-8", "replace"))
+    except BaseException as error:  # nothing may reach the agent
+        log(home, agent, event, error)
+    os._exit(0)
+
+
+def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -> str:
+    """What to print for this payload; leaves the receipt. Empty if there is nothing to say."""
+    from backstory.hook import brief, overlay, spool
+    from backstory.hook.globs import ignores_folder
+    from backstory.hook.identity import project_id, resolve, session_id
+    from backstory.hook.payload import BadPayload, encode, parse
+
+    settings = _json_file(os.path.join(home, "hook", "settings.json"))
+    deadline = _number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
+    _arm(deadline)
+    until = time.monotonic() + deadline / 2  # the rest is for printing what was found until then
+    if lost:
+        payload: dict[str, Any] = {"cwd": os.getcwd()}
+    else:
+        payload = parse(data)
+    cwd = payload.get("cwd")
+    if not isinstance(cwd, str) or not cwd:
+        raise BadPayload("no cwd")
+    if ignores_folder(cwd, settings.get("ignore_projects") or []):
+        return ""
+    source = str(payload.get("source") or "startup")
+    if source not in ("startup", "resume", "clear", "compact", "fork"):
+        source = "startup"
+    if source not in settings.get("sources", [source]):
+        return ""
+
+    native = str(payload.get("session_id") or payload.get("sessionId") or "")
+    own = session_id(agent, native) if native else ""
+    place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or ())
+    briefs = os.path.join(home, "briefs")
+    project = _json_file(os.path.join(briefs, f"{project_id(place.identity)}.json"))
+    session = _json_file(os.path.join(briefs, "sessions", f"{own}.json")) if own else {}
+    try:
+        forgotten = project.get("forgotten") or ()
+        waiting = overlay.rows(
+            os.path.join(home, "spool"), place, settings, _Redact(settings), forgotten, until
+        )
+    except Exception as error:  # what the worker has prepared is worth giving without it
+        log(home, agent, event, error)
+        waiting = []
+    rows = brief.choose(source, brief.rows_of(project.get("rows")), session, waiting, own)
+    now = time.time_ns() // 1_000_000
+    notices = [str(notice) for notice in project.get("notices") or []]
+    made = brief.compose(
+        rows,
+        str(project.get("name") or place.name),
+        now,
+        [_LOST, *notices] if lost else notices,
+        _number(settings.get("budget_chars"), brief.CHARS),
+        _number(settings.get("budget_tokens"), brief.TOKENS),
+    )
+    _arm(0)
+    if not made.text:
+        return ""
+    receipt = {
+        "session_id": native,
+        "cwd": cwd,
+        "source": source,
+        "shown": made.shown,
+        "chars": len(made.text),
+        "tokens": round(made.tokens),
+        "at": now,
+    }
+    try:
+        spool.write(os.path.join(home, "spool"), agent, spool.RECEIPT, encode(receipt).encode())
+    except OSError as error:  # a full disk: the brief is worth more than its receipt
+        log(home, agent, event, error)
+    return shape(agent, event, made.text)
+
+
+def shape(agent: str, event: str, text: str) -> str:
+    """The brief in the form that the agent takes; UTF-8, so that its size is what was counted."""
+    quoted = encode_basestring(text)
+    if agent in _TOP_LEVEL_ANSWER:
+        return f'{{"additionalContext":{quoted}}}'
+    name = encode_basestring(event)
+    return f'{{"hookSpecificOutput":{{"hookEventName":{name},"additionalContext":{quoted}}}}}'
+
+
+class _Redact:
+    """Takes secrets out of a text; loaded only when there is a text."""
+
+    __slots__ = ("_redactor", "_settings")
+
+    def __init__(self, settings: "dict[str, Any]") -> None:
+        self._settings = settings
+        self._redactor: Any = None
+
+    def __call__(self, text: str) -> str:
+        if self._redactor is None:
+            from backstory.hook.redact import Redactor
+
+            self._redactor = Redactor(off=tuple(self._settings.get("redact_off") or ()))
+        return str(self._redactor.redact(text))
+
+
+def _arm(seconds: float) -> None:
+    """Let the kernel end this process then; 0 calls it off. The default action works inside C code too."""
+    try:
+        from _signal import ITIMER_REAL, setitimer  # type: ignore[import-not-found]
+    except ImportError:  # Windows: the agent's own timeout must do
+        return
+    setitimer(ITIMER_REAL, seconds)
+
+
+def _json_file(path: str) -> "dict[str, Any]":
+    """A prepared file; a missing or broken one is an empty one."""
+    from backstory.hook.identity import read_file
+    from backstory.hook.payload import BadPayload, parse
+
+    data = read_file(path, _FILE_BYTES)
+    if not data:
+        return {}
+    try:
+        return parse(data)
+    except BadPayload:
+        return {}
+
+
+def _number(value: object, default: int) -> int:
+    return value if isinstance(value, int) and value > 0 else default
+
+
+def read_stdin() -> bytes:
+    """All that the agent sent."""
+    chunks = []
+    while chunk := os.read(0, 1 << 20):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def write(fd: int, data: bytes) -> None:
+    """All of it, in as few steps as the system takes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def log(home: str, agent: str, event: str, error: BaseException) -> None:
+    """One line about what went wrong, without anything of the payload; a large log is started anew."""
+    where = ""
+    trace = error.__traceback__
+    while trace is not None:
+        where = f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    line = " ".join(f"{when} {agent} {event}: {type(error).__name__}: {error}{where}".split()) + "\n"
+    try:
+        folder = os.path.join(home, "logs")
+        if not os.path.isdir(folder):
+            os.mkdir(folder, 0o700)  # never the home itself: it may have been deleted on purpose
+        path = os.path.join(folder, "hook.log")
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            if os.fstat(fd).st_size > LOG_BYTES:
+                os.replace(path, path + ".1")
+            os.write(fd, line.encode("utf-8", "replace")[:1_000])
+        finally:
+            os.close(fd)
+    except OSError:
+        pass
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

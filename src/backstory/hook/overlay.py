@@ -1,0 +1,260 @@
+"""What still waits in the spool, as rows for the brief.
+
+A session that ended a second ago, however it ended, must be in the next brief though nobody has distilled
+it yet. So the newest files of this project are read as they lie there and summed up by session: what was
+asked and what failed in its own words, the rest as lists. What may not be kept may not be shown either;
+what cannot be read is left to the drain.
+"""
+
+import time
+
+from backstory.hook import spool
+from backstory.hook.brief import Row, shorten
+from backstory.hook.globs import ignores_folder, ignores_path
+from backstory.hook.identity import Place, resolve, session_id
+from backstory.hook.payload import BadPayload, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+NEWEST = 300
+LARGEST = 256 * 1024  # a larger payload is a tool's output; nothing of it would be shown
+_SESSIONS = 4
+_PROMPTS = 3
+_FAILURES = 5
+_FOLDERS = 50
+_TEXT = 20_000  # of a text, that much is redacted, and then shortened
+_SAID_CHARS = 500
+_OLDER_CHARS = 250
+_LIST_CHARS = 400
+_TELLS_NOTHING = ("SessionStart", "sessionStart", "SessionEnd", "sessionEnd", "SubagentStop", spool.RECEIPT)
+_WRITES = (
+    *("Write", "Edit", "MultiEdit", "NotebookEdit"),
+    *("write_file", "edit", "create", "replace", "apply_patch"),
+)
+_OUR_TOOLS = ("mcp__backstory__", "mcp__plugin_backstory_")
+_INJECTED = (("<backstory-notes", "</backstory-notes>"), ("<hook_context>", "</hook_context>"))
+
+
+class Waiting:
+    """What one session left in the spool, newest first."""
+
+    __slots__ = ("agent", "asked", "at", "events", "failed", "id", "passed", "said", "written")
+
+    def __init__(self, agent: str, id: str, at: int) -> None:
+        self.agent = agent
+        self.id = id
+        self.at = at
+        self.events = 0
+        self.asked: list[tuple[str, int]] = []
+        self.failed: list[tuple[str, str, int]] = []
+        self.passed: dict[str, int] = {}
+        self.written: dict[str, int] = {}
+        self.said: tuple[str, int] = ("", 0)
+
+
+def rows(
+    folder: str,
+    place: Place,
+    settings: "dict[str, Any]",
+    redact: "Callable[[str], str]",
+    forgotten: "Iterable[str]" = (),
+    until: float = 0.0,
+) -> list[Row]:
+    """Rows about what waits for this place's project, newest session first; stops at monotonic `until`."""
+    sessions = collect(folder, place, settings, frozenset(forgotten), until)
+    found: list[Row] = []
+    for session in sessions[:_SESSIONS]:
+        found += _rows_of(session, place.root, redact)
+    return found
+
+
+def collect(
+    folder: str, place: Place, settings: "dict[str, Any]", forgotten: frozenset[str], until: float = 0.0
+) -> list[Waiting]:
+    """The sessions of this project that have files waiting, newest first."""
+    sessions: dict[str, Waiting] = {}
+    ours = _Ours(place, settings)
+    for entry in reversed(spool.entries(folder, NEWEST, until)):
+        if entry.name.event in _TELLS_NOTHING or entry.size > LARGEST:
+            continue
+        if until and time.monotonic() > until:
+            break
+        data = spool.read(entry.path)
+        if data is None or not ours.may_hold(data):
+            continue
+        try:
+            payload = parse(data)
+        except BadPayload:
+            continue
+        native = payload.get("session_id") or payload.get("sessionId")
+        if not ours.holds(payload.get("cwd")) or not isinstance(native, str):
+            continue
+        sid = session_id(entry.name.agent, native)
+        if sid in forgotten:
+            continue
+        session = sessions.get(sid)
+        if session is None:
+            session = sessions[sid] = Waiting(entry.name.agent, sid, entry.mtime_ns // 1_000_000)
+        _note(session, entry, payload, settings.get("ignore_paths") or [])
+    return [session for session in sessions.values() if session.events]
+
+
+class _Ours:
+    """Tells this project's payloads from others'; each folder is looked up once."""
+
+    __slots__ = ("_folders", "_identity", "_settings")
+
+    def __init__(self, place: Place, settings: "dict[str, Any]") -> None:
+        self._identity = place.identity
+        self._settings = settings
+        self._folders: dict[str, bool] = {}
+
+    def may_hold(self, data: bytes) -> bool:
+        """A look at the bytes, to spare parsing: does any `"cwd"` name one of our folders?"""
+        at = data.find(b'"cwd":')
+        while at >= 0:
+            start = data.find(b'"', at + 6)
+            end = data.find(b'"', start + 1)
+            literal = data[start + 1 : end]
+            if b"\\" in literal or self.holds(literal.decode("utf-8", "replace")):
+                return True
+            at = data.find(b'"cwd":', end + 1)
+        return False
+
+    def holds(self, cwd: object) -> bool:
+        """Whether a folder belongs to the project and is not ignored."""
+        if not isinstance(cwd, str) or not cwd:
+            return False
+        known = self._folders.get(cwd)
+        if known is None:
+            if len(self._folders) >= _FOLDERS:
+                return False
+            if ignores_folder(cwd, self._settings.get("ignore_projects") or []):
+                known = False
+            else:
+                place = resolve(cwd, self._settings.get("confirmed"), self._settings.get("monorepo") or ())
+                known = place.identity == self._identity
+            self._folders[cwd] = known
+        return known
+
+
+def _note(session: Waiting, entry: spool.Entry, payload: "dict[str, Any]", ignored: "list[str]") -> None:
+    """Take from one payload what its session's rows will tell."""
+    at = entry.mtime_ns // 1_000_000
+    main = not payload.get("agent_id")  # what a sub-agent says is not the session's word
+    tool = _text(payload.get("tool_name") or payload.get("toolName"))
+    if tool:
+        _note_tool(session, tool, at, payload, ignored)
+        return
+    prompt = without_injected(_text(payload.get("prompt")))
+    said = _text(payload.get("last_assistant_message"))
+    if prompt and main:
+        session.asked.append((prompt, at))
+    if said and main and not session.said[0]:
+        session.said = (said, at)
+    session.events += 1 if prompt or said else 0
+
+
+def _note_tool(session: Waiting, tool: str, at: int, payload: "dict[str, Any]", ignored: "list[str]") -> None:
+    given = payload.get("tool_input")
+    given = given if isinstance(given, dict) else {}
+    command = _text(given.get("command"))
+    path = _text(given.get("file_path") or given.get("notebook_path") or given.get("path"))
+    if tool.startswith(_OUR_TOOLS) or runs_backstory(command):
+        return
+    if ignored and any(ignores_path(word, ignored) for word in [path, *command.split()] if word):
+        return
+    session.events += 1
+    what = command or path or tool
+    error = _text(payload.get("error"))
+    if error and not payload.get("is_interrupt"):
+        session.failed.append((what, error, at))
+    elif command and not error:
+        session.passed.setdefault(command, at)
+    elif path and tool in _WRITES and not error:
+        session.written.setdefault(path, at)
+
+
+def _text(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def without_injected(text: str) -> str:
+    """A prompt without the block that an agent put our own notes into."""
+    for opening, closing in _INJECTED:
+        while (start := text.find(opening)) >= 0:
+            end = text.find(closing, start)
+            text = text[:start] + (text[end + len(closing) :] if end >= 0 else "")
+    return text.strip()
+
+
+def runs_backstory(command: str) -> bool:
+    """Whether a command seems to run us; what we said there must not come back as news. Errs to yes."""
+    if "backstory" not in command:
+        return False
+    for char in "\n;|&()`$\"'{}":
+        command = command.replace(char, " ")
+    words = command.split()
+    return any(
+        word.rpartition("/")[2] == "backstory" or (word.startswith("backstory") and words[at - 1] == "-m")
+        for at, word in enumerate(words)
+    )
+
+
+def _rows_of(session: Waiting, root: str, redact: "Callable[[str], str]") -> list[Row]:
+    """The best of each kind first, then older prompts and failures: a brief may have room for few."""
+
+    def row(text: str, at: int) -> Row:
+        return Row(session.id, "now", text, at, session.agent, session.id)
+
+    def clean(text: str, limit: int = _SAID_CHARS) -> str:
+        return shorten(" ".join(redact(text[:_TEXT]).split()), limit)
+
+    asked = [
+        row(f"The user asked: “{clean(prompt, _OLDER_CHARS if number else _SAID_CHARS)}”", at)
+        for number, (prompt, at) in enumerate(session.asked[:_PROMPTS])
+    ]
+    failed: dict[str, Row] = {}
+    for what, error, at in session.failed:
+        if what not in failed and len(failed) < _FAILURES:
+            why = shorten(first_line(redact(error[:_TEXT])), _OLDER_CHARS)
+            after = " (passed later)" if session.passed.get(what, 0) > at else ""
+            failed[what] = row(f"Failed: {clean(what, _OLDER_CHARS)} → {why}{after}", at)
+    failures = list(failed.values())
+    digest = []
+    if session.said[0]:
+        digest.append(row(f"The agent said last: “{clean(session.said[0])}”", session.said[1]))
+    if session.written:
+        names = [path[len(root) + 1 :] if path.startswith(root + "/") else path for path in session.written]
+        digest.append(row(f"Files written: {_list(names, redact)}", max(session.written.values())))
+    if session.passed:
+        passed = _list(list(session.passed), redact)
+        digest.append(row(f"Commands that passed: {passed}", max(session.passed.values())))
+    if session.events > 1:
+        digest.append(row(f"{session.events} events of this session wait to be distilled.", session.at))
+    return [*asked[:1], *failures[:2], *digest, *asked[1:], *failures[2:]]
+
+
+def first_line(error: str) -> str:
+    """The line of an error that tells most: after a bare exit code the first one, of a traceback the last."""
+    lines = [line.strip() for line in error.splitlines() if line.strip()]
+    code = ""
+    if len(lines) > 1 and lines[0].startswith("Exit code "):
+        code = f" ({lines[0].lower()})"
+        lines = lines[1:]
+    traced = any(line.startswith("Traceback (most recent call last)") for line in lines)
+    return (lines[-1] if traced else lines[0]) + code if lines else ""
+
+
+def _list(items: list[str], redact: "Callable[[str], str]") -> str:
+    """Newest first, as many as fit in a row, and how many more there are."""
+    text = ""
+    for number, item in enumerate(items):
+        one = shorten(" ".join(redact(item[:_TEXT]).split()), 120)
+        if text and len(text) + len(one) > _LIST_CHARS:
+            return f"{text} · and {len(items) - number} more"
+        text = f"{text} · {one}" if text else one
+    return text
