@@ -146,7 +146,7 @@ def _key(text: str, at: int) -> tuple[str, int]:
 
 
 def insert(text: str, path: Path, key: str | None, value: Any) -> str:
-    """Add a key that is not there yet at the end of the object at `path`, or an element (None) to an array."""
+    """Add a new key at the end of the object at `path` or, with None for a key, an element to the array."""
     root = parse(text)
     node = find(root, path)
     style = _Style.of(text, root)

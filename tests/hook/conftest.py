@@ -1,129 +1,16 @@
-"""A home with its hook files, a project under git, and an agent that runs hooks the way agents do."""
+"""A home with its hook files, a project under git, and an agent that runs hooks there."""
 
-import json
 import os
-import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from backstory.capture.hookfiles import write_hook_files
-from backstory.hook import spool
-from backstory.hook.command import hook_command
-from backstory.hook.identity import project_id, resolve, session_id
 
-SHELLS = {
-    name: argv
-    for name, argv in {
-        "dash": ["dash"],
-        "bash": ["bash"],
-        "bash-posix": ["bash", "--posix"],
-        "busybox": ["busybox", "sh"],
-        "ksh": ["ksh"],
-        "zsh": ["zsh"],
-    }.items()
-    if shutil.which(argv[0])
-}
-
-# In the worker's place: says who it is and what it inherited, then stays for as long as it is told.
-STAND_IN = """
-import json, os, signal, sys, time
-fds = {}
-for fd in range(20):
-    try:
-        fds[fd] = os.readlink(f"/proc/self/fd/{fd}") if os.path.isdir("/proc/self/fd") else str(os.fstat(fd).st_rdev)
-    except OSError:
-        pass
-about = {
-    "pid": os.getpid(), "argv": sys.argv[1:], "cwd": os.getcwd(), "fds": fds,
-    "guard": os.environ.get("BACKSTORY_GUARD"),
-    "ignored": [name for name in ("SIGHUP", "SIGINT", "SIGTERM")
-                if signal.getsignal(getattr(signal, name)) == signal.SIG_IGN],
-}
-os.setsid() if os.getpgid(0) != os.getpid() else None
-with open(sys.argv[-1] + "/worker.tmp", "w") as file:
-    json.dump(about, file)
-os.rename(sys.argv[-1] + "/worker.tmp", sys.argv[-1] + "/worker.json")
-time.sleep(float(os.environ.get("STAND_IN_SECONDS", "0")))
-"""
-
-
-class Agent:
-    """Runs the registered commands of one home and looks at what they left."""
-
-    def __init__(self, home: Path, name: str = "claude-code") -> None:
-        self.home = home
-        self.name = name
-
-    def command(self, event: str) -> str:
-        return hook_command(str(self.home), self.name, event)
-
-    def run(
-        self, event: str, data: bytes | dict[str, Any] = b"{}", shell: str = "dash", before: str = "", **options: Any
-    ) -> subprocess.CompletedProcess[bytes]:
-        """One hook, as an agent starts it: through a shell, payload on stdin, waiting for all its output."""
-        payload = data if isinstance(data, bytes) else json.dumps(data).encode()
-        argv = [shutil.which(SHELLS[shell][0]) or "", *SHELLS[shell][1:], "-c", before + self.command(event)]
-        options.setdefault("env", {"PATH": ""})
-        options.setdefault("cwd", "/")
-        return subprocess.run(argv, input=payload, capture_output=True, timeout=60, check=False, **options)
-
-    def spooled(self) -> list[str]:
-        return sorted(path.name for path in (self.home / "spool").iterdir())
-
-    def payloads(self) -> list[bytes]:
-        found = (spool.read(entry.path) for entry in spool.entries(str(self.home / "spool")))
-        return [data for data in found if data is not None]
-
-    def leave(self, event: str, seconds_ago: float = 0, **payload: Any) -> Path:
-        """Let an event wait in the spool as if its hook had run."""
-        data = json.dumps({"hook_event_name": event, **payload}).encode()
-        path = Path(spool.write(str(self.home / "spool"), self.name, event, data))
-        when = time.time() - seconds_ago
-        os.utime(path, (when, when))
-        return path
-
-    def prepare(self, project: Path, *rows: tuple[str, str], **more: Any) -> None:
-        """Write the project's prepared file; a row is (section, text)."""
-        identity = resolve(str(project)).identity
-        made = time.time_ns() // 1_000_000
-        value = {
-            "v": 1,
-            "project": project_id(identity),
-            "name": project.name,
-            "made_at": made,
-            "rows": [
-                {"id": f"m{number:016x}", "section": section, "text": text, "at": made - 3_600_000}
-                | {"agent": "codex", "session": session_id("codex", "earlier")}
-                for number, (section, text) in enumerate(rows, 1)
-            ],
-            "notices": [],
-            "forgotten": [],
-        } | more
-        (self.home / "briefs" / f"{project_id(identity)}.json").write_text(json.dumps(value))
-
-    def start(self, project: Path, source: str = "startup", session: str = "new", **options: Any) -> str:
-        """Start a session; what its model is told, or "" if nothing was printed."""
-        payload = {"session_id": session, "cwd": str(project), "hook_event_name": "SessionStart", "source": source}
-        done = self.run("SessionStart", payload, **options)
-        assert done.returncode == 0
-        return context(done.stdout)
-
-
-def context(output: bytes) -> str:
-    """The context in an answer, which must be exactly what Codex accepts too."""
-    if not output:
-        return ""
-    answer = json.loads(output)
-    assert list(answer) == ["hookSpecificOutput"]
-    assert list(answer["hookSpecificOutput"]) == ["hookEventName", "additionalContext"]
-    assert answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"
-    return str(answer["hookSpecificOutput"]["additionalContext"])
+from .stage import STAND_IN, Agent
 
 
 @pytest.fixture
@@ -163,7 +50,12 @@ def git() -> Callable[..., str]:
         }
         options = ["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"]
         done = subprocess.run(
-            ["git", *options, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True
+            ["git", *options, *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return done.stdout.strip()
 

@@ -378,8 +378,8 @@ VALUES = st.recursive(
 FIELDS = st.sampled_from(
     [
         "session_id", "cwd", "transcript_path", "prompt", "prompt_id", "tool_name", "tool_input",
-        "tool_response", "tool_use_id", "error", "source", "is_interrupt", "last_assistant_message", "agent_id",
-        "agent_type", "trigger", "compact_summary", "reason", "error_details",
+        "tool_response", "tool_use_id", "error", "source", "is_interrupt", "last_assistant_message",
+        "agent_id", "agent_type", "trigger", "compact_summary", "reason", "error_details",
     ]
 )  # fmt: skip
 EVENTS = [hook.name for hook in agent("claude-code").hooks]

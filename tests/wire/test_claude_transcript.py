@@ -309,6 +309,16 @@ def test_cut_anywhere_a_transcript_is_read_on(transcript: Transcript, name: str)
         assert [e.native_id for e in told + onward if e.kind is Kind.TOOL] == tools
 
 
+def test_a_reader_that_starts_in_mid_turn_says_nothing_it_cannot_place() -> None:
+    queued = {"type": "attachment", "attachment": {"type": "queued_command", "prompt": "no, tabs"}}
+    rows = [queued, assistant("ok"), call("t"), {**result("t"), "promptId": "p"}, assistant("done")]
+    told = fed(Reader("s", offset=999), b"".join(map(line, rows)))
+    assert [(e.kind, e.text, e.native_id) for e in told] == [
+        (Kind.TOOL, "done", "t"),
+        (Kind.SAID, "done", "p"),
+    ]
+
+
 KEYS = st.sampled_from(
     [
         "type", "role", "message", "content", "text", "id", "name", "input", "tool_use_id", "is_error",

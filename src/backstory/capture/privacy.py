@@ -1,13 +1,15 @@
-"""What must not be kept: secrets, private spans, ignored files, ignored projects.
+"""What must not be kept: secrets, private spans, ignored files, tools and projects.
 
 Applied to every event before its first write outside the spool. The semantic key is made before, so that
-the same thing stays the same thing when the rules change.
+the same thing stays the same thing when the rules change. Secrets go before a text is cut to its excerpt: half
+of a private key is no longer recognised as one.
 """
 
 import fnmatch
 import json
-import shlex
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from backstory.hook.redact import Redactor
@@ -15,6 +17,11 @@ from backstory.model import Action, Event
 from backstory.settings import Settings
 
 IGNORED = "[content not kept: privacy.ignore_paths]"
+_TOUCHES = (Action.READ, Action.WRITE, Action.EDIT)
+# Words of a command line; what is glued to a path (=, <, quotes) is cut off.
+_WORD = re.compile(r"""[^\s'"`=<>|&;(),]+""")
+
+Payload = Mapping[str, object]
 
 
 class Privacy:
@@ -22,53 +29,110 @@ class Privacy:
 
     def __init__(self, settings: Settings) -> None:
         self._redactor = Redactor(off=tuple(settings.privacy_redact_off))
-        self._paths = settings.privacy_ignore_paths
-        self._projects = settings.privacy_ignore_projects
+        self._paths = _globs(settings.privacy_ignore_paths)
+        folders = [os.path.expanduser(glob) for glob in settings.privacy_ignore_projects]
+        self._folders = _globs([*folders, *(glob.rstrip("/") + "/*" for glob in folders)])
+        self._tools = _globs(settings.capture_skip_tools)
 
-    def ignores_folder(self, cwd: str) -> bool:
-        """Whether nothing that happens in this folder may be kept."""
-        return any(
-            fnmatch.fnmatch(cwd, glob) or fnmatch.fnmatch(cwd, glob.rstrip("/") + "/*") for glob in self._projects
-        )
+    def refuses(self, event: Event, our_tools: Sequence[str] = ()) -> str:
+        """Why nothing of this event may be kept: "ignored" (its folder), "skipped" (its tool), or ""."""
+        if self._folders and self._folders(event.where.cwd):
+            return "ignored"
+        if event.tool and (
+            any(fnmatch.fnmatchcase(event.tool, glob) for glob in our_tools)
+            or (self._tools and self._tools(event.tool))
+        ):
+            return "skipped"
+        return ""
 
-    def cleaned(self, event: Event, payload: Mapping[str, object], raw: str) -> Event:
-        """The event as it may be stored, with the whole payload as its body."""
-        if self._touches_ignored(event):
-            return replace(event, text=IGNORED, target=self.text(event.target), body="")
-        if not self._redactor.suspicious(raw):
-            return replace(event, body=raw)
-        body = json.dumps(self._redactor.redact_json(payload), ensure_ascii=False)
-        return replace(event, text=self.text(event.text), target=self.text(event.target), body=body)
+    def cleaned(
+        self, events: Sequence[Event], payload: Payload, raw: str, read: Callable[[Payload], list[Event]]
+    ) -> list[Event]:
+        """A payload's events as they may be stored; the first one carries the payload as its body.
 
-    def cleaned_text(self, event: Event) -> Event:
-        """An event without a payload of its own (from a transcript), as it may be stored."""
-        if self._touches_ignored(event):
-            return replace(event, text=IGNORED, target=self.text(event.target))
-        text, target = self.text(event.text), self.text(event.target)
-        return event if text is event.text and target is event.target else replace(event, text=text, target=target)
+        `raw` is the payload's text, "" if there is none to trust; `read` makes events of a cleaned payload.
+        """
+        touched = [self._touches_ignored(event, payload) for event in events]
+        body = "" if any(touched) else raw
+        if not raw or self._redactor.suspicious(raw):
+            clean = self._redactor.redact_json(payload)
+            body = "" if any(touched) else json.dumps(clean, ensure_ascii=False)
+            events = self.excerpts(events, _attempt(read, clean))
+        events = [
+            replace(event, text=IGNORED, target=self.text(event.target)) if hidden else event
+            for event, hidden in zip(events, touched, strict=True)
+        ]
+        if body and events:
+            events[0] = replace(events[0], body=body)
+        return events
+
+    def excerpts(self, events: Sequence[Event], again: Sequence[Event]) -> list[Event]:
+        """The events with the texts of `again`, the same events read from what was redacted whole."""
+        if [event.kind for event in events] != [event.kind for event in again]:
+            again = events  # a redacted field made a difference: the excerpts themselves must do
+        return [self._excerpt(event, clean) for event, clean in zip(events, again, strict=True)]
+
+    def _excerpt(self, event: Event, clean: Event) -> Event:
+        text, target, reason = self.text(clean.text), self.text(clean.target), self.text(clean.reason)
+        if text is event.text and target is event.target and reason is event.reason:
+            return event
+        return replace(event, text=text, target=target, reason=reason)
+
+    def hidden(self, event: Event) -> Event:
+        """An event without a payload of its own, its text left out if it shows an ignored file."""
+        return replace(event, text=IGNORED) if self._touches_ignored(event, {}) else event
 
     def text(self, text: str) -> str:
         """Text with its secrets replaced."""
         return self._redactor.redact(text)
 
+    def line(self, data: bytes) -> bytes:
+        """A line of JSON with the secrets in its strings replaced; the same object if it has none."""
+        try:
+            text = data.decode()
+            if not self._redactor.suspicious(text):
+                return data
+            value = json.loads(text)
+            clean = self._redactor.redact_json(value)
+        except (ValueError, RecursionError):
+            return data  # its reader will not make an event of it either
+        return data if clean is value else json.dumps(clean, ensure_ascii=False).encode() + b"\n"
+
     def raw(self, data: bytes) -> bytes:
         """Unparsable bytes with their secrets replaced."""
         return self._redactor.redact_bytes(data)
 
-    def _touches_ignored(self, event: Event) -> bool:
-        if event.action in (Action.READ, Action.WRITE, Action.EDIT):
-            return self._ignores_path(event.target)
+    def _touches_ignored(self, event: Event, payload: Payload) -> bool:
+        if self._paths is None:
+            return False
+        if event.action in _TOUCHES:
+            return self._ignores(event.target)
         if event.action is Action.RUN:
-            return any(self._ignores_path(word) for word in _words(event.target))
+            return any(map(self._ignores, _WORD.findall(event.target)))
+        if event.action is Action.FIND:
+            given = payload.get("tool_input")
+            values = given.values() if isinstance(given, dict) else ()
+            return any(self._ignores(value) for value in values if isinstance(value, str)) or any(
+                self._ignores(line.partition(":")[0]) for line in event.text.splitlines()
+            )
         return False
 
-    def _ignores_path(self, path: str) -> bool:
-        name = path.replace("\\", "/").rsplit("/", 1)[-1]
-        return any(fnmatch.fnmatch(name, glob) or fnmatch.fnmatch(path, glob) for glob in self._paths)
+    def _ignores(self, path: str) -> bool:
+        assert self._paths is not None
+        return self._paths(path.replace("\\", "/").rpartition("/")[2]) or self._paths(path)
 
 
-def _words(command: str) -> list[str]:
+def _globs(globs: Iterable[str]) -> Callable[[str], bool] | None:
+    """One test for all globs; None if there are none."""
+    pattern = "|".join(fnmatch.translate(glob) for glob in globs)
+    if not pattern:
+        return None
+    match = re.compile(pattern).match
+    return lambda text: match(text) is not None
+
+
+def _attempt(read: Callable[[Payload], list[Event]], clean: object) -> list[Event]:
     try:
-        return shlex.split(command, comments=False)
-    except ValueError:
-        return command.split()
+        return read(clean) if isinstance(clean, dict) else []
+    except Exception:  # it could be read before: redaction took something that its reader needs
+        return []

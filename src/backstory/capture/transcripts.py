@@ -12,7 +12,7 @@ from backstory import clock
 from backstory.agents import AGENTS
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
-from backstory.model import Kind, Session, SessionStatus
+from backstory.model import Session, SessionStatus
 from backstory.store import Store
 from backstory.store.protocol import Arrival
 
@@ -44,13 +44,8 @@ def catch_up(store: Store, session: Session, places: Places, privacy: Privacy) -
     new = 0
     with path.open("rb") as file:
         file.seek(mark)
-        start = mark
         for line in file:
-            events = reader.feed(line)
-            if any(event.kind is Kind.PROMPT for event in events):
-                mark = start
-            start += len(line)
-            for event in events:
+            for event in reader.feed(line):
                 cwd = event.where.cwd or session.cwd
                 where = replace(event.where, cwd=cwd, branch=event.where.branch or session.branch)
                 clean = privacy.cleaned_text(replace(event, where=where))
@@ -66,7 +61,7 @@ def catch_up(store: Store, session: Session, places: Places, privacy: Privacy) -
     if reader.counts["malformed"]:
         log.warning("%s: %d lines could not be read and were skipped", path, reader.counts["malformed"])
     with store.transaction():
-        store.books.set_transcript_mark(session.transcript, session.id, (mark, size), clock.now_ms())
+        store.books.set_transcript_mark(session.transcript, session.id, (reader.turn_start, size), clock.now_ms())
     return new
 
 

@@ -3,7 +3,6 @@
 import json
 
 from backstory.distil.commands import tally
-from backstory.distil.failure import telling_line
 from backstory.distil.prose import gist, shorten
 from backstory.distil.shell import CHECKS, Role
 from backstory.distil.plan import DONE, plan_items
@@ -28,7 +27,7 @@ def checkpoint(story: Story, others: list[Draft]) -> list[Draft]:
     for line, count in tally(story.runs).items():
         last = count.runs[-1]
         if last.failed:
-            failing.append(shorten(f"{line}: {telling_line(last.text, 100)}", 200))
+            failing.append(shorten(f"{line}: {shorten(last.error, 100)}", 200))
         elif last.passed and last.command.role in CHECKS | {Role.RUN}:
             passing.append(shorten(line, 120))
     value = {

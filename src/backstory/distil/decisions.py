@@ -7,24 +7,23 @@ written by another agent, so there nothing is "the user's".
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from backstory.distil import phrases
 from backstory.distil.prose import Sentence, sentences, shorten
 from backstory.distil.story import Said, Story, Turn
 from backstory.model import Draft, MemoryKind
 
-USER_CHOICE = phrases.compiled("user_choice")
-ASSISTANT_CHOICE = phrases.compiled("assistant_choice")
-CONTRAST = phrases.compiled("contrast")
-REASON = phrases.compiled("reason")
-TENTATIVE = phrases.compiled("tentative")
-STANDING = phrases.compiled("standing")
-RECOMMEND = phrases.compiled("recommend")
-APPROVAL = phrases.compiled("approval")
-HEADING = phrases.compiled("decision_heading")
+USER_CHOICE = phrases.Rule("user_choice")
+ASSISTANT_CHOICE = phrases.Rule("assistant_choice")
+CONTRAST = phrases.Rule("contrast")
+REASON = phrases.Rule("reason")
+TENTATIVE = phrases.Rule("tentative")
+STANDING = phrases.Rule("standing")
+RECOMMEND = phrases.Rule("recommend")
+APPROVAL = phrases.Rule("approval")
+HEADING = phrases.Rule("decision_heading")
 
-_ANY_CHOICE = re.compile(f"{USER_CHOICE.pattern}|{ASSISTANT_CHOICE.pattern}", re.IGNORECASE)
 _OPTION = re.compile(r"^\s*(?:[-*]\s+)?(?:\*\*)?\s*(?:option\s+)?([A-Da-d]|[1-6])\s*[.):]\s*(.+)", re.IGNORECASE)
 _IMPLICIT = re.compile(
     r"\s*(?:[,;:–—]| - )\s+(?=(?:we|it|it'?s|they|this|that|that'?s|there|there'?s|i|i'?m|nobody|nothing|everyone|only|the (?:\w+ ){1,3}"
@@ -64,9 +63,9 @@ def decisions(story: Story) -> list[Draft]:
 
 
 def _spoken(text: str, who: str, event_id: str, at: int, turn: int) -> Iterator[Draft]:
-    if not (_ANY_CHOICE.search(text) or "ecision" in text or "hoice" in text):
+    if who == "assistant" and not ASSISTANT_CHOICE.near(text):
         return
-    found = list(sentences(text))
+    found: Sequence[Sentence] = sentences(text)
     if who == "user" and _DOCUMENT.search(text):  # a pasted plan or review: only what it calls a decision
         found = [sentence for sentence in found if HEADING.search(sentence.heading)]
     for number, sentence in enumerate(found):
@@ -220,7 +219,7 @@ def preferences(story: Story) -> list[Draft]:
         return []
     drafts: list[Draft] = []
     for turn in story.turns:
-        if not turn.ask or not STANDING.search(turn.ask) and "lways" not in turn.ask and "ever" not in turn.ask:
+        if not turn.ask or not STANDING.near(turn.ask):
             continue
         for sentence in sentences(turn.ask) if not _DOCUMENT.search(turn.ask) else ():
             text = sentence.text

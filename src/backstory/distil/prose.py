@@ -7,6 +7,7 @@ with which agents wrap their own machinery are no prompt at all.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 BLOCK_TAGS = re.compile(
@@ -70,8 +71,13 @@ def heading_of(line: str) -> str | None:
     return plain(match.group(1)).strip(" :：") if match else None
 
 
-def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a text in order."""
+@lru_cache(maxsize=512)
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a text in order; several rules read the same text."""
+    return tuple(_sentences(text))
+
+
+def _sentences(text: str) -> Iterator[Sentence]:
     heading, fenced = "", False
     buffer, mark = "", ("", False, "", 0)
     lines = text.split("\n")
@@ -143,7 +149,7 @@ def gist(text: str, limit: int) -> str:
     """The first prose of a message, as one line."""
     parts: list[str] = []
     size = 0
-    for sentence in sentences(text[:6_000]):
+    for sentence in sentences(text[: limit * 4]):
         parts.append(sentence.text)
         size += len(sentence.text) + 1
         if size >= limit:

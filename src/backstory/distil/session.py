@@ -5,10 +5,13 @@ It is called after every stop, so the session may still run, or may have been ki
 
 from collections.abc import Sequence
 
+from backstory.distil.attempts import attempts
+from backstory.distil.chains import chains
 from backstory.distil.checkpoint import checkpoint
 from backstory.distil.commands import commands
 from backstory.distil.decisions import decisions, preferences
-from backstory.distil.fixes import attempts, lessons
+from backstory.distil.fixes import lessons
+from backstory.distil.reports import reported
 from backstory.distil.steps import next_steps
 from backstory.distil.story import Limits, Story, tell
 from backstory.distil.summary import summary
@@ -24,15 +27,19 @@ def distil_session(session: Session, events: Sequence[StoredEvent], limits: Limi
     if too_little(session, events, limits):
         return []
     story = tell(session, events, limits)
+    failing = chains(story.runs)
+    fixed = lessons(story, failing)
     found = [
-        *lessons(story),
-        *attempts(story),
+        *fixed,
+        *reported(story, fixed),
+        *attempts(story, failing),
         *decisions(story),
         *preferences(story),
-        *next_steps(story),
+        *next_steps(story, failing),
         *commands(story),
     ]
-    drafts = [*summary(story, found, limits), *turn_digests(story), *found, *checkpoint(story, found)]
+    digests = turn_digests(story)
+    drafts = [*summary(story, digests, found, limits), *digests, *found, *checkpoint(story, found)]
     return [draft for draft in drafts if draft.sources and draft.text]
 
 

@@ -170,6 +170,16 @@ class Command:
                 return step
         return self.steps[-1] if self.steps else None
 
+    def culprit(self, error: str) -> Step | None:
+        """The step that failed: a check, or the one that the error names, or the main one."""
+        main = self.main
+        if main is None or main.role in CHECKS or len(self.steps) == 1:
+            return main
+        for step in self.steps:
+            if step.role is not Role.PROBE and any(len(word) > 3 and word in error for word in (step.program, *step.operands)):
+                return step
+        return main
+
     @property
     def role(self) -> Role:
         main = self.main

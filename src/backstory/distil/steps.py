@@ -7,30 +7,29 @@ import re
 from collections.abc import Iterator
 
 from backstory.distil import phrases
-from backstory.distil.fixes import chains
-from backstory.distil.failure import telling_line
+from backstory.distil.chains import Chain
 from backstory.distil.plan import DONE, plan_items
 from backstory.distil.prose import Sentence, gist, sentences, shorten
 from backstory.distil.shell import CHECKS
 from backstory.distil.story import Said, Story, Turn
 from backstory.model import Draft, MemoryKind
 
-HEADING = phrases.compiled("next_heading")
-SENTENCE = phrases.compiled("next_sentence")
-LATER = phrases.compiled("user_later")
-OFFER = phrases.compiled("offer")
-FILLER = phrases.compiled("filler")
+HEADING = phrases.Rule("next_heading")
+SENTENCE = phrases.Rule("next_sentence")
+LATER = phrases.Rule("user_later")
+OFFER = phrases.Rule("offer")
+FILLER = phrases.Rule("filler")
 
 MOST = 10
 _MAYBE = re.compile(r"\b(?:would|could|might|if (?:a|we|it|they|someone|that)\b|whenever)\b", re.IGNORECASE)
 
 
-def next_steps(story: Story) -> list[Draft]:
+def next_steps(story: Story, found: list[Chain]) -> list[Draft]:
     """What the next session should pick up."""
     turns = [turn for turn in story.turns if not turn.empty]
     if not turns:
         return []
-    drafts = [*_unfinished(story), *_todos(turns), *_red(story, turns)]
+    drafts = [*_unfinished(story), *_todos(turns), *_red(found, turns)]
     for number, turn in enumerate(reversed(turns[-4:])):
         if turn.last_said is not None and turn.last_said.place > turn.ask_place:
             drafts += _announced(turn.last_said, newest=number == 0)
@@ -74,14 +73,14 @@ def _todos(turns: list[Turn]) -> Iterator[Draft]:
             yield _draft(item.content, item.content, item.at, (item.source,), item.turn, "assistant", 1.3)
 
 
-def _red(story: Story, turns: list[Turn]) -> Iterator[Draft]:
+def _red(found: list[Chain], turns: list[Turn]) -> Iterator[Draft]:
     """A check that was red when it was last run."""
     recent = {turn.number for turn in turns[-2:]}
-    for chain in chains(story.runs):
+    for chain in found:
         last = chain.failures[-1]
-        step = last.command.main
+        step = last.culprit
         if chain.cure is None and step is not None and step.role in CHECKS and last.turn in recent:
-            error = telling_line(last.text, 120)
+            error = shorten(last.error, 120)
             yield _draft(
                 f"red:{step.name} {' '.join(step.operands)}", f"`{last.shown}` still fails" + (f": {error}" if error else ""),
                 last.at, (last.id,), last.turn, weight=1.3,
@@ -90,7 +89,7 @@ def _red(story: Story, turns: list[Turn]) -> Iterator[Draft]:
 
 def _announced(said: Said, newest: bool) -> Iterator[Draft]:
     """Lists under a heading that says "next", sentences that say what remains, and the last open question."""
-    found = list(sentences(said.text))
+    found = sentences(said.text)
     for number, sentence in enumerate(found):
         text = sentence.text
         if sentence.box.lower() == "x" or len(text) < 6:
@@ -111,7 +110,7 @@ def _remains(text: str) -> bool:
     return len(text) <= 240 and not text.endswith("?") and bool(SENTENCE.search(text)) and not _MAYBE.search(text)
 
 
-def _listed(found: list[Sentence], heading: str) -> bool:
+def _listed(found: tuple[Sentence, ...], heading: str) -> bool:
     return any(s.bullet and s.heading == heading for s in found)
 
 

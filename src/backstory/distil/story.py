@@ -38,6 +38,8 @@ class Run:
     passed: bool
     text: str
     interrupted: bool
+    error: str = ""
+    culprit: shell.Step | None = None
 
     @property
     def shown(self) -> str:
@@ -231,10 +233,11 @@ def _use(story: Story, turn: Turn, place: int, stored: StoredEvent, limits: Limi
     match event.action:
         case Action.RUN:
             command = shell.parse(cut(event.target, limits.max_input))
+            bad = failure.failed(event, command)
+            error = failure.telling_line(text) if bad else ""
             run = Run(
-                stored.id, place, turn.number, event.at, event.target, command,
-                failure.failed(event, command), failure.passed(event, command), text,
-                event.outcome is Outcome.INTERRUPTED,
+                stored.id, place, turn.number, event.at, event.target, command, bad, failure.passed(event, command), text,
+                event.outcome is Outcome.INTERRUPTED, error, command.culprit(error) if bad else None,
             )
             turn.runs.append(run)
             story.runs.append(run)

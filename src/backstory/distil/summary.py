@@ -2,8 +2,9 @@
 
 from backstory.distil.commands import outcome, tally
 from backstory.distil.prose import gist, shorten
+from backstory.distil.shell import Role
 from backstory.distil.story import Limits, Story
-from backstory.distil.turns import digest, ending, names, ran
+from backstory.distil.turns import ending, names, ran
 from backstory.model import Draft, MemoryKind
 
 ROW = 700
@@ -19,7 +20,7 @@ def state(story: Story) -> str:
     return f"unfinished: {word} during: {ask} ({ending(turn)})"
 
 
-def summary(story: Story, others: list[Draft], limits: Limits) -> list[Draft]:
+def summary(story: Story, digests: list[Draft], others: list[Draft], limits: Limits) -> list[Draft]:
     """One SUMMARY draft, made from the turns and from what the other rules found."""
     turns = [turn for turn in story.turns if not turn.empty and turn.ids]
     if not turns:
@@ -30,7 +31,7 @@ def summary(story: Story, others: list[Draft], limits: Limits) -> list[Draft]:
     return [
         Draft(
             MemoryKind.SUMMARY, "summary", _row(story, others), last.at, sources,
-            detail=page(story, others, limits), files=files[-40:], weight=1.5, turn=last.number,
+            detail=page(story, digests, others, limits), files=files[-40:], weight=1.5, turn=last.number,
         )
     ]
 
@@ -61,7 +62,7 @@ def _row(story: Story, others: list[Draft]) -> str:
     return shorten(". ".join(parts), ROW)
 
 
-def page(story: Story, others: list[Draft], limits: Limits) -> str:
+def page(story: Story, digests: list[Draft], others: list[Draft], limits: Limits) -> str:
     """The long form. Newest turns are kept, whole; older ones are counted (CM-7, CM-8)."""
     head = [f"# {gist(story.turns[0].ask, 100)}" if story.turns and story.turns[0].ask else "# Session"]
     if line := state(story):
@@ -71,7 +72,7 @@ def page(story: Story, others: list[Draft], limits: Limits) -> str:
         head.append(f"\n## Files changed\n{names([c.file for c in story.changes], 30)}")
     if reads:
         head.append(f"\n## Files read\n{names(reads, 20)}")
-    counts = [(line, count) for line, count in tally(story.runs).items() if count.failed or count.runs[0].command.role != "probe"]
+    counts = [(line, count) for line, count in tally(story.runs).items() if count.failed or count.runs[0].command.role is not Role.PROBE]
     if counts:
         head.append("\n## Commands\n" + "\n".join(f"- `{shorten(line, 110)}` {outcome(count)}" for line, count in counts[-20:]))
     for title, kind in (("Failures and fixes", MemoryKind.LESSON), ("Abandoned", MemoryKind.ATTEMPT),
@@ -81,19 +82,18 @@ def page(story: Story, others: list[Draft], limits: Limits) -> str:
     if story.said:
         head.append(f"\n## Last message\n{shorten(story.said[-1].text, 600)}")
     fixed = "\n".join(head)
-    return fixed + "\n\n## Turns\n" + "\n".join(kept_turns(story, limits, limits.max_chars - len(fixed) - 12))
+    return fixed + "\n\n## Turns\n" + "\n".join(kept_turns(digests, limits, limits.max_chars - len(fixed) - 60))
 
 
-def kept_turns(story: Story, limits: Limits, room: int) -> list[str]:
+def kept_turns(digests: list[Draft], limits: Limits, room: int) -> list[str]:
     """Digests of the newest turns that fit, each whole, oldest first."""
-    turns = [turn for turn in story.turns if not turn.empty and turn.ids]
     kept: list[str] = []
-    for turn in reversed(turns[-limits.max_turns :]):
-        line = f"- turn {turn.number}: {digest(turn)}"
+    for draft in reversed(digests[-limits.max_turns :] if limits.max_turns > 0 else []):
+        line = f"- turn {draft.turn}: {draft.text}"
         room -= len(line) + 1
-        if room < 40 and len(turns) > 1 + len(kept) or room < 0:
+        if room < 0:
             break
         kept.append(line)
-    if len(kept) < len(turns):
-        kept.append(f"- ({len(turns) - len(kept)} earlier turns left out)")
+    if len(kept) < len(digests):
+        kept.append(f"- ({len(digests) - len(kept)} earlier turns left out)")
     return kept[::-1]

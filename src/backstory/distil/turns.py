@@ -1,9 +1,9 @@
 """One digest per turn: the ask, what changed, what ran and how, how it ended."""
 
 from backstory.distil.commands import outcome, tally
-from backstory.distil.failure import telling_line
 from backstory.distil.prose import gist, shorten
-from backstory.distil.story import Story, Turn
+from backstory.distil.shell import Role
+from backstory.distil.story import Run, Story, Turn
 from backstory.model import Draft, MemoryKind
 
 
@@ -14,9 +14,9 @@ def names(files: list[str], most: int = 5) -> str:
     return shown if len(unique) <= most else f"{shown} and {len(unique) - most} more"
 
 
-def ran(turn_runs: list, most: int = 4) -> str:  # type: ignore[type-arg]
+def ran(runs: list[Run], most: int = 4) -> str:
     """Commands with their outcome; probes are left out."""
-    worth = [run for run in turn_runs if run.failed or run.command.role != "probe"]
+    worth = [run for run in runs if run.failed or run.command.role is not Role.PROBE]
     counts = list(tally(worth).items())
     shown = "; ".join(f"`{shorten(line, 70)}` {outcome(count)}" for line, count in counts[-most:])
     return shown if len(counts) <= most else f"{shown} (and {len(counts) - most} more)"
@@ -41,9 +41,8 @@ def digest(turn: Turn) -> str:
     if line := ran(turn.runs):
         parts.append(f"ran {line}")
     if failures := [run for run in turn.runs if run.failed]:
-        error = telling_line(failures[-1].text, 120)
-        if error:
-            parts.append(f"failed with “{error}”")
+        if error := failures[-1].error:
+            parts.append(f"failed with “{shorten(error, 120)}”")
     if end := ending(turn):
         parts.append(end)
     elif turn.last_said is not None:

@@ -160,6 +160,7 @@ NAME_WORDS = _words(
     password passwd passphrase pwd secret token credentials credential creds cred authorization auth key
     """
 )
+NAME_GOES_ON = {"passw": ("ord", "d"), "cred": ("ential", "s"), "auth": ("orization",)}
 HUMAN_WORDS = _words("password passwd passphrase pwd")
 NAME_TAILS = _words("key base value prod dev live staging old new")
 KEY_OF = _words(
@@ -223,9 +224,13 @@ def assigns_secret(low: str) -> bool:
     for stem in STEMS:
         if stem not in low:
             continue
+        goes_on = NAME_GOES_ON.get(stem, ()) + NAME_TAILS
         at = low.find(stem)
         while at >= 0:
             rest = low[at + len(stem) : at + len(stem) + 48]
+            if rest[:1].isalpha() and not rest.startswith(goes_on):
+                at = low.find(stem, at + 1)
+                continue
             after = rest.lstrip(IDENT)
             gap = after.lstrip(" \t\"'`]\\")
             if gap[:1] and (
@@ -558,8 +563,8 @@ ROWS: tuple[Row, ...] = (
     Row("gitlab-token", ("glpat-",), rf"glpat-{_B}{{16,255}}", "glpat" + "-Xy7zK2mN9pQ4rS8tV1wB", token),
     Row(
         "slack-token",
-        ("xox", "xapp-"),
-        rf"x(?:ox[a-z]|app)-[0-9A-Za-z]{_B}{{9,255}}",
+        ("xox",),
+        rf"xox[a-z]-[0-9A-Za-z]{_B}{{9,255}}",
         "xox" + "b-263594206564-2343594206574-FGqddMF8t08v8N7Oq4i57vs1",
         token,
     ),
@@ -600,8 +605,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "google-oauth",
-        ("ya29.", "GOCSPX-"),
-        rf"(?:ya29\.|GOCSPX-){_B}{{20,255}}",
+        ("ya29.",),
+        rf"ya29\.{_B}{{20,255}}",
         "ya29" + ".a0AfH6SMBx7Qk2Lz9WvNt4RpYc",
         token,
     ),
@@ -627,7 +632,7 @@ ROWS: tuple[Row, ...] = (
         "h" + "f_aBcDeFgHiJkLmNoPqRsTuVwXyZ12345678",
         token,
     ),
-    Row("twilio-key", ("SK", "AC"), r"(?:SK|AC)[0-9a-f]{32}(?![A-Za-z0-9])", "S" + "K" + _HEX32, fixed),
+    Row("twilio-key", ("SK",), r"SK[0-9a-f]{32}(?![A-Za-z0-9])", "S" + "K" + _HEX32, fixed),
     Row(
         "sendgrid-key",
         ("SG.",),
@@ -637,8 +642,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "digitalocean-token",
-        ("_v1_",),
-        r"do[opr]_v1_[a-f0-9]{40,80}",
+        ("dop_v1_",),
+        r"dop_v1_[a-f0-9]{40,80}",
         "do" + "p_v1_" + _HEX32 + _HEX32,
         token,
     ),

@@ -44,7 +44,7 @@ UNSEEN = (
     "\x1b\\[[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b\\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\\\)"
     "|\x1b[()][0-9AB]|\x1b[@-Z\\\\-_]"
     "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
-    "\ufeff\ud800-\udfff\U000e0000-\U000e01ef]+"
+    "\ufeff\ud800-\udfff\U000e0000-\U000e01ef]"
     "|\\\\\r?\n"
     "|\\\\u(?i:00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f]|ad)|034f|180e|200[b-f]|202[a-e]|206[0-9a-f]|fe0[0-9a-f]|feff"
     "|d[89a-f][0-9a-f]{2})(?:\\[[0-9;]{0,20}m)?"
@@ -325,13 +325,14 @@ class Redactor:
 
     # --- Which rows ---------------------------------------------------------------------------------------
 
-    def _gated(self, *hows: str) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
-        groups: dict[str, list[tuple[str, int]]] = {}
+    def _gated(self, *hows: str) -> dict[str, tuple[tuple[str, int], ...]]:
+        """Gates, each with its anchors and the rank of their rows."""
+        groups: dict[str, tuple[tuple[str, int], ...]] = {}
         for rank, row in enumerate(self._rows):
             for anchor in row.anchors if row.how in hows and row.name != "secret" else ():
                 gate = next((gate for gate in GATES if gate in anchor), anchor)
-                groups.setdefault(gate, []).append((anchor, rank))
-        return tuple((gate, tuple(anchors)) for gate, anchors in groups.items())
+                groups[gate] = (*groups.get(gate, ()), (anchor, rank))
+        return groups
 
     def _look(self, text: str) -> _Look:
         if not self._anchored:
@@ -351,29 +352,29 @@ class Redactor:
             low = text.lower()
         shape = data.translate(SHAPE).decode("latin-1")
         if len(text) >= SHORTEST_TOKEN:
-            for gate, anchors in self._exact:
+            for gate in self._exact:
                 if gate in text:
-                    for anchor, rank in anchors:
+                    for anchor, rank in self._exact[gate]:
                         if anchor in text:
                             rows.append(rank)
-        for gate, anchors in self._folded:
+        for gate in self._folded:
             if gate in low:
-                for anchor, rank in anchors:
+                for anchor, rank in self._folded[gate]:
                     if anchor in low:
                         rows.append(rank)
         if self._secret and assigns_secret(low):
             rows.append(self._secret)
-        for gate, anchors in self._shapes:
+        for gate in self._shapes:
             if gate in shape:
-                for anchor, rank in anchors:
+                for anchor, rank in self._shapes[gate]:
                     if anchor in shape and (anchor != LONG_NUMBER or _may_be_card(data, shape)):
                         rows.append(rank)
         if "+0" in shape and self._packed:
             packed = shape.replace("-", "").replace(".", "").replace(")", "")
-            rows += [rank for _, anchors in self._packed for anchor, rank in anchors if anchor in packed]
+            rows += [rank for anchors in self._packed.values() for anchor, rank in anchors if anchor in packed]
         if len(text) > 57 and self._dots:
             dots = data.translate(DOTS).decode("latin-1")
-            rows += [rank for _, anchors in self._dots for anchor, rank in anchors if anchor in dots]
+            rows += [rank for anchors in self._dots.values() for anchor, rank in anchors if anchor in dots]
         unseen = (
             unseen
             or "\x01" in shape

@@ -30,16 +30,18 @@ _LIVE = "live"
 # What was said has no id of its own in a hook's payload; within one prompt (native_id) its words tell it apart.
 _KNOWN_BY_WORDS = (Kind.SAID, Kind.REASONED)
 _TITLE_CHARS = 120
+_LATEST = 2**62
 
 
 @dataclass(slots=True)
 class _Open:
-    """A session as it is being written in this transaction."""
+    """A session as it is being written in this transaction; `turn` is the one that goes on now."""
 
     id: str
-    prompts: int
-    events: int
-    last_at: int
+    prompts: int = 0
+    events: int = 0
+    last_at: int = 0
+    turn: int = 0
     dirty: bool = False
 
 
@@ -117,7 +119,7 @@ class Events:
             "SELECT prompt_count, event_count, last_at FROM sessions WHERE id = ?", (sid,)
         ).fetchone()
         if row is not None:
-            return _Open(sid, row[0], row[1], row[2])
+            return _Open(sid, *row, turn=self._turn_at(sid))
         event = arrival.event
         self.note_project(arrival.project)
         parent = ""
@@ -146,21 +148,29 @@ class Events:
                 event.at,
             ),
         )
-        return _Open(sid, 0, 0, 0)
+        return _Open(sid)
 
     def _turn_for(self, event: Event, event_id: str, session: _Open) -> int:
+        """The turn an event belongs to; a prompt begins one. What history adds may lie before the newest."""
         if event.kind is Kind.PROMPT and not event.recalled:
             session.prompts += 1
             self._db.execute(
                 "INSERT INTO turns (session_id, number, prompt_id, started_at) VALUES (?, ?, ?, ?)",
                 (session.id, session.prompts, event_id, event.at),
             )
-        elif event.origin != _LIVE:
-            row = self._db.execute(
-                "SELECT max(number) FROM turns WHERE session_id = ? AND started_at <= ?", (session.id, event.at)
-            ).fetchone()
-            return int(row[0] or 0)
-        return session.prompts
+            session.turn = session.prompts if event.origin == _LIVE else self._turn_at(session.id)
+            return session.prompts
+        return session.turn if event.origin == _LIVE else self._turn_at(session.id, event.at)
+
+    def _turn_at(self, sid: str, at: int = _LATEST) -> int:
+        row = self._db.execute(
+            """
+            SELECT number FROM turns WHERE session_id = ? AND started_at <= ?
+            ORDER BY started_at DESC, number DESC LIMIT 1
+            """,
+            (sid, at),
+        ).fetchone()
+        return 0 if row is None else int(row[0])
 
     def _insert(self, event_id: str, sid: str, turn: int, seq: int, event: Event) -> None:
         where = event.where
@@ -227,11 +237,12 @@ class Events:
                     "UPDATE sessions SET title = ? WHERE id = ? AND title = ''", (_title(event.text), sid)
                 )
             case Kind.TURN_ENDED | Kind.TURN_FAILED:
-                outcome = Outcome.OK if event.kind is Kind.TURN_ENDED else Outcome.FAILED
                 self._db.execute(
                     "UPDATE turns SET ended_at = ?, outcome = ? WHERE session_id = ? AND number = ?",
-                    (event.at, outcome, sid, turn),
+                    (event.at, event.outcome, sid, turn),
                 )
+            case Kind.SUBAGENT_ENDED if not event.subagent:
+                pass  # nobody says whose end it was: not this session's
             case Kind.SESSION_ENDED | Kind.SUBAGENT_ENDED:
                 self._db.execute(
                     "UPDATE sessions SET status = 'ended', ended_at = ?, end_reason = ? WHERE id = ?",
@@ -320,8 +331,8 @@ class Events:
         rows = self._db.execute(
             f"""
             SELECT e.id, e.session_id, e.turn, e.seq, e.payload_size, s.agent, s.native_id, e.kind, e.at, e.text,
-                   e.action, e.tool, e.target, e.outcome, e.reason, e.native_id, s.subagent_type, s.transcript,
-                   e.cwd, e.branch, e.commit_id, e.worktree, e.dirty, e.recalled, e.origin
+                   e.action, e.tool, e.target, e.outcome, e.reason, e.native_id, s.parent_id, s.subagent_type,
+                   s.transcript, e.cwd, e.branch, e.commit_id, e.worktree, e.dirty, e.recalled, e.origin
             FROM events e JOIN sessions s ON s.id = e.session_id
             {clause}
             """,  # noqa: S608 - the clauses above are constants
@@ -383,8 +394,8 @@ def _title(text: str) -> str:
 
 def _stored(row: tuple[object, ...]) -> StoredEvent:
     (eid, sid, turn, seq, size, agent, native, kind, at, text, action, tool, target, outcome, reason, own,
-     sub_type, transcript, cwd, branch, commit, worktree, dirty, recalled, origin) = row  # fmt: skip
-    session, _, subagent = str(native).partition("/") if sub_type else (str(native), "", "")
+     parent, sub_type, transcript, cwd, branch, commit, worktree, dirty, recalled, origin) = row  # fmt: skip
+    session, _, subagent = str(native).partition("/") if parent else (str(native), "", "")
     event = Event(
         agent=str(agent),
         session=session,

@@ -26,37 +26,43 @@ class Jobs:
             INSERT INTO jobs (kind, subject, state, asked_at) VALUES (?, ?, 'waiting', ?)
             ON CONFLICT (kind, subject) DO UPDATE SET state = 'waiting', asked_at = excluded.asked_at,
                 attempts = 0, not_before = 0, done_at = NULL
-            WHERE jobs.state IN ('done', 'parked')
+            WHERE jobs.state <> 'waiting'
             """,
             (kind, subject, now),
         )
         return cursor.rowcount > 0
 
-    def lease(self, now: int, kind: str | None = None) -> Job | None:
-        """Take the oldest piece of work that is due, or None."""
-        while True:
-            row = self._db.execute(
-                """
-                SELECT kind, subject, state, attempts, not_before, last_error FROM jobs
-                WHERE ((state = 'waiting' AND not_before <= :now) OR (state = 'leased' AND leased_to < :now))
-                  AND (:kind IS NULL OR kind = :kind)
-                ORDER BY asked_at, kind, subject LIMIT 1
-                """,
-                {"now": now, "kind": kind},
-            ).fetchone()
-            if row is None:
-                return None
-            job = Job(*row)
+    def lease(self, now: int, kind: str) -> Job | None:
+        """Take the oldest piece of work of this kind that is due, or None."""
+        while (job := self._due(now, kind)) is not None:
             taken = self._db.execute(
                 """
                 UPDATE jobs SET state = 'leased', leased_to = :until
                 WHERE kind = :kind AND subject = :subject
                   AND (state = 'waiting' OR (state = 'leased' AND leased_to < :now))
                 """,
-                {"until": now + LEASE_MS, "kind": job.kind, "subject": job.subject, "now": now},
+                {"until": now + LEASE_MS, "kind": kind, "subject": job.subject, "now": now},
             )
             if taken.rowcount == 1:
-                return job
+                break
+        return job
+
+    def _due(self, now: int, kind: str) -> Job | None:
+        for due in ("state = 'waiting' AND not_before <= :now", "state = 'leased' AND leased_to < :now"):
+            row = self._db.execute(
+                f"""
+                SELECT kind, subject, state, attempts, not_before, last_error FROM jobs
+                WHERE kind = :kind AND {due} ORDER BY asked_at LIMIT 1
+                """,  # noqa: S608 - the two conditions above
+                {"now": now, "kind": kind},
+            ).fetchone()
+            if row is not None:
+                return Job(*row)
+        return None
+
+    def reclaim(self) -> int:
+        """Take back all leases: whoever holds the worker's lock knows that their holders are gone."""
+        return self._db.execute("UPDATE jobs SET state = 'waiting' WHERE state = 'leased'").rowcount
 
     def done(self, job: Job, now: int) -> None:
         """The work is done; asked for again in the meantime, it is due again."""

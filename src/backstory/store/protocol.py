@@ -174,8 +174,11 @@ class JobQueue(Protocol):
     def ask(self, kind: str, subject: str, now: int) -> bool:
         """Write a piece of work; False if it was waiting already."""
 
-    def lease(self, now: int, kind: str | None = None) -> Job | None:
-        """Take the oldest piece of work that is due."""
+    def lease(self, now: int, kind: str) -> Job | None:
+        """Take the oldest piece of work of this kind that is due."""
+
+    def reclaim(self) -> int:
+        """Write that nobody holds a lease; for the one who holds the worker's lock."""
 
     def done(self, job: Job, now: int) -> None:
         """Write that it is done."""

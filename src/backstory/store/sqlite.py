@@ -205,9 +205,11 @@ def backup(connection: sqlite3.Connection, home: Home, why: str) -> Path:
     """Copy the open database into the backups folder; the oldest copies beyond five are removed."""
     folder = make_private_dir(home.backups)
     path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{why}.db"
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    with contextlib.closing(sqlite3.connect(path)) as copy:
+    part = path.with_suffix(".part")  # killed in between, it is no backup
+    os.close(os.open(part, os.O_CREAT | os.O_RDWR | os.O_TRUNC, 0o600))
+    with contextlib.closing(sqlite3.connect(part)) as copy:
         connection.backup(copy)
+    part.replace(path)
     log.info("backed up the database to %s", path)
     for old in sorted(folder.glob("*.db"))[:-KEPT_BACKUPS]:
         old.unlink()

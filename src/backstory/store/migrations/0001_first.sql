@@ -81,6 +81,7 @@ CREATE TABLE events (
     payload_size INTEGER NOT NULL
 );
 CREATE INDEX events_by_session ON events (session_id, at, seq);
+CREATE INDEX events_by_time ON events (at);
 
 -- What the agent sent, whole and redacted; the event says how large it is.
 CREATE TABLE payloads (
@@ -156,7 +157,7 @@ CREATE TABLE jobs (
     done_at    INTEGER,
     PRIMARY KEY (kind, subject)
 ) WITHOUT ROWID;
-CREATE INDEX jobs_waiting ON jobs (state, not_before);
+CREATE INDEX jobs_by_age ON jobs (state, kind, asked_at);
 
 CREATE TABLE counters (
     day   TEXT NOT NULL,
@@ -174,10 +175,10 @@ CREATE TABLE tombstones (
     at     INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- What was given to which session: receipts of briefs.
+-- What was given to which session: receipts of briefs. A session may be unknown as yet, or never be stored.
 CREATE TABLE injections (
     id         TEXT PRIMARY KEY,
-    session_id TEXT NOT NULL REFERENCES sessions(id),
+    session_id TEXT NOT NULL,
     at         INTEGER NOT NULL,
     source     TEXT NOT NULL,
     chars      INTEGER NOT NULL,

@@ -1,0 +1,82 @@
+"""The agents' files that we have written to, so that uninstall finds them all, in whatever project they lie.
+
+`home/installed.json` lists them by agent. Losing it costs little: uninstall still looks at the user's own
+settings and at the project that it is told.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backstory.atomic import read_state, write_state
+from backstory.errors import UsageError
+from backstory.paths import Home
+
+SETTINGS = "settings"
+INSTRUCTIONS = "instructions"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One file. `made` is the outermost thing that was not there before us: "", "file" or "folder"."""
+
+    file: Path
+    kind: str
+    made: str = ""
+
+
+def state_file(home: Home) -> Path:
+    """Where the list is kept."""
+    return home.root / "installed.json"
+
+
+def known(home: Home) -> dict[str, tuple[Site, ...]]:
+    """What each agent's installation has written to."""
+    state = read_state(state_file(home), {})
+    rows = state.items() if isinstance(state, dict) else ()
+    return {str(agent): tuple(_sites(entries)) for agent, entries in rows if isinstance(entries, list)}
+
+
+def _sites(entries: list[Any]) -> Iterable[Site]:
+    for entry in entries:
+        if isinstance(entry, dict) and isinstance(entry.get("file"), str):
+            yield Site(Path(entry["file"]), str(entry.get("kind")), str(entry.get("made", "")))
+
+
+def remember(home: Home, agent: str, sites: Iterable[Site]) -> None:
+    """Replace what is known of an agent; the list vanishes with its last entry."""
+    before = known(home)
+    after = {**before, agent: tuple(sites)}
+    after = {name: files for name, files in after.items() if files}
+    if not after:
+        state_file(home).unlink(missing_ok=True)
+    elif after != before:
+        value = {
+            name: [{"file": str(s.file), "kind": s.kind, "made": s.made} for s in files]
+            for name, files in sorted(after.items())
+        }
+        write_state(state_file(home), value)
+
+
+def site(file: Path, kind: str, before: Iterable[Site]) -> Site:
+    """The record of a file that is about to be written to."""
+    old = next((s for s in before if s.file == file), None)
+    if file.exists():
+        return old or Site(file, kind)
+    made_folder = not file.parent.exists() or (old is not None and old.made == "folder")
+    return Site(file, kind, "folder" if made_folder else "file")
+
+
+def read_text(file: Path) -> str | None:
+    """A file's text as it is, line ends and BOM included; None if there is no such file."""
+    try:
+        return file.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{file} is not UTF-8 (byte {error.start}) and stays as it is: save it as UTF-8, then try again"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read ({error.strerror or error}): make it readable first") from None

@@ -1,0 +1,95 @@
+"""French."""
+
+from backstory.distil.phrases.phrase import Phrase
+
+TABLES: dict[str, tuple[Phrase, ...]] = {
+    "user_choice": (
+        Phrase(
+            r"\b(?:utilis(?:e|ez|ons)|prenons|prends|gard(?:e|ez|ons)|restons|passons|partons sur|"
+            r"on va utiliser|on garde|on prend|on part sur|j'ai décidé|on a décidé|plutôt)\b",
+            "utilisons Postgres",
+        ),
+    ),
+    "assistant_choice": (
+        Phrase(
+            r"\b(?:j'ai (?:choisi|décidé|gardé|opté)|je (?:garde|choisis|prends|vais utiliser))\b",
+            "j'ai choisi SQLite",
+        ),
+    ),
+    "contrast": (
+        Phrase(r"\b(?:au lieu d|plutôt qu|à la place|, pas)", "RS256 au lieu de HS256"),
+    ),
+    "reason": (
+        Phrase(
+            r"\b(?:parce qu|car\b|puisqu|pour (?:éviter|que|garder|ne pas)|afin d|sinon|à cause d)",
+            "parce que c'est plus simple",
+        ),
+    ),
+    "tentative": (
+        Phrase(r"\b(?:peut-être|pourrait|pourrions|devrions-nous|et si)\b", "peut-être Redis"),
+    ),
+    "standing": (
+        Phrase(
+            r"\b(?:désormais|à partir de maintenant|dorénavant|toujours .{0,30}avant|ne .{1,20} jamais|"
+            r"je préfère)|^(?:toujours|jamais)\b",
+            "désormais, réponds en français",
+        ),
+    ),
+    "next_heading": (
+        Phrase(
+            r"^(?:prochaines? étapes?|(?:ce qu'il )?reste à faire|à faire|étapes suivantes|en suspens)$",
+            "Prochaines étapes",
+        ),
+    ),
+    "next_sentence": (
+        Phrase(
+            r"\b(?:il reste à|reste à faire|pas encore|il faudra encore|prochaine étape|"
+            r"ensuite il faudra)\b",
+            "il reste à migrer",
+        ),
+    ),
+    "user_later": (
+        Phrase(r"\b(?:demain|plus tard|la prochaine fois|n'oublie pas)\b", "demain on ajoute l'index"),
+    ),
+    "offer": (
+        Phrase(r"\b(?:voulez-vous|veux-tu|souhaitez-vous|dois-je|faut-il)\b", "Dois-je migrer ?"),
+    ),
+    "filler": (
+        Phrase(r"\b(?:autre chose|d'autres questions)\b", "Autre chose ?"),
+    ),
+    "recommend": (
+        Phrase(r"\b(?:je (?:recommande|propose|suggère)|ma recommandation)\b", "je recommande SQLite"),
+    ),
+    "approval": (
+        Phrase(r"^\W*(?:(?:oui|d'accord|ça marche|parfait|vas-y|très bien)\W*){1,3}$", "oui, parfait"),
+    ),
+    "dissent": (
+        Phrase(
+            r"\b(?:ne (?:marche|fonctionne) (?:toujours )?pas|toujours (?:la même|pas)|même erreur|"
+            r"annule)\b",
+            "ça ne marche pas",
+        ),
+    ),
+    "trouble": (
+        Phrase(
+            r"\b(?:erreur|plante|ne (?:marche|fonctionne) pas|cassé|échoue|bogue)\b",
+            "le build échoue",
+        ),
+    ),
+    "cause": (
+        Phrase(
+            r"\b(?:le problème (?:est|vient|était)|la cause|l'erreur vient|c'est dû)\b",
+            "le problème est le verrou",
+        ),
+    ),
+    "decision_heading": (
+        Phrase(r"^(?:décisions?|choix)(?: \w+){0,2}$", "Décisions"),
+    ),
+}
+
+#: Words without which a table cannot match: looking for them first is what keeps distilling quick.
+ANCHORS: dict[str, str] = {
+    "assistant_choice": "j'ai |je ",
+    "cause": "problème|cause|erreur|dû",
+    "standing": "désormais|maintenant|dorénavant|toujours|jamais|préfère",
+}

@@ -1,0 +1,97 @@
+"""Spanish."""
+
+from backstory.distil.phrases.phrase import Phrase
+
+TABLES: dict[str, tuple[Phrase, ...]] = {
+    "user_choice": (
+        Phrase(
+            r"\b(?:usa|usemos|usaremos|vamos a usar|vamos con|mejor usa|mantengamos|mantén|quedémonos|"
+            r"decidimos|decidí|prefiero|cambiemos)\b",
+            "usemos Postgres",
+        ),
+    ),
+    "assistant_choice": (
+        Phrase(
+            r"\b(?:he (?:elegido|decidido|optado|mantenido)|elegí|decidí|opté|voy a usar)\b",
+            "he elegido SQLite",
+        ),
+    ),
+    "contrast": (
+        Phrase(r"\b(?:en vez de|en lugar de|y no|mejor que)\b", "RS256 en vez de HS256"),
+    ),
+    "reason": (
+        Phrase(
+            r"\b(?:porque|ya que|para (?:evitar|que|no|mantener)|debido a|pues|si no)\b",
+            "porque es más simple",
+        ),
+    ),
+    "tentative": (
+        Phrase(r"\b(?:quizás?|tal vez|podríamos|deberíamos|a lo mejor)\b", "quizás Redis"),
+    ),
+    "standing": (
+        Phrase(
+            r"\b(?:a partir de ahora|de ahora en adelante|en adelante|por favor no|prefiero que)|"
+            r"^(?:siempre|nunca)\b",
+            "siempre usa tabs",
+        ),
+    ),
+    "next_heading": (
+        Phrase(
+            r"^(?:próximos? pasos?|siguientes? pasos?|pendientes?|por hacer|queda por hacer|lo que falta)$",
+            "Próximos pasos",
+        ),
+    ),
+    "next_sentence": (
+        Phrase(
+            r"\b(?:falta (?:por )?\w+|queda (?:por )?\w+|aún no|todavía (?:no|falta)|pendiente de|"
+            r"el siguiente paso)\b",
+            "falta por migrar",
+        ),
+    ),
+    "user_later": (
+        Phrase(
+            r"\b(?:mañana|más tarde|la próxima vez|no olvides|luego (?:hacemos|añadimos))\b",
+            "mañana añadimos el índice",
+        ),
+    ),
+    "offer": (
+        Phrase(r"(?:¿\s*(?:quieres|quiere|debo|deseas)|\bquieres que\b)", "¿Quieres que migre?"),
+    ),
+    "filler": (
+        Phrase(r"\b(?:algo más|otra cosa|más preguntas)\b", "¿Algo más?"),
+    ),
+    "recommend": (
+        Phrase(r"\b(?:recomiendo|propongo|sugiero|mi recomendación)\b", "recomiendo SQLite"),
+    ),
+    "approval": (
+        Phrase(
+            r"^\W*(?:(?:sí|si|vale|de acuerdo|perfecto|adelante|hazlo|claro)\W*){1,3}$",
+            "sí, adelante",
+        ),
+    ),
+    "dissent": (
+        Phrase(
+            r"\b(?:no (?:funciona|sirve)|sigue (?:sin|fallando|igual)|mismo error|deshaz|revierte)\b",
+            "sigue sin funcionar",
+        ),
+    ),
+    "trouble": (
+        Phrase(r"\b(?:error|falla|fallan|roto|no funciona|se rompe|excepción)\b", "el build falla"),
+    ),
+    "cause": (
+        Phrase(
+            r"\b(?:el problema (?:es|era|está)|la causa|el error (?:es|viene|se debe)|se debe a)\b",
+            "el problema es el bloqueo",
+        ),
+    ),
+    "decision_heading": (
+        Phrase(r"^(?:decisiones)(?: \w+){0,2}$", "Decisiones"),
+    ),
+}
+
+#: Words without which a table cannot match: looking for them first is what keeps distilling quick.
+ANCHORS: dict[str, str] = {
+    "assistant_choice": "he |elegí|decidí|opté|voy a",
+    "cause": "problema|causa|error|se debe",
+    "standing": "ahora|adelante|por favor|prefiero|siempre|nunca",
+}

@@ -1,0 +1,45 @@
+"""The doctor: every step from an agent's hook to the printed brief, in order, each with what to do.
+
+check.py    what a check is: a state, what was found, what to do
+way_in.py   from the agent's settings to the spool and the worker
+memory.py   from the database to the brief
+
+Checks are values; the command prints them. Nothing is mended here. Two checks run the very files that agents
+run: a harmless payload goes through the hook into the spool (no agent has such an event), and the answering
+hook is asked for the folder's brief. What they leave in the spool is taken away again.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from backstory.app import App
+from backstory.doctor import memory, way_in
+from backstory.doctor.check import Check, State, ok
+
+__all__ = ["Check", "State", "examine"]
+
+
+def examine(app: App, folder: Path) -> Iterator[Check]:
+    """All checks, in the order in which a session's words travel."""
+    yield from memory.home(app)
+    yield from memory.settings(app)
+    connected = []
+    for check, agent in way_in.hooks(app, folder):
+        yield check
+        connected += [agent] if agent else []
+    if app.home.root.is_dir():
+        yield from way_in.script(app)
+        yield from way_in.worker(app)
+        yield from way_in.spooled(app)
+        if connected:
+            yield way_in.channel(app, connected[0])
+    yield ok("model", "none is configured, and none is needed")
+    usable = True
+    for check in memory.database(app):
+        yield check
+        usable = usable and check.state is not State.FAIL
+    if usable and app.home.database.exists():
+        yield from memory.jobs(app)
+        yield from memory.captured(app, connected)
+    yield memory.project(app, folder)
+    yield memory.brief(app, folder, usable)

@@ -1,0 +1,164 @@
+"""The memory itself: home, settings, database, what was captured, and the brief that comes of it."""
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from backstory import clock
+from backstory.agents import AGENTS, claude_code
+from backstory.app import App
+from backstory.doctor import way_in
+from backstory.doctor.check import Check, fail, ok, warn
+from backstory.errors import BackstoryError
+from backstory.hook.identity import resolve
+from backstory.store.health import examine, has_fts5
+
+_RECENT_MS = 7 * 86_400_000
+_MISSED_MS = 3_600_000
+_SESSIONS = 500
+# where an agent writes its own history, to compare with what was captured
+_HISTORIES = {claude_code.NAME: claude_code.history_dir}
+
+
+def home(app: App) -> Iterator[Check]:
+    """The folder that holds everything, for its owner alone."""
+    root = app.home.root
+    quoted = shlex.quote(str(root))
+    if not root.is_dir():
+        yield fail("home", f"{root} does not exist", "run `backstory install`: it makes the home")
+    elif not os.access(root, os.R_OK | os.W_OK | os.X_OK):
+        yield fail("home", f"{root} cannot be written", f"run `chmod u+rwx {quoted}`, or choose BACKSTORY_HOME")
+    elif os.name == "posix" and (mode := root.stat().st_mode & 0o777) & 0o077:
+        yield warn("home", f"others can enter {root} (mode {mode:o})", f"run `chmod 700 {quoted}`")
+    else:
+        yield ok("home", f"{root}, its owner's alone")
+
+
+def settings(app: App) -> Iterator[Check]:
+    """The settings file."""
+    for problem in app.problems:
+        yield warn("settings", problem, "mend the file; `backstory config` lists all settings")
+    if not app.problems:
+        changed = [row.key for row in app.setting_rows() if row.value != row.default]
+        yield ok("settings", f"changed: {', '.join(changed)}" if changed else "all defaults")
+
+
+def database(app: App) -> Iterator[Check]:
+    """The database: readable, of a schema that we know, whole, writable."""
+    path = app.home.database
+    if not has_fts5():
+        yield fail("text index", "this Python's SQLite lacks FTS5", "install Backstory with another Python")
+    if not path.exists():
+        yield ok("database", "not there yet: the first event makes it")
+        return
+    health = examine(path)
+    backups = sorted(app.home.backups.glob("*.db"))
+    restore = f"put the backup {backups[-1]} in its place" if backups else "start anew: there is no backup"
+    mend = f"move {path} aside (and its -wal and -shm files), then {restore}"
+    if health.unreadable:
+        yield fail("database", f"{path}: {health.unreadable}", mend)
+        return
+    if health.schema > health.known_schema:
+        found = f"{path} has schema {health.schema}, this Backstory knows {health.known_schema}"
+        yield fail("database", found, "upgrade Backstory; nothing was changed")
+        return
+    size = f"{path.stat().st_size / 1e6:,.1f} MB"
+    older = "" if health.schema == health.known_schema else f", upgraded to {health.known_schema} when first used"
+    yield ok("database", f"{path}, {size}, schema {health.schema}{older}")
+    if health.damage:
+        yield fail("integrity", health.damage, mend)
+    else:
+        yield ok("integrity", "whole")
+    if health.unwritable:
+        todo = f"free space, give yourself write access to {app.home.root}, or end what holds the lock"
+        yield fail("writable", f"{path}: {health.unwritable}", todo)
+    else:
+        yield ok("writable", "yes")
+
+
+def jobs(app: App) -> Iterator[Check]:
+    """Work that failed too often."""
+    parked = app.parked()
+    if not parked:
+        yield ok("jobs", "none is parked")
+        return
+    first = parked[0]
+    yield warn(
+        "jobs",
+        f"{len(parked)} parked, the first: {first.kind} of {first.subject} ({first.last_error})",
+        f"{app.home.logs / 'worker.log'} has the details; the session's next event tries again",
+    )
+
+
+def captured(app: App, connected: Sequence[str]) -> Iterator[Check]:
+    """What came in lately, by agent, compared with what the agent itself wrote down."""
+    now = clock.now_ms()
+    failed: dict[str, int] = {}
+    for _, agent, _, name, count in app.store.books.counted(clock.day_of(now - _RECENT_MS)):
+        if name == "failed":
+            failed[agent or "hook"] = failed.get(agent or "hook", 0) + count
+    for agent, count in failed.items():
+        todo = f"{app.home.logs} has the details; run `backstory doctor` again after the next session"
+        yield warn("captured", f"{count} hooks of {agent} failed in the last 7 days", todo)
+    last: dict[str, int] = {}
+    for session in app.store.events.sessions(limit=_SESSIONS):
+        last[session.agent] = max(last.get(session.agent, 0), session.last_at)
+    zone = clock.zone(app.settings.time_zone)
+    for agent in dict.fromkeys((*connected, *last)):
+        title = AGENTS[agent].title if agent in AGENTS else agent
+        worked = _last_history(agent) if agent in connected else 0
+        if worked > last.get(agent, 0) + _MISSED_MS:
+            heard = f"the last event is of {clock.stamp(last[agent], zone)}" if agent in last else "nothing came"
+            yield warn(
+                "captured",
+                f"{title} wrote its own history at {clock.stamp(worked, zone)}, but {heard}",
+                "start a new session: hooks are read when one starts; then run `backstory doctor` again",
+            )
+        elif agent in last:
+            yield ok("captured", f"{title}: last event {clock.stamp(last[agent], zone)}")
+        else:
+            yield ok("captured", f"{title}: nothing yet; a session started from now on is captured")
+
+
+def _last_history(agent: str) -> int:
+    """When the agent last wrote a transcript, in milliseconds; 0 if never."""
+    folder = _HISTORIES.get(agent)
+    latest = 0
+    for path in folder().glob("*/*.jsonl") if folder else ():
+        try:
+            latest = max(latest, path.stat().st_mtime_ns // 1_000_000)
+        except OSError:
+            continue
+    return latest
+
+
+def project(app: App, folder: Path) -> Check:
+    """Which project the folder belongs to, and whether a file in it claims another."""
+    confirmed = app.settings.for_hook(app.confirmed())
+    place = resolve(str(folder), confirmed["confirmed"], confirmed["monorepo"])
+    claim = app.claim_at(folder)
+    if claim is not None and not claim[2]:
+        return warn(
+            "project",
+            f"{claim[0] / '.backstory.toml'} says that this is {claim[1]!r}; it counts as {place.identity} until "
+            "you agree",
+            f"if you trust it, run `backstory config --confirm --cwd {shlex.quote(str(claim[0]))}`",
+        )
+    return ok("project", f"{place.name}, known by {place.identity}")
+
+
+def brief(app: App, folder: Path, usable: bool) -> Check:
+    """What a session starting in the folder is told, by the product and by the installed hook itself."""
+    expected = ""
+    if usable:
+        try:
+            expected = app.brief(folder, claude_code.NAME).text
+        except (BackstoryError, OSError) as error:
+            return fail("brief", f"it cannot be made: {error}", "mend what is named above, then try again")
+    elif not app.home.hook.is_dir():
+        return fail("brief", "it cannot be made without the database", "mend what is named above, then try again")
+    if not (app.home.hook / "hook.pyc").exists():
+        found = f"{len(expected)} characters" if expected else "empty: nothing is known here yet"
+        return ok("brief", f"{found} (no hook is installed to print it)")
+    return way_in.answer(app, folder, expected if usable else None)

@@ -1,0 +1,1 @@
+"""The hook path, with real shells and real processes."""
