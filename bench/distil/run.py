@@ -13,14 +13,18 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from sources import Case, cases
+from bench.distil.sources import Case, cases
 
 from backstory.distil import distil_session
 from backstory.model import Draft, MemoryKind
 
-KINDS = {"failure_fix": MemoryKind.LESSON, "decisions": MemoryKind.DECISION, "next_steps": MemoryKind.NEXT_STEP}
+KINDS = {
+    "failure_fix": MemoryKind.LESSON,
+    "decisions": MemoryKind.DECISION,
+    "next_steps": MemoryKind.NEXT_STEP,
+}
 TARGET_PRECISION, TARGET_RECALL = 0.8, 0.6
 
 
@@ -91,26 +95,40 @@ def report(name: str, chosen: list[Case], show: bool) -> bool:
     scores = {kind: Score() for kind in KINDS}
     times = [score(case, scores) for case in chosen]
     events = sum(len(case.events) for case in chosen)
-    print(f"\n{name}: {len(chosen)} sessions, {events} events, median {statistics.median(times):.1f} ms, max {max(times):.1f} ms")
+    pace = f"median {statistics.median(times):.1f} ms, max {max(times):.1f} ms"
+    print(f"\n{name}: {len(chosen)} sessions, {events} events, {pace}")
     print(f"{'':14}{'precision':>10}{'recall':>10}{'right':>8}{'wrong':>8}{'missed':>8}")
     for kind, tally in scores.items():
-        print(f"{kind:14}{tally.precision:10.2f}{tally.recall:10.2f}{tally.right:8}{tally.wrong:8}{tally.missed:8}")
+        print(
+            f"{kind:14}{tally.precision:10.2f}{tally.recall:10.2f}{tally.right:8}{tally.wrong:8}{tally.missed:8}"
+        )
         if show:
             print("\n".join(tally.notes))
     return all(s.precision >= TARGET_PRECISION and s.recall >= TARGET_RECALL for s in scores.values())
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("BACKSTORY_BENCH_DATA", ""), help="folder with transcripts/ and coding/")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data",
+        default=os.environ.get("BACKSTORY_BENCH_DATA", ""),
+        help="folder with transcripts/ and coding/",
+    )
     parser.add_argument("--split", choices=["dev", "held-out", "both"], default="both")
-    parser.add_argument("--group", default="", help="only one group: transcripts, prose, authored, recordings")
+    parser.add_argument(
+        "--group", default="", help="only one group: transcripts, prose, authored, recordings"
+    )
     parser.add_argument("--show", action="store_true", help="list misses and false positives (dev only)")
     options = parser.parse_args()
     if options.show and options.split != "dev":
         parser.error("--show needs --split dev: the held-out half is scored, never read")
     if not options.data:
-        print("no data folder (--data or BACKSTORY_BENCH_DATA): only the sessions that we wrote are scored", file=sys.stderr)
+        print(
+            "no data folder (--data or BACKSTORY_BENCH_DATA): only the sessions that we wrote are scored",
+            file=sys.stderr,
+        )
     found = [c for c in cases(Path(options.data) if options.data else None) if options.group in {"", c.group}]
     good = True
     if options.split != "held-out":

@@ -51,7 +51,12 @@ def labels(group: str) -> dict[str, dict[str, object]]:
 
 
 def case(
-    name: str, group: str, events: Iterable[Event], label: dict[str, object], parent: str = "", status: str = ""
+    name: str,
+    group: str,
+    events: Iterable[Event],
+    label: dict[str, object],
+    parent: str = "",
+    status: str = "",
 ) -> Case:
     """Number the turns and make the session around the events, as the store would."""
     stored: list[StoredEvent] = []
@@ -63,11 +68,25 @@ def case(
     last = stored[-1].event.at if stored else START
     ended = any(s.event.kind is Kind.SESSION_ENDED for s in stored)
     session = Session(
-        id=name, agent="claude-code", native_id=name, project_id="p", project_name="bench", parent_id=parent,
-        subagent_type="explore" if parent else "", source="startup", cwd=cwd, branch="", transcript="",
-        started_at=stored[0].event.at if stored else START, last_at=last, ended_at=last if ended else None, end_reason="",
+        id=name,
+        agent="claude-code",
+        native_id=name,
+        project_id="p",
+        project_name="bench",
+        parent_id=parent,
+        subagent_type="explore" if parent else "",
+        source="startup",
+        cwd=cwd,
+        branch="",
+        transcript="",
+        started_at=stored[0].event.at if stored else START,
+        last_at=last,
+        ended_at=last if ended else None,
+        end_reason="",
         status=SessionStatus(status) if status else SessionStatus.ENDED if ended else SessionStatus.ACTIVE,
-        prompt_count=turn, event_count=len(stored), title="",
+        prompt_count=turn,
+        event_count=len(stored),
+        title="",
     )
     return Case(name, group, session, tuple(stored), label)
 
@@ -75,9 +94,10 @@ def case(
 def transcripts(data: Path) -> Iterator[Case]:
     """Ranges of lines of real Claude Code transcripts."""
     for name, label in labels("transcripts").items():
-        first, last = label["lines"]  # type: ignore[misc]
+        bounds = label["lines"]
+        assert isinstance(bounds, list)
         with gzip.open(data / "transcripts" / "claude-code" / str(label["file"])) as file:
-            lines = [line for number, line in enumerate(file) if first <= number <= last]
+            lines = [line for number, line in enumerate(file) if bounds[0] <= number <= bounds[1]]
         yield case(name, "transcripts", read_lines(lines, name), label)
 
 
@@ -95,20 +115,30 @@ def prose(data: Path) -> Iterator[Case]:
 def _words(turns: list[dict[str, str]]) -> Iterator[Event]:
     for number, turn in enumerate(turns):
         kind = Kind.PROMPT if turn["role"] == "user" else Kind.SAID
-        yield Event("claude-code", "prose", kind, START + number * 1_000, text=turn["text"].strip().removesuffix("---").strip())
+        yield Event(
+            "claude-code",
+            "prose",
+            kind,
+            START + number * 1_000,
+            text=turn["text"].strip().removesuffix("---").strip(),
+        )
 
 
 def recorded() -> Iterator[Case]:
     """Hook payloads recorded from the real client: one JSON object per line, with `hook_event_name`."""
     for name, label in labels("recordings").items():
         events: list[Event] = []
-        for number, line in enumerate((HERE / "recordings" / f"{name}.jsonl").read_text("utf-8").splitlines()):
+        for number, line in enumerate(
+            (HERE / "recordings" / f"{name}.jsonl").read_text("utf-8").splitlines()
+        ):
             payload = json.loads(line)
-            events += claude_code.read("claude-code", payload["hook_event_name"], payload, START + number * 1_000)
+            events += claude_code.read(
+                "claude-code", payload["hook_event_name"], payload, START + number * 1_000
+            )
         yield case(name, "recordings", events, label)
 
 
-# --- scripts -------------------------------------------------------------------------------------------------
+# --- scripts ------------------------------------------------------------------------------------------
 
 _RUNS = {"$": Outcome.OK, "!": Outcome.FAILED, "^": Outcome.INTERRUPTED, "?": Outcome.NONE}
 _BOXES = {"x": "completed", "~": "in_progress", " ": "pending"}
@@ -135,7 +165,9 @@ def script(name: str, text: str, label: dict[str, object] | None = None) -> Case
             events[-1] = replace(last, text=f"{last.text}\n{line[2:]}" if last.text else line[2:])
         elif line.strip():
             events.append(_event(line, START + len(events) * 5_000, head.get("cwd", "")))
-    return case(name, "authored", map(_finished, events), label or {}, head.get("parent", ""), head.get("status", ""))
+    return case(
+        name, "authored", map(_finished, events), label or {}, head.get("parent", ""), head.get("status", "")
+    )
 
 
 def _event(line: str, at: int, cwd: str) -> Event:

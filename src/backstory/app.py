@@ -17,15 +17,15 @@ from backstory.capture import quarantine
 from backstory.capture.hookfiles import write_hook_settings
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
+from backstory.capture.remembered import USER, fact
+from backstory.capture.waiting import waiting
 from backstory.errors import SourceMissing, UsageError
 from backstory.hook import spool
 from backstory.hook.identity import claimed
 from backstory.model import (
-    Draft,
     Event,
     Kind,
     Memory,
-    MemoryKind,
     Project,
     Session,
     StoredEvent,
@@ -43,7 +43,6 @@ from backstory.store.protocol import Arrival, Injection, Job
 if TYPE_CHECKING:
     from backstory.work import Work
 
-USER = "user"
 _CATCH_UP_SECONDS = 5.0
 _LONGEST_NOTE = 20_000
 
@@ -128,17 +127,17 @@ class App:
         return self._store
 
     def catch_up(self, wait: float = _CATCH_UP_SECONDS) -> bool:
-        """Take in what lies in the spool, or wait for the worker that does; False if some still lies there."""
-        if not self._spooled():
-            return True
-        with lock(self.home.worker_lock) as held:
-            if held:
-                self._work().round()
-                return True
+        """Take in what lies in the spool, or wait for the worker that does; False if some is left."""
         deadline = time.monotonic() + wait
-        while self._spooled() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return not self._spooled()
+        while waiting(self.home):  # also what a hook left in the meantime: its worker found the lock held
+            with lock(self.home.worker_lock) as held:
+                if held:
+                    self._work().round()
+            if time.monotonic() > deadline:
+                return not waiting(self.home)
+            if not held:
+                time.sleep(0.05)
+        return True
 
     def _work(self) -> "Work":
         from backstory.work import Work  # distilling is most of what there is to import (160 ms)
@@ -160,8 +159,8 @@ class App:
 
     def project_at(self, folder: Path) -> Project:
         """The project of a folder, which need not exist any more."""
-        confirmed = read_state(self.home.confirmed, {})
-        return Places(self.store, confirmed, self.settings.project_monorepo).project(str(folder), clock.now_ms())
+        places = Places(self.store, self.confirmed(), self.settings.project_monorepo)
+        return places.project(str(folder), clock.now_ms())
 
     def project_named(self, name: str) -> Project:
         """The one project with this id, name or identity."""
@@ -177,9 +176,14 @@ class App:
         """All projects, the latest seen first."""
         return self.store.events.projects() if self.home.database.exists() else []
 
+    def confirmed(self) -> dict[str, str]:
+        """The folders whose `.backstory.toml` the user has agreed to, with what it says."""
+        found: dict[str, str] = read_state(self.home.confirmed, {})
+        return found
+
     def claim_at(self, folder: Path) -> tuple[Path, str, bool] | None:
         """The nearest `.backstory.toml`: its folder, the project that it names, whether the user agreed."""
-        confirmed = read_state(self.home.confirmed, {})
+        confirmed = self.confirmed()
         here = Path(os.path.realpath(folder))
         for place in (here, *here.parents):
             if name := claimed(str(place)):
@@ -194,7 +198,7 @@ class App:
                 f'{folder} has no .backstory.toml that names a project: write one that says project = "name"'
             )
         place, name, _ = claim
-        others = {k: v for k, v in read_state(self.home.confirmed, {}).items() if k != str(place)}
+        others = {k: v for k, v in self.confirmed().items() if k != str(place)}
         write_state(self.home.confirmed, others | ({str(place): name} if agreed else {}))
         self.publish_settings(self.settings)
         return place, name
@@ -206,7 +210,7 @@ class App:
         self.catch_up()
         if self.home.hook.is_dir():
             self.publish_settings(self.settings)  # the file may have been edited by hand
-        hook_settings = self.settings.for_hook(read_state(self.home.confirmed, {}))
+        hook_settings = self.settings.for_hook(self.confirmed())
         return brief_for(self.home, hook_settings, str(folder), agent, source, session)
 
     def search(
@@ -266,7 +270,8 @@ class App:
         self.catch_up()
         now = clock.now_ms()
         project = self.project_at(folder)
-        event = Event(USER, f"user-{project.id}", Kind.REMEMBERED, now, text.strip(), where=Where(str(folder)))
+        where = Where(str(folder))
+        event = Event(USER, f"user-{project.id}", Kind.REMEMBERED, now, text.strip(), where=where)
         key = self.store.events.key(event)
         clean = Privacy(self.settings).text(event.text)
         with self._alone():
@@ -275,9 +280,7 @@ class App:
                 added = self.store.events.add([arrival])[0]
                 session = self.store.events.session(added.session_id)
                 assert session is not None
-                draft = Draft(
-                    MemoryKind.FACT, clean, clean, now, (added.event_id,), said_by=USER, weight=2.0, auto=False
-                )
+                draft = fact(added.event_id, clean, now)
                 mid = self.store.memories.add(session, draft, Tier.VERBATIM, USER)
             prepare.project_file(self.home, self.store, project.id)
         memory = self.store.memories.memory(mid)
@@ -354,4 +357,4 @@ class App:
 
     def publish_settings(self, current: Settings) -> None:
         """Hand the hook the settings that it needs."""
-        write_hook_settings(self.home.root, current.for_hook(read_state(self.home.confirmed, {})))
+        write_hook_settings(self.home.root, current.for_hook(self.confirmed()))

@@ -41,7 +41,7 @@ else:
 def make_private_dir(path: Path) -> Path:
     """Create a folder that only its owner can enter, whatever the umask says."""
     path.mkdir(parents=True, exist_ok=True)
-    if os.stat(path).st_mode & 0o077:
+    if path.stat().st_mode & 0o077:
         path.chmod(0o700)
     return path
 
@@ -52,7 +52,7 @@ def _make_parent(path: Path) -> None:
 
 
 def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Replace `path` by `data` as a whole; missing parent folders are created, a symbolic link is followed."""
+    """Replace `path`, or what it links to, by `data` as a whole; missing parent folders are created."""
     path = Path(os.path.realpath(path)) if path.is_symlink() else path
     _make_parent(path)
     fd, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -113,7 +113,7 @@ def append_locked(path: Path, text: str) -> None:
     with lock(path.with_name(f".{path.name}.lock"), wait=30) as held:
         if not held:
             raise TimeoutError(f"{path} has been locked for 30 s by another process")
-        with path.open("ab", opener=lambda p, flags: os.open(p, flags, 0o600)) as file:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
             file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())

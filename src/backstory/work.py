@@ -1,11 +1,13 @@
 """One round of work: drain the spool, read transcripts, distil, prepare briefs, index. All of it resumable.
 
-Small batches release their spool files only after the briefs are prepared: until then the hook shows them
-from the spool, so that a worker killed at any point hides nothing from the next session.
+What is to be done is asked for in the transaction that makes it necessary, so that a kill at any point loses
+none of it. Small batches release their spool files only after the briefs are prepared: until then the hook
+shows them from the spool, and nothing is hidden from the next session.
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from backstory import clock, distil
 from backstory.atomic import read_state
@@ -13,7 +15,9 @@ from backstory.capture import transcripts
 from backstory.capture.drain import Batch, Drain
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
-from backstory.model import Session, Tier
+from backstory.capture.remembered import USER, fact
+from backstory.capture.waiting import waiting
+from backstory.model import Kind, MemoryKind, Session, StoredEvent, Tier
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.settings import Settings
@@ -23,6 +27,8 @@ from backstory.store.protocol import Job
 log = logging.getLogger(__name__)
 # As many spool files as the hook itself can show: a batch up to this size waits for its brief.
 _HELD_FILES = 300
+# Projects whose briefs are made anew each day: what they say of capture and of the last weeks has aged.
+_FRESH_PROJECTS = 100
 
 
 class Work:
@@ -33,37 +39,53 @@ class Work:
         self._settings = settings
         self._store = store
         self._privacy = Privacy(settings)
+        self._zone = clock.zone(settings.time_zone)
         self._confirmed = read_state(home.confirmed, {})
+        self._limits = distil.Limits(
+            max_turns=settings.distil_max_turns,
+            max_chars=settings.distil_max_chars,
+            min_turns_end=settings.distil_min_turns_end,
+            min_turns_compact=settings.distil_min_turns_compact,
+        )
+        with store.transaction():
+            store.jobs.reclaim()
 
     def round(self) -> int:
         """Do everything that is due now; gives how much was done, 0 when there was nothing."""
+        self._begin_day()
         places = Places(self._store, self._confirmed, self._settings.project_monorepo)
         drain = Drain(self._home, self._settings, self._store, places)
         done = 0
         held: list[Batch] = []
-        touched: set[str] = set()
         for batch in drain.batches():
             done += len(batch.receipts)
-            touched |= batch.sessions
             if len(batch.receipts) <= _HELD_FILES:
                 held.append(batch)
             else:
                 drain.release(batch)
-        done += self._run_jobs("transcript", lambda s: self._read_transcript(s, places))
-        done += self._run_jobs("distil", lambda s: self._distil(s, touched))
-        self._prepare(touched)
+                self._store.checkpoint()
+        done += self._run_jobs("transcript", self._read_transcript)
+        done += self._run_jobs("distil", self._distil)
+        done += self._run_jobs("brief", self._prepare)
         for batch in held:
             drain.release(batch)
-        return done + self._index()
+        return done + self._index(lambda: waiting(self._home))
 
-    def _run_jobs(self, kind: str, run: Callable[[Session], None]) -> int:
+    def _begin_day(self) -> None:
+        now = clock.now_ms()
+        today = clock.day_of(now, self._zone)
+        if self._store.books.meta("day") != today:
+            with self._store.transaction():
+                self._store.books.set_meta("day", today)
+                for project in self._store.events.projects()[:_FRESH_PROJECTS]:
+                    self._store.jobs.ask("brief", project.id, now)
+
+    def _run_jobs(self, kind: str, run: Callable[[str], None]) -> int:
         done = 0
         while (job := self._lease(kind)) is not None:
             done += 1
             try:
-                session = self._store.events.session(job.subject)
-                if session is not None:
-                    run(session)
+                run(job.subject)
             except Exception as error:  # one session's trouble must not stop the others'
                 log.exception("%s of %s failed", kind, job.subject)
                 with self._store.transaction():
@@ -81,56 +103,82 @@ class Work:
         with self._store.transaction():
             return self._store.jobs.lease(clock.now_ms(), kind)
 
-    def _read_transcript(self, session: Session, places: Places) -> None:
-        if self._settings.capture_transcripts:
-            transcripts.catch_up(self._store, session, places, self._privacy)
+    def _read_transcript(self, sid: str) -> None:
+        session = self._store.events.session(sid)
+        if session is not None and self._settings.capture_transcripts:
+            transcripts.catch_up(self._store, session, self._privacy)
             with self._store.transaction():
-                self._store.jobs.ask("distil", session.id, clock.now_ms())
+                self._store.jobs.ask("distil", sid, clock.now_ms())
 
-    def _distil(self, session: Session, touched: set[str]) -> None:
-        limits = distil.Limits(
-            max_turns=self._settings.distil_max_turns,
-            max_chars=self._settings.distil_max_chars,
-            min_turns_end=self._settings.distil_min_turns_end,
-            min_turns_compact=self._settings.distil_min_turns_compact,
-        )
-        events = self._store.events.of_session(session.id)
-        if reason := distil.too_little(session, events, limits):
-            log.info("SKIP session %s: %s", session.native_id, reason)
+    def _distil(self, sid: str) -> None:
+        session = self._store.events.session(sid)
+        if session is None:
             return
-        drafts = distil.distil_session(session, events, limits)
+        events = self._store.events.of_session(sid)
+        tier, made_by = Tier.RULES, distil.VERSION
+        if session.agent == USER:
+            drafts = [fact(e.id, e.event.text, e.event.at) for e in events if e.event.kind is Kind.REMEMBERED]
+            tier, made_by = Tier.VERBATIM, USER
+        elif reason := distil.too_little(session, events, self._limits):
+            log.info("session %s: %s", session.native_id, reason)
+            self._keep_checkpoint(session, events)
+            return
+        else:
+            drafts = distil.distil_session(session, events, self._limits)
         with self._store.transaction():
-            self._store.memories.replace(session, drafts, Tier.RULES, distil.VERSION)
-        touched.add(session.id)
+            self._store.memories.replace(session, drafts, tier, made_by)
+            self._ask_for_briefs(session)
 
-    def _prepare(self, session_ids: Iterable[str]) -> None:
-        projects = set()
-        for sid in session_ids:
-            if (session := self._store.events.session(sid)) is not None:
-                projects.add(session.project_id)
-                prepare.session_file(self._home, self._store, session)
-        for project_id in projects:
-            prepare.project_file(self._home, self._store, project_id)
+    def _keep_checkpoint(self, session: Session, events: Sequence[StoredEvent]) -> None:
+        """However short a session is: when it is being compacted, it must know what it was doing."""
+        relaxed = replace(self._limits, min_turns_compact=self._limits.min_turns_end)
+        for draft in distil.distil_session(session, events, relaxed):
+            if draft.kind is MemoryKind.CHECKPOINT:
+                with self._store.transaction():
+                    self._store.memories.add(session, draft, Tier.RULES, distil.VERSION)
+                    self._ask_for_briefs(session)
 
-    def _index(self) -> int:
+    def _ask_for_briefs(self, session: Session) -> None:
+        now = clock.now_ms()
+        self._store.jobs.ask("brief", session.id, now)
+        self._store.jobs.ask("brief", session.project_id, now)
+
+    def _prepare(self, subject: str) -> None:
+        """Write the file of a project or of a session; their ids begin differently."""
+        if subject.startswith("p"):
+            prepare.project_file(self._home, self._store, subject)
+        elif (session := self._store.events.session(subject)) is not None and not session.parent_id:
+            prepare.session_file(self._home, self._store, session)
+
+    def _index(self, interrupted: Callable[[], bool] = lambda: False) -> int:
         done = 0
         while True:
             with self._store.transaction():
                 step = self._store.passages.index_events()
-            if not step:
-                return done
             done += step
+            if not step or interrupted():
+                return done
 
     def rebuild(self, progress: Callable[[int, int], None] = lambda done, of: None) -> int:
-        """Make everything derived again from the events; gives the number of sessions."""
+        """Make everything derived again from the events; gives the number of sessions.
+
+        Killed in between, it is finished by the next worker.
+        """
         ids = self._store.events.all_session_ids()
+        now = clock.now_ms()
         with self._store.transaction():
             self._store.passages.clear()
-        touched: set[str] = set()
-        for number, sid in enumerate(ids, 1):
-            if (session := self._store.events.session(sid)) is not None:
-                self._distil(session, touched)
+            for sid in ids:
+                self._store.jobs.ask("distil", sid, now)
+        number = 0
+
+        def distil_next(sid: str) -> None:
+            nonlocal number
+            number += 1
+            self._distil(sid)
             progress(number, len(ids))
-        self._prepare(ids)
+
+        self._run_jobs("distil", distil_next)
+        self._run_jobs("brief", self._prepare)
         self._index()
         return len(ids)

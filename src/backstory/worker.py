@@ -18,30 +18,35 @@ from backstory import settings
 from backstory.atomic import lock, make_private_dir
 from backstory.capture import quarantine
 from backstory.capture.hookfiles import write_hook_files
+from backstory.capture.waiting import waiting
 from backstory.errors import BackstoryError
-from backstory.hook import spool
 from backstory.paths import Home
 from backstory.store import open_store
 from backstory.work import Work
 
 log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.1
+# `status` holds the lock for a moment, to see whether a worker does.
+_LOCK_SECONDS = 0.1
 
 
 def run(home: Home, linger: float | None = None) -> int:
     """Work until nothing is left for `linger` seconds; gives the number of things done."""
-    done = 0
+    done = idle = 0
     while True:
-        with lock(home.worker_lock) as held:
+        with lock(home.worker_lock, wait=_LOCK_SECONDS) as held:
             if not held:
                 log.info("another worker is at work")
                 return done
-            done += _work(home, linger)
-        if not _waiting(home):
+            step = _work(home, linger)
+        done += step
+        idle = 0 if step else idle + 1
+        if idle > 1 or not waiting(home):  # twice nothing done: what lies there is beyond us
             return done
 
 
 def _work(home: Home, linger: float | None) -> int:
+    """Round after round while there is something to do; then look at the spool until `linger` is over."""
     loaded, problems = settings.load(home)
     for problem in problems:
         log.warning("%s", problem)
@@ -49,25 +54,29 @@ def _work(home: Home, linger: float | None) -> int:
     with contextlib.closing(open_store(home)) as store:
         store.checkpoint()
         work = Work(home, loaded, store)
-        done = 0
+        opened = _inode(home.database)
+        done = step = work.round()
         idle_since = time.monotonic()
-        while True:
-            if _waiting(home) or idle_since == 0 or not done:
+        while opened and opened == _inode(home.database):  # deleted with its home: nothing more to do here
+            if step or waiting(home):
                 step = work.round()
                 done += step
-                if step:
-                    idle_since = time.monotonic()
-            if time.monotonic() - idle_since >= patience:
+            if step:
+                idle_since = time.monotonic()
+            elif time.monotonic() - idle_since >= patience:
                 break
-            time.sleep(_POLL_SECONDS)
+            else:
+                time.sleep(_POLL_SECONDS)
         quarantine.age_out(home)
         store.checkpoint()
     return done
 
 
-def _waiting(home: Home) -> bool:
-    """Whether a finished file or a mark lies in the spool."""
-    return bool(spool.entries(str(home.spool), newest=1)) or any(home.spool.glob("*.fail"))
+def _inode(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
 
 
 def main(argv: list[str]) -> int:
@@ -82,7 +91,8 @@ def main(argv: list[str]) -> int:
         return 0  # deleted on purpose: a worker must not bring it back
     log_to(home)
     try:
-        write_hook_files(home.root)
+        if home.hook.is_dir():  # gone after an uninstall, and to stay so
+            write_hook_files(home.root)
         run(home)
     except BackstoryError as error:
         log.error("%s", error)

@@ -1,10 +1,25 @@
 """A memory in a folder of its own, empty or with one session's work in it."""
 
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from .memory import Memory
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    """A command sends its log to a file; other tests want it where it was."""
+    logger = logging.getLogger("backstory")
+    before = logger.handlers[:], logger.propagate, logger.level
+    yield
+    for handler in logger.handlers:
+        if handler not in before[0]:
+            handler.close()
+    logger.handlers[:], logger.propagate = before[0], before[1]
+    logger.setLevel(before[2])
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from backstory.hook import spool
 from backstory.paths import Home
 
 AGENT = "claude-code"
+AGO = 15 * 1_000_000_000
 SESSION = "26406bad-70ca-4966-95a4-fe2c157b6d24"
 
 
@@ -27,6 +29,7 @@ class Memory:
     project: Path
     user: Path
     extra: dict[str, str] = field(default_factory=dict)
+    clock: int = field(default_factory=lambda: time.time_ns() - AGO)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -81,16 +84,19 @@ class Memory:
     def hook(self, event: str, *, session: str = SESSION, **payload: Any) -> None:
         """An agent's hook leaves a payload in the spool."""
         whole = {"session_id": session, "cwd": str(self.project), "hook_event_name": event, **payload}
+        self.home.mkdir(mode=0o700, exist_ok=True)
         data = json.dumps(whole, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        spool.write(str(self.home / "spool"), AGENT, event, data)
+        file = spool.write(str(self.home / "spool"), AGENT, event, data)
+        self.clock += 10_000_000
+        os.utime(file, ns=(self.clock, self.clock))
 
     def prompt(self, text: str, **more: Any) -> None:
         """A person asks for something."""
-        self.hook("UserPromptSubmit", prompt=text, prompt_id=f"p-{abs(hash(text))}", **more)
+        self.hook("UserPromptSubmit", prompt=text, prompt_id=f"p-{self.clock}", **more)
 
     def command(self, line: str, output: str, *, failed: bool = False, **more: Any) -> None:
         """The agent runs a command."""
-        used = {"tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": f"t-{abs(hash(line))}"}
+        used = {"tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": f"t-{self.clock}"}
         if failed:
             self.hook("PostToolUseFailure", **used, error=f"Exit code 1\n{output}", **more)
         else:
@@ -99,11 +105,15 @@ class Memory:
     def worked_here(self) -> None:
         """A session that fixes a test, decides something, and ends."""
         self.hook("SessionStart", source="startup")
-        self.prompt("The login test fails. Fix it, and sign the tokens with RS256 because Safari rejects HS256.")
+        self.prompt(
+            "The login test fails. Fix it, and sign the tokens with RS256 because Safari rejects HS256."
+        )
         self.command("pytest tests/test_login.py", "E  jwt.InvalidAlgorithmError: HS256", failed=True)
         self.command("pip install pyjwt[crypto]", "Successfully installed cryptography")
         self.command("pytest tests/test_login.py", "1 passed in 0.12s")
-        self.hook("Stop", last_assistant_message="The tokens are signed with RS256 now; the login test passes.")
+        self.hook(
+            "Stop", last_assistant_message="The tokens are signed with RS256 now; the login test passes."
+        )
         self.hook("SessionEnd", reason="prompt_input_exit")
         self.caught_up()
 

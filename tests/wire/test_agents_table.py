@@ -38,7 +38,7 @@ def test_cm_1_the_hooks_of_claude_code_have_short_explicit_timeouts() -> None:
 
 def test_tool_hooks_never_wake_the_worker_and_stops_always_do() -> None:
     wakes = {hook.name for hook in agent("claude-code").hooks if hook.wakes}
-    assert {"SessionStart", "Stop", "StopFailure", "SessionEnd", "UserPromptSubmit"} <= wakes
+    assert {"SessionStart", "Stop", "StopFailure", "SessionEnd"} <= wakes
     assert not {"PostToolUse", "PostToolUseFailure"} & wakes
 
 

@@ -22,7 +22,7 @@ NAME = "claude-code"
 # Stop is the durable point; a hook that runs after every tool call never starts a worker.
 HOOKS = (
     HookEvent("SessionStart", timeout=15, answers=True, wakes=True),
-    HookEvent("UserPromptSubmit", timeout=10, wakes=True),
+    HookEvent("UserPromptSubmit", timeout=10),
     HookEvent("PostToolUse", timeout=10),
     HookEvent("PostToolUseFailure", timeout=10),
     HookEvent("Stop", timeout=10, wakes=True),

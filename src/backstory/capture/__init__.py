@@ -1,9 +1,18 @@
 """Capture: from what hooks left in the spool, and agents' own transcripts, to stored events.
 
+install.py      plans to install and to uninstall, agent by agent
+plan.py         what a plan would change, and carrying it out
+entries.py      our entries in an agent's settings
+surfaces.py     per agent: where its settings and instructions lie
+sites.py        which agents' files we have written to
+installed.py    what is configured now, event by event
+instructions.py the marked block in CLAUDE.md or AGENTS.md
 hookfiles.py    the script and compiled code that agents' hooks run, written into the home
 drain.py        the spool into the store, each file exactly once
 privacy.py      what must not be kept: redaction, ignored files and projects
 places.py       which project a folder belongs to, also when it is gone
 transcripts.py  what hooks do not carry, from the agent's own history
 quarantine.py   what could not be read, kept with its reason
+waiting.py      whether anything waits for a drain
+remembered.py   what a person asks to remember
 """

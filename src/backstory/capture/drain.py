@@ -2,25 +2,29 @@
 
 One holder of the worker's lock runs it. A batch of files is read, redacted and committed together with the
 receipts of its files; only then are the files released. A kill in between leaves files whose receipts are
-there already: they are recognised and not stored again.
+there already: they are recognised and not stored again. A file that nobody can make sense of goes to
+quarantine, whatever the reason: it never blocks the others.
 """
+# At thousands of files a second, a Path costs more than reading what it names.
+# ruff: noqa: PTH108, PTH116, PTH118, PTH119
 
 import contextlib
-import fnmatch
 import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from backstory import clock
 from backstory.agents import AGENTS, Agent
 from backstory.agents.agent import Unreadable
+from backstory.agents.fields import ident
 from backstory.capture import quarantine
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
+from backstory.capture.waiting import given_up, marks
+from backstory.errors import StoreUnusable
 from backstory.hook import spool
 from backstory.hook.identity import session_id
 from backstory.hook.payload import BadPayload, parse
@@ -28,18 +32,21 @@ from backstory.model import Event, Kind
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store
-from backstory.store.protocol import Added, Arrival, Injection, Receipt
+from backstory.store.protocol import Arrival, Injection, Receipt
 
 log = logging.getLogger(__name__)
 
 BATCH_FILES = 1_000
 BATCH_BYTES = 4 * 1024 * 1024
-# A file without its trailer may still be being written for as long as an agent lets a hook run.
-UNFINISHED_SECONDS = 60
+# Who waits longer than this for a worker should hear about it.
+LATE_SECONDS = 3_600
 # An old file says nothing about what the work tree looks like now.
 _DIFFSTAT_SECONDS = 60
 _ENDS_TURN = (Kind.TURN_ENDED, Kind.TURN_FAILED, Kind.SESSION_ENDED, Kind.COMPACTING)
-_TRANSCRIPT_GREW = (*_ENDS_TURN, Kind.SUBAGENT_ENDED)
+# Counters that a brief tells the user about, in every project.
+_NOTICED = ("failed", "quarantined", "late")
+
+Counts = Counter[tuple[str, str, str]]
 
 
 @dataclass(slots=True)
@@ -47,8 +54,17 @@ class Batch:
     """What one pass has stored; `release` it when its memories are made."""
 
     receipts: list[Receipt] = field(default_factory=list)
-    sessions: set[str] = field(default_factory=set)
     stored: int = 0
+
+
+@dataclass(slots=True)
+class _Load:
+    """A batch on its way into the store."""
+
+    receipts: list[Receipt] = field(default_factory=list)
+    arrivals: list[tuple[str, Arrival]] = field(default_factory=list)
+    injections: list[Injection] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counter)
 
 
 class Drain:
@@ -56,80 +72,93 @@ class Drain:
 
     def __init__(self, home: Home, settings: Settings, store: Store, places: Places) -> None:
         self._home = home
+        self._folder = str(home.spool)
         self._store = store
         self._places = places
         self._privacy = Privacy(settings)
-        self._skipped_tools = settings.capture_skip_tools
+        self._zone = clock.zone(settings.time_zone)
+        self._known: set[Receipt] = set()
+        self._released: list[Receipt] = []
 
     def batches(self) -> Iterator[Batch]:
         """Store what lies in the spool now, batch by batch; the caller releases each."""
-        self._drop_old_receipts()
-        entries = spool.entries(str(self._home.spool))
-        start = 0
-        while start < len(entries):
-            end, size = start, 0
-            while end < len(entries) and end - start < BATCH_FILES and (size < BATCH_BYTES or end == start):
-                size += entries[end].size
-                end += 1
-            batch = self._store_batch(entries[start:end])
-            start = end
-            yield batch
-        if marks := self._fail_marks():
-            yield marks
+        entries = spool.entries(self._folder)
+        if known := self._store.books.receipts():
+            names = {os.path.basename(entry.path) for entry in entries} | set(marks(self._folder))
+            self._released += [receipt for receipt in known if receipt.name not in names]
+        self._known = set(known)
+        for part in _parts(entries):
+            yield self._store_batch(part)
+        if failures := self._fail_marks():
+            yield failures
+        self._drop_receipts()
 
     def release(self, batch: Batch) -> None:
         """Remove the files of a batch: all that they held is stored."""
         for receipt in batch.receipts:
             with contextlib.suppress(FileNotFoundError):
-                (self._home.spool / receipt.name).unlink()
+                os.unlink(os.path.join(self._folder, receipt.name))
+        self._released += batch.receipts
 
-    def _drop_old_receipts(self) -> None:
-        gone = [r for r in self._store.books.receipts() if not (self._home.spool / r.name).exists()]
-        if gone:
+    def _drop_receipts(self) -> None:
+        if self._released:
             with self._store.transaction():
-                self._store.books.drop_receipts(gone)
+                self._store.books.drop_receipts(self._released)
+            self._released = []
 
     def _store_batch(self, entries: list[spool.Entry]) -> Batch:
-        batch = Batch()
-        counts: Counter[tuple[str, str, str]] = Counter()
-        arrivals: list[tuple[str, Arrival]] = []
-        injections: list[Injection] = []
+        load = _Load()
         for entry in entries:
-            receipt = Receipt(os.path.basename(entry.path), entry.inode, entry.mtime_ns)
-            key = (entry.name.agent, entry.name.event)
-            if self._store.books.has_receipt(receipt):
-                batch.receipts.append(receipt)
-                continue
-            try:
-                data = spool.read(entry.path)
-                if data is None:
-                    if not self._given_up(entry):
-                        continue
-                    raise BadPayload("unfinished: the hook was killed before it had written everything")
-                events, injection = self._read(entry, data, counts)
-            except (BadPayload, Unreadable) as error:
-                self._quarantine(entry, str(error))
-                counts[*key, "quarantined"] += 1
-            else:
-                arrivals += [(entry.name.event, arrival) for arrival in events]
-                if injection is not None:
-                    injections.append(injection)
-                counts[*key, "spooled"] += 1
-            batch.receipts.append(receipt)
-        self._commit(batch, arrivals, injections, counts)
-        return batch
+            self._take(entry, load)
+        try:
+            return self._commit(load)
+        except StoreUnusable:
+            raise
+        except Exception as error:
+            if len(entries) > 1:  # find the one that cannot be stored
+                batches = [self._store_batch([entry]) for entry in entries]
+                receipts = [receipt for batch in batches for receipt in batch.receipts]
+                return Batch(receipts, sum(batch.stored for batch in batches))
+            log.exception("%s cannot be stored", entries[0].path)
+            load = _Load(load.receipts)
+            self._quarantine(entries[0], f"{type(error).__name__} when it was stored", load.counts)
+            return self._commit(load)
 
-    def _given_up(self, entry: spool.Entry) -> bool:
-        return Path(entry.path).exists() and time.time() - entry.mtime_ns / 1e9 > UNFINISHED_SECONDS
-
-    def _quarantine(self, entry: spool.Entry, reason: str) -> None:
+    def _take(self, entry: spool.Entry, load: _Load) -> None:
+        """Add what one file holds to the load; leave it where it is while it is still being written."""
+        if self._known and (receipt := _receipt(entry)) in self._known:
+            load.receipts.append(receipt)
+            return
+        agent, event = entry.name.agent, entry.name.event
+        data = spool.read(entry.path)
+        if data is None and not given_up(entry):
+            return
+        try:
+            if data is None:
+                raise BadPayload("unfinished: the hook was killed before it had written everything")
+            self._understand(entry, data, load)
+        except (BadPayload, Unreadable) as error:
+            self._quarantine(entry, error.reason, load.counts)
+        except StoreUnusable:
+            raise
+        except Exception as error:  # one payload's trouble must not stop the others
+            log.exception("%s cannot be read", entry.path)
+            self._quarantine(entry, f"{type(error).__name__} when it was read", load.counts)
+        else:
+            load.counts[agent, event, "spooled"] += 1
+            if time.time() - entry.mtime_ns / 1e9 > LATE_SECONDS:
+                load.counts[agent, event, "late"] += 1
+        # The trailer may have been written after the folder was listed: the receipt is of what was read.
         with contextlib.suppress(FileNotFoundError):
-            path = Path(entry.path)
-            quarantine.put(self._home, path, path.read_bytes(), reason, self._privacy)
+            stat = os.stat(entry.path)
+            load.receipts.append(Receipt(os.path.basename(entry.path), stat.st_ino, stat.st_mtime_ns))
 
-    def _read(
-        self, entry: spool.Entry, data: bytes, counts: Counter[tuple[str, str, str]]
-    ) -> tuple[list[Arrival], Injection | None]:
+    def _quarantine(self, entry: spool.Entry, reason: str, counts: Counts) -> None:
+        if quarantine.put(self._home, entry, reason, self._privacy):
+            counts[entry.name.agent, entry.name.event, "quarantined"] += 1
+
+    def _understand(self, entry: spool.Entry, data: bytes, load: _Load) -> None:
+        """Parse, read and clean one payload; nothing of it is in the load if that fails."""
         name = entry.name
         agent = AGENTS.get(name.agent)
         if agent is None:
@@ -137,25 +166,24 @@ class Drain:
         payload = parse(data)
         at = entry.mtime_ns // 1_000_000
         if name.event == spool.RECEIPT:
-            return [], _injection(agent, payload, at)
-        raw = data.decode("utf-8", "replace")
-        arrivals = []
+            load.injections.append(_injection(agent, payload, at))
+            return
+        events = []
         for event in agent.read_hook(name.event, payload, at):
-            if self._privacy.ignores_folder(event.where.cwd):
-                counts[name.agent, name.event, "ignored"] += 1
-            elif self._skips(agent, event):
-                counts[name.agent, name.event, "skipped"] += 1
+            if refused := self._privacy.refuses(event, agent.our_tools):
+                load.counts[name.agent, name.event, refused] += 1
             else:
-                key = self._store.events.key(event)
-                clean = self._privacy.cleaned(event, payload, raw)
-                arrivals.append(Arrival(self._placed(clean), self._places.project(clean.where.cwd, at), key))
-                raw, payload = ("", {}) if len(arrivals) == 1 else (raw, payload)
-        return arrivals, None
-
-    def _skips(self, agent: Agent, event: Event) -> bool:
-        return bool(event.tool) and any(
-            fnmatch.fnmatch(event.tool, glob) for glob in (*agent.our_tools, *self._skipped_tools)
+                events.append(event)
+        if not events:
+            return
+        keys = [self._store.events.key(event) for event in events]
+        clean = self._privacy.cleaned(
+            events, payload, _plain(data), lambda cleaned: agent.read_hook(name.event, cleaned, at)
         )
+        load.arrivals += [
+            (name.event, Arrival(self._placed(event), self._places.project(event.where.cwd, at), key))
+            for event, key in zip(clean, keys, strict=True)
+        ]
 
     def _placed(self, event: Event) -> Event:
         where = self._places.where(event.where.cwd)
@@ -165,72 +193,98 @@ class Drain:
             return replace(event, where=where, target=event.target or diffstat or "")
         return replace(event, where=where)
 
-    def _commit(
-        self,
-        batch: Batch,
-        arrivals: list[tuple[str, Arrival]],
-        injections: list[Injection],
-        counts: Counter[tuple[str, str, str]],
-    ) -> None:
-        if not batch.receipts:
-            return
+    def _commit(self, load: _Load) -> Batch:
+        batch = Batch(load.receipts)
+        if not load.receipts and not load.arrivals:
+            return batch
         now = clock.now_ms()
+        counts = load.counts.copy()
+        changed: set[str] = set()
+        grown: set[str] = set()
         with self._store.transaction():
-            added = self._store.events.add([arrival for _, arrival in arrivals])
-            for (name, arrival), result in zip(arrivals, added, strict=True):
+            added = self._store.events.add([arrival for _, arrival in load.arrivals])
+            for (name, arrival), result in zip(load.arrivals, added, strict=True):
                 counts[arrival.event.agent, name, "stored" if result.new else "duplicate"] += 1
                 if result.new:
                     batch.stored += 1
-                    self._ask_for_work(arrival, result, now)
-                    batch.sessions.add(result.session_id)
-            self._note_places(arrivals, now)
-            for injection in injections:
-                if self._store.events.session(injection.session_id) is not None:
-                    self._store.briefs.add(injection)
-                    batch.sessions.add(injection.session_id)
-            self._store.books.add_receipts(batch.receipts)
-            self._store.books.count(clock.day_of(now), counts)
+                    changed.add(result.session_id)
+                    if arrival.event.kind in _ENDS_TURN:
+                        grown.add(result.session_id)
+            self._note_places(load.arrivals, now)
+            for injection in load.injections:
+                self._store.briefs.add(injection)
+            self._ask("transcript", grown, now)
+            self._ask("distil", changed, now)
+            self._ask("brief", {injection.session_id for injection in load.injections}, now)
+            if any(name in _NOTICED for _, _, name in counts):
+                self._ask("brief", (project.id for project in self._store.events.projects()), now)
+            self._store.books.drop_receipts(self._released)
+            self._store.books.add_receipts(load.receipts)
+            self._store.books.count(clock.day_of(now, self._zone), counts)
+        self._released = []
+        return batch
+
+    def _ask(self, kind: str, subjects: Iterable[str], now: int) -> None:
+        for subject in subjects:
+            self._store.jobs.ask(kind, subject, now)
 
     def _note_places(self, arrivals: list[tuple[str, Arrival]], now: int) -> None:
-        seen = {arrival.event.where.cwd: arrival.project for _, arrival in arrivals if arrival.event.where.cwd}
+        seen = {arrival.event.where.cwd: arrival.project for _, arrival in arrivals}
+        seen.pop("", None)
         for cwd, project in seen.items():
             self._store.events.note_project(replace(project, seen_at=now))
             self._store.events.note_place(cwd, project.id, now)
 
-    def _ask_for_work(self, arrival: Arrival, added: Added, now: int) -> None:
-        self._store.jobs.ask("distil", added.session_id, now)
-        if arrival.event.kind in _TRANSCRIPT_GREW:
-            self._store.jobs.ask("transcript", added.session_id, now)
-
     def _fail_marks(self) -> Batch | None:
         """Count what hooks could not do; the marks are removed once they are counted."""
-        counts: Counter[tuple[str, str, str]] = Counter()
-        batch = Batch()
-        try:
-            files = sorted(self._home.spool.glob("*.fail"))
-        except OSError:
-            return None
-        for path in files:
-            parsed = spool.parse_fail(path.name)
+        load = _Load()
+        for name in marks(self._folder):
+            parsed = spool.parse_fail(name)
             with contextlib.suppress(FileNotFoundError):
-                stat = path.lstat()
-                receipt = Receipt(path.name, stat.st_ino, stat.st_mtime_ns)
-                if parsed is not None and not self._store.books.has_receipt(receipt):
+                stat = os.lstat(os.path.join(self._folder, name))
+                receipt = Receipt(name, stat.st_ino, stat.st_mtime_ns)
+                if parsed is not None and receipt not in self._known:
                     agent, event, reason = parsed
-                    counts[agent, event, "failed"] += 1
+                    load.counts[agent, event, "failed"] += 1
                     log.warning("a hook failed: %s %s (%s)", agent or "-", event or "-", reason)
-                batch.receipts.append(receipt)
-        self._commit(batch, [], [], counts)
-        return batch if batch.receipts else None
+                load.receipts.append(receipt)
+        return self._commit(load) if load.receipts else None
+
+
+def _parts(entries: list[spool.Entry]) -> Iterator[list[spool.Entry]]:
+    """The entries in batches that fit into memory and into one transaction."""
+    part: list[spool.Entry] = []
+    size = 0
+    for entry in entries:
+        if part and (len(part) >= BATCH_FILES or size + entry.size > BATCH_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(entry)
+        size += entry.size
+    if part:
+        yield part
+
+
+def _receipt(entry: spool.Entry) -> Receipt:
+    return Receipt(os.path.basename(entry.path), entry.inode, entry.mtime_ns)
+
+
+def _plain(data: bytes) -> str:
+    """The payload's text, or "" if it is not plain UTF-8 and redaction could be fooled by it."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return ""
+    return "" if "\0" in text else text
 
 
 def _injection(agent: Agent, payload: dict[str, object], at: int) -> Injection:
     def number(key: str, default: int = 0) -> int:
         value = payload.get(key)
-        return value if isinstance(value, int) else default
+        return value if isinstance(value, int) and 0 <= value < 2**62 else default
 
-    native, shown = payload.get("session_id"), payload.get("shown")
-    if not isinstance(native, str):
+    native, shown = ident(payload.get("session_id")), payload.get("shown")
+    if not native:
         raise BadPayload("a receipt without a session")
     ids = tuple(item for item in shown if isinstance(item, str)) if isinstance(shown, list) else ()
     return Injection(

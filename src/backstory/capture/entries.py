@@ -1,6 +1,6 @@
 """Our entries in an agent's settings: text in, text out, everybody else's entries untouched.
 
-    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "… BACKSTORY_AGENT=… hook.sh …", "timeout": 10}]}]}
+    {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "… hook.sh …", "timeout": 10}]}]}}
 
 The command itself is the mark: whatever names the agent for our script is ours, also from another home or
 an older Backstory. A group without a matcher fires for every source and every tool.

@@ -3,12 +3,15 @@
 import os
 import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 
 from backstory.hook.identity import Place, project_id, resolve
 from backstory.model import Project, Where
 from backstory.store import Store
 
 _GIT_SECONDS = 2
+# Takes no lock that the agent's own git would stumble over, and starts no program that a repository names.
+_GIT = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false")
 
 
 class Places:
@@ -20,26 +23,32 @@ class Places:
         self._monorepo = monorepo
         self._places: dict[str, Place] = {}
         self._projects: dict[str, Project] = {}
+        self._wheres: dict[str, Where] = {}
         self._diffs: dict[str, str | None] = {}
 
     def project(self, cwd: str, at: int) -> Project:
         """The project that a folder belongs to; a folder that is gone keeps the one it had."""
         if cwd in self._projects:
             return self._projects[cwd]
-        project = None if os.path.isdir(cwd) else self._store.events.project_of_place(cwd)
+        project = None if _is_dir(cwd) else self._store.events.project_of_place(cwd)
         if project is None:
             place = self._place(cwd)
-            project = Project(project_id(place.identity), place.identity, place.name, place.root, at)
+            identity, name, root = _storable(place.identity), _storable(place.name), _storable(place.root)
+            project = Project(project_id(place.identity), identity, name, root, at)
         self._projects[cwd] = project
         return project
 
     def where(self, cwd: str) -> Where:
         """The state of git in a folder, as far as plain files tell."""
-        place = self._place(cwd)
-        return Where(cwd, place.branch, place.commit, place.worktree)
+        where = self._wheres.get(cwd)
+        if where is None:
+            place = self._place(cwd)
+            where = Where(cwd, _storable(place.branch), place.commit, _storable(place.worktree))
+            self._wheres[cwd] = where
+        return where
 
     def diffstat(self, cwd: str) -> str | None:
-        """What `git diff --shortstat` says of the work tree: "" if it is clean, None if there is no telling."""
+        """What `git diff --shortstat` says of the work tree: "" if it is clean, None if nobody can tell."""
         place = self._place(cwd)
         root = place.root if place.common_dir else ""
         if root not in self._diffs:
@@ -52,10 +61,23 @@ class Places:
         return self._places[cwd]
 
 
+def _is_dir(cwd: str) -> bool:
+    try:
+        return Path(cwd).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _storable(name: str) -> str:
+    """A name from the file system, which need not be UTF-8; what is not is written out and stays distinct."""
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
+
+
 def _shortstat(root: str) -> str | None:
     try:
         done = subprocess.run(
-            ["git", "--no-optional-locks", "-C", root, "diff", "--shortstat", "HEAD"],
+            [*_GIT, "-C", root, "diff", "--no-ext-diff", "--no-textconv", "--shortstat", "HEAD"],
+            env={name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
             capture_output=True,
             timeout=_GIT_SECONDS,
             stdin=subprocess.DEVNULL,

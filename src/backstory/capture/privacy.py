@@ -1,16 +1,16 @@
 """What must not be kept: secrets, private spans, ignored files, tools and projects.
 
 Applied to every event before its first write outside the spool. The semantic key is made before, so that
-the same thing stays the same thing when the rules change. Secrets go before a text is cut to its excerpt: half
-of a private key is no longer recognised as one.
+the same thing stays the same thing when the rules change. Secrets go before a text is cut to its excerpt:
+half of a private key is no longer recognised as one.
 """
 
 import fnmatch
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from backstory.hook.redact import Redactor
 from backstory.model import Action, Event
@@ -30,7 +30,7 @@ class Privacy:
     def __init__(self, settings: Settings) -> None:
         self._redactor = Redactor(off=tuple(settings.privacy_redact_off))
         self._paths = _globs(settings.privacy_ignore_paths)
-        folders = [os.path.expanduser(glob) for glob in settings.privacy_ignore_projects]
+        folders = [str(Path(glob).expanduser()) for glob in settings.privacy_ignore_projects]
         self._folders = _globs([*folders, *(glob.rstrip("/") + "/*" for glob in folders)])
         self._tools = _globs(settings.capture_skip_tools)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from backstory.atomic import make_private_dir, write_atomic
 from backstory.capture.privacy import Privacy
+from backstory.hook.spool import Entry
 from backstory.paths import Home
 
 log = logging.getLogger(__name__)
@@ -13,13 +14,23 @@ KEPT_DAYS = 14
 _REASON = ".reason"
 
 
-def put(home: Home, file: Path, data: bytes, reason: str, privacy: Privacy) -> None:
-    """Copy a spooled file's redacted bytes and the reason into quarantine; the caller removes the file."""
-    make_private_dir(home.quarantine)
-    target = home.quarantine / f"{file.name}.{time.time_ns():x}"
-    write_atomic(target, privacy.raw(data))
+def put(home: Home, entry: Entry, reason: str, privacy: Privacy) -> bool:
+    """Copy a spooled file, redacted, and the reason into quarantine; the caller removes the file.
+
+    False if the file is gone or not ours to read. The name is the same each time, so that a drain that
+    was killed in between leaves one copy.
+    """
+    file = Path(entry.path)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        log.warning("%s cannot be read: %s", file.name, error)
+        return False
+    target = make_private_dir(home.quarantine) / f"{file.name}.{entry.mtime_ns:x}"
     write_atomic(target.with_name(target.name + _REASON), reason.encode())
+    write_atomic(target, privacy.raw(data))
     log.warning("quarantined %s: %s", file.name, reason)
+    return True
 
 
 def listing(home: Home) -> list[tuple[str, str]]:
@@ -40,9 +51,10 @@ def age_out(home: Home) -> int:
     removed = 0
     for name, reason in listing(home):
         file = home.quarantine / name
-        if file.exists() and file.stat().st_mtime < limit:
-            file.unlink()
-            file.with_name(name + _REASON).unlink(missing_ok=True)
+        noted = file.with_name(name + _REASON)
+        if noted.stat().st_mtime < limit:
+            file.unlink(missing_ok=True)
+            noted.unlink()
             log.warning("removed %s from quarantine after %d days (%s)", name, KEPT_DAYS, reason)
             removed += 1
     return removed

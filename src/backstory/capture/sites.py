@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory.atomic import read_state, write_state
-from backstory.errors import UsageError
+from backstory.errors import Failed, UsageError
 from backstory.paths import Home
 
 SETTINGS = "settings"
@@ -33,7 +33,12 @@ def state_file(home: Home) -> Path:
 
 def known(home: Home) -> dict[str, tuple[Site, ...]]:
     """What each agent's installation has written to."""
-    state = read_state(state_file(home), {})
+    try:
+        state = read_state(state_file(home), {})
+    except OSError as error:
+        raise Failed(
+            f"the home {home.root} cannot be used ({error.strerror or error}): mend that first"
+        ) from None
     rows = state.items() if isinstance(state, dict) else ()
     return {str(agent): tuple(_sites(entries)) for agent, entries in rows if isinstance(entries, list)}
 
@@ -79,4 +84,6 @@ def read_text(file: Path) -> str | None:
             f"{file} is not UTF-8 (byte {error.start}) and stays as it is: save it as UTF-8, then try again"
         ) from None
     except OSError as error:
-        raise UsageError(f"{file} cannot be read ({error.strerror or error}): make it readable first") from None
+        raise UsageError(
+            f"{file} cannot be read ({error.strerror or error}): make it readable first"
+        ) from None

@@ -1,18 +1,20 @@
 """What hooks do not carry (the assistant's words in mid-turn), from the agent's own transcript.
 
 Read in place from the last prompt that was seen: the turn it began is read again, which costs little and
-lets every line know its prompt. What live capture stored already meets the same rows.
+lets every line know its prompt. What is stored already meets the same rows. How far it was read is noted
+in the transaction that stores what was read.
 """
 
 import logging
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 from backstory import clock
-from backstory.agents import AGENTS
-from backstory.capture.places import Places
+from backstory.agents import AGENTS, Agent, HistoryReader
 from backstory.capture.privacy import Privacy
-from backstory.model import Session, SessionStatus
+from backstory.model import Event, Session, SessionStatus
 from backstory.store import Store
 from backstory.store.protocol import Arrival
 
@@ -20,7 +22,7 @@ log = logging.getLogger(__name__)
 _BATCH = 500
 
 
-def catch_up(store: Store, session: Session, places: Places, privacy: Privacy) -> int:
+def catch_up(store: Store, session: Session, privacy: Privacy) -> int:
     """Store what a session's transcript has beyond what is stored; gives the number of new events."""
     agent = AGENTS.get(session.agent)
     if agent is None or agent.reader is None or session.parent_id:
@@ -31,42 +33,57 @@ def catch_up(store: Store, session: Session, places: Places, privacy: Privacy) -
     path = Path(session.transcript)
     try:
         size = path.stat().st_size
+        turn_start, known_size = store.books.transcript_mark(session.transcript)
+        if size == known_size:
+            return 0
+        start = turn_start if size > known_size else 0  # a smaller one was written anew
+        reader = agent.reader(session.native_id, start, session.transcript)
+        with path.open("rb") as file:
+            file.seek(start)
+            new = _read(store, session, agent, reader, file, privacy)
     except OSError as error:
         log.info("SKIP transcript of session %s: %s", session.native_id, error)
         return 0
-    mark, known_size = store.books.transcript_mark(session.transcript)
-    if size == known_size:
-        return 0
-    if size < mark:
-        mark = 0  # it was written anew
-    reader = agent.reader(session.native_id, mark, session.transcript)
-    arrivals: list[Arrival] = []
-    new = 0
-    with path.open("rb") as file:
-        file.seek(mark)
-        for line in file:
-            for event in reader.feed(line):
-                cwd = event.where.cwd or session.cwd
-                where = replace(event.where, cwd=cwd, branch=event.where.branch or session.branch)
-                clean = privacy.cleaned_text(replace(event, where=where))
-                project = store.events.project(session.project_id) or places.project(cwd, event.at)
-                arrivals.append(Arrival(clean, project, store.events.key(event)))
-            if len(arrivals) >= _BATCH:
-                new += _store(store, arrivals)
-                arrivals = []
-    if session.status is not SessionStatus.ACTIVE:
-        project = store.events.project(session.project_id) or places.project(session.cwd, session.last_at)
-        arrivals += [Arrival(privacy.cleaned_text(e), project, store.events.key(e)) for e in reader.finish()]
-    new += _store(store, arrivals)
-    if reader.counts["malformed"]:
-        log.warning("%s: %d lines could not be read and were skipped", path, reader.counts["malformed"])
-    with store.transaction():
-        store.books.set_transcript_mark(session.transcript, session.id, (reader.turn_start, size), clock.now_ms())
+    if skipped := reader.counts["malformed"]:
+        log.warning("%s: %d lines could not be read and were skipped", path, skipped)
     return new
 
 
-def _store(store: Store, arrivals: list[Arrival]) -> int:
-    if not arrivals:
-        return 0
-    with store.transaction():
-        return sum(added.new for added in store.events.add(arrivals))
+def _read(
+    store: Store, session: Session, agent: Agent, reader: HistoryReader, file: BinaryIO, privacy: Privacy
+) -> int:
+    project = store.events.project(session.project_id)
+    assert project is not None
+    assert agent.reader is not None
+    twin = agent.reader(session.native_id, file.tell(), session.transcript)
+    arrivals: list[Arrival] = []
+    new = 0
+
+    def save() -> int:
+        mark = (reader.turn_start, file.tell())
+        with store.transaction():
+            added = store.events.add(arrivals)
+            store.books.set_transcript_mark(session.transcript, session.id, mark, clock.now_ms())
+        arrivals.clear()
+        return sum(result.new for result in added)
+
+    ended = session.status is not SessionStatus.ACTIVE
+    for events, again in _told_twice(reader, twin, file, privacy, ended):
+        for event, clean in zip(events, privacy.excerpts(events, again), strict=True):
+            if not privacy.refuses(event, agent.our_tools):
+                cwd, branch = event.where.cwd or session.cwd, event.where.branch or session.branch
+                kept = replace(privacy.hidden(clean), where=replace(event.where, cwd=cwd, branch=branch))
+                arrivals.append(Arrival(kept, project, store.events.key(event)))
+        if len(arrivals) >= _BATCH:
+            new += save()
+    return new + save()
+
+
+def _told_twice(
+    reader: HistoryReader, twin: HistoryReader, file: BinaryIO, privacy: Privacy, ended: bool
+) -> Iterator[tuple[list[Event], list[Event]]]:
+    """The events of each line as they are, for their keys, and with its secrets gone, for their texts."""
+    while line := file.readline():
+        yield reader.feed(line), twin.feed(privacy.line(line))
+    if ended:
+        yield reader.finish(), twin.finish()

@@ -45,6 +45,8 @@ def to_file(home: Home) -> Path:
     if not any(isinstance(h, _LogFile) and h.baseFilename == str(path) for h in logger.handlers):
         handler = _LogFile(path, delay=True)
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        for old in logger.handlers:
+            old.close()
         logger.handlers[:] = [handler]
         logger.propagate = False
         logger.setLevel(logging.INFO)

@@ -177,6 +177,12 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
+def count(number: int, noun: str) -> str:
+    """A number of things: 1 event, 2,000 events, 3 memories."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else many}"
+
+
 def listed(items: Iterable[str]) -> str:
     """Words as people list them: a, b and c."""
     words = list(items)

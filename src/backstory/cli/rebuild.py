@@ -2,7 +2,7 @@
 
 import click
 
-from backstory.cli.output import json_option, line, print_json, progress
+from backstory.cli.output import count, json_option, line, print_json, progress
 from backstory.cli.scope import opened
 
 
@@ -21,4 +21,5 @@ def rebuild(as_json: bool) -> None:
     if as_json:
         print_json({"sessions": sessions, "events": status.events, "memories": status.memories})
     else:
-        line(f"{sessions} sessions rebuilt from {status.events} events: {status.memories} memories")
+        made = count(status.memories, "memory")
+        line(f"{count(sessions, 'session')} rebuilt from {count(status.events, 'event')}: {made}")

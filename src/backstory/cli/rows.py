@@ -4,7 +4,7 @@ from datetime import tzinfo
 from typing import Any
 
 from backstory import clock
-from backstory.cli.output import Styled, one_line, when
+from backstory.cli.output import Styled, count, one_line, when
 from backstory.hook.brief import HANDLE
 from backstory.model import Event, Kind, Memory, Outcome, Session, SessionStatus, StoredEvent
 
@@ -50,7 +50,7 @@ def session_row(session: Session, zone: tzinfo | None) -> list[str | Styled]:
         (session.agent, "dim"),
         (session.status, "green" if alive else "dim"),
         (session.project_name, "dim"),
-        one_line(session.title, _TEXT) or f"{session.event_count} events",
+        one_line(session.title, _TEXT) or count(session.event_count, "event"),
     ]
 
 

@@ -7,7 +7,7 @@ import click
 
 from backstory import clock
 from backstory.app import EventView, MemoryView, SessionView
-from backstory.cli.output import json_option, line, print_json, raw, table, when
+from backstory.cli.output import count, json_option, line, print_json, raw, table, when
 from backstory.cli.rows import (
     event_json,
     event_row,
@@ -154,7 +154,7 @@ def _print_session(view: SessionView, zone: tzinfo | None) -> None:
         ("project", session.project_name),
         ("folder", session.cwd),
         ("branch", session.branch),
-        ("size", f"{session.prompt_count} prompts, {session.event_count} events"),
+        ("size", f"{count(session.prompt_count, 'prompt')}, {count(session.event_count, 'event')}"),
         ("briefs", ", ".join(f"{b.source}: {b.chars} characters" for b in view.injections)),
     )
     if view.memories:

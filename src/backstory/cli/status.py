@@ -4,7 +4,7 @@ import click
 
 from backstory import clock
 from backstory.app import Status
-from backstory.cli.output import Styled, json_option, listed, print_json, table, when
+from backstory.cli.output import Styled, count, json_option, listed, print_json, table, when
 from backstory.cli.scope import opened
 from backstory.model import Project
 
@@ -28,20 +28,20 @@ def status(as_json: bool) -> None:
         if found.schema
         else "nothing stored yet"
     )
-    made_from = f"{found.events:,} events in {found.sessions:,} sessions"
+    made_from = f"{count(found.events, 'event')} in {count(found.sessions, 'session')}"
     names = f": {listed(p.name for p in projects[:8])}" if projects else ""
     rows: list[tuple[str, str | Styled]] = [
         ("home", f"{found.home} ({size})"),
-        ("memory", f"{found.memories:,} memories from {made_from}"),
+        ("memory", f"{count(found.memories, 'memory')} from {made_from}"),
         ("projects", f"{found.projects:,}{names}"),
         ("last event", last),
         ("spool", f"{found.spooled:,} waiting, {found.quarantined:,} in quarantine"),
-        ("met twice", f"{found.duplicates:,} events, stored once"),
+        ("met twice", f"{count(found.duplicates, 'event')}, stored once"),
         ("hooks", f"{found.failed_hooks:,} failed"),
         ("worker", "at work" if found.worker_running else "resting"),
         ("briefs", f"{found.briefs:,} given, about {found.brief_tokens:,} tokens"),
         ("jobs", listed(f"{n:,} {state}" for state, n in sorted(found.jobs.items())) or "none"),
-        ("to index", f"{found.unindexed:,} events"),
+        ("to index", count(found.unindexed, "event")),
     ]
     rows += [("problem", (problem, "yellow")) for problem in found.problems]
     table([[(name, "dim"), value] for name, value in rows])

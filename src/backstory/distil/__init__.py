@@ -6,8 +6,14 @@
 - `failure`    whether a command really failed, and the line that says why
 - `prose`      sentences out of Markdown and prompts
 - `phrases`    the prose rules as tables, per language
-- `fixes`      failure → what made it pass; attempts that led nowhere
+- `programs`   what programs are for, as a table
+- `chains`     failing runs of one command and the run that ended them
+- `fixes`      failure → what made it pass
+- `reports`    trouble that the user reported, its cause and the files changed
+- `attempts`   what was tried in vain
 - `decisions`  decisions with their reason; standing wishes
+- `answers`    decisions that the user makes by answering
+- `plan`       the agent's own todo list, as it stood last
 - `steps`      what is open at the end
 - `commands`   commands that work here
 - `turns`      one digest per turn

@@ -1,19 +1,16 @@
 """What was tried in vain, so that nobody repeats it: never passed, undone, or rejected by the user."""
 
 import re
+from itertools import pairwise
 
 from backstory.distil.chains import Chain
-from backstory.distil.fixes import between, file_names, quoted_errors, unique
+from backstory.distil.fixes import between, file_names, quoted_errors, undoes, unique
 from backstory.distil.prose import sentences, shorten
 from backstory.distil.reports import DISSENT, objects, report_of
 from backstory.distil.shell import CHECKS, Role
 from backstory.distil.story import Change, Run, Story
 from backstory.model import Draft, MemoryKind
 
-_UNDO = re.compile(
-    r"\bgit\s+(?:checkout\s+(?:HEAD\s+)?(?:--|\.)|restore\s+(?!--staged)|reset\s+--hard|revert\b"
-    r"|stash(?!\s+(?:pop|list|show|apply)))"
-)
 _EDIT = re.compile(r"- ((?:(?!\n[-+] ).)*)\n\+ ((?:(?!\n[-+] ).)*)", re.DOTALL)
 
 
@@ -49,7 +46,7 @@ def _never_passed(story: Story, chain: Chain) -> Draft | None:
 
 def _thrown_away(story: Story, run: Run) -> Draft | None:
     """Edits that git undid."""
-    if not run.passed or "git" not in run.line or not _UNDO.search(run.line):
+    if not run.passed or not undoes(run):
         return None
     named = {operand for step in run.command.steps for operand in step.operands}
     whole = bool(named & {".", "HEAD"}) or "--hard" in run.line or "stash" in run.line
@@ -57,10 +54,13 @@ def _thrown_away(story: Story, run: Run) -> Draft | None:
     if not lost:
         return None
     names = file_names(lost)
+    tried = between(story.runs, lost[0].place, run.place)
+    error = next((before.error for before in reversed(tried) if before.error), "")
+    after = f'; they had ended in "{error}"' if error else ""
     return Draft(
         MemoryKind.ATTEMPT,
         f"undone:{names}"[:120],
-        f"Edits to {names} were undone by `{shorten(run.shown, 80)}`",
+        f"Edits to {names} were undone by `{shorten(run.shown, 80)}`{after}",
         run.at,
         unique([*(c.id for c in lost[-4:]), run.id]),
         files=unique(c.file for c in lost),
@@ -99,10 +99,10 @@ def _rejected(story: Story) -> list[Draft]:
     """Edits after which the user said that it does not work."""
     drafts: list[Draft] = []
     turns = [turn for turn in story.turns if not turn.empty]
-    for before, turn in zip(turns, turns[1:], strict=False):
+    for before, turn in pairwise(turns):
         if not before.changes or not turn.ask or not objects(turn, before):
             continue
-        words = next((s.text for s in sentences(turn.ask[:600]) if DISSENT.search(s.text)), "") or report_of(turn)
+        words = next((s.text for s in sentences(turn.ask) if DISSENT.search(s.text)), "") or report_of(turn)
         names = file_names(before.changes)
         drafts.append(
             Draft(

@@ -67,6 +67,11 @@ def _answers(run: Run, before: Run, distance: int) -> bool:
             continue
         if shell.same_program(step, failed) and failed.role in {Role.CHANGE, Role.INSTALL, Role.BUILD}:
             return True
-        if step.program != failed.program and step.operands and step.operands == failed.operands and step.verb == failed.verb:
+        if (
+            step.program != failed.program
+            and step.operands
+            and step.operands == failed.operands
+            and step.verb == failed.verb
+        ):
             return True
     return False

@@ -33,12 +33,14 @@ def tally(runs: list[Run]) -> dict[str, Tally]:
 
 
 def outcome(count: Tally) -> str:
-    """A count as words: "ok ×3, failed ×1"."""
-    parts = [f"{word} ×{n}" if n > 1 else word for word, n in (("ok", count.passed), ("failed", count.failed)) if n]
-    other = len(count.runs) - count.passed - count.failed
-    if other and not parts:
-        parts.append("interrupted" if count.runs[-1].interrupted else f"no result ×{other}" if other > 1 else "no result")
-    return ", ".join(parts)
+    """A count as words, in the order in which it ended: "failed ×2, then ok"."""
+    judged = [run for run in count.runs if run.passed or run.failed]
+    if not judged:
+        return "interrupted" if count.runs[-1].interrupted else "no result"
+    totals = {"ok": count.passed, "failed": count.failed}
+    last = "ok" if judged[-1].passed else "failed"
+    order = [word for word in totals if word != last and totals[word]] + [last]
+    return ", then ".join(f"{word} ×{totals[word]}" if totals[word] > 1 else word for word in order)
 
 
 def commands(story: Story) -> list[Draft]:
@@ -56,8 +58,14 @@ def commands(story: Story) -> list[Draft]:
         folder = last.command.folder
         where = f" (in {folder})" if folder else ""
         draft = Draft(
-            MemoryKind.COMMAND, line, f"{step.role.value}: `{line}`{where}: {outcome(count)}", last.at,
-            tuple(run.id for run in count.runs[-5:]), detail=outcome(count), weight=1.0 + 0.1 * min(count.passed, 5), turn=last.turn,
+            MemoryKind.COMMAND,
+            line,
+            f"{step.role.value}: `{line}`{where}: {outcome(count)}",
+            last.at,
+            tuple(run.id for run in count.runs[-5:]),
+            detail=outcome(count),
+            weight=1.0 + 0.1 * min(count.passed, 5),
+            turn=last.turn,
         )
         drafts.append((count.passed + 2 * checks, draft))
     drafts.sort(key=lambda pair: -pair[0])

@@ -9,77 +9,108 @@ from backstory.distil.prose import ANSI, shorten
 from backstory.distil.shell import CHECKS, Command, Role
 from backstory.model import Event, Outcome
 
-#: The agent's machinery speaking, not the command.
-_NOISE = re.compile(
-    r"File has (?:not been read|been (?:modified|unexpectedly modified))|String to replace not found|string not found|Found \d+ matches|"
-    r"doesn't want to (?:proceed|take this action)|user (?:doesn't want|rejected|denied|declined)|requires approval|permission to use|"
-    r"Sibling tool call|haven't granted|tool_use_error|was (?:blocked|rejected)|Request interrupted|Cancelled|InputValidationError|"
-    r"No such tool|Error: No task found|blocked by (?:hook|policy)|Interrupted by user|\[Tool use",
-    re.IGNORECASE,
+#: The agent's machinery speaking, not the command. In lower case.
+_NOISE = (
+    "file has not been read",
+    "file has been modified",
+    "file has been unexpectedly modified",
+    "string to replace not found",
+    "string not found",
+    "matches of the string to replace",
+    "doesn't want to proceed",
+    "doesn't want to take this action",
+    "user rejected",
+    "user denied",
+    "user declined",
+    "requires approval",
+    "permission to use",
+    "haven't granted",
+    "sibling tool call",
+    "tool_use_error",
+    "request interrupted",
+    "interrupted by user",
+    "inputvalidationerror",
+    "no such tool",
+    "blocked by hook",
+    "blocked by policy",
+    "[tool use",
 )
 
 #: Red results that an exit code of 0 hides.
 _RED = re.compile(
-    r"(?<![\w.])[1-9]\d* (?:tests? )?(?:failed|failures?|failing)\b|\b[1-9]\d* errors?\b(?! (?:handl|messag))|Tests?:\s+[1-9]\d* failed|"
-    r"^FAILED |^--- FAIL|^FAIL\b|test result: FAILED|error\[E\d+\]|^error(?: TS\d+)?:|npm ERR!|Traceback \(most recent call last\)|"
-    r"BUILD FAILED|Compilation error|\*\* \(\w+Error\)|^panic:|exit code [1-9]|Exit code [1-9]|: error TS\d+|Command failed|ELIFECYCLE",
+    r"(?<![\w.])[1-9]\d* (?:tests? )?(?:failed|failures?|failing)\b|\b[1-9]\d* errors?\b(?! (?:handl|messag))"
+    r"|Tests?:\s+[1-9]\d* failed|^FAILED |^--- FAIL|^FAIL\b|test result: FAILED|error\[E\d+\]"
+    r"|^error(?: TS\d+)?:|npm ERR!"
+    r"|Traceback \(most recent call last\)|BUILD FAILED|Compilation error|\*\* \(\w+Error\)|^panic:"
+    r"|[Ee]xit code [1-9]|: error TS\d+|Command failed|ELIFECYCLE",
     re.MULTILINE,
 )
 _ZERO = re.compile(r"\b0 (?:failed|failures|errors?)\b")
 
-#: The most telling line first.
-_TELLING = tuple(
-    re.compile(pattern, re.MULTILINE)
-    for pattern in (
-        r"^E\s+((?:[\w.]*(?:Error|Exception|Warning)|Failed|assert)\b.*)$",
-        r"^\s*((?:[\w]+\.)*\w*(?:Error|Exception|Interrupt)\b(?: \[\w+\])?: .{3,}|\w*Error\(.*)$",
-        r"((?:error|fatal|panic|ERROR|FATAL|Error)(?:\[E\d+\]| [A-Z]{1,5}\d+)?: .{3,})$",
-        r"(\S+\(\d+,\d+\): error TS\d+: .*)$",
-        r"\*\* (\(\w+(?:\.\w+)*(?:Error|Exception)\) .*)$",
-        r"^\s*((?:sh|bash|zsh|/bin/\w+|env)?:?.{0,60}(?:command not found|: not found|No such file or directory|Permission denied|not recognized).*)$",
-        r"^npm (?:ERR!|error) (?!code|A complete|path|errno|    )(.{8,})$",
-        r"^\s*(?:×|✗|✘|✕|●|FAIL(?:ED)?:?|--- FAIL:)\s+(.{4,})$",
-        r"((?:[Cc]annot|[Cc]ould not|[Cc]an't|[Uu]nable to|[Ff]ailed to|[Uu]nknown|[Uu]nrecognized|[Uu]nexpected|[Mm]issing|[Ii]nvalid|"
-        r"[Uu]ndefined|[Dd]enied|[Rr]efused|[Tt]imed out|rejected|conflict)\b.{3,})$",
-        r"^(.*\b(?:[1-9]\d* failed|[1-9]\d* failures?|[1-9]\d* errors?)\b.*)$",
+#: Words without which an output reports no failure: looked for first, because most outputs are green.
+_RED_ANCHORS = ("fail", "FAIL", "rror", "ERR!", "panic:", "xit code", "Traceback", "ELIFECYCLE")
+
+#: The most telling line first: words that must occur, and the pattern.
+_TELLING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
+    (tuple(words.split("|")), re.compile(pattern, re.MULTILINE))
+    for words, pattern in (
+        ("E  ", r"^E\s+((?:[\w.]*(?:Error|Exception|Warning)|Failed|assert)\b.*)$"),
+        (
+            "Error|Exception|Interrupt",
+            r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b(?: \[\w+\])?: .{3,}|\w*Error\(.*)$",
+        ),
+        (
+            "rror|ERROR|atal|FATAL|panic",
+            r"((?:error|fatal|panic|ERROR|FATAL|Error)(?:\[E\d+\]| [A-Z]{1,5}\d+)?: .{3,})$",
+        ),
+        ("** (", r"\*\* (\(\w+(?:\.\w+)*(?:Error|Exception)\) .*)$"),
+        (
+            "ot found|No such file|denied|not recognized",
+            r"^\s*(.{0,80}(?:command not found|: not found|No such file or directory|Permission denied"
+            r"|not recognized).*)$",
+        ),
+        ("npm ", r"^npm (?:ERR!|error) (?!code|A complete|path|errno|    )(.{8,})$"),
+        ("×|✗|✘|✖|✕|●|FAIL", r"^\s*(?:×|✗|✘|✖|✕|●|FAIL(?:ED)?:?|--- FAIL:)\s+(.{4,})$"),
+        (
+            "nable to|annot|ould not|an't|ailed to|nknown|nrecognized|nexpected|issing|nvalid|ndefined|enied|"
+            "efused|imed out|rejected|onflict",
+            r"((?:[Cc]annot|[Cc]ould not|[Cc]an't|[Uu]nable to|[Ff]ailed to|[Uu]nknown|[Uu]nrecognized"
+            r"|[Uu]nexpected|[Mm]issing|[Ii]nvalid|[Uu]ndefined|[Dd]enied|[Rr]efused|[Tt]imed out|rejected"
+            r"|[Cc]onflict)\b.{3,})$",
+        ),
+        ("fail|error", r"^(.*\b(?:[1-9]\d* failed|[1-9]\d* failures?|[1-9]\d* errors?)\b.*)$"),
     )
 )
-_SKIP_LINE = re.compile(r"^\s*(?:Exit code \d+|[-=─━═~^*_.\s│┃╭╰┌└├]*|at .*|\^+|\d+ \|.*|> .*|\$ .*|…)\s*$", re.IGNORECASE)
+_SKIP_LINE = re.compile(
+    r"^\s*(?:Exit code \d+|[-=─━═~^*_.\s│┃╭╰┌└├]*|at .*|\^+|\d+ \|.*|> .*|\$ .*|…)\s*$", re.IGNORECASE
+)
 
 
 def is_noise(text: str) -> bool:
-    """Whether an error is the agent's own machinery (unread file, refused permission), no fact about the project."""
-    return bool(_NOISE.search(text[:600]))
+    """Whether an error is the agent's own machinery (unread file, refused permission)."""
+    return any(map(text[:600].lower().__contains__, _NOISE))
 
 
-def failed(event: Event, command: Command) -> bool:
-    """Whether a command failed in a way worth knowing."""
-    if event.outcome is Outcome.INTERRUPTED or not command.steps:
-        return False
+def verdict(event: Event, command: Command) -> Outcome:
+    """How a command really ended: FAILED only in a way worth knowing, OK only if its own words agree."""
+    if not command.steps or event.outcome in {Outcome.INTERRUPTED, Outcome.NONE}:
+        return Outcome.NONE
     if event.outcome is Outcome.FAILED:
-        if is_noise(event.text):
-            return False
-        return command.role is not Role.PROBE
-    return command.role in CHECKS and command.masked and red(event.text)
-
-
-def passed(event: Event, command: Command) -> bool:
-    """Whether a command passed, also by its own words."""
-    if event.outcome is not Outcome.OK or not command.steps:
-        return False
-    return not (command.role in CHECKS and command.masked and red(event.text))
+        return Outcome.NONE if command.role is Role.PROBE or is_noise(event.text) else Outcome.FAILED
+    hidden = command.role in CHECKS and command.masked and red(event.text)
+    return Outcome.FAILED if hidden else Outcome.OK
 
 
 def red(text: str) -> bool:
     """Whether an output reports failures."""
-    return bool(_RED.search(text))
+    return any(map(text.__contains__, _RED_ANCHORS)) and bool(_RED.search(text))
 
 
 def telling_line(text: str, limit: int = 160) -> str:
     """The line of an output that says what went wrong."""
     text = ANSI.sub("", text) if "\x1b" in text else text
-    for pattern in _TELLING:
-        match = pattern.search(text)
+    for words, pattern in _TELLING:
+        match = pattern.search(text) if any(map(text.__contains__, words)) else None
         if match and not _ZERO.search(match.group(1)):
             return shorten(match.group(1).strip(), limit)
     for line in reversed(text.splitlines()):

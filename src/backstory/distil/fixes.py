@@ -4,6 +4,7 @@ Between the first failure of a command and the run that passed lie edits, instal
 another spelling. When nothing lies between, it was a flake, and there is no lesson.
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
@@ -17,6 +18,10 @@ from backstory.model import Draft, MemoryKind
 
 CAUSE = phrases.Rule("cause")
 
+_UNDO = re.compile(
+    r"\bgit\s+(?:checkout\s+(?:HEAD\s+)?(?:--|\.)|restore\s+(?!--staged)|reset\s+--hard|revert\b"
+    r"|stash(?!\s+(?:pop|list|show|apply)))"
+)
 _BOOKKEEPING = frozenset({"add", "commit", "push", "status"})
 
 
@@ -47,7 +52,7 @@ def lessons(story: Story, found: list[Chain]) -> list[Draft]:
 
 
 def _lesson(story: Story, chain: Chain) -> Draft | None:
-    first, last, cure = chain.failures[0], chain.failures[-1], chain.cure
+    first, cure = chain.failures[0], chain.cure
     errors = quoted_errors(chain)
     if cure is None or first.culprit is None or not errors:
         return None
@@ -57,12 +62,19 @@ def _lesson(story: Story, chain: Chain) -> Draft | None:
     if not ways:
         return None
     excerpt = next((shorten(c.excerpt, 120) for c in reversed(changes) if c.excerpt and not c.created), "")
-    text = f"`{first.shown}` failed: {errors} → fixed by {' and '.join(ways)}" + (f" ({excerpt})" if excerpt else "")
+    text = f"`{first.shown}` failed: {errors} → fixed by {' and '.join(ways)}" + (
+        f" ({excerpt})" if excerpt else ""
+    )
     detail = [f"- failed ×{len(chain.failures)}: `{first.shown}`: {errors}"]
     detail += [f"- changed {c.file}: {shorten(c.excerpt, 200)}" for c in changes[-6:] if c.excerpt]
     detail += [f"- ran `{h.shown}`" for h in helpers[-6:]]
     detail.append(f"- passed: `{shorten(spelling(cure), 160)}`")
-    ids = [r.id for r in chain.failures[-6:]] + [c.id for c in changes[-8:]] + [h.id for h in helpers[-6:]] + [first.id, cure.id]
+    ids = (
+        [r.id for r in chain.failures[-6:]]
+        + [c.id for c in changes[-8:]]
+        + [h.id for h in helpers[-6:]]
+        + [first.id, cure.id]
+    )
     return Draft(
         MemoryKind.LESSON,
         f"fix:{first.culprit.name} {' '.join(first.culprit.operands)}"[:80] + f":{errors[:60]}",
@@ -79,11 +91,13 @@ def _lesson(story: Story, chain: Chain) -> Draft | None:
 
 def _ways(chain: Chain, cure: Run, changes: Sequence[Change], helpers: list[Run]) -> list[str]:
     first, last = chain.failures[0], chain.failures[-1]
-    since = [item for item in (*changes, *helpers) if item.place > last.place]
+    since = any(c.place > last.place for c in changes) or any(h.place > last.place for h in helpers)
     if not since and spelling(cure) != spelling(last):
         if cure.command.role in CHECKS and not _same_operands(cure, last):
             return []  # something else passed; nothing was fixed
         return [f"running it as `{shorten(spelling(cure), 140)}`"]
+    if changes and any(undoes(helper) for helper in helpers):
+        return []  # it passes again because the edits were given up
     ways: list[str] = []
     if changes:
         ways.append("editing " + file_names(changes))
@@ -92,6 +106,11 @@ def _ways(chain: Chain, cure: Run, changes: Sequence[Change], helpers: list[Run]
     if ways and spelling(cure) != spelling(first) and cure.command.role not in CHECKS:
         ways.append(f"then running it as `{shorten(spelling(cure), 100)}`")
     return ways
+
+
+def undoes(run: Run) -> bool:
+    """Whether a command throws edits away."""
+    return "git" in run.line and _UNDO.search(run.line) is not None
 
 
 def _same_operands(one: Run, two: Run) -> bool:

@@ -1,4 +1,7 @@
-"""The agent's own todo list, as it stood last: a tool that rewrites the list, or tools that add and change tasks."""
+"""The agent's own todo list, as it stood last.
+
+Some plan tools rewrite the whole list, others add and change single tasks.
+"""
 
 import json
 import re
@@ -40,7 +43,10 @@ def _value(text: str) -> object:
     try:
         return json.loads(text)
     except ValueError:
-        return [{"content": m.group(2), "status": "done" if m.group(1) in "xX" else "pending"} for m in _BOX.finditer(text)]
+        return [
+            {"content": m.group(2), "status": "done" if m.group(1) in "xX" else "pending"}
+            for m in _BOX.finditer(text)
+        ]
 
 
 def _update(items: list[Item], value: dict[str, object]) -> None:
@@ -53,11 +59,20 @@ def _update(items: list[Item], value: dict[str, object]) -> None:
 
 def _listed(value: object, plan: Plan, turn: int) -> list[Item]:
     if isinstance(value, dict):
-        value = next((v for key in ("todos", "plan", "steps", "items") if isinstance(v := value.get(key), list)), [])
+        value = next(
+            (v for key in ("todos", "plan", "steps", "items") if isinstance(v := value.get(key), list)), []
+        )
     found: list[Item] = []
     for row in value if isinstance(value, list) else []:
         if isinstance(row, dict):
-            content = next((v for key in ("content", "step", "subject", "text") if isinstance(v := row.get(key), str) and v), "")
+            content = next(
+                (
+                    v
+                    for key in ("content", "step", "subject", "text")
+                    if isinstance(v := row.get(key), str) and v
+                ),
+                "",
+            )
             if content:
                 found.append(Item(content, str(row.get("status", "pending")), plan.id, plan.at, turn))
     return found

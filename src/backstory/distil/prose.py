@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from backstory.model import Draft
+
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 BLOCK_TAGS = re.compile(
     r"<(system-reminder|command-(?:name|message|args|contents)|local-command-\w+|task-notification|bash-(?:input|stdout|stderr)"
@@ -21,18 +23,23 @@ NO_PROMPT = re.compile(
 )
 INTERRUPTED = re.compile(r"\s*\[Request interrupted")
 
-_FENCE = re.compile(r"\s*(?:```|~~~)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*)")
 _BOLD_LINE = re.compile(r"\s*(?:\*\*|__)(.{2,70}?)(?:\*\*|__)\s*:?\s*$")
 _LABEL_LINE = re.compile(r"\s*(?:\*\*|__)?([^\s.`|][^.`|]{2,60}?)(?:\*\*|__)?\s*[:：]\s*(?:\*\*|__)?\s*$")
 _BULLET = re.compile(r"(\s*)(?:[-*•‣–]|\d{1,2}[.)]|[a-zA-Z][.)])\s+(?:\[([ xX~>-])\]\s*)?(.*)")
+_BULLET_HEADS = frozenset("-*•‣–0123456789")
+_AFTER_NUMBER = frozenset(".)")
 _NOT_PROSE = re.compile(
     r"\s*(?:\||>|\$ |❯|at \S+ \(|File \"|\d{4}-\d\d-\d\d[T ]\d\d:|\[\d\d[/:]|[+-]{3} |@@ |diff --git|"
     r"\d+→|[-=─━═*_]{4,}|[│┃╭╰┌└├]|\S+:\d+:\d+|npm ERR|Traceback|\{|\}|</?\w)"
 )
-_SPLIT = re.compile(r"(?<=[.!?…])[)\"'*_]*\s+(?=[\"'(*_`]*[^\W\d_a-zß-öø-ÿ]|[¿¡]|[\"'(*_`]*\d|i\b)|(?<=[。！？])")
+_SPLIT = re.compile(
+    r"(?<=[.!?…])[)\"'*_]*\s+(?=[\"'(*_`]*[^\W\d_a-zß-öø-ÿ]|[¿¡]|[\"'(*_`]*\d|i\b)|(?<=[。！？])"
+)
 _LOWER_SPLIT = re.compile(r"(?<=[a-z)`]{2}[.!?])\s+(?=[a-z`])")
 _LONG_QUOTE = re.compile(r"[\"“„«]([^\"“”„«»\n]{30,}?)[\"”“»]")
+_QUOTES = re.compile(r"[\"“„«]")
+_WORD = re.compile(r"[^\W_]{3,}|[\u3040-\u30ff\u4e00-\u9fff]")
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+\\s*")
 
@@ -51,7 +58,7 @@ class Sentence:
 
 def prompt_words(text: str) -> str:
     """What the person wrote, without the agent's own tags; "" when nothing of it is theirs."""
-    if "<" in text:
+    if "</" in text or "<think" in text:
         text = BLOCK_TAGS.sub(" ", text)
     if NO_PROMPT.match(text):
         return ""
@@ -62,11 +69,18 @@ def prompt_words(text: str) -> str:
 
 def plain(text: str) -> str:
     """A line without Markdown marks and emoji."""
-    return " ".join(_EMOJI.sub("", _MARKS.sub("", text)).split())
+    if "*" in text or "_" in text:
+        text = _MARKS.sub("", text)
+    if not text.isascii():
+        text = _EMOJI.sub("", text)
+    return " ".join(text.split())
 
 
 def heading_of(line: str) -> str | None:
     """The words of a heading line, of a bold line, or of a line that ends in a colon."""
+    stripped = line.strip()
+    if stripped[:1] not in "#*_" and stripped[-1:] not in ":：*_":
+        return None
     match = _HEADING.match(line) or _BOLD_LINE.match(line) or _LABEL_LINE.match(line)
     return plain(match.group(1)).strip(" :：") if match else None
 
@@ -82,16 +96,19 @@ def _sentences(text: str) -> Iterator[Sentence]:
     buffer, mark = "", ("", False, "", 0)
     lines = text.split("\n")
     for number, line in enumerate(lines):
-        if _FENCE.match(line):
+        stripped = line.strip()
+        if stripped.startswith(("```", "~~~")):
             fenced = not fenced
             continue
         if fenced:
             continue
-        if not line.strip():
+        if not stripped:
             yield from _cut(buffer, mark)
             buffer = ""
             continue
-        bullet = _BULLET.match(line)
+        bullet = (
+            _BULLET.match(line) if stripped[0] in _BULLET_HEADS or stripped[1:2] in _AFTER_NUMBER else None
+        )
         title = None if bullet is not None else heading_of(line) or _heads_list(lines, number)
         if title is not None:
             yield from _cut(buffer, mark)
@@ -115,8 +132,10 @@ def _sentences(text: str) -> Iterator[Sentence]:
 
 def _heads_list(lines: list[str], number: int) -> str | None:
     """A short line without an end mark, right above a list, is its heading."""
+    if len(lines[number]) > 60:
+        return None
     line = lines[number].strip()
-    if len(line) > 50 or line[-1:] in ".!?。！？,;)…" or number + 1 >= len(lines):
+    if line[-1:] in ".!?。！？,;)…" or number + 1 >= len(lines):
         return None
     below = lines[number + 1] if lines[number + 1].strip() or number + 2 >= len(lines) else lines[number + 2]
     return plain(line) if _BULLET.match(below) else None
@@ -129,7 +148,7 @@ def _cut(text: str, mark: tuple[str, bool, str, int]) -> Iterator[Sentence]:
     first = True
     for part in _SPLIT.split(text):
         for piece in _LOWER_SPLIT.split(part):
-            words = plain(_LONG_QUOTE.sub("“…”", piece))
+            words = plain(_LONG_QUOTE.sub("“…”", piece) if _QUOTES.search(piece) else piece)
             if len(words) > 2:
                 yield Sentence(words, heading, bullet, box, first, depth)
                 first = False
@@ -155,3 +174,21 @@ def gist(text: str, limit: int) -> str:
         if size >= limit:
             break
     return shorten(" ".join(parts) or text, limit)
+
+
+def subject(text: str) -> str:
+    """The words of a statement in order of the alphabet, so that saying it again is the same memory."""
+    words = _WORD.findall(text.lower())
+    return " ".join(sorted(dict.fromkeys(words))[:24])[:160] or text[:80]
+
+
+def once(drafts: list[Draft]) -> list[Draft]:
+    """Each statement once per session: what mostly repeats the words of an earlier one is left out."""
+    kept: list[tuple[frozenset[str], Draft]] = []
+    for draft in drafts:
+        words = frozenset(_WORD.findall(draft.text.lower()))
+        if not any(
+            words and len(words & other) >= 0.75 * min(len(words), len(other)) for other, _ in kept[-60:]
+        ):
+            kept.append((words, draft))
+    return [draft for _, draft in kept]

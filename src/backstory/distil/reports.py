@@ -15,7 +15,7 @@ from backstory.model import Draft, MemoryKind
 DISSENT = phrases.Rule("dissent")
 TROUBLE = phrases.Rule("trouble")
 
-HEAD = 2_000  # a report is at the head of a prompt; what follows is the log
+HEAD = 1_200  # a report is at the head of a prompt; what follows is the log
 
 
 def reported(story: Story, others: list[Draft]) -> list[Draft]:
@@ -30,7 +30,12 @@ def reported(story: Story, others: list[Draft]) -> list[Draft]:
             continue
         if not report or not DISSENT.search(turn.ask[:400]):
             report = report_of(turn)
-        if not turn.changes or not turn.said or not turn.ended or (after is not None and objects(after, turn)):
+        if (
+            not turn.changes
+            or not turn.said
+            or not turn.ended
+            or (after is not None and objects(after, turn))
+        ):
             continue
         cause = cause_between(turn.said, turn.ask_place, turn.said[-1].place + 1)
         if not cause or any(change.id in covered for change in turn.changes):
@@ -65,7 +70,7 @@ def _first_line(ask: str) -> str:
 
 def report_of(turn: Turn) -> str:
     """The sentence that reports the trouble, or the telling line of what was pasted."""
-    for sentence in sentences(turn.ask[:HEAD]):
+    for sentence in sentences(turn.ask):
         if TROUBLE.search(sentence.text):
             return shorten(sentence.text, 160)
     return shorten(failure.telling_line(turn.ask[:HEAD]) or turn.ask, 160)

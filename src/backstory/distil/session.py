@@ -39,13 +39,17 @@ def distil_session(session: Session, events: Sequence[StoredEvent], limits: Limi
         *commands(story),
     ]
     digests = turn_digests(story)
-    drafts = [*summary(story, digests, found, limits), *digests, *found, *checkpoint(story, found)]
+    drafts = [*summary(story, digests, found, limits), *digests, *found, *checkpoint(story, failing, found)]
     return [draft for draft in drafts if draft.sources and draft.text]
 
 
 def too_little(session: Session, events: Sequence[StoredEvent], limits: Limits = DEFAULTS) -> str:
     """Why there is nothing to distil, with the numbers (MEMORIA-30); "" when there is."""
-    turns = {e.turn for e in events if not e.event.recalled and e.event.kind in {Kind.PROMPT, Kind.TOOL, Kind.SAID, Kind.TURN_ENDED}}
+    turns = {
+        e.turn
+        for e in events
+        if not e.event.recalled and e.event.kind in {Kind.PROMPT, Kind.TOOL, Kind.SAID, Kind.TURN_ENDED}
+    }
     compacting = bool(events) and events[-1].event.kind is Kind.COMPACTING
     least = limits.min_turns_compact if compacting else limits.min_turns_end
     if not events or not turns:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from backstory.distil import phrases
 from backstory.distil.chains import Chain
 from backstory.distil.plan import DONE, plan_items
-from backstory.distil.prose import Sentence, gist, sentences, shorten
+from backstory.distil.prose import Sentence, gist, once, sentences, shorten
 from backstory.distil.shell import CHECKS
 from backstory.distil.story import Said, Story, Turn
 from backstory.model import Draft, MemoryKind
@@ -21,6 +21,7 @@ OFFER = phrases.Rule("offer")
 FILLER = phrases.Rule("filler")
 
 MOST = 10
+SHORT = 15  # an ask below this says nothing by itself
 _MAYBE = re.compile(r"\b(?:would|could|might|if (?:a|we|it|they|someone|that)\b|whenever)\b", re.IGNORECASE)
 
 
@@ -37,34 +38,62 @@ def next_steps(story: Story, found: list[Chain]) -> list[Draft]:
             break  # later work has overtaken what was announced before it
     if not story.subagent:
         drafts += _put_off(turns[-3:])
-    return _once(drafts)[:MOST]
+    return once(drafts)[:MOST]
 
 
-def _draft(subject: str, text: str, at: int, sources: tuple[str, ...], turn: int, who: str = "", weight: float = 1.0) -> Draft:
-    return Draft(MemoryKind.NEXT_STEP, f"next:{subject}"[:140], shorten(text, 280), at, sources, said_by=who, weight=weight, turn=turn)
-
-
-def _unfinished(story: Story) -> Iterator[Draft]:
-    turn = story.unfinished
-    if turn is None or not turn.ids:
-        return
-    ask = turn.ask or next((t.ask for t in reversed(story.turns) if t.ask and t.number <= turn.number), "")
-    if not ask:
-        return
-    how = f"failed ({shorten(turn.broken, 60)})" if turn.broken else "was interrupted" if turn.interrupted else "was not finished"
-    doing = _doing(turn)
-    yield _draft(
-        f"unfinished:{turn.number}",
-        f"This {how}: {gist(ask, 160)}" + (f" (last: {doing})" if doing else ""),
-        turn.at, (turn.ids[0], turn.ids[-1]), turn.number, weight=1.4,
+def _draft(
+    subject: str, text: str, at: int, sources: tuple[str, ...], turn: int, who: str = "", weight: float = 1.0
+) -> Draft:
+    return Draft(
+        MemoryKind.NEXT_STEP,
+        f"next:{subject}"[:140],
+        shorten(text, 280),
+        at,
+        sources,
+        said_by=who,
+        weight=weight,
+        turn=turn,
     )
 
 
+def _unfinished(story: Story) -> Iterator[Draft]:
+    """The ask that the agent never came to the end of."""
+    turn = story.unfinished
+    ask = _ask(story, turn) if turn is not None else ""
+    if turn is None or not turn.ids or not ask:
+        return
+    how = "was interrupted" if turn.interrupted else "was not finished"
+    if turn.broken:
+        how = f"failed ({shorten(turn.broken, 60)})"
+    doing = _doing(turn)
+    yield _draft(
+        f"unfinished:{turn.number}",
+        f"This {how}: {ask}" + (f" (last: {doing})" if doing else ""),
+        turn.at,
+        (turn.ids[0], turn.ids[-1]),
+        turn.number,
+        weight=1.4,
+    )
+
+
+def _ask(story: Story, turn: Turn) -> str:
+    """What the turn was about; "continue" is about what was asked before it."""
+    if len(turn.ask) >= SHORT:
+        return gist(turn.ask, 160)
+    earlier = next(
+        (t.ask for t in reversed(story.turns) if t.number < turn.number and len(t.ask) >= SHORT), ""
+    )
+    if not turn.ask:
+        return gist(earlier, 160)
+    return f"{turn.ask} ({gist(earlier, 140)})" if earlier else turn.ask
+
+
 def _doing(turn: Turn) -> str:
-    last = max([*turn.runs, *turn.changes], key=lambda item: item.place, default=None)
-    if last is None:
-        return ""
-    return f"`{shorten(last.shown, 80)}`" if hasattr(last, "shown") else f"edited {last.file}"
+    run = turn.runs[-1] if turn.runs else None
+    change = turn.changes[-1] if turn.changes else None
+    if run is not None and (change is None or run.place > change.place):
+        return f"`{shorten(run.shown, 80)}`"
+    return f"edited {change.file}" if change is not None else ""
 
 
 def _todos(turns: list[Turn]) -> Iterator[Draft]:
@@ -82,8 +111,12 @@ def _red(found: list[Chain], turns: list[Turn]) -> Iterator[Draft]:
         if chain.cure is None and step is not None and step.role in CHECKS and last.turn in recent:
             error = shorten(last.error, 120)
             yield _draft(
-                f"red:{step.name} {' '.join(step.operands)}", f"`{last.shown}` still fails" + (f": {error}" if error else ""),
-                last.at, (last.id,), last.turn, weight=1.3,
+                f"red:{step.name} {' '.join(step.operands)}",
+                f"`{last.shown}` still fails" + (f": {error}" if error else ""),
+                last.at,
+                (last.id,),
+                last.turn,
+                weight=1.3,
             )
 
 
@@ -95,23 +128,34 @@ def _announced(said: Said, newest: bool) -> Iterator[Draft]:
         if sentence.box.lower() == "x" or len(text) < 6:
             continue
         if HEADING.search(sentence.heading):
-            if sentence.bullet and sentence.first and sentence.depth < 4:
-                yield _step(text, said)
-            elif not sentence.bullet and not text.endswith("?") and sentence.first and not _listed(found, sentence.heading):
+            if _stands_for_list(sentence, found):
                 yield _step(text, said)
         elif sentence.box == " " or _remains(text):
             yield _step(text, said)
-        elif newest and number >= len(found) - 3 and text.endswith(("?", "？")) and OFFER.search(text) and not FILLER.search(text):
+        elif newest and number >= len(found) - 3 and _asks(text):
             yield _draft(text, f"Asked, unanswered: {text}", said.at, (said.id,), said.turn, "assistant", 0.9)
+
+
+def _stands_for_list(sentence: Sentence, found: tuple[Sentence, ...]) -> bool:
+    """A bullet at the outer level, or, under a heading without bullets, the first sentence of a line."""
+    if not sentence.first:
+        return False
+    if sentence.bullet:
+        return sentence.depth < 4
+    listed = any(other.bullet and other.heading == sentence.heading for other in found)
+    return not listed and not sentence.text.endswith("?")
 
 
 def _remains(text: str) -> bool:
     """Whether a sentence says that something is still to do, and not only that it might be."""
-    return len(text) <= 240 and not text.endswith("?") and bool(SENTENCE.search(text)) and not _MAYBE.search(text)
+    if len(text) > 240 or text.endswith("?"):
+        return False
+    return SENTENCE.search(text) is not None and _MAYBE.search(text) is None
 
 
-def _listed(found: tuple[Sentence, ...], heading: str) -> bool:
-    return any(s.bullet and s.heading == heading for s in found)
+def _asks(text: str) -> bool:
+    """Whether a question offers work, and not only politeness."""
+    return text.endswith(("?", "？")) and OFFER.search(text) is not None and FILLER.search(text) is None
 
 
 def _step(text: str, said: Said) -> Draft:
@@ -125,12 +169,3 @@ def _put_off(turns: list[Turn]) -> Iterator[Draft]:
         for sentence in sentences(turn.ask):
             if LATER.search(sentence.text) and not sentence.text.endswith("?") and len(sentence.text) < 300:
                 yield _draft(sentence.text, sentence.text, turn.at, (turn.ask_id,), turn.number, "user", 1.5)
-
-
-def _once(drafts: list[Draft]) -> list[Draft]:
-    kept: list[tuple[set[str], Draft]] = []
-    for draft in drafts:
-        words = set(re.findall(r"[^\W_]{3,}|[\u3040-\u30ff\u4e00-\u9fff]", draft.text.lower()))
-        if not any(words and len(words & other) >= 0.75 * min(len(words), len(other)) for other, _ in kept):
-            kept.append((words, draft))
-    return [draft for _, draft in kept]

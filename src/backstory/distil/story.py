@@ -109,7 +109,16 @@ class Turn:
 
     @property
     def empty(self) -> bool:
-        return not (self.ask or self.runs or self.changes or self.reads or self.said or self.plans or self.delegated or self.last_tool)
+        return not (
+            self.ask
+            or self.runs
+            or self.changes
+            or self.reads
+            or self.said
+            or self.plans
+            or self.delegated
+            or self.last_tool
+        )
 
 
 @dataclass(slots=True)
@@ -144,7 +153,7 @@ def cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     head = limit * 2 // 3
-    return f"{text[:head]} … {text[-(limit - head):]}"
+    return f"{text[:head]} … {text[-(limit - head) :]}"
 
 
 def relative(path: str, cwd: str) -> str:
@@ -157,7 +166,9 @@ def relative(path: str, cwd: str) -> str:
 
 def tell(session: Session, events: Sequence[StoredEvent], limits: Limits) -> Story:
     """Read the events once, in order."""
-    story = Story(session, [], [], [], [], None, session.status is not SessionStatus.ACTIVE, session.end_reason)
+    story = Story(
+        session, [], [], [], [], None, session.status is not SessionStatus.ACTIVE, session.end_reason
+    )
     turn = Turn(0)
     for place, stored in enumerate(events):
         event = stored.event
@@ -233,11 +244,21 @@ def _use(story: Story, turn: Turn, place: int, stored: StoredEvent, limits: Limi
     match event.action:
         case Action.RUN:
             command = shell.parse(cut(event.target, limits.max_input))
-            bad = failure.failed(event, command)
-            error = failure.telling_line(text) if bad else ""
+            verdict = failure.verdict(event, command)
+            error = failure.telling_line(text) if verdict is Outcome.FAILED else ""
             run = Run(
-                stored.id, place, turn.number, event.at, event.target, command, bad, failure.passed(event, command), text,
-                event.outcome is Outcome.INTERRUPTED, error, command.culprit(error) if bad else None,
+                stored.id,
+                place,
+                turn.number,
+                event.at,
+                event.target,
+                command,
+                failed=verdict is Outcome.FAILED,
+                passed=verdict is Outcome.OK,
+                text=text,
+                interrupted=event.outcome is Outcome.INTERRUPTED,
+                error=error,
+                culprit=command.culprit(error) if error else command.main,
             )
             turn.runs.append(run)
             story.runs.append(run)
@@ -264,7 +285,9 @@ def _judge_ends(story: Story) -> None:
         if turn.interrupted:
             turn.ended = False
         elif not turn.ended and turn.said and not turn.open_tool:
-            last_run = max([run.place for run in turn.runs] + [change.place for change in turn.changes], default=-1)
+            last_run = max(
+                [run.place for run in turn.runs] + [change.place for change in turn.changes], default=-1
+            )
             spoke_last = turn.said[-1].place > last_run and not turn.said[-1].text.rstrip().endswith(":")
             turn.ended = spoke_last and turn.said[-1].place > turn.ask_place
         if after is not None and after.ask and not turn.interrupted:

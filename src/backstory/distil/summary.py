@@ -15,7 +15,11 @@ def state(story: Story) -> str:
     turn = story.unfinished
     if turn is None:
         return ""
-    word = "killed" if story.session.status == "failed" or (story.ended and story.end_reason in {"", "killed", "lost"}) else "open"
+    word = (
+        "killed"
+        if story.session.status == "failed" or (story.ended and story.end_reason in {"", "killed", "lost"})
+        else "open"
+    )
     ask = gist(turn.ask, 100) if turn.ask else "a turn without a prompt"
     return f"unfinished: {word} during: {ask} ({ending(turn)})"
 
@@ -30,8 +34,15 @@ def summary(story: Story, digests: list[Draft], others: list[Draft], limits: Lim
     sources = tuple(dict.fromkeys(sid for turn in turns[-30:] for sid in (turn.ids[0], turn.ids[-1])))
     return [
         Draft(
-            MemoryKind.SUMMARY, "summary", _row(story, others), last.at, sources,
-            detail=page(story, digests, others, limits), files=files[-40:], weight=1.5, turn=last.number,
+            MemoryKind.SUMMARY,
+            "summary",
+            _row(story, others),
+            last.at,
+            sources,
+            detail=page(story, digests, others, limits),
+            files=files[-40:],
+            weight=1.5,
+            turn=last.number,
         )
     ]
 
@@ -52,7 +63,9 @@ def _row(story: Story, others: list[Draft]) -> str:
         parts.append(f"Ran {line}")
     fixes = _of(others, MemoryKind.LESSON)
     if fixes:
-        parts.append(f"Fixed: {shorten(fixes[-1].text, 120)}" + (f" (+{len(fixes) - 1})" if len(fixes) > 1 else ""))
+        parts.append(
+            f"Fixed: {shorten(fixes[-1].text, 120)}" + (f" (+{len(fixes) - 1})" if len(fixes) > 1 else "")
+        )
     if line := state(story):
         parts.append(line[0].upper() + line[1:])
     elif story.said:
@@ -72,17 +85,33 @@ def page(story: Story, digests: list[Draft], others: list[Draft], limits: Limits
         head.append(f"\n## Files changed\n{names([c.file for c in story.changes], 30)}")
     if reads:
         head.append(f"\n## Files read\n{names(reads, 20)}")
-    counts = [(line, count) for line, count in tally(story.runs).items() if count.failed or count.runs[0].command.role is not Role.PROBE]
+    counts = [
+        (line, count)
+        for line, count in tally(story.runs).items()
+        if count.failed or count.runs[0].command.role is not Role.PROBE
+    ]
     if counts:
-        head.append("\n## Commands\n" + "\n".join(f"- `{shorten(line, 110)}` {outcome(count)}" for line, count in counts[-20:]))
-    for title, kind in (("Failures and fixes", MemoryKind.LESSON), ("Abandoned", MemoryKind.ATTEMPT),
-                        ("Decisions", MemoryKind.DECISION), ("Next steps", MemoryKind.NEXT_STEP)):
+        head.append(
+            "\n## Commands\n"
+            + "\n".join(f"- `{shorten(line, 110)}` {outcome(count)}" for line, count in counts[-20:])
+        )
+    for title, kind in (
+        ("Failures and fixes", MemoryKind.LESSON),
+        ("Abandoned", MemoryKind.ATTEMPT),
+        ("Decisions", MemoryKind.DECISION),
+        ("Next steps", MemoryKind.NEXT_STEP),
+    ):
         if rows := _of(others, kind):
-            head.append(f"\n## {title}\n" + "\n".join(f"- {row.text}" + (f" ({row.reason})" if row.reason else "") for row in rows[:12]))
+            head.append(
+                f"\n## {title}\n"
+                + "\n".join(f"- {row.text}" + (f" ({row.reason})" if row.reason else "") for row in rows[:12])
+            )
     if story.said:
         head.append(f"\n## Last message\n{shorten(story.said[-1].text, 600)}")
     fixed = "\n".join(head)
-    return fixed + "\n\n## Turns\n" + "\n".join(kept_turns(digests, limits, limits.max_chars - len(fixed) - 60))
+    return (
+        fixed + "\n\n## Turns\n" + "\n".join(kept_turns(digests, limits, limits.max_chars - len(fixed) - 60))
+    )
 
 
 def kept_turns(digests: list[Draft], limits: Limits, room: int) -> list[str]:

@@ -40,9 +40,8 @@ def digest(turn: Turn) -> str:
         parts.append(f"changed {names([c.file for c in turn.changes])}")
     if line := ran(turn.runs):
         parts.append(f"ran {line}")
-    if failures := [run for run in turn.runs if run.failed]:
-        if error := failures[-1].error:
-            parts.append(f"failed with “{shorten(error, 120)}”")
+    if error := next((run.error for run in reversed(turn.runs) if run.error), ""):
+        parts.append(f"failed with “{shorten(error, 120)}”")
     if end := ending(turn):
         parts.append(end)
     elif turn.last_said is not None:
@@ -54,8 +53,14 @@ def turn_digests(story: Story) -> list[Draft]:
     """A TURN draft for each turn in which anything happened."""
     return [
         Draft(
-            MemoryKind.TURN, f"turn:{turn.number}", shorten(digest(turn), 640), turn.at, tuple(turn.ids[:1] + turn.ids[1:][-19:]),
-            files=tuple(dict.fromkeys(change.file for change in turn.changes)), turn=turn.number, weight=0.8,
+            MemoryKind.TURN,
+            f"turn:{turn.number}",
+            shorten(digest(turn), 640),
+            turn.at,
+            tuple(turn.ids[:1] + turn.ids[1:][-19:]),
+            files=tuple(dict.fromkeys(change.file for change in turn.changes)),
+            turn=turn.number,
+            weight=0.8,
         )
         for turn in story.turns
         if not turn.empty and turn.ids

@@ -17,6 +17,7 @@ from backstory.store.health import examine, has_fts5
 _RECENT_MS = 7 * 86_400_000
 _MISSED_MS = 3_600_000
 _SESSIONS = 500
+_MEND_FIRST = "mend what is named above, then try again"
 # where an agent writes its own history, to compare with what was captured
 _HISTORIES = {claude_code.NAME: claude_code.history_dir}
 
@@ -28,7 +29,7 @@ def home(app: App) -> Iterator[Check]:
     if not root.is_dir():
         yield fail("home", f"{root} does not exist", "run `backstory install`: it makes the home")
     elif not os.access(root, os.R_OK | os.W_OK | os.X_OK):
-        yield fail("home", f"{root} cannot be written", f"run `chmod u+rwx {quoted}`, or choose BACKSTORY_HOME")
+        yield fail("home", f"{root} cannot be written", f"run `chmod u+rwx {quoted}`, or set BACKSTORY_HOME")
     elif os.name == "posix" and (mode := root.stat().st_mode & 0o777) & 0o077:
         yield warn("home", f"others can enter {root} (mode {mode:o})", f"run `chmod 700 {quoted}`")
     else:
@@ -64,8 +65,8 @@ def database(app: App) -> Iterator[Check]:
         yield fail("database", found, "upgrade Backstory; nothing was changed")
         return
     size = f"{path.stat().st_size / 1e6:,.1f} MB"
-    older = "" if health.schema == health.known_schema else f", upgraded to {health.known_schema} when first used"
-    yield ok("database", f"{path}, {size}, schema {health.schema}{older}")
+    old = "" if health.schema == health.known_schema else f", to be upgraded to {health.known_schema}"
+    yield ok("database", f"{path}, {size}, schema {health.schema}{old}")
     if health.damage:
         yield fail("integrity", health.damage, mend)
     else:
@@ -109,7 +110,9 @@ def captured(app: App, connected: Sequence[str]) -> Iterator[Check]:
         title = AGENTS[agent].title if agent in AGENTS else agent
         worked = _last_history(agent) if agent in connected else 0
         if worked > last.get(agent, 0) + _MISSED_MS:
-            heard = f"the last event is of {clock.stamp(last[agent], zone)}" if agent in last else "nothing came"
+            heard = (
+                f"its last event is of {clock.stamp(last[agent], zone)}" if agent in last else "nothing came"
+            )
             yield warn(
                 "captured",
                 f"{title} wrote its own history at {clock.stamp(worked, zone)}, but {heard}",
@@ -141,8 +144,8 @@ def project(app: App, folder: Path) -> Check:
     if claim is not None and not claim[2]:
         return warn(
             "project",
-            f"{claim[0] / '.backstory.toml'} says that this is {claim[1]!r}; it counts as {place.identity} until "
-            "you agree",
+            f"{claim[0] / '.backstory.toml'} says that this is {claim[1]!r}; "
+            f"until you agree it is {place.name}, known by {place.identity}",
             f"if you trust it, run `backstory config --confirm --cwd {shlex.quote(str(claim[0]))}`",
         )
     return ok("project", f"{place.name}, known by {place.identity}")
@@ -155,10 +158,10 @@ def brief(app: App, folder: Path, usable: bool) -> Check:
         try:
             expected = app.brief(folder, claude_code.NAME).text
         except (BackstoryError, OSError) as error:
-            return fail("brief", f"it cannot be made: {error}", "mend what is named above, then try again")
+            return fail("brief", f"it cannot be made: {error}", _MEND_FIRST)
     elif not app.home.hook.is_dir():
-        return fail("brief", "it cannot be made without the database", "mend what is named above, then try again")
+        return fail("brief", "it cannot be made without the database", _MEND_FIRST)
     if not (app.home.hook / "hook.pyc").exists():
         found = f"{len(expected)} characters" if expected else "empty: nothing is known here yet"
         return ok("brief", f"{found} (no hook is installed to print it)")
-    return way_in.answer(app, folder, expected if usable else None)
+    return way_in.answer(app, folder, expected)

@@ -154,7 +154,7 @@ def _json_file(path: str) -> "dict[str, Any]":
         return {}
     try:
         return parse(data)
-    except BadPayload:
+    except (BadPayload, SystemError):  # the second is what Python 3.11's C scanner makes of an error
         return {}
 
 
@@ -185,7 +185,7 @@ def log(home: str, agent: str, event: str, error: BaseException) -> None:
         where = f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
         trace = trace.tb_next
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    line = " ".join(f"{when} {agent} {event}: {type(error).__name__}: {error}{where}".split()) + "\n"
+    line = " ".join(f"{when} {agent} {event}: {type(error).__name__}{where}: {error}".split())[:1_000]
     try:
         folder = os.path.join(home, "logs")
         if not os.path.isdir(folder):
@@ -195,7 +195,7 @@ def log(home: str, agent: str, event: str, error: BaseException) -> None:
         try:
             if os.fstat(fd).st_size > LOG_BYTES:
                 os.replace(path, path + ".1")
-            os.write(fd, line.encode("utf-8", "replace")[:1_000])
+            os.write(fd, line.encode("utf-8", "replace") + b"\n")
         finally:
             os.close(fd)
     except OSError:

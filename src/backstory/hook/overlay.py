@@ -87,7 +87,7 @@ def collect(
             continue
         try:
             payload = parse(data)
-        except BadPayload:
+        except (BadPayload, SystemError):  # the second is what Python 3.11's C scanner makes of an error
             continue
         native = payload.get("session_id") or payload.get("sessionId")
         if not ours.holds(payload.get("cwd")) or not isinstance(native, str):
@@ -220,7 +220,7 @@ def _rows_of(session: Waiting, root: str, redact: "Callable[[str], str]") -> lis
     failed: dict[str, Row] = {}
     for what, error, at in session.failed:
         if what not in failed and len(failed) < _FAILURES:
-            why = shorten(first_line(redact(error[:_TEXT])), _OLDER_CHARS)
+            why = shorten(" ".join(first_line(redact(error[:_TEXT])).split()), _OLDER_CHARS)
             after = " (passed later)" if session.passed.get(what, 0) > at else ""
             failed[what] = row(f"Failed: {clean(what, _OLDER_CHARS)} → {why}{after}", at)
     failures = list(failed.values())

@@ -5,20 +5,23 @@ stands in every text the pattern can match, so a row without its anchor is never
 plain string, compiled by the engine only when it is needed. The judge sees a match and answers where
 the span to replace ends, or 0 to leave it alone: that is where placeholders, code and versions escape.
 
-`how` says where anchors are looked for, and how matches are found:
-  scan   anchors in the text as it is; the pattern starts with a literal and is searched for
-  word   anchors in the lowercase text; every match starts at an anchor
-  left   the same, but a match starts up to 64 characters before its anchor
-  inside the same, but the pattern is searched for
-  shape  anchors in the text's shape (redact.py): any digit is 0, space and hyphen are -
-  packed anchors in the shape without separators
-  dots   anchors in the text's word shape: letters, digits, _ and - are w
+`how` says where anchors are looked for, and how matches are found (runs and shapes: see redact.py):
+  equals  in the text as it is, if it has an equals sign; the pattern is searched for
+  run     the same, if the text has a run of 20 letters, digits, underscores and hyphens
+  long    the same, if the run has 33
+  solid   the same, if the text has a run of 20 letters and digits
+  tail    the same, if an underscore stands before 16 of them
+  word    in the lowercase text; every match starts at an anchor
+  left    the same, but a match starts up to 64 characters before its anchor
+  inside  the same, but the pattern is searched for
+  words   in the shape of words: letters, digits, _ and - are w
+  dash, dot, number   in the shape of numbers: any digit is 0, space and hyphen are -
+  thin    in that shape, every number one digit long
+  packed  in that shape, without separators
 
 No anchor holds a character that JSON may escape: a raw JSON document can be checked unparsed.
 Nothing is imported here: the hook loads this file while an agent waits.
 """
-
-from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +44,13 @@ class Row:
     __slots__ = ("anchors", "example", "how", "judge", "name", "pattern")
 
     def __init__(
-        self, name: str, anchors: tuple[str, ...], pattern: str, example: str, judge: Judge, how: str = "scan"
+        self,
+        name: str,
+        anchors: tuple[str, ...],
+        pattern: str,
+        example: str,
+        judge: "Judge",
+        how: str = "run",
     ) -> None:
         self.name = name
         self.anchors = anchors
@@ -154,13 +163,13 @@ def looks_secret(value: str, human: bool, quoted: bool) -> bool:
 
 # --- Names of secrets: password, api_key, clientSecret, --token ------------------------------------
 
-STEMS = _words("passw passphrase pwd secret token cred auth key")
+STEMS = _words("pass pwd secret token cred auth key")
 NAME_WORDS = _words(
     """
     password passwd passphrase pwd secret token credentials credential creds cred authorization auth key
     """
 )
-NAME_GOES_ON = {"passw": ("ord", "d"), "cred": ("ential", "s"), "auth": ("orization",)}
+NAME_GOES_ON = {"pass": ("word", "wd", "phrase"), "cred": ("ential", "s"), "auth": ("orization",)}
 HUMAN_WORDS = _words("password passwd passphrase pwd")
 NAME_TAILS = _words("key base value prod dev live staging old new")
 KEY_OF = _words(
@@ -218,64 +227,62 @@ def key_names_secret(low: str) -> str:
     return ""
 
 
-def assigns_secret(low: str) -> bool:
-    """Whether some secret's name is followed by something that could give it a value (exact enough to skip
-    `input_tokens`, `author`, `keyboard`; never misses what the pattern of the row `secret` can match)."""
-    for stem in STEMS:
-        if stem not in low:
+def assigns_secret(low: str, stem: str) -> bool:
+    """Whether some secret's name with this stem is followed by something that could give it a value.
+
+    Exact enough to skip `input_tokens`, `author` and `keyboard`; never misses what the row `secret` matches.
+    """
+    goes_on = NAME_GOES_ON.get(stem, ()) + NAME_TAILS
+    at = low.find(stem)
+    while at >= 0:
+        place, at = at, low.find(stem, at + 1)
+        rest = low[place + len(stem) : place + len(stem) + 48]
+        if rest[:1].isalpha() and not rest.startswith(goes_on):
             continue
-        goes_on = NAME_GOES_ON.get(stem, ()) + NAME_TAILS
-        at = low.find(stem)
-        while at >= 0:
-            rest = low[at + len(stem) : at + len(stem) + 48]
-            if rest[:1].isalpha() and not rest.startswith(goes_on):
-                at = low.find(stem, at + 1)
-                continue
-            after = rest.lstrip(IDENT)
-            gap = after.lstrip(" \t\"'`]\\")
-            if gap[:1] and (
-                gap[0] in ":=>!"
-                or gap.startswith("is")
-                or "\\" in after[: len(after) - len(gap)]
-                or (after[0] in " \t" and name_before(low, at).startswith("--"))
-            ):
-                word = stem + rest[: len(rest) - len(after)].rstrip("_-")
-                if names_secret(name_before(low, at), word):
-                    return True
-            at = low.find(stem, at + 1)
+        after = rest.lstrip(IDENT)
+        gap = after.lstrip(" \t\"'`]\\")
+        if gap and (
+            gap[0] in ":=>!"
+            or gap.startswith("is")
+            or "\\" in after[: len(after) - len(gap)]
+            or (after[0] in " \t" and name_before(low, place).startswith("--"))
+        ):
+            word = stem + rest[: len(rest) - len(after)].rstrip("_-")
+            if names_secret(name_before(low, place), word):
+                return True
     return False
 
 
 # --- Judges: where does the span end, or 0 ---------------------------------------------------------
 
 
-def whole(match: re.Match[str]) -> int:
+def whole(match: "re.Match[str]") -> int:
     """Whatever matched goes."""
     return match.end(match.lastindex or 0)
 
 
-def value(match: re.Match[str]) -> int:
+def value(match: "re.Match[str]") -> int:
     """The value that a telling name precedes, unless it is a placeholder."""
     return 0 if placeholder(match[match.lastindex or 0]) else match.end(match.lastindex or 0)
 
 
-def token(match: re.Match[str]) -> int:
+def token(match: "re.Match[str]") -> int:
     """A token with a prefix of its own, unless it is a placeholder or the tail of a longer word."""
     end = 0 if glued(match.string, match.start()) else value(match)
     return extend(match.string, end) if end else 0
 
 
-def random_token(match: re.Match[str]) -> int:
+def random_token(match: "re.Match[str]") -> int:
     """The same for a prefix so short that words start with it too."""
     return token(match) if Grain(match[0]).random() else 0
 
 
-def fixed(match: re.Match[str]) -> int:
+def fixed(match: "re.Match[str]") -> int:
     """The same for a token of a known length."""
     return 0 if glued(match.string, match.start()) else value(match)
 
 
-def authorization(match: re.Match[str]) -> int:
+def authorization(match: "re.Match[str]") -> int:
     """What follows `Authorization: Bearer`, or `Bearer` alone."""
     given, end, text = match[match.lastindex or 0], match.end(match.lastindex or 0), match.string
     if placeholder(given) or given[0] in "$<{%[" or text[end : end + 1] in ("(", "[", "{"):
@@ -288,7 +295,7 @@ def authorization(match: re.Match[str]) -> int:
     return extend(text, end, IDENT + ".~+/=")
 
 
-def url_password(match: re.Match[str]) -> int:
+def url_password(match: "re.Match[str]") -> int:
     """The password of a URL, unless a template fills it in."""
     given = match[1]
     if given[0] in "$<{%[*" or "${" in given or len(set(given)) == 1 or "redacted" in given.lower():
@@ -296,11 +303,11 @@ def url_password(match: re.Match[str]) -> int:
     return match.end(1)
 
 
-def assigned(match: re.Match[str]) -> int:
+def assigned(match: "re.Match[str]") -> int:
     """The value given to a secret's name: `password = "…"`, `api_key: …`, `--token …`."""
     text, group = match.string, match.lastindex or 0
     start, end = match.span(group)
-    before, sign, quoted = name_before(text, match.start()), match[2].strip(), group == 3
+    before, sign, quoted = name_before(text, match.start()), match[2].strip(), group < 6
     kind = names_secret(before, match[1].lower())
     if not kind or text[match.start() - len(before) - 10 : match.start() - len(before)] == "[redacted:":
         return 0
@@ -346,7 +353,7 @@ FILE_TYPES = _words(
 )
 
 
-def email(match: re.Match[str]) -> int:
+def email(match: "re.Match[str]") -> int:
     """An e-mail address; git authors, remotes, scp targets, package versions and examples stay."""
     text, start, end = match.string, match.start(), match.end()
     if start and text[start - 1] in IDENT + ".%+":
@@ -396,7 +403,7 @@ ADDRESS_WORDS = _words(
 RESOLVERS = _words("8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 4.2.2.2 149.112.112.112")
 
 
-def public_ip(match: re.Match[str]) -> int:
+def public_ip(match: "re.Match[str]") -> int:
     """A public IPv4 address; private, reserved and documentation ranges and versions stay."""
     text, start, end = match.string, match.start(), match.end()
     parts = match[0].split(".")
@@ -441,7 +448,7 @@ def clear(text: str, start: int) -> bool:
     return not glued(text, start) and text[start - 1 : start] not in ("-", "_", ".", "/", "+", "#")
 
 
-def ssn(match: re.Match[str]) -> int:
+def ssn(match: "re.Match[str]") -> int:
     """A US social security number that could have been issued."""
     text, start = match.string, match.start()
     area, group, serial = match[0][:3], match[0][4:6], match[0][7:]
@@ -455,7 +462,7 @@ def ssn(match: re.Match[str]) -> int:
     return match.end()
 
 
-def card(match: re.Match[str]) -> int:
+def card(match: "re.Match[str]") -> int:
     """A payment card number: a known issuer, the right length, a valid check digit."""
     text, start = match.string, match.start()
     number = match[0].replace(" ", "").replace("-", "")
@@ -480,7 +487,7 @@ def card(match: re.Match[str]) -> int:
     return 0 if total % 10 else match.end()
 
 
-def phone(match: re.Match[str]) -> int:
+def phone(match: "re.Match[str]") -> int:
     """A US phone number; with spaces only where the text says that it is one."""
     text, start = match.string, match.start()
     if not clear(text, start):
@@ -492,7 +499,7 @@ def phone(match: re.Match[str]) -> int:
     return match.end()
 
 
-def world_phone(match: re.Match[str]) -> int:
+def world_phone(match: "re.Match[str]") -> int:
     """A phone number with its country code; signed numbers, floats and diff counts stay."""
     text, start, number = match.string, match.start(), match[0]
     if glued(text, start) or text[start - 1 : start] in ("+", "-", ")", "_", "]"):
@@ -519,8 +526,10 @@ _GIVES = (
     r"(?:\[[\w., |]{0,40}\])?(?:[ ]?\|[ ]?[\w.]{1,20}){0,2})?[ \t]{0,8}={1,3}>?"
     r"|[ \t]{0,8}(?::=?|!==?)|>|[ \t]{1,3}(?i:is)(?=[ \t:])[ \t]{0,2}:?|[ \t]{1,4})[ \t]{0,8}"
 )
-_VALUE = r"(?:[bruf]{0,2}\\?[\"'`]((?:[^\s\"'`\\]|\\(?![\"'`])){4,256})|([^\s\"'`,;()\[\]{}<>&|\\]{4,256}))"
+_QUOTED = "|".join(rf"{quote}((?:[^\s{quote}\\]|\\(?!{quote})){{4,256}})" for quote in "\"'`")
+_VALUE = rf"(?:[bruf]{{0,2}}\\?(?:{_QUOTED})|([^\s\"'`,;()\[\]{{}}<>&|\\]{{4,256}}))"
 _B = "[A-Za-z0-9_-]"
+_STOP = "(?![A-Za-z0-9_]|[-.][0-9])"
 
 # The examples are put together at run time, so that scanners of this repository do not take them for leaks.
 _A36 = "16C7e42F292c6912E7710c838347Ae178B4a"
@@ -529,13 +538,14 @@ _HEX32 = "3f9a1c7be04d5826" + "9b1e7c20af84d356"
 ROWS: tuple[Row, ...] = (
     Row(
         "private-key",
-        ("-----BEGIN",),
+        ("private key",),
         r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----"
         r"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END[ A-Z0-9]{0,60}-----"
         r"|(?:(?:[\s\"'+,>|]|\\[nr])*(?:Proc-Type:[^\n\\]{0,80}|DEK-Info:[^\n\\]{0,80}|[A-Za-z0-9+/]{20,}={0,2}))*"
         r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/]{1,63}(?:={1,2}|(?=\s*+\Z|[\"'`.…])))?)",
         "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEpAIBAAKCAQEA7bq3\n-----END RSA PRIVATE " + "KEY-----",
         whole,
+        "inside",
     ),
     Row(
         "aws-access-key",
@@ -543,6 +553,7 @@ ROWS: tuple[Row, ...] = (
         r"A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9])",
         "AKI" + "AZ7QH3V9K2M4XW5TB",
         fixed,
+        "solid",
     ),
     Row(
         "aws-secret-key",
@@ -556,31 +567,37 @@ ROWS: tuple[Row, ...] = (
     Row(
         "github-token",
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-        r"g(?:h[pousr]_[A-Za-z0-9]{20,255}|ithub_pat_[A-Za-z0-9_]{20,255})",
+        r"g(?:h[pousr]_[A-Za-z0-9]{20,255}|ithub_pat_[A-Za-z0-9]{16,255})",
         "gh" + "p_" + _A36,
         token,
+        "tail",
     ),
-    Row("gitlab-token", ("glpat-",), rf"glpat-{_B}{{16,255}}", "glpat" + "-Xy7zK2mN9pQ4rS8tV1wB", token),
+    Row(
+        "gitlab-token", ("glpat-",), rf"glpat-{_B}{{16,255}}", "glpat" + "-Xy7zK2mN9pQ4rS8tV1wB", token, "run"
+    ),
     Row(
         "slack-token",
         ("xox",),
-        rf"xox[a-z]-[0-9A-Za-z]{_B}{{9,255}}",
+        rf"xox[a-z]-{_B}{{15,255}}",
         "xox" + "b-263594206564-2343594206574-FGqddMF8t08v8N7Oq4i57vs1",
         token,
+        "run",
     ),
     Row(
         "slack-webhook",
         ("hooks.slack.com",),
-        r"hooks\.slack\.com\\?/(?:services|workflows|triggers)((?:\\?/[A-Za-z0-9_-]{1,99}){2,6})",
+        r"hooks\.slack\.com\\?/(?:services|workflows|triggers)((?:\\?/[A-Za-z0-9_-]{1,99}){1,5}\\?/[A-Za-z0-9]{20,99})",
         "https://hooks.slack.com/services" + "/T0A1B2C3D/B9Z8Y7X6W/k2Jf83hGq01LpZx7VbNm4RtY",
         value,
+        "run",
     ),
     Row(
         "stripe-key",
         ("k_live_", "k_test_"),
-        r"[sr]k_(?:live|test)_[A-Za-z0-9]{10,255}",
+        r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,255}",
         "sk_" + "live_4eC39HqLyjWDarjtT1zdp7dc",
         token,
+        "tail",
     ),
     Row(
         "anthropic-key",
@@ -588,6 +605,7 @@ ROWS: tuple[Row, ...] = (
         rf"sk-ant-{_B}{{16,255}}",
         "sk-ant" + "-api03-Rq8Zt2Lw9XvB4nKm7YpD1cJf6HsG3aUe",
         token,
+        "run",
     ),
     Row(
         "openai-key",
@@ -595,6 +613,7 @@ ROWS: tuple[Row, ...] = (
         rf"sk-(?!ant-){_B}{{20,255}}",
         "sk" + "-proj-8Kd02LmNqPzRt57VwXyBc91FgHjAeUiO34sT",
         random_token,
+        "run",
     ),
     Row(
         "google-key",
@@ -602,6 +621,7 @@ ROWS: tuple[Row, ...] = (
         rf"AIza{_B}{{30,80}}",
         "AI" + "zaSyD3kFh9LmQx72TvWz0PbNc8RgYj5EuKoAsI4",
         token,
+        "long",
     ),
     Row(
         "google-oauth",
@@ -609,21 +629,24 @@ ROWS: tuple[Row, ...] = (
         rf"ya29\.{_B}{{20,255}}",
         "ya29" + ".a0AfH6SMBx7Qk2Lz9WvNt4RpYc",
         token,
+        "run",
     ),
     Row(
         "jwt",
         ("eyJ",),
-        rf"eyJ{_B}{{10,}}\.{_B}{{10,}}(?:\.{_B}*){{0,3}}",
+        rf"eyJ{_B}{{17,}}\.{_B}{{10,}}(?:\.{_B}*){{0,3}}",
         "ey" + "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.c2lnbmF0dXJlLW9mLTQy",
         token,
+        "run",
     ),
-    Row("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{30,80}", "np" + "m_" + _A36, token),
+    Row("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{30,80}", "np" + "m_" + _A36, token, "tail"),
     Row(
         "pypi-token",
         ("pypi-",),
         rf"pypi-{_B}{{40,255}}",
         "pypi" + "-AgEIcHlwaS5vcmcCJDk3ZjM1" + _A36,
         random_token,
+        "long",
     ),
     Row(
         "huggingface-token",
@@ -631,14 +654,16 @@ ROWS: tuple[Row, ...] = (
         r"hf_[A-Za-z0-9]{30,80}",
         "h" + "f_aBcDeFgHiJkLmNoPqRsTuVwXyZ12345678",
         token,
+        "tail",
     ),
-    Row("twilio-key", ("SK",), r"SK[0-9a-f]{32}(?![A-Za-z0-9])", "S" + "K" + _HEX32, fixed),
+    Row("twilio-key", ("SK",), r"SK[0-9a-f]{32}(?![A-Za-z0-9])", "S" + "K" + _HEX32, fixed, "solid"),
     Row(
         "sendgrid-key",
         ("SG.",),
-        rf"SG\.{_B}{{16,64}}\.{_B}{{16,128}}",
+        rf"SG\.{_B}{{20,64}}\.{_B}{{16,128}}",
         "S" + "G.ngeVfQFYQlKU0ufo8x5d1A.TwL2iGABf9DHoTf09kqeF8tAmbihYzrnopKcx3SP5Vk",
         token,
+        "run",
     ),
     Row(
         "digitalocean-token",
@@ -646,13 +671,15 @@ ROWS: tuple[Row, ...] = (
         r"dop_v1_[a-f0-9]{40,80}",
         "do" + "p_v1_" + _HEX32 + _HEX32,
         token,
+        "tail",
     ),
     Row(
         "azure-key",
-        ("AccountKey=", "SharedAccessKey="),
+        ("Key=",),
         r"(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{40,100}={0,2})",
         "Account" + "Key=" + "Zm9vYmFyK2Jhei9xdXgxMjM0NTY3ODkwYWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXo=",
         value,
+        "equals",
     ),
     Row(
         "azure-sas",
@@ -660,6 +687,7 @@ ROWS: tuple[Row, ...] = (
         r"sig=((?:[A-Za-z0-9+/]|%[0-9A-Fa-f]{2}){40,200}={0,2})",
         "?sv=2022-11-02&sig=" + "Zt8yXq2LkV%2BnB4mR7wPcD9sJf1HgAeUi%2FoTz5rQ%3D",
         value,
+        "equals",
     ),
     Row(
         "telegram-token",
@@ -667,6 +695,7 @@ ROWS: tuple[Row, ...] = (
         rf"[0-9]{{8,10}}:AA{_B}{{32,64}}",
         "110201543" + ":AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw",
         token,
+        "long",
     ),
     Row(
         "discord-token",
@@ -674,14 +703,15 @@ ROWS: tuple[Row, ...] = (
         rf"[MNO][A-Za-z0-9]{_B}{{22,30}}\.{_B}{{6}}\.{_B}{{27,64}}",
         "MTk4NjIyNDgzNDcxOTI1MjQ4" + ".Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs",
         token,
-        "dots",
+        "words",
     ),
     Row(
         "discord-webhook",
         ("discord",),
-        rf"discord(?:app)?\.com\\?/api\\?/webhooks((?:\\?/{_B}{{6,128}}){{2}})",
+        rf"discord(?:app)?\.com\\?/api\\?/webhooks(\\?/[0-9]{{6,32}}\\?/{_B}{{20,128}})",
         "https://discord.com/api/webhooks" + "/1098765432101234567/kJ8d_Lw2Xv9QzRt5YbNm3PcF7HsG1aUeT4oK",
         value,
+        "run",
     ),
     Row(
         "authorization",
@@ -712,38 +742,41 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "ip",
-        tuple("0." + "0" * b + "." + "0" * c + ".0" for b in (1, 2, 3) for c in (1, 2, 3)),
+        ("0.0.0.0",),  # noqa: S104
         r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(?![A-Za-z0-9_]|\.[0-9])",
         "host 52.95.110.1",
         public_ip,
-        "shape",
+        "thin",
     ),
     Row(
-        "ssn",
-        ("000-00-0000",),
-        r"([0-9]{3}([- ])[0-9]{2}\2[0-9]{4})(?![A-Za-z0-9_]|[-.][0-9])",
-        "SSN 219-45-6789",
-        ssn,
-        "shape",
+        "ssn", ("000-00-0000",), r"([0-9]{3}([- ])[0-9]{2}\2[0-9]{4})" + _STOP, "SSN 219-45-6789", ssn, "dash"
     ),
+    Row("card", ("0" * 13,), rf"([0-9]{{13,19}}){_STOP}", "5555555555554444", card, "number"),
     Row(
         "card",
-        ("0" * 13, "0000-0000-0000-0", "0000-000000-0000"),
-        r"([0-9]{13,19}|[0-9]{4}([ -])[0-9]{4}\2[0-9]{4}\2[0-9]{1,7}(?:\2[0-9]{1,3})?"
-        r"|[0-9]{4}([ -])[0-9]{6}\3[0-9]{4,5})"
-        r"(?![A-Za-z0-9_]|[-.][0-9])",
+        ("0000-0000-0000-0", "0000-000000-0000"),
+        r"([0-9]{4}([ -])[0-9]{4}\2[0-9]{4}\2[0-9]{1,7}(?:\2[0-9]{1,3})?|[0-9]{4}([ -])[0-9]{6}\3[0-9]{4,5})"
+        + _STOP,
         "4111 1111 1111 1111",
         card,
-        "shape",
+        "dash",
     ),
     Row(
         "phone",
-        ("000-000-0000", "000.000.0000", ")-000-0000", ")000-0000"),
-        r"((?:1[-. ])?(?:\([2-9][0-9]{2}\)[ -]?[0-9]{3}[- ][0-9]{4}|[2-9][0-9]{2}([-. ])[0-9]{3}\2[0-9]{4}))"
-        r"(?![A-Za-z0-9_]|[-.][0-9])",
+        ("000-000-0000", ")-000-0000", ")000-0000"),
+        r"((?:1[- ])?(?:\([2-9][0-9]{2}\)[ -]?[0-9]{3}[- ][0-9]{4}|[2-9][0-9]{2}([- ])[0-9]{3}\2[0-9]{4}))"
+        + _STOP,
         "(415) 555-2671",
         phone,
-        "shape",
+        "dash",
+    ),
+    Row(
+        "phone",
+        ("000.000.0000",),
+        rf"((?:1\.)?[2-9][0-9]{{2}}\.[0-9]{{3}}\.[0-9]{{4}}){_STOP}",
+        "415.555.2671",
+        phone,
+        "dot",
     ),
     Row(
         "phone",

@@ -12,53 +12,62 @@ What is found is replaced by `[redacted:NAME]`, `<private>…</private>` by `[pr
 until nothing is found: redacting twice is redacting once.
 """
 
-from __future__ import annotations
-
-from backstory.hook.patterns import IDENT, ROWS, Row, assigns_secret, key_names_secret, looks_secret, whole
+from backstory.hook.patterns import (
+    IDENT,
+    LONGEST,
+    ROWS,
+    STEMS,
+    Row,
+    assigns_secret,
+    key_names_secret,
+    looks_secret,
+    whole,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     Span = tuple[int, int, int]  # start, end, rank of the row
+    Anchors = tuple[tuple[str, int], ...]  # each with the rank of its row
 
 SHORTEST = 6  # a@b.co
-SHORTEST_TOKEN = 15  # xoxb-1234567890
 PASSES = 8  # rows that uncover each other; real texts need one
-# Short strings of events repeat (ids, paths, names of tools: 8 of 10), so what was clean is remembered.
-MEMO_LENGTH = 200
-MEMO_SIZE = 4096
+# Strings of events repeat (ids, paths, names of tools, outputs: 8 of 10), so what was clean is remembered.
+MEMO_LONGEST = 65_536
+MEMO_ROOM = 2_000_000
+HEADER = "authorization: "
 SCHEMES = ("basic", "bearer", "bot", "digest", "token", "apikey")
+
+# Not a row: what its owner has marked stays private, whatever the settings say.
 _TAG = r"(?i:<(/?)private(?:\s[^<>]{0,200})?>)"
 PRIVATE = Row("private", ("<private",), _TAG, "<private>x</private>", whole, "word")
-LONG_NUMBER = "0" * 13
 
-# Anchors that share one of these are tried only if it is there; single letters would be there too often.
-GATES = ("-0000", ".0000", ".0.", ".00.", ".000.", "gh", "sk-", "Key=")
+# --- What nobody sees -------------------------------------------------------------------------------
 
-# What nobody sees. The class of single characters, then whole sequences: colour codes, terminal titles,
-# a shell's line continuation, and the same characters still written as JSON escapes.
+# Colour codes and terminal titles, single characters, a shell's line continuation, and the same
+# characters still written as JSON escapes.
 UNSEEN = (
-    "\x1b\\[[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b\\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\\\)"
-    "|\x1b[()][0-9AB]|\x1b[@-Z\\\\-_]"
+    "\x1b\\[[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b\\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\\\)|\x1b[()][0-9AB]"
+    "|\x1b[@-Z\\\\-_]"
     "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
     "\ufeff\ud800-\udfff\U000e0000-\U000e01ef]"
     "|\\\\\r?\n"
-    "|\\\\u(?i:00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f]|ad)|034f|180e|200[b-f]|202[a-e]|206[0-9a-f]|fe0[0-9a-f]|feff"
-    "|d[89a-f][0-9a-f]{2})(?:\\[[0-9;]{0,20}m)?"
+    "|\\\\u(?i:00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f]|ad)|034f|180e|200[b-f]|202[a-e]|206[0-9a-f]"
+    "|fe0[0-9a-f]|feff|d[89a-f][0-9a-f]{2})(?:\\[[0-9;]{0,20}m)?"
 )
-UNSEEN_ESCAPES = (
-    *("\\u000", "\\u001", "\\u007f", "\\u008", "\\u009", "\\u00ad", "\\u034", "\\u180", "\\u200", "\\u202"),
-    *("\\u206", "\\ufe", "\\ud8", "\\ud9", "\\uda", "\\udb", "\\udc", "\\udd", "\\ude", "\\udf"),
-)
-# Escapes of raw JSON that could hide an anchor: ASCII written as \u00XX, and control characters.
-HIDING_ESCAPES = (*UNSEEN_ESCAPES, *(f"\\u00{digit}" for digit in "234567"), "\\b", "\\f")
+_CODES = "000 001 007f 008 009 00ad 034 180 200 202 206 fe d8 d9 da db dc dd de df"
+UNSEEN_ESCAPES = tuple("\\u" + code for code in _CODES.split())
+# Escapes of raw JSON that could hide an anchor: those, and ASCII written as \u00XX.
+HIDING_ESCAPES = (*UNSEEN_ESCAPES, *(f"\\u00{digit}" for digit in "234567"))
+
+# --- Shapes -----------------------------------------------------------------------------------------
 
 
 def _classes(default: str, *classes: tuple[str, bytes]) -> bytes:
-    table = bytearray(default.encode("latin-1")) * 256
+    table = bytearray(default.encode()) * 256
     for target, members in classes:
         for member in members:
             table[member] = ord(target)
@@ -75,12 +84,7 @@ SHAPE = _classes(
     (".", b"."),
     ("+", b"+"),
     (")", b"()"),
-    ("\x02", b"\xc2"),
-    ("\x03", b"\xe2"),
-    ("\x04", b"\xef"),
-    ("\x05", b"\xe1"),
-    ("\x06", b"\xf3"),
-    ("\x07", b"\xcd"),
+    *((chr(2 + index), bytes((lead,))) for index, lead in enumerate(b"\xc2\xe2\xef\xe1\xf3\xcd")),
     ("l", bytes(range(0x82, 0xA0))),
     ("p", b"\x80"),
     ("q", b"\x81"),
@@ -98,40 +102,26 @@ UNSEEN_SHAPES = (
     ("\x06", ("\x06a",)),
     ("\x07", ("\x07z",)),
 )
-DOTS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
+LONG_NUMBER = "0" * 13
+FOLDED_GATES = (*STEMS, "bearer", "<private", "@")
+WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
+LETTERS = _classes(" ", ("n", IDENT.rstrip("_-").encode()), ("_", b"_"))
+# Anchors of tokens are tried only in texts with a run as long as the token's.
+RUN, LONG_RUN, SOLID_RUN, TAIL_RUN = "w" * 20, "w" * 33, "n" * 20, "_" + "n" * 16
 
-_COMPILED: dict[str, re.Pattern[str]] = {}
+
+# --- The engine -------------------------------------------------------------------------------------
+
+_COMPILED: "dict[str, re.Pattern[str]]" = {}
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compiled(pattern: str) -> "re.Pattern[str]":
     if pattern not in _COMPILED:
         import re
 
         # ASCII: otherwise the Kelvin sign is a k, and the prefilter would have to know.
         _COMPILED[pattern] = re.compile(pattern, re.ASCII)
     return _COMPILED[pattern]
-
-
-def _fold(text: str) -> str:
-    """The text in lowercase, each character in its place."""
-    low = text.lower()
-    if not text.isascii() and ("\u0130" in text or "\u212a" in text):
-        low = text.replace("\u0130", "?").replace("\u212a", "?").lower()  # i with two dots, Kelvin
-    return low
-
-
-class _Look:
-    """What a first look at a text tells: the rows to run, and whether it holds unseen characters.
-
-    `low` is the text in lowercase if that came for free, else empty.
-    """
-
-    __slots__ = ("low", "rows", "unseen")
-
-    def __init__(self, low: str, rows: list[int], unseen: bool) -> None:
-        self.low = low
-        self.rows = rows
-        self.unseen = unseen
 
 
 class Redactor:
@@ -143,32 +133,37 @@ class Redactor:
         extra: tuple[tuple[str, str], ...] = (),
         anchored: bool = True,
     ) -> None:
-        self._rows = (PRIVATE, *(row for row in ROWS if row.name not in off))
-        self._rows += tuple(Row(name, (), pattern, "", whole) for name, pattern in extra)
         for _, pattern in extra:
             _compiled(pattern)  # a broken pattern is the settings' error, so it is raised here
-        self._extra = tuple(range(len(self._rows) - len(extra), len(self._rows)))
-        self._names = frozenset(row.name for row in self._rows)
-        self._anchored = anchored  # False is the reference that tests compare with: every pattern, everywhere
-        self._exact = self._gated("scan")
-        self._folded = self._gated("word", "left", "inside")
-        self._shapes = self._gated("shape")
-        self._packed = self._gated("packed")
-        self._dots = self._gated("dots")
+        kept = tuple(row for row in ROWS if row.name not in off)
+        self._rows = (PRIVATE, *kept, *(Row(name, (), pattern, "", whole) for name, pattern in extra))
+        self._extra = list(range(1 + len(kept), len(self._rows)))
+        self._anchored = anchored  # False is the reference of the tests: every pattern, everywhere
         self._secret = next((rank for rank, row in enumerate(self._rows) if row.name == "secret"), 0)
+        self._equals = self._anchors("equals")
+        self._runs, self._longs = self._anchors("run"), self._anchors("long")
+        self._solids, self._tails = self._anchors("solid"), self._anchors("tail")
+        # Anchors of the lowercase text, under the shorter ones that they contain.
+        folded = self._anchors("word", "left", "inside")
+        self._folded = {gate: tuple(pair for pair in folded if gate in pair[0]) for gate in FOLDED_GATES}
+        self._words = self._anchors("words")
+        self._dashed, self._dotted = self._anchors("dash"), self._anchors("dot")
+        self._thin, self._packed = self._anchors("thin"), self._anchors("packed")
+        self._numbers = self._anchors("number")
         self._clean: set[str] = set()
+        self._room = MEMO_ROOM
         self._keys: dict[str, tuple[str, str]] = {}
 
     def redact(self, text: str) -> str:
         """The text without secrets and personal data; the same object if there were none."""
-        if len(text) > MEMO_LENGTH:
-            return self._run(text, None)
         if text in self._clean:
             return text
-        clean = self._run(text, None)
-        if clean is text:
-            if len(self._clean) >= MEMO_SIZE:
+        clean = self._run(text, {})
+        if clean is text and len(text) <= MEMO_LONGEST:
+            self._room -= len(text) + 100
+            if self._room < 0:
                 self._clean.clear()
+                self._room = MEMO_ROOM
             self._clean.add(text)
         return clean
 
@@ -179,17 +174,18 @@ class Redactor:
 
     def suspicious(self, text: str) -> bool:
         """Whether redaction could change this text or, if it is raw JSON, any string in it."""
-        if self._extra:
-            return True
-        look = self._look(text)
-        if look.rows or look.unseen:
+        rows, low, unseen = self._look(text)
+        if rows or unseen:
             return True
         if "\\" not in text:
             return False
-        if "\\\\\\n" in text or "\\\\\\r" in text:
+        if "\\\\" in text:
+            if "\\\\\\n" in text or "\\\\\\r" in text:
+                return True  # a line continuation
+            text, low = text.replace("\\\\", ""), ""
+        if "\\b" in text or "\\f" in text:
             return True
-        bare = (look.low or _fold(text)).replace("\\\\", "")
-        return "\\" in bare and any(escape in bare for escape in HIDING_ESCAPES)
+        return "\\u" in text and any(escape in (low or _fold(text)) for escape in HIDING_ESCAPES)
 
     def redact_json(self, value: object) -> object:
         """The same structure with its strings redacted; a key such as "password" tells about its value."""
@@ -230,52 +226,52 @@ class Redactor:
     def _key(self, name: str) -> tuple[str, str]:
         known = self._keys.get(name)
         if known is None:
-            low = _fold(name)
-            if self._look(name).unseen:
-                low = _compiled(UNSEEN).sub("", low)
+            low = _fold(name if name.isascii() and name.isprintable() else _compiled(UNSEEN).sub("", name))
             known = (self.redact(name), key_names_secret(low) if self._secret else "")
             if len(self._keys) < 4096 and len(name) < 256:
                 self._keys[name] = known
-        return known
+        # The memo may hold an equal string: an unchanged key must stay the same object.
+        return (name, known[1]) if known[0] == name else known
 
     def _leaf(self, text: str, kind: str) -> str:
         if kind and len(text) >= SHORTEST:
-            scheme, space, rest = text.partition(" ")
-            if not space or scheme.lower() not in SCHEMES:
-                scheme, rest = "", text
-            seen = rest if rest.isprintable() and rest.isascii() else _compiled(UNSEEN).sub("", rest)
-            if not any(char.isspace() for char in seen) and looks_secret(seen[:256], kind == "human", True):
-                return f"{scheme} [redacted:secret]" if scheme else "[redacted:secret]"
-        return self.redact(text)
+            seen = text if text.isascii() and text.isprintable() else _compiled(UNSEEN).sub("", text)
+            words = seen.split()
+            if len(words) == 1 and looks_secret(words[0][:LONGEST], kind == "human", quoted=True):
+                return "[redacted:secret]"
+            if len(words) == 2 and words[0].lower() in SCHEMES:
+                header = self.redact(f"{HEADER}{seen}")
+                if header != f"{HEADER}{seen}":
+                    return header.removeprefix(HEADER)
+        clean = self.redact(text)
+        return text if clean == text else clean
 
-    # --- One text ---------------------------------------------------------------------------------------
+    # --- One text -------------------------------------------------------------------------------------
 
-    def _run(self, text: str, counts: dict[str, int] | None) -> str:
+    def _run(self, text: str, counts: dict[str, int]) -> str:
         for _ in range(PASSES):
             spans = self._spans(text)
             if not spans:
                 break
-            parts, at = [], 0
+            parts: list[str] = []
+            at = 0
             for start, end, rank in spans:
                 name = self._rows[rank].name
                 parts += (text[at:start], f"[redacted:{name}]" if rank else "[private]")
                 at = end
-                if counts is not None:
-                    counts[name] = counts.get(name, 0) + 1
+                counts[name] = counts.get(name, 0) + 1
             text = "".join((*parts, text[at:]))
         return text
 
-    def _spans(self, text: str) -> list[Span]:
+    def _spans(self, text: str) -> "list[Span]":
         """What to replace, in order, without overlaps: the row that stands first in the table names it."""
         if len(text) < SHORTEST and not self._extra:
             return []
-        look = self._look(text)
-        found = [span for rank in look.rows for span in self._find(rank, text, look.low)]
-        if look.unseen:
+        rows, low, unseen = self._look(text)
+        found = [span for rank in rows for span in self._find(rank, text, low)]
+        if unseen:
             found += self._seen_through(text)
-        if not found:
-            return []
-        if "[redacted:" in text or "[private]" in text:
+        if found and ("[redacted:" in text or "[private]" in text):
             found = self._outside_marks(text, found)
         merged: list[Span] = []
         for start, end, rank in sorted(found):
@@ -286,114 +282,113 @@ class Redactor:
                 merged.append((start, end, rank))
         return merged
 
-    def _seen_through(self, text: str) -> list[Span]:
+    def _seen_through(self, text: str) -> "list[Span]":
         """Spans that appear once the unseen characters are taken out, mapped back."""
+        seen = _compiled(UNSEEN).sub("", text)
+        rows, low, _ = self._look(seen)
+        found = [span for rank in rows for span in self._find(rank, seen, low)]
+        if not found or len(seen) == len(text):
+            return []
         from bisect import bisect_right
 
-        parts: list[str] = []
-        at = size = 0
         seen_at, text_at = [0], [0]  # from this place in what is seen on, the text runs from that place
         for match in _compiled(UNSEEN).finditer(text):
-            parts.append(text[at : match.start()])
-            size += match.start() - at
-            at = match.end()
-            seen_at.append(size)
-            text_at.append(at)
-        if not at:
-            return []
-        seen = "".join((*parts, text[at:]))
+            seen_at.append(seen_at[-1] + match.start() - text_at[-1])
+            text_at.append(match.end())
 
         def back(place: int) -> int:
             piece = bisect_right(seen_at, place) - 1
             return text_at[piece] + place - seen_at[piece]
 
-        look = self._look(seen)
         return [
             (back(start), len(text) if end == len(seen) and not rank else back(end - 1) + 1, rank)
-            for rank in look.rows
-            for start, end, _ in self._find(rank, seen, look.low)
+            for start, end, rank in found
         ]
 
-    def _outside_marks(self, text: str, found: list[Span]) -> list[Span]:
+    def _outside_marks(self, text: str, found: "list[Span]") -> "list[Span]":
         """Spans without those that cut into, or lie within, what an earlier pass has left."""
+        names = {row.name for row in self._rows}
         marks = [
             match.span()
             for match in _compiled(r"\[private\]|\[redacted:([^\]\s]{1,99})\]").finditer(text)
-            if match[1] is None or match[1] in self._names
+            if match[1] is None or match[1] in names
         ]
         return [span for span in found if not any(_cuts(span, mark) for mark in marks)]
 
-    # --- Which rows ---------------------------------------------------------------------------------------
+    # --- Which rows -----------------------------------------------------------------------------------
 
-    def _gated(self, *hows: str) -> dict[str, tuple[tuple[str, int], ...]]:
-        """Gates, each with its anchors and the rank of their rows."""
-        groups: dict[str, tuple[tuple[str, int], ...]] = {}
-        for rank, row in enumerate(self._rows):
-            for anchor in row.anchors if row.how in hows and row.name != "secret" else ():
-                gate = next((gate for gate in GATES if gate in anchor), anchor)
-                groups[gate] = (*groups.get(gate, ()), (anchor, rank))
-        return groups
+    def _anchors(self, *hows: str) -> "Anchors":
+        kept = [(rank, row) for rank, row in enumerate(self._rows) if row.how in hows]
+        return tuple((anchor, rank) for rank, row in kept for anchor in row.anchors)
 
-    def _look(self, text: str) -> _Look:
+    def _look(self, text: str) -> tuple[list[int], str, bool]:
+        """The rows to run, the text in lowercase if that was free, and whether it may hold the unseen."""
         if not self._anchored:
-            return _Look("", list(range(len(self._rows))), True)
+            return list(range(len(self._rows))), "", True
         rows = list(self._extra)
         unseen = False
         try:
             data = text.encode()
         except UnicodeEncodeError:  # half of a surrogate pair
             data, unseen = text.encode("utf-8", "surrogatepass"), True
-        # One byte a character, whatever the text: anchors are ASCII, and `in` is six times faster in str than
-        # in bytes.
+        # One byte a character: anchors are ASCII, and `in` is several times faster in str than in bytes.
         wide = len(data) != len(text)
         if wide:
             text, low = data.decode("latin-1"), data.lower().decode("latin-1")
         else:
             low = text.lower()
-        shape = data.translate(SHAPE).decode("latin-1")
-        if len(text) >= SHORTEST_TOKEN:
-            for gate in self._exact:
-                if gate in text:
-                    for anchor, rank in self._exact[gate]:
-                        if anchor in text:
-                            rows.append(rank)
+
         for gate in self._folded:
             if gate in low:
                 for anchor, rank in self._folded[gate]:
-                    if anchor in low:
+                    if assigns_secret(low, gate) if rank == self._secret else anchor in low:
                         rows.append(rank)
-        if self._secret and assigns_secret(low):
-            rows.append(self._secret)
-        for gate in self._shapes:
-            if gate in shape:
-                for anchor, rank in self._shapes[gate]:
-                    if anchor in shape and (anchor != LONG_NUMBER or _may_be_card(data, shape)):
-                        rows.append(rank)
-        if "+0" in shape and self._packed:
-            packed = shape.replace("-", "").replace(".", "").replace(")", "")
-            rows += [rank for anchors in self._packed.values() for anchor, rank in anchors if anchor in packed]
-        if len(text) > 57 and self._dots:
-            dots = data.translate(DOTS).decode("latin-1")
-            rows += [rank for anchors in self._dots.values() for anchor, rank in anchors if anchor in dots]
+        if len(text) > len(TAIL_RUN):
+            if "=" in text:
+                rows += _present(self._equals, text)
+            words = data.translate(WORDS).decode("latin-1")
+            if RUN in words:
+                rows += _present(self._runs, text)
+                rows += _present(self._words, words)
+                if LONG_RUN in words:
+                    rows += _present(self._longs, text)
+            # Every payload of Claude Code holds a toolu_ id; its underscore is none of a token.
+            letters = data.replace(b"toolu_", b"toolu ").translate(LETTERS).decode("latin-1")
+            if SOLID_RUN in letters:
+                rows += _present(self._solids, text)
+            if TAIL_RUN in letters:
+                rows += _present(self._tails, text)
+
+        shape = data.translate(SHAPE).decode("latin-1")
+        if "00-0000" in shape:
+            rows += _present(self._dashed, shape)
+        if shape.count("0.0") > 1:
+            rows += _present(self._dotted, shape)
+            rows += _present(self._thin, shape.replace("00", "0").replace("00", "0"))
+        if "+" in shape and "+0" in shape:
+            rows += _present(self._packed, shape.replace("-", "").replace(".", "").replace(")", ""))
+        if LONG_NUMBER in shape and _may_be_card(data, shape):
+            rows += _present(self._numbers, shape)
         unseen = (
             unseen
             or "\x01" in shape
             or ("\\" in text and _hides_in_escapes(text, low))
             or (wide and _hides_in_unicode(shape))
         )
-        return _Look("" if wide else low, rows if len(rows) < 2 else sorted(set(rows)), unseen)
+        return rows if len(rows) < 2 else sorted(set(rows)), "" if wide else low, unseen
 
-    # --- One row ------------------------------------------------------------------------------------------
+    # --- One row --------------------------------------------------------------------------------------
 
-    def _find(self, rank: int, text: str, low: str) -> Iterator[Span]:
+    def _find(self, rank: int, text: str, low: str) -> "Iterator[Span]":
         row = self._rows[rank]
         pattern = _compiled(row.pattern)
         if not rank:
-            yield from _private(pattern, text)
+            yield from _private(pattern.finditer(text), len(text))
             return
-        at, starts = 0, None
+        starts = None
         if self._anchored and row.how in ("word", "left"):
             starts = iter(_places(low or _fold(text), row.anchors))
+        at = 0
         while True:
             if starts is None:
                 match = pattern.search(text, at)
@@ -418,24 +413,17 @@ class Redactor:
             at = max(end, match.start() + 1)
 
 
-def _hides_in_escapes(text: str, low: str) -> bool:
-    if "\\\n" in text or "\\\r\n" in text:
-        return True
-    return "\\u" in low and any(escape in low for escape in UNSEEN_ESCAPES)
+def _fold(text: str) -> str:
+    """The text in lowercase, each character in its place, as ASCII sees it."""
+    if not text.isascii() and ("\u0130" in text or "\u212a" in text):
+        text = text.replace("\u0130", "?").replace(
+            "\u212a", "?"
+        )  # the dotted I grows, the Kelvin sign is a k
+    return text.lower()
 
 
-def _hides_in_unicode(shape: str) -> bool:
-    for lead, sequences in UNSEEN_SHAPES:
-        if lead in shape and any(sequence in shape for sequence in sequences):
-            return True
-    return False
-
-
-def _cuts(span: Span, mark: tuple[int, int]) -> bool:
-    start, end, _ = span
-    apart = end <= mark[0] or mark[1] <= start
-    around = start <= mark[0] and mark[1] <= end and (start, end) != mark
-    return not apart and not around
+def _present(anchors: "Anchors", text: str) -> list[int]:
+    return [rank for anchor, rank in anchors if anchor in text]
 
 
 def _places(low: str, anchors: tuple[str, ...]) -> list[int]:
@@ -448,19 +436,39 @@ def _places(low: str, anchors: tuple[str, ...]) -> list[int]:
     return sorted(places)
 
 
-def _private(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
+def _private(tags: "Iterable[re.Match[str]]", end: int) -> "Iterator[Span]":
     """Private spans: nested ones end with the outermost, an unclosed one with the text."""
     depth = start = 0
-    for match in pattern.finditer(text):
-        if not match[1]:
-            start = start if depth else match.start()
+    for tag in tags:
+        if not tag[1]:
+            start = start if depth else tag.start()
             depth += 1
         elif depth:
             depth -= 1
             if not depth:
-                yield start, match.end(), 0
+                yield start, tag.end(), 0
     if depth:
-        yield start, len(text), 0
+        yield start, end, 0
+
+
+def _cuts(span: "Span", mark: tuple[int, int]) -> bool:
+    start, end, _ = span
+    apart = end <= mark[0] or mark[1] <= start
+    around = start <= mark[0] and mark[1] <= end and (start, end) != mark
+    return not apart and not around
+
+
+def _hides_in_escapes(text: str, low: str) -> bool:
+    if "\\\n" in text or ("\r" in text and "\\\r\n" in text):
+        return True
+    return "\\u" in low and any(escape in low for escape in UNSEEN_ESCAPES)
+
+
+def _hides_in_unicode(shape: str) -> bool:
+    return any(
+        lead in shape and any(sequence in shape for sequence in sequences)
+        for lead, sequences in UNSEEN_SHAPES
+    )
 
 
 def _may_be_card(data: bytes, shape: str) -> bool:

@@ -18,7 +18,7 @@ _PORTS = {"ssh": "22", "git+ssh": "22", "ssh+git": "22", "https": "443", "http":
 
 def last_part(identity: str) -> str:
     """What people call it: the last part of its path, without `.git`."""
-    path = identity.replace("\\", "/").rstrip("/")
+    path = identity.replace("\\", "/").rstrip("/").removesuffix("/.git")
     name = path.rpartition("/")[2] or path or "/"
     return name[:-4] if name.endswith(".git") and len(name) > 4 else name
 

@@ -138,14 +138,15 @@ def write(folder: str, agent: str, event: str, data: bytes) -> str:
 
 def _create(base: str) -> tuple[str, int]:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    folder = os.path.dirname(base)
+    if not os.path.isdir(folder):
+        os.mkdir(folder, 0o700)  # not its parents: a home that was deleted stays so
     path = base
     for _ in range(99):
         try:
             return path, os.open(path, flags, 0o600)
         except FileExistsError:  # one process may write many (`serve`), so do not count upwards
             path = f"{base}.{time.monotonic_ns() % 1_000_000_000}"
-        except FileNotFoundError:
-            os.makedirs(os.path.dirname(base), 0o700, exist_ok=True)
     return path, os.open(path, flags, 0o600)
 
 

@@ -5,6 +5,7 @@ its context has been given and its checkpoint. Both are written as a whole, and 
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -36,6 +37,14 @@ _CHECKPOINT_PARTS = (
     ("decisions", "Decided"),
 )
 
+_NOTICE_MS = 7 * 86_400_000
+# What a counter of the drain means to the user.
+_FAILURES = {
+    "failed": "could not record {events}",
+    "quarantined": "could not record {events}",
+    "late": "recorded {events} more than an hour late",
+}
+
 Row = dict[str, Any]
 
 
@@ -56,7 +65,8 @@ def project_file(home: Home, store: Store, project_id: str) -> None:
 
 def session_file(home: Home, store: Store, session: Session) -> None:
     """Write what a session's context holds already, and its checkpoint."""
-    checkpoint = next((m for m in store.memories.of_session(session.id) if m.kind is MemoryKind.CHECKPOINT), None)
+    memories = store.memories.of_session(session.id)
+    checkpoint = next((memory for memory in memories if memory.kind is MemoryKind.CHECKPOINT), None)
     value = {
         "v": FORMAT,
         "last_at": session.last_at,
@@ -83,9 +93,20 @@ def project_rows(store: Store, project_id: str) -> list[Row]:
 
 
 def notices(store: Store) -> list[str]:
-    """One line for each thing about capture that the user should know."""
-    del store
-    return []
+    """One line for each day and agent that capture failed for in the last week, the latest first."""
+    since = clock.day_of(clock.now_ms() - _NOTICE_MS)
+    sums: Counter[tuple[str, str, str]] = Counter()
+    for day, agent, _, name, n in store.books.counted(since):
+        if name in _FAILURES:
+            sums[day, agent, _FAILURES[name]] += n
+    return [
+        f"Backstory {what.format(events=_events(n, agent))} on {day}: run `backstory doctor`"
+        for (day, agent, what), n in sorted(sums.items(), reverse=True)
+    ]
+
+
+def _events(n: int, agent: str) -> str:
+    return f"{n} event{'' if n == 1 else 's'}" + (f" of {agent}" if agent else "")
 
 
 def _by_worth(memories: Sequence[Memory]) -> list[Memory]:
@@ -110,8 +131,7 @@ def _row(section: str, memory: Memory) -> Row:
         who = {"user": "The user decided", "assistant": "The agent decided"}.get(memory.said_by, "Decided")
         text = f"{who}: {text}"
         if memory.reason and memory.reason not in text:
-            reason = memory.reason if len(memory.reason) <= REASON_CHARS else memory.reason[: REASON_CHARS - 1] + "…"
-            text = f"{text} (because: {reason})"
+            text = f"{text} (because: {_cut(memory.reason, REASON_CHARS)})"
     elif memory.kind is MemoryKind.PREFERENCE:
         text = f"The user wants: {text}"
     elif memory.kind is MemoryKind.FACT:
@@ -124,6 +144,10 @@ def _row(section: str, memory: Memory) -> Row:
         "agent": memory.agent,
         "session": memory.session_id,
     }
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def _checkpoint_rows(checkpoint: Memory, session: Session) -> list[Row]:

@@ -19,11 +19,16 @@ _WORD = re.compile(r"[^\s\"'`()\[\]{}<>,;!?]+")
 _PART = re.compile(r"\w+")
 # Words that say nothing about what is sought.
 _STOP = frozenset(
-    "a about after all also an and any are as at be been before but by can could did do does for from had has have"
-    " how i if in into is it its me my no not of on or our out over please should so some than that the their them"
-    " then there these they this to up us use used was we were what when where which who why will with would you"
-    " your".split()
-)
+    {
+        "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been",
+        "before", "but", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has",
+        "have", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "no", "not", "of",
+        "on", "or", "our", "out", "over", "please", "should", "so", "some", "than", "that", "the",
+        "their", "them", "then", "there", "these", "they", "this", "to", "up", "us", "use", "used",
+        "was", "we", "were", "what", "when", "where", "which", "who", "why", "will", "with",
+        "would", "you", "your",
+    }
+)  # fmt: skip
 _MEMORY_BONUS = 1.15
 
 

@@ -42,18 +42,11 @@ class Books:
             for name in ("events", "sessions", "memories", "projects")
         }
 
-    def has_receipt(self, receipt: Receipt) -> bool:
-        """Whether this very spool file was stored before."""
-        row = self._db.execute(
-            "SELECT 1 FROM receipts WHERE name = ? AND inode = ? AND mtime_ns = ?",
-            (receipt.name, receipt.inode, receipt.mtime_ns),
-        ).fetchone()
-        return row is not None
-
     def add_receipts(self, receipts: Iterable[Receipt]) -> None:
         """Note spool files as stored, in the transaction that stores them."""
         self._db.executemany(
-            "INSERT OR IGNORE INTO receipts VALUES (?, ?, ?)", [(r.name, r.inode, r.mtime_ns) for r in receipts]
+            "INSERT OR IGNORE INTO receipts VALUES (?, ?, ?)",
+            [(r.name, r.inode, r.mtime_ns) for r in receipts],
         )
 
     def receipts(self) -> list[Receipt]:
@@ -85,9 +78,8 @@ class Books:
 
     def tombstoned(self, ids: Iterable[str]) -> set[str]:
         """Which of these ids were forgotten and must not come back."""
-        return {
-            i for i in ids if self._db.execute("SELECT 1 FROM tombstones WHERE id = ?", (i,)).fetchone() is not None
-        }
+        query = "SELECT 1 FROM tombstones WHERE id = ?"
+        return {i for i in ids if self._db.execute(query, (i,)).fetchone() is not None}
 
     def bury(self, what: str, ids: Iterable[str], reason: str, at: int) -> None:
         """Leave tombstones, so that no import brings these ids back."""
@@ -104,5 +96,6 @@ class Books:
     def set_meta(self, key: str, value: str) -> None:
         """Keep a small value in the database."""
         self._db.execute(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, value)
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (key, value),
         )

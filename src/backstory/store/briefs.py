@@ -22,13 +22,15 @@ class Briefs:
             (iid, injection.session_id, injection.at, injection.source, injection.chars, injection.tokens),
         )
         self._db.executemany(
-            "INSERT OR IGNORE INTO injected VALUES (?, ?)", [(iid, memory_id) for memory_id in injection.shown]
+            "INSERT OR IGNORE INTO injected VALUES (?, ?)",
+            [(iid, memory_id) for memory_id in injection.shown],
         )
 
     def of_session(self, session_id: str) -> list[Injection]:
         """The briefs that a session received, oldest first."""
         rows = self._db.execute(
-            "SELECT id, at, source, chars, tokens FROM injections WHERE session_id = ? ORDER BY at", (session_id,)
+            "SELECT id, at, source, chars, tokens FROM injections WHERE session_id = ? ORDER BY at",
+            (session_id,),
         ).fetchall()
         return [
             Injection(session_id, at, source, chars, tokens, self._shown([iid]))
@@ -39,8 +41,9 @@ class Briefs:
         """Ids of the memories that the session's context still holds: given since its last compaction."""
         rows = self._db.execute(
             """
-            SELECT id FROM injections WHERE session_id = :sid AND at >= coalesce(
-                (SELECT max(at) FROM injections WHERE session_id = :sid AND source IN ('compact', 'clear')), 0)
+            SELECT id FROM injections WHERE session_id = :sid AND at >= coalesce((
+                SELECT max(at) FROM injections WHERE session_id = :sid AND source IN ('compact', 'clear')
+            ), 0)
             """,
             {"sid": session_id},
         )

@@ -27,7 +27,7 @@ from backstory.model import (
 from backstory.store.protocol import Added, Arrival
 
 _LIVE = "live"
-# What was said has no id of its own in a hook's payload; within one prompt (native_id) its words tell it apart.
+# What was said has no id of its own; within its prompt, whose id it carries, its words tell it apart.
 _KNOWN_BY_WORDS = (Kind.SAID, Kind.REASONED)
 _TITLE_CHARS = 120
 _LATEST = 2**62
@@ -119,7 +119,7 @@ class Events:
             "SELECT prompt_count, event_count, last_at FROM sessions WHERE id = ?", (sid,)
         ).fetchone()
         if row is not None:
-            return _Open(sid, *row, turn=self._turn_at(sid))
+            return _Open(sid, row[0], row[1], row[2], self._turn_at(sid))
         event = arrival.event
         self.note_project(arrival.project)
         parent = ""
@@ -217,7 +217,8 @@ class Events:
                 (row, _packed(event.body)),
             )
             self._db.execute(
-                "UPDATE events SET payload_size = ? WHERE row = ? AND payload_size = 0", (len(event.body), row)
+                "UPDATE events SET payload_size = ? WHERE row = ? AND payload_size = 0",
+                (len(event.body), row),
             )
 
     def _apply_to_session(self, event: Event, sid: str, turn: int) -> None:
@@ -277,7 +278,9 @@ class Events:
         """One session by its id."""
         return next(iter(self._sessions("WHERE s.id = ?", (sid,))), None)
 
-    def sessions(self, project_id: str | None = None, limit: int = 50, top_level: bool = True) -> list[Session]:
+    def sessions(
+        self, project_id: str | None = None, limit: int = 50, top_level: bool = True
+    ) -> list[Session]:
         """The latest sessions, of one project or of all, newest first."""
         clauses = ["s.agent <> 'user'"]
         values: list[object] = []
@@ -300,15 +303,15 @@ class Events:
     def _sessions(self, clause: str, values: Sequence[object]) -> list[Session]:
         rows = self._db.execute(
             f"""
-            SELECT s.id, s.agent, s.native_id, s.project_id, p.name, s.parent_id, s.subagent_type, s.source, s.cwd,
-                   s.branch, s.transcript, s.started_at, s.last_at, s.ended_at, s.end_reason, s.status,
+            SELECT s.id, s.agent, s.native_id, s.project_id, p.name, s.parent_id, s.subagent_type, s.source,
+                   s.cwd, s.branch, s.transcript, s.started_at, s.last_at, s.ended_at, s.end_reason, s.status,
                    s.prompt_count, s.event_count, s.title
             FROM sessions s JOIN projects p ON p.id = s.project_id
             {clause}
             """,  # noqa: S608 - the clauses above are constants
             values,
         ).fetchall()
-        return [Session(*row[:15], SessionStatus(row[15]), *row[16:]) for row in rows]
+        return [Session(*(*row[:15], SessionStatus(row[15]), *row[16:])) for row in rows]
 
     def of_session(self, sid: str, after: int = -1) -> list[StoredEvent]:
         """All events of a session in the order they happened; payloads stay where they are."""
@@ -330,9 +333,10 @@ class Events:
     def _events(self, clause: str, values: Sequence[object]) -> list[StoredEvent]:
         rows = self._db.execute(
             f"""
-            SELECT e.id, e.session_id, e.turn, e.seq, e.payload_size, s.agent, s.native_id, e.kind, e.at, e.text,
-                   e.action, e.tool, e.target, e.outcome, e.reason, e.native_id, s.parent_id, s.subagent_type,
-                   s.transcript, e.cwd, e.branch, e.commit_id, e.worktree, e.dirty, e.recalled, e.origin
+            SELECT e.id, e.session_id, e.turn, e.seq, e.payload_size, s.agent, s.native_id, e.kind, e.at,
+                   e.text, e.action, e.tool, e.target, e.outcome, e.reason, e.native_id, s.parent_id,
+                   s.subagent_type, s.transcript, e.cwd, e.branch, e.commit_id, e.worktree, e.dirty,
+                   e.recalled, e.origin
             FROM events e JOIN sessions s ON s.id = e.session_id
             {clause}
             """,  # noqa: S608 - the clauses above are constants
@@ -356,7 +360,9 @@ class Events:
 
     def projects(self) -> list[Project]:
         """All projects, the latest seen first."""
-        rows = self._db.execute("SELECT id, identity, name, root, seen_at FROM projects ORDER BY seen_at DESC")
+        rows = self._db.execute(
+            "SELECT id, identity, name, root, seen_at FROM projects ORDER BY seen_at DESC"
+        )
         return [Project(*row) for row in rows]
 
     def project_of_place(self, path: str) -> Project | None:
@@ -411,7 +417,9 @@ def _stored(row: tuple[object, ...]) -> StoredEvent:
         subagent=subagent,
         subagent_type=str(sub_type),
         transcript=str(transcript),
-        where=Where(str(cwd), str(branch), str(commit), str(worktree), None if dirty is None else bool(dirty)),
+        where=Where(
+            str(cwd), str(branch), str(commit), str(worktree), None if dirty is None else bool(dirty)
+        ),
         recalled=bool(recalled),
         origin=str(origin),
     )

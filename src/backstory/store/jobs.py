@@ -78,7 +78,10 @@ class Jobs:
         state = "parked" if attempts >= max_attempts else "waiting"
         delay = min(_FIRST_DELAY_MS * 4 ** (attempts - 1), _LONGEST_DELAY_MS)
         self._db.execute(
-            "UPDATE jobs SET state = ?, attempts = ?, not_before = ?, last_error = ? WHERE kind = ? AND subject = ?",
+            """
+            UPDATE jobs SET state = ?, attempts = ?, not_before = ?, last_error = ?
+            WHERE kind = ? AND subject = ?
+            """,
             (state, attempts, now + delay, error[:500], job.kind, job.subject),
         )
         return state

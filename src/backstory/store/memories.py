@@ -68,9 +68,9 @@ class Memories:
                                   reason, files, said_by, at, weight, turn, auto, made_by)
             VALUES (?, ?, ?, ?, ?, ?, ?, 'project', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET
-                text = excluded.text, detail = excluded.detail, reason = excluded.reason, files = excluded.files,
-                said_by = excluded.said_by, at = excluded.at, weight = excluded.weight, turn = excluded.turn,
-                made_by = excluded.made_by
+                text = excluded.text, detail = excluded.detail, reason = excluded.reason,
+                files = excluded.files, said_by = excluded.said_by, at = excluded.at,
+                weight = excluded.weight, turn = excluded.turn, made_by = excluded.made_by
             """,
             (
                 mid,
@@ -115,7 +115,7 @@ class Memories:
             f"""
             m.project_id = ? AND m.kind IN ({marks}) AND m.at >= ?
             AND (SELECT s.parent_id FROM sessions s WHERE s.id = m.session_id) = ''
-            """,
+            """,  # noqa: S608 - question marks only
             (project_id, *kinds, since),
             f"ORDER BY m.pinned DESC, m.at DESC LIMIT {int(limit)}",
         )

@@ -85,7 +85,8 @@ class Passages:
     def search(self, terms: Sequence[str], project_id: str | None, limit: int) -> list[Found]:
         """Passages with any of the quoted `terms`, best first, of one project or of all."""
         words = " OR ".join(terms)
-        expression = f"text : ({words})" if project_id is None else f'scope : "{project_id}" AND text : ({words})'
+        scope = "" if project_id is None else f'scope : "{project_id}" AND '
+        expression = f"{scope}text : ({words})"
         rows = self._db.execute(
             """
             SELECT f.owner, f.project_id, p.name, f.session_id, s.agent, f.kind, f.at, f.text, q.rank

@@ -97,7 +97,9 @@ class EventStore(Protocol):
     def session(self, sid: str) -> Session | None:
         """One session by its id."""
 
-    def sessions(self, project_id: str | None = None, limit: int = 50, top_level: bool = True) -> list[Session]:
+    def sessions(
+        self, project_id: str | None = None, limit: int = 50, top_level: bool = True
+    ) -> list[Session]:
         """The latest sessions, newest first."""
 
     def children(self, sid: str) -> list[Session]:
@@ -223,9 +225,6 @@ class BookStore(Protocol):
 
     def table_counts(self) -> dict[str, int]:
         """How many events, sessions, memories and projects there are."""
-
-    def has_receipt(self, receipt: Receipt) -> bool:
-        """Whether this very spool file was stored before."""
 
     def add_receipts(self, receipts: Iterable[Receipt]) -> None:
         """Write receipts of spool files, with the events they held."""

@@ -63,7 +63,8 @@ class SqliteStore:
 
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the database; only a log that has grown huge waits for readers."""
-        mode = "TRUNCATE" if _size(f"{self.path}-wal") > WAL_LIMIT else "PASSIVE"
+        wal = self.path.with_name(self.path.name + "-wal")
+        mode = "TRUNCATE" if wal.exists() and wal.stat().st_size > WAL_LIMIT else "PASSIVE"
         self._connection.execute(f"PRAGMA wal_checkpoint({mode})")
 
     def writable(self) -> None:
@@ -131,13 +132,6 @@ def _set_wal(connection: sqlite3.Connection) -> None:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
 
 
 def migrations() -> list[tuple[int, str]]:

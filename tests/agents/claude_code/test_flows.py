@@ -105,4 +105,4 @@ def test_what_the_agent_recalled_itself_does_not_become_memory(agent: Claude) ->
     assert [
         hit for hit in agent.memory.search("greeting", agent.project) if hit["session"] == asking.session
     ] == []
-    assert "backstory search" not in look_around(agent).brief
+    assert "backstory search greeting" not in look_around(agent).brief

@@ -15,6 +15,7 @@ approval; standing (a wish that outlives the task); next_heading, next_sentence,
 """
 
 import re
+from functools import cached_property
 
 from backstory.distil.phrases import chinese, english, french, german, japanese, spanish
 
@@ -29,27 +30,60 @@ LANGUAGES = {
 
 
 class Rule:
-    """One table in all languages."""
+    """One table in all languages.
+
+    It runs on every sentence of every session, so it is built for speed: patterns are matched against the
+    lower-cased text (cheaper than ignoring case), Chinese and Japanese only where there is more than ASCII,
+    nothing at all where no anchor of the table occurs, and
+    nothing is compiled before it is needed.
+    """
 
     def __init__(self, name: str) -> None:
-        rows = [row for module in LANGUAGES.values() for row in module.TABLES.get(name, ())]
-        self.pattern = re.compile("|".join(f"(?:{row.pattern})" for row in rows), re.IGNORECASE)
-        anchored = all(name in module.ANCHORS or name not in module.TABLES for module in LANGUAGES.values())
-        words = [word for module in LANGUAGES.values() for word in module.ANCHORS.get(name, "").split("|")]
-        self._plain = tuple(word for word in words if word.isascii() and word) if anchored else ()
-        self._other = tuple(word for word in words if not word.isascii()) if anchored else ()
+        self._name = name
+        tables = [module for module in LANGUAGES.values() if name in module.TABLES]
+        anchored = all(name in module.ANCHORS for module in tables)
+        self._anchors = (
+            tuple(word for module in tables for word in module.ANCHORS[name].split("|") if word)
+            if anchored
+            else ()
+        )
+
+    @cached_property
+    def _ascii(self) -> re.Pattern[str]:
+        return _compiled(self._name, "en", "de", "fr", "es")
+
+    @cached_property
+    def _whole(self) -> re.Pattern[str]:
+        return _compiled(self._name, *LANGUAGES)
 
     def near(self, text: str) -> bool:
-        """Whether the table could match at all: a quick look for its anchors."""
-        if not self._plain:
-            return True
-        lower = text.lower()
-        if any(word in lower for word in self._plain):
-            return True
-        return not lower.isascii() and any(word in lower for word in self._other)
+        """Whether the table could match at all."""
+        return not self._anchors or any(map(text.lower().__contains__, self._anchors))
 
     def search(self, text: str) -> re.Match[str] | None:
-        return self.pattern.search(text) if self.near(text) else None
+        lower = _lower(text)
+        if self._anchors and not any(map(lower.__contains__, self._anchors)):
+            return None
+        return (self._ascii if lower.isascii() else self._whole).search(lower)
 
     def match(self, text: str) -> re.Match[str] | None:
-        return self.pattern.match(text)
+        lower = _lower(text)
+        return (self._ascii if lower.isascii() else self._whole).match(lower)
+
+
+def _compiled(name: str, *languages: str) -> re.Pattern[str]:
+    """All rows as one pattern; a start that rows share (`^`, `\\b`) is tried once per place, not per row."""
+    groups: dict[str, list[str]] = {"^": [], r"\b": [], "": []}
+    for language in languages:
+        for row in LANGUAGES[language].TABLES.get(name, ()):
+            start = next(start for start in groups if row.pattern.startswith(start))
+            groups[start].append(f"(?:{row.pattern[len(start) :]})")
+    return re.compile("|".join(f"{start}(?:{'|'.join(rows)})" for start, rows in groups.items() if rows))
+
+
+def _lower(text: str) -> str:
+    """In lower case, character for character, so that a match's place in it is its place in the text."""
+    lower = text.lower()
+    return (
+        lower if len(lower) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    )

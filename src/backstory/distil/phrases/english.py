@@ -62,8 +62,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         Phrase(r"\bi used\b", "I used a queue"),
         Phrase(r"\b(?:decision|decided|design choice)\s*:", "Decision: one queue"),
         Phrase(
-            r"^(?:using|keeping|chose|choosing|kept|went with|going with|sticking with|opted for)\b",
-            "Using a lock file",
+            r"^(?:keeping|chose|choosing|kept|went with|going with|sticking with|opted for)\b",
+            "Chose a lock file",
         ),
     ),
     "contrast": (
@@ -243,12 +243,25 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
 #: Words without which a table cannot match: looking for them first is what keeps distilling quick.
 ANCHORS: dict[str, str] = {
     "assistant_choice": (
-        "decid|chose|choos|opted|pick|settled on|went with|go with|going with|kept|keep|left|leav|"
-        "avoid|switch|will use|'ll use|using|i used|decision|choice|stick"
+        "decid| chose|choosing| opted|opted for| picked|settled on|went with|go with|going with|"
+        " kept |kept | left |ll leav|leaving| avoided|ll avoid|avoiding| switched|ll switch|"
+        "switching|ll use|will use|m using|re using|ll keep|will keep|keeping|ll stick|sticking|"
+        "will stick|i used|decision|design choice|will avoid|will leave|will switch|am using|"
+        "are using|chose "
     ),
     "cause": (
-        "issue|problem|bug|cause|culprit|error|failure|reason|because|found it|turns out|"
-        "due to the fact"
+        "issue|problem|bug|cause|culprit|error|failure|reason|because|found it|turns out|due to the fact"
+    ),
+    "contrast": (
+        "rather|instead|in favor of|in favour of|as opposed to|over using|, not|; not|and not|not the|not a"
+    ),
+    "reason": (
+        "because|since|so that|so we|so i|so it|so they|so the|so you|as it|as we|as they|as you|"
+        "as i |as that|as this|as there|due to|to avoid|to keep|to prevent|to make sure|to ensure|"
+        "to reduce|to save|to match|to minimi|to simplify|to allow|to stay|to be sure|in order to|"
+        "otherwise|that way|this way|the reason|for consistency|for simplicity|for performance|"
+        "for safety|for now|for compatibility|for security|for speed|for readability|given that|"
+        "which avoids|which keeps|which means|which lets|which makes|which is"
     ),
     "standing": (
         "always|never|ever|from now on|going forward|future|rule|every time|whenever|next time|"

@@ -16,24 +16,21 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "j'ai choisi SQLite",
         ),
     ),
-    "contrast": (
-        Phrase(r"\b(?:au lieu d|plutôt qu|à la place|, pas)", "RS256 au lieu de HS256"),
-    ),
+    "contrast": (Phrase(r"\b(?:au lieu d|plutôt qu|à la place|, pas)", "RS256 au lieu de HS256"),),
     "reason": (
         Phrase(
             r"\b(?:parce qu|car\b|puisqu|pour (?:éviter|que|garder|ne pas)|afin d|sinon|à cause d)",
             "parce que c'est plus simple",
         ),
     ),
-    "tentative": (
-        Phrase(r"\b(?:peut-être|pourrait|pourrions|devrions-nous|et si)\b", "peut-être Redis"),
-    ),
+    "tentative": (Phrase(r"\b(?:peut-être|pourrait|pourrions|devrions-nous|et si)\b", "peut-être Redis"),),
     "standing": (
         Phrase(
             r"\b(?:désormais|à partir de maintenant|dorénavant|toujours .{0,30}avant|ne .{1,20} jamais|"
-            r"je préfère)|^(?:toujours|jamais)\b",
+            r"je préfère)",
             "désormais, réponds en français",
         ),
+        Phrase(r"^(?:toujours|jamais)\b", "toujours lancer les tests"),
     ),
     "next_heading": (
         Phrase(
@@ -51,12 +48,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "user_later": (
         Phrase(r"\b(?:demain|plus tard|la prochaine fois|n'oublie pas)\b", "demain on ajoute l'index"),
     ),
-    "offer": (
-        Phrase(r"\b(?:voulez-vous|veux-tu|souhaitez-vous|dois-je|faut-il)\b", "Dois-je migrer ?"),
-    ),
-    "filler": (
-        Phrase(r"\b(?:autre chose|d'autres questions)\b", "Autre chose ?"),
-    ),
+    "offer": (Phrase(r"\b(?:voulez-vous|veux-tu|souhaitez-vous|dois-je|faut-il)\b", "Dois-je migrer ?"),),
+    "filler": (Phrase(r"\b(?:autre chose|d'autres questions)\b", "Autre chose ?"),),
     "recommend": (
         Phrase(r"\b(?:je (?:recommande|propose|suggère)|ma recommandation)\b", "je recommande SQLite"),
     ),
@@ -82,9 +75,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "le problème est le verrou",
         ),
     ),
-    "decision_heading": (
-        Phrase(r"^(?:décisions?|choix)(?: \w+){0,2}$", "Décisions"),
-    ),
+    "decision_heading": (Phrase(r"^(?:décisions?|choix)(?: \w+){0,2}$", "Décisions"),),
 }
 
 #: Words without which a table cannot match: looking for them first is what keeps distilling quick.
@@ -92,4 +83,6 @@ ANCHORS: dict[str, str] = {
     "assistant_choice": "j'ai |je ",
     "cause": "problème|cause|erreur|dû",
     "standing": "désormais|maintenant|dorénavant|toujours|jamais|préfère",
+    "contrast": "au lieu d|plutôt qu|à la place|, pas",
+    "reason": "parce qu|car|puisqu|pour |afin d|sinon|à cause d",
 }

@@ -41,11 +41,12 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         ),
     ),
     "standing": (
+        Phrase(r"\b(?:immer|niemals|nie)\b.{0,60}\b(?:bitte|erst|vor|ohne)\b", "immer erst testen"),
+        Phrase(r"^(?:bitte )?(?:immer|nie(?:mals)?)\b", "bitte immer auf Deutsch antworten"),
         Phrase(
-            r"\b(?:immer|niemals|nie)\b.{0,60}\b(?:bitte|erst|vor|ohne|mit|auf)\b|^(?:bitte )?(?:immer|"
-            r"nie(?:mals)?)\b|\b(?:ab jetzt|von jetzt an|künftig|in zukunft|bitte (?:kein|nicht|nie|"
-            r"immer)|ich bevorzuge|ich möchte immer)",
-            "bitte immer auf Deutsch antworten",
+            r"\b(?:ab jetzt|von jetzt an|künftig|in zukunft|bitte (?:kein|nicht|nie|immer)|ich bevorzuge|"
+            r"ich möchte immer)",
+            "ab jetzt keine Emojis",
         ),
     ),
     "next_heading": (
@@ -75,9 +76,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "Soll ich migrieren?",
         ),
     ),
-    "filler": (
-        Phrase(r"\b(?:sonst noch|weitere fragen|noch etwas)\b", "Sonst noch etwas?"),
-    ),
+    "filler": (Phrase(r"\b(?:sonst noch|weitere fragen|noch etwas)\b", "Sonst noch etwas?"),),
     "recommend": (
         Phrase(
             r"\b(?:ich (?:empfehle|würde .{0,40}(?:nehmen|vorschlagen))|meine empfehlung|mein vorschlag)\b",
@@ -110,9 +109,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "das Problem ist der Lock",
         ),
     ),
-    "decision_heading": (
-        Phrase(r"^(?:wichtige |getroffene )?entscheidungen$", "Entscheidungen"),
-    ),
+    "decision_heading": (Phrase(r"^(?:wichtige |getroffene )?entscheidungen$", "Entscheidungen"),),
 }
 
 #: Words without which a table cannot match: looking for them first is what keeps distilling quick.
@@ -120,4 +117,6 @@ ANCHORS: dict[str, str] = {
     "assistant_choice": "ich ",
     "cause": "problem|ursache|fehler|liegt|lag daran",
     "standing": "immer|nie|ab jetzt|von jetzt|künftig|zukunft|bitte|bevorzuge|möchte",
+    "contrast": "statt|anstelle|nicht|lieber|sondern|und kein",
+    "reason": "weil|denn|da wir|da es|da das|da die|da der|da sonst|damit|um |wegen|sonst|deshalb",
 }

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Phrase(NamedTuple):
-    """A row of a table; patterns are tried without regard to case."""
+    """A row of a table; patterns are in lower case, as is the text they meet."""
 
     pattern: str
     example: str

@@ -16,24 +16,20 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "he elegido SQLite",
         ),
     ),
-    "contrast": (
-        Phrase(r"\b(?:en vez de|en lugar de|y no|mejor que)\b", "RS256 en vez de HS256"),
-    ),
+    "contrast": (Phrase(r"\b(?:en vez de|en lugar de|y no|mejor que)\b", "RS256 en vez de HS256"),),
     "reason": (
         Phrase(
             r"\b(?:porque|ya que|para (?:evitar|que|no|mantener)|debido a|pues|si no)\b",
             "porque es más simple",
         ),
     ),
-    "tentative": (
-        Phrase(r"\b(?:quizás?|tal vez|podríamos|deberíamos|a lo mejor)\b", "quizás Redis"),
-    ),
+    "tentative": (Phrase(r"\b(?:quizás?|tal vez|podríamos|deberíamos|a lo mejor)\b", "quizás Redis"),),
     "standing": (
         Phrase(
-            r"\b(?:a partir de ahora|de ahora en adelante|en adelante|por favor no|prefiero que)|"
-            r"^(?:siempre|nunca)\b",
-            "siempre usa tabs",
+            r"\b(?:a partir de ahora|de ahora en adelante|en adelante|por favor no|prefiero que)",
+            "a partir de ahora usa tabs",
         ),
+        Phrase(r"^(?:siempre|nunca)\b", "siempre usa tabs"),
     ),
     "next_heading": (
         Phrase(
@@ -54,15 +50,9 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "mañana añadimos el índice",
         ),
     ),
-    "offer": (
-        Phrase(r"(?:¿\s*(?:quieres|quiere|debo|deseas)|\bquieres que\b)", "¿Quieres que migre?"),
-    ),
-    "filler": (
-        Phrase(r"\b(?:algo más|otra cosa|más preguntas)\b", "¿Algo más?"),
-    ),
-    "recommend": (
-        Phrase(r"\b(?:recomiendo|propongo|sugiero|mi recomendación)\b", "recomiendo SQLite"),
-    ),
+    "offer": (Phrase(r"(?:¿\s*(?:quieres|quiere|debo|deseas)|\bquieres que\b)", "¿Quieres que migre?"),),
+    "filler": (Phrase(r"\b(?:algo más|otra cosa|más preguntas)\b", "¿Algo más?"),),
+    "recommend": (Phrase(r"\b(?:recomiendo|propongo|sugiero|mi recomendación)\b", "recomiendo SQLite"),),
     "approval": (
         Phrase(
             r"^\W*(?:(?:sí|si|vale|de acuerdo|perfecto|adelante|hazlo|claro)\W*){1,3}$",
@@ -75,18 +65,14 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "sigue sin funcionar",
         ),
     ),
-    "trouble": (
-        Phrase(r"\b(?:error|falla|fallan|roto|no funciona|se rompe|excepción)\b", "el build falla"),
-    ),
+    "trouble": (Phrase(r"\b(?:error|falla|fallan|roto|no funciona|se rompe|excepción)\b", "el build falla"),),
     "cause": (
         Phrase(
             r"\b(?:el problema (?:es|era|está)|la causa|el error (?:es|viene|se debe)|se debe a)\b",
             "el problema es el bloqueo",
         ),
     ),
-    "decision_heading": (
-        Phrase(r"^(?:decisiones)(?: \w+){0,2}$", "Decisiones"),
-    ),
+    "decision_heading": (Phrase(r"^(?:decisiones)(?: \w+){0,2}$", "Decisiones"),),
 }
 
 #: Words without which a table cannot match: looking for them first is what keeps distilling quick.
@@ -94,4 +80,6 @@ ANCHORS: dict[str, str] = {
     "assistant_choice": "he |elegí|decidí|opté|voy a",
     "cause": "problema|causa|error|se debe",
     "standing": "ahora|adelante|por favor|prefiero|siempre|nunca",
+    "contrast": "en vez de|en lugar de|y no|mejor que",
+    "reason": "porque|ya que|para |debido a|pues|si no",
 }

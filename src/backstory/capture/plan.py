@@ -1,0 +1,188 @@
+"""A plan for an agent's files and our home, and carrying it out.
+
+A plan holds the text of every file before and after, so that `--dry-run` shows exactly what would be written
+and nothing is written that was not planned. Users' files are theirs: a file that changed meanwhile is left
+alone, a link stays a link, the mode stays, and a copy goes to the backups before the file is replaced.
+"""
+
+import contextlib
+import difflib
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from backstory import settings
+from backstory.atomic import lock, read_state, write_atomic
+from backstory.capture import sites
+from backstory.capture.hookfiles import write_hook_files, write_hook_settings
+from backstory.capture.sites import Site
+from backstory.errors import Failed
+from backstory.paths import Home
+
+_WORKER_SECONDS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line for people: add, keep, update, remove (an entry), write, delete (a file), or warn."""
+
+    path: Path
+    action: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What becomes of one of the agent's files. Texts as they are, None: there is no such file."""
+
+    path: Path
+    before: str | None
+    after: str | None
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done for one agent.
+
+    `sites` is what will be known of it afterwards; with the `last` agent goes all that is not the memory.
+    """
+
+    agent: str
+    changes: tuple[Change, ...]
+    before: Mapping[Path, str | None]
+    after: Mapping[Path, str | None]
+    sites: tuple[Site, ...] = ()
+    last: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        agent: str,
+        edits: Iterable[Edit],
+        others: Iterable[Change],
+        known: Iterable[Site],
+        last: bool = False,
+    ) -> "Plan":
+        """The edits put together, then what is done to other things."""
+        edits = list(edits)
+        return cls(
+            agent,
+            (*(change for edit in edits for change in edit.changes), *others),
+            {edit.path: edit.before for edit in edits},
+            {edit.path: edit.after for edit in edits},
+            tuple(known),
+            last,
+        )
+
+    @property
+    def edited(self) -> list[Path]:
+        """The agent's files that it writes or deletes."""
+        return [path for path, text in self.after.items() if text != self.before[path]]
+
+    def diff(self) -> str:
+        """What would change in the agent's files, as a unified diff; empty if nothing."""
+        return "".join(_diff(path, self.before[path], self.after[path]) for path in self.edited)
+
+
+def _diff(path: Path, before: str | None, after: str | None) -> str:
+    old, new = (re.findall(r"[^\n]*\n|[^\n]+", text or "") for text in (before, after))
+    was, becomes = ("/dev/null" if text is None else str(path) for text in (before, after))
+    lines = difflib.unified_diff(old, new, was, becomes)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def carry_out(plan: Plan, home: Home) -> None:
+    """Do it: the home's files before the settings that point to them, and the other way round to undo."""
+    for path, text in plan.before.items():
+        if sites.read_text(path) != text:
+            raise Failed(f"{path} has been changed meanwhile and stays as it is: run the command again")
+    known = sites.known(home).get(plan.agent, ())
+    made = {site.file: site.made for site in (*plan.sites, *known)}
+    with _failures():
+        if any(change.path == home.hook and change.action != "delete" for change in plan.changes):
+            write_hook_files(home.root.absolute())
+            loaded, _ = settings.load(home)
+            write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
+        if any(site not in known for site in plan.sites):
+            sites.remember(home, plan.agent, {**_by_file(known), **_by_file(plan.sites)}.values())
+        for path in plan.edited:
+            _edit(path, plan.before[path], plan.after[path], made.get(path, ""), home)
+        if home.root.is_dir():
+            sites.remember(home, plan.agent, plan.sites)
+            if plan.last:
+                deleted = [change.path for change in plan.changes if change.action == "delete"]
+                _clear([path for path in deleted if path not in plan.after], home)
+
+
+def _by_file(known: Iterable[Site]) -> dict[Path, Site]:
+    return {site.file: site for site in known}
+
+
+@contextlib.contextmanager
+def _failures() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or "a file"
+        raise Failed(
+            f"{where} cannot be written ({error.strerror or error}): mend that and run it again"
+        ) from None
+
+
+def _edit(path: Path, before: str | None, after: str | None, made: str, home: Home) -> None:
+    target = path.resolve()  # dotfile managers link settings: the file behind the link is written
+    if before is not None and home.root.is_dir():  # a deleted home is not brought back
+        _back_up(target, before, home)
+    if after is None:
+        target.unlink()
+        if made == "folder":
+            with contextlib.suppress(OSError):  # not empty: somebody else's by now
+                target.parent.rmdir()
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if before is None:
+        write_atomic(target, after.encode(), 0o600 if target.suffix == ".json" else 0o644)
+        return
+    stat = target.stat()
+    write_atomic(target, after.encode(), stat.st_mode & 0o7777)
+    if hasattr(os, "chown") and stat.st_uid != os.geteuid():
+        os.chown(target, stat.st_uid, stat.st_gid)
+
+
+def _back_up(file: Path, text: str, home: Home) -> None:
+    place = hashlib.blake2b(os.fsencode(file.parent), digest_size=3).hexdigest()
+    name = f"{file.name}.{place}.{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}"
+    write_atomic(agent_backups(home) / name, text.encode())
+
+
+def agent_backups(home: Home) -> Path:
+    """Copies of agents' settings, made before each change."""
+    return home.backups / "agents"
+
+
+def _clear(paths: list[Path], home: Home) -> None:
+    """Remove what is not the memory; a worker must not be at work on it, nor bring it back."""
+    with lock(home.worker_lock, wait=_WORKER_SECONDS) as held:
+        if not held:
+            raise Failed(
+                f"no agent uses {home.root} any more, but a worker is still busy in it: run the command again"
+            )
+        # The spool goes only if it is empty, see below: a hook may have left something just now.
+        for path in {*paths, agent_backups(home)} - {home.spool, home.worker_lock}:
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+    home.worker_lock.unlink(missing_ok=True)
+    inside = (home.quarantine, home.spool, home.briefs / "sessions", home.briefs, home.backups, home.root)
+    for folder in inside:
+        with contextlib.suppress(OSError):
+            folder.rmdir()

@@ -1,0 +1,40 @@
+"""Whether anything waits for a drain; asked by a worker about to end and by every command, so it is light."""
+
+import os
+import time
+from pathlib import Path
+
+from backstory.hook import spool
+from backstory.paths import Home
+
+# A file without its trailer may still be being written for as long as an agent lets a hook run.
+UNFINISHED_SECONDS = 60
+
+
+def waiting(home: Home) -> bool:
+    """Whether a drain would find something to do: a finished file, one that was given up, or a mark."""
+    folder = str(home.spool)
+    return any(_finished(entry) or given_up(entry) for entry in spool.entries(folder)) or bool(marks(folder))
+
+
+def _finished(entry: spool.Entry) -> bool:
+    try:
+        with Path(entry.path).open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read() == spool.TRAILER
+    except OSError:  # empty, gone, or not for us
+        return False
+
+
+def given_up(entry: spool.Entry) -> bool:
+    """Whether a file is too old to be still being written."""
+    return time.time() - entry.mtime_ns / 1e9 > UNFINISHED_SECONDS and os.access(entry.path, os.R_OK)
+
+
+def marks(folder: str) -> list[str]:
+    """The names of the marks that hooks left about what they could not do."""
+    try:
+        names = [entry.name for entry in os.scandir(folder) if entry.name.endswith(".fail")]
+    except OSError:
+        return []
+    return sorted(name for name in names if spool.parse_fail(name))

@@ -1,0 +1,43 @@
+"""`backstory doctor`: the checks, printed, and an exit code for scripts."""
+
+import click
+
+from backstory import doctor as checks
+from backstory.cli.output import json_option, line, on_terminal, print_json
+from backstory.cli.scope import cwd_option, folder, opened
+from backstory.doctor import Check, State
+
+_MARKS = {State.OK: ("ok  ", "green"), State.WARN: ("warn", "bold yellow"), State.FAIL: ("FAIL", "bold red")}
+
+
+@click.command()
+@cwd_option
+@click.option("--strict", is_flag=True, help="Exit 1 if anything deserves attention.")
+@json_option
+def doctor(cwd: str | None, strict: bool, as_json: bool) -> None:
+    """Check every step from an agent's hook to the printed brief.
+
+    Each step says what was found and, if it is not as it should be, what to do. Local only, and nothing is
+    changed. Exits 0 if memory works, 2 if a step fails, and with --strict 1 if one deserves attention.
+    """
+    found: list[Check] = []
+    with opened(quiet=True) as app:
+        for check in checks.examine(app, folder(cwd)):
+            found.append(check)
+            if not as_json:
+                _print(check)
+    states = {check.state for check in found}
+    if as_json:
+        worst = next(s for s in (State.FAIL, State.WARN, State.OK) if s in states)
+        print_json({"state": worst, "checks": found})
+    if State.FAIL in states:
+        raise click.exceptions.Exit(2)
+    if strict and State.WARN in states:
+        raise click.exceptions.Exit(1)
+
+
+def _print(check: Check) -> None:
+    name = f"{check.name:<13}"
+    line(_MARKS[check.state], "  ", (name, "bold") if on_terminal() else name, "  ", check.found)
+    if check.todo:
+        line(("→ ", "dim"), check.todo, indent=6)

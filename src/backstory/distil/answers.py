@@ -1,0 +1,128 @@
+"""Decisions that the user makes by answering: a letter, a list of numbers, "yes" to a recommendation.
+
+The words of such a decision are the assistant's, the decision is the user's.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from backstory.distil import phrases
+from backstory.distil.prose import sentences, shorten, subject
+from backstory.distil.story import Said, Turn
+from backstory.model import Draft, MemoryKind
+
+RECOMMEND = phrases.Rule("recommend")
+APPROVAL = phrases.Rule("approval")
+REASON = phrases.Rule("reason")
+
+Options = dict[str, str]
+
+_OPTION = re.compile(
+    r"^\s*(?:[-*]\s+)?(?:\*\*)?\s*(?:option\s+)?([a-d]|[1-9])\s*[.):]\s*(.+)", re.IGNORECASE | re.MULTILINE
+)
+_SEVERAL = re.compile(
+    r"^\W*(?:(?:ok|yes|do|go with|let'?s do|options?)\s+)*"
+    r"(?P<picks>[a-d1-9](?:\s*(?:,|and|&|\+|\s)\s*(?:and\s+)?[a-d1-9])+|both"
+    r"|all(?: of them| three| four)?)\W*$",
+    re.IGNORECASE,
+)
+_ONE = re.compile(
+    r"^\s*(?:ok[,. ]+|yes[,. ]+)?(?P<verb>let'?s (?:do|go with) |go with |i (?:pick|choose|like|prefer) "
+    r"|use )?"
+    r"(?P<word>option\s+)?(?P<pick>[a-d]|[1-9])\b(?P<rest>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_REPLY = re.compile(r"^\s*([1-9])[.):]\s+(\S.{1,300})$", re.MULTILINE)
+_YES = re.compile(r"(?:yes|yup|yeah|yep|ok|sure|no|ja|nein|oui|non|sí)\b", re.IGNORECASE)
+_ASKED = re.compile(r"^(.{3,400}?)\n→ (.{1,400})$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What the assistant has put before the user: its last message, and the options of the last two."""
+
+    last: Said | None = None
+    options: tuple[Options, ...] = ()
+
+    def after(self, said: Said) -> "Offers":
+        found = {key.upper(): text.replace("**", "").strip() for key, text in _OPTION.findall(said.text)}
+        return Offers(said, (found, *self.options[:1]) if len(found) > 1 else self.options[:1])
+
+
+def answered(turn: Turn, offers: Offers) -> Iterator[Draft]:
+    """The decisions in a turn's answers."""
+    for event_id, at, text in turn.choices:
+        for question, answer in _ASKED.findall(text):
+            yield _draft(f"{question} → {answer}", "the user's answer", at, (event_id,), turn.number)
+    if not turn.ask or offers.last is None:
+        return
+    sources = (offers.last.id, turn.ask_id)
+    for choice, reason in (*_picked(turn.ask, offers), *_approved(turn.ask, offers.last)):
+        yield _draft(choice, reason, turn.at, sources, turn.number)
+
+
+def _draft(text: str, reason: str, at: int, sources: tuple[str, ...], turn: int) -> Draft:
+    return Draft(
+        MemoryKind.DECISION,
+        subject(text),
+        shorten(text, 400),
+        at,
+        sources,
+        reason=shorten(reason, 240),
+        said_by="user",
+        weight=1.5,
+        turn=turn,
+    )
+
+
+def _picked(ask: str, offers: Offers) -> Iterator[tuple[str, str]]:
+    """The user picked from the options offered; a bare letter may mean the message before the last."""
+    bare = ask.strip(" .)!").upper()
+    options = next((o for o in offers.options if len(bare) > 1 or bare in o), None)
+    if options is None:
+        return
+    replies = _REPLY.findall(ask) if len(ask) < 1_200 and ask.lstrip()[:1].isdigit() else []
+    if replies:
+        for key, reply in replies:
+            if key in options and (not reply.endswith("?") or _YES.match(reply)):
+                yield f"{shorten(options[key], 160)} → {reply}", "the user's answer"
+        return
+    picks, why = _picks(ask, options)
+    if picks:
+        others = "; ".join(shorten(text, 60) for key, text in options.items() if key not in picks)
+        chosen = "; ".join(shorten(options[key], 160) for key in picks)
+        yield f"Chosen: {chosen}", why or (f"over: {others}" if others else "all that was offered")
+
+
+def _picks(ask: str, options: Options) -> tuple[list[str], str]:
+    """The options that a prompt names, and what else it says."""
+    several = _SEVERAL.match(ask[:80])
+    if several is not None:
+        word = several.group("picks").lower()
+        if word.startswith(("both", "all")):
+            return list(options) if word != "both" or len(options) == 2 else [], ""
+        return [key for key in re.findall(r"[A-D1-9]", word.upper()) if key in options], ""
+    one = _ONE.match(ask[:300])
+    if one is None or one.group("pick").upper() not in options:
+        return [], ""
+    rest = one.group("rest")
+    if (rest[:1] == "." and rest[1:2].isdigit()) or len(rest) > 160 or "\n" in rest.strip():
+        return [], ""  # a version, or a list of its own
+    if rest.strip()[:1].isalnum() and not (one.group("verb") or one.group("word")):
+        return [], ""  # "a test would help" answers nothing
+    return [one.group("pick").upper()], rest.strip(" .,;:)!-–—")
+
+
+def _approved(ask: str, before: Said) -> Iterator[tuple[str, str]]:
+    """The user agreed to what the assistant had recommended."""
+    if len(ask) > 80 or not APPROVAL.match(ask):
+        return
+    for sentence in reversed(sentences(before.text)):
+        if not sentence.text.endswith(("?", ":")) and RECOMMEND.search(sentence.text):
+            cue = REASON.search(sentence.text)
+            if cue is not None and cue.start() >= 8:
+                yield sentence.text[: cue.start()].strip(" ,;–—-:("), sentence.text[cue.start() :]
+            else:
+                yield sentence.text, "recommended, and the user agreed"
+            return

@@ -1,0 +1,1 @@
+"""Capture: from the hook and the agent's settings to stored events."""

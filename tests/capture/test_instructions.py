@@ -1,0 +1,79 @@
+"""The block about searching in CLAUDE.md: ours between its marks, the rest the user's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backstory.capture import instructions
+from backstory.errors import UsageError
+
+FILE = Path("CLAUDE.md")
+OLD = "<!-- backstory:begin v0 -->\nolder words\n<!-- backstory:end -->"
+TEXTS = st.lists(st.sampled_from(["# Title", "some words", "", "- é", "<!-- a comment -->", " \t"])).flatmap(
+    lambda lines: st.sampled_from(["\n", "\r\n"]).map(lambda newline: newline.join(lines))
+)
+
+
+def test_the_block_is_versioned_marked_and_three_lines_long_cce_33() -> None:
+    first, *lines, last = instructions.BLOCK.splitlines()
+    assert first == f"<!-- backstory:begin v{instructions.VERSION} -->"
+    assert last == "<!-- backstory:end -->"
+    assert len(lines) == 3
+    assert "backstory search" in lines[0]
+
+
+@given(TEXTS)
+def test_putting_it_in_and_taking_it_out_gives_the_text_back_cce_33(text: str) -> None:
+    more, action = instructions.put(text, FILE)
+
+    assert action == "add"
+    assert more.startswith(text)
+    assert more.replace("\r\n", "\n").count(instructions.BLOCK) == 1
+    assert instructions.put(more, FILE) == (more, "keep")
+    assert instructions.remove(more, FILE) == (text, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"# Mine\n\n{OLD}\n\n## More of mine\n", f"# Mine\n\n{instructions.BLOCK}\n\n## More of mine\n"),
+        (f"{OLD}\nbelow", f"{instructions.BLOCK}\nbelow"),
+        (f"above\n\n{OLD}\n\nbetween\n\n{OLD}\n", f"above\n\n{instructions.BLOCK}\n\nbetween\n"),
+        (f"above\r\n\r\n{OLD}\r\n", "above\r\n\r\n" + instructions.BLOCK.replace("\n", "\r\n") + "\r\n"),
+    ],
+)
+def test_an_older_block_is_updated_in_place_cce_33(before: str, after: str) -> None:
+    assert instructions.put(before, FILE) == (after, "update")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"# Mine\n\n{OLD}\n\n## More of mine\n", "# Mine\n\n## More of mine\n"),
+        (f"{OLD}\nbelow\n", "below\n"),
+        (f"a line right above\n{OLD}\na line right below\n", "a line right above\na line right below\n"),
+        ("nothing of ours\n", "nothing of ours\n"),
+        (
+            "inline `<!-- backstory:begin v1 -->` is only talk\n",
+            "inline `<!-- backstory:begin v1 -->` is only talk\n",
+        ),
+    ],
+)
+def test_taking_it_out_leaves_the_words_around_it(before: str, after: str) -> None:
+    assert instructions.remove(before, FILE)[0] == after
+
+
+@pytest.mark.parametrize("change", [instructions.put, instructions.remove])
+def test_a_block_without_an_end_is_not_touched(change: object) -> None:
+    assert callable(change)
+    with pytest.raises(UsageError, match=r"CLAUDE\.md:3: our block starts here and does not end"):
+        change(f"words\n\n<!-- backstory:begin v1 -->\nmine, perhaps\n{OLD}\n", FILE)
+
+
+def test_each_agent_reads_its_own_file() -> None:
+    assert instructions.file_name("claude-code") == "CLAUDE.md"
+    assert instructions.file_name("codex") == "AGENTS.md"

@@ -1,0 +1,210 @@
+"""The group: its help, its lightness, and one way out for every error."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from backstory import __version__
+from backstory.app import App
+from backstory.cli.main import SECTIONS, cli
+
+from .memory import Memory
+
+COMMANDS = [(name, line) for _, commands in SECTIONS for name, line in commands]
+
+
+def test_help_tells_the_story_and_groups_the_commands(memory: Memory) -> None:
+    done = memory.run("--help")
+    assert done.returncode == 0
+    assert "One memory for every coding agent" in done.stdout
+    places = [done.stdout.index(title) for title in ("Use every day:", "Set up:", "Look after:")]
+    assert places == sorted(places)
+    assert all(f"  {name} " in done.stdout for name, _ in COMMANDS)
+
+
+def test_without_a_command_it_prints_the_same_help(memory: Memory) -> None:
+    assert memory.ask().stdout == memory.ask("--help").stdout == memory.ask("-h").stdout
+
+
+@pytest.mark.parametrize(("name", "line"), COMMANDS)
+def test_every_command_has_help_json_and_the_line_that_the_group_shows(
+    memory: Memory, name: str, line: str
+) -> None:
+    done = memory.ask(name, "-h")
+    assert done.exit_code == 0
+    assert "--json" in done.stdout
+    assert line in done.stdout
+
+
+def test_version(memory: Memory) -> None:
+    assert memory.run("--version").stdout == f"backstory {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "forbidden"),
+    [
+        (["--help"], ["sqlite3", "rich", "backstory.app", "tomlkit", "json"]),
+        (["status"], ["rich", "backstory.work", "backstory.distil"]),
+        (["search", "anything"], ["rich", "backstory.distil"]),
+    ],
+)
+def test_light_commands_import_nothing_heavy(worked: Memory, words: list[str], forbidden: list[str]) -> None:
+    code = (
+        "import sys\nfrom backstory.cli import main\n"
+        f"sys.argv[1:] = {words!r}\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=worked.environment,
+        cwd=worked.project,
+        capture_output=True,
+        text=True,
+    )
+    loaded = done.stderr.split()
+    assert "click" in loaded
+    assert [name for name in forbidden if name in loaded] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["nonsense"],
+        ["search"],
+        ["search", "--limit", "0", "x"],
+        ["search", "--limit", "many", "x"],
+        ["search", "--nonsense", "x"],
+        ["brief", "--source", "nowhere"],
+        ["brief", "--agent", "nobody"],
+        ["show"],
+        ["timeline", "--since", "yesterday"],
+        ["timeline", "--since", "2026-13-45"],
+        ["timeline", "--cwd", ".", "--all"],
+        ["install", "nobody"],
+        ["config", "no.such.key"],
+        ["config", "brief.max_chars", "many"],
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_1(memory: Memory, words: list[str]) -> None:
+    done = memory.ask(*words)
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert re.fullmatch(r"backstory: [^\n]+\n", done.stderr)
+
+
+def test_a_mistyped_command_gets_the_nearest_name(memory: Memory) -> None:
+    assert "did you mean 'search'?" in memory.ask("serach").stderr
+
+
+def test_an_unexpected_error_is_one_line_that_names_the_log(
+    worked: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("the\nsky \x1b[31mfell")
+
+    monkeypatch.setattr(App, "search", broken)
+    done = worked.ask("search", "anything")
+    assert done.exit_code == 4
+    log = worked.home / "logs" / "cli.log"
+    assert done.stderr.count("\n") == 1
+    assert "RuntimeError: the sky fell" in done.stderr
+    assert str(log) in done.stderr
+    assert "Traceback" in log.read_text()
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_debug_shows_the_traceback(worked: Memory) -> None:
+    worked.extra["BACKSTORY_DEBUG"] = "1"
+    done = subprocess.run(
+        [sys.executable, "-m", "backstory", "show", "mnothing"],
+        env=worked.environment,
+        cwd=worked.project,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "Traceback" in done.stderr
+    assert done.stderr.rstrip().splitlines()[-1].startswith("backstory: ")
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(worked: Memory) -> None:
+    script = f"{sys.executable} -m backstory timeline --json; echo $? >&2"
+    done = subprocess.run(
+        ["sh", "-c", f"({script}) | true"],
+        env=worked.environment,
+        cwd=worked.project,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr.strip() == "0"
+
+
+def test_closed_output_is_no_error(worked: Memory) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m backstory status >&-"],
+        env=worked.environment,
+        cwd=worked.project,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_behind_stdout_is_said(worked: Memory) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m backstory timeline --json >/dev/full"],
+        env=worked.environment,
+        cwd=worked.project,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 4
+    assert re.match(r"backstory: [^\n]*space[^\n]*\n$", done.stderr)
+
+
+def test_ctrl_c_exits_130(worked: Memory) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "backstory", "remember", "-"],
+        env=worked.environment,
+        cwd=worked.project,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        _until_it_waits_for_input(process.pid)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in error
+
+
+def _until_it_waits_for_input(pid: int) -> None:
+    """The command has started, and sleeps in its read from stdin."""
+    deadline = time.monotonic() + 20
+    seen = 0
+    while time.monotonic() < deadline and seen < 5:
+        time.sleep(0.1)
+        try:
+            with open(f"/proc/{pid}/wchan") as file:
+                waits = "pipe" in file.read()
+        except OSError:
+            waits = time.monotonic() > deadline - 17
+        seen = seen + 1 if waits else 0
+
+
+def test_the_group_knows_every_command_module() -> None:
+    import click
+
+    for name, _ in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        assert command.name == name

@@ -1,0 +1,80 @@
+"""What any test may ask for: a house that remembers, a project under git, git itself."""
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.story import House
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def git() -> Git:
+    """Runs git in a folder, without anybody's configuration."""
+
+    def run(folder: Path, *words: str) -> str:
+        done = subprocess.run(
+            ["git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", *words],
+            cwd=folder,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": "/nonexistent",
+                "GIT_CONFIG_NOSYSTEM": "1",
+                **{f"GIT_{who}_{what}": "a@b.example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+            },
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.strip()
+
+    return run
+
+
+@pytest.fixture
+def project(tmp_path: Path, git: Git) -> Path:
+    """A repository with one commit and no remote."""
+    return repository(tmp_path / "shop", git)
+
+
+def repository(folder: Path, git: Git, remote: str = "") -> Path:
+    """A repository with one commit."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "--quiet")
+    (folder / "auth.py").write_text("x = 1\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message=Begin")
+    if remote:
+        git(folder, "remote", "add", "origin", remote)
+    return folder
+
+
+@pytest.fixture
+def house(tmp_path: Path, project: Path) -> Iterator[House]:
+    """An empty home beside a project."""
+    opened = House(tmp_path / "home", project)
+    opened.home.root.mkdir(mode=0o700)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(autouse=True)
+def _nobodys_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of whoever runs the tests: no home, no zone, no guard of theirs."""
+    for name in ("BACKSTORY_HOME", "BACKSTORY_TZ", "BACKSTORY_GUARD", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def eventually(what: str, holds: Callable[[], Any], seconds: float = 10) -> Any:
+    """Ask until the answer is true, and give it back; fail in words."""
+    deadline = time.monotonic() + seconds
+    while not (answer := holds()):
+        assert time.monotonic() < deadline, f"after {seconds:g} s still not: {what}"
+        time.sleep(0.02)
+    return answer

@@ -1,0 +1,44 @@
+"""Ignore globs mean what `fnmatch` says."""
+
+import fnmatch
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from backstory.hook.globs import ignores_folder, ignores_path, matches
+
+
+@given(st.text("ab/.-]", max_size=8), st.text("ab/.*?[]!-", max_size=8))
+@example("a", "[a")
+@example("]", "[]]")
+@example("b", "[!]a]")
+def test_a_glob_matches_what_fnmatch_matches(text: str, glob: str) -> None:
+    if "[" in glob and "-" in glob:
+        return  # fnmatch itself changed its mind about odd ranges between versions
+    assert matches(text, glob) == fnmatch.fnmatchcase(text, glob)
+
+
+@pytest.mark.parametrize("text", ["b", "x", "-"])
+@pytest.mark.parametrize("glob", ["[a-c]", "[!a-c]", "[a-c]*", "[ab-]"])
+def test_ranges(text: str, glob: str) -> None:
+    assert matches(text, glob) == fnmatch.fnmatchcase(text, glob)
+
+
+def test_a_hostile_glob_stays_quick() -> None:
+    assert not matches("a" * 2_000, "*a" * 30 + "b")
+
+
+def test_folders_and_what_lies_in_them() -> None:
+    assert ignores_folder("/home/me/secret", ["/home/me/secret"])
+    assert ignores_folder("/home/me/secret/deep", ["/home/me/secret/"])
+    assert ignores_folder("/home/me/secret/deep", ["*/secret"])
+    assert not ignores_folder("/home/me/secrets", ["/home/me/secret"])
+
+
+def test_files_by_name_or_path() -> None:
+    globs = [".env", "*.pem", "*/private/*"]
+    assert ignores_path("/srv/shop/.env", globs)
+    assert ignores_path("C:\\shop\\key.pem", globs)
+    assert ignores_path("/srv/private/x", globs)
+    assert not ignores_path("/srv/shop/env.py", globs)

@@ -1,0 +1,255 @@
+"""What still waits in the spool is in the brief, and what may not be shown is not."""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backstory.hook import overlay, spool
+from backstory.hook.brief import Row
+from backstory.hook.identity import resolve, session_id
+from backstory.hook.redact import Redactor
+
+from .stage import Agent
+
+Rows = Callable[..., list[Row]]
+
+
+@pytest.fixture
+def rows(agent: Agent, project: Path) -> Rows:
+    """The rows of what waits for the project."""
+
+    def found(settings: dict[str, Any] | None = None, forgotten: tuple[str, ...] = ()) -> list[Row]:
+        folder = str(agent.home / "spool")
+        return overlay.rows(folder, resolve(str(project)), settings or {}, Redactor().redact, forgotten)
+
+    return found
+
+
+def texts(found: list[Row]) -> list[str]:
+    return [row.text for row in found]
+
+
+def prompt(agent: Agent, project: Path, text: str, ago: float = 0, session: str = "one", **more: Any) -> Path:
+    return agent.leave("UserPromptSubmit", ago, session_id=session, cwd=str(project), prompt=text, **more)
+
+
+def ran(
+    agent: Agent,
+    project: Path,
+    command: str,
+    error: str = "",
+    ago: float = 0,
+    session: str = "one",
+    **more: Any,
+) -> Path:
+    base = {
+        "session_id": session,
+        "cwd": str(project),
+        "tool_name": "Bash",
+        "tool_input": {"command": command},
+    }
+    if error:
+        return agent.leave("PostToolUseFailure", ago, **base, error=error, is_interrupt=False, **more)
+    return agent.leave("PostToolUse", ago, **base, tool_response={"stdout": "fine"}, **more)
+
+
+def test_a_killed_session_is_told_by_what_it_left(agent: Agent, project: Path, rows: Rows) -> None:
+    prompt(agent, project, "Make the discount work", 90)
+    ran(agent, project, "pytest", "Exit code 1\nE  assert 9 == 10\nFAILED test_discount", 80)
+    ran(agent, project, "ls src", ago=70)
+    agent.leave(
+        "PostToolUse", 60, session_id="one", cwd=str(project), tool_name="Edit",
+        tool_input={"file_path": str(project / "src" / "discount.py")}, tool_response={},
+    )  # fmt: skip
+    ran(agent, project, "pytest", ago=50)
+    ran(
+        agent, project, "make lint", "Exit code 2\nTraceback (most recent call last):\n  x\nKeyError: 'a'", 40
+    )
+    agent.leave(
+        "Stop", 30, session_id="one", cwd=str(project), last_assistant_message="Lint is still\nbroken."
+    )
+    found = rows()
+    assert texts(found) == [
+        "The user asked: “Make the discount work”",
+        "Failed: make lint → KeyError: 'a' (exit code 2)",
+        "Failed: pytest → E assert 9 == 10 (exit code 1) (passed later)",
+        "The agent said last: “Lint is still broken.”",
+        "Files written: src/discount.py",
+        "Commands that passed: pytest · ls src",
+        "7 events of this session wait to be distilled.",
+    ]
+    assert {row.section for row in found} == {"now"}
+    assert {row.id for row in found} == {session_id("claude-code", "one")}
+    assert {row.agent for row in found} == {"claude-code"}
+
+
+def test_two_hundred_events_of_four_kilobytes_are_all_in_the_digest(
+    agent: Agent, project: Path, rows: Rows
+) -> None:
+    for number in range(200):
+        ran(agent, project, f"make part-{number}", ago=300 - number, pad="x" * 4_000)
+    start = time.monotonic()
+    found = texts(rows())
+    assert time.monotonic() - start < 1
+    assert "200 events of this session wait to be distilled." in found
+    assert any("make part-199 · make part-198" in text and text.endswith(" more") for text in found)
+
+
+def test_only_the_newest_files_are_read(agent: Agent, project: Path, rows: Rows) -> None:
+    prompt(agent, project, "the oldest", 9_999)
+    for number in range(overlay.NEWEST):
+        ran(agent, project, f"step {number}", ago=500 - number)
+    assert not any("the oldest" in text for text in texts(rows()))
+
+
+def test_the_newest_session_and_prompt_come_first(agent: Agent, project: Path, rows: Rows) -> None:
+    prompt(agent, project, "first", 90, "old")
+    prompt(agent, project, "second", 80, "new")
+    prompt(agent, project, "third", 70, "old")
+    found = [text for text in texts(rows()) if "asked" in text]
+    assert found == ["The user asked: “third”", "The user asked: “first”", "The user asked: “second”"]
+
+
+def test_other_projects_stay_out_and_worktrees_belong_in(
+    agent: Agent, project: Path, tmp_path: Path, git: Callable[..., str], rows: Rows
+) -> None:
+    # CCE-20
+    other = tmp_path / "elsewhere" / "shop"
+    other.mkdir(parents=True)
+    tree = tmp_path / "tree"
+    git(project, "worktree", "add", str(tree))
+    prompt(agent, other, "not here")
+    prompt(agent, tree, "from the worktree", 10)
+    prompt(agent, project / "gone", "from a deleted folder", 20)
+    ran(agent, other, "x", session="two", nested={"cwd": str(project)})
+    assert [text for text in texts(rows()) if "event" not in text] == [
+        "The user asked: “from the worktree”",
+        "The user asked: “from a deleted folder”",
+    ]
+
+
+def test_what_is_unfinished_or_unreadable_is_left_to_the_drain(
+    agent: Agent, project: Path, rows: Rows
+) -> None:
+    path = prompt(agent, project, "unfinished")
+    path.write_bytes(path.read_bytes()[:-1])
+    for data in (
+        b"",
+        b"{",
+        b"[]",
+        b'"cwd":',
+        b'{"cwd":"%b"}' % bytes(project),
+        b'{"cwd":["x"],"session_id":1}',
+    ):
+        spool.write(str(agent.home / "spool"), "claude-code", "Stop", data)
+    large = {"session_id": "one", "cwd": str(project), "prompt": "x" * overlay.LARGEST}
+    spool.write(str(agent.home / "spool"), "claude-code", "UserPromptSubmit", json.dumps(large).encode())
+    assert rows() == []
+
+
+def test_secrets_and_private_spans_are_not_shown(agent: Agent, project: Path, rows: Rows) -> None:
+    key = "AKI" + "AZ7QH3V9K2M4XW5TB"
+    prompt(agent, project, f"use {key} <private>my diary</private> please", 10)
+    ran(agent, project, f"deploy --key {key}", f"Exit code 1\n{key} is refused", 5)
+    ran(agent, project, f"echo {key}")
+    agent.leave(
+        "Stop", session_id="one", cwd=str(project), last_assistant_message="x" * 495 + f" {key} tail " * 9
+    )
+    shown = " ".join(texts(rows()))
+    assert "please" in shown
+    assert "deploy --key" in shown
+    for part in (key, key[:12], "diary"):
+        assert part not in shown
+
+
+def test_a_secret_across_the_end_of_what_is_shown_is_not_shown_in_part(
+    agent: Agent, project: Path, rows: Rows
+) -> None:
+    key = "AKI" + "AZ7QH3V9K2M4XW5TB"
+    for lead in range(430, 500, 5):
+        prompt(agent, project, "y" * lead + " " + key, session=str(lead))
+        assert "AKIAZ7" not in " ".join(texts(rows()))
+
+
+def test_ignored_files_and_folders_are_not_shown(agent: Agent, project: Path, rows: Rows) -> None:
+    ran(agent, project, "cat config/.env", ago=5)
+    ran(agent, project, "cat README.md", ago=4)
+    agent.leave(
+        "PostToolUse", session_id="one", cwd=str(project), tool_name="Write",
+        tool_input={"file_path": f"{project}/server.pem", "content": "x"},
+    )  # fmt: skip
+    shown = texts(rows({"ignore_paths": [".env", "*.pem"]}))
+    assert shown == ["Commands that passed: cat README.md"]
+    assert rows({"ignore_projects": [str(project)]}) == []
+
+
+def test_forgotten_sessions_stay_forgotten(agent: Agent, project: Path, rows: Rows) -> None:
+    prompt(agent, project, "forget this")
+    assert rows(forgotten=(session_id("claude-code", "one"),)) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("backstory search x", "cd /x && backstory show m1", "/opt/bin/backstory brief | head"),
+        *(
+            "python -m backstory status",
+            'echo "$(backstory ask y)"',
+            "uvx backstory log",
+            "python3 -m backstory.cli",
+        ),
+    ],
+)
+def test_our_own_words_are_no_news(agent: Agent, project: Path, rows: Rows, command: str) -> None:
+    ran(agent, project, command)
+    agent.leave(
+        "PostToolUse", session_id="one", cwd=str(project), tool_name="mcp__backstory__search", tool_input={}
+    )
+    prompt(agent, project, "<backstory-notes project='x'>old news</backstory-notes>")
+    assert rows() == []
+
+
+def test_commands_that_only_mention_us_are_news(agent: Agent, project: Path, rows: Rows) -> None:
+    for command in ("ls src/backstory/hook", "git log backstory.md", "grep backstory-notes x"):
+        assert not overlay.runs_backstory(command)
+    prompt(agent, project, "<hook_context>memory</hook_context>do it")
+    assert texts(rows()) == ["The user asked: “do it”"]
+
+
+def test_a_sub_agents_words_are_not_the_sessions(agent: Agent, project: Path, rows: Rows) -> None:
+    agent.leave("Stop", 5, session_id="one", cwd=str(project), last_assistant_message="sub", agent_id="a1")
+    ran(agent, project, "make", "Exit code 2\nboom", agent_id="a1")
+    assert texts(rows()) == [
+        "Failed: make → boom (exit code 2)",
+        "2 events of this session wait to be distilled.",
+    ]
+
+
+def test_an_interrupted_call_neither_failed_nor_passed(agent: Agent, project: Path, rows: Rows) -> None:
+    base = {
+        "session_id": "one",
+        "cwd": str(project),
+        "tool_name": "Bash",
+        "tool_input": {"command": "sleep 99"},
+    }
+    agent.leave("PostToolUseFailure", **base, error="Interrupted by user", is_interrupt=True)
+    assert rows() == []
+
+
+def test_receipts_and_starts_tell_nothing(agent: Agent, project: Path, rows: Rows) -> None:
+    for event in ("SessionStart", "SessionEnd", spool.RECEIPT):
+        agent.leave(event, session_id="one", cwd=str(project), prompt="x")
+    assert rows() == []
+
+
+def test_it_stops_when_its_time_is_over(agent: Agent, project: Path) -> None:
+    for number in range(20):
+        prompt(agent, project, f"{number}")
+    folder, place = str(agent.home / "spool"), resolve(str(project))
+    assert overlay.rows(folder, place, {}, str, (), until=time.monotonic() - 1) == []
+    assert os.listdir(folder)

@@ -1,0 +1,245 @@
+"""The table of secrets and personal data, walked; and what it must leave alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import backstory
+from backstory.hook.patterns import ROWS, STEMS, Row
+from backstory.hook.redact import FOLDED_GATES, Redactor
+
+REDACTOR = Redactor()
+
+# Examples that another row covers too, once their own is off.
+ALSO = {"aws-secret-key": "secret", "azure-key": "secret"}
+
+
+def ids(row: Row) -> str:
+    return f"{row.name}-{row.how}"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=ids)
+def test_every_row_redacts_its_own_example(row: Row) -> None:  # CCE-64, CCE-65
+    clean, counts = REDACTOR.redact_counted(f"before {row.example} after")
+    assert counts == {row.name: 1}
+    assert clean.startswith("before ")
+    assert clean.endswith(" after")
+    assert row.example not in clean
+
+
+@pytest.mark.parametrize("row", ROWS, ids=ids)
+def test_a_row_that_is_off_leaves_its_example_to_the_others(row: Row) -> None:
+    counts = Redactor(off=(row.name,)).redact_counted(row.example)[1]
+    assert counts == ({ALSO[row.name]: 1} if row.name in ALSO else {})
+
+
+@pytest.mark.parametrize("row", ROWS, ids=ids)
+def test_anchors_can_be_sought_in_raw_json(row: Row) -> None:
+    for anchor in row.anchors:
+        assert anchor.isascii()
+        assert not set(anchor) & set('"\\/\b\f\n\r\t'), "JSON may write these differently"
+        if row.how in ("word", "left", "inside"):
+            assert anchor == anchor.lower()
+            assert any(gate in anchor for gate in FOLDED_GATES)
+
+
+def test_names_are_words_that_settings_can_name() -> None:
+    assert {"email", "ip", "ssn", "card", "phone", "secret", "github-token"} <= {row.name for row in ROWS}
+    assert all(row.name == row.name.lower() and row.name.replace("-", "").isalpha() for row in ROWS)
+    assert next(row.anchors for row in ROWS if row.name == "secret") == STEMS
+
+
+def test_a_clean_text_loads_no_module_but_our_own() -> None:
+    script = (
+        f"import sys; sys.path.insert(0, {str(Path(backstory.__file__).parent.parent)!r}); old = set(sys.modules)\n"
+        "from backstory.hook.redact import Redactor\n"
+        "redactor = Redactor(off=('phone',))\n"
+        "assert not redactor.suspicious('{\"input_tokens\": 12, \"author\": \"me\", \"key\": \"a-b\"}')\n"
+        "assert redactor.redact('The tests pass now: 12 of 12 — fine.')\n"
+        "print(*sorted(set(sys.modules) - old))\n"
+    )
+    run = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["backstory", "backstory.hook", "backstory.hook.patterns", "backstory.hook.redact"]
+
+
+GOES = {
+    # What is said around a secret tells that it is one. CCE-65
+    "secret": [
+        'password = "hunter2xyz"',
+        "password: hunter2xyz",
+        '{"api_key": "abc123def456ghi"}',
+        r"{\"password\": \"hunter2xyz\"}",
+        "--password S3cretPa55",
+        "mysql --password=S3cretPa55 -u x",
+        "export API_TOKEN=abcdef123456",
+        "client_secret: 8f3a9c1b-22d4-4e1a-9b7c-0011aa22bb33",
+        "my password is Tr0ub4dor",
+        'curl -H "X-Api-Key: 9f8e7d6c5b4a"',
+        "<password>hunter2xyz</password>",
+        "'password' => 'hunter2xyz'",
+        'token: str = "abc123def456"',
+        'token: str | None = "abc123def456"',
+        "const clientSecret = 'kJ8dLw2Xv9Qz'",
+        'os.environ["API_KEY"] = "k9J2mQ8xW4"',
+        "https://x.dev/cb?access_token=9f8e7d6c5b4a3210&x=y",
+        "SECRET_KEY_BASE=9f8e7d6c5b4a32109f8e7d6c5b4a3210",
+        "PGPASSWORD=s3cretpw psql",
+        "//registry.npmjs.org/:_authToken=9f8e7d6c5b4a3210",
+        'password = "it\'s-5ecret!x"',
+        "token=" + "a1b2c3d4" * 100,
+    ],
+    "authorization": [
+        "Authorization: Bearer abcdEFGH12345678",
+        'headers = {"Authorization": "Bearer 9f8e7d6c5b4a3210ffee"}',
+        "authorization: basic dXNlcjpwYXNz",
+        "Bearer 9f8e7d6c5b4a3210ffee",
+    ],
+    "url-password": [
+        "postgres://user:pass@host/db",
+        "redis://:p4ss@cache.internal:6379",
+        "https://me:p@ss@w0rd@git.acme.com/x.git",
+        r"https:\/\/me:pa55@git.acme.com\/x",
+    ],
+    "private-key": [
+        "-----BEGIN OPENSSH PRIVATE " + "KEY-----\\nb3BlbnNzaC1rZXktdjEAAAAABG5v\\n-----END OPENSSH PRIVATE KEY-----",
+        "-----BEGIN PRIVATE " + "KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nMIIEvQIBADAN",  # cut off
+        "-----BEGIN EC PRIVATE " + "KEY-----\nProc-Type: 4,ENCRYPTED\n\nMHcCAQEEIOoGAbNuXkGy3zzn0xDq",
+    ],
+    "email": ["contact jane.doe@acme.co.uk please", "<a.b+c@mail.acme.com>", "mailto:jane@acme.io", "jane@163.com"],
+    "ip": [
+        "host 8.8.8.8",
+        "http://8.8.8.8/x",
+        "8.8.4.4",
+        "connected to 52.95.110.1:443",
+        "from 203.0.114.7",
+        "server=3.5.140.2",
+        "3.5.140.2:22",
+        "user@52.95.110.1",
+    ],
+    "ssn": ["123-45-6789", "SSN: 219 45 6789", "ssn=219-45-6789,"],
+    "card": ["4111111111111111", "5500-0000-0000-0004", "378282246310005", "3782 822463 10005", "6011000990139424"],
+    "phone": [
+        "415-555-2671",
+        "415.555.2671",
+        "(415)555-2671",
+        "1-415-555-2671",
+        "tel 415 555 2671",
+        "+14155552671",
+        "+49 (30) 901820-12",
+        "+33.1.42.68.53.00",
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in GOES.items() for text in texts])
+def test_it_goes(name: str, text: str) -> None:  # CCE-64, CCE-65
+    clean, counts = REDACTOR.redact_counted(text)
+    assert counts == {name: 1}
+    assert f"[redacted:{name}]" in clean
+
+
+STAYS = [
+    # Code, not secrets.
+    "token = get_token()",
+    "password: str",
+    'secret = os.environ["X"]',
+    "api_key=api_key",
+    "api_key=self.config.api_key2",
+    "max_tokens=4096",
+    '"input_tokens": 1234567, "cache_read_input_tokens": 12',
+    'tokenizer = AutoTokenizer.from_pretrained("bert-base")',
+    "key: value",
+    "self.token = settings.auth.token",
+    "password: Optional[str] = None",
+    "const token: string = useToken();",
+    "password: String!",
+    "if token == None:",
+    '"token": "string"',
+    'pad_token="<pad>"',
+    'next_token: "CAESBgoEGgIIAQ12"',
+    "token = tokens[i]",
+    "secretName: my-secret-name",
+    "PWD=/home/user/project1",
+    "SSH_AUTH_SOCK=/tmp/ssh-XXXX/agent.123",
+    "password_file: /run/secrets/db1",
+    "author=Jane2000",
+    "primary_key=True, foreign_key='users.id2'",
+    'cache_key = "user:1234abcd5678"',
+    'password: "Enter a new password"',
+    '"password": "password-input"',
+    'password: "bg-red-500"',
+    "Bearer token authentication",
+    "sk-learn-is-a-python-library-for-ml",
+    "task-management-system-for-everyone",
+    "x = W@self.weight(1)",
+    # Placeholders. CCE-65
+    "password: ${DB_PASSWORD}",
+    "password=$DB_PASSWORD",
+    "api_key: <your-key>",
+    "API_KEY=xxxxxxxxxxxx",
+    "password=changeme",
+    'password = "123456"',
+    "api_key: {{ secrets.API_KEY }}",
+    "AKIAIOSFODNN7EXAMPLE",
+    "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "ghp_your_token_here",
+    "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "sk-ant-your-key-goes-in-this-place",
+    "Authorization: Bearer ${TOKEN}",
+    "Authorization: Bearer <token>",
+    "Authorization: Bearer YOUR_TOKEN",
+    "postgres://user:${PGPASSWORD}@host/db",
+    "postgres://user:<password>@host/db",
+    "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+    # Ids, hashes, keys that are public.
+    "commit 3f2a9c1b7d5e8f0a1b2c3d4e5f6a7b8c9d0e1f2a",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "toolu_01A2b3C4d5E6f7G8h9J0kLmN",
+    "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7",
+    "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    # People that git names, machines, packages. CCE-64
+    "Author: Jane Doe <jane@acme.com>",
+    "    Co-authored-by: Jane <jane@acme.com>",
+    "fix\n\nSigned-off-by: Jane <jane@acme.com>",
+    "git@github.com:foo/bar.git",
+    "scp deploy@web1.acme.com:/srv/x .",
+    "ssh deploy@web1.acme.com",
+    "lodash@4.17.21 @types/node@18.0.0-beta.1",
+    "1234+user@users.noreply.github.com noreply@anthropic.com",
+    "me@example.com you@mail.example.org x@host.test",
+    "icon@2x.png getty@tty1.service",
+    "https://user@bitbucket.org/x/y",
+    # Addresses that are nobody's. CCE-64
+    "127.0.0.1 10.1.2.3 192.168.1.1 172.16.4.4 169.254.1.1 0.0.0.0 192.0.2.4 255.255.255.0 100.64.1.1",
+    "http://localhost:8080 and 127.0.0.1:3000",
+    "version 1.2.3.4",
+    "foo==1.2.3.4",
+    "foo>=152.2.3.4",
+    "v1.2.3.4",
+    "package 1.2.3.4",
+    "Chrome/120.0.0.0 Safari",
+    "Section 3.2.1.4",
+    "1.3.6.1.4.1.311",
+    # Numbers.
+    "1759934123456 and 1759934123456789",
+    "2025-10-01T12:00:00.123Z 2025-10-01 12:00:00",
+    "000-12-3456 666-12-3456 912-12-3456 123-00-4567 123-45-0000",
+    "4111 1111 1111 1112",
+    '"id": "4111111111111111"',
+    "a4111111111111111 41111111111111110000",
+    "+10 -200",
+    "@@ -10,7 +10,9 @@",
+    "+1.2345678901",
+    "+12345 -67890 lines",
+    "1e+1234567890123",
+    "415-555-26711 9415-555-2671",
+    "200 300 4000",
+]
+
+
+@pytest.mark.parametrize("text", STAYS)
+def test_it_stays(text: str) -> None:  # CCE-64, CCE-65
+    assert REDACTOR.redact(text) is text

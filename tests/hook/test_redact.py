@@ -1,0 +1,273 @@
+"""The engine: what it finds however it is hidden, and that anchors only make it faster."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from backstory.hook.patterns import ROWS
+from backstory.hook.redact import Redactor
+
+REDACTOR = Redactor()
+REFERENCE = Redactor(anchored=False)
+TOKEN = next(row.example for row in ROWS if row.name == "github-token")
+
+few = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def test_a_clean_text_comes_back_as_the_same_object() -> None:
+    text = "".join(["nothing ", "to see here: 12 of 12 pass"])
+    assert REDACTOR.redact(text) is text
+    assert REDACTOR.redact_counted(text) == (text, {})
+
+
+def test_what_is_found_is_counted_by_name() -> None:
+    text = f"{TOKEN} and {TOKEN}, jane@acme.com"
+    assert REDACTOR.redact_counted(text) == (
+        "[redacted:github-token] and [redacted:github-token], [redacted:email]",
+        {"github-token": 2, "email": 1},
+    )
+
+
+def test_the_more_special_row_names_what_two_rows_find() -> None:
+    assert REDACTOR.redact(f"GITHUB_TOKEN={TOKEN}") == "GITHUB_TOKEN=[redacted:github-token]"
+    assert REDACTOR.redact(f"https://me:{TOKEN}@github.com/x") == "https://me:[redacted:github-token]@github.com/x"
+
+
+# --- Private ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("a <private>b</private> c", "a [private] c"),
+        ("a <PRIVATE>b</Private > c", "a [private] c"),
+        ('a <private reason="x">b\nb</private> c', "a [private] c"),
+        ("a <private>b", "a [private]"),
+        ("a <private>b <private>c</private> d</private> e", "a [private] e"),
+        ("a <private>b</private> c <private>d", "a [private] c [private]"),
+        ("a <pri\u200bvate>b</private> c", "a [private] c"),
+        (f"<private>{TOKEN}</private>", "[private]"),
+        ("</private> a", "</private> a"),
+        ("<privateer>a", "<privateer>a"),
+    ],
+)
+def test_private_spans_go(text: str, clean: str) -> None:
+    assert REDACTOR.redact(text) == clean
+
+
+# --- Hidden -----------------------------------------------------------------------------------------
+
+TRICKS = ["\u200b", "\u00ad", "\ufeff", "\x00", "\x7f", "\u2060", "\u202e", "\x1b[31m", "\x1b[0;1m", "\ud800", "\\\n"]
+
+
+@pytest.mark.parametrize("trick", TRICKS, ids=ascii)
+@pytest.mark.parametrize("row", [row for row in ROWS if "\n" not in row.example], ids=lambda row: f"{row.name}-{row.how}")
+def test_unseen_characters_hide_nothing(row: object, trick: str) -> None:
+    example: str = row.example  # type: ignore[attr-defined]
+    for at in (len(example) // 3, len(example) // 2, len(example) - 2):
+        text = f"see {trick}{example[:at]}{trick}{example[at:]} end"
+        clean = REDACTOR.redact(text)
+        assert f"[redacted:{row.name}]" in clean, at  # type: ignore[attr-defined]
+        assert clean.endswith(" end")
+
+
+def test_the_whole_original_span_goes_and_the_rest_keeps_its_characters() -> None:
+    text = f"a\u200bb \x1b[31m{TOKEN[:3]}\x1b[0m{TOKEN[3:9]}\u200b{TOKEN[9:]}\x1b[0m c\u200bd"
+    assert REDACTOR.redact(text) == "a\u200bb \x1b[31m[redacted:github-token]\x1b[0m c\u200bd"
+
+
+def test_an_unseen_character_before_a_token_does_not_glue_it_to_a_word() -> None:
+    assert REDACTOR.redact(f"word\x00{TOKEN}") == "word\x00[redacted:github-token]"
+
+
+def test_escapes_of_nested_json_hide_nothing() -> None:
+    assert REDACTOR.redact(f"line\\n{TOKEN}\\n") == "line\\n[redacted:github-token]\\n"
+    assert REDACTOR.redact(f"{TOKEN[:9]}\\u200b{TOKEN[9:]}") == "[redacted:github-token]"
+    assert REDACTOR.redact('{\\"auth\\": \\"9f8e7d6c5b4a\\"}') == '{\\"auth\\": \\"[redacted:secret]\\"}'
+
+
+# --- JSON and bytes ---------------------------------------------------------------------------------
+
+
+def test_tool_payloads_are_scrubbed_in_every_corner() -> None:  # CCE-66
+    payload = {
+        "tool_name": "Bash",
+        "tool_input": {"command": f"curl -H 'Authorization: token {TOKEN}' https://api.acme.dev", "timeout": 5},
+        "tool_response": {"stdout": "mail jane@acme.com\n", "env": [{"DB_PASSWORD": "hunter2xyz"}], "ok": True},
+        "headers": {"Authorization": "Basic dXNlcjpwYXNz", "X-Api-Key": ["k9J2mQ8xW4"]},
+        "answers": {f"is {TOKEN} yours?": "yes"},
+    }
+    assert REDACTOR.redact_json(payload) == {
+        "tool_name": "Bash",
+        "tool_input": {
+            "command": "curl -H 'Authorization: token [redacted:github-token]' https://api.acme.dev",
+            "timeout": 5,
+        },
+        "tool_response": {"stdout": "mail [redacted:email]\n", "env": [{"DB_PASSWORD": "[redacted:secret]"}], "ok": True},
+        "headers": {"Authorization": "Basic [redacted:authorization]", "X-Api-Key": ["[redacted:secret]"]},
+        "answers": {"is [redacted:github-token] yours?": "yes"},
+    }
+    assert payload["answers"] == {f"is {TOKEN} yours?": "yes"}, "the original is untouched"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"password": "string", "token": "", "secret": None, "api_key": 12345678901234, "max_tokens": "40960000"},
+        {"password": "Must have 8 characters", "author": "jane2000", "key": "a1b2c3d4e5f6"},
+        {"password": {"type": "string", "minLength": 8}, "tokens": ["a1b2c3d4e5f6"]},
+    ],
+)
+def test_a_clean_structure_comes_back_as_the_same_object(value: object) -> None:
+    assert REDACTOR.redact_json(value) is value
+
+
+def test_structures_may_be_deeper_than_the_stack() -> None:
+    deep: object = TOKEN
+    for _ in range(5000):
+        deep = [deep]
+    clean = REDACTOR.redact_json(deep)
+    while isinstance(clean, list):
+        clean = clean[0]
+    assert clean == "[redacted:github-token]"
+
+
+def test_keys_that_become_equal_keep_both_values() -> None:
+    clean = REDACTOR.redact_json({"jane@acme.com": 1, "john@acme.com": 2})
+    assert isinstance(clean, dict)
+    assert sorted(clean.values()) == [1, 2]
+
+
+def test_bytes_that_are_no_text_keep_what_is_not_secret() -> None:
+    data = b'\xff\x00{"a": "' + TOKEN.encode() + b'", "b": "caf\xc3\xa9 \xe2'
+    assert REDACTOR.redact_bytes(data) == b'\xff\x00{"a": "[redacted:github-token]", "b": "caf\xc3\xa9 \xe2'
+    clean = bytes(range(256))
+    assert REDACTOR.redact_bytes(clean) is clean
+    hidden = TOKEN[:9].encode() + b"\xe2\x80\x8b" + TOKEN[9:].encode()
+    assert REDACTOR.redact_bytes(hidden) == b"[redacted:github-token]"
+
+
+# --- Settings ---------------------------------------------------------------------------------------
+
+
+def test_rows_can_be_switched_off_by_name() -> None:
+    text = "jane@acme.com, 415-555-2671, +14155552671, host 8.8.8.8"
+    assert Redactor(off=("email", "phone", "ip")).redact(text) is text
+    assert Redactor(off=frozenset({"email"})).redact(text).startswith("jane@acme.com, [redacted:phone]")
+
+
+def test_users_can_add_rows() -> None:
+    redactor = Redactor(extra=(("ticket", r"ACME-\d+"), ("empty", r"x*")))
+    assert redactor.redact("see ACME-42 and jane@acme.com") == "see [redacted:ticket] and [redacted:email]"
+    assert redactor.redact("x") == "[redacted:empty]"
+    assert redactor.suspicious("{}"), "who knows what their patterns match"
+    assert redactor.redact(redactor.redact("ACME-42 xx")) == redactor.redact("ACME-42 xx")
+    with pytest.raises(re.error):
+        Redactor(extra=(("broken", "("),))
+
+
+# --- Properties -------------------------------------------------------------------------------------
+
+examples = st.sampled_from([row.example for row in ROWS])
+names = ["password", "api_key", "apiKey", "token", "next_token", "auth", "secret", "--token", "PWD", "tokens", "key"]
+values = ["hunter2xyz", "k9J2mQ8xW4", "get_token()", "${X}", "changeme", "9f8e7d6c5b4a3210", "abc", "A b1!", "/a/b1"]
+assignments = st.builds(
+    "{}{}{}{}{}".format,
+    st.sampled_from(names),
+    st.sampled_from(["=", ": ", " = ", '": "', " ", " is ", "\\n", ": str = "]),
+    st.sampled_from(["", '"', "'", '\\"']),
+    st.sampled_from(values),
+    st.sampled_from(["", '"', "'", '\\"', ",", ")"]),
+)
+near = st.builds(lambda text, at: text[:at] + text[at + 1 :], examples, st.integers(0, 60))
+cut = st.builds(lambda text, at: text[: at + 1], examples, st.integers(5, 60))
+hidden = st.builds(
+    lambda text, at, trick: text[:at] + trick + text[at:], examples, st.integers(0, 60), st.sampled_from(TRICKS)
+)
+bits = ["<private>", "</private>", "[redacted:", "[private]", "]", "@", "://", ":", ".", "-", "+", "1.2.3.4", "sk-", "gh"]
+noise = st.one_of(
+    st.sampled_from([*bits, "\\", "\\n", "\n", " ", '"', "é", "\u212a", "\u0130", "—", "v", "=", "Author: ", "ssh "]),
+    st.text(max_size=12),
+    st.text("0123456789-. +()", max_size=24),
+    st.text("abcdefABCDEF0123456789_-", max_size=40),
+)
+texts = st.lists(st.one_of(examples, near, cut, hidden, assignments, noise, noise), max_size=8).flatmap(
+    lambda parts: st.sampled_from(["", " ", "\n", ","]).map(lambda glue: glue.join(parts))
+)
+structures = st.recursive(
+    st.one_of(st.none(), st.integers(), texts),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.one_of(st.sampled_from(names), noise), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@few
+@given(texts)
+def test_anchors_change_nothing_but_the_speed(text: str) -> None:
+    assert REDACTOR.redact(text) == REFERENCE.redact(text)
+
+
+@few
+@given(texts)
+def test_redacting_twice_is_redacting_once(text: str) -> None:
+    once = REDACTOR.redact(text)
+    assert REDACTOR.redact(once) == once
+
+
+@few
+@given(structures)
+def test_raw_json_that_is_not_suspicious_holds_nothing(value: object) -> None:
+    for ensure_ascii in (True, False):
+        if not REDACTOR.suspicious(json.dumps(value, ensure_ascii=ensure_ascii)):
+            assert REDACTOR.redact_json(value) is value
+    clean = REDACTOR.redact_json(value)
+    assert REDACTOR.redact_json(clean) == clean
+
+
+@few
+@given(texts)
+def test_a_text_that_is_not_suspicious_stays(text: str) -> None:
+    if not REDACTOR.suspicious(text):
+        assert REDACTOR.redact(text) is text
+
+
+@few
+@given(st.one_of(st.binary(max_size=80), texts.map(lambda text: text.encode("utf-8", "surrogatepass"))))
+def test_bytes_never_raise(data: bytes) -> None:
+    once = REDACTOR.redact_bytes(data)
+    assert REDACTOR.redact_bytes(once) == once
+
+
+# --- Hostile ----------------------------------------------------------------------------------------
+
+HOSTILE = """
+import time
+from backstory.hook.patterns import ROWS
+from backstory.hook.redact import Redactor
+redactor = Redactor()
+units = ["a", "=", "@", "1", "-", "_", ".", ":", "A1b2", "sk-", "eyJ", "xox", "token=", "token: ", "password is ", "a@", "a.a@",
+         "a@a.", "://", "://a:", "://a:b@", "1.2.3.", "+1 ", "+1", "411-", "4111 ", "<private>", "<private ", "</private>",
+         "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----a-", "secret_key=", "authorization: bearer ", "bearer a1",
+         "\\x1b[", "\\u200b", "\\\\u200b", "\\\\", "\\x00", "[redacted:email]", "[redacted:", '"password": "', "ghp_", "AKIA"]
+units += [row.example + " " for row in ROWS]
+for unit in units:
+    text = unit * (1_000_000 // len(unit))
+    start = time.monotonic()
+    redactor.redact(text)
+    redactor.suspicious(text)
+    print(f"{time.monotonic() - start:.2f}", repr(unit), flush=True)
+"""
+
+
+def test_a_megabyte_of_anything_hostile_does_not_hang() -> None:
+    try:
+        subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, check=True, timeout=120)
+    except subprocess.TimeoutExpired as hang:
+        pytest.fail(f"stopped after {(hang.stdout or b'').decode()}")

@@ -1,0 +1,143 @@
+"""The Windows variant, as far as another system can show it: quoting, spool, no console window."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backstory.hook import spool, windows
+from backstory.hook.command import hook_command_windows, quote_cmd
+
+from .stage import Agent, context
+
+
+@pytest.mark.parametrize(
+    ("path", "quoted"),
+    [
+        (r"C:\Users\me\backstory", r'"C:\Users\me\backstory"'),
+        (r"C:\Users\Jo Doe\back & story (1)", r'"C:\Users\Jo Doe\back & story (1)"'),
+        ("C:\\trailing\\", '"C:\\trailing\\\\"'),
+        ("D:\\größe", '"D:\\größe"'),
+        ('no"quotes', '"noquotes"'),
+    ],
+)
+def test_paths_are_quoted_for_cmd(path: str, quoted: str) -> None:
+    # CCE-32
+    assert quote_cmd(path) == quoted
+
+
+def test_the_command_tests_for_its_script_and_ends_in_zero() -> None:
+    # CCE-32: `python missing.pyc` would exit 2
+    command = hook_command_windows("C:\\My Home\\", "codex", "Stop", r"C:\Program Files\Python\python.exe")
+    assert command == (
+        r'(if exist "C:\My Home\hook\hook.pyc" "C:\Program Files\Python\python.exe" -I -S '
+        r'"C:\My Home\hook\hook.pyc" capture "C:\My Home" codex Stop) & exit 0'
+    )
+    with pytest.raises(ValueError, match="letters, digits"):
+        hook_command_windows("C:\\", "co&dex", "Stop", "python")
+
+
+def test_waking_and_answering_events_are_those_of_the_script() -> None:
+    script = (Path(windows.__file__).parent / "hook.sh").read_text()
+    cases = script[script.index("case $BACKSTORY_EVENT in") : script.index("esac")]
+    lines = [line.strip() for line in cases.splitlines() if ")" in line]
+    by_duty = [(set(line.split(")")[0].split(" | ")), "answers=1" in line) for line in lines]
+    assert set(windows.WAKES) == set().union(*(events for events, _ in by_duty))
+    assert set(windows.ANSWERS) == set().union(*(events for events, answers in by_duty if answers))
+
+
+def run(agent: Agent, event: str, data: bytes, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    argv = [sys.executable, "-I", "-S", str(agent.home / "hook" / "hook.pyc"), "capture", str(agent.home)]
+    return subprocess.run(
+        [*argv, "claude-code", event], input=data, capture_output=True, timeout=30, check=False, **options
+    )
+
+
+@pytest.mark.parametrize("data", [b"", b'{"a":"\xff\r\n"}', b"x" * 3_000_000], ids=["empty", "odd", "large"])
+def test_it_leaves_the_same_files_as_the_script(agent: Agent, data: bytes) -> None:
+    done = run(agent, "PostToolUse", data)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert agent.payloads() == [data]
+    (name,) = agent.spooled()
+    parsed = spool.parse_name(name)
+    assert parsed is not None
+    assert (parsed.agent, parsed.event, parsed.ppid) == ("claude-code", "PostToolUse", os.getpid())
+
+
+def test_guarded_it_writes_nothing(agent: Agent) -> None:
+    # CM-11, MEMORIA-24
+    done = run(agent, "Stop", b"{}", env={"BACKSTORY_GUARD": "1"})
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert agent.spooled() == []
+
+
+def test_what_cannot_be_written_is_logged_and_does_not_disturb(agent: Agent) -> None:
+    (agent.home / "spool").rmdir()
+    (agent.home / "spool").write_text("in the way")
+    done = run(agent, "PostToolUse", b"{}")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert "NotADirectoryError" in (agent.home / "logs" / "hook.log").read_text()
+
+
+class Pipes:
+    """stdin and stdout of this process, replaced for a moment."""
+
+    def __init__(self, data: bytes, folder: Path) -> None:
+        self.paths = (folder / "stdin", folder / "stdout")
+        self.paths[0].write_bytes(data)
+
+    def __enter__(self) -> "Pipes":
+        self.saved = os.dup(0), os.dup(1)
+        for fd, path in enumerate(self.paths):
+            opened = os.open(path, os.O_RDONLY if fd == 0 else os.O_WRONLY | os.O_CREAT, 0o600)
+            os.dup2(opened, fd)
+            os.close(opened)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for fd, saved in enumerate(self.saved):
+            os.dup2(saved, fd)
+            os.close(saved)
+
+
+def test_it_answers_and_wakes_the_worker_after_the_answer(
+    agent: Agent, project: Path, tmp_path: Path
+) -> None:
+    agent.prepare(project, ("decisions", "a decision"))
+    woken: list[tuple[str, bool]] = []
+    data = json.dumps({"session_id": "x", "cwd": str(project), "source": "startup"}).encode()
+    output = tmp_path / "stdout"
+
+    def start(home: str) -> None:
+        woken.append((home, output.stat().st_size > 0))
+
+    with Pipes(data, tmp_path):
+        windows.capture(str(agent.home), "claude-code", "SessionStart", start)
+        windows.capture(str(agent.home), "claude-code", "PostToolUse", start)
+    assert "a decision" in context(output.read_bytes())
+    assert woken == [(str(agent.home), True)]
+
+
+def test_the_worker_starts_without_a_window_and_without_our_pipes(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # MEMORIA-23: CREATE_NO_WINDOW and not DETACHED_PROCESS
+    started: dict[str, Any] = {}
+
+    def popen(argv: list[str], **options: Any) -> None:
+        started.update(options, argv=argv)
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    monkeypatch.setattr(sys, "platform", "win32")
+    windows.start_worker(str(agent.home))
+    detached_process = 0x00000008
+    assert started["creationflags"] & windows.CREATE_NO_WINDOW
+    assert not started["creationflags"] & detached_process
+    assert started["argv"][1:] == ["-I", "-m", "backstory.worker", str(agent.home)]
+    assert started["stdin"] == started["stdout"] == started["stderr"] == subprocess.DEVNULL
+    assert started["close_fds"] is True
+    assert started["env"]["BACKSTORY_GUARD"] == "1"

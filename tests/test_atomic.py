@@ -1,0 +1,245 @@
+"""Files that are never half written, locks that die with their holder."""
+
+import importlib.util
+import json
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import types
+from pathlib import Path
+
+import pytest
+
+from backstory import atomic
+from backstory.atomic import append_locked, lock, make_private_dir, read_state, write_atomic, write_state
+
+
+def python(code: str, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), *arguments], stdout=subprocess.PIPE)
+
+
+class TestWriting:
+    def test_a_file_is_written_whole_with_the_mode_asked_for_and_no_temporary_file_stays(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "state.json"
+        write_atomic(path, b"one")
+        write_atomic(path, b"two", 0o640)
+        assert path.read_bytes() == b"two"
+        assert path.stat().st_mode & 0o777 == 0o640
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_it_is_synced_before_it_is_renamed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """MEMORIA-1."""
+        steps = []
+        fsync, replace = os.fsync, Path.replace
+        monkeypatch.setattr(os, "fsync", lambda fd: (steps.append("fsync"), fsync(fd))[1])
+        monkeypatch.setattr(Path, "replace", lambda self, to: (steps.append("rename"), replace(self, to))[1])
+        write_atomic(tmp_path / "state.json", b"{}")
+        assert steps == ["fsync", "rename"]
+
+    def test_missing_parent_folders_are_created_for_the_owner_alone(self, tmp_path: Path) -> None:
+        """MEMORIA-3."""
+        path = tmp_path / "a" / "b" / "state.json"
+        write_state(path, {"a": 1})
+        assert read_state(path, {}) == {"a": 1}
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+
+    def test_a_folder_that_is_there_keeps_its_mode(self, tmp_path: Path) -> None:
+        tmp_path.chmod(0o755)
+        write_atomic(tmp_path / "state.json", b"{}")
+        assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+    def test_a_symbolic_link_stays_one_and_its_target_is_replaced(self, tmp_path: Path) -> None:
+        (tmp_path / "dotfiles").mkdir()
+        real, link = tmp_path / "dotfiles" / "settings", tmp_path / "settings"
+        real.write_text("old")
+        link.symlink_to(real)
+        write_atomic(link, b"new")
+        assert link.is_symlink()
+        assert real.read_text() == "new"
+
+    def test_a_failed_write_leaves_the_old_content_and_no_temporary_file(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "state.json"
+        write_atomic(path, b"old")
+
+        def full(fd: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            write_atomic(path, b"new")
+        assert path.read_bytes() == b"old"
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_a_writer_killed_at_any_instant_leaves_the_old_content_or_the_new(self, tmp_path: Path) -> None:
+        """MEMORIA-2."""
+        path = tmp_path / "state.json"
+        path.write_text(json.dumps([0] * 50_000))
+        code = """
+            import sys
+            from pathlib import Path
+            from backstory.atomic import write_state
+            print("ready", flush=True)
+            n = 0
+            while True:
+                n += 1
+                write_state(Path(sys.argv[1]), [n] * 50_000)
+        """
+        for delay in (0.0, 0.01, 0.02, 0.035, 0.05):
+            writer = python(code, str(path))
+            with writer:
+                assert writer.stdout is not None
+                writer.stdout.readline()
+                time.sleep(delay)
+                writer.kill()
+            value = json.loads(path.read_text())
+            assert len(value) == 50_000
+            assert len(set(value)) == 1
+
+    def test_private_folders_are_private_whatever_the_umask_says(self, tmp_path: Path) -> None:
+        old = os.umask(0o000)
+        try:
+            made = make_private_dir(tmp_path / "home" / "spool")
+        finally:
+            os.umask(old)
+        assert made.stat().st_mode & 0o777 == 0o700
+
+
+class TestState:
+    def test_a_missing_file_gives_the_default_and_no_backup(self, tmp_path: Path) -> None:
+        """MEMORIA-12."""
+        assert read_state(tmp_path / "confirmed.json", {"a": "b"}) == {"a": "b"}
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize(
+        "content", [b"", b'{"a": ', b"\xff\xfe\x00", b"[1, 2]", b'"text"', b"null", b"[" * 100_000]
+    )
+    def test_a_corrupt_file_is_moved_aside_with_a_stamp_and_a_warning(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes
+    ) -> None:
+        """MEMORIA-10. A list where a table belongs is as corrupt as half a file."""
+        path = tmp_path / "confirmed.json"
+        path.write_bytes(content)
+        with caplog.at_level(logging.WARNING):
+            assert read_state(path, {}) == {}
+        (aside,) = tmp_path.iterdir()
+        assert re.fullmatch(r"confirmed\.json\.bak-\d{8}T\d{6}Z", aside.name)
+        assert aside.read_bytes() == content
+        assert "corrupt" in caplog.text
+
+    def test_text_of_any_language_comes_back_as_it_was(self, tmp_path: Path) -> None:
+        write_state(tmp_path / "s.json", {"ключ": "値 – ü"})
+        assert read_state(tmp_path / "s.json", {}) == {"ключ": "値 – ü"}
+
+
+class TestLock:
+    def test_only_one_holds_it_and_it_is_free_afterwards(self, tmp_path: Path) -> None:
+        path = tmp_path / "worker.lock"
+        with lock(path) as first, lock(path) as second:
+            assert (first, second) == (True, False)
+        with lock(path) as third:
+            assert third
+
+    def test_a_waiter_gets_it_as_soon_as_it_is_free(self, tmp_path: Path) -> None:
+        path = tmp_path / "worker.lock"
+        holder = python(
+            """
+            import sys, time
+            from pathlib import Path
+            from backstory.atomic import lock
+            with lock(Path(sys.argv[1])):
+                print("held", flush=True)
+                time.sleep(0.3)
+            """,
+            str(path),
+        )
+        with holder:
+            assert holder.stdout is not None
+            holder.stdout.readline()
+            with lock(path) as at_once:
+                assert not at_once
+            with lock(path, wait=10) as held:
+                assert held
+
+    def test_a_killed_holder_releases_it(self, tmp_path: Path) -> None:
+        path = tmp_path / "worker.lock"
+        holder = python(
+            """
+            import sys, time
+            from pathlib import Path
+            from backstory.atomic import lock
+            with lock(Path(sys.argv[1])):
+                print("held", flush=True)
+                time.sleep(60)
+            """,
+            str(path),
+        )
+        with holder:
+            assert holder.stdout is not None
+            holder.stdout.readline()
+            holder.send_signal(signal.SIGKILL)
+        with lock(path, wait=5) as held:
+            assert held
+
+    def test_four_processes_times_25_appends_give_100_whole_entries(self, tmp_path: Path) -> None:
+        """MEMORIA-4."""
+        path = tmp_path / "log.md"
+        code = """
+            import sys
+            from pathlib import Path
+            from backstory.atomic import append_locked
+            for n in range(25):
+                lines = "".join(f"{sys.argv[2]}-{n} line {i}\\n" for i in range(20))
+                append_locked(Path(sys.argv[1]), f"## {sys.argv[2]}-{n}\\n{lines}")
+        """
+        for writer in [python(code, str(path), name) for name in "abcd"]:
+            with writer:
+                pass
+            assert writer.returncode == 0
+        entries = path.read_text().split("## ")[1:]
+        assert len(entries) == len(set(entries)) == 100
+        for entry in entries:
+            name, *lines = entry.splitlines()
+            assert lines == [f"{name} line {i}" for i in range(20)]
+        assert path.stat().st_mode & 0o777 == 0o600
+
+    def test_on_windows_the_same_lock_is_msvcrts(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """MEMORIA-5; the Windows half as data, the POSIX half is every other test here."""
+        held: set[int] = set()
+
+        def locking(fd: int, mode: int, size: int) -> None:
+            inode = os.fstat(fd).st_ino
+            assert (mode, size, os.lseek(fd, 0, os.SEEK_CUR)) == (2, 1, 0)
+            if inode in held:
+                raise OSError(13, "Permission denied")
+            held.add(inode)
+
+        msvcrt = types.SimpleNamespace(locking=locking, LK_NBLCK=2)
+        monkeypatch.setitem(sys.modules, "msvcrt", msvcrt)  # type: ignore[arg-type]
+        monkeypatch.setattr(sys, "platform", "win32")
+        spec = importlib.util.spec_from_file_location("atomic_on_windows", atomic.__file__)
+        assert spec is not None
+        assert spec.loader is not None
+        windows = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(windows)
+        with windows.lock(tmp_path / "w.lock") as first, windows.lock(tmp_path / "w.lock") as second:
+            assert (first, second) == (True, False)
+
+    def test_an_entry_that_cannot_be_appended_says_who_is_in_the_way(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(atomic, "_try_lock", lambda fd: False)
+        clock = iter(range(0, 1000, 20))
+        monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+        with pytest.raises(TimeoutError, match=r"log\.md has been locked"):
+            append_locked(tmp_path / "log.md", "x")

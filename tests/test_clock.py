@@ -1,0 +1,73 @@
+"""One clock: UTC inside, the user's zone at the edges."""
+
+import logging
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backstory import clock
+from backstory.errors import UsageError
+
+NEW_YEAR_UTC = 1_767_225_600_000  # 2026-01-01 00:00 UTC
+
+
+def test_the_configured_zone_governs_day_and_time() -> None:
+    """MEMORIA-13."""
+    tokyo = clock.zone("Asia/Tokyo")
+    assert clock.day_of(NEW_YEAR_UTC - 1, tokyo) == "2026-01-01"
+    assert clock.stamp(NEW_YEAR_UTC, tokyo) == "2026-01-01 09:00"
+    assert clock.day_of(NEW_YEAR_UTC - 1, clock.zone("UTC")) == "2025-12-31"
+
+
+def test_the_environment_overrides_the_configured_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """MEMORIA-13."""
+    monkeypatch.setenv("BACKSTORY_TZ", "America/New_York")
+    assert clock.stamp(NEW_YEAR_UTC, clock.zone("Asia/Tokyo")) == "2025-12-31 19:00"
+
+
+@pytest.mark.parametrize("name", ["Mars/Olympus", "../etc/passwd", "Europe", "\0", "x" * 5_000])
+def test_an_unknown_zone_warns_and_falls_back_to_local_time(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """MEMORIA-14."""
+    with caplog.at_level(logging.WARNING):
+        assert clock.zone(name) is None
+    assert "unknown" in caplog.text
+
+
+def test_no_zone_is_the_systems_own_and_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    assert clock.zone("") is None
+    assert caplog.text == ""
+
+
+def test_epoch_zero_is_1970_not_now() -> None:
+    """CCE-15."""
+    assert clock.day_of(0, clock.zone("UTC")) == "1970-01-01"
+    assert clock.stamp(0, clock.zone("UTC")) == "1970-01-01 00:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "ago"),
+    [("30m", 1_800_000), ("12h", 43_200_000), ("3d", 259_200_000), ("2w", 1_209_600_000), (" 1d ", 86_400_000)],
+)
+def test_a_span_is_that_long_ago(text: str, ago: int) -> None:
+    assert clock.parse_when(text, now=NEW_YEAR_UTC) == NEW_YEAR_UTC - ago
+
+
+def test_a_date_is_its_midnight_in_utc() -> None:
+    assert clock.parse_when("2026-01-01") == NEW_YEAR_UTC
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "2026-1-1x", "3x", "-3d", "1e9d", "3 d"])
+def test_anything_else_is_refused_with_what_to_write(text: str) -> None:
+    with pytest.raises(UsageError, match="YYYY-MM-DD"):
+        clock.parse_when(text)
+
+
+@given(st.text(max_size=20))
+def test_no_text_at_all_makes_the_parser_fail_otherwise(text: str) -> None:
+    try:
+        clock.parse_when(text)
+    except UsageError:
+        pass

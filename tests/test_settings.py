@@ -1,0 +1,147 @@
+"""Settings: one table, one reader, one writer that leaves the user's file theirs."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as run_with
+from hypothesis import strategies as st
+
+from backstory import settings
+from backstory.errors import UsageError
+from backstory.paths import Home
+from backstory.settings import Settings, change, load, rows
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def test_without_a_file_the_defaults_are_in_force(home: Home) -> None:
+    assert load(home) == (Settings(), [])
+
+
+def test_the_limits_of_distilling_are_settings_with_the_known_defaults(home: Home) -> None:
+    """CM-8."""
+    defaults = {row.key: row.value for row in rows(load(home)[0])}
+    assert defaults["distil.max_turns"] == 30
+    assert defaults["distil.max_chars"] == 15_000
+    assert defaults["distil.min_turns_end"] == 1
+    assert defaults["distil.min_turns_compact"] == 5
+    change(home, "distil.min_turns_compact", "2")
+    assert load(home)[0].distil_min_turns_compact == 2
+
+
+def test_every_setting_has_a_key_of_two_parts_and_a_meaning() -> None:
+    for row in rows(Settings()):
+        assert row.key.count(".") == 1
+        assert len(row.doc) > 20
+        assert row.value == row.default
+
+
+def test_what_is_set_is_read_back_and_unset_again(home: Home) -> None:
+    assert change(home, "brief.max_chars", "4000") == 4000
+    change(home, "privacy.redact_off", "email, ip")
+    change(home, "capture.transcripts", "off")
+    loaded, problems = load(home)
+    assert (loaded.brief_max_chars, loaded.privacy_redact_off) == (4000, ("email", "ip"))
+    assert not loaded.capture_transcripts
+    assert problems == []
+    for key in ("brief.max_chars", "privacy.redact_off", "capture.transcripts"):
+        change(home, key, None)
+    assert load(home)[0] == Settings()
+    assert home.settings.read_text() == ""
+
+
+def test_comments_and_order_of_the_users_file_survive(home: Home) -> None:
+    home.settings.write_text("# mine\n[time]\nzone = 'UTC' # winter\n\n[brief]\nmax_chars = 1 # one\n")
+    change(home, "brief.max_chars", "2")
+    assert home.settings.read_text() == "# mine\n[time]\nzone = 'UTC' # winter\n\n[brief]\nmax_chars = 2 # one\n"
+
+
+@pytest.mark.parametrize("content", [b"[brief\n", b"\xff\xfe", b"brief.max_chars = \n"])
+def test_an_unreadable_file_is_reported_never_overwritten_and_the_defaults_hold(
+    home: Home, content: bytes
+) -> None:
+    home.settings.write_bytes(content)
+    loaded, problems = load(home)
+    assert loaded == Settings()
+    assert len(problems) == 1
+    assert str(home.settings) in problems[0]
+    with pytest.raises(UsageError, match="mend"):
+        change(home, "brief.max_chars", "2")
+    assert home.settings.read_bytes() == content
+
+
+def test_a_table_that_is_no_table_is_reported_and_not_overwritten(home: Home) -> None:
+    home.settings.write_text("brief = 3\n")
+    assert "unknown setting brief" in load(home)[1][0]
+    with pytest.raises(UsageError, match=r"\[brief\]"):
+        change(home, "brief.max_chars", "2")
+    assert home.settings.read_text() == "brief = 3\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("[brief]\nmax_chars = '8k'", "whole number"),
+        ("[brief]\nmax_chars = -1", "whole number"),
+        ("[brief]\nmax_chars = true", "whole number"),
+        ("[brief]\nsources = ['startup', 'lunch']", "lunch"),
+        ("[brief]\nsources = 'startup'", "list"),
+        ("[capture]\ntranscripts = 1", "true or false"),
+        ("[time]\nzone = 3", "text"),
+        ("[brief]\nmax_chairs = 3", "unknown setting brief.max_chairs"),
+        ("[nonsense]\na.b.c = 3", "unknown setting nonsense.a"),
+    ],
+)
+def test_a_bad_value_is_named_and_only_its_own_default_is_used(home: Home, line: str, complaint: str) -> None:
+    home.settings.write_text(line + "\n[worker]\nlinger_seconds = 9\n")
+    loaded, problems = load(home)
+    assert len(problems) == 1
+    assert complaint in problems[0]
+    assert loaded == dataclasses.replace(Settings(), worker_linger_seconds=9)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"), [("brief.max_chars", "many"), ("capture.transcripts", "maybe"), ("brief.sources", "lunch")]
+)
+def test_a_bad_value_is_refused_before_anything_is_written(home: Home, key: str, text: str) -> None:
+    with pytest.raises(UsageError, match=key):
+        change(home, key, text)
+    assert not home.settings.exists()
+
+
+def test_an_unknown_key_is_refused_with_where_to_look(home: Home) -> None:
+    with pytest.raises(UsageError, match="backstory config"):
+        change(home, "brief.colour", "red")
+
+
+def test_the_hooks_small_file_carries_what_the_hook_obeys() -> None:
+    told = dataclasses.replace(Settings(), brief_max_chars=5, privacy_ignore_projects=("/secret",)).for_hook(
+        {"/a": "b"}
+    )
+    assert (told["budget_chars"], told["ignore_projects"], told["confirmed"]) == (5, ["/secret"], {"/a": "b"})
+
+
+_WORDS = st.lists(st.text(st.characters(exclude_characters=",\r\n", exclude_categories=("Cs",)), min_size=1), max_size=4)
+
+
+@run_with(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(text=st.text(st.characters(exclude_categories=("Cs",))), number=st.integers(0, 10**9), words=_WORDS)
+def test_whatever_is_set_is_what_is_loaded(home: Home, text: str, number: int, words: list[str]) -> None:
+    expected: dict[str, Any] = {
+        "time.zone": (text, text),
+        "brief.max_tokens": (str(number), number),
+        "privacy.ignore_paths": (",".join(words), tuple(w.strip() for w in words if w.strip())),
+    }
+    home.settings.unlink(missing_ok=True)
+    for key, (typed, _) in expected.items():
+        change(home, key, typed)
+    loaded, problems = load(home)
+    assert problems == []
+    for key, (_, value) in expected.items():
+        assert getattr(loaded, settings._FIELDS[key].name) == value
