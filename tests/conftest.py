@@ -26,7 +26,11 @@ def git() -> Git:
                 "PATH": os.environ["PATH"],
                 "HOME": "/nonexistent",
                 "GIT_CONFIG_NOSYSTEM": "1",
-                **{f"GIT_{who}_{what}": "a@b.example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+                **{
+                    f"GIT_{who}_{what}": "a@b.example"
+                    for who in ("AUTHOR", "COMMITTER")
+                    for what in ("NAME", "EMAIL")
+                },
             },
             capture_output=True,
             text=True,

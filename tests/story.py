@@ -108,7 +108,9 @@ class Story:
         return self.uses("Bash", {"command": command}, response, fails, tool_use_id)
 
     def reads(self, path: str, content: str = "x = 1\n") -> "Story":
-        return self.uses("Read", {"file_path": self._full(path)}, {"type": "text", "file": {"content": content}})
+        return self.uses(
+            "Read", {"file_path": self._full(path)}, {"type": "text", "file": {"content": content}}
+        )
 
     def writes(self, path: str, content: str = "x = 1\n") -> "Story":
         response = {"type": "create", "filePath": self._full(path), "content": content}
@@ -207,7 +209,12 @@ class Story:
         if self.transcript is None:
             return
         at = datetime.fromtimestamp(CLOCK.tick() / 1e9, UTC).isoformat().replace("+00:00", "Z")
-        row = {"type": kind, "uuid": str(uuid.uuid4()), "sessionId": self.session, "timestamp": at}
+        row: dict[str, Any] = {
+            "type": kind,
+            "uuid": str(uuid.uuid4()),
+            "sessionId": self.session,
+            "timestamp": at,
+        }
         row |= {"cwd": self.cwd, "isSidechain": False, **({"message": message} if message else {}), **fields}
         self.transcript.parent.mkdir(parents=True, exist_ok=True)
         with self.transcript.open("a", encoding="utf-8") as file:
@@ -266,7 +273,11 @@ class House:
 
     def spooled(self) -> list[str]:
         """Names of what lies in the spool."""
-        return sorted(p.name for p in self.home.spool.iterdir() if p.is_file()) if self.home.spool.exists() else []
+        return (
+            sorted(p.name for p in self.home.spool.iterdir() if p.is_file())
+            if self.home.spool.exists()
+            else []
+        )
 
     def stored(self, story: Story) -> list[StoredEvent]:
         return self.store.events.of_session(story.id)

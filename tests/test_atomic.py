@@ -36,10 +36,19 @@ class TestWriting:
 
     def test_it_is_synced_before_it_is_renamed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """MEMORIA-1."""
-        steps = []
+        steps: list[str] = []
         fsync, replace = os.fsync, Path.replace
-        monkeypatch.setattr(os, "fsync", lambda fd: (steps.append("fsync"), fsync(fd))[1])
-        monkeypatch.setattr(Path, "replace", lambda self, to: (steps.append("rename"), replace(self, to))[1])
+
+        def noted_fsync(fd: int) -> None:
+            steps.append("fsync")
+            fsync(fd)
+
+        def noted_replace(self: Path, target: Path) -> Path:
+            steps.append("rename")
+            return replace(self, target)
+
+        monkeypatch.setattr(os, "fsync", noted_fsync)
+        monkeypatch.setattr(Path, "replace", noted_replace)
         write_atomic(tmp_path / "state.json", b"{}")
         assert steps == ["fsync", "rename"]
 
@@ -225,7 +234,7 @@ class TestLock:
             held.add(inode)
 
         msvcrt = types.SimpleNamespace(locking=locking, LK_NBLCK=2)
-        monkeypatch.setitem(sys.modules, "msvcrt", msvcrt)  # type: ignore[arg-type]
+        monkeypatch.setitem(sys.modules, "msvcrt", msvcrt)
         monkeypatch.setattr(sys, "platform", "win32")
         spec = importlib.util.spec_from_file_location("atomic_on_windows", atomic.__file__)
         assert spec is not None

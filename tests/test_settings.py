@@ -59,7 +59,9 @@ def test_what_is_set_is_read_back_and_unset_again(home: Home) -> None:
 def test_comments_and_order_of_the_users_file_survive(home: Home) -> None:
     home.settings.write_text("# mine\n[time]\nzone = 'UTC' # winter\n\n[brief]\nmax_chars = 1 # one\n")
     change(home, "brief.max_chars", "2")
-    assert home.settings.read_text() == "# mine\n[time]\nzone = 'UTC' # winter\n\n[brief]\nmax_chars = 2 # one\n"
+    assert (
+        home.settings.read_text() == "# mine\n[time]\nzone = 'UTC' # winter\n\n[brief]\nmax_chars = 2 # one\n"
+    )
 
 
 @pytest.mark.parametrize("content", [b"[brief\n", b"\xff\xfe", b"brief.max_chars = \n"])
@@ -107,7 +109,8 @@ def test_a_bad_value_is_named_and_only_its_own_default_is_used(home: Home, line:
 
 
 @pytest.mark.parametrize(
-    ("key", "text"), [("brief.max_chars", "many"), ("capture.transcripts", "maybe"), ("brief.sources", "lunch")]
+    ("key", "text"),
+    [("brief.max_chars", "many"), ("capture.transcripts", "maybe"), ("brief.sources", "lunch")],
 )
 def test_a_bad_value_is_refused_before_anything_is_written(home: Home, key: str, text: str) -> None:
     with pytest.raises(UsageError, match=key):
@@ -127,11 +130,13 @@ def test_the_hooks_small_file_carries_what_the_hook_obeys() -> None:
     assert (told["budget_chars"], told["ignore_projects"], told["confirmed"]) == (5, ["/secret"], {"/a": "b"})
 
 
-_WORDS = st.lists(st.text(st.characters(exclude_characters=",\r\n", exclude_categories=("Cs",)), min_size=1), max_size=4)
+_WORDS = st.lists(
+    st.text(st.characters(exclude_characters=",\r\n", exclude_categories=["Cs"]), min_size=1), max_size=4
+)
 
 
 @run_with(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-@given(text=st.text(st.characters(exclude_categories=("Cs",))), number=st.integers(0, 10**9), words=_WORDS)
+@given(text=st.text(st.characters(exclude_categories=["Cs"])), number=st.integers(0, 10**9), words=_WORDS)
 def test_whatever_is_set_is_what_is_loaded(home: Home, text: str, number: int, words: list[str]) -> None:
     expected: dict[str, Any] = {
         "time.zone": (text, text),

@@ -7,13 +7,13 @@ given by argument or `BACKSTORY_BENCH_DATA`. Sessions written by us are plain te
 import gzip
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backstory.agents import claude_code
 from backstory.agents.claude_transcript import read_lines
-from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus, StoredEvent
+from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus, StoredEvent, Where
 
 HERE = Path(__file__).parent
 START = 1_760_000_000_000
@@ -27,7 +27,7 @@ class Case:
     group: str
     session: Session
     events: tuple[StoredEvent, ...]
-    labels: dict[str, object]
+    labels: Mapping[str, object]
 
     @property
     def held_out(self) -> bool:
@@ -54,7 +54,7 @@ def case(
     name: str,
     group: str,
     events: Iterable[Event],
-    label: dict[str, object],
+    label: Mapping[str, object],
     parent: str = "",
     status: str = "",
 ) -> Case:
@@ -151,7 +151,7 @@ def authored() -> Iterator[Case]:
         yield script(name, (HERE / "sessions" / f"{name}.txt").read_text("utf-8"), label)
 
 
-def script(name: str, text: str, label: dict[str, object] | None = None) -> Case:
+def script(name: str, text: str, label: Mapping[str, object] | None = None) -> Case:
     """Read one script."""
     head: dict[str, str] = {}
     events: list[Event] = []
@@ -171,8 +171,6 @@ def script(name: str, text: str, label: dict[str, object] | None = None) -> Case
 
 
 def _event(line: str, at: int, cwd: str) -> Event:
-    from backstory.model import Where
-
     word, _, rest = line.partition(" ")
     base = Event("claude-code", "script", Kind.TOOL, at, where=Where(cwd))
     if word == ">":

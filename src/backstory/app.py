@@ -19,7 +19,7 @@ from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import USER, fact
 from backstory.capture.waiting import waiting
-from backstory.errors import SourceMissing, UsageError
+from backstory.errors import Failed, SourceMissing, UsageError
 from backstory.hook import spool
 from backstory.hook.identity import claimed
 from backstory.model import (
@@ -152,7 +152,7 @@ class App:
         """Hold the worker's lock, or say that the worker is busy."""
         with lock(self.home.worker_lock, wait=30) as held:
             if not held:
-                raise UsageError("a worker has been busy for 30 s: try again in a moment")
+                raise Failed("a worker has been busy for 30 s: try again in a moment")
             yield
 
     # --- projects --------------------------------------------------------------------------------------
@@ -211,7 +211,10 @@ class App:
         if self.home.hook.is_dir():
             self.publish_settings(self.settings)  # the file may have been edited by hand
         hook_settings = self.settings.for_hook(self.confirmed())
-        return brief_for(self.home, hook_settings, str(folder), agent, source, session)
+        is_there = os.path.isdir(folder)  # noqa: PTH112 - no error for a name that is too long
+        gone = not is_there and self.home.database.exists()
+        project_was = self.project_at(folder).id if gone else ""
+        return brief_for(self.home, hook_settings, str(folder), agent, source, session, project_was)
 
     def search(
         self, question: str, project_id: str | None, limit: int = lexical.DEFAULT_LIMIT, floor: bool = True

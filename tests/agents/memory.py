@@ -78,7 +78,11 @@ class Memory:
 
     def drained(self, seconds: float = 5) -> None:
         """Waits for the background worker, as long as the design allows it after a Stop."""
-        eventually("the spool is empty", lambda: not self.spooled(), seconds)
+        try:
+            eventually("the spool is empty", lambda: not self.spooled(), seconds)
+        except AssertionError as late:
+            late.add_note("left: " + ", ".join(f"{f.name} ({f.stat().st_size} bytes)" for f in self.spooled()))
+            raise
 
     def database(self) -> Path:
         for file in sorted(self.home.rglob("*")):

@@ -96,7 +96,11 @@ class Memory:
 
     def command(self, line: str, output: str, *, failed: bool = False, **more: Any) -> None:
         """The agent runs a command."""
-        used = {"tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": f"t-{self.clock}"}
+        used: dict[str, Any] = {
+            "tool_name": "Bash",
+            "tool_input": {"command": line},
+            "tool_use_id": f"t-{self.clock}",
+        }
         if failed:
             self.hook("PostToolUseFailure", **used, error=f"Exit code 1\n{output}", **more)
         else:

@@ -1,9 +1,9 @@
 """Asking the memory: brief, search, show, timeline, remember."""
 
 import json
-import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +41,7 @@ def test_nothing_known_is_an_empty_brief_and_valid_json(memory: Memory) -> None:
 
 def test_the_brief_is_what_the_installed_hook_prints(worked: Memory) -> None:
     assert worked.ask("install", AGENT, "--yes").exit_code == 0
+    worked.ask("config", "worker.linger_seconds", "0")  # the hook starts one
     settings = json.loads((worked.user / ".claude" / "settings.json").read_text())
     command = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"]
     for source in ("startup", "clear", "resume", "compact"):
@@ -124,9 +125,27 @@ def test_a_folder_that_is_gone_still_names_its_project(worked: Memory, tmp_path:
         assert "RS256" in done.stdout
 
 
+def test_a_repository_that_is_gone_still_has_its_brief(memory: Memory, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(memory.project)], check=True)
+    remote = [
+        "git",
+        "-C",
+        str(memory.project),
+        "remote",
+        "add",
+        "origin",
+        "https://example.org/acme/shop.git",
+    ]
+    subprocess.run(remote, check=True)
+    memory.worked_here()
+    shutil.rmtree(memory.project)
+    for words in (["brief"], ["search", "RS256"]):
+        assert "RS256" in memory.run(*words, "--cwd", str(memory.project), cwd=tmp_path).stdout
+
+
 def test_a_current_folder_that_is_gone_is_known_by_the_shell(worked: Memory) -> None:
     here = worked.project
-    script = f"cd {here} && rm -r {here} && exec {os.sys.executable} -m backstory search RS256"  # type: ignore[attr-defined]
+    script = f"cd {here} && rm -r {here} && exec {sys.executable} -m backstory search RS256"
     done = subprocess.run(["sh", "-c", script], env=worked.environment, capture_output=True, text=True)
     assert (done.returncode, "RS256" in done.stdout) == (0, True), done.stderr
 

@@ -13,7 +13,7 @@ from backstory.hook.command import hook_command
 from backstory.hook.identity import project_id, resolve, session_id
 
 SHELLS = {
-    name: argv
+    name: [shutil.which(argv[0]) or "", *argv[1:]]
     for name, argv in {
         "dash": ["dash"],
         "bash": ["bash"],
@@ -31,7 +31,8 @@ import json, os, signal, sys, time
 fds = {}
 for fd in range(20):
     try:
-        fds[fd] = os.readlink(f"/proc/self/fd/{fd}") if os.path.isdir("/proc/self/fd") else str(os.fstat(fd).st_rdev)
+        device = os.fstat(fd).st_rdev == os.stat("/dev/null").st_rdev
+        fds[fd] = "/dev/null" if device else oct(os.fstat(fd).st_mode & 0o170000)
     except OSError:
         pass
 about = {
@@ -68,7 +69,7 @@ class Agent:
     ) -> subprocess.CompletedProcess[bytes]:
         """One hook, as an agent starts it: through a shell, payload on stdin, waiting for all its output."""
         payload = data if isinstance(data, bytes) else json.dumps(data).encode()
-        argv = [shutil.which(SHELLS[shell][0]) or "", *SHELLS[shell][1:], "-c", before + self.command(event)]
+        argv = [*SHELLS[shell], "-c", before + self.command(event)]
         options.setdefault("env", {"PATH": ""})
         options.setdefault("cwd", "/")
         return subprocess.run(argv, input=payload, capture_output=True, timeout=60, check=False, **options)

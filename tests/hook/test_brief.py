@@ -176,7 +176,7 @@ def test_broken_prepared_rows_are_passed_by() -> None:
     ]
 
 
-# --- which sources get what (CMEM-20, CMEM-21) ---------------------------------------------------------------
+# --- which sources get what (CMEM-20, CMEM-21) -----------------------------------------------------------
 
 OLD = row("decisions", "old", 1, NOW - 9 * HOUR, "s1")
 FRESH = row("decisions", "fresh", 2, NOW - HOUR, "s2")

@@ -211,6 +211,11 @@ def test_a_claim_counts_only_when_the_user_confirmed_it_for_that_path(project: P
     assert (place.identity, place.name, place.branch) == ("github.com/big/corp", "corp", "main")
     git(project, "worktree", "add", str(project.parent / "tree"))
     assert resolve(str(project.parent / "tree"), confirmed).identity == "github.com/big/corp"
+    above = {str(project.parent): "github.com/big/corp"}
+    (project.parent / ".backstory.toml").write_text('project = "github.com/big/corp"\n')
+    assert resolve(str(project), above).identity == own
+    (project.parent / "plain" / "folder").mkdir(parents=True)
+    assert resolve(str(project.parent / "plain" / "folder"), above).identity == "github.com/big/corp"
     (project / ".backstory.toml").write_text('[project]\nproject = "github.com/big/corp"\n')
     assert resolve(str(project), confirmed).identity == own
 

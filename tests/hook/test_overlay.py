@@ -45,17 +45,18 @@ def ran(
     error: str = "",
     ago: float = 0,
     session: str = "one",
+    interrupted: bool = False,
     **more: Any,
 ) -> Path:
-    base = {
+    more |= {
         "session_id": session,
         "cwd": str(project),
         "tool_name": "Bash",
         "tool_input": {"command": command},
     }
     if error:
-        return agent.leave("PostToolUseFailure", ago, **base, error=error, is_interrupt=False, **more)
-    return agent.leave("PostToolUse", ago, **base, tool_response={"stdout": "fine"}, **more)
+        return agent.leave("PostToolUseFailure", ago, **more, error=error, is_interrupt=interrupted)
+    return agent.leave("PostToolUse", ago, **more, tool_response={"stdout": "fine"})
 
 
 def test_a_killed_session_is_told_by_what_it_left(agent: Agent, project: Path, rows: Rows) -> None:
@@ -177,7 +178,8 @@ def test_a_secret_across_the_end_of_what_is_shown_is_not_shown_in_part(
 
 
 def test_ignored_files_and_folders_are_not_shown(agent: Agent, project: Path, rows: Rows) -> None:
-    ran(agent, project, "cat config/.env", ago=5)
+    for command in ("cat config/.env", "cat 'config/.env'", "tool --file=.env", "x <.env"):
+        ran(agent, project, command, ago=5)
     ran(agent, project, "cat README.md", ago=4)
     agent.leave(
         "PostToolUse", session_id="one", cwd=str(project), tool_name="Write",
@@ -231,13 +233,7 @@ def test_a_sub_agents_words_are_not_the_sessions(agent: Agent, project: Path, ro
 
 
 def test_an_interrupted_call_neither_failed_nor_passed(agent: Agent, project: Path, rows: Rows) -> None:
-    base = {
-        "session_id": "one",
-        "cwd": str(project),
-        "tool_name": "Bash",
-        "tool_input": {"command": "sleep 99"},
-    }
-    agent.leave("PostToolUseFailure", **base, error="Interrupted by user", is_interrupt=True)
+    ran(agent, project, "sleep 99", "Interrupted by user", interrupted=True)
     assert rows() == []
 
 

@@ -80,7 +80,7 @@ def test_what_cannot_be_written_is_logged_and_does_not_disturb(agent: Agent) -> 
     (agent.home / "spool").write_text("in the way")
     done = run(agent, "PostToolUse", b"{}")
     assert (done.returncode, done.stdout) == (0, b"")
-    assert "NotADirectoryError" in (agent.home / "logs" / "hook.log").read_text()
+    assert "FileExistsError" in (agent.home / "logs" / "hook.log").read_text()
 
 
 class Pipes:

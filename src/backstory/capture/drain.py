@@ -148,10 +148,7 @@ class Drain:
             load.counts[agent, event, "spooled"] += 1
             if time.time() - entry.mtime_ns / 1e9 > LATE_SECONDS:
                 load.counts[agent, event, "late"] += 1
-        # The trailer may have been written after the folder was listed: the receipt is of what was read.
-        with contextlib.suppress(FileNotFoundError):
-            stat = os.stat(entry.path)
-            load.receipts.append(Receipt(os.path.basename(entry.path), stat.st_ino, stat.st_mtime_ns))
+        load.receipts += _receipt_of_read(entry, data)
 
     def _quarantine(self, entry: spool.Entry, reason: str, counts: Counts) -> None:
         if quarantine.put(self._home, entry, reason, self._privacy):
@@ -177,21 +174,21 @@ class Drain:
         if not events:
             return
         keys = [self._store.events.key(event) for event in events]
-        clean = self._privacy.cleaned(
+        clean, body = self._privacy.cleaned(
             events, payload, _plain(data), lambda cleaned: agent.read_hook(name.event, cleaned, at)
         )
-        load.arrivals += [
-            (name.event, Arrival(self._placed(event), self._places.project(event.where.cwd, at), key))
-            for event, key in zip(clean, keys, strict=True)
-        ]
+        for event, key in zip(clean, keys, strict=True):
+            project = self._places.project(event.where.cwd, at)
+            load.arrivals.append((name.event, Arrival(self._placed(event, body), project, key)))
+            body = ""  # one copy is enough
 
-    def _placed(self, event: Event) -> Event:
-        where = self._places.where(event.where.cwd)
+    def _placed(self, event: Event, body: str) -> Event:
+        where, target = self._places.where(event.where.cwd), event.target
         if event.kind in _ENDS_TURN and time.time() - event.at / 1000 < _DIFFSTAT_SECONDS:
             diffstat = self._places.diffstat(event.where.cwd)
             where = replace(where, dirty=None if diffstat is None else bool(diffstat))
-            return replace(event, where=where, target=event.target or diffstat or "")
-        return replace(event, where=where)
+            target = target or diffstat or ""
+        return replace(event, where=where, target=target, body=body)
 
     def _commit(self, load: _Load) -> Batch:
         batch = Batch(load.receipts)
@@ -263,6 +260,17 @@ def _parts(entries: list[spool.Entry]) -> Iterator[list[spool.Entry]]:
         size += entry.size
     if part:
         yield part
+
+
+def _receipt_of_read(entry: spool.Entry, data: bytes | None) -> list[Receipt]:
+    """The trailer may have been written after the folder was listed: the receipt is of what was read."""
+    if data is not None and len(data) + len(spool.TRAILER) == entry.size:
+        return [_receipt(entry)]
+    try:
+        stat = os.stat(entry.path)
+    except FileNotFoundError:
+        return []
+    return [Receipt(os.path.basename(entry.path), stat.st_ino, stat.st_mtime_ns)]
 
 
 def _receipt(entry: spool.Entry) -> Receipt:

@@ -93,7 +93,7 @@ def _compile(source: bytes, name: str) -> Any:
 def _script(home: Path, python: str) -> bytes:
     """The hook script with this machine's paths in it."""
     values = {
-        "@HOME@": str(home),
+        "@HOME@": str(home.absolute()),
         "@PYTHON@": python,
         "@CAT@": _tool("cat"),
         "@MKDIR@": _tool("mkdir"),

@@ -47,24 +47,26 @@ class Privacy:
 
     def cleaned(
         self, events: Sequence[Event], payload: Payload, raw: str, read: Callable[[Payload], list[Event]]
-    ) -> list[Event]:
-        """A payload's events as they may be stored; the first one carries the payload as its body.
+    ) -> tuple[list[Event], str]:
+        """A payload's events as they may be stored, and what may be kept of the payload as a whole.
 
         `raw` is the payload's text, "" if there is none to trust; `read` makes events of a cleaned payload.
         """
         touched = [self._touches_ignored(event, payload) for event in events]
-        body = "" if any(touched) else raw
+        body = raw
         if not raw or self._redactor.suspicious(raw):
             clean = self._redactor.redact_json(payload)
-            body = "" if any(touched) else json.dumps(clean, ensure_ascii=False)
-            events = self.excerpts(events, _attempt(read, clean))
-        events = [
-            replace(event, text=IGNORED, target=self.text(event.target)) if hidden else event
-            for event, hidden in zip(events, touched, strict=True)
-        ]
-        if body and events:
-            events[0] = replace(events[0], body=body)
-        return events
+            if clean is not payload:
+                events = self.excerpts(events, _attempt(read, clean))
+            if clean is not payload or not raw:
+                body = json.dumps(clean, ensure_ascii=False)
+        if any(touched):
+            body = ""
+            events = [
+                replace(event, text=IGNORED, target=self.text(event.target)) if hidden else event
+                for event, hidden in zip(events, touched, strict=True)
+            ]
+        return list(events), body
 
     def excerpts(self, events: Sequence[Event], again: Sequence[Event]) -> list[Event]:
         """The events with the texts of `again`, the same events read from what was redacted whole."""

@@ -2,8 +2,10 @@
 
 main.py       the group: its help, lazy commands, from any error to one line and an exit code
 output.py     printing: JSON, plain text, rich on a terminal; stored text made harmless
+rows.py       events, sessions and memories as one line each, and as JSON
 scope.py      which project a command is about: --cwd, --project, --all
 logs.py       what is logged goes to a file in the home, tracebacks too
+reference.py  the pages docs/cli.md and docs/settings.md
 install.py    install, uninstall
 brief.py · search.py · show.py · timeline.py · remember.py · status.py · doctor.py · config.py · rebuild.py
 """

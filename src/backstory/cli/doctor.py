@@ -3,8 +3,10 @@
 import click
 
 from backstory import doctor as checks
+from backstory.app import App
+from backstory.cli import logs
 from backstory.cli.output import json_option, line, on_terminal, print_json
-from backstory.cli.scope import cwd_option, folder, opened
+from backstory.cli.scope import cwd_option, folder
 from backstory.doctor import Check, State
 
 _MARKS = {State.OK: ("ok  ", "green"), State.WARN: ("warn", "bold yellow"), State.FAIL: ("FAIL", "bold red")}
@@ -21,7 +23,8 @@ def doctor(cwd: str | None, strict: bool, as_json: bool) -> None:
     changed. Exits 0 if memory works, 2 if a step fails, and with --strict 1 if one deserves attention.
     """
     found: list[Check] = []
-    with opened(quiet=True) as app:
+    with App() as app:
+        logs.to_file(app.home)
         for check in checks.examine(app, folder(cwd)):
             found.append(check)
             if not as_json:

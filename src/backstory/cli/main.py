@@ -87,10 +87,10 @@ class Group(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> NoReturn:
         """Run a command and leave with its exit code; nothing is raised but SystemExit."""
-        words = [_readable(word) for word in (sys.argv[1:] if args is None else args)]
         extra.update(prog_name="backstory", standalone_mode=False)
         code = 0
         try:
+            words = [_readable(word) for word in (sys.argv[1:] if args is None else args)]
             code = super().main(words, **extra) or 0
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -117,7 +117,10 @@ class _ReaderGone(Exception):
 
 def _readable(word: str) -> str:
     """An argument that is not UTF-8 reads as hooks and database would read it."""
-    return word if word.isascii() else os.fsencode(word).decode("utf-8", "replace")
+    try:
+        return word if word.isascii() else os.fsencode(word).decode("utf-8", "replace")
+    except UnicodeEncodeError:  # half a character that no file system knows
+        return word.encode("utf-8", "replace").decode()
 
 
 def _report(error: BaseException) -> int:

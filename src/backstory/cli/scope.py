@@ -15,7 +15,7 @@ import click
 
 from backstory.app import App
 from backstory.cli import logs, output
-from backstory.errors import UsageError
+from backstory.errors import Failed, UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,6 +32,8 @@ class Scope:
 def opened(quiet: bool = False) -> Iterator[App]:
     """The memory of this user; what is wrong with its settings is said first, unless the command says it."""
     with App() as app:
+        if app.home.root.exists() and not app.home.root.is_dir():
+            raise Failed(f"the home {app.home.root} is not a folder: move it away, or set BACKSTORY_HOME")
         logs.to_file(app.home)
         for problem in [] if quiet else app.problems:
             output.talk(f"backstory: {problem}")

@@ -1,7 +1,8 @@
 """Distil by rules (T1): what a session leaves behind, found without a model.
 
 - `session`    the entry: events in, drafts out; says why there is nothing to distil
-- `story`      events told as turns; the limits
+- `story`      the nouns: turns, runs, changes, what was said; the limits
+- `telling`    events told as a story, once
 - `shell`      command lines: what they are for, when two are the same
 - `failure`    whether a command really failed, and the line that says why
 - `prose`      sentences out of Markdown and prompts

@@ -40,6 +40,8 @@ _LOWER_SPLIT = re.compile(r"(?<=[a-z)`]{2}[.!?])\s+(?=[a-z`])")
 _LONG_QUOTE = re.compile(r"[\"“„«]([^\"“”„«»\n]{30,}?)[\"”“»]")
 _QUOTES = re.compile(r"[\"“„«]")
 _WORD = re.compile(r"[^\W_]{3,}|[\u3040-\u30ff\u4e00-\u9fff]")
+_SMALL_WORDS = "the and for with use used using went let yes rather than instead not will that this should"
+_COMMON = frozenset(_SMALL_WORDS.split())
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+\\s*")
 
@@ -161,7 +163,7 @@ def shorten(text: str, limit: int) -> str:
         return line
     cut = line[: limit - 1]
     space = cut.rfind(" ")
-    return (cut[:space] if space > limit * 0.6 else cut).rstrip(" ,;:.") + "…"
+    return (cut[:space] if space > limit * 0.5 else cut).rstrip(" ,;:.") + "…"
 
 
 def gist(text: str, limit: int) -> str:
@@ -187,6 +189,7 @@ def once(drafts: list[Draft]) -> list[Draft]:
     kept: list[tuple[frozenset[str], Draft]] = []
     for draft in drafts:
         words = frozenset(_WORD.findall(draft.text.lower()))
+        words = words - _COMMON or words
         if not any(
             words and len(words & other) >= 0.75 * min(len(words), len(other)) for other, _ in kept[-60:]
         ):

@@ -13,8 +13,9 @@ from backstory.distil.decisions import decisions, preferences
 from backstory.distil.fixes import lessons
 from backstory.distil.reports import reported
 from backstory.distil.steps import next_steps
-from backstory.distil.story import Limits, Story, tell
+from backstory.distil.story import Limits
 from backstory.distil.summary import summary
+from backstory.distil.telling import tell
 from backstory.distil.turns import turn_digests
 from backstory.model import Draft, Kind, Session, StoredEvent
 
@@ -57,6 +58,3 @@ def too_little(session: Session, events: Sequence[StoredEvent], limits: Limits =
     if len(turns) < least:
         return f"SKIP: {len(turns)} turns, at least {least} needed ({len(events)} events)"
     return ""
-
-
-__all__ = ["DEFAULTS", "VERSION", "Limits", "Story", "distil_session", "too_little"]

@@ -9,12 +9,12 @@ run: a harmless payload goes through the hook into the spool (no agent has such 
 hook is asked for the folder's brief. What they leave in the spool is taken away again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from backstory.app import App
 from backstory.doctor import memory, way_in
-from backstory.doctor.check import Check, State, ok
+from backstory.doctor.check import Check, State, fail, ok
 
 __all__ = ["Check", "State", "examine"]
 
@@ -28,18 +28,27 @@ def examine(app: App, folder: Path) -> Iterator[Check]:
         yield check
         connected += [agent] if agent else []
     if app.home.root.is_dir():
-        yield from way_in.script(app)
-        yield from way_in.worker(app)
-        yield from way_in.spooled(app)
+        yield from _guarded("hook script", way_in.script(app))
+        yield from _guarded("worker", way_in.worker(app))
+        yield from _guarded("spool", way_in.spooled(app))
         if connected:
             yield way_in.channel(app, connected[0])
     yield ok("model", "none is configured, and none is needed")
     usable = True
-    for check in memory.database(app):
+    for check in _guarded("database", memory.database(app)):
         yield check
         usable = usable and check.state is not State.FAIL
     if usable and app.home.database.exists():
-        yield from memory.jobs(app)
-        yield from memory.captured(app, connected)
+        yield from _guarded("jobs", memory.jobs(app))
+        yield from _guarded("captured", memory.captured(app, connected))
     yield memory.project(app, folder)
     yield memory.brief(app, folder, usable)
+
+
+def _guarded(name: str, checks: Iterable[Check]) -> Iterator[Check]:
+    """A step that cannot even be looked at is a finding, too."""
+    try:
+        yield from checks
+    except OSError as error:
+        found = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        yield fail(name, found, "make that readable, or move it away")

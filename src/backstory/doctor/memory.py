@@ -27,7 +27,8 @@ def home(app: App) -> Iterator[Check]:
     root = app.home.root
     quoted = shlex.quote(str(root))
     if not root.is_dir():
-        yield fail("home", f"{root} does not exist", "run `backstory install`: it makes the home")
+        found = f"{root} is not a folder" if root.exists() else f"{root} does not exist"
+        yield fail("home", found, "run `backstory install`: it makes the home; or set BACKSTORY_HOME")
     elif not os.access(root, os.R_OK | os.W_OK | os.X_OK):
         yield fail("home", f"{root} cannot be written", f"run `chmod u+rwx {quoted}`, or set BACKSTORY_HOME")
     elif os.name == "posix" and (mode := root.stat().st_mode & 0o777) & 0o077:
@@ -38,9 +39,13 @@ def home(app: App) -> Iterator[Check]:
 
 def settings(app: App) -> Iterator[Check]:
     """The settings file."""
-    for problem in app.problems:
-        yield warn("settings", problem, "mend the file; `backstory config` lists all settings")
-    if not app.problems:
+    problems = list(app.problems)
+    zone = os.environ.get("BACKSTORY_TZ") or app.settings.time_zone
+    if zone and clock.zone(zone) is None:
+        problems.append(f"no time zone is called {zone!r}: times are the system's")
+    for problem in problems:
+        yield warn("settings", problem, "mend it; `backstory config` lists all settings")
+    if not problems:
         changed = [row.key for row in app.setting_rows() if row.value != row.default]
         yield ok("settings", f"changed: {', '.join(changed)}" if changed else "all defaults")
 

@@ -171,10 +171,11 @@ def _claim(place: Place, here: str, confirmed: dict[str, str]) -> None:
     """Take the identity that a `.backstory.toml` claims, if the user confirmed just that for its path."""
     candidates = []
     folder = here
+    edge = place.root if place.common_dir else ""  # what lies above a work tree has no say in it
     while True:
         candidates.append(folder)
         parent = os.path.dirname(folder)
-        if folder == parent:
+        if folder in (parent, edge):
             break
         folder = parent
     if os.path.basename(place.common_dir) == ".git":  # a worktree obeys what holds for the main one

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 NEWEST = 300
-LARGEST = 256 * 1024  # a larger payload is a tool's output; nothing of it would be shown
+LARGEST = 2 * 1024 * 1024
+LARGEST_TOOL = 256 * 1024  # a larger one holds a tool's output, of which nothing would be shown
 _SESSIONS = 4
 _PROMPTS = 3
 _FAILURES = 5
@@ -78,7 +79,8 @@ def collect(
     sessions: dict[str, Waiting] = {}
     ours = _Ours(place, settings)
     for entry in reversed(spool.entries(folder, NEWEST, until)):
-        if entry.name.event in _TELLS_NOTHING or entry.size > LARGEST:
+        largest = LARGEST_TOOL if entry.name.event == "PostToolUse" else LARGEST
+        if entry.name.event in _TELLS_NOTHING or entry.size > largest:
             continue
         if until and time.monotonic() > until:
             break
@@ -165,10 +167,10 @@ def _note_tool(session: Waiting, tool: str, at: int, payload: "dict[str, Any]", 
     path = _text(given.get("file_path") or given.get("notebook_path") or given.get("path"))
     if tool.startswith(_OUR_TOOLS) or runs_backstory(command):
         return
-    if ignored and any(ignores_path(word, ignored) for word in [path, *command.split()] if word):
+    if ignored and any(ignores_path(word, ignored) for word in [path, *_words(command)] if word):
         return
     session.events += 1
-    what = command or path or tool
+    what = command or f"{tool} {path}".strip()
     error = _text(payload.get("error"))
     if error and not payload.get("is_interrupt"):
         session.failed.append((what, error, at))
@@ -180,6 +182,14 @@ def _note_tool(session: Waiting, tool: str, at: int, payload: "dict[str, Any]", 
 
 def _text(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
+
+
+_SIGNS = dict.fromkeys(map(ord, "\n;|&()`$\"'{}=<>,"), " ")
+
+
+def _words(command: str) -> list[str]:
+    """What could be a program or a file in a command, whatever quotes and signs stand around it."""
+    return command.translate(_SIGNS).split()
 
 
 def without_injected(text: str) -> str:
@@ -195,9 +205,7 @@ def runs_backstory(command: str) -> bool:
     """Whether a command seems to run us; what we said there must not come back as news. Errs to yes."""
     if "backstory" not in command:
         return False
-    for char in "\n;|&()`$\"'{}":
-        command = command.replace(char, " ")
-    words = command.split()
+    words = _words(command)
     return any(
         word.rpartition("/")[2] == "backstory" or (word.startswith("backstory") and words[at - 1] == "-m")
         for at, word in enumerate(words)
@@ -222,7 +230,8 @@ def _rows_of(session: Waiting, root: str, redact: "Callable[[str], str]") -> lis
         if what not in failed and len(failed) < _FAILURES:
             why = shorten(" ".join(first_line(redact(error[:_TEXT])).split()), _OLDER_CHARS)
             after = " (passed later)" if session.passed.get(what, 0) > at else ""
-            failed[what] = row(f"Failed: {clean(what, _OLDER_CHARS)} → {why}{after}", at)
+            tried = clean(what, _OLDER_CHARS).replace(root + "/", "")
+            failed[what] = row(f"Failed: {tried} → {why}{after}", at)
     failures = list(failed.values())
     digest = []
     if session.said[0]:

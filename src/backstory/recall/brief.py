@@ -43,16 +43,25 @@ class Brief:
 
 
 def brief_for(
-    home: Home, settings: Mapping[str, Any], cwd: str, agent: str, source: str, session: str = ""
+    home: Home,
+    settings: Mapping[str, Any],
+    cwd: str,
+    agent: str,
+    source: str,
+    session: str = "",
+    project_was: str = "",
 ) -> Brief:
-    """The brief for a session of `agent` that starts in `cwd`; `session` is the agent's own id of it."""
+    """The brief for a session of `agent` that starts in `cwd`; `session` is the agent's own id of it.
+
+    `project_was` is the project of a folder that is gone, which no hook could start in.
+    """
     if source not in SOURCES:
         raise UsageError(f"no session starts by {source!r}: known are {', '.join(SOURCES)}")
     if ignores_folder(cwd, settings["ignore_projects"]) or source not in settings["sources"]:
         return Brief("", 0, 0, ())
     own = session_id(agent, session) if session else ""
     place = resolve(cwd, settings["confirmed"], settings["monorepo"])
-    project = _prepared(home.briefs / f"{project_id(place.identity)}.json")
+    project = _prepared(home.briefs / f"{project_was or project_id(place.identity)}.json")
     prepared = _prepared(home.briefs / "sessions" / f"{own}.json") if own else {}
     redactor = Redactor(off=tuple(settings["redact_off"]))
     waiting = overlay.rows(

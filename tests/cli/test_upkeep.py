@@ -1,0 +1,120 @@
+"""Looking after the memory: status, rebuild, config."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from .memory import AGENT, Memory
+
+CONTRACT = {"events", "sessions", "memories", "projects", "spooled", "quarantined", "duplicates"}
+
+
+def test_status_as_json_keeps_its_contract(worked: Memory) -> None:
+    status = worked.json("status")
+    assert status.keys() >= CONTRACT
+    assert status["events"] == 8
+    assert (status["sessions"], status["projects"], status["spooled"], status["quarantined"]) == (1, 1, 0, 0)
+    assert status["memories"] > 2
+    assert status["project_list"][0]["name"] == "shop"
+
+
+def test_status_looks_and_changes_nothing(worked: Memory) -> None:
+    worked.prompt("This waits.")
+    assert worked.json("status")["spooled"] == 1
+    assert worked.json("status")["spooled"] == 1
+    printed = worked.run("status").stdout
+    assert "1 waiting" in printed
+    assert str(worked.home) in printed
+
+
+def test_status_counts_what_could_not_be_read_and_what_came_twice(worked: Memory) -> None:
+    (worked.home / "spool" / f"{AGENT}.Stop.1.1").write_bytes(b"no json\x1e")
+    tool: dict[str, Any] = {
+        "tool_name": "Read",
+        "tool_input": {"file_path": "/a"},
+        "tool_use_id": "same",
+        "tool_response": "text",
+    }
+    worked.hook("PostToolUse", **tool)
+    worked.hook("PostToolUse", **tool)
+    worked.caught_up()
+    status = worked.json("status")
+    assert (status["quarantined"], status["duplicates"], status["spooled"]) == (1, 1, 0)
+
+
+def test_an_end_of_an_unknown_session_is_taken_in_silently(memory: Memory) -> None:
+    """CMEM-10"""
+    memory.hook("SessionEnd", session="never-seen", reason="other")
+    done = memory.run("timeline")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert memory.json("status")["quarantined"] == 0
+
+
+def test_rebuild_makes_the_same_memories_again(worked: Memory) -> None:
+    worked.ask("remember", "Deploys go out on Tuesdays.")
+    before = worked.json("search", "login", "--no-floor"), worked.json("brief")["rows"]
+    made = worked.json("rebuild")
+    assert made["sessions"] == 2
+    assert (worked.json("search", "login", "--no-floor"), worked.json("brief")["rows"]) == before
+    done = worked.run("rebuild")
+    assert done.stdout.startswith("2 sessions rebuilt from 9 events")
+    assert done.stderr == ""
+
+
+# --- config -----------------------------------------------------------------------------------------------
+
+
+def test_config_lists_every_setting_with_its_meaning(memory: Memory) -> None:
+    rows = memory.json("config")["settings"]
+    assert {"key", "value", "default", "doc"} == rows[0].keys()
+    printed = memory.ask("config").stdout
+    assert all(row["key"] in printed for row in rows)
+
+
+def test_a_setting_is_set_shown_and_unset(memory: Memory) -> None:
+    assert memory.ask("config", "brief.max_chars", "4000").exit_code == 0
+    assert memory.ask("config", "brief.max_chars").stdout == "4000\n"
+    assert memory.json("config", "brief.max_chars")["value"] == 4000
+    assert memory.ask("config", "privacy.redact_off", "email, ip").exit_code == 0
+    assert memory.ask("config", "privacy.redact_off").stdout == "email,ip\n"
+    assert memory.ask("config", "capture.transcripts", "off").exit_code == 0
+    assert memory.json("config", "capture.transcripts")["value"] is False
+    assert memory.ask("config", "brief.max_chars", "--unset").exit_code == 0
+    assert memory.ask("config", "brief.max_chars").stdout == "8000\n"
+
+
+def test_a_changed_setting_reaches_the_hook(memory: Memory) -> None:
+    memory.ask("config", "brief.max_chars", "4000")
+    kept = json.loads((memory.home / "hook" / "settings.json").read_text())
+    assert kept["budget_chars"] == 4000
+
+
+def test_unset_needs_a_key_and_no_value(memory: Memory) -> None:
+    assert memory.ask("config", "--unset").exit_code == 1
+    assert memory.ask("config", "brief.max_chars", "1", "--unset").exit_code == 1
+    assert memory.ask("config", "no.such", "--unset").exit_code == 1
+
+
+def test_a_project_file_counts_only_after_it_is_confirmed(worked: Memory, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / ".backstory.toml").write_text('project = "acme/shop"\n')
+    worked.ask("remember", "A secret of acme.", "--cwd", str(clone))
+
+    def named() -> list[str]:
+        return [p["identity"] for p in worked.json("status")["project_list"]]
+
+    assert "acme/shop" not in named()
+    done = worked.ask("config", "--confirm", "--cwd", str(clone))
+    assert done.exit_code == 0
+    assert "acme/shop" in done.stderr
+    worked.ask("remember", "Now it is known.", "--cwd", str(clone))
+    assert "acme/shop" in named()
+    assert worked.json("config", "--confirm", "--unset", "--cwd", str(clone))["confirmed"] is False
+
+
+def test_confirming_needs_a_project_file(memory: Memory) -> None:
+    done = memory.ask("config", "--confirm")
+    assert done.exit_code == 2
+    assert ".backstory.toml" in done.stderr
+    assert memory.ask("config", "brief.max_chars", "--confirm").exit_code == 1

@@ -1,0 +1,166 @@
+"""Decisions with a reason, answers, and standing wishes."""
+
+import pytest
+
+from backstory.model import MemoryKind
+from tests.distil import distilled, of
+
+
+def decisions(text: str) -> list[tuple[str, str, str]]:
+    return [(d.text, d.reason, d.said_by) for d in of(MemoryKind.DECISION, text)]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "choice", "reason"),
+    [
+        ("let's use SQLite because one file is enough", "let's use SQLite", "because one file is enough"),
+        (
+            "we stay on v1 until mongo is ported, since it works",
+            "we stay on v1 until mongo is ported",
+            "since it works",
+        ),
+        (
+            "just drop the preview, we don't need it any more",
+            "just drop the preview",
+            "we don't need it any more",
+        ),
+        ("Because keys rotate, we'll use RS256", "we'll use RS256", "Because keys rotate"),
+        (
+            "Let's use Postgres. That way we can have two writers.",
+            "Let's use Postgres.",
+            "That way we can have two writers.",
+        ),
+        ("use RS256, not HS256", "use RS256, not HS256", "not HS256"),
+        ("Wir nehmen SQLite, weil es reicht", "Wir nehmen SQLite", "weil es reicht"),
+        ("utilisons COPY parce que c'est plus rapide", "utilisons COPY", "parce que c'est plus rapide"),
+        ("usemos Postgres porque ya lo operamos", "usemos Postgres", "porque ya lo operamos"),
+    ],
+)
+def test_a_choice_of_the_user_with_its_reason(prompt: str, choice: str, reason: str) -> None:
+    assert decisions(f"> {prompt}\nsaid\n  Done.\nend\n") == [(choice, reason, "user")]
+
+
+def test_chinese_and_japanese_choices() -> None:
+    assert decisions("> 我们用分片上传而不是单次上传，因为网络不稳定\nend\n")
+    assert decisions("> MemcachedではなくRedisを使ってください。永続化が必要なので。\nend\n")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "should we use Redis because it is faster?",
+        "maybe we could use Redis because it is faster",
+        "if we use Redis we lose data because it is in memory",
+        "let's use Redis",
+        "the docs say “we use Redis because it is fast and everybody likes to have it around”",
+        "> we use Redis because it is fast",
+        "the test fails because the port is taken",
+    ],
+    ids=["question", "maybe", "hypothetical", "no reason", "quoted", "quotation", "an explanation"],
+)
+def test_what_is_no_decision(prompt: str) -> None:
+    """CCE-49: only with an explicit reason clause."""
+    assert decisions(f"> {prompt}\nsaid\n  ok\nend\n") == []
+
+
+def test_code_and_tool_output_are_nobodys_decision() -> None:
+    assert (
+        decisions(
+            "> go\n$ cat notes\n  we decided to use Redis because it is fast\nsaid\n  Here:\n"
+            "  ```sql\n  -- we chose a hypertable because chunks can be dropped\n  ```\nend\n"
+        )
+        == []
+    )
+
+
+def test_the_assistant_must_say_that_it_decided() -> None:
+    told = (
+        "> go\nsaid\n  I decided to keep Hamcrest because 40 tests import it. "
+        "I'll use grep because it is quick.\nend\n"
+    )
+    assert decisions(told) == [("I decided to keep Hamcrest", "because 40 tests import it.", "assistant")]
+
+
+def test_a_decision_is_recorded_once_and_marked_auto() -> None:
+    """CCE-49: once per session, also when it is said again; the user's wording wins and weighs more."""
+    told = """> go
+said
+  I went with RS256 rather than HS256 because keys rotate.
+end
+> yes, use RS256 rather than HS256 because keys rotate
+said
+  I went with RS256 rather than HS256 because keys rotate.
+end
+"""
+    (decision,) = of(MemoryKind.DECISION, told)
+    assert decision.auto
+    assert decision.said_by == "user"
+    assert decision.weight > 1
+    again = distilled(told)
+    assert [d.subject for d in again] == [d.subject for d in distilled(told)]
+
+
+OFFER = """> how?
+said
+  Two ways:
+  **A)** prove the loop locally
+  **B)** solve containers first
+  I'd recommend B, because two people cannot share a mouse.
+  What do you think?
+end
+"""
+
+
+def test_a_letter_picks_an_option() -> None:
+    assert decisions(OFFER + "> B\nend\n") == [
+        ("Chosen: solve containers first", "over: prove the loop locally", "user")
+    ]
+
+
+def test_both_and_lists_pick_several() -> None:
+    assert decisions(OFFER + "> both\nend\n") == [
+        ("Chosen: prove the loop locally; solve containers first", "all that was offered", "user")
+    ]
+
+
+def test_yes_to_a_recommendation_is_a_decision() -> None:
+    assert decisions(OFFER + "> ok, sounds good\nend\n") == [
+        ("I'd recommend B", "because two people cannot share a mouse.", "user")
+    ]
+
+
+def test_a_word_that_starts_with_a_letter_picks_nothing() -> None:
+    assert decisions(OFFER + "> a test would help\nend\n") == []
+
+
+def test_a_sub_agent_has_no_user() -> None:
+    told = "parent: p\n> always use ruff, not flake8, because it is faster\nsaid\n  ok\nend\n"
+    assert of(MemoryKind.DECISION, told) == []
+    assert of(MemoryKind.PREFERENCE, told) == []
+    assert of(MemoryKind.SUMMARY, told)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "always run the linter before you commit",
+        "From now on, write tests with AssertJ.",
+        "please don't add emojis",
+        "don't commit without asking",
+        "never apply to production from this machine",
+        "I prefer small commits",
+        "bitte immer auf Deutsch antworten",
+        "désormais, réponds en français",
+        "siempre usa tabs",
+        "以后都用中文回答",
+        "今後は日本語で答えて",
+    ],
+)
+def test_a_standing_wish(prompt: str) -> None:
+    (wish,) = of(MemoryKind.PREFERENCE, f"> {prompt}\nend\n")
+    assert wish.said_by == "user"
+
+
+@pytest.mark.parametrize("prompt", ["it never works", "why does it always fail?", "the cache is always cold"])
+def test_what_is_no_wish(prompt: str) -> None:
+    assert of(MemoryKind.PREFERENCE, f"> {prompt}\nend\n") == []

@@ -1,0 +1,110 @@
+"""Failure → what made it pass."""
+
+import pytest
+
+from backstory.model import MemoryKind
+from tests.distil import of
+
+
+def lessons(text: str) -> list[str]:
+    return [draft.text for draft in of(MemoryKind.LESSON, text)]
+
+
+def test_an_edit_between_red_and_green_is_the_fix() -> None:
+    (lesson,) = of(
+        MemoryKind.LESSON,
+        """cwd: /repo
+> fix the login
+! pytest tests/test_auth.py
+  E   KeyError: 'kid'
+said
+  The problem is that old tokens carry no kid.
+edit /repo/auth/jwt.py
+  - keys[kid]
+  + keys.get(kid)
+$ pytest tests/test_auth.py
+  5 passed
+end
+""",
+    )
+    assert lesson.text.startswith(
+        "`pytest tests/test_auth.py` failed: \"KeyError: 'kid'\" → fixed by editing auth/jwt.py"
+    )
+    assert lesson.reason == "The problem is that old tokens carry no kid."
+    assert lesson.files == ("auth/jwt.py",)
+    assert len(lesson.sources) == 3
+
+
+@pytest.mark.parametrize(
+    ("failed", "between", "passed"),
+    [
+        ("pytest tests/a.py", "edit x.py", "pytest"),
+        (
+            "pytest -x -q tests/a.py::test_one",
+            "edit x.py",
+            "cd sub && CI=1 uv run pytest tests/a.py -v 2>&1 | tail -3",
+        ),
+        ("python -m pytest tests", "edit x.py", ".venv/bin/pytest tests"),
+        ("npm test", "$ npm ci", "npm test"),
+        ("npm run test", "edit x.ts", "pnpm test"),
+        ("npm test", "", "npm ci && npm test"),
+        ("python manage.py migrate", "", "python3 manage.py migrate"),
+        ("docker build -t app .", "", "podman build -t app ."),
+        ("git push", "", "git push --set-upstream origin main"),
+        ("make test", "", "cd backend && make test"),
+        ("rspec spec/a.rb", "", "CURRENCY=EUR rspec spec/a.rb"),
+    ],
+)
+def test_equivalent_commands_close_a_failure(failed: str, between: str, passed: str) -> None:
+    assert lessons(f"> go\n! {failed}\n  Error: it broke\n{between}\n$ {passed}\nend\n")
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        "! grep -rn foo src\n$ grep -rn foo lib",
+        "! ls nowhere\n  No such file or directory\n$ mkdir nowhere\n$ ls nowhere",
+        "^ npm test\nedit a.js\n$ npm test",
+        "! pytest\n  ConnectionTimeout: read timed out\n$ pytest",
+        "! pytest tests/a.py\n  E   KeyError: 1\nedit b.py\n$ pytest tests/b.py",
+        "! npm run lint\n  Request interrupted by user\nedit a.js\n$ npm run lint",
+        "! pytest\n  E   KeyError: 1\nedit a.py\n  - x\n  + y\n$ git checkout -- a.py\n$ pytest",
+    ],
+    ids=["nothing found", "probing", "interrupted", "flake", "other tests", "refused", "given up"],
+)
+def test_what_is_no_lesson(story: str) -> None:
+    assert lessons(f"> go\n{story}\nend\n") == []
+
+
+def test_a_pipe_does_not_hide_red_tests() -> None:
+    run = "$ go test ./... 2>&1 | tail\n"
+    told = f"> go\n{run}  --- FAIL: TestPush\n  FAIL\nedit q.go\n{run}  ok\nend\n"
+    assert lessons(told) == ['`go test ./...` failed: "TestPush" → fixed by editing q.go']
+
+
+def test_several_errors_on_the_way_are_told_in_order() -> None:
+    (text,) = lessons(
+        "> go\n! tsc\n  error TS1: one\nedit a.ts\n! tsc\n  error TS2: two\nedit b.ts\n$ tsc\nend\n"
+    )
+    assert text == '`tsc` failed: "error TS1: one", then "error TS2: two" → fixed by editing a.ts, b.ts'
+
+
+def test_a_reported_bug_with_a_named_cause_is_a_lesson() -> None:
+    story = """> the slider jumps back, that is wrong
+said
+  The issue is that it is saved as `vol` and read as `volume`.
+edit volume.ts
+  - "volume"
+  + "vol"
+said
+  Both sides use `vol` now.
+end
+> {reply}
+said
+  ok
+end
+"""
+    (text,) = lessons(story.format(reply="nice, works"))
+    assert "slider" in text
+    assert "volume.ts" in text
+    assert lessons(story.format(reply="still doesn't work")) == []

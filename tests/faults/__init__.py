@@ -1,0 +1,1 @@
+"""What must hold while processes are killed."""

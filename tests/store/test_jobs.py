@@ -1,0 +1,123 @@
+"""Work as rows: asked for once, done once, parked when it cannot be done."""
+
+from backstory.store import Store
+from backstory.store.jobs import LEASE_MS
+from backstory.store.protocol import Job
+
+
+def ask(store: Store, *subjects: str, kind: str = "distil", now: int = 0) -> list[bool]:
+    with store.transaction():
+        return [store.jobs.ask(kind, subject, now) for subject in subjects]
+
+
+def lease(store: Store, now: int = 0, kind: str = "distil") -> Job | None:
+    with store.transaction():
+        return store.jobs.lease(now, kind)
+
+
+def taken(store: Store, now: int = 0) -> Job:
+    job = lease(store, now)
+    assert job is not None
+    return job
+
+
+def fail(store: Store, job: Job, now: int = 0, most: int = 5) -> str:
+    with store.transaction():
+        return store.jobs.failed(job, "it broke", now, most)
+
+
+def test_asking_twice_is_one_piece_of_work(store: Store) -> None:
+    """CCE-12, CCE-13: the same turn or session end asked for twice waits once."""
+    assert ask(store, "s1", "s1", "s2") == [True, False, True]
+    assert [taken(store).subject, taken(store).subject] == ["s1", "s2"]
+    assert lease(store) is None
+
+
+def test_the_oldest_is_taken_first_and_only_of_the_kind_asked_for(store: Store) -> None:
+    ask(store, "young", now=2)
+    ask(store, "old", now=1)
+    ask(store, "other", kind="brief", now=0)
+    assert taken(store, now=5).subject == "old"
+    assert lease(store, 5, "brief") is not None
+    assert lease(store, 5, "brief") is None
+
+
+def test_what_is_done_can_be_asked_for_again(store: Store) -> None:
+    ask(store, "s1")
+    job = taken(store)
+    with store.transaction():
+        store.jobs.done(job, 1)
+    assert lease(store) is None
+    assert ask(store, "s1") == [True]
+    assert taken(store).attempts == 0
+
+
+def test_what_is_asked_for_while_it_is_being_done_is_due_again(store: Store) -> None:
+    ask(store, "s1")
+    job = taken(store)
+    ask(store, "s1", now=1)
+    with store.transaction():
+        store.jobs.done(job, 2)
+    assert taken(store, now=2).subject == "s1"
+
+
+def test_a_failed_item_keeps_its_attempts_and_last_error_and_stays_queued(store: Store) -> None:
+    """CCE-43."""
+    ask(store, "s1")
+    assert fail(store, taken(store)) == "waiting"
+    (job,) = store.jobs.all()
+    assert (job.attempts, job.last_error, job.state) == (1, "it broke", "waiting")
+
+
+def test_it_is_tried_again_after_growing_delays_and_then_parked(store: Store) -> None:
+    """CCE-44: parked after N attempts, no busy loop."""
+    ask(store, "s1")
+    now, delays = 0, []
+    while True:
+        job = taken(store, now)
+        if fail(store, job, now) == "parked":
+            break
+        assert lease(store, now) is None
+        (job,) = store.jobs.all()
+        delays.append(job.not_before - now)
+        now = job.not_before
+    assert len(delays) == 4
+    assert delays == sorted(delays)
+    assert delays[-1] >= 8 * delays[0]
+    assert lease(store, now + 10**12) is None
+
+
+def test_a_parked_item_does_not_block_younger_ones_and_gets_a_new_chance_when_asked_for(store: Store) -> None:
+    """CCE-44."""
+    ask(store, "bad", now=0)
+    ask(store, "good", now=1)
+    assert fail(store, taken(store, 2), most=1) == "parked"
+    assert taken(store, 2).subject == "good"
+    assert store.jobs.counts() == {"parked": 1, "leased": 1}
+    assert [job.subject for job in store.jobs.all("parked")] == ["bad"]
+    assert ask(store, "bad", now=3) == [True]
+    assert taken(store, 3).subject == "bad"
+
+
+def test_a_lease_runs_out(store: Store) -> None:
+    ask(store, "s1")
+    taken(store, now=0)
+    assert lease(store, LEASE_MS) is None
+    assert taken(store, LEASE_MS + 1).subject == "s1"
+
+
+def test_who_holds_the_workers_lock_takes_leases_back_at_once(store: Store) -> None:
+    """Otherwise a session whose worker was killed would wait for its lease to run out."""
+    ask(store, "s1")
+    taken(store, now=0)
+    with store.transaction():
+        assert store.jobs.reclaim() == 1
+    assert taken(store, now=1).subject == "s1"
+
+
+def test_a_long_error_is_cut(store: Store) -> None:
+    ask(store, "s1")
+    job = taken(store)
+    with store.transaction():
+        store.jobs.failed(job, "x" * 10_000, 0, 5)
+    assert len(store.jobs.all()[0].last_error) <= 500
