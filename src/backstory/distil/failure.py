@@ -55,13 +55,15 @@ _TELLING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
     (tuple(words.split("|")), re.compile(pattern, re.MULTILINE))
     for words, pattern in (
         ("E  ", r"^E\s+((?:[\w.]*(?:Error|Exception|Warning)|Failed|assert)\b.*)$"),
+        ("FAILED |ERROR ", r"^(?:FAILED|ERROR) \S+::.*? - (.{3,})$"),
         (
             "Error|Exception|Interrupt",
             r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b(?: \[\w+\])?: .{3,}|\w*Error\(.*)$",
         ),
         (
             "rror|ERROR|atal|FATAL|panic",
-            r"((?:error|fatal|panic|ERROR|FATAL|Error)(?:\[E\d+\]| [A-Z]{1,5}\d+)?: .{3,})$",
+            r"((?:[A-Z]\w*(?:Error|Exception)|error|fatal|panic|ERROR|FATAL|Error)"
+            r"(?:\[E\d+\]| [A-Z]{1,5}\d+)?: .{3,})$",
         ),
         ("** (", r"\*\* (\(\w+(?:\.\w+)*(?:Error|Exception)\) .*)$"),
         (

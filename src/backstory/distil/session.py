@@ -17,7 +17,7 @@ from backstory.distil.story import Limits
 from backstory.distil.summary import summary
 from backstory.distil.telling import tell
 from backstory.distil.turns import turn_digests
-from backstory.model import Draft, Kind, Session, StoredEvent
+from backstory.model import Draft, Kind, MemoryKind, Session, StoredEvent
 
 VERSION = "t1.1"
 DEFAULTS = Limits()
@@ -39,9 +39,20 @@ def distil_session(session: Session, events: Sequence[StoredEvent], limits: Limi
         *next_steps(story, failing),
         *commands(story),
     ]
+    found = _told_once(found)
     digests = turn_digests(story)
     drafts = [*summary(story, digests, found, limits), *digests, *found, *checkpoint(story, failing, found)]
     return [draft for draft in drafts if draft.sources and draft.text]
+
+
+def _told_once(drafts: list[Draft]) -> list[Draft]:
+    """Leave out a wish that a decision says already."""
+    decided = [draft.text for draft in drafts if draft.kind is MemoryKind.DECISION and draft.said_by == "user"]
+    return [
+        draft
+        for draft in drafts
+        if draft.kind is not MemoryKind.PREFERENCE or not any(text in draft.text for text in decided)
+    ]
 
 
 def too_little(session: Session, events: Sequence[StoredEvent], limits: Limits = DEFAULTS) -> str:

@@ -15,13 +15,13 @@ def state(story: Story) -> str:
     turn = story.unfinished
     if turn is None:
         return ""
-    word = (
-        "killed"
-        if story.session.status == "failed" or (story.ended and story.end_reason in {"", "killed", "lost"})
-        else "open"
-    )
     ask = gist(turn.ask, 100) if turn.ask else "a turn without a prompt"
-    return f"unfinished: {word} during: {ask} ({ending(turn)})"
+    return f"unfinished: {_stopped(story)} during: {ask} ({ending(turn)})"
+
+
+def _stopped(story: Story) -> str:
+    lost = story.ended and story.end_reason in {"", "killed", "lost"}
+    return "killed" if lost or story.session.status == "failed" else "open"
 
 
 def summary(story: Story, digests: list[Draft], others: list[Draft], limits: Limits) -> list[Draft]:
@@ -55,8 +55,10 @@ def _row(story: Story, others: list[Draft]) -> str:
     asks = [turn.ask for turn in story.turns if turn.ask]
     parts: list[str] = []
     if asks:
-        more = f" (+{len(asks) - 1} more asks; last: {gist(asks[-1], 90)})" if len(asks) > 1 else ""
-        parts.append(f"Asked: {gist(asks[0], 140)}{more}")
+        parts.append(f"Asked: {gist(asks[0], 140)}")
+        if len(asks) > 1:
+            between = f", {len(asks) - 2} more, then" if len(asks) > 2 else ", then"
+            parts[-1] += f"{between}: {gist(asks[-1], 140)}"
     if story.changes:
         parts.append(f"Changed {names([c.file for c in story.changes], 4)}")
     if line := ran(story.runs, 2):
@@ -66,12 +68,10 @@ def _row(story: Story, others: list[Draft]) -> str:
         parts.append(
             f"Fixed: {shorten(fixes[-1].text, 120)}" + (f" (+{len(fixes) - 1})" if len(fixes) > 1 else "")
         )
-    if line := state(story):
-        parts.append(line[0].upper() + line[1:])
+    if story.unfinished is not None:
+        parts.append(f"Unfinished: {_stopped(story)}, {ending(story.unfinished)}")
     elif story.said:
-        parts.append(f"Ended: {gist(story.said[-1].text, 120)}")
-    if steps := _of(others, MemoryKind.NEXT_STEP):
-        parts.append("Next: " + "; ".join(shorten(step.text, 80) for step in steps[:2]))
+        parts.append(f"Ended: {gist(story.said[-1].text, 160)}")
     return shorten(". ".join(parts), ROW)
 
 

@@ -26,6 +26,7 @@ _SECTIONS: tuple[tuple[str, tuple[MemoryKind, ...], int], ...] = (
     ("commands", (MemoryKind.COMMAND,), 8),
 )
 _OPEN_SESSIONS = 2
+_OPEN_STEPS = 8
 _OTHER_SESSIONS = 5
 _CHECKPOINT_PARTS = (
     ("goal", "Goal"),
@@ -83,9 +84,16 @@ def project_rows(store: Store, project_id: str) -> list[Row]:
     rows = [_row("left_off", summary) for summary in summaries[:1]]
     latest = {summary.session_id for summary in summaries[:_OPEN_SESSIONS]}
     steps = store.memories.of_project(project_id, [MemoryKind.NEXT_STEP], 40)
-    rows += [_row("open", step) for step in _distinct(s for s in steps if s.session_id in latest)][:8]
+    still_open = _distinct(step for step in steps if step.session_id in latest)[:_OPEN_STEPS]
+    rows += [_row("open", step) for step in still_open]
+    open_events = {source for step in still_open for source in step.sources}
     for section, kinds, limit in _SECTIONS:
-        found = store.memories.of_project(project_id, kinds, limit * 4)
+        found = [
+            memory
+            for memory in store.memories.of_project(project_id, kinds, limit * 4)
+            # a check that is still red is told once, as an open thread
+            if memory.kind is not MemoryKind.ATTEMPT or open_events.isdisjoint(memory.sources)
+        ]
         rows += [_row(section, memory) for memory in _distinct(_by_worth(found))[:limit]]
     since = clock.now_ms() - _RECENT_MS
     rows += [_row("others", summary) for summary in summaries[1:] if summary.at >= since]
@@ -131,7 +139,7 @@ def _row(section: str, memory: Memory) -> Row:
         who = {"user": "The user decided", "assistant": "The agent decided"}.get(memory.said_by, "Decided")
         text = f"{who}: {text}"
         if memory.reason and memory.reason not in text:
-            text = f"{text} (because: {_cut(memory.reason, REASON_CHARS)})"
+            text = f"{text} ({_cut(memory.reason, REASON_CHARS).rstrip('.')})"
     elif memory.kind is MemoryKind.PREFERENCE:
         text = f"The user wants: {text}"
     elif memory.kind is MemoryKind.FACT:
