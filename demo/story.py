@@ -76,7 +76,12 @@ class Scratch:
         """Run a hook as an agent does; what it answered, and how many milliseconds it took."""
         start = time.perf_counter()
         done = subprocess.run(
-            ["sh", "-c", command], input=json.dumps(payload), env=self.env, cwd=self.project, capture_output=True, text=True
+            ["sh", "-c", command],
+            input=json.dumps(payload),
+            env=self.env,
+            cwd=self.project,
+            capture_output=True,
+            text=True,
         )
         return done.stdout, (time.perf_counter() - start) * 1000
 
@@ -103,43 +108,79 @@ def first_session(scratch: Scratch) -> None:
     recording = json.loads((HERE / "session.json").read_text().replace("{cwd}", str(scratch.project)))
     hooks = scratch.settings()["hooks"]
     spent = []
-    for step in recording["events"]:
+    for record in recording["events"]:
         payload = {
             "session_id": recording["session_id"],
             "cwd": str(scratch.project),
-            "hook_event_name": step["event"],
-            **step["payload"],
+            "hook_event_name": record["event"],
+            **record["payload"],
         }
-        _, took = scratch.fire(hooks[step["event"]][0]["hooks"][0]["command"], payload)
-        if step["event"].startswith("PostTool"):
+        _, took = scratch.fire(hooks[record["event"]][0]["hooks"][0]["command"], payload)
+        if record["event"].startswith("PostTool"):
             spent.append(took)
-        show_step(step["event"], step["payload"], scratch.project)
+        show_step(record["event"], record["payload"], scratch.project)
         time.sleep(0.25 if console.is_terminal else 0.05)
-    console.print(Text("  ⚡ kill -9", style="bold red"), Text("(no goodbye: no Stop, no SessionEnd)", style="dim"))
+    step(
+        "⚡",
+        "bold red",
+        Text.assemble(("kill -9 ", "bold red"), ("in mid-turn: no Stop, no SessionEnd", "dim")),
+    )
     spent.sort()
-    say(f"Each tool call cost the agent {spent[len(spent) // 2]:.1f} ms (median, the whole hook process included).")
+    say(
+        f"Each tool call cost the agent {spent[len(spent) // 2]:.1f} ms (median, the whole hook process included)."
+    )
 
 
 def show_step(event: str, payload: dict[str, Any], project: Path) -> None:
     inputs = payload.get("tool_input", {})
     if event == "UserPromptSubmit":
-        console.print(Text("  you     ", style="bold"), Text(str(payload["prompt"]), style="bold", overflow="fold"))
+        step("you", "bold", Text(str(payload["prompt"]), style="bold"))
     elif event == "Stop":
-        console.print(Text("  claude  ", style="magenta"), Text(str(payload["last_assistant_message"])))
+        step("claude", "magenta", Text(str(payload["last_assistant_message"])))
     elif "command" in inputs:
         failed = event == "PostToolUseFailure"
         output = payload["error"] if failed else payload["tool_response"]["stdout"]
         line = next((row for row in str(output).splitlines() if "FAILED" in row or "passed" in row), "")
-        console.print(
-            Text("  run     ", style="red" if failed else "green"), Text(f"{inputs['command']}  "), Text(line, style="dim")
+        step(
+            "run ✗" if failed else "run ✓",
+            "red" if failed else "green",
+            Text.assemble(inputs["command"], "  ", (line, "dim")),
         )
     elif "file_path" in inputs:
         verb = "read" if payload["tool_name"] == "Read" else "edit"
-        console.print(Text(f"  {verb:<8}", style="blue"), Text(os.path.relpath(inputs["file_path"], project)))
+        step(verb, "blue", Text(os.path.relpath(inputs["file_path"], project)))
+
+
+def step(who: str, style: str, what: Text) -> None:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=8)
+    grid.add_column()
+    grid.add_row(Text(f"  {who}", style=style), what)
+    console.print(grid)
+
+
+def until_the_worker_went_home(scratch: Scratch, patience: float = 10.0) -> None:
+    deadline = time.monotonic() + patience
+    while any((scratch.home / "spool").glob("claude-code.*")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def coloured(brief: str) -> Text:
+    text = Text()
+    for line in brief.splitlines(keepends=True):
+        if line.startswith("## "):
+            text.append(line, style="bold cyan")
+        elif line.startswith("- ["):
+            origin, _, rest = line.partition("] ")
+            text.append(origin + "] ", style="dim").append(rest)
+        else:
+            text.append(line, style="dim")
+    return text
 
 
 def second_session(scratch: Scratch) -> None:
     chapter(3, "Tuesday: Codex starts in the same folder, and is told this")
+    until_the_worker_went_home(scratch)
     command = scratch.settings()["hooks"]["SessionStart"][0]["hooks"][0]["command"]
     command = command.replace("BACKSTORY_AGENT=claude-code", "BACKSTORY_AGENT=codex")
     payload = {
@@ -150,8 +191,12 @@ def second_session(scratch: Scratch) -> None:
     }
     answer, took = scratch.fire(command, payload)
     output = json.loads(answer)["hookSpecificOutput"]
-    console.print(Panel(Text(output["additionalContext"]), border_style="green", title="what Codex receives"))
-    say(f"In Codex's own output shape (hookSpecificOutput.additionalContext), {took:.0f} ms, no model, no server.")
+    console.print(
+        Panel(coloured(output["additionalContext"]), border_style="green", title="what Codex receives")
+    )
+    say(
+        f"In Codex's own output shape (hookSpecificOutput.additionalContext), {took:.0f} ms, no model, no server."
+    )
 
 
 def search(scratch: Scratch) -> None:
@@ -161,7 +206,11 @@ def search(scratch: Scratch) -> None:
     hits = json.loads(scratch.backstory("search", question, "--json", "--limit", "3"))["hits"]
     table = Table(box=None, pad_edge=False, show_header=False)
     for hit in hits:
-        table.add_row(Text(hit["kind"], style="cyan"), Text(" ".join(hit["text"].split())[:180]), Text(hit["id"][:9], style="dim"))
+        table.add_row(
+            Text(hit["kind"], style="cyan"),
+            Text(" ".join(hit["text"].split())[:180]),
+            Text(hit["id"][:9], style="dim"),
+        )
     console.print(table)
 
 
@@ -171,7 +220,9 @@ def secrets(scratch: Scratch) -> None:
     scratch.backstory("status")
     kept = [path for path in scratch.home.rglob("*") if path.is_file() and "spool" not in path.parts]
     hits = [path for path in kept if secret in path.read_bytes()]
-    say(f"Byte search over {len(kept)} files of the home: {len(hits)} hits. It was redacted before it was stored.")
+    say(
+        f"Byte search over {len(kept)} files of the home: {len(hits)} hits. It was redacted before it was stored."
+    )
 
 
 def for_real() -> None:

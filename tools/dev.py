@@ -45,7 +45,11 @@ def answers(python, version):
 
 def find(version):
     """A Python of this version, or None."""
-    values = {"v": version, "PYENV_ROOT": os.environ.get("PYENV_ROOT", "/nowhere"), "HOME": os.path.expanduser("~")}
+    values = {
+        "v": version,
+        "PYENV_ROOT": os.environ.get("PYENV_ROOT", "/nowhere"),
+        "HOME": os.path.expanduser("~"),
+    }
     found = [sys.executable, "python" + version, "python3"]
     for place in PLACES:
         found += sorted(glob.glob(place.format(**values)), reverse=True)
@@ -62,9 +66,18 @@ def environment(version, python, dev=True):
         return folder
     say("setting up %s with %s …" % (os.path.relpath(folder, ROOT), python))
     subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
-    pip = [os.path.join(folder, "bin", "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [
+        os.path.join(folder, "bin", "python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     subprocess.run([*pip, "--upgrade", "pip>=25.1"], check=True)
-    subprocess.run([*pip, "--editable", ROOT, *(["--group", ROOT + "/pyproject.toml:dev"] if dev else [])], check=True)
+    subprocess.run(
+        [*pip, "--editable", ROOT, *(["--group", ROOT + "/pyproject.toml:dev"] if dev else [])], check=True
+    )
     with open(stamp_file, "w") as file:
         file.write(stamp)
     return folder

@@ -52,7 +52,11 @@ def _test_at(text: str, position: int, tests: list[tuple[int, str]]) -> str:
     after = [(start, name) for start, name in tests if start > position]
     if after:
         between = text[position : after[0][0]].splitlines()[1:]
-        if all(line.startswith(("#", "@", ")", "]", " ")) and not line.startswith("    assert") for line in between if line):
+        if all(
+            line.startswith(("#", "@", ")", "]", " ")) and not line.startswith("    assert")
+            for line in between
+            if line
+        ):
             line_start = text.rfind("\n", 0, position) + 1
             if not text[line_start:position].startswith("    "):
                 return after[0][1]

@@ -76,8 +76,8 @@ class Memory:
         spool = self.home / "spool"
         return [file for file in spool.glob("*") if file.is_file()] if spool.is_dir() else []
 
-    def drained(self, seconds: float = 5) -> None:
-        """Waits for the background worker, as long as the design allows it after a Stop."""
+    def drained(self, seconds: float = 15) -> None:
+        """Waits for the background worker."""
         try:
             eventually("the spool is empty", lambda: not self.spooled(), seconds)
         except AssertionError as late:

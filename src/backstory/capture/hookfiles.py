@@ -25,20 +25,27 @@ _LAUNCHER = "backstory.hook.launch"
 _UNCHECKED_HASH = (1).to_bytes(4, "little") + bytes(8)  # a .pyc that never looks for its source
 
 
+def hook_files_current(home: Path, python: str = sys.executable) -> bool:
+    """Whether `home/hook` is what this Backstory would write for that interpreter."""
+    folder = home / "hook"
+    script = _script(home, python)
+    made_from = _stamp(_sources(), script)
+    same = _read(folder / "stamp") == made_from and _read(folder / "hook.sh") == script
+    return same and (folder / "hook.pyc").exists()
+
+
 def write_hook_files(home: Path, python: str = sys.executable) -> bool:
     """Bring `home/hook` up to date; True if anything was written. `python` is of this process's version."""
+    if hook_files_current(home, python):
+        return False
+    folder = home / "hook"
     sources = _sources()
     script = _script(home, python)
-    stamp = _stamp(sources, script)
-    folder = home / "hook"
-    current = _read(folder / "stamp") == stamp and _read(folder / "hook.sh") == script
-    if current and (folder / "hook.pyc").exists():
-        return False
     for private in (home, folder, home / "spool", home / "logs", home / "briefs"):
         make_private_dir(private)
     write_atomic(folder / "hook.pyc", _bundle(sources))
     write_atomic(folder / "hook.sh", script, 0o700)
-    write_atomic(folder / "stamp", stamp)  # last: what is not finished is made again
+    write_atomic(folder / "stamp", _stamp(sources, script))  # last: what is not finished is made again
     return True
 
 

@@ -65,6 +65,7 @@ fi
 
 if [ "$wakes" ] && [ -x "$python" ]; then
     # Ignored before the fork: set inside the child, it would still die with the agent's process group.
+    [ -z "${ZSH_VERSION-}" ] || setopt posix_traps # else zsh undoes it in the child
     trap '' HUP INT TERM
     cd /
     BACKSTORY_GUARD=1 "$python" -I -m backstory.worker "$home" \

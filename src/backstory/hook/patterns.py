@@ -3,7 +3,7 @@
 A row is (name, anchors, pattern, example, judge, how). The anchors are literals of which at least one
 stands in every text the pattern can match, so a row without its anchor is never run. The pattern is a
 plain string, compiled by the engine only when it is needed. The judge sees a match and answers where
-the span to replace ends, or 0 to leave it alone: that is where placeholders, code and versions escape.
+the span to replace ends, or 0 to leave it alone (negative: and skip to there): that is where placeholders, code and versions escape.
 
 `how` says where anchors are looked for, and how matches are found (runs and shapes: see redact.py):
   equals  in the text as it is, if it has an equals sign; the pattern is searched for
@@ -274,7 +274,7 @@ def token(match: "re.Match[str]") -> int:
 
 def random_token(match: "re.Match[str]") -> int:
     """The same for a prefix so short that words start with it too."""
-    return token(match) if Grain(match[0]).random() else 0
+    return token(match) if Grain(match[0]).random() else 20 - match.end()
 
 
 def fixed(match: "re.Match[str]") -> int:

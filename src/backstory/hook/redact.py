@@ -391,7 +391,7 @@ class Redactor:
         at = 0
         while True:
             if starts is None:
-                match = pattern.search(text, at)
+                match = pattern.search(text, at) if at <= len(text) else None
                 if match is None:
                     return
             else:
@@ -403,14 +403,16 @@ class Redactor:
                 if row.how == "left":
                     run = text[max(at, place - 64) : place]
                     place -= len(run) - len(run.rstrip(IDENT + ".%+"))
+                    if text[place] == row.anchors[0]:
+                        continue
                 match = pattern.match(text, place)
                 if match is None:
                     continue
             start, end = match.start(match.lastindex or 0), row.judge(match)
             if end > start:
                 yield start, end, rank
-            # A match that was left alone may hide another that starts inside it.
-            at = max(end, match.start() + 1)
+            # A match that was left alone may hide another that starts inside it, unless the judge says to skip.
+            at = max(abs(end), match.start() + 1)
 
 
 def _fold(text: str) -> str:
