@@ -93,12 +93,23 @@ def _step(number: int, cwd: str) -> tuple[str, dict[str, Any], str]:
         return "Stop", {"stop_hook_active": False, "last_assistant_message": ""}, "last_assistant_message"
     if place % 3 == 0:
         path = {"file_path": f"{cwd}/src/part{number % 40}.py"}
-        return "PostToolUse", {"tool_name": "Read", "tool_input": path, **use, "tool_response": ""}, "tool_response"
-    command = {"command": f"python -m pytest tests/test_part{number % 40}.py -q", "description": "Run the tests"}
+        return (
+            "PostToolUse",
+            {"tool_name": "Read", "tool_input": path, **use, "tool_response": ""},
+            "tool_response",
+        )
+    command = {
+        "command": f"python -m pytest tests/test_part{number % 40}.py -q",
+        "description": "Run the tests",
+    }
     given = {"tool_name": "Bash", "tool_input": command, **use}
     if place % 5 == 0:
         return "PostToolUseFailure", given | {"error": "", "is_interrupt": False}, "error"
-    return "PostToolUse", given | {"tool_response": {"stdout": "", "stderr": "", "interrupted": False}}, "tool_response"
+    return (
+        "PostToolUse",
+        given | {"tool_response": {"stdout": "", "stderr": "", "interrupted": False}},
+        "tool_response",
+    )
 
 
 def _filled(field: Any, piece: str) -> Any:
@@ -171,7 +182,9 @@ def big(megabytes: float, folder: str) -> None:
     events = store.books.total("stored")
     store.close()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"events": events, "megabytes": megabytes, "wall": wall, "peak": peak, "before": before}))
+    print(
+        json.dumps({"events": events, "megabytes": megabytes, "wall": wall, "peak": peak, "before": before})
+    )
 
 
 def big_in_a_process(megabytes: float) -> dict[str, float]:
@@ -188,7 +201,9 @@ def big_in_a_process(megabytes: float) -> dict[str, float]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--events", type=int, default=6_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--big", type=float, nargs="?", const=BIG_MB, metavar="MB")
@@ -215,7 +230,8 @@ def main() -> None:
     if memory:
         print(
             f"\nspool of {memory['megabytes']:.0f} MB, {memory['events']:,} events: {memory['wall']:.1f} s, "
-            f"peak {memory['peak'] / 1024:.0f} MB (before it began: {memory['before'] / 1024:.0f} MB); to beat: 150 MB"
+            f"peak {memory['peak'] / 1024:.0f} MB, {memory['before'] / 1024:.0f} MB before it began; "
+            "to beat: 150 MB"
         )
 
 

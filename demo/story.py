@@ -126,9 +126,7 @@ def first_session(scratch: Scratch) -> None:
         Text.assemble(("kill -9 ", "bold red"), ("in mid-turn: no Stop, no SessionEnd", "dim")),
     )
     spent.sort()
-    say(
-        f"Each tool call cost the agent {spent[len(spent) // 2]:.1f} ms (median, the whole hook process included)."
-    )
+    say(f"Each tool call cost the agent {spent[len(spent) // 2]:.1f} ms (median of the whole process).")
 
 
 def show_step(event: str, payload: dict[str, Any], project: Path) -> None:
@@ -194,9 +192,7 @@ def second_session(scratch: Scratch) -> None:
     console.print(
         Panel(coloured(output["additionalContext"]), border_style="green", title="what Codex receives")
     )
-    say(
-        f"In Codex's own output shape (hookSpecificOutput.additionalContext), {took:.0f} ms, no model, no server."
-    )
+    say(f"In Codex's own output shape (hookSpecificOutput), {took:.0f} ms, no model, no server.")
 
 
 def search(scratch: Scratch) -> None:
@@ -220,9 +216,7 @@ def secrets(scratch: Scratch) -> None:
     scratch.backstory("status")
     kept = [path for path in scratch.home.rglob("*") if path.is_file() and "spool" not in path.parts]
     hits = [path for path in kept if secret in path.read_bytes()]
-    say(
-        f"Byte search over {len(kept)} files of the home: {len(hits)} hits. It was redacted before it was stored."
-    )
+    say(f"Byte search over {len(kept)} files of the home: {len(hits)} hits: redacted before stored.")
 
 
 def for_real() -> None:

@@ -5,26 +5,25 @@
     dev.py user ARGS…     the same in an environment without the developers' tools, as a user has it
     dev.py fast ARGS…     run the fast tests on each of Python 3.11, 3.12 and 3.13 that is found
 
-Environments lie in .venv/ and are made again when pyproject.toml changes. This file runs on any Python 3,
-because it has to look for the right one first.
+Environments lie in .venv/ and are made again when pyproject.toml changes. This file keeps to what old
+Pythons know, because it has to look for the right one first.
 """
 
-import glob
 import hashlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ("3.11", "3.12", "3.13")
-# Where several Pythons usually lie side by side, apart from PATH.
+# Where several Pythons usually lie side by side, apart from PATH: folder, and pattern below it.
 PLACES = (
-    "{PYENV_ROOT}/versions/{v}*/bin/python{v}",
-    "{HOME}/.pyenv/versions/{v}*/bin/python{v}",
-    "{HOME}/.local/share/uv/python/cpython-{v}*/bin/python{v}",
-    "/opt/python/{v}*/bin/python{v}",
-    "/usr/local/bin/python{v}",
-    "/usr/bin/python{v}",
+    (os.environ.get("PYENV_ROOT", "~/.pyenv"), "versions/{v}*/bin/python{v}"),
+    ("~/.local/share/uv/python", "cpython-{v}*/bin/python{v}"),
+    ("/opt/python", "{v}*/bin/python{v}"),
+    ("/usr/local/bin", "python{v}"),
+    ("/usr/bin", "python{v}"),
 )
 SLOW = "clients or faults"
 
@@ -45,42 +44,33 @@ def answers(python, version):
 
 def find(version):
     """A Python of this version, or None."""
-    values = {
-        "v": version,
-        "PYENV_ROOT": os.environ.get("PYENV_ROOT", "/nowhere"),
-        "HOME": os.path.expanduser("~"),
-    }
     found = [sys.executable, "python" + version, "python3"]
-    for place in PLACES:
-        found += sorted(glob.glob(place.format(**values)), reverse=True)
+    for folder, pattern in PLACES:
+        found += sorted(map(str, Path(folder).expanduser().glob(pattern.format(v=version))), reverse=True)
     return next((python for python in found if answers(python, version)), None)
 
 
 def environment(version, python, dev=True):
-    """The folder of an environment for this version that is ready to use."""
-    folder = os.path.join(ROOT, ".venv", version if dev else "user")
-    with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
-        stamp = hashlib.sha256(file.read() + python.encode()).hexdigest()
-    stamp_file = os.path.join(folder, "ready")
-    if os.path.exists(stamp_file) and open(stamp_file).read() == stamp:
-        return folder
-    say("setting up %s with %s …" % (os.path.relpath(folder, ROOT), python))
-    subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
-    pip = [
-        os.path.join(folder, "bin", "python"),
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-    ]
-    subprocess.run([*pip, "--upgrade", "pip>=25.1"], check=True)
-    subprocess.run(
-        [*pip, "--editable", ROOT, *(["--group", ROOT + "/pyproject.toml:dev"] if dev else [])], check=True
-    )
-    with open(stamp_file, "w") as file:
-        file.write(stamp)
-    return folder
+    """The folder of programs of an environment for this version, ready to use."""
+    folder = ROOT / ".venv" / (version if dev else "user")
+    stamp = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + python.encode()).hexdigest()
+    ready = folder / "ready"
+    if not ready.exists() or ready.read_text() != stamp:
+        say(f"setting up {folder.relative_to(ROOT)} with {python} …")
+        subprocess.run([python, "-m", "venv", "--clear", str(folder)], check=True)
+        pip = [
+            str(folder / "bin" / "python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ]
+        subprocess.run([*pip, "--upgrade", "pip>=25.1"], check=True)
+        group = ["--group", f"{ROOT / 'pyproject.toml'}:dev"] if dev else []
+        subprocess.run([*pip, "--editable", str(ROOT), *group], check=True)
+        ready.write_text(stamp)
+    return folder / "bin"
 
 
 def main_version():
@@ -94,15 +84,12 @@ def main_version():
         "    apt-get install python3 python3-venv     (Debian, Ubuntu)\n"
         "    brew install python@3.13                 (macOS)"
     )
-    sys.exit(3)
+    return sys.exit(3)
 
 
 def run(arguments, dev):
-    version, python = main_version()
-    folder = environment(version, python, dev)
-    command = os.path.join(folder, "bin", arguments[0])
-    os.chdir(ROOT)
-    return subprocess.call([command, *arguments[1:]])
+    programs = environment(*main_version(), dev=dev)
+    return subprocess.call([str(programs / arguments[0]), *arguments[1:]], cwd=str(ROOT))
 
 
 def fast(arguments):
@@ -112,14 +99,14 @@ def fast(arguments):
     for version, python in pythons.items():
         if python is None:
             continue
-        pytest = os.path.join(environment(version, python), "bin", "pytest")
-        say("\n=== fast tests on Python %s" % version)
-        if subprocess.call([pytest, "-q", "-n", "2", "-m", "not (%s)" % SLOW, *arguments], cwd=ROOT):
+        pytest = environment(version, python) / "pytest"
+        say(f"\n=== fast tests on Python {version}")
+        if subprocess.call([str(pytest), "-q", "-n", "2", "-m", f"not ({SLOW})", *arguments], cwd=str(ROOT)):
             failed.append(version)
     if missing:
-        say("\n!!! not tested, because not found here: Python %s" % ", ".join(missing))
+        say(f"\n!!! not tested, because not found here: Python {', '.join(missing)}")
     if failed:
-        say("\n!!! the fast tests failed on Python %s" % ", ".join(failed))
+        say(f"\n!!! the fast tests failed on Python {', '.join(failed)}")
     return 1 if failed or len(missing) == len(VERSIONS) else 0
 
 

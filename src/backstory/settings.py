@@ -16,6 +16,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from backstory.atomic import write_atomic
 from backstory.errors import UsageError
+from backstory.hook.made import SOURCES
 from backstory.paths import Home
 
 
@@ -24,9 +25,6 @@ def _setting(default: Any, doc: str, choices: tuple[str, ...] = ()) -> Any:
     if isinstance(default, tuple):
         return field(default_factory=lambda: default, metadata=metadata)
     return field(default=default, metadata=metadata)
-
-
-SOURCES = ("startup", "resume", "clear", "compact", "fork")
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,12 @@ class Memory:
         hits: list[dict[str, Any]] = self.ask("search", words, "--cwd", str(project))["hits"]
         return hits
 
+    def timeline(self, project: Path) -> list[dict[str, Any]]:
+        """What happened there, newest first, once everything captured has been stored."""
+        self.drained()
+        events: list[dict[str, Any]] = self.ask("timeline", "--cwd", str(project))["events"]
+        return events
+
     def spooled(self) -> list[Path]:
         """What hooks have left and no worker has taken."""
         spool = self.home / "spool"
@@ -81,7 +87,9 @@ class Memory:
         try:
             eventually("the spool is empty", lambda: not self.spooled(), seconds)
         except AssertionError as late:
-            late.add_note("left: " + ", ".join(f"{f.name} ({f.stat().st_size} bytes)" for f in self.spooled()))
+            late.add_note(
+                "left: " + ", ".join(f"{f.name} ({f.stat().st_size} bytes)" for f in self.spooled())
+            )
             raise
 
     def database(self) -> Path:

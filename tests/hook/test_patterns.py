@@ -56,12 +56,19 @@ def test_a_clean_text_loads_no_module_but_our_own() -> None:
         f"import sys; sys.path.insert(0, {str(Path(backstory.__file__).parent.parent)!r}); old = set(sys.modules)\n"
         "from backstory.hook.redact import Redactor\n"
         "redactor = Redactor(off=('phone',))\n"
-        "assert not redactor.suspicious('{\"input_tokens\": 12, \"author\": \"me\", \"key\": \"a-b\"}')\n"
+        'assert not redactor.suspicious(\'{"input_tokens": 12, "author": "me", "key": "a-b"}\')\n'
         "assert redactor.redact('The tests pass now: 12 of 12 — fine.')\n"
         "print(*sorted(set(sys.modules) - old))\n"
     )
-    run = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["backstory", "backstory.hook", "backstory.hook.patterns", "backstory.hook.redact"]
+    run = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == [
+        "backstory",
+        "backstory.hook",
+        "backstory.hook.patterns",
+        "backstory.hook.redact",
+    ]
 
 
 GOES = {
@@ -103,11 +110,17 @@ GOES = {
         r"https:\/\/me:pa55@git.acme.com\/x",
     ],
     "private-key": [
-        "-----BEGIN OPENSSH PRIVATE " + "KEY-----\\nb3BlbnNzaC1rZXktdjEAAAAABG5v\\n-----END OPENSSH PRIVATE KEY-----",
+        "-----BEGIN OPENSSH PRIVATE "
+        + "KEY-----\\nb3BlbnNzaC1rZXktdjEAAAAABG5v\\n-----END OPENSSH PRIVATE KEY-----",
         "-----BEGIN PRIVATE " + "KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nMIIEvQIBADAN",  # cut off
         "-----BEGIN EC PRIVATE " + "KEY-----\nProc-Type: 4,ENCRYPTED\n\nMHcCAQEEIOoGAbNuXkGy3zzn0xDq",
     ],
-    "email": ["contact jane.doe@acme.co.uk please", "<a.b+c@mail.acme.com>", "mailto:jane@acme.io", "jane@163.com"],
+    "email": [
+        "contact jane.doe@acme.co.uk please",
+        "<a.b+c@mail.acme.com>",
+        "mailto:jane@acme.io",
+        "jane@163.com",
+    ],
     "ip": [
         "host 8.8.8.8",
         "http://8.8.8.8/x",
@@ -119,7 +132,13 @@ GOES = {
         "user@52.95.110.1",
     ],
     "ssn": ["123-45-6789", "SSN: 219 45 6789", "ssn=219-45-6789,"],
-    "card": ["4111111111111111", "5500-0000-0000-0004", "378282246310005", "3782 822463 10005", "6011000990139424"],
+    "card": [
+        "4111111111111111",
+        "5500-0000-0000-0004",
+        "378282246310005",
+        "3782 822463 10005",
+        "6011000990139424",
+    ],
     "phone": [
         "415-555-2671",
         "415.555.2671",

@@ -35,7 +35,10 @@ def test_what_is_found_is_counted_by_name() -> None:
 
 def test_the_more_special_row_names_what_two_rows_find() -> None:
     assert REDACTOR.redact(f"GITHUB_TOKEN={TOKEN}") == "GITHUB_TOKEN=[redacted:github-token]"
-    assert REDACTOR.redact(f"https://me:{TOKEN}@github.com/x") == "https://me:[redacted:github-token]@github.com/x"
+    assert (
+        REDACTOR.redact(f"https://me:{TOKEN}@github.com/x")
+        == "https://me:[redacted:github-token]@github.com/x"
+    )
 
 
 # --- Private ----------------------------------------------------------------------------------------
@@ -62,11 +65,25 @@ def test_private_spans_go(text: str, clean: str) -> None:
 
 # --- Hidden -----------------------------------------------------------------------------------------
 
-TRICKS = ["\u200b", "\u00ad", "\ufeff", "\x00", "\x7f", "\u2060", "\u202e", "\x1b[31m", "\x1b[0;1m", "\ud800", "\\\n"]
+TRICKS = [
+    "\u200b",
+    "\u00ad",
+    "\ufeff",
+    "\x00",
+    "\x7f",
+    "\u2060",
+    "\u202e",
+    "\x1b[31m",
+    "\x1b[0;1m",
+    "\ud800",
+    "\\\n",
+]
 
 
 @pytest.mark.parametrize("trick", TRICKS, ids=ascii)
-@pytest.mark.parametrize("row", [row for row in ROWS if "\n" not in row.example], ids=lambda row: f"{row.name}-{row.how}")
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if "\n" not in row.example], ids=lambda row: f"{row.name}-{row.how}"
+)
 def test_unseen_characters_hide_nothing(row: object, trick: str) -> None:
     example: str = row.example  # type: ignore[attr-defined]
     for at in (len(example) // 3, len(example) // 2, len(example) - 2):
@@ -97,8 +114,15 @@ def test_escapes_of_nested_json_hide_nothing() -> None:
 def test_tool_payloads_are_scrubbed_in_every_corner() -> None:  # CCE-66
     payload = {
         "tool_name": "Bash",
-        "tool_input": {"command": f"curl -H 'Authorization: token {TOKEN}' https://api.acme.dev", "timeout": 5},
-        "tool_response": {"stdout": "mail jane@acme.com\n", "env": [{"DB_PASSWORD": "hunter2xyz"}], "ok": True},
+        "tool_input": {
+            "command": f"curl -H 'Authorization: token {TOKEN}' https://api.acme.dev",
+            "timeout": 5,
+        },
+        "tool_response": {
+            "stdout": "mail jane@acme.com\n",
+            "env": [{"DB_PASSWORD": "hunter2xyz"}],
+            "ok": True,
+        },
         "headers": {"Authorization": "Basic dXNlcjpwYXNz", "X-Api-Key": ["k9J2mQ8xW4"]},
         "answers": {f"is {TOKEN} yours?": "yes"},
     }
@@ -108,7 +132,11 @@ def test_tool_payloads_are_scrubbed_in_every_corner() -> None:  # CCE-66
             "command": "curl -H 'Authorization: token [redacted:github-token]' https://api.acme.dev",
             "timeout": 5,
         },
-        "tool_response": {"stdout": "mail [redacted:email]\n", "env": [{"DB_PASSWORD": "[redacted:secret]"}], "ok": True},
+        "tool_response": {
+            "stdout": "mail [redacted:email]\n",
+            "env": [{"DB_PASSWORD": "[redacted:secret]"}],
+            "ok": True,
+        },
         "headers": {"Authorization": "Basic [redacted:authorization]", "X-Api-Key": ["[redacted:secret]"]},
         "answers": {"is [redacted:github-token] yours?": "yes"},
     }
@@ -118,7 +146,13 @@ def test_tool_payloads_are_scrubbed_in_every_corner() -> None:  # CCE-66
 @pytest.mark.parametrize(
     "value",
     [
-        {"password": "string", "token": "", "secret": None, "api_key": 12345678901234, "max_tokens": "40960000"},
+        {
+            "password": "string",
+            "token": "",
+            "secret": None,
+            "api_key": 12345678901234,
+            "max_tokens": "40960000",
+        },
         {"password": "Must have 8 characters", "author": "jane2000", "key": "a1b2c3d4e5f6"},
         {"password": {"type": "string", "minLength": 8}, "tokens": ["a1b2c3d4e5f6"]},
     ],
@@ -174,8 +208,30 @@ def test_users_can_add_rows() -> None:
 # --- Properties -------------------------------------------------------------------------------------
 
 examples = st.sampled_from([row.example for row in ROWS])
-names = ["password", "api_key", "apiKey", "token", "next_token", "auth", "secret", "--token", "PWD", "tokens", "key"]
-values = ["hunter2xyz", "k9J2mQ8xW4", "get_token()", "${X}", "changeme", "9f8e7d6c5b4a3210", "abc", "A b1!", "/a/b1"]
+names = [
+    "password",
+    "api_key",
+    "apiKey",
+    "token",
+    "next_token",
+    "auth",
+    "secret",
+    "--token",
+    "PWD",
+    "tokens",
+    "key",
+]
+values = [
+    "hunter2xyz",
+    "k9J2mQ8xW4",
+    "get_token()",
+    "${X}",
+    "changeme",
+    "9f8e7d6c5b4a3210",
+    "abc",
+    "A b1!",
+    "/a/b1",
+]
 assignments = st.builds(
     "{}{}{}{}{}".format,
     st.sampled_from(names),
@@ -187,11 +243,31 @@ assignments = st.builds(
 near = st.builds(lambda text, at: text[:at] + text[at + 1 :], examples, st.integers(0, 60))
 cut = st.builds(lambda text, at: text[: at + 1], examples, st.integers(5, 60))
 hidden = st.builds(
-    lambda text, at, trick: text[:at] + trick + text[at:], examples, st.integers(0, 60), st.sampled_from(TRICKS)
+    lambda text, at, trick: text[:at] + trick + text[at:],
+    examples,
+    st.integers(0, 60),
+    st.sampled_from(TRICKS),
 )
-bits = ["<private>", "</private>", "[redacted:", "[private]", "]", "@", "://", ":", ".", "-", "+", "1.2.3.4", "sk-", "gh"]
+bits = [
+    "<private>",
+    "</private>",
+    "[redacted:",
+    "[private]",
+    "]",
+    "@",
+    "://",
+    ":",
+    ".",
+    "-",
+    "+",
+    "1.2.3.4",
+    "sk-",
+    "gh",
+]
 noise = st.one_of(
-    st.sampled_from([*bits, "\\", "\\n", "\n", " ", '"', "é", "\u212a", "\u0130", "—", "v", "=", "Author: ", "ssh "]),
+    st.sampled_from(
+        [*bits, "\\", "\\n", "\n", " ", '"', "é", "\u212a", "\u0130", "—", "v", "=", "Author: ", "ssh "]
+    ),
     st.text(max_size=12),
     st.text("0123456789-. +()", max_size=24),
     st.text("abcdefABCDEF0123456789_-", max_size=40),
@@ -202,7 +278,8 @@ texts = st.lists(st.one_of(examples, near, cut, hidden, assignments, noise, nois
 structures = st.recursive(
     st.one_of(st.none(), st.integers(), texts),
     lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.one_of(st.sampled_from(names), noise), inner, max_size=3)
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.one_of(st.sampled_from(names), noise), inner, max_size=3),
     ),
     max_leaves=6,
 )

@@ -13,10 +13,11 @@ import marshal
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from backstory.agents import AGENTS
 from backstory.atomic import make_private_dir, write_atomic
 from backstory.hook.command import quote_sh
 
@@ -105,10 +106,20 @@ def _script(home: Path, python: str) -> bytes:
         "@CAT@": _tool("cat"),
         "@MKDIR@": _tool("mkdir"),
     }
+    hooks = [hook for agent in AGENTS.values() for hook in agent.hooks]
     text = (_PACKAGE / "hook" / "hook.sh").read_text("utf-8")
+    text = text.replace("@ANSWERING@", _alternatives(hook.name for hook in hooks if hook.answers))
+    text = text.replace(
+        "@WAKING@", _alternatives(hook.name for hook in hooks if hook.wakes and not hook.answers)
+    )
     for placeholder, value in values.items():
         text = text.replace(placeholder, quote_sh(value))
     return os.fsencode(text)
+
+
+def _alternatives(names: Iterable[str]) -> str:
+    """The pattern of a shell's `case` that stands for these event names."""
+    return " | ".join(sorted(set(names)))
 
 
 def _tool(name: str) -> str:

@@ -30,6 +30,7 @@ class Privacy:
     def __init__(self, settings: Settings) -> None:
         self._redactor = Redactor(off=tuple(settings.privacy_redact_off))
         self._paths = _globs(settings.privacy_ignore_paths)
+        self._hints = _literals(settings.privacy_ignore_paths)
         folders = [str(Path(glob).expanduser()) for glob in settings.privacy_ignore_projects]
         self._folders = _globs([*folders, *(glob.rstrip("/") + "/*" for glob in folders)])
         self._tools = _globs(settings.capture_skip_tools)
@@ -110,7 +111,10 @@ class Privacy:
         if event.action in _TOUCHES:
             return self._ignores(event.target)
         if event.action is Action.RUN:
-            return any(map(self._ignores, _WORD.findall(event.target)))
+            command = event.target
+            return any(hint in command for hint in self._hints) and any(
+                map(self._ignores, _WORD.findall(command))
+            )
         if event.action is Action.FIND:
             given = payload.get("tool_input")
             values = given.values() if isinstance(given, dict) else ()
@@ -131,6 +135,11 @@ def _globs(globs: Iterable[str]) -> Callable[[str], bool] | None:
         return None
     match = re.compile(pattern).match
     return lambda text: match(text) is not None
+
+
+def _literals(globs: Iterable[str]) -> list[str]:
+    """Of each glob its longest part without wildcards: where none of them stands, no glob matches."""
+    return ["" if "[" in glob else max(glob.replace("?", "*").split("*"), key=len) for glob in globs]
 
 
 def _attempt(read: Callable[[Payload], list[Event]], clean: object) -> list[Event]:

@@ -47,7 +47,9 @@ def distil_session(session: Session, events: Sequence[StoredEvent], limits: Limi
 
 def _told_once(drafts: list[Draft]) -> list[Draft]:
     """Leave out a wish that a decision says already."""
-    decided = [draft.text for draft in drafts if draft.kind is MemoryKind.DECISION and draft.said_by == "user"]
+    decided = [
+        draft.text for draft in drafts if draft.kind is MemoryKind.DECISION and draft.said_by == "user"
+    ]
     return [
         draft
         for draft in drafts

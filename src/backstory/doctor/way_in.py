@@ -67,7 +67,7 @@ def script(app: App) -> Iterator[Check]:
     python = interpreter(app.home) or ""
     if not os.access(path, os.R_OK | os.X_OK):
         yield fail("hook script", f"{path} cannot be run", f"run `chmod 700 {shlex.quote(str(path))}`")
-    elif not _current(app, python):
+    elif not hookfiles.hook_files_current(app.home.root, python):
         yield warn("hook script", f"{path} is of another version of Backstory or Python", f"{_INSTALL}`")
     else:
         yield ok("hook script", f"{path}, current")
@@ -207,18 +207,3 @@ def _cannot(*command: str) -> str:
         return str(error)
     last = run.error.decode("utf-8", "replace").strip().rpartition("\n")[2]
     return "" if run.code == 0 else last or f"exit {run.code}"
-
-
-def _current(app: App, python: str) -> bool:
-    """Whether the hook's files are those that this Backstory would write for that interpreter."""
-    wanted = hookfiles._script(app.home.root, python)
-    stamp = hookfiles._stamp(hookfiles._sources(), wanted)
-    folder = app.home.hook
-    return (folder / "hook.sh").read_bytes() == wanted and _bytes(folder / "stamp") == stamp
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""

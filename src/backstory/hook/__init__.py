@@ -15,10 +15,13 @@ identity.py  which project a folder belongs to, by reading git's files
 remote.py    a git remote in one spelling
 globs.py     the ignore globs of the settings
 payload.py   JSON without the json module
+windows_paths.py  payloads whose backslashes were not escaped
 patterns.py  the table of secrets and personal data
 redact.py    takes them out of a text
 overlay.py   rows from what is still in the spool
+neutral.py   text that cannot pretend to be anything but a quoted note
 brief.py     rows to the text that a starting session receives
+made.py      the brief for one start of a session
 __main__.py  the answering hook
 windows.py   both hooks in one process, for Windows
 """

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 DEADLINE_MS = 2_000
 LOG_BYTES = 256 * 1024
-_FILE_BYTES = 4 * 1024 * 1024
 _LOST = "Backstory could not write this session's start to its spool; `backstory doctor` explains."
 _TOP_LEVEL_ANSWER = ("copilot",)  # all others want it inside hookSpecificOutput, and Codex nothing beside it
 
@@ -41,13 +40,11 @@ def main(argv: list[str]) -> None:
 
 def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -> str:
     """What to print for this payload; leaves the receipt. Empty if there is nothing to say."""
-    from backstory.hook import brief, overlay, spool
-    from backstory.hook.globs import ignores_folder
-    from backstory.hook.identity import project_id, resolve, session_id
+    from backstory.hook import made, spool
     from backstory.hook.payload import BadPayload, encode, parse
 
-    settings = _json_file(os.path.join(home, "hook", "settings.json"))
-    deadline = _number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
+    settings = made.json_file(os.path.join(home, "hook", "settings.json"))
+    deadline = made.number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
     _arm(deadline)
     until = time.monotonic() + deadline / 2  # the rest is for printing what was found until then
     if lost:
@@ -57,56 +54,39 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
     cwd = payload.get("cwd")
     if not isinstance(cwd, str) or not cwd:
         raise BadPayload("no cwd")
-    if ignores_folder(cwd, settings.get("ignore_projects") or []):
-        return ""
-    source = str(payload.get("source") or "startup")
-    if source not in ("startup", "resume", "clear", "compact", "fork"):
+    source = str(payload.get("source"))
+    if source not in made.SOURCES:
         source = "startup"
-    if source not in settings.get("sources", [source]):
-        return ""
-
     native = str(payload.get("session_id") or payload.get("sessionId") or "")
-    own = session_id(agent, native) if native else ""
-    place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or ())
-    briefs = os.path.join(home, "briefs")
-    project = _json_file(os.path.join(briefs, f"{project_id(place.identity)}.json"))
-    session = _json_file(os.path.join(briefs, "sessions", f"{own}.json")) if own else {}
-    try:
-        forgotten = project.get("forgotten") or ()
-        waiting = overlay.rows(
-            os.path.join(home, "spool"), place, settings, _Redact(settings), forgotten, until
-        )
-    except Exception as error:  # what the worker has prepared is worth giving without it
-        log(home, agent, event, error)
-        waiting = []
-    rows = brief.choose(source, brief.rows_of(project.get("rows")), session, waiting, own)
-    now = time.time_ns() // 1_000_000
-    notices = [str(notice) for notice in project.get("notices") or []]
-    made = brief.compose(
-        rows,
-        str(project.get("name") or place.name),
-        now,
-        [_LOST, *notices] if lost else notices,
-        _number(settings.get("budget_chars"), brief.CHARS),
-        _number(settings.get("budget_tokens"), brief.TOKENS),
+    told = made.brief_for(
+        home,
+        settings,
+        cwd,
+        agent,
+        source,
+        native,
+        _Redact(settings),
+        until,
+        (_LOST,) if lost else (),
+        failed=lambda error: log(home, agent, event, error),
     )
     _arm(0)
-    if not made.text:
+    if not told.text:
         return ""
     receipt = {
         "session_id": native,
         "cwd": cwd,
         "source": source,
-        "shown": made.shown,
-        "chars": len(made.text),
-        "tokens": round(made.tokens),
-        "at": now,
+        "shown": told.shown,
+        "chars": len(told.text),
+        "tokens": round(told.tokens),
+        "at": time.time_ns() // 1_000_000,
     }
     try:
         spool.write(os.path.join(home, "spool"), agent, spool.RECEIPT, encode(receipt).encode())
     except OSError as error:  # a full disk: the brief is worth more than its receipt
         log(home, agent, event, error)
-    return shape(agent, event, made.text)
+    return shape(agent, event, told.text)
 
 
 def shape(agent: str, event: str, text: str) -> str:
@@ -142,24 +122,6 @@ def _arm(seconds: float) -> None:
     except ImportError:  # Windows: the agent's own timeout must do
         return
     setitimer(ITIMER_REAL, seconds)
-
-
-def _json_file(path: str) -> "dict[str, Any]":
-    """A prepared file; a missing or broken one is an empty one."""
-    from backstory.hook.identity import read_file
-    from backstory.hook.payload import BadPayload, parse
-
-    data = read_file(path, _FILE_BYTES)
-    if not data:
-        return {}
-    try:
-        return parse(data)
-    except (BadPayload, SystemError):  # the second is what Python 3.11's C scanner makes of an error
-        return {}
-
-
-def _number(value: object, default: int) -> int:
-    return value if isinstance(value, int) and value > 0 else default
 
 
 def read_stdin() -> bytes:

@@ -23,9 +23,8 @@ answers=  # the agent waits for what we print
 wakes=    # a worker should look at the spool
 
 case $BACKSTORY_EVENT in
-    SessionStart | sessionStart) answers=1 wakes=1 ;;
-    Stop | StopFailure | SessionEnd | PreCompact) wakes=1 ;;
-    agentStop | sessionEnd | preCompact | AfterAgent) wakes=1 ;;
+    @ANSWERING@) answers=1 wakes=1 ;;
+    @WAKING@) wakes=1 ;;
 esac
 
 # A mark is an empty file whose name tells the reason: that much can be written on a full disk too.

@@ -3,7 +3,8 @@
 A row is (name, anchors, pattern, example, judge, how). The anchors are literals of which at least one
 stands in every text the pattern can match, so a row without its anchor is never run. The pattern is a
 plain string, compiled by the engine only when it is needed. The judge sees a match and answers where
-the span to replace ends, or 0 to leave it alone (negative: and skip to there): that is where placeholders, code and versions escape.
+the span to replace ends, or 0 to leave it alone (or -N, and go on at N): that is where placeholders, code
+and versions escape.
 
 `how` says where anchors are looked for, and how matches are found (runs and shapes: see redact.py):
   equals  in the text as it is, if it has an equals sign; the pattern is searched for
@@ -149,7 +150,7 @@ def looks_secret(value: str, human: bool, quoted: bool) -> bool:
         return False
     if "://" in value or "${" in value or "{{" in value or "$(" in value:
         return False
-    grain = Grain(value)
+    grain = Grain(value[:64])
     if value[0] in "/~." and not any(size >= 16 and turns >= 5 for size, _, _, turns in grain.parts):
         return False  # a path
     if grain.random():
@@ -634,7 +635,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "jwt",
         ("eyJ",),
-        rf"eyJ{_B}{{17,}}\.{_B}{{10,}}(?:\.{_B}*){{0,3}}",
+        rf"eyJ(?:(?<!{_B}eyJ)|(?<=\\[nrt]eyJ)){_B}{{17,}}+\.{_B}{{10,}}+(?:\.{_B}*+){{0,3}}",
         "ey" + "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.c2lnbmF0dXJlLW9mLTQy",
         token,
         "run",

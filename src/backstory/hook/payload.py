@@ -89,7 +89,7 @@ def _value(text: str) -> object:
         raise BadPayload("truncated" if stop.value == len(text) else "not json") from None
     except RecursionError:
         raise BadPayload("nested too deeply") from None
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, SystemError) as error:  # the last: 3.11 without the json module
         where = getattr(error, "pos", 0)
         unfinished = where >= len(text) or str(error).startswith("Unterminated string")
         raise BadPayload("truncated" if unfinished else "not json") from None

@@ -139,7 +139,13 @@ class Claude:
         return self.memory.user_home / ".claude" / "settings.json"
 
     def start(
-        self, prompt: str, *, resume: str = "", cwd: Path | None = None, faults: tuple[str, ...] = ()
+        self,
+        prompt: str,
+        *,
+        resume: str = "",
+        fork: bool = False,
+        cwd: Path | None = None,
+        faults: tuple[str, ...] = (),
     ) -> subprocess.Popen[str]:
         """Begins a headless run; who calls this ends it."""
         return subprocess.Popen(
@@ -147,7 +153,7 @@ class Claude:
                 *self.loopback.inside(*faults), str(self.program), "-p", prompt,
                 "--dangerously-skip-permissions",
                 "--output-format", "stream-json", "--verbose", "--include-hook-events",
-                *(["--resume", resume] if resume else []),
+                *(["--resume", resume] if resume else []), *(["--fork-session"] if fork else []),
             ],
             env=self.environment, cwd=cwd or self.project,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -168,11 +174,10 @@ class Claude:
             process.returncode, time.monotonic() - began, stderr, stream, main, self.transcripts(session)
         )
 
-    def run(
-        self, prompt: str, *, resume: str = "", cwd: Path | None = None, faults: tuple[str, ...] = ()
-    ) -> Run:
+    def run(self, prompt: str, **how: Any) -> Run:
+        """A headless run to its end; `how` is as for `start`."""
         since = len(self.model.requests)
-        return self.finish(self.start(prompt, resume=resume, cwd=cwd, faults=faults), since)
+        return self.finish(self.start(prompt, **how), since)
 
     def transcripts(self, session: str) -> list[Path]:
         return sorted((self.memory.user_home / ".claude" / "projects").glob(f"*/{session}.jsonl"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from ..model import Read, Say, Shell, Wait, Write
 from .claude import Claude, Run
@@ -40,10 +41,10 @@ def begin_migration(agent: Claude) -> None:
     )
 
 
-def look_around(agent: Claude, *, cwd: Path | None = None, resume: str = "") -> Run:
+def look_around(agent: Claude, **how: Any) -> Run:
     """The session that profits: it only asks, so all it knows of the past is what it was told."""
     agent.model.when("Where were we", Say("Let me see."))
-    run = agent.run("Where were we?", cwd=cwd, resume=resume)
+    run = agent.run("Where were we?", **how)
     run.assert_undisturbed("Let me see.")
     return run
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ..memory import eventually
 from ..model import Edit, Read, Say, Shell, Task, Write
 from .claude import Claude
 from .story import add_greeting, look_around, row
@@ -41,15 +40,14 @@ def test_cmem_2_the_end_of_a_turn_is_recorded_even_when_there_is_nothing_to_reme
     assert [hook.outcome for hook in run.hooks if hook.event == "Stop"] == ["success"]
     agent.memory.drained()
 
-    status = agent.memory.status()
-    assert (status["sessions"], status["quarantined"], status["duplicates"]) == (1, 0, 0)
-    assert status["events"] >= 4  # the start, the prompt, the answer, the end
+    kinds = [event["kind"] for event in reversed(agent.memory.timeline(agent.project))]
+    assert kinds == ["session_started", "prompt", "said", "turn_ended", "session_ended"]
 
 
 def test_cm_13_the_worker_outlives_the_hook_and_the_agent_and_then_rests(agent: Claude) -> None:
     add_greeting(agent)
 
-    agent.memory.drained(5)  # the agent has ended: whoever does this was not its child any more
+    agent.memory.drained(5)  # the agent has ended: whoever does this is not its child any more
     agent.memory.rests()
     assert agent.memory.status()["memories"] > 0
 
@@ -74,20 +72,30 @@ def test_the_next_session_sees_what_failed_and_what_fixed_it(agent: Claude) -> N
     row(brief, "check_reader.py", "reader.py")
 
 
-def test_what_a_sub_agent_did_is_known_and_labelled_as_its(agent: Claude) -> None:
+def survey(agent: Claude) -> None:
+    """A session whose only work is done by the sub-agent that it sends."""
     agent.model.when("Survey the project", Task("Count the modules"), Say("Surveyed."))
-    agent.model.when(
-        "Count the modules",
-        Write(str(agent.project / "survey.md"), "# Modules\n"),
-        Say("One module, counted."),
-    )
+    survey_file = Write(str(agent.project / "survey.md"), "# Modules\n")
+    agent.model.when("Count the modules", survey_file, Say("One module, counted."))
     agent.run("Survey the project").assert_undisturbed("Surveyed.")
-    agent.memory.drained()
 
-    brief = look_around(agent).brief
 
-    assert "survey.md" in brief
-    assert agent.memory.status()["sessions"] == 2, "a sub-agent belongs to its session, it is none of its own"
+def test_what_a_sub_agent_did_is_labelled_and_linked_to_who_sent_it(agent: Claude) -> None:
+    survey(agent)
+
+    events = agent.memory.timeline(agent.project)
+    asked = next(event for event in events if event["kind"] == "prompt")
+    written = next(event for event in events if event["target"].endswith("survey.md"))
+    assert (asked["subagent"], bool(written["subagent"])) == ("", True)
+    its_session = agent.memory.ask("show", written["session"])["session"]
+    assert (its_session["parent"], its_session["subagent_type"]) == (asked["session"], "general-purpose")
+
+
+def test_the_next_session_knows_what_a_sub_agent_did(agent: Claude) -> None:
+    survey(agent)
+    agent.memory.rests()
+
+    assert "survey.md" in look_around(agent).brief
 
 
 def test_what_the_agent_recalled_itself_does_not_become_memory(agent: Claude) -> None:
@@ -100,9 +108,34 @@ def test_what_the_agent_recalled_itself_does_not_become_memory(agent: Claude) ->
     found = str(asking.requests[-1].body["messages"][-1]["content"])
     assert "greeting.py" in found, "the agent was told what the search found"
 
-    agent.memory.drained()
-    eventually("both sessions are stored", lambda: agent.memory.status()["sessions"] == 2)
-    assert [
-        hit for hit in agent.memory.search("greeting", agent.project) if hit["session"] == asking.session
-    ] == []
+    recalled = [event for event in agent.memory.timeline(agent.project) if event["recalled"]]
+    assert [event["target"] for event in recalled if event["tool"] == "Bash"] == [
+        "backstory search greeting --cwd ."
+    ]
+    agent.memory.rests()
+    hits = agent.memory.search("greeting", agent.project)
+    assert hits
+    assert [hit for hit in hits if hit["session"] == recalled[0]["session"]] == []
     assert "backstory search greeting" not in look_around(agent).brief
+
+
+def test_installed_twice_it_still_speaks_and_stores_once(agent: Claude) -> None:
+    agent.memory.cli("install", "claude-code", "--yes", "--project", cwd=agent.project)
+    add_greeting(agent)
+
+    run = look_around(agent)
+
+    assert len(run.requests[0].injections()) == 1
+    prompts = [event for event in agent.memory.timeline(agent.project) if event["kind"] == "prompt"]
+    assert len(prompts) == 2
+
+
+def test_an_agent_that_the_memory_itself_started_is_left_alone(agent: Claude) -> None:
+    add_greeting(agent)
+    agent.memory.drained()
+    agent.extra["BACKSTORY_GUARD"] = "1"
+
+    run = look_around(agent)
+
+    assert run.requests[0].injections() == []
+    assert agent.memory.status()["sessions"] == 1

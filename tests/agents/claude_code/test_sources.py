@@ -34,6 +34,17 @@ def test_cmem_20_resuming_again_and_again_piles_nothing_up(agent: Claude) -> Non
     assert and_again.requests[0].injected_context().count("farewell.py") >= 1
 
 
+def test_a_forked_session_is_told_only_what_the_first_one_has_missed(agent: Claude) -> None:
+    first = add_greeting(agent)
+    add_farewell(agent)
+
+    forked = look_around(agent, resume=first.session, fork=True)
+
+    assert forked.session != first.session
+    assert "farewell.py" in forked.brief
+    assert "greeting.py" not in forked.brief, "that stands in the conversation it was forked from"
+
+
 def test_cmem_21_a_compacted_session_gets_its_own_checkpoint_first(agent: Claude) -> None:
     first = add_greeting(agent)
     add_farewell(agent)

@@ -1,0 +1,78 @@
+"""The brief for one start of a session: may this folder be briefed, which project is it, what has the worker
+prepared, what still waits in the spool, which rows, which text. The hook and `backstory brief` both ask here.
+"""
+
+import os
+import time
+
+from backstory.hook import brief, overlay
+from backstory.hook.globs import ignores_folder
+from backstory.hook.identity import project_id, read_file, resolve, session_id
+from backstory.hook.payload import BadPayload, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+SOURCES = ("startup", "resume", "clear", "compact", "fork")
+_FILE_BYTES = 4 * 1024 * 1024
+
+
+def brief_for(
+    home: str,
+    settings: "dict[str, Any]",
+    cwd: str,
+    agent: str,
+    source: str,
+    native: str,
+    redact: "Callable[[str], str]",
+    until: float = 0.0,
+    notices: tuple[str, ...] = (),
+    failed: "Callable[[Exception], None] | None" = None,
+    project: str = "",
+) -> brief.Brief:
+    """What a session of `agent` that starts in `cwd` is told; `native` is the agent's own id of it, or "".
+
+    Looking through the spool stops at monotonic `until`; what goes wrong there is reported to `failed`, and
+    the prepared rows are given without it. `project` names the project of a folder that is gone.
+    """
+    if ignores_folder(cwd, settings.get("ignore_projects") or []) or source not in settings.get(
+        "sources", SOURCES
+    ):
+        return brief.Brief("", [])
+    own = session_id(agent, native) if native else ""
+    place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or ())
+    briefs = os.path.join(home, "briefs")
+    prepared = json_file(os.path.join(briefs, f"{project or project_id(place.identity)}.json"))
+    session = json_file(os.path.join(briefs, "sessions", f"{own}.json")) if own else {}
+    try:
+        forgotten = prepared.get("forgotten") or ()
+        waiting = overlay.rows(os.path.join(home, "spool"), place, settings, redact, forgotten, until)
+    except Exception as error:
+        if failed is None:
+            raise
+        failed(error)
+        waiting = []
+    return brief.compose(
+        brief.choose(source, brief.rows_of(prepared.get("rows")), session, waiting, own),
+        str(prepared.get("name") or place.name),
+        time.time_ns() // 1_000_000,
+        [*notices, *(str(notice) for notice in prepared.get("notices") or [])],
+        number(settings.get("budget_chars"), brief.CHARS),
+        number(settings.get("budget_tokens"), brief.TOKENS),
+    )
+
+
+def json_file(path: str) -> "dict[str, Any]":
+    """A prepared file; a missing or broken one is an empty one."""
+    data = read_file(path, _FILE_BYTES)
+    try:
+        return parse(data) if data else {}
+    except BadPayload:
+        return {}
+
+
+def number(value: object, default: int) -> int:
+    """A setting that must be a positive number."""
+    return value if isinstance(value, int) and value > 0 else default
