@@ -31,6 +31,7 @@ user, home, project, file = desk.user, desk.home, desk.project, desk.file
 # --- what install writes ----------------------------------------------------------------------------------
 
 
+# CM-1
 def test_start_compaction_and_end_are_hooked_with_a_timeout_and_for_every_source_cm_1(
     home: Home, file: Path
 ) -> None:
@@ -54,6 +55,7 @@ def test_every_event_of_the_agent_gets_one_hook(home: Home, file: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell runs it")
+# CM-51, CCE-32
 def test_the_command_works_from_any_folder_and_without_a_path_cm_51_cce_32(
     home: Home, file: Path, tmp_path: Path
 ) -> None:
@@ -72,6 +74,7 @@ def test_the_command_works_from_any_folder_and_without_a_path_cm_51_cce_32(
     assert not list(elsewhere.iterdir())
 
 
+# CM-51
 def test_a_relative_home_is_written_down_absolutely_cm_51(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +85,7 @@ def test_a_relative_home_is_written_down_absolutely_cm_51(
     assert f"'{tmp_path}/memory/hook/hook.sh'" in handler["command"]
 
 
+# CCE-31
 def test_the_script_is_executable_and_refreshed_when_its_body_changes_cce_31(home: Home) -> None:
     install(home)
     script = home.hook / "hook.sh"
@@ -105,6 +109,7 @@ def test_user_settings_follow_claude_config_dir(
     assert not file.exists()
 
 
+# CCE-26
 def test_a_project_is_installed_in_its_own_local_settings_cce_26(
     home: Home, project: Path, file: Path
 ) -> None:
@@ -114,6 +119,7 @@ def test_a_project_is_installed_in_its_own_local_settings_cce_26(
     assert not file.exists()
 
 
+# CCE-26
 def test_a_project_whose_local_settings_git_would_commit_gets_a_warning_cce_26(
     home: Home, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +171,7 @@ def test_hooks_that_are_switched_off_are_told(home: Home, file: Path) -> None:
 # --- the user's file --------------------------------------------------------------------------------------
 
 
+# CCE-27
 def test_installing_twice_changes_nothing_and_says_so_cce_27(home: Home, file: Path, project: Path) -> None:
     file.write_text(THEIRS)
     block = instructions_file(CLAUDE, project)
@@ -184,6 +191,7 @@ def files_of(home: Home, *others: Path) -> list[Path]:
     return [*others, *(path for path in home.root.rglob("*") if path.is_file())]
 
 
+# CCE-28
 def test_hooks_and_words_of_the_user_stay_as_they_are_written_cce_28(home: Home, file: Path) -> None:
     file.write_text(THEIRS)
     made = install(home)
@@ -229,6 +237,7 @@ def test_ours_of_another_home_are_taken_over_and_never_doubled(
         ('{"hooks": {"Stop": {}}}', "1:20", 'the hooks of "Stop" must be an array'),
     ],
 )
+# CCE-30
 def test_a_file_that_is_not_valid_is_never_overwritten_cce_30(
     home: Home, file: Path, text: str, place: str, reason: str
 ) -> None:
@@ -243,6 +252,7 @@ def test_a_file_that_is_not_valid_is_never_overwritten_cce_30(
     assert not home.root.exists()
 
 
+# CCE-30
 def test_a_file_that_is_not_utf_8_is_never_overwritten_cce_30(home: Home, file: Path) -> None:
     file.write_bytes(b'{"a": "\xff"}')
     with pytest.raises(UsageError, match="is not UTF-8"):
@@ -302,6 +312,7 @@ def test_a_home_that_cannot_be_made_is_one_clear_failure_and_nothing_points_to_i
 # --- dry run ----------------------------------------------------------------------------------------------
 
 
+# CCE-34
 def test_a_plan_writes_nothing_and_its_diff_is_exactly_what_carrying_it_out_does_cce_34(
     home: Home, file: Path, project: Path, tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ TEXTS = st.lists(st.sampled_from(["# Title", "some words", "", "- é", "<!-- a c
 )
 
 
+# CCE-33
 def test_the_block_is_versioned_marked_and_three_lines_long_cce_33() -> None:
     first, *lines, last = instructions.BLOCK.splitlines()
     assert first == f"<!-- backstory:begin v{instructions.VERSION} -->"
@@ -27,6 +28,7 @@ def test_the_block_is_versioned_marked_and_three_lines_long_cce_33() -> None:
 
 
 @given(TEXTS)
+# CCE-33
 def test_putting_it_in_and_taking_it_out_gives_the_text_back_cce_33(text: str) -> None:
     more, action = instructions.put(text, FILE)
 
@@ -46,6 +48,7 @@ def test_putting_it_in_and_taking_it_out_gives_the_text_back_cce_33(text: str) -
         (f"above\r\n\r\n{OLD}\r\n", "above\r\n\r\n" + instructions.BLOCK.replace("\n", "\r\n") + "\r\n"),
     ],
 )
+# CCE-33
 def test_an_older_block_is_updated_in_place_cce_33(before: str, after: str) -> None:
     assert instructions.put(before, FILE) == (after, "update")
 

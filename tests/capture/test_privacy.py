@@ -1,6 +1,8 @@
 """What must not be kept is nowhere outside the spool: not in a text, not in a payload, not in the index."""
 
 import json
+import random
+import string
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +17,14 @@ from backstory.model import Action, Event, Kind
 from backstory.settings import Settings
 from tests.story import House, Story
 
+
+
+def noise(size: int) -> str:
+    """Characters as a key has them, the same each time."""
+    rng = random.Random(size)
+    return "".join(rng.choice(string.ascii_letters + string.digits) for _ in range(size))
+
+
 KEY = "".join(("AK", "IA", "QX7ZP3RT9WLM", "K2VD"))
 TOKEN = "ghp_" + "".join(reversed("8R7q6P5o4N3m2L1k0J9i8H7g6F5e4D3c2B1a"))
 SECRETS = {
@@ -22,11 +32,11 @@ SECRETS = {
     "github": TOKEN,
     "slack": "xoxb-" + "123456789012-1234567890123-" + "AbCdEfGhIjKlMnOpQrStUvWx",
     "stripe": "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc",
-    "openai": "sk-proj-" + "Ab3" * 16,
-    "anthropic": "sk-ant-api03-" + "Xy7" * 31,
+    "openai": "sk-proj-" + noise(48),
+    "anthropic": "sk-ant-api03-" + noise(93),
     "google": "AIza" + "SyD4x9Q2w8E7r6T5y4U3i2O1p0A9s8D7f6G",
     "jwt": ".".join(("eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1g")),
-    "pem": "-----BEGIN RSA " + "PRIVATE KEY-----\n" + "MIIEow" + "Ab3" * 300 + "\n-----END RSA " + "PRIVATE KEY-----",
+    "pem": "-----BEGIN RSA " + "PRIVATE KEY-----\n" + "MIIEow" + noise(900) + "\n-----END RSA " + "PRIVATE KEY-----",
     "assigned": "DB_PASSWORD=" + "tr0ub4dor-and-3",
     "url": "postgres://shop:" + "s3cr3t-pass" + "@db.internal.example/shop",
 }

@@ -36,6 +36,7 @@ user, home, project, file = desk.user, desk.home, desk.project, desk.file
         '{\n  "hooks": {"Stop": [{\n    "hooks": []\n  }]}\n}\n',
     ],
 )
+# CCE-29
 def test_uninstalling_gives_the_file_back_cce_29(home: Home, file: Path, text: str) -> None:
     file.write_bytes(text.encode())
     install(home)
@@ -47,6 +48,7 @@ def test_uninstalling_gives_the_file_back_cce_29(home: Home, file: Path, text: s
 
 
 @pytest.mark.parametrize("text", ["", "\n", '{ "hooks": { } }', '{"hooks": {"Stop": []}, "model": "opus"}'])
+# CCE-29
 def test_what_was_empty_before_is_empty_in_meaning_afterwards_cce_29(
     home: Home, file: Path, text: str
 ) -> None:
@@ -58,6 +60,7 @@ def test_what_was_empty_before_is_empty_in_meaning_afterwards_cce_29(
     assert json.loads(file.read_text()) == {key: value for key, value in before.items() if key != "hooks"}
 
 
+# CCE-29
 def test_uninstalling_removes_only_ours_and_leaves_no_empty_containers_cce_29(home: Home, file: Path) -> None:
     install(home)
     settings = json.loads(file.read_bytes())
@@ -80,6 +83,7 @@ def test_uninstalling_removes_only_ours_and_leaves_no_empty_containers_cce_29(ho
 # --- everything else --------------------------------------------------------------------------------------
 
 
+# CCE-34
 def test_nothing_is_left_behind_but_the_memory_cce_34(home: Home, file: Path, project: Path) -> None:
     file.write_text(THEIRS)
     install(home, instructions=project / "CLAUDE.md")
@@ -104,6 +108,7 @@ def test_nothing_is_left_behind_but_the_memory_cce_34(home: Home, file: Path, pr
     assert plan_uninstall(CLAUDE, home).changes == ()
 
 
+# CCE-34
 def test_without_a_memory_the_home_vanishes_and_so_does_what_install_had_made_cce_34(
     home: Home, file: Path, project: Path
 ) -> None:

@@ -40,6 +40,7 @@ JSON = st.recursive(
         (b'{"a":' + b"9" * 5_000 + b"}", "not json"),
     ],
 )
+# MEMORIA-28
 def test_memoria_28_what_is_no_payload_is_refused_with_its_reason(data: bytes, reason: str) -> None:
     with pytest.raises(BadPayload) as caught:
         parse(data)
@@ -101,21 +102,25 @@ def test_a_payload_of_50_megabytes_is_read() -> None:
         (rb'{"cwd":"C:\\Users\\dev"}', r"C:\Users\dev"),
     ],
 )
+# MEMORIA-25
 def test_memoria_25_unescaped_backslashes_are_repaired(data: bytes, cwd: str) -> None:
     assert parse(data)["cwd"] == cwd
 
 
 @pytest.mark.parametrize("name", ["cwd", "transcript_path", "agent_transcript_path", "file_path"])
+# MEMORIA-26
 def test_memoria_26_a_path_whose_backslashes_are_valid_escapes_is_restored(name: str) -> None:
     data = b'{"' + name.encode() + rb'":"C:\temp\new.jsonl","prompt":"a\tb"}'
     assert parse(data) == {name: r"C:\temp\new.jsonl", "prompt": "a\tb"}
 
 
+# MEMORIA-26
 def test_memoria_26_paths_inside_a_tool_call_are_restored_too() -> None:
     value = parse(rb'{"tool_input":{"file_path":"C:\repo\bin\file.txt","content":"a\tb"}}')
     assert value["tool_input"] == {"file_path": r"C:\repo\bin\file.txt", "content": "a\tb"}
 
 
+# MEMORIA-26
 def test_memoria_26_a_posix_path_is_left_as_it_is() -> None:
     assert parse(rb'{"cwd":"/home/odd\tname"}') == {"cwd": "/home/odd\tname"}
 
@@ -128,11 +133,13 @@ def test_memoria_26_a_posix_path_is_left_as_it_is() -> None:
         (rb'{"cwd":"C:\","prompt":"say \"hi\", \"you\""}', {"cwd": "C:\\", "prompt": 'say "hi", "you"'}),
     ],
 )
+# MEMORIA-27
 def test_memoria_27_a_path_that_ends_in_a_backslash_is_handled(data: bytes, expected: object) -> None:
     assert parse(data) == expected
 
 
 @pytest.mark.parametrize("data", [rb'{"cwd":"C:\Users\dev\"', rb'{"cwd":"C:\"', rb'{"a\":1}', b"\\"])
+# MEMORIA-27
 def test_memoria_27_what_cannot_be_handled_is_refused(data: bytes) -> None:
     with pytest.raises(BadPayload):
         parse(data)

@@ -16,7 +16,7 @@ REDACTOR = Redactor()
 REFERENCE = Redactor(anchored=False)
 TOKEN = next(row.example for row in ROWS if row.name == "github-token")
 
-few = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def test_a_clean_text_comes_back_as_the_same_object() -> None:

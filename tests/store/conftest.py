@@ -12,7 +12,7 @@ from backstory.paths import Home
 from backstory.store import Store, open_store
 from backstory.store.protocol import Added, Arrival
 
-SHOP = Project("p-shop", "example.org/shop", "shop", "/work/shop", 1)
+SHOP = Project("p-shop", "example.org/shop", "shop", "/home/dev/shop", 1)
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def store(home: Home) -> Iterator[Store]:
 
 def event(kind: Kind = Kind.PROMPT, at: int = 1_000, **fields: Any) -> Event:
     """An event of session s1 in the shop."""
-    return Event("claude-code", fields.pop("session", "s1"), kind, at, where=Where("/work/shop"), **fields)
+    return Event("claude-code", fields.pop("session", "s1"), kind, at, where=Where("/home/dev/shop"), **fields)
 
 
 def tool(use: str, at: int = 1_000, **fields: Any) -> Event:

@@ -13,7 +13,7 @@ from backstory.store import Store
 from tests.store.conftest import SHOP, event, put, tool
 
 SID = session_id("claude-code", "s1")
-BARN = Project("p-barn", "/work/barn", "barn", "/work/barn", 1)
+BARN = Project("p-barn", "/home/dev/barn", "barn", "/home/dev/barn", 1)
 
 
 def prompt(text: str, at: int = 1_000, native_id: str = "", **fields: object) -> Event:
@@ -166,7 +166,7 @@ class TestSessions:
         put(store, event(kind, 1_000, text="early"))
         put(store, event(Kind.SESSION_STARTED, 2_000, reason="startup"))
         (session,) = store.events.sessions()
-        assert (session.project_name, session.started_at, session.cwd) == ("shop", 1_000, "/work/shop")
+        assert (session.project_name, session.started_at, session.cwd) == ("shop", 1_000, "/home/dev/shop")
 
     def test_prompts_are_numbered_and_counted_only_when_they_are_really_stored(self, store: Store) -> None:
         """CCE-8, CCE-9."""
@@ -280,17 +280,17 @@ class TestPlaces:
         with store.transaction():
             store.events.note_project(SHOP)
             store.events.note_project(BARN)
-            store.events.note_place("/work/shop", SHOP.id, 1)
-            store.events.note_place("/work/shop/barn", BARN.id, 1)
+            store.events.note_place("/home/dev/shop", SHOP.id, 1)
+            store.events.note_place("/home/dev/shop/barn", BARN.id, 1)
         found = {
             path: (place.name if (place := store.events.project_of_place(path)) else None)
-            for path in ("/work/shop", "/work/shop/src/x", "/work/shop/barn/y", "/work/shopping", "/", "")
+            for path in ("/home/dev/shop", "/home/dev/shop/src/x", "/home/dev/shop/barn/y", "/home/dev/shopping", "/", "")
         }
         assert found == {
-            "/work/shop": "shop",
-            "/work/shop/src/x": "shop",
-            "/work/shop/barn/y": "barn",
-            "/work/shopping": None,
+            "/home/dev/shop": "shop",
+            "/home/dev/shop/src/x": "shop",
+            "/home/dev/shop/barn/y": "barn",
+            "/home/dev/shopping": None,
             "/": None,
             "": None,
         }
@@ -322,7 +322,7 @@ class TestFinding:
     def test_what_was_stored_is_what_is_read(self, store: Store) -> None:
         whole = Event(
             "claude-code", "s1", Kind.TOOL, 7, "text", Action.RUN, "Bash", "ls", Outcome.FAILED, "why", "t1",
-            "a1", "explorer", "/t.jsonl", Where("/work/shop", "main", "c0ffee", "wt", True), "", True, "live",
+            "a1", "explorer", "/t.jsonl", Where("/home/dev/shop", "main", "c0ffee", "wt", True), "", True, "live",
         )  # fmt: skip
         put(store, whole)
         assert store.events.latest(None, 0, 1)[0].event == whole

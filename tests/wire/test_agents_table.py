@@ -25,6 +25,7 @@ def test_an_unknown_agent_is_refused_with_the_known_names() -> None:
         agent("clippy")
 
 
+# CM-1
 def test_cm_1_the_hooks_of_claude_code_have_short_explicit_timeouts() -> None:
     timeouts = {hook.name: hook.timeout for hook in agent("claude-code").hooks}
     assert timeouts["SessionStart"] <= 15

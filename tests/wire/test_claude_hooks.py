@@ -46,6 +46,7 @@ def prompt(text: str, **more: object) -> list[Event]:
         ("SessionEnd.prompt_input_exit", Kind.SESSION_ENDED, "prompt_input_exit"),
     ],
 )
+# CMEM-8
 def test_cmem_8_starts_compactions_and_ends_carry_their_reason(
     sample: Sample, name: str, kind: Kind, reason: str
 ) -> None:
@@ -130,6 +131,7 @@ def test_unknown_fields_are_ignored_and_wrong_types_tolerated(sample: Sample) ->
 
 
 @pytest.mark.parametrize("path", ["", None, 5, ["/x"], "/x\0y", "/" * 5_000])
+# CM-9
 def test_cm_9_a_transcript_path_that_is_none_is_empty(sample: Sample, path: object) -> None:
     (event,) = read({**sample("SessionEnd.other"), "transcript_path": path})
     assert event.transcript == ""
@@ -149,6 +151,7 @@ def test_without_a_session_id_a_payload_is_unreadable(session: object) -> None:
 
 
 @pytest.mark.parametrize("session", ["x" * 10_000, "../../etc/passwd", "a\\b", "..", "a\0b", "a\nb"])
+# MEMORIA-32
 def test_memoria_32_an_absurd_session_id_is_no_path_and_stays_distinct(session: str) -> None:
     def key(text: str) -> str:
         return read({"session_id": text, "source": "startup"}, "SessionStart")[0].session
@@ -329,6 +332,7 @@ def test_how_a_failure_ended(error: str, is_interrupt: bool, outcome: Outcome) -
     assert "<tool_use_error>" not in event.text
 
 
+# CCE-46
 def test_cce_46_long_outputs_and_inputs_are_cut_keeping_both_ends() -> None:
     event = tool("Bash", {"command": "c" * 9_000}, {"stdout": "head" + "x" * 1_000_000 + "tail"})
     assert len(event.text) == 1_500

@@ -45,6 +45,7 @@ def events(*rows: object) -> list[Event]:
 # --- shapes of rows -----------------------------------------------------------------------------------------
 
 
+# CM-3
 def test_cm_3_nested_and_flat_rows_are_read_alike() -> None:
     nested = events(user("fix it"), assistant("fixed"))
     flat = events({"role": "user", "content": "fix it"}, {"role": "assistant", "content": "fixed"})
@@ -61,10 +62,12 @@ def test_cm_3_nested_and_flat_rows_are_read_alike() -> None:
         [{"type": "text", "text": "one"}, "two", {"type": "image", "source": {"data": "AAAA"}}],
     ],
 )
+# CM-4
 def test_cm_4_content_is_a_text_blocks_or_bare_strings(content: object) -> None:
     assert [e.text for e in events(user(content), assistant(content))] == ["one\ntwo", "one\ntwo"]
 
 
+# CM-5
 def test_cm_5_blank_and_malformed_lines_are_skipped_and_counted() -> None:
     counts: Counter[str] = Counter()
     lines = [
@@ -81,6 +84,7 @@ def test_cm_5_blank_and_malformed_lines_are_skipped_and_counted() -> None:
     assert (counts["blank"], counts["malformed"], counts["unknown"]) == (2, 3, 1)
 
 
+# CM-6
 def test_cm_6_only_users_and_assistants_speak() -> None:
     rows = [
         {"role": "system", "content": "you are"},
@@ -94,6 +98,7 @@ def test_cm_6_only_users_and_assistants_speak() -> None:
     assert [e.text for e in events(*rows)] == ["real"]
 
 
+# CM-52
 def test_cm_52_a_transcript_that_begins_with_bookkeeping_is_read(transcript: Transcript) -> None:
     lines = [line({"type": "mode", "mode": "normal"})] * 60 + transcript("basic")
     assert next(read_lines(lines, "s")).kind is Kind.PROMPT

@@ -8,6 +8,7 @@ briefs.py      what a brief is made from, and receipts of what was given
 jobs.py        work to be done: leased, retried, parked
 passages.py    the text index
 books.py       counters, tombstones, spool receipts, transcript marks
+health.py      is the database whole, looked at without changing it
 migrations/    numbered schema files, never edited
 """
 

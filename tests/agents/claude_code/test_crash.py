@@ -19,6 +19,7 @@ def killed_in_mid_turn(agent: Claude) -> None:
     working.communicate()
 
 
+# CMEM-32
 def test_cmem_32_after_kill_9_the_next_session_sees_the_unfinished_work(agent: Claude) -> None:
     """Crash recovery: no Stop, no SessionEnd, and the next session starts at once."""
     killed_in_mid_turn(agent)
@@ -44,12 +45,14 @@ def test_after_kill_9_nothing_is_lost_and_nothing_is_there_twice(agent: Claude) 
     assert any("schema.py" in hit["text"] for hit in agent.memory.search("schema.py", agent.project))
 
 
+# CMEM-7
 def test_cmem_7_after_kill_9_no_worker_is_left(agent: Claude) -> None:
     killed_in_mid_turn(agent)
 
     agent.memory.rests()
 
 
+# CMEM-32
 def test_cmem_32_a_working_agent_collects_no_zombies(agent: Claude) -> None:
     begin_migration(agent)
     working = agent.start("Migrate the tables to version seven")

@@ -11,6 +11,7 @@ from .story import add_greeting, look_around, row
 pytestmark = pytest.mark.clients
 
 
+# CMEM-1
 def test_cmem_1_the_next_session_starts_knowing_the_file_that_the_last_one_made(agent: Claude) -> None:
     """CMEM-32, normal flow."""
     add_greeting(agent)
@@ -20,6 +21,7 @@ def test_cmem_1_the_next_session_starts_knowing_the_file_that_the_last_one_made(
     assert "greeting.py" in look_around(agent).brief
 
 
+# CMEM-32
 def test_cmem_32_it_knows_even_when_it_starts_at_once(agent: Claude) -> None:
     """The race: the first session's last hooks have only just returned, and nobody waits for a worker."""
     agent.model.when("Touch it", Write(str(agent.project / "touched.py"), "\n"), Say("Touched."))
@@ -35,6 +37,7 @@ def test_in_a_project_without_a_past_nothing_is_said(agent: Claude) -> None:
     assert [hook.stdout for hook in run.hooks if hook.event == "SessionStart"] == [""]
 
 
+# CMEM-2
 def test_cmem_2_the_end_of_a_turn_is_recorded_even_when_there_is_nothing_to_remember(agent: Claude) -> None:
     run = agent.run("Hello")
     assert [hook.outcome for hook in run.hooks if hook.event == "Stop"] == ["success"]
@@ -44,6 +47,7 @@ def test_cmem_2_the_end_of_a_turn_is_recorded_even_when_there_is_nothing_to_reme
     assert kinds == ["session_started", "prompt", "said", "turn_ended", "session_ended"]
 
 
+# CM-13
 def test_cm_13_the_worker_outlives_the_hook_and_the_agent_and_then_rests(agent: Claude) -> None:
     add_greeting(agent)
 

@@ -11,6 +11,7 @@ from .story import add_farewell, add_greeting, look_around, teach
 pytestmark = pytest.mark.clients
 
 
+# CMEM-20
 def test_cmem_20_a_resumed_session_is_told_only_what_it_has_missed(agent: Claude) -> None:
     first = add_greeting(agent)
     add_farewell(agent)
@@ -21,6 +22,7 @@ def test_cmem_20_a_resumed_session_is_told_only_what_it_has_missed(agent: Claude
     assert "greeting.py" not in resumed.brief, "that is its own work, it stands in its conversation already"
 
 
+# CMEM-20
 def test_cmem_20_resuming_again_and_again_piles_nothing_up(agent: Claude) -> None:
     first = add_greeting(agent)
     add_farewell(agent)
@@ -45,6 +47,7 @@ def test_a_forked_session_is_told_only_what_the_first_one_has_missed(agent: Clau
     assert "greeting.py" not in forked.brief, "that stands in the conversation it was forked from"
 
 
+# CMEM-21
 def test_cmem_21_a_compacted_session_gets_its_own_checkpoint_first(agent: Claude) -> None:
     first = add_greeting(agent)
     add_farewell(agent)
@@ -61,6 +64,7 @@ def test_cmem_21_a_compacted_session_gets_its_own_checkpoint_first(agent: Claude
     assert others < 0 or own < others, "and stands before what others did"
 
 
+# CMEM-21
 def test_cmem_21_a_cleared_session_gets_the_brief_of_the_project(agent: Claude) -> None:
     teach(agent, "Add a greeting", agent.project / "greeting.py", "The-greeting-is-there.")
     with agent.terminal() as terminal:

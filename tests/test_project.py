@@ -1,0 +1,61 @@
+"""The project as a whole: licence, dependencies, generated pages, layout."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def imported_names() -> set[str]:
+    names = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names.add(node.module.partition(".")[0])
+    return names
+
+
+def test_there_is_a_licence_and_every_dependency_is_used() -> None:
+    """MEMORIA-36"""
+    assert PROJECT["license"] == "MIT"
+    assert "MIT License" in (ROOT / "LICENSE").read_text("utf-8")
+    declared = {
+        re.split(r"[\s<>=;\[]", line, maxsplit=1)[0] for line in PROJECT["dependencies"] if "platform_system" not in line
+    }
+    assert declared <= imported_names()
+
+
+def test_nothing_undeclared_is_imported() -> None:
+    declared = {re.split(r"[\s<>=;\[]", line, maxsplit=1)[0] for line in PROJECT["dependencies"]}
+    foreign = imported_names() - set(sys.stdlib_module_names) - {"backstory", "msvcrt", "__future__"}
+    assert foreign <= declared
+
+
+def test_the_generated_pages_are_current() -> None:
+    done = subprocess.run([sys.executable, "tools/docs.py", "--check"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_ci_runs_what_people_run() -> None:
+    assert "make test" in (ROOT / ".ci" / "run").read_text("utf-8")
+    assert "make lint" in (ROOT / ".ci" / "run").read_text("utf-8")
+
+
+@pytest.mark.parametrize("folder", sorted(p.parent for p in (ROOT / "src" / "backstory").rglob("__init__.py")))
+def test_a_folder_lists_its_modules(folder: Path) -> None:
+    """A reader finds the way from a file's name, and from the folder's first page."""
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) or ""
+    if folder.name == "backstory":
+        text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    for module in folder.glob("*.py"):
+        if module.name not in ("__init__.py", "__main__.py") or folder.name == "hook":
+            assert module.stem in text or module.name == "__init__.py", f"{module.name} is not listed"
