@@ -1,8 +1,9 @@
 """Precision and recall of the rules on labelled sessions: failure → fix, decisions, next steps.
 
-    python bench/distil/run.py [--data DIR] [--split dev|held-out|both] [--show]
+    python bench/distil/run.py [--data DIR] [--split dev|held-out|both|blind] [--show]
 
-`--show` lists misses and false positives, and refuses to do so for the held-out half.
+`--show` lists misses and false positives, and refuses to do so for the held-out half. The blind split was
+recorded, cut and labelled by somebody who had not seen the rules; it is scored apart.
 """
 
 import argparse
@@ -116,14 +117,14 @@ def main() -> int:
         default=os.environ.get("BACKSTORY_BENCH_DATA", ""),
         help="folder with transcripts/ and coding/",
     )
-    parser.add_argument("--split", choices=["dev", "held-out", "both"], default="both")
+    parser.add_argument("--split", choices=["dev", "held-out", "both", "blind"], default="both")
     parser.add_argument(
         "--group", default="", help="only one group: transcripts, prose, authored, recordings"
     )
-    parser.add_argument("--show", action="store_true", help="list misses and false positives (dev only)")
+    parser.add_argument("--show", action="store_true", help="list misses and false positives (not held-out)")
     options = parser.parse_args()
-    if options.show and options.split != "dev":
-        parser.error("--show needs --split dev: the held-out half is scored, never read")
+    if options.show and options.split not in {"dev", "blind"}:
+        parser.error("--show needs --split dev or blind: the held-out half is scored, never read")
     if not options.data:
         print(
             "no data folder (--data or BACKSTORY_BENCH_DATA): only the sessions that we wrote are scored",
@@ -131,10 +132,18 @@ def main() -> int:
         )
     found = [c for c in cases(Path(options.data) if options.data else None) if options.group in {"", c.group}]
     good = True
+    if options.split == "blind":
+        chosen = [c for c in found if c.blind]
+        ours = [c for c in chosen if c.group == "recordings"]
+        real = [c for c in chosen if c.group != "recordings"]
+        for name, part in [("blind, recordings", ours), ("blind, real sessions", real)]:
+            if part:
+                report(name, part, options.show)
+        return 0 if report("blind", chosen, False) else 1
     if options.split != "held-out":
-        report("dev", [c for c in found if not c.held_out], options.show)
+        report("dev", [c for c in found if not c.blind and not c.held_out], options.show)
     if options.split != "dev":
-        good = report("held-out", [c for c in found if c.held_out], False)
+        good = report("held-out", [c for c in found if not c.blind and c.held_out], False)
     return 0 if good else 1
 
 

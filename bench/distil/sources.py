@@ -30,6 +30,11 @@ class Case:
     labels: Mapping[str, object]
 
     @property
+    def blind(self) -> bool:
+        """Labelled by somebody who had not seen the rules; belongs to neither half."""
+        return self.labels.get("split") == "blind"
+
+    @property
     def held_out(self) -> bool:
         """By the first hex digit of the name's SHA-256: odd is held out."""
         return int(hashlib.sha256(self.name.encode()).hexdigest()[0], 16) % 2 == 1
@@ -46,8 +51,12 @@ def cases(data: Path | None) -> list[Case]:
 
 
 def labels(group: str) -> dict[str, dict[str, object]]:
+    """The labels of one group; those of `blind.json` belong to the group that reads what they name."""
     path = HERE / "labels" / f"{group}.json"
-    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+    found: dict[str, dict[str, object]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    if names := {"transcripts": "file", "prose": "id"}.get(group):
+        found |= {name: label for name, label in labels("blind").items() if names in label}
+    return found
 
 
 def case(
@@ -125,17 +134,22 @@ def _words(turns: list[dict[str, str]]) -> Iterator[Event]:
 
 
 def recorded() -> Iterator[Case]:
-    """Hook payloads recorded from the real client: one JSON object per line, with `hook_event_name`."""
+    """Hook payloads recorded from the real client: one JSON object per line, with `hook_event_name`.
+
+    A sub-agent's events are a session of their own, as in the store: the label with `agent` has them.
+    """
     for name, label in labels("recordings").items():
         events: list[Event] = []
-        for number, line in enumerate(
-            (HERE / "recordings" / f"{name}.jsonl").read_text("utf-8").splitlines()
-        ):
+        file = HERE / "recordings" / f"{label.get('recording', name)}.jsonl"
+        for number, line in enumerate(file.read_text("utf-8").splitlines()):
             payload = json.loads(line)
             events += claude_code.read(
                 "claude-code", payload["hook_event_name"], payload, START + number * 1_000
             )
-        yield case(name, "recordings", events, label)
+        inside = bool(label.get("agent"))
+        events = [event for event in events if bool(event.subagent) == inside]
+        parent = str(label["recording"]) if inside else ""
+        yield case(name, "recordings", events, label, parent, str(label.get("status", "")))
 
 
 # --- scripts ------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ was sent is what a test asserts on: a brief that never reached a request helped 
 - `clients`   which clients, which versions, and how they come into the cache
 - `loopback`  a network namespace with only `lo`, and the sockets models listen on inside it
 - `enter`     runs one command in there, with broken disks if the test asks for them
-- `unforkable` runs one command whose forks fail
+- `unforkable`  runs one command whose forks fail
+- `memory`    Backstory as the agent's user has it: its home, its command line, its processes
 - `model/`    the scripted model: what it says (`script`), how it says it (one wire module per protocol)
 - `<agent>/`  a driver that reads like the story of a session, and the scenarios
 """

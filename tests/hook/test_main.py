@@ -142,8 +142,9 @@ def test_every_agent_gets_the_shape_that_it_accepts(
 ) -> None:
     agent.prepare(project, ("decisions", "Übrigens: 店"))
     client = Agent(agent.home, agent_name)
-    event = "sessionStart" if agent_name == "copilot" else "SessionStart"
-    answer = json.loads(client.run(event, {"session_id": "x", "sessionId": "x", "cwd": str(project)}).stdout)
+    answer = json.loads(
+        client.run("SessionStart", {"session_id": "x", "sessionId": "x", "cwd": str(project)}).stdout
+    )
     assert list(answer) == keys
     assert "Übrigens: 店" in json.dumps(answer, ensure_ascii=False)
 

@@ -16,7 +16,7 @@ REDACTOR = Redactor()
 REFERENCE = Redactor(anchored=False)
 TOKEN = next(row.example for row in ROWS if row.name == "github-token")
 
-few = settings(max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def test_a_clean_text_comes_back_as_the_same_object() -> None:
@@ -324,27 +324,27 @@ def test_bytes_never_raise(data: bytes) -> None:
 
 # --- Hostile ----------------------------------------------------------------------------------------
 
+# A hundred kilobytes of each takes milliseconds; whatever grows faster than its input takes minutes.
 HOSTILE = """
-import time
 from backstory.hook.patterns import ROWS
 from backstory.hook.redact import Redactor
 redactor = Redactor()
-units = ["a", "=", "@", "1", "-", "_", ".", ":", "A1b2", "sk-", "eyJ", "xox", "token=", "token: ", "password is ", "a@", "a.a@",
-         "a@a.", "://", "://a:", "://a:b@", "1.2.3.", "+1 ", "+1", "411-", "4111 ", "<private>", "<private ", "</private>",
-         "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----a-", "secret_key=", "authorization: bearer ", "bearer a1",
-         "\\x1b[", "\\u200b", "\\\\u200b", "\\\\", "\\x00", "[redacted:email]", "[redacted:", '"password": "', "ghp_", "AKIA"]
-units += [row.example + " " for row in ROWS]
-for unit in units:
-    text = unit * (1_000_000 // len(unit))
-    start = time.monotonic()
+named = ["a", "=", "@", "1", "sk-", "<private>"]
+units = ["-", "_", ".", ":", "A1b2", "eyJ", "xox", "token=", "token: ", "password=", "password is ", "a@", "a.a@", "a@a.",
+         "://", "://a:", "://a:b@", "1.2.3.", "+1 ", "+1", "411-", "4111 ", "<private ", "</private>", "secret_key=",
+         "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----a-", "authorization: bearer ", "bearer a1", "ghp_",
+         "\\x1b[", "\\u200b", "\\\\u200b", "\\\\", "\\x00", "[redacted:email] ", "[redacted:", '"password": "', "AKIA"]
+units += [row.example + " " for row in ROWS] + ["[redacted:email] jane@acme.com "]
+for unit in named + units:
+    print(repr(unit), flush=True)
+    text = unit * ((1_000_000 if unit in named else 100_000) // len(unit))
     redactor.redact(text)
     redactor.suspicious(text)
-    print(f"{time.monotonic() - start:.2f}", repr(unit), flush=True)
 """
 
 
 def test_a_megabyte_of_anything_hostile_does_not_hang() -> None:
     try:
-        subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, check=True, timeout=120)
+        subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, check=True, timeout=60)
     except subprocess.TimeoutExpired as hang:
-        pytest.fail(f"stopped after {(hang.stdout or b'').decode()}")
+        pytest.fail(f"hangs at the last of {(hang.stdout or b'').decode().split()}")

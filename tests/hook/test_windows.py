@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from backstory.agents import AGENTS
 from backstory.hook import spool, windows
 from backstory.hook.command import hook_command_windows, quote_cmd
 
@@ -41,13 +42,10 @@ def test_the_command_tests_for_its_script_and_ends_in_zero() -> None:
         hook_command_windows("C:\\", "co&dex", "Stop", "python")
 
 
-def test_waking_and_answering_events_are_those_of_the_script() -> None:
-    script = (Path(windows.__file__).parent / "hook.sh").read_text()
-    cases = script[script.index("case $BACKSTORY_EVENT in") : script.index("esac")]
-    lines = [line.strip() for line in cases.splitlines() if ")" in line]
-    by_duty = [(set(line.split(")")[0].split(" | ")), "answers=1" in line) for line in lines]
-    assert set(windows.WAKES) == set().union(*(events for events, _ in by_duty))
-    assert set(windows.ANSWERS) == set().union(*(events for events, answers in by_duty if answers))
+def test_waking_and_answering_events_are_those_of_the_agents_table() -> None:
+    hooks = [hook for row in AGENTS.values() for hook in row.hooks]
+    assert set(windows.WAKES) == {hook.name for hook in hooks if hook.wakes}
+    assert set(windows.ANSWERS) == {hook.name for hook in hooks if hook.answers}
 
 
 def run(agent: Agent, event: str, data: bytes, **options: Any) -> subprocess.CompletedProcess[bytes]:

@@ -150,6 +150,8 @@ def looks_secret(value: str, human: bool, quoted: bool) -> bool:
         return False
     if "://" in value or "${" in value or "{{" in value or "$(" in value:
         return False
+    if not human and value.islower() and not any(digit in value for digit in "0123456789"):
+        return False  # words: the usual case, and Grain is slow
     grain = Grain(value[:64])
     if value[0] in "/~." and not any(size >= 16 and turns >= 5 for size, _, _, turns in grain.parts):
         return False  # a path
@@ -602,7 +604,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "anthropic-key",
-        ("sk-ant-",),
+        ("sk-",),
         rf"sk-ant-{_B}{{16,255}}",
         "sk-ant" + "-api03-Rq8Zt2Lw9XvB4nKm7YpD1cJf6HsG3aUe",
         token,
@@ -708,7 +710,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "discord-webhook",
-        ("discord",),
+        ("webhooks",),
         rf"discord(?:app)?\.com\\?/api\\?/webhooks(\\?/[0-9]{{6,32}}\\?/{_B}{{20,128}})",
         "https://discord.com/api/webhooks" + "/1098765432101234567/kJ8d_Lw2Xv9QzRt5YbNm3PcF7HsG1aUeT4oK",
         value,

@@ -103,11 +103,14 @@ UNSEEN_SHAPES = (
     ("\x07", ("\x07z",)),
 )
 LONG_NUMBER = "0" * 13
-FOLDED_GATES = (*STEMS, "bearer", "<private", "@")
+# Anchors are tried only after something shorter that they share.
+FOLDED_GATES = (*STEMS, "bearer", "<", "@")
+TOKEN_GATES = ("sk-", "hooks", "gh", "k_")
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 LETTERS = _classes(" ", ("n", IDENT.rstrip("_-").encode()), ("_", b"_"))
 # Anchors of tokens are tried only in texts with a run as long as the token's.
 RUN, LONG_RUN, SOLID_RUN, TAIL_RUN = "w" * 20, "w" * 33, "n" * 20, "_" + "n" * 16
+RUN_KINDS = ("run", "long", "solid", "tail", "equals")
 
 
 # --- The engine -------------------------------------------------------------------------------------
@@ -140,12 +143,14 @@ class Redactor:
         self._extra = list(range(1 + len(kept), len(self._rows)))
         self._anchored = anchored  # False is the reference of the tests: every pattern, everywhere
         self._secret = next((rank for rank, row in enumerate(self._rows) if row.name == "secret"), 0)
-        self._equals = self._anchors("equals")
-        self._runs, self._longs = self._anchors("run"), self._anchors("long")
-        self._solids, self._tails = self._anchors("solid"), self._anchors("tail")
-        # Anchors of the lowercase text, under the shorter ones that they contain.
-        folded = self._anchors("word", "left", "inside")
-        self._folded = {gate: tuple(pair for pair in folded if gate in pair[0]) for gate in FOLDED_GATES}
+        # Anchors of tokens, by the kinds of runs that a text has: each kind is a bit.
+        self._tokens = [
+            _gated(
+                self._anchors(*(how for bit, how in enumerate(RUN_KINDS) if kinds >> bit & 1)), TOKEN_GATES
+            )
+            for kinds in range(32)
+        ]
+        self._folded = _gated(self._anchors("word", "left", "inside"), FOLDED_GATES)
         self._words = self._anchors("words")
         self._dashed, self._dotted = self._anchors("dash"), self._anchors("dot")
         self._thin, self._packed = self._anchors("thin"), self._anchors("packed")
@@ -313,7 +318,16 @@ class Redactor:
             for match in _compiled(r"\[private\]|\[redacted:([^\]\s]{1,99})\]").finditer(text)
             if match[1] is None or match[1] in names
         ]
-        return [span for span in found if not any(_cuts(span, mark) for mark in marks)]
+        kept, first = [], 0
+        for span in sorted(found):
+            while first < len(marks) and marks[first][1] <= span[0]:
+                first += 1
+            near = first
+            while near < len(marks) and marks[near][0] < span[1] and not _cuts(span, marks[near]):
+                near += 1
+            if near == len(marks) or marks[near][0] >= span[1]:
+                kept.append(span)
+        return kept
 
     # --- Which rows -----------------------------------------------------------------------------------
 
@@ -338,33 +352,34 @@ class Redactor:
         else:
             low = text.lower()
 
-        for gate in self._folded:
+        for gate, anchors in self._folded:
             if gate in low:
-                for anchor, rank in self._folded[gate]:
+                for anchor, rank in anchors:
                     if assigns_secret(low, gate) if rank == self._secret else anchor in low:
                         rows.append(rank)
         if len(text) > len(TAIL_RUN):
-            if "=" in text:
-                rows += _present(self._equals, text)
             words = data.translate(WORDS).decode("latin-1")
-            if RUN in words:
-                rows += _present(self._runs, text)
-                rows += _present(self._words, words)
-                if LONG_RUN in words:
-                    rows += _present(self._longs, text)
             # Every payload of Claude Code holds a toolu_ id; its underscore is none of a token.
             letters = data.replace(b"toolu_", b"toolu ").translate(LETTERS).decode("latin-1")
-            if SOLID_RUN in letters:
-                rows += _present(self._solids, text)
-            if TAIL_RUN in letters:
-                rows += _present(self._tails, text)
+            run = RUN in words
+            kinds = run | (run and LONG_RUN in words) << 1
+            kinds |= (SOLID_RUN in letters) << 2 | (TAIL_RUN in letters) << 3 | ("=" in text) << 4
+            for gate, anchors in self._tokens[kinds]:
+                if gate in text:
+                    for anchor, rank in anchors:
+                        if anchor in text:
+                            rows.append(rank)
+            for anchor, rank in self._words if run else ():
+                if anchor in words:
+                    rows.append(rank)
 
         shape = data.translate(SHAPE).decode("latin-1")
         if "00-0000" in shape:
             rows += _present(self._dashed, shape)
-        if shape.count("0.0") > 1:
+        dots = shape.count("0.0")
+        if dots > 1:
             rows += _present(self._dotted, shape)
-            rows += _present(self._thin, shape.replace("00", "0").replace("00", "0"))
+            rows += _present(self._thin, _thinned(shape, dots))
         if "+" in shape and "+0" in shape:
             rows += _present(self._packed, shape.replace("-", "").replace(".", "").replace(")", ""))
         if LONG_NUMBER in shape and _may_be_card(data, shape):
@@ -411,7 +426,7 @@ class Redactor:
             start, end = match.start(match.lastindex or 0), row.judge(match)
             if end > start:
                 yield start, end, rank
-            # A match that was left alone may hide another that starts inside it, unless the judge says to skip.
+            # A match that was left alone may hide another that starts inside it, unless its judge says more.
             at = max(abs(end), match.start() + 1)
 
 
@@ -426,6 +441,25 @@ def _fold(text: str) -> str:
 
 def _present(anchors: "Anchors", text: str) -> list[int]:
     return [rank for anchor, rank in anchors if anchor in text]
+
+
+def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "tuple[tuple[str, Anchors], ...]":
+    groups: dict[str, Anchors] = {}
+    for anchor, rank in anchors:
+        gate = next((gate for gate in gates if gate in anchor), anchor)
+        groups[gate] = (*groups.get(gate, ()), (anchor, rank))
+    return tuple(groups.items())
+
+
+def _thinned(shape: str, dots: int) -> str:
+    """Where numbers meet at a dot, the shape with every number one digit long."""
+    if dots < 32:  # a few times and versions
+        pieces, at = [], shape.find("0.0")
+        while at >= 0:
+            pieces.append(shape[at : at + 14])  # 0.000.000.000
+            at = shape.find("0.0", at + 1)
+        shape = "x".join(pieces)
+    return shape.replace("00", "0").replace("00", "0")
 
 
 def _places(low: str, anchors: tuple[str, ...]) -> list[int]:

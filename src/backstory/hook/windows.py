@@ -15,12 +15,9 @@ if TYPE_CHECKING:
 
 CREATE_NO_WINDOW = 0x08000000
 CREATE_NEW_PROCESS_GROUP = 0x00000200
-ANSWERS = ("SessionStart", "sessionStart")
-WAKES = (
-    *ANSWERS,
-    *("Stop", "StopFailure", "SessionEnd", "PreCompact"),
-    *("agentStop", "sessionEnd", "preCompact", "AfterAgent"),
-)
+# As the agents' table says; a test holds them together.
+ANSWERS = ("SessionStart",)
+WAKES = (*ANSWERS, "Stop", "StopFailure", "SessionEnd", "PreCompact")
 _EXPLANATION = "This is Backstory's hook: a coding agent runs it and sends an event to its stdin.\n"
 
 

@@ -27,7 +27,7 @@ def test_cmem_32_after_kill_9_the_next_session_sees_the_unfinished_work(agent: C
     brief = look_around(agent).brief
 
     assert "schema.py" in brief
-    row(brief, "Migrate the tables to version seven")
+    row(brief, "Migrate the tables to version seven", "not finished")
 
 
 def test_after_kill_9_nothing_is_lost_and_nothing_is_there_twice(agent: Claude) -> None:

@@ -48,6 +48,17 @@ def test_a_forked_session_is_told_only_what_the_first_one_has_missed(agent: Clau
 
 
 # CMEM-21
+def test_what_a_fork_inherited_is_not_stored_as_done_twice(agent: Claude) -> None:
+    """The client copies the whole conversation into the fork's own transcript."""
+    first = add_greeting(agent)
+    look_around(agent, resume=first.session, fork=True)
+    agent.memory.rests()
+
+    events = agent.memory.timeline(agent.project)
+    assert len([event for event in events if "greeting.py" in event["target"]]) == 2, "one write, one read"
+    assert look_around(agent).brief.count("Add a greeting to the project") == 1
+
+
 def test_cmem_21_a_compacted_session_gets_its_own_checkpoint_first(agent: Claude) -> None:
     first = add_greeting(agent)
     add_farewell(agent)
@@ -62,6 +73,11 @@ def test_cmem_21_a_compacted_session_gets_its_own_checkpoint_first(agent: Claude
     own, others = checkpoint.find("greeting.py"), checkpoint.find("farewell.py")
     assert own >= 0, "the session's own work is in it"
     assert others < 0 or own < others, "and stands before what others did"
+    stored = [(event["kind"], event["reason"]) for event in reversed(agent.memory.timeline(agent.project))]
+    begun = stored.index(("compacting", "manual"))
+    assert stored[begun : begun + 3] == [
+        ("compacting", "manual"), ("session_started", "compact"), ("compacted", "manual"),
+    ]  # fmt: skip
 
 
 # CMEM-21

@@ -1,0 +1,378 @@
+"""The worker as a real process: started by a hook, single, detached, and gone when there is nothing to do."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backstory import worker
+from backstory.app import App
+from backstory.atomic import lock
+from backstory.capture import waiting as waiting_module
+from backstory.work import Work
+from tests.conftest import eventually
+from tests.story import House, Story
+
+pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes through /proc")
+
+
+@pytest.fixture
+def house(house: House) -> Iterator[House]:
+    """A home with hooks installed; no process of it is left behind."""
+    house.installs()
+    house.sets("worker.linger_seconds", "0")
+    yield house
+    for pid in workers(house):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def workers(house: House) -> list[int]:
+    """Worker processes of this home."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
+            if b"backstory.worker" in words and str(house.home.root).encode() in words:
+                found.append(int(name))
+    return found
+
+
+def state(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def start(house: House) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-m", "backstory.worker", str(house.home.root)], stdin=subprocess.DEVNULL
+    )
+
+
+def at_rest(house: House) -> bool:
+    return not house.spooled() and not workers(house)
+
+
+class TestStartedByHooks:
+    def test_a_stop_starts_it_and_the_spool_is_empty_within_five_seconds(self, house: House) -> None:
+        """CMEM-32: the normal flow, without a real client."""
+        story = house.session()
+        assert house.fires("UserPromptSubmit", story.payload("UserPromptSubmit", prompt="go")).returncode == 0
+        done = house.fires("Stop", story.payload("Stop", last_assistant_message="Done."))
+        assert (done.returncode, done.stdout) == (0, b"")
+        eventually("the spool is empty", lambda: not house.spooled(), 5)
+        eventually("no worker is left", lambda: not workers(house), 10)
+        assert [e.kind.value for e in house.events(story)] == ["prompt", "said", "turn_ended"]
+
+    def test_a_tool_call_never_starts_it(self, house: House) -> None:
+        """CMEM-32: the immediate PostToolUse waits in the spool, and nothing of it is lost."""
+        story = house.session()
+        for n in range(3):
+            fields = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": f"t{n}"}
+            house.fires("PostToolUse", story.payload("PostToolUse", **fields, tool_response="x"))
+        assert len(house.spooled()) == 3
+        assert workers(house) == []
+        assert not house.home.database.exists()
+
+    def test_many_hooks_at_once_give_one_worker_and_every_event_once(self, house: House) -> None:
+        """CMEM-33, MEMORIA-31."""
+        stories = [house.session() for _ in range(4)]
+        command = house.command("Stop")
+        processes = []
+        for story in stories:
+            for n in range(4):
+                process = subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE)
+                assert process.stdin is not None
+                text = story.payload("Stop", prompt_id=f"p{n}", last_assistant_message=f"Done {n}.")
+                process.stdin.write(__import__("json").dumps(text).encode())
+                process.stdin.close()
+                processes.append(process)
+        assert [process.wait(30) for process in processes] == [0] * 16
+        eventually("everything is at rest", lambda: at_rest(house), 20)
+        for story in stories:
+            said = sorted(e.text for e in house.events(story) if e.text)
+            assert said == [f"Done {n}." for n in range(4)]
+
+    def test_it_outlives_its_hook_and_a_hangup_of_the_whole_group(self, house: House) -> None:
+        """CM-13, MEMORIA-22, CMEM-30."""
+        house.sets("worker.linger_seconds", "30")
+        story = house.session()
+        agent = subprocess.Popen(
+            ["sh", "-c", house.command("Stop")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+        assert agent.stdin is not None
+        assert agent.stdout is not None
+        agent.stdin.write(__import__("json").dumps(story.payload("Stop", last_assistant_message="x")).encode())
+        agent.stdin.close()
+        assert agent.stdout.read() == b"", "who waits for the hook's output must not wait for the worker"
+        assert agent.wait(10) == 0
+        for name in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(agent.pid, name)
+        (pid,) = eventually("a worker works", lambda: workers(house), 10)
+        eventually("the spool is empty", lambda: not house.spooled(), 10)
+        assert workers(house) == [pid], "it survived"
+        eventually("it has a session of its own", lambda: state(pid)[3] == str(pid), 5)
+        assert state(pid)[4] == "0", "it has no terminal"
+        for fd in (0, 1, 2):
+            assert os.readlink(f"/proc/{pid}/fd/{fd}") == "/dev/null"
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            assert "pipe:" not in os.readlink(f"/proc/{pid}/fd/{fd}")
+        os.kill(pid, signal.SIGKILL)
+
+    def test_with_the_guard_set_nothing_is_written_and_nothing_started(self, house: House) -> None:
+        """MEMORIA-24."""
+        before = sorted(house.home.root.rglob("*"))
+        done = house.fires("Stop", house.session().payload("Stop"), BACKSTORY_GUARD="1")
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        assert sorted(house.home.root.rglob("*")) == before
+        assert workers(house) == []
+
+    def test_what_it_starts_itself_carries_the_guard(self, house: House) -> None:
+        house.sets("worker.linger_seconds", "30")
+        house.fires("Stop", house.session().payload("Stop"))
+        (pid,) = eventually("a worker works", lambda: workers(house), 10)
+        assert b"BACKSTORY_GUARD=1" in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        os.kill(pid, signal.SIGKILL)
+
+
+class TestSingle:
+    def test_the_second_ends_at_once_and_says_why(self, house: House) -> None:
+        house.session().prompts("go")
+        with lock(house.home.worker_lock):
+            second = start(house)
+            assert second.wait(15) == 0
+            assert len(house.spooled()) == 1, "it must not work without the lock"
+        assert "another worker is at work" in (house.home.logs / "worker.log").read_text()
+        assert start(house).wait(30) == 0
+        assert house.spooled() == []
+
+    def test_a_glance_of_status_does_not_send_it_away(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        """`status` takes the lock for a moment, to see whether a worker holds it."""
+        house.session().prompts("go")
+        held = house.home.worker_lock.open("w")
+        fcntl.flock(held, fcntl.LOCK_EX)
+        sleep = time.sleep
+
+        def released(seconds: float) -> None:
+            held.close()
+            sleep(seconds)
+
+        monkeypatch.setattr(time, "sleep", released)
+        worker.run(house.home, linger=0)
+        assert house.spooled() == []
+
+    def test_what_comes_between_its_last_look_and_its_end_is_not_left_behind(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A hook that finds the lock held starts no second worker: the first must look once more."""
+        story = house.session()
+        checkpoint = type(house.store).checkpoint
+        house.close()
+        late = iter([False, True, False, False])
+
+        def at_the_end(self: object) -> None:
+            checkpoint(self)  # type: ignore[arg-type]
+            if next(late):
+                story.prompts("just in time")
+
+        monkeypatch.setattr("backstory.store.sqlite.SqliteStore.checkpoint", at_the_end)
+        assert worker.run(house.home, linger=0) > 0
+        assert house.spooled() == []
+        monkeypatch.undo()
+        assert [e.text for e in house.events(story)] == ["just in time"]
+
+    def test_a_command_takes_in_what_came_while_it_worked(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        story = house.session().prompts("first")
+        real, more = Work.round, iter([True])
+
+        def busy(self: Work) -> int:
+            done = real(self)
+            if next(more, False):
+                story.prompts("second")  # and its worker found the lock held
+            return done
+
+        monkeypatch.setattr(Work, "round", busy)
+        with App(house.home) as app:
+            assert app.catch_up()
+        assert house.spooled() == []
+
+
+class TestIdle:
+    def test_it_ends_when_nothing_is_left_and_every_new_event_starts_its_clock_again(
+        self, house: House
+    ) -> None:
+        """CMEM-6."""
+        house.sets("worker.linger_seconds", "1")
+        story = house.session().prompts("one")
+        process = start(house)
+        for n in range(3):
+            eventually("it took it in", lambda: not house.spooled(), 15)
+            time.sleep(0.6)
+            assert process.poll() is None
+            story.prompts(f"more {n}")
+        assert process.wait(15) == 0
+        assert house.spooled() == []
+        assert workers(house) == []
+
+    def test_after_a_kill_of_the_agent_none_is_left(self, house: House) -> None:
+        """CMEM-7: no worker belongs to an agent, so a dead agent leaves none."""
+        story = house.session()
+        agent = subprocess.Popen(
+            ["sh", "-c", f"sh -c {__import__('shlex').quote(house.command('Stop'))}; sleep 60"],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert agent.stdin is not None
+        agent.stdin.write(__import__("json").dumps(story.payload("Stop", last_assistant_message="x")).encode())
+        agent.stdin.close()
+        eventually("the hook ran", lambda: house.spooled() or house.home.database.exists(), 10)
+        os.killpg(agent.pid, signal.SIGKILL)
+        agent.wait(10)
+        eventually("everything is at rest", lambda: at_rest(house), 15)
+
+    def test_it_polls_without_working(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        rounds: list[int] = []
+        real = Work.round
+        monkeypatch.setattr(Work, "round", lambda self: (rounds.append(1), real(self))[1])  # type: ignore[func-returns-value]
+        house.session().prompts("go")
+        began = time.monotonic()
+        worker.run(house.home, linger=0.5)
+        assert 0.5 <= time.monotonic() - began < 8
+        assert len(rounds) <= 3
+
+    def test_a_job_that_waits_for_its_next_try_does_not_keep_it_alive(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def breaks(*_: object) -> None:
+            raise RuntimeError("always")
+
+        monkeypatch.setattr(Work, "_distil", breaks)
+        house.session().prompts("go")
+        began = time.monotonic()
+        worker.run(house.home, linger=0.2)
+        assert time.monotonic() - began < 8
+        assert house.store.jobs.all("waiting")[0].attempts == 1
+
+    def test_an_unfinished_file_does_not_keep_it_alive(self, house: House) -> None:
+        house.leaves(b'{"half', trailer=b"")
+        began = time.monotonic()
+        worker.run(house.home, linger=0)
+        assert time.monotonic() - began < 8
+        assert len(house.spooled()) == 1
+
+    def test_a_file_that_cannot_be_taken_does_not_make_it_spin(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(waiting_module, "given_up", lambda entry: True)
+        house.leaves(b'{"half', trailer=b"")
+        began = time.monotonic()
+        worker.run(house.home, linger=0)
+        assert time.monotonic() - began < 8
+
+    def test_old_quarantine_is_aged_out_on_the_way(self, house: House) -> None:
+        house.leaves(b"garbage")
+        worker.run(house.home, linger=0)
+        assert len(list(house.home.quarantine.iterdir())) == 2
+        for path in house.home.quarantine.iterdir():
+            os.utime(path, (0, 0))
+        worker.run(house.home, linger=0)
+        assert list(house.home.quarantine.iterdir()) == []
+
+
+class TestTrouble:
+    def test_a_killed_one_is_followed_by_the_next_which_finds_everything(self, house: House) -> None:
+        """CMEM-32: crash recovery; CMEM-15."""
+        house.sets("worker.linger_seconds", "30")
+        story = house.session().prompts("one").stops("Done.")
+        first = start(house)
+        eventually("it works", lambda: not house.spooled(), 15)
+        first.kill()
+        first.wait()
+        story.prompts("two").stops("Done again.")
+        house.sets("worker.linger_seconds", "0")
+        assert start(house).wait(30) == 0
+        assert [e.text for e in house.events(story) if e.text] == ["one", "Done.", "two", "Done again."]
+
+    def test_a_deleted_home_is_not_brought_back(self, house: House) -> None:
+        """CMEM-32: no zombie; a worker whose home is gone goes too."""
+        house.sets("worker.linger_seconds", "30")
+        house.session().prompts("one")
+        process = start(house)
+        eventually("it works", lambda: house.home.database.exists() and not house.spooled(), 15)
+        time.sleep(0.3)
+        shutil.rmtree(house.home.root)
+        assert process.wait(15) is not None
+        assert not house.home.root.exists()
+        assert start(house).wait(15) == 0
+        assert not house.home.root.exists()
+
+    def test_a_home_that_was_made_anew_is_not_drained_into_the_deleted_one(self, house: House) -> None:
+        house.sets("worker.linger_seconds", "30")
+        house.session().prompts("one")
+        process = start(house)
+        eventually("it works", lambda: house.home.database.exists() and not house.spooled(), 15)
+        time.sleep(0.3)
+        shutil.rmtree(house.home.root)
+        house.installs()
+        house.store.schema_version()
+        process.wait(15)
+        story = house.session().prompts("precious")
+        house.works()
+        assert [e.text for e in house.events(story)] == ["precious"]
+
+    def test_a_database_of_a_newer_backstory_is_left_alone_and_said_so(self, house: House) -> None:
+        house.store._connection.execute("PRAGMA user_version = 99")  # type: ignore[attr-defined]
+        house.close()
+        house.session().prompts("kept for later")
+        assert start(house).wait(15) == 4
+        assert len(house.spooled()) == 1
+        assert "upgrade Backstory" in (house.home.logs / "worker.log").read_text()
+
+    def test_its_log_is_for_its_owner_alone_and_does_not_grow_for_ever(self, house: House) -> None:
+        """MEMORIA-21: the log belongs to the worker, no child of it inherits the handle."""
+        log = house.home.logs / "worker.log"
+        assert start(house).wait(15) == 0
+        assert log.stat().st_mode & 0o777 == 0o600
+        log.write_text("x" * 1_200_000)
+        house.leaves(b"garbage")
+        assert start(house).wait(15) == 0
+        assert sum(p.stat().st_size for p in house.home.logs.iterdir()) < 3_000_000
+        assert log.stat().st_size < 100_000
+
+    def test_nothing_that_it_starts_inherits_its_files(
+        self, house: House, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        """MEMORIA-21: not the log, not the lock (a child that outlived it would hold it for ever)."""
+        spy = tmp_path / "bin" / "git"
+        spy.parent.mkdir()
+        spy.write_text(f"#!/bin/sh\nls -l /proc/$$/fd > {tmp_path}/fds\n")
+        spy.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{spy.parent}:{os.environ['PATH']}")
+        house.session().prompts("go").stops("Done.")
+        assert start(house).wait(30) == 0
+        listed = (tmp_path / "fds").read_text()
+        assert "worker.lock" not in listed
+        assert "worker.log" not in listed
+        assert "backstory.db" not in listed
+
+    def test_it_refreshes_the_hook_that_started_it(self, house: House) -> None:
+        (house.home.hook / "stamp").write_bytes(b"of an older Backstory\n")
+        (house.home.hook / "hook.sh").write_text("exit 0\n")
+        assert start(house).wait(15) == 0
+        assert "Backstory's hook" in (house.home.hook / "hook.sh").read_text()
+
+
+def test_unknown_settings_are_logged_and_the_work_is_done(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    house.home.settings.write_text("[worker]\nlinger_seconds = 'long'\n")
+    story: Story = house.session().prompts("go")
+    worker.run(house.home, linger=0)
+    assert "worker.linger_seconds" in caplog.text
+    assert len(house.events(story)) == 1
