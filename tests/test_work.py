@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from backstory import distil, work
+from backstory import clock, distil, work
 from backstory.app import App
+from backstory.capture import transcripts
 from backstory.capture.drain import Drain
+from backstory.capture.places import Places
 from backstory.model import Kind, MemoryKind, Tier
 from backstory.recall import prepare
 from tests.story import House, Story
@@ -21,9 +23,13 @@ class Killed(BaseException):
 
 def a_day_at_work(house: House) -> Story:
     story = house.told().starts().prompts("fix the failing login test")
-    story.says("Let me run it.").runs("pytest tests/test_login.py", fails="Exit code 1\nE  KeyError: 'user'\n1 failed")
-    story.edits("auth.py", "user = d['user']", "user = d.get('user')").runs("pytest tests/test_login.py", "1 passed")
-    story.stops("Fixed. We use sessions instead of JWTs because they can be revoked. Next: write the changelog.")
+    story.says("Let me run it.").runs(
+        "pytest tests/test_login.py", fails="Exit code 1\nE  KeyError: 'user'\n1 failed"
+    )
+    story.edits("auth.py", "user = d['user']", "user = d.get('user')").runs(
+        "pytest tests/test_login.py", "1 passed"
+    )
+    story.stops("Fixed. I decided to use sessions instead of JWTs because they can be revoked.")
     return story
 
 
@@ -58,7 +64,9 @@ class TestRound:
         assert all(m.tier is Tier.RULES for m in house.store.memories.of_session(story.id))
 
     def test_a_session_killed_in_mid_turn_is_in_the_next_brief_too(self, house: House) -> None:
-        house.session().starts().prompts("rename the cart to basket").runs("make", fails="Exit code 2\nno rule")
+        house.session().starts().prompts("rename the cart to basket").runs(
+            "make", fails="Exit code 2\nno rule"
+        )
         house.works()
         assert "rename the cart to basket" in house.brief().text
 
@@ -76,9 +84,7 @@ class TestRound:
         assert sum(e.kind is Kind.TOOL for e in house.events(story)) == 4
         (command,) = [m for m in house.store.memories.of_session(story.id) if m.kind is MemoryKind.COMMAND]
         assert "4" in command.text
-        assert house.brief().text.count("- [") == len(set(house.brief().text.splitlines()) & {
-            line for line in house.brief().text.splitlines() if line.startswith("- [")
-        })  # fmt: skip
+        assert house.brief().text.count(command.text) == 1
 
     def test_too_few_turns_are_skipped_with_the_numbers(
         self, house: House, caplog: pytest.LogCaptureFixture
@@ -125,7 +131,9 @@ class TestRound:
 
     def test_what_was_read_of_a_transcript_is_distilled_in_the_same_round(self, house: House) -> None:
         story = house.told().prompts("which cache?")
-        story.says("We use Redis instead of files because two servers share it.").runs("make", "ok").stops("Done.")
+        story.says("I decided to use Redis instead of files because two servers share it.").runs(
+            "make", "ok"
+        ).stops("Done.")
         house.works()
         decisions = [m for m in house.store.memories.of_session(story.id) if m.kind is MemoryKind.DECISION]
         assert len(decisions) == 1
@@ -140,17 +148,13 @@ class TestRound:
             house.session(session=f"s{n % 3}").prompts(f"ask {n}", prompt_id=f"p{n}")
         house.store.passages.index_events()
         doing = work.Work(house.home, App(house.home).settings, house.store)
-        for _ in Drain(house.home, App(house.home).settings, house.store, doing_places(house)).batches():
+        for _ in Drain(
+            house.home, App(house.home).settings, house.store, Places(house.store, {}, ())
+        ).batches():
             pass
         steps = iter([False, True])
         assert doing._index(lambda: next(steps)) == 1_000
         assert house.store.passages.unindexed() == 200
-
-
-def doing_places(house: House) -> Any:
-    from backstory.capture.places import Places
-
-    return Places(house.store, {}, ())
 
 
 class TestKilled:
@@ -228,7 +232,7 @@ class TestTrouble:
 
         monkeypatch.setattr(distil, "distil_session", breaks)
         now = [1_000_000]
-        monkeypatch.setattr(work.clock, "now_ms", lambda: now[0])
+        monkeypatch.setattr(clock, "now_ms", lambda: now[0])
         house.sets("jobs.max_attempts", "3")
         house.works()
         assert "honey" in house.brief().text
@@ -257,7 +261,7 @@ class TestTrouble:
         def breaks(*_: object) -> None:
             raise RuntimeError("nobody thought of this")
 
-        monkeypatch.setattr(work.transcripts, "catch_up", breaks)
+        monkeypatch.setattr(transcripts, "catch_up", breaks)
         a_day_at_work(house)
         house.works()
         assert "fix the failing login test" in house.brief().text
@@ -301,7 +305,9 @@ class TestRebuild:
                 story.runs("pytest -q", fails=f"Exit code 1\nE  {n}", tool_use_id=f"a{n}").edits("auth.py")
                 story.runs("pytest -q", "ok", tool_use_id=f"b{n}").stops(f"Did {n}. Next: do {n + 1}.")
             one.works()
-        said = [[(m.id, m.kind, m.text) for m in h.store.memories.of_session(story.id)] for h in (house, other)]
+        said = [
+            [(m.id, m.kind, m.text) for m in h.store.memories.of_session(story.id)] for h in (house, other)
+        ]
         other.close()
         assert len(said[0]) > 8
         assert said[0] == said[1]

@@ -2,7 +2,9 @@
 
 import contextlib
 import fcntl
+import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -10,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,6 +59,13 @@ def start(house: House) -> subprocess.Popen[bytes]:
     )
 
 
+def send(process: subprocess.Popen[bytes], payload: dict[str, Any]) -> None:
+    """What the agent writes to a hook's stdin."""
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(payload).encode())
+    process.stdin.close()
+
+
 def at_rest(house: House) -> bool:
     return not house.spooled() and not workers(house)
 
@@ -89,10 +99,7 @@ class TestStartedByHooks:
         for story in stories:
             for n in range(4):
                 process = subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE)
-                assert process.stdin is not None
-                text = story.payload("Stop", prompt_id=f"p{n}", last_assistant_message=f"Done {n}.")
-                process.stdin.write(__import__("json").dumps(text).encode())
-                process.stdin.close()
+                send(process, story.payload("Stop", prompt_id=f"p{n}", last_assistant_message=f"Done {n}."))
                 processes.append(process)
         assert [process.wait(30) for process in processes] == [0] * 16
         eventually("everything is at rest", lambda: at_rest(house), 20)
@@ -104,15 +111,14 @@ class TestStartedByHooks:
         """CM-13, MEMORIA-22, CMEM-30."""
         house.sets("worker.linger_seconds", "30")
         story = house.session()
-        agent = subprocess.Popen(
-            ["sh", "-c", house.command("Stop")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
-        )
-        assert agent.stdin is not None
-        assert agent.stdout is not None
-        agent.stdin.write(__import__("json").dumps(story.payload("Stop", last_assistant_message="x")).encode())
-        agent.stdin.close()
-        assert agent.stdout.read() == b"", "who waits for the hook's output must not wait for the worker"
-        assert agent.wait(10) == 0
+        hook = ["sh", "-c", house.command("Stop")]
+        with subprocess.Popen(
+            hook, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        ) as agent:
+            send(agent, story.payload("Stop", last_assistant_message="x"))
+            assert agent.stdout is not None
+            assert agent.stdout.read() == b"", "who waits for the hook's output must not wait for the worker"
+            assert agent.wait(10) == 0
         for name in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(agent.pid, name)
@@ -121,10 +127,9 @@ class TestStartedByHooks:
         assert workers(house) == [pid], "it survived"
         eventually("it has a session of its own", lambda: state(pid)[3] == str(pid), 5)
         assert state(pid)[4] == "0", "it has no terminal"
-        for fd in (0, 1, 2):
-            assert os.readlink(f"/proc/{pid}/fd/{fd}") == "/dev/null"
-        for fd in os.listdir(f"/proc/{pid}/fd"):
-            assert "pipe:" not in os.readlink(f"/proc/{pid}/fd/{fd}")
+        opened = {int(fd): os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+        assert [opened[fd] for fd in (0, 1, 2)] == ["/dev/null"] * 3
+        assert not any("pipe:" in name for name in opened.values())
         os.kill(pid, signal.SIGKILL)
 
     def test_with_the_guard_set_nothing_is_written_and_nothing_started(self, house: House) -> None:
@@ -154,7 +159,9 @@ class TestSingle:
         assert start(house).wait(30) == 0
         assert house.spooled() == []
 
-    def test_a_glance_of_status_does_not_send_it_away(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_glance_of_status_does_not_send_it_away(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """`status` takes the lock for a moment, to see whether a worker holds it."""
         house.session().prompts("go")
         held = house.home.worker_lock.open("w")
@@ -189,7 +196,9 @@ class TestSingle:
         monkeypatch.undo()
         assert [e.text for e in house.events(story)] == ["just in time"]
 
-    def test_a_command_takes_in_what_came_while_it_worked(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_command_takes_in_what_came_while_it_worked(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         story = house.session().prompts("first")
         real, more = Work.round, iter([True])
 
@@ -225,18 +234,16 @@ class TestIdle:
     def test_after_a_kill_of_the_agent_none_is_left(self, house: House) -> None:
         """CMEM-7: no worker belongs to an agent, so a dead agent leaves none."""
         story = house.session()
-        agent = subprocess.Popen(
-            ["sh", "-c", f"sh -c {__import__('shlex').quote(house.command('Stop'))}; sleep 60"],
-            stdin=subprocess.PIPE,
-            start_new_session=True,
-        )
-        assert agent.stdin is not None
-        agent.stdin.write(__import__("json").dumps(story.payload("Stop", last_assistant_message="x")).encode())
-        agent.stdin.close()
-        eventually("the hook ran", lambda: house.spooled() or house.home.database.exists(), 10)
-        os.killpg(agent.pid, signal.SIGKILL)
-        agent.wait(10)
+        returned = house.home.root.parent / "returned"
+        hook = f"sh -c {shlex.quote(house.command('Stop'))}; echo > {shlex.quote(str(returned))}; sleep 60"
+        with subprocess.Popen(["sh", "-c", hook], stdin=subprocess.PIPE, start_new_session=True) as agent:
+            send(agent, story.payload("Stop", last_assistant_message="the last words"))
+            eventually("the hook has returned", returned.exists, 10)
+            os.killpg(agent.pid, signal.SIGKILL)
+        eventually("no worker is left", lambda: not workers(house), 15)
+        house.fires("Stop", house.session().payload("Stop"))  # the next hook of any session
         eventually("everything is at rest", lambda: at_rest(house), 15)
+        assert [e.text for e in house.events(story)] == ["the last words", ""]
 
     def test_it_polls_without_working(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         rounds: list[int] = []
@@ -370,7 +377,9 @@ class TestTrouble:
         assert "Backstory's hook" in (house.home.hook / "hook.sh").read_text()
 
 
-def test_unknown_settings_are_logged_and_the_work_is_done(house: House, caplog: pytest.LogCaptureFixture) -> None:
+def test_unknown_settings_are_logged_and_the_work_is_done(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
     house.home.settings.write_text("[worker]\nlinger_seconds = 'long'\n")
     story: Story = house.session().prompts("go")
     worker.run(house.home, linger=0)

@@ -6,6 +6,7 @@ shows them from the spool, and nothing is hidden from the next session.
 """
 
 import logging
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -114,7 +115,7 @@ class Work:
         session = self._store.events.session(sid)
         if session is None:
             return
-        events = self._store.events.of_session(sid)
+        events = self._with_subagents(session)
         tier, made_by = Tier.RULES, distil.VERSION
         if session.agent == USER:
             drafts = [fact(e.id, e.event.text, e.event.at) for e in events if e.event.kind is Kind.REMEMBERED]
@@ -128,6 +129,21 @@ class Work:
         with self._store.transaction():
             self._store.memories.replace(session, drafts, tier, made_by)
             self._ask_for_briefs(session)
+
+    def _with_subagents(self, session: Session) -> list[StoredEvent]:
+        """A session's events, and in their places what its sub-agents did with tools."""
+        own = self._store.events.of_session(session.id)
+        theirs = [
+            stored
+            for child in self._store.events.children(session.id)
+            for stored in self._store.events.of_session(child.id)
+            if stored.event.kind is Kind.TOOL
+        ]
+        if not theirs:
+            return own
+        starts = [stored.event.at for stored in own if stored.event.kind is Kind.PROMPT]
+        placed = [replace(stored, turn=bisect_right(starts, stored.event.at)) for stored in theirs]
+        return sorted([*own, *placed], key=lambda stored: (stored.event.at, stored.seq))
 
     def _keep_checkpoint(self, session: Session, events: Sequence[StoredEvent]) -> None:
         """However short a session is: when it is being compacted, it must know what it was doing."""

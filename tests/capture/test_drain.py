@@ -4,7 +4,6 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -669,7 +668,6 @@ class TestReceiptsOfBriefs:
 
 
 @pytest.fixture(autouse=True)
-def _quiet_git(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _quiet_git(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asking git for a diffstat is another test's subject, and costs a process each time."""
     monkeypatch.setattr(Places, "diffstat", lambda self, cwd: None)
-    yield

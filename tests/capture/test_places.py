@@ -23,7 +23,9 @@ class TestIdentity:
     def test_worktrees_share_their_repositorys_project(self, house: House, git: Git, tmp_path: Path) -> None:
         git(house.project, "worktree", "add", "--quiet", "-b", "feature", str(tmp_path / "elsewhere"))
         assert project_of(house, tmp_path / "elsewhere") == project_of(house, house.project)
-        branches = {e.event.where.branch: e.event.where.worktree for e in house.store.events.latest(None, 0, 9)}
+        branches = {
+            e.event.where.branch: e.event.where.worktree for e in house.store.events.latest(None, 0, 9)
+        }
         assert branches == {"main": "", "feature": "elsewhere"}
 
     def test_folders_with_one_name_never_meet(self, house: House, git: Git, tmp_path: Path) -> None:
@@ -89,11 +91,15 @@ class TestIdentity:
     def test_a_claim_in_the_repository_counts_only_after_the_user_agreed(self, house: House) -> None:
         (house.project / ".backstory.toml").write_text('project = "acme/treasury"\n')
         unconfirmed = Places(house.store, {}, ()).project(str(house.project), 1)
-        confirmed = Places(house.store, {str(house.project): "acme/treasury"}, ()).project(str(house.project), 1)
+        confirmed = Places(house.store, {str(house.project): "acme/treasury"}, ()).project(
+            str(house.project), 1
+        )
         assert unconfirmed.identity != "acme/treasury"
         assert confirmed.identity == "acme/treasury"
 
-    def test_packages_of_a_monorepo_are_apart_only_if_the_user_asked(self, house: House, git: Git, tmp_path: Path) -> None:
+    def test_packages_of_a_monorepo_are_apart_only_if_the_user_asked(
+        self, house: House, git: Git, tmp_path: Path
+    ) -> None:
         mono = repository(tmp_path / "mono", git, "https://github.com/acme/mono")
         package = mono / "packages" / "cart"
         package.mkdir(parents=True)
@@ -125,7 +131,9 @@ class TestGit:
         house.works()
         assert [e.where.dirty for e in house.events(story)] == [None, None, None]
 
-    def test_a_repository_cannot_make_us_run_its_programs(self, house: House, git: Git, tmp_path: Path) -> None:
+    def test_a_repository_cannot_make_us_run_its_programs(
+        self, house: House, git: Git, tmp_path: Path
+    ) -> None:
         trap = tmp_path / "trap.sh"
         trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n")
         trap.chmod(0o755)
@@ -146,7 +154,9 @@ class TestGit:
         monkeypatch.setenv("GIT_WORK_TREE", str(other))
         assert Places(house.store, {}, ()).diffstat(str(house.project)) == ""
 
-    def test_a_missing_or_slow_git_is_no_trouble(self, house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_missing_or_slow_git_is_no_trouble(
+        self, house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
         assert Places(house.store, {}, ()).diffstat(str(house.project)) is None
         slow = tmp_path / "git"

@@ -18,7 +18,6 @@ from backstory.settings import Settings
 from tests.story import House, Story
 
 
-
 def noise(size: int) -> str:
     """Characters as a key has them, the same each time."""
     rng = random.Random(size)
@@ -35,8 +34,15 @@ SECRETS = {
     "openai": "sk-proj-" + noise(48),
     "anthropic": "sk-ant-api03-" + noise(93),
     "google": "AIza" + "SyD4x9Q2w8E7r6T5y4U3i2O1p0A9s8D7f6G",
-    "jwt": ".".join(("eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1g")),
-    "pem": "-----BEGIN RSA " + "PRIVATE KEY-----\n" + "MIIEow" + noise(900) + "\n-----END RSA " + "PRIVATE KEY-----",
+    "jwt": ".".join(
+        ("eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1g")
+    ),
+    "pem": "-----BEGIN RSA "
+    + "PRIVATE KEY-----\n"
+    + "MIIEow"
+    + noise(900)
+    + "\n-----END RSA "
+    + "PRIVATE KEY-----",
     "assigned": "DB_PASSWORD=" + "tr0ub4dor-and-3",
     "url": "postgres://shop:" + "s3cr3t-pass" + "@db.internal.example/shop",
 }
@@ -58,10 +64,9 @@ def marks(secret: str) -> list[str]:
 
 def kept(house: House, needle: str) -> list[str]:
     """Where in the home the words lie: any file's bytes, and the payloads, which are compressed."""
-    found = []
-    for stored in house.store.events.latest(None, 0, 10_000):
-        if needle in json.dumps(json.loads(house.store.events.payload(stored.id) or "null"), ensure_ascii=False):
-            found.append(f"payload of {stored.event.kind}")
+    events = house.store.events
+    bodies = [(s.event.kind, events.payload(s.id)) for s in events.latest(None, 0, 10_000) if s.payload_size]
+    found = [f"payload of {kind}" for kind, body in bodies if needle in str(json.loads(body or "null"))]
     return found + house.found_in_home(needle)
 
 
@@ -78,7 +83,9 @@ class TestSecrets:
         secret = SECRETS[name]
         story = house.told()
         story.starts().prompts(f"use {secret} please").says(f"I will use {secret} now")
-        story.runs(f"deploy --with '{secret}'", f"using {secret}\ndone").runs("x", fails=f"Exit code 1\nbad {secret}")
+        story.runs(f"deploy --with '{secret}'", f"using {secret}\ndone").runs(
+            "x", fails=f"Exit code 1\nbad {secret}"
+        )
         story.writes("config.py", f"value = '{secret}'\n").edits("config.py", secret, f"other {secret}")
         story.uses("WebFetch", {"url": "https://example.org", "prompt": secret}, {"result": f"{secret} ok"})
         story.compacts(f"the secret is {secret}").stops(f"Done with {secret}.").breaks(f"error with {secret}")
@@ -92,9 +99,14 @@ class TestSecrets:
     def test_a_placeholder_is_kept(self, house: House, story: Story) -> None:
         story.runs("export API_KEY=your-api-key-here", "ok").runs("echo $GITHUB_TOKEN", "***")
         house.works()
-        assert [e.target for e in house.events(story)] == ["export API_KEY=your-api-key-here", "echo $GITHUB_TOKEN"]
+        assert [e.target for e in house.events(story)] == [
+            "export API_KEY=your-api-key-here",
+            "echo $GITHUB_TOKEN",
+        ]
 
-    def test_a_secret_that_the_excerpt_would_cut_in_half_is_gone_whole(self, house: House, story: Story) -> None:
+    def test_a_secret_that_the_excerpt_would_cut_in_half_is_gone_whole(
+        self, house: House, story: Story
+    ) -> None:
         """The text of an event keeps both ends of a long output; half a key is recognised by nobody."""
         pem = SECRETS["pem"]
         for before in (600, 700, 740, 745):
@@ -121,7 +133,16 @@ class TestSecrets:
         def three(name: str, payload: Any, at: int) -> list[Event]:
             words = payload["prompt"]
             return [
-                Event("claude-code", payload["session_id"], Kind.TOOL, at, words, native_id=n, target=words, reason=words)
+                Event(
+                    "claude-code",
+                    payload["session_id"],
+                    Kind.TOOL,
+                    at,
+                    words,
+                    native_id=n,
+                    target=words,
+                    reason=words,
+                )
                 for n in "abc"
             ]
 
@@ -135,7 +156,9 @@ class TestSecrets:
 
     @pytest.mark.parametrize("how", ["utf-16", "utf-16-le", "escaped", "slashes", "latin-1"])
     def test_no_way_of_writing_a_payload_hides_a_secret(self, house: House, story: Story, how: str) -> None:
-        text = json.dumps(story.payload("UserPromptSubmit", prompt=f"use {TOKEN} and {SECRETS['url']} caf\u00e9"))
+        text = json.dumps(
+            story.payload("UserPromptSubmit", prompt=f"use {TOKEN} and {SECRETS['url']} caf\u00e9")
+        )
         if how == "escaped":
             text = text.replace("ghp_", "\\u0067hp\\u005f")
         if how == "slashes":
@@ -176,7 +199,9 @@ class TestPersonalData:
     @pytest.mark.parametrize("name", PERSONAL)
     def test_it_is_redacted_before_it_is_stored(self, house: House, story: Story, name: str) -> None:
         words = PERSONAL[name]
-        story.prompts(f"call or write: {words} today").runs("log", f"from {words} came\n").stops(f"Told {words}.")
+        story.prompts(f"call or write: {words} today").runs("log", f"from {words} came\n").stops(
+            f"Told {words}."
+        )
         house.works()
         assert len(house.events(story)) == 4
         assert kept(house, words) == []
@@ -198,7 +223,9 @@ class TestPersonalData:
 
 class TestPrivate:
     def test_private_spans_are_gone(self, house: House, story: Story) -> None:
-        story.prompts("deploy <private>the plan is\nmoonbase</private> tonight").stops("<private>moonbase</private> ok")
+        story.prompts("deploy <private>the plan is\nmoonbase</private> tonight").stops(
+            "<private>moonbase</private> ok"
+        )
         house.works()
         assert house.events(story)[0].text == "deploy [private] tonight"
         assert kept(house, "moonbase") == []
@@ -213,7 +240,9 @@ class TestPrivate:
 class TestIgnoredFiles:
     CONTENT = "the quick brown moonbase"
 
-    @pytest.mark.parametrize("path", [".env", "config/.env.production", "/x/server.pem", "id_rsa", "keys/id_ed25519.pub"])
+    @pytest.mark.parametrize(
+        "path", [".env", "config/.env.production", "/x/server.pem", "id_rsa", "keys/id_ed25519.pub"]
+    )
     def test_the_content_of_an_ignored_file_is_not_kept(self, house: House, story: Story, path: str) -> None:
         story.reads(path, self.CONTENT).writes(path, self.CONTENT).edits(path, "a", self.CONTENT)
         house.works()
@@ -226,28 +255,42 @@ class TestIgnoredFiles:
         ["cat .env", "source '.env' && make", "grep x <.env", "docker run --env-file=.env shop", "cat a/b/.env.local | head",
          "echo $(cat server.pem)", "cat \"my dir/.env\""],
     )  # fmt: skip
-    def test_nor_the_output_of_a_command_that_names_one(self, house: House, story: Story, command: str) -> None:
+    def test_nor_the_output_of_a_command_that_names_one(
+        self, house: House, story: Story, command: str
+    ) -> None:
         story.runs(command, self.CONTENT).runs(command, fails=f"Exit code 1\n{self.CONTENT}")
         house.works()
         assert [e.text for e in house.events(story)] == [IGNORED, IGNORED]
         assert kept(house, "moonbase") == []
 
-    @pytest.mark.parametrize("command", ["cat .envrc-docs.md", "printenv", "cat pem.py", "ls environment", "git log"])
+    @pytest.mark.parametrize(
+        "command", ["cat .envrc-docs.md", "printenv", "cat pem.py", "ls environment", "git log"]
+    )
     def test_other_commands_keep_theirs(self, house: House, story: Story, command: str) -> None:
         story.runs(command, "plain output")
         house.works()
         assert [e.text for e in house.events(story)] == ["plain output"]
 
     def test_nor_what_a_search_found_in_one(self, house: House, story: Story) -> None:
-        story.uses("Grep", {"pattern": "PASS", "path": ".env"}, {"mode": "content", "content": f"3:{self.CONTENT}"})
-        story.uses("Grep", {"pattern": "PASS"}, {"mode": "content", "content": f"a.py:1:x\n.env:3:{self.CONTENT}"})
+        story.uses(
+            "Grep", {"pattern": "PASS", "path": ".env"}, {"mode": "content", "content": f"3:{self.CONTENT}"}
+        )
+        story.uses(
+            "Grep", {"pattern": "PASS"}, {"mode": "content", "content": f"a.py:1:x\n.env:3:{self.CONTENT}"}
+        )
         story.uses("Grep", {"pattern": "def"}, {"mode": "content", "content": "a.py:1:def plain():"})
         house.works()
         assert [e.text for e in house.events(story)] == [IGNORED, IGNORED, "a.py:1:def plain():"]
         assert kept(house, "moonbase") == []
 
     def test_in_a_transcript_it_is_left_out_as_well(self, house: House) -> None:
-        story = house.told().prompts("go").reads(".env", self.CONTENT).runs("cat .env", self.CONTENT).stops("Done.")
+        story = (
+            house.told()
+            .prompts("go")
+            .reads(".env", self.CONTENT)
+            .runs("cat .env", self.CONTENT)
+            .stops("Done.")
+        )
         for name in house.spooled():  # hooks did not get through, only the transcript knows
             if ".PostToolUse." in name:
                 (house.home.spool / name).unlink()
@@ -264,7 +307,9 @@ class TestIgnoredFiles:
 
 @given(
     st.lists(st.sampled_from([".env", "*.pem", "id_*", "[ab]c", "?", "*", "*/secret/*", "[]x]"]), max_size=3),
-    st.lists(st.sampled_from([".env", "x.pem", "id_rsa", "ac", "]", "/a/secret/b", "make", "-q", "y"]), max_size=5),
+    st.lists(
+        st.sampled_from([".env", "x.pem", "id_rsa", "ac", "]", "/a/secret/b", "make", "-q", "y"]), max_size=5
+    ),
 )
 def test_the_quick_look_at_a_command_misses_nothing(globs: list[str], words: list[str]) -> None:
     """Commands are first searched for the literal parts of the globs; that must not change the answer."""
@@ -279,5 +324,9 @@ def test_a_folder_may_be_named_with_a_tilde(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("HOME", "/home/jane")
     privacy = Privacy(replace(Settings(), privacy_ignore_projects=("~/secret",)))
     event = Event("a", "s", Kind.PROMPT, 1)
-    for cwd, refused in (("/home/jane/secret", True), ("/home/jane/secret/x", True), ("/home/jane/secrets", False)):
+    for cwd, refused in (
+        ("/home/jane/secret", True),
+        ("/home/jane/secret/x", True),
+        ("/home/jane/secrets", False),
+    ):
         assert bool(privacy.refuses(replace(event, where=replace(event.where, cwd=cwd)))) is refused

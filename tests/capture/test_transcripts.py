@@ -49,7 +49,9 @@ def test_reading_it_again_and_again_adds_nothing(house: House, story: Story) -> 
     assert [(e.id, e.turn, e.event) for e in house.stored(story)] == before
 
 
-def test_only_the_turn_that_goes_on_is_read_again(house: House, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_turn_that_goes_on_is_read_again(
+    house: House, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for n in range(20):
         story.prompts(f"ask {n}").says(f"thought {n}").stops(f"answer {n}")
     house.works()
@@ -68,7 +70,9 @@ def test_only_the_turn_that_goes_on_is_read_again(house: House, story: Story, mo
     assert texts(house, story)[-2:] == ["one more thing", "really done"]
 
 
-def test_five_hundred_turns_three_compactions_and_one_end_give_every_turn_once(house: House, story: Story) -> None:
+def test_five_hundred_turns_three_compactions_and_one_end_give_every_turn_once(
+    house: House, story: Story
+) -> None:
     """CM-45, with everything that hooks tell and everything that the transcript tells."""
     story.starts()
     for n in range(500):
@@ -165,10 +169,14 @@ def test_it_can_be_switched_off(house: House, story: Story) -> None:
     assert texts(house, story) == ["Done."]
 
 
-def test_skipped_tools_and_ignored_folders_stay_out_of_it_too(house: House, story: Story, tmp_path: Path) -> None:
+def test_skipped_tools_and_ignored_folders_stay_out_of_it_too(
+    house: House, story: Story, tmp_path: Path
+) -> None:
     house.sets("capture.skip_tools", "Todo*")
     house.sets("privacy.ignore_projects", f"{tmp_path}/secret")
-    story.prompts("go").uses("TodoWrite", {"todos": ["x"]}, "ok").uses("mcp__backstory__search", {"q": "x"}, "memory")
+    story.prompts("go").uses("TodoWrite", {"todos": ["x"]}, "ok").uses(
+        "mcp__backstory__search", {"q": "x"}, "memory"
+    )
     story.cwd = f"{tmp_path}/secret"
     story.says("nobody may know").runs("ls", "hidden")
     story.cwd = str(house.project)
@@ -202,7 +210,9 @@ def test_sub_agents_and_agents_without_history_are_not_read(house: House, story:
     assert texts(house, codex) == ["Hello."]
 
 
-def test_the_store_is_asked_for_the_project_once(house: House, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_store_is_asked_for_the_project_once(
+    house: House, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for n in range(50):
         story.prompts(f"ask {n}").says("hm").stops("Done.")
     house.works()

@@ -107,6 +107,7 @@ GOES = {
         "postgres://user:pass@host/db",
         "redis://:p4ss@cache.internal:6379",
         "https://me:p@ss@w0rd@git.acme.com/x.git",
+        "amqp://me:%40bc1@mq.acme.com",
         r"https:\/\/me:pa55@git.acme.com\/x",
     ],
     "private-key": [
@@ -117,6 +118,8 @@ GOES = {
     ],
     "email": [
         "contact jane.doe@acme.co.uk please",
+        "Authors: write to jane@acme.com",
+        "we use ssh, it works well here, so please mail jane@acme.com",
         "<a.b+c@mail.acme.com>",
         "mailto:jane@acme.io",
         "jane@163.com",
@@ -211,6 +214,7 @@ STAYS = [
     "Authorization: Bearer YOUR_TOKEN",
     "postgres://user:${PGPASSWORD}@host/db",
     "postgres://user:<password>@host/db",
+    "postgres://%(user)s:%(password)s@host/db",
     "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
     # Ids, hashes, keys that are public.
     "commit 3f2a9c1b7d5e8f0a1b2c3d4e5f6a7b8c9d0e1f2a",

@@ -70,6 +70,7 @@ TRICKS = [
     "\u00ad",
     "\ufeff",
     "\x00",
+    "\b",
     "\x7f",
     "\u2060",
     "\u202e",
@@ -192,6 +193,10 @@ def test_bytes_that_are_no_text_keep_what_is_not_secret() -> None:
 def test_rows_can_be_switched_off_by_name() -> None:
     text = "jane@acme.com, 415-555-2671, +14155552671, host 8.8.8.8"
     assert Redactor(off=("email", "phone", "ip")).redact(text) is text
+    assert (
+        Redactor(off=("secret",)).redact("password=hunter2xyz <private>x") == "password=hunter2xyz [private]"
+    )
+    assert Redactor(off=("secret",)).redact_json({"password": "hunter2xyz"}) == {"password": "hunter2xyz"}
     assert Redactor(off=frozenset({"email"})).redact(text).startswith("jane@acme.com, [redacted:phone]")
 
 
@@ -272,9 +277,10 @@ noise = st.one_of(
     st.text("0123456789-. +()", max_size=24),
     st.text("abcdefABCDEF0123456789_-", max_size=40),
 )
-texts = st.lists(st.one_of(examples, near, cut, hidden, assignments, noise, noise), max_size=8).flatmap(
-    lambda parts: st.sampled_from(["", " ", "\n", ","]).map(lambda glue: glue.join(parts))
-)
+part = st.one_of(examples, near, cut, hidden, assignments, noise, noise)
+glues = st.sampled_from(["", " ", "\n", ","])
+mixed = st.builds(lambda parts, glue: glue.join(parts), st.lists(part, max_size=8), glues)
+texts = st.one_of(assignments, hidden, mixed)
 structures = st.recursive(
     st.one_of(st.none(), st.integers(), texts),
     lambda inner: st.one_of(

@@ -29,7 +29,9 @@ def store(home: Home) -> Iterator[Store]:
 
 def event(kind: Kind = Kind.PROMPT, at: int = 1_000, **fields: Any) -> Event:
     """An event of session s1 in the shop."""
-    return Event("claude-code", fields.pop("session", "s1"), kind, at, where=Where("/home/dev/shop"), **fields)
+    return Event(
+        "claude-code", fields.pop("session", "s1"), kind, at, where=Where("/home/dev/shop"), **fields
+    )
 
 
 def tool(use: str, at: int = 1_000, **fields: Any) -> Event:

@@ -284,7 +284,14 @@ class TestPlaces:
             store.events.note_place("/home/dev/shop/barn", BARN.id, 1)
         found = {
             path: (place.name if (place := store.events.project_of_place(path)) else None)
-            for path in ("/home/dev/shop", "/home/dev/shop/src/x", "/home/dev/shop/barn/y", "/home/dev/shopping", "/", "")
+            for path in (
+                "/home/dev/shop",
+                "/home/dev/shop/src/x",
+                "/home/dev/shop/barn/y",
+                "/home/dev/shopping",
+                "/",
+                "",
+            )
         }
         assert found == {
             "/home/dev/shop": "shop",

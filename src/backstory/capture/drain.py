@@ -205,6 +205,8 @@ class Drain:
                 if result.new:
                     batch.stored += 1
                     changed.add(result.session_id)
+                    if arrival.event.subagent:  # the parent's story tells what its sub-agents did
+                        changed.add(session_id(arrival.event.agent, arrival.event.session))
                     if arrival.event.kind in _ENDS_TURN:
                         grown.add(result.session_id)
             self._note_places(load.arrivals, now)

@@ -70,13 +70,18 @@ def _read(
     ended = session.status is not SessionStatus.ACTIVE
     for events, again in _told_twice(reader, twin, file, privacy, ended):
         for event, clean in zip(events, privacy.excerpts(events, again), strict=True):
-            if not privacy.refuses(event, agent.our_tools):
+            if not privacy.refuses(event, agent.our_tools) and not _inherited(event, session):
                 cwd, branch = event.where.cwd or session.cwd, event.where.branch or session.branch
                 kept = replace(privacy.hidden(clean), where=replace(event.where, cwd=cwd, branch=branch))
                 arrivals.append(Arrival(kept, project, store.events.key(event)))
         if len(arrivals) >= _BATCH:
             new += save()
     return new + save()
+
+
+def _inherited(event: Event, session: Session) -> bool:
+    """Whether a fork's transcript only repeats what happened in the session that it was forked from."""
+    return session.source == "fork" and event.at < session.started_at
 
 
 def _told_twice(

@@ -69,6 +69,7 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
         until,
         (_LOST,) if lost else (),
         failed=lambda error: log(home, agent, event, error),
+        spoke=_last_spoke(payload),
     )
     _arm(0)
     if not told.text:
@@ -87,6 +88,14 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
     except OSError as error:  # a full disk: the brief is worth more than its receipt
         log(home, agent, event, error)
     return shape(agent, event, told.text)
+
+
+def _last_spoke(payload: "dict[str, Any]") -> int:
+    """When the agent last answered in this context, rounded up to a second; 0 if it does not say."""
+    seconds = payload.get("seconds_since_last_response")
+    if not isinstance(seconds, int | float) or seconds < 0:
+        return 0
+    return int(time.time_ns() // 1_000_000 - seconds * 1000 + 999)
 
 
 def shape(agent: str, event: str, text: str) -> str:

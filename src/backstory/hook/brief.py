@@ -91,20 +91,24 @@ def choose(
     session: "Mapping[str, object]",
     waiting: "Sequence[Row]",
     own: str,
+    spoke: int = 0,
 ) -> list[Row]:
-    """The rows for one kind of start. `session` is the prepared file of session `own`, or empty."""
+    """The rows for one kind of start. `session` is the prepared file of session `own`, or empty.
+
+    `spoke` is when the agent says that this context last heard something; a fork has no other way to tell.
+    """
     mine = [row for row in waiting if row.session == own]
     others = [row for row in waiting if row.session != own]
     if source == "compact":
         checkpoint = rows_of(session.get("checkpoint"), "checkpoint")
         checkpoint += [Row(row.id, "checkpoint", row.text, row.at, row.agent, own) for row in mine]
-        repeated = ("left_off", "open") if checkpoint else ()
+        repeated = ("left_off", "open", "others") if checkpoint else ()
         kept = [row for row in prepared if row.session != own or row.section not in repeated]
         return [*checkpoint, *others, *kept]
     last = session.get("last_at")
-    heard = max([row.at for row in mine], default=0)
-    if source in ("resume", "fork") and (isinstance(last, int) or heard):
-        since = max(heard, last if isinstance(last, int) else 0)
+    since = max([row.at for row in mine], default=0)
+    since = max(since, spoke, last if isinstance(last, int) else 0)
+    if source in ("resume", "fork") and since:
         held = session.get("shown")
         shown = set(held) if isinstance(held, list) else set()
         return [

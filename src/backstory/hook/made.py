@@ -31,11 +31,13 @@ def brief_for(
     notices: tuple[str, ...] = (),
     failed: "Callable[[Exception], None] | None" = None,
     project: str = "",
+    spoke: int = 0,
 ) -> brief.Brief:
     """What a session of `agent` that starts in `cwd` is told; `native` is the agent's own id of it, or "".
 
     Looking through the spool stops at monotonic `until`; what goes wrong there is reported to `failed`, and
-    the prepared rows are given without it. `project` names the project of a folder that is gone.
+    the prepared rows are given without it. `project` names the project of a folder that is gone. `spoke` is
+    when this context last heard something, if the agent says so.
     """
     if ignores_folder(cwd, settings.get("ignore_projects") or []) or source not in settings.get(
         "sources", SOURCES
@@ -55,7 +57,7 @@ def brief_for(
         failed(error)
         waiting = []
     return brief.compose(
-        brief.choose(source, brief.rows_of(prepared.get("rows")), session, waiting, own),
+        brief.choose(source, brief.rows_of(prepared.get("rows")), session, waiting, own, spoke),
         str(prepared.get("name") or place.name),
         time.time_ns() // 1_000_000,
         [*notices, *(str(notice) for notice in prepared.get("notices") or [])],

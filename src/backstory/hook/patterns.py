@@ -78,6 +78,13 @@ def placeholder(value: str) -> bool:
     return len(set(low[-16:])) <= 3 or low in COUNTING or any(word in low for word in PLACEHOLDERS)
 
 
+def template(value: str) -> bool:
+    """Whether something else fills the value in: `${X}`, `$X`, `<key>`, `{{ x }}`, `%s`, `%X%`."""
+    if value[0] in "$<{" or value.startswith(("%s", "%(", "%{")) or (value[0] == value[-1] == "%"):
+        return True
+    return "${" in value or "{{" in value or "$(" in value
+
+
 def glued(text: str, at: int) -> bool:
     """Whether a match is the tail of a longer word; a literal `\\n` before it, as in nested JSON, is not."""
     if not at or not (text[at - 1].isascii() and text[at - 1].isalnum()):
@@ -146,10 +153,10 @@ class Grain:
 
 def looks_secret(value: str, human: bool, quoted: bool) -> bool:
     """Whether the value given to a secret's name is a secret, and not code, a template or a path."""
-    if len(value) < (6 if human else 8) or value[0] in "$<{^%" or placeholder(value):
+    if len(value) < (6 if human else 8) or template(value) or placeholder(value):
         return False
-    if "://" in value or "${" in value or "{{" in value or "$(" in value:
-        return False
+    if value[0] == "^" or "://" in value:
+        return False  # a pattern, a URL
     if not human and value.islower() and not any(digit in value for digit in "0123456789"):
         return False  # words: the usual case, and Grain is slow
     grain = Grain(value[:64])
@@ -288,7 +295,7 @@ def fixed(match: "re.Match[str]") -> int:
 def authorization(match: "re.Match[str]") -> int:
     """What follows `Authorization: Bearer`, or `Bearer` alone."""
     given, end, text = match[match.lastindex or 0], match.end(match.lastindex or 0), match.string
-    if placeholder(given) or given[0] in "$<{%[" or text[end : end + 1] in ("(", "[", "{"):
+    if placeholder(given) or template(given) or given[0] == "[" or text[end : end + 1] in ("(", "[", "{"):
         return 0
     grain = Grain(given)
     if match.lastindex == 2 and not grain.random():
@@ -301,7 +308,7 @@ def authorization(match: "re.Match[str]") -> int:
 def url_password(match: "re.Match[str]") -> int:
     """The password of a URL, unless a template fills it in."""
     given = match[1]
-    if given[0] in "$<{%[*" or "${" in given or len(set(given)) == 1 or "redacted" in given.lower():
+    if template(given) or given[0] in "[*" or len(set(given)) == 1 or "redacted" in given.lower():
         return 0
     return match.end(1)
 
@@ -338,7 +345,7 @@ def assigned(match: "re.Match[str]") -> int:
     return extend(text, end, IDENT + "+/=.") if len(given) >= LONGEST else end
 
 
-GIT_PEOPLE = _words("author commit: committer tagger co-authored")
+GIT_PEOPLE = _words("author author: commit: committer committer: tagger tagger:")
 SAFE_DOMAINS = _words("example test invalid localhost local")
 LONG_TLDS = _words(
     """
@@ -379,9 +386,9 @@ def email(match: "re.Match[str]") -> int:
             return 0  # user@host:path
     line = text[max(0, start - 160) : start].rpartition("\n")[2].rpartition("\\n")[2].lower()
     words = line.split()
-    if words and (words[0].startswith(GIT_PEOPLE) or "-by:" in line or "--author" in line):
+    if line.endswith("<") and (words[0] in GIT_PEOPLE or "-by:" in line or "--author" in line):
         return 0
-    if any(word in ("ssh", "scp", "sftp", "rsync", "ssh-copy-id", "mosh") for word in words):
+    if any(word in ("ssh", "scp", "sftp", "rsync", "ssh-copy-id", "mosh") for word in words[-6:]):
         return 0
     authority = words[-1] if words and not line[-1:].isspace() else ""
     if "://" in authority and "/" not in authority.rpartition("://")[2]:

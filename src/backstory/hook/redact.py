@@ -142,14 +142,8 @@ class Redactor:
         self._rows = (PRIVATE, *kept, *(Row(name, (), pattern, "", whole) for name, pattern in extra))
         self._extra = list(range(1 + len(kept), len(self._rows)))
         self._anchored = anchored  # False is the reference of the tests: every pattern, everywhere
-        self._secret = next((rank for rank, row in enumerate(self._rows) if row.name == "secret"), 0)
-        # Anchors of tokens, by the kinds of runs that a text has: each kind is a bit.
-        self._tokens = [
-            _gated(
-                self._anchors(*(how for bit, how in enumerate(RUN_KINDS) if kinds >> bit & 1)), TOKEN_GATES
-            )
-            for kinds in range(32)
-        ]
+        self._secret = next((rank for rank, row in enumerate(self._rows) if row.name == "secret"), -1)
+        self._tokens: dict[int, tuple[tuple[str, Anchors], ...]] = {}
         self._folded = _gated(self._anchors("word", "left", "inside"), FOLDED_GATES)
         self._words = self._anchors("words")
         self._dashed, self._dotted = self._anchors("dash"), self._anchors("dot")
@@ -232,7 +226,7 @@ class Redactor:
         known = self._keys.get(name)
         if known is None:
             low = _fold(name if name.isascii() and name.isprintable() else _compiled(UNSEEN).sub("", name))
-            known = (self.redact(name), key_names_secret(low) if self._secret else "")
+            known = (self.redact(name), key_names_secret(low) if self._secret > 0 else "")
             if len(self._keys) < 4096 and len(name) < 256:
                 self._keys[name] = known
         # The memo may hold an equal string: an unchanged key must stay the same object.
@@ -364,7 +358,11 @@ class Redactor:
             run = RUN in words
             kinds = run | (run and LONG_RUN in words) << 1
             kinds |= (SOLID_RUN in letters) << 2 | (TAIL_RUN in letters) << 3 | ("=" in text) << 4
-            for gate, anchors in self._tokens[kinds]:
+            tokens = self._tokens.get(kinds)
+            if tokens is None:  # anchors of tokens by the kinds of runs that texts have, each kind a bit
+                hows = (how for bit, how in enumerate(RUN_KINDS) if kinds >> bit & 1)
+                tokens = self._tokens[kinds] = _gated(self._anchors(*hows), TOKEN_GATES)
+            for gate, anchors in tokens:
                 if gate in text:
                     for anchor, rank in anchors:
                         if anchor in text:

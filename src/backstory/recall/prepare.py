@@ -70,7 +70,8 @@ def session_file(home: Home, store: Store, session: Session) -> None:
     checkpoint = next((memory for memory in memories if memory.kind is MemoryKind.CHECKPOINT), None)
     value = {
         "v": FORMAT,
-        "last_at": session.last_at,
+        # not the start that is being answered right now: it would hide all that is new
+        "last_at": store.events.last_spoke(session.id),
         "shown": list(store.briefs.held_by(session.id)),
         "checkpoint": _checkpoint_rows(checkpoint, session) if checkpoint else [],
     }
@@ -81,6 +82,7 @@ def session_file(home: Home, store: Store, session: Session) -> None:
 def project_rows(store: Store, project_id: str) -> list[Row]:
     """All rows that a brief of this project may show, by section, best first."""
     summaries = store.memories.of_project(project_id, [MemoryKind.SUMMARY], _OTHER_SESSIONS + 1)
+    summaries.sort(key=lambda summary: not _worked(store, summary))  # stable: the newest that did something
     rows = [_row("left_off", summary) for summary in summaries[:1]]
     latest = {summary.session_id for summary in summaries[:_OPEN_SESSIONS]}
     steps = store.memories.of_project(project_id, [MemoryKind.NEXT_STEP], 40)
@@ -98,6 +100,14 @@ def project_rows(store: Store, project_id: str) -> list[Row]:
     since = clock.now_ms() - _RECENT_MS
     rows += [_row("others", summary) for summary in summaries[1:] if summary.at >= since]
     return rows
+
+
+def _worked(store: Store, summary: Memory) -> bool:
+    """Whether a session left more than an exchange of words."""
+    told = (MemoryKind.SUMMARY, MemoryKind.TURN, MemoryKind.CHECKPOINT)
+    return bool(summary.files) or any(
+        memory.kind not in told for memory in store.memories.of_session(summary.session_id)
+    )
 
 
 def notices(store: Store) -> list[str]:

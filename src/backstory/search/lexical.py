@@ -6,6 +6,7 @@ A hit that shares too few of the question's words is no answer: better nothing t
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from backstory.store import Store
@@ -91,8 +92,16 @@ def _terms(question: str) -> list[_Term]:
             continue
         phrase = " ".join(parts)
         target = spare if len(parts) == 1 and phrase in _STOP else found
-        target.setdefault(phrase, _Term(f'"{phrase}"', _stem(max(parts, key=len))))
+        target.setdefault(phrase, _Term(f'"{phrase}"', _stem(_bare(max(parts, key=len)))))
     return list((found or spare).values())[:_TERMS]
+
+
+def _bare(text: str) -> str:
+    """Small letters without their accents, as the index has them."""
+    low = text.lower()
+    if low.isascii():
+        return low
+    return "".join(c for c in unicodedata.normalize("NFD", low) if not unicodedata.combining(c))
 
 
 def _stem(word: str) -> str:
@@ -102,7 +111,7 @@ def _stem(word: str) -> str:
 
 def _relevant(passage: Found, terms: list[_Term]) -> bool:
     """Whether enough of the question's words are there: one of up to three, else a third of them."""
-    text = passage.text.lower()
+    text = _bare(passage.text)
     shared = sum(term.stem in text for term in terms)
     return shared >= (1 if len(terms) <= 3 else -(-len(terms) // 3))
 

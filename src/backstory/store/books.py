@@ -36,10 +36,16 @@ class Books:
         )
 
     def table_counts(self) -> dict[str, int]:
-        """How many rows the main tables have."""
+        """How many events, sessions (of agents, without sub-agents), memories and projects there are."""
+        tables = {
+            "events": "events",
+            "sessions": "sessions WHERE parent_id = '' AND agent <> 'user'",
+            "memories": "memories",
+            "projects": "projects",
+        }
         return {
-            name: int(self._db.execute(f"SELECT count(*) FROM {name}").fetchone()[0])  # noqa: S608 - fixed names
-            for name in ("events", "sessions", "memories", "projects")
+            name: int(self._db.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])  # noqa: S608 - constants
+            for name, rows in tables.items()
         }
 
     def add_receipts(self, receipts: Iterable[Receipt]) -> None:

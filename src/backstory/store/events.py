@@ -228,7 +228,8 @@ class Events:
                 self._db.execute(
                     """
                     UPDATE sessions SET status = 'active', ended_at = NULL, end_reason = '',
-                           source = ?, transcript = CASE ? WHEN '' THEN transcript ELSE ? END
+                           source = CASE source WHEN '' THEN ? ELSE source END,
+                           transcript = CASE ? WHEN '' THEN transcript ELSE ? END
                     WHERE id = ?
                     """,
                     (event.reason, event.transcript, event.transcript, sid),
@@ -277,6 +278,17 @@ class Events:
     def session(self, sid: str) -> Session | None:
         """One session by its id."""
         return next(iter(self._sessions("WHERE s.id = ?", (sid,))), None)
+
+    def last_spoke(self, sid: str) -> int:
+        """When something last happened in a session, apart from its starts and ends; 0 if nothing did."""
+        row = self._db.execute(
+            """
+            SELECT coalesce(max(at), 0) FROM events
+            WHERE session_id = ? AND kind NOT IN ('session_started', 'session_ended')
+            """,
+            (sid,),
+        ).fetchone()
+        return int(row[0])
 
     def sessions(
         self, project_id: str | None = None, limit: int = 50, top_level: bool = True
@@ -378,10 +390,11 @@ class Events:
         return None if row is None else self.project(row[0])
 
     def ids_like(self, prefix: str) -> list[str]:
-        """Ids of sessions, events and memories that begin with `prefix`; at most three."""
+        """Ids that begin with `prefix`, at most three; or of the session that its agent calls so."""
+        native = self._db.execute("SELECT id FROM sessions WHERE native_id = ? LIMIT 3", (prefix,)).fetchall()
         table = {"s": "sessions", "e": "events", "m": "memories"}.get(prefix[:1])
-        if table is None:
-            return []
+        if native or table is None:
+            return [row[0] for row in native]
         rows = self._db.execute(
             f"SELECT id FROM {table} WHERE id >= ? AND id < ? ORDER BY id LIMIT 3",  # noqa: S608 - fixed names
             (prefix, prefix + "\x7f"),

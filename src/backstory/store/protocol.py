@@ -97,6 +97,9 @@ class EventStore(Protocol):
     def session(self, sid: str) -> Session | None:
         """One session by its id."""
 
+    def last_spoke(self, sid: str) -> int:
+        """When something last happened in a session, apart from its starts and ends."""
+
     def sessions(
         self, project_id: str | None = None, limit: int = 50, top_level: bool = True
     ) -> list[Session]:

@@ -1,0 +1,107 @@
+"""Arrows point one way. The imports of every module are walked, as they stand in the source."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import backstory
+
+ROOT = Path(backstory.__file__).parent
+
+# A module may import from its own layer and from the layers below it; from above, never.
+LAYERS = (
+    ("cli", "web", "mcp", "worker", "__main__"),
+    ("doctor",),  # looks at everything, for the surfaces
+    ("app", "work"),
+    ("recall", "search", "distil", "knowledge", "capture"),
+    ("store", "embed", "agents", "hook"),
+    ("settings",),
+    ("model", "paths", "errors", "atomic", "clock", "jsonc", "__init__"),
+)
+LEVEL = {name: level for level, names in enumerate(reversed(LAYERS)) for name in names}
+# What may look upwards, and why.
+EXCEPTIONS = {
+    ("settings", "hook"): "the sources of a session's start are the hook's own table",
+}
+SQL = re.compile(
+    r"\b(?:SELECT\s+\S+\s+FROM|INSERT\s+(?:OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b"
+)
+
+
+def modules() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def part(path: Path) -> str:
+    """The layer's word for a module: its top folder, or its own name."""
+    relative = path.relative_to(ROOT)
+    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+
+
+def imported(path: Path) -> set[str]:
+    """Every part of Backstory that a module imports, wherever in it the import stands."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute here"
+            base = node.module or ""
+            names = [f"{base}.{alias.name}" if base == "backstory" else base for alias in node.names]
+        else:
+            continue
+        found |= {name.split(".")[1] for name in names if name.startswith("backstory.")}
+    return found - {"__version__"}
+
+
+def test_every_part_has_its_layer() -> None:
+    assert {part(path) for path in modules()} <= set(LEVEL)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_arrows_point_one_way(path: Path) -> None:
+    own = part(path)
+    for other in imported(path) - {own}:
+        assert LEVEL[other] <= LEVEL[own] or (own, other) in EXCEPTIONS, f"{own} must not import {other}"
+
+
+def test_the_parts_below_the_waist_do_not_know_each_others_surfaces() -> None:
+    """capture and distil are joined by work, never by each other; recall does not capture."""
+    apart = {("distil", "capture"), ("capture", "distil"), ("distil", "store"), ("recall", "distil"),
+             ("recall", "capture"), ("search", "capture"), ("search", "distil"), ("agents", "store"),
+             ("hook", "agents"), ("store", "agents"), ("agents", "capture")}  # fmt: skip
+    found = {(part(path), other) for path in modules() for other in imported(path)}
+    assert found & apart == set()
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_the_store_contains_sql(path: Path) -> None:
+    if part(path) == "store":
+        return
+    source = path.read_text("utf-8")
+    assert "import sqlite3" not in source
+    assert not SQL.search(source)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "hook").glob("*.py")), ids=lambda path: path.name)
+def test_the_hook_path_imports_nothing_of_the_product(path: Path) -> None:
+    assert imported(path) <= {"hook"}
+
+
+def test_raw_payloads_stop_at_the_edge() -> None:
+    """Past agents and capture nobody reads an agent's own keys."""
+    keys = re.compile(
+        r"[\"'](?:tool_input|tool_response|hook_event_name|last_assistant_message|tool_use_id)[\"']"
+    )
+    for path in modules():
+        if part(path) not in ("agents", "capture", "hook", "doctor"):  # the doctor plays an agent
+            assert not keys.search(path.read_text("utf-8")), path
+
+
+def test_walking_the_imports_can_fail() -> None:
+    """The walk sees imports of both forms, also inside functions."""
+    assert {"store", "capture", "recall"} <= imported(ROOT / "work.py")
+    assert "work" in imported(ROOT / "app.py")
+    assert SQL.search((ROOT / "store" / "jobs.py").read_text("utf-8"))
