@@ -1,0 +1,155 @@
+"""English, what people say when they choose and wish: the widest table, because most sessions are in it."""
+
+from backstory.distil.phrases.phrase import Phrase
+
+CHOICES: dict[str, tuple[Phrase, ...]] = {
+    "user_choice": (
+        Phrase(
+            r"\blet'?s\s+(?:just\s+|please\s+|not\s+|also\s+)*(?!(?:see|look|check|start|begin|understand|"
+            r"talk|consider|discuss|review|try|run|test|continue|find|figure|first|take|proceed|get|"
+            r"go\s+(?:ahead|through|over|back)|work|commit|push|say|think|them|explore|read|investigate|"
+            r"debug|fix|plan|verify)\b)\w+",
+            "let's use RS256",
+        ),
+        Phrase(
+            r"\b(?:we|i)(?:'ll| will| should| want to| wanna| need to)\s+(?:use|go with|stick with|keep|"
+            r"switch to|avoid|drop|support|target)\b",
+            "we'll go with Postgres",
+        ),
+        Phrase(r"\bwe\s+(?:stay|remain|keep|go|never|always|only|explicitly)\b", "we stay on v1"),
+        Phrase(r"\b(?:i|we)\s+(?:decided|chose|settled on|picked|opted)\b", "we decided on SQLite"),
+        Phrase(r"\b(?:i|we)(?:'d)?\s+(?:would\s+)?(?:rather|prefer)\b", "I'd rather keep it flat"),
+        Phrase(
+            r"^(?:ok(?:ay)?[,. ]+|no[,. ]+|yes[,. ]+|please\s+|and\s+|so\s+|then\s+|actually[,. ]+|"
+            r"hm+[,. ]+|just\s+|instead[,. ]+)*(?:use|go with|keep|switch to|stick with|drop|avoid|"
+            r"don'?t use|do not use|make it|store|leave)\b",
+            "ok, use RS256",
+        ),
+        Phrase(
+            r"\b(?:i think )?we (?:(?:don'?t )?want(?! to (?:know|see|understand|be|check|make sure|find|"
+            r"look|review|discuss|test|talk|ask))|should (?:use|go|keep|make|do|have|just|not))\b",
+            "i think we want a container",
+        ),
+        Phrase(r"\bdecision\s*:", "Decision: flat files"),
+        Phrase(
+            r"\b(?:should|must|(?:needs?|has|have) to)\s+(?:always\s+|only\s+|not\s+|never\s+|"
+            r"just\s+)*(?:be|have|use|go|live|stay|come|return|stop|show|keep)\b",
+            "this should be DEBUG, not INFO",
+        ),
+        Phrase(
+            r"\bbetter (?:that|to|if) (?:we|i|you|use|keep|not)\b",
+            "better that we not collect them",
+        ),
+        Phrase(
+            r"^(?:instead of|rather than)\b.{3,90}?\b(?:use|have|name|call|make|put|let'?s|we should|show|"
+            r"store|keep|do)\b",
+            "instead of globals use a context",
+        ),
+        Phrase(r"^do (?:it|this|that)\b", "Do it as a follow-up, not here"),
+        Phrase(r"\bwe\s+(?:use|do|don'?t|do not)\b", "we do container-first, not local"),
+    ),
+    "assistant_choice": (
+        Phrase(
+            r"\b(?:i|we)(?:'ve| have)?\s+(?:deliberately\s+|intentionally\s+|therefore\s+|"
+            r"also\s+)?(?:decided|chose|opted|picked|settled on|went with|kept|left|avoided|switched)\b",
+            "I chose bcrypt",
+        ),
+        Phrase(
+            r"\b(?:i|we)(?:'ll| will|'m|'re| am| are)\s+(?:go(?:ing)? with|us(?:e|ing)|keep(?:ing)?|"
+            r"stick(?:ing)? with|switch(?:ing)? to|leav(?:e|ing)|avoid(?:ing)?)\b",
+            "I'll go with bcrypt",
+        ),
+        Phrase(r"\bi used\b", "I used a queue"),
+        Phrase(r"\b(?:decision|decided|design choice)\s*:", "Decision: one queue"),
+        Phrase(
+            r"^(?:keeping|chose|choosing|kept|went with|going with|sticking with|opted for)\b",
+            "Chose a lock file",
+        ),
+    ),
+    "contrast": (
+        Phrase(r"\brather\b.{3,160}?\bthan\b", "I'd rather keep a prop than add a context"),
+        Phrase(
+            r"\b(?:instead of|rather than|in favou?r of|as opposed to|over using|, not|; not|and not|"
+            r"not (?:the|a|an)\b|instead)",
+            "RS256 instead of HS256",
+        ),
+    ),
+    "reason": (
+        Phrase(
+            r"\b(?:because|since(?! (?:yesterday|last|then|the last|monday))|so that|so (?:we|i|it|they|"
+            r"the|you) (?:can|do|don|does|won|will|are|is|only|never|have|get|keep|stay)|as (?:it|we|they|"
+            r"you|i) (?:is|are|was|were|has|have|can|do|does|need|already|only|don|will|won)|as (?:it'?s|"
+            r"that'?s|this is|there'?s)\b|due to|"
+            r"(?<!want )(?<!need )(?<!like )(?<!going )(?<!have )(?<!has )(?<!try )"
+            r"(?<!decided )(?<!chose )(?<!opted )(?<!prefer )(?<!important )to (?:avoid|keep|"
+            r"prevent|make sure|ensure|reduce|save|match|minimi[sz]e|simplify|allow|stay|be sure)|"
+            r"in order to|otherwise|that way|this way|the reason|for (?:consistency|simplicity|"
+            r"performance|safety|now|compatibility|security|speed|readability)|given that|which (?:avoids|"
+            r"keeps|means|lets|makes|is (?:simpler|faster|safer|cleaner|better)))",
+            "because keys rotate",
+        ),
+    ),
+    "tentative": (
+        Phrase(
+            r"\b(?:if (?:we|you|i|it|they|that|there)\b|what if|could (?:we|you|i|also)|might|maybe|"
+            r"perhaps|should (?:we|i)|would (?:you|it|be|we)|wonder|not sure|consider(?:ing)?|"
+            r"alternatively|option [a-d1-9]\b|one option|unless|do you|either|let me (?:check|see|look|"
+            r"know|try))",
+            "maybe we could use Redis",
+        ),
+    ),
+    "standing": (
+        Phrase(
+            r"^(?:(?:ok(?:ay)?|and|also|but|so|oh|btw|by the way|please|remember|note)[,:. ]+)*(?:always|"
+            r"never|don'?t ever|do not ever)\s+\w",
+            "Always run the linter",
+        ),
+        Phrase(
+            r"\b(?:from now on|going forward|in (?:the )?future(?:,| please| always| never| don)|"
+            r"as a (?:general )?rule|every time you|whenever you|next time(?:,| you| please))\b",
+            "from now on use tabs",
+        ),
+        Phrase(
+            r"\b(?:you (?:should|must|need to) (?:always|never)|i (?:always|never) want|make sure (?:you|"
+            r"to) (?:always|never)|please (?:always|never))\b",
+            "you should never push to main",
+        ),
+        Phrase(
+            r"\b(?:please )?(?:don'?t|do not|stop) (?:(?:ever )?(?:add|commit|push|use|put|write|create|"
+            r"touch|run|ask|mention|include|change|edit|delete|skip|adding|committing|pushing|using|"
+            r"putting|writing|creating|running|asking|mentioning))\b.{0,80}?\b(?:again|anymore|any more|"
+            r"ever|unless|without|by default)\b",
+            "don't commit without asking",
+        ),
+        Phrase(r"^(?:please )(?:don'?t|do not|stop)\s+\w", "please don't add emojis"),
+        Phrase(
+            r"\bi (?:prefer|like|want|'d like|hate|dislike) (?:it when |that )?(?:you (?:to )?(?:always |"
+            r"never )|short|small|tabs|spaces|conventional|concise|plain|to (?:always|never)|when you)",
+            "I prefer small commits",
+        ),
+    ),
+    "recommend": (
+        Phrase(
+            r"\b(?:i(?:'d| would)?\s+(?:strongly\s+|still\s+)?(?:recommend|suggest|propose|go with|"
+            r"lean(?: towards?)?)|my (?:recommendation|suggestion|proposal|instinct)|(?:is|"
+            r"seems(?: like)?|looks like) the (?:best|cleanest|simplest|right) (?:fit|approach|option|"
+            r"choice|way|path))\b",
+            "I'd recommend option 1",
+        ),
+    ),
+    "approval": (
+        Phrase(
+            r"^\W*(?:(?:ok(?:ay)?|yes|yep|yup|yeah|sure|agreed|perfect|great|good|sounds good|makes sense|"
+            r"go (?:ahead|for it)|do (?:it|that)|let'?s do (?:it|that|this)|i agree|please|"
+            r"your way is fine|works for me|proceed with that|exactly|right)\W*){1,3}$",
+            "ok, sounds good",
+        ),
+    ),
+    "decision_heading": (
+        Phrase(
+            r"^(?:key |main |important |architectur\w+ |technical |design )*(?:decisions?|design choices|"
+            r"choices)(?: \w+){0,3}$",
+            "Key decisions",
+        ),
+    ),
+}
