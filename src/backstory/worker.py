@@ -15,9 +15,9 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from backstory import settings
-from backstory.atomic import lock, make_private_dir
+from backstory.atomic import lock, make_private_dir, read_state
 from backstory.capture import quarantine
-from backstory.capture.hookfiles import write_hook_files
+from backstory.capture.hookfiles import write_hook_files, write_hook_settings
 from backstory.capture.waiting import waiting
 from backstory.errors import BackstoryError
 from backstory.paths import Home
@@ -86,6 +86,9 @@ def main(argv: list[str]) -> int:
             signal.signal(name, signal.SIG_IGN)
         with contextlib.suppress(OSError):
             os.setsid()
+        # The hook ignored it so that we got this far; out of the agent's group it may end us again.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.closerange(3, 256)  # whatever the agent left open to its children
     home = Home(Path(argv[0]).absolute()) if argv else Home.default()
     if not home.root.is_dir():
         return 0  # deleted on purpose: a worker must not bring it back
@@ -93,6 +96,8 @@ def main(argv: list[str]) -> int:
     try:
         if home.hook.is_dir():  # gone after an uninstall, and to stay so
             write_hook_files(home.root)
+            loaded, _ = settings.load(home)  # edited by hand, perhaps
+            write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
         run(home)
     except BackstoryError as error:
         log.error("%s", error)
