@@ -206,3 +206,12 @@ def test_a_busy_worker_is_waited_for_and_then_told(
     assert not file.exists()
     uninstall(home)
     assert not home.root.exists()
+
+
+def test_a_folder_that_we_made_goes_with_the_last_file_in_it(user: Path, home: Home) -> None:
+    folder = user / ".claude"
+    folder.rmdir()
+    install(home)
+    install(home, instructions=folder / "CLAUDE.md")
+    uninstall(home)
+    assert not folder.exists()

@@ -7,12 +7,12 @@ are, and with the last agent everything in the home that is not the memory.
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from backstory.agents import Agent
 from backstory.capture import entries, instructions, sites
+from backstory.capture.hookfiles import hook_files_current
 from backstory.capture.installed import Configured, installed
 from backstory.capture.plan import Change, Edit, Plan, agent_backups, carry_out
 from backstory.capture.sites import INSTRUCTIONS, SETTINGS, Site
@@ -90,9 +90,10 @@ def _put_block(file: Path) -> Edit:
 
 
 def _hook_files(home: Home) -> str:
-    """What install does to the hook's files; carrying it out refreshes them in any case if they are stale."""
-    python = interpreter(home)
-    return "write" if python is None else "keep" if python == sys.executable else "update"
+    """What install does to the hook's files."""
+    if interpreter(home) is None:
+        return "write"
+    return "keep" if hook_files_current(home.root) else "update"
 
 
 def _warnings(agent: Agent, settings: Path, project: Path | None) -> Iterator[Change]:

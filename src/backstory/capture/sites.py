@@ -66,10 +66,12 @@ def remember(home: Home, agent: str, sites: Iterable[Site]) -> None:
 
 def site(file: Path, kind: str, before: Iterable[Site]) -> Site:
     """The record of a file that is about to be written to."""
-    old = next((s for s in before if s.file == file), None)
+    seen = list(before)
+    old = next((s for s in seen if s.file == file), None)
     if file.exists():
         return old or Site(file, kind)
-    made_folder = not file.parent.exists() or (old is not None and old.made == "folder")
+    ours = any(s.made == "folder" and s.file.parent == file.parent for s in seen)
+    made_folder = ours or not file.parent.exists()
     return Site(file, kind, "folder" if made_folder else "file")
 
 

@@ -1,10 +1,12 @@
 """English: what remains, what went wrong; what people say when they choose is in `english_choices`."""
 
 from backstory.distil.phrases.english_choices import CHOICES
+from backstory.distil.phrases.english_talk import TALK
 from backstory.distil.phrases.phrase import Phrase
 
 TABLES: dict[str, tuple[Phrase, ...]] = {
     **CHOICES,
+    **TALK,
     "next_heading": (
         Phrase(
             r"^(?:suggested |recommended |possible |immediate |your |the |some |"
@@ -35,14 +37,6 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"you(?:'ll| will) (?:still )?need to|i'?ll (?:need to )?(?:continue|pick (?:this|it) up)|"
             r"the last (?:step|thing|piece) (?:is|left))",
             "the migration still needs to be run",
-        ),
-    ),
-    "user_later": (
-        Phrase(
-            r"\b(?:tomorrow|next (?:time|session|week)|later (?:on )?(?:we|i|you|today)|(?:we|i|"
-            r"you)(?:'ll| will| can| should)? .{0,40}\blater\b|to-?do\b|for later|follow[- ]up|remind me|"
-            r"don'?t forget|after that|come back to|another (?:day|session|pr))",
-            "tomorrow we add the index",
         ),
     ),
     "offer": (

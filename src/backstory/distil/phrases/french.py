@@ -32,6 +32,67 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         ),
         Phrase(r"^(?:toujours|jamais)\b", "toujours lancer les tests"),
     ),
+    "opener": (
+        Phrase(
+            r"^(?:(?:oui|non|ok|bon|alors|et|mais|donc|d'accord|merci|parfait|en fait|pour (?:le )?\S+)\b"
+            r"[\s,.:;!…-]+)+",
+            "non, alors",
+        ),
+    ),
+    "refusal": (Phrase(r"^(?:non|surtout pas|pas comme ça|arrête|oublie)\b", "non, pas d'ORM"),),
+    "directive": (
+        Phrase(
+            r"^(?:utilis|prend|prenon|gard|rest|mets|mett|supprim|enlèv|remplac|renomm|laiss|fai[st]|stock|pas d|"
+            r"aucun|ne |n'|seulement|uniquement|il faut|on (?:doit|veut|garde|prend|met|utilise))",
+            "pas de nouvelle dépendance",
+        ),
+    ),
+    "negated": (Phrase(r"^(?:pas |ne |n'|aucun|sans |jamais )", "pas de cache"),),
+    "verdict": (
+        Phrase(
+            r"\b(?:est|c'est|serait) (?:\w+ )?(?:mieux|meilleur\w*|plus (?:simple|sûr|propre)|suffisant|inutile|"
+            r"trop)\b",
+            "la B est mieux",
+        ),
+    ),
+    "merit": (
+        Phrase(
+            r"\b(?:pas|trop|plus|déjà|jamais|seulement|sinon|personne|mieux|inutile|lent|besoin|suffit|encore)\b",
+            "on n'en a pas besoin",
+        ),
+    ),
+    "chore": (
+        Phrase(
+            r"^(?:montre|regarde|vérifie|explique|lance|teste|cherche|lis|commite|attends)", "montre le diff"
+        ),
+    ),
+    "own_plan": (Phrase(r"^(?:je (?:vais|dois|demande|regarde|reviens)|merci)\b", "je vais demander"),),
+    "reversal": (
+        Phrase(
+            r"\b(?:oublie (?:ce que|le|la)|finalement|j'ai changé d'avis|en fin de compte)\b",
+            "finalement SQLite",
+        ),
+    ),
+    "delegate": (Phrase(r"\b(?:comme tu (?:veux|préfères)|à toi de (?:voir|choisir))\b", "comme tu veux"),),
+    "time": (
+        Phrase(
+            r"\b(?:demain|plus tard|la prochaine fois|la semaine prochaine|lundi|pas (?:aujourd'hui|maintenant))\b",
+            "demain on ajoute l'index",
+        ),
+    ),
+    "dated": (Phrase(r"\b(?:à demain|depuis lundi|ans plus tard|mois plus tard)\b", "à demain"),),
+    "put_off": (
+        Phrase(
+            r"\b(?:n'oublie pas|rappelle-moi|il manque encore|il reste|reste à faire|on remet)\b",
+            "il reste le PDF",
+        ),
+    ),
+    "waiting": (
+        Phrase(
+            r"\b(?:je (?:vais )?demande(?:r|rai)?|doit (?:décider|valider)|j'attends|en attente de|je te redis)\b",
+            "le juridique doit valider",
+        ),
+    ),
     "next_heading": (
         Phrase(
             r"^(?:prochaines? étapes?|(?:ce qu'il )?reste à faire|à faire|étapes suivantes|en suspens)$",
@@ -44,9 +105,6 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"ensuite il faudra)\b",
             "il reste à migrer",
         ),
-    ),
-    "user_later": (
-        Phrase(r"\b(?:demain|plus tard|la prochaine fois|n'oublie pas)\b", "demain on ajoute l'index"),
     ),
     "offer": (Phrase(r"\b(?:voulez-vous|veux-tu|souhaitez-vous|dois-je|faut-il)\b", "Dois-je migrer ?"),),
     "filler": (Phrase(r"\b(?:autre chose|d'autres questions)\b", "Autre chose ?"),),

@@ -49,6 +49,104 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "ab jetzt keine Emojis",
         ),
     ),
+    "opener": (
+        Phrase(
+            r"^(?:(?:ja|nein|nee|gut|ok(?:ay)?|also|dann|und|aber|bitte|super|alles klar|danke|passt|hm+|doch|"
+            r"für (?:die )?\S+|zu \d)\b[\s,.:;!…-]+)+",
+            "nein, dann lieber so",
+        ),
+    ),
+    "refusal": (
+        Phrase(r"^(?:nein|nee|nö|bitte nicht|auf keinen fall|falsch|stopp?|vergiss)\b", "nein, kein ORM"),
+    ),
+    "directive": (
+        Phrase(
+            r"^(?:lieber |besser |immer |nur |bitte |erst |einfach )*(?:nimm|verwende|benutze?|nutze?|bleib|lass|"
+            r"mach|leg|setz|wirf|entferne?|lösche?|ersetze?|nenne?|behalte?|pack|schreib|speicher|nehmen wir|"
+            r"erst|nur|lieber|besser|keine?n?|nicht|nie|ohne)\b",
+            "keine neue Abhängigkeit",
+        ),
+        Phrase(
+            r"^(?:.{2,40} )?(?:muss|müssen|soll|sollen|darf|dürfen|brauchen|brauche|will|wollen|möchte)\b",
+            "das muss abbrechen",
+        ),
+    ),
+    "negated": (
+        Phrase(r"^(?:keine?n?|nicht|nie|ohne|bitte nicht|(?:\w+ ){1,4}(?:nicht|keine?n?))\b", "kein ORM"),
+    ),
+    "verdict": (
+        Phrase(
+            r"\b(?:ist|sind|wäre|klingt|reicht) ?(?:\w+ ){0,3}?(?:besser|einfacher|sicherer|sauberer|genug|zu viel|"
+            r"übertrieben|wichtig|unnötig|reicht|aus)\b",
+            "Variante B ist besser",
+        ),
+    ),
+    "merit": (
+        Phrase(
+            r"\b(?:nicht|kein\w*|besser|einfacher|schneller|langsam|teuer|billiger|sicher\w*|schon|bereits|nur|nie|"
+            r"niemand|jeder|zu (?:groß|viel|langsam|breit)|kann man|braucht|brauchen|sonst|würde|wäre|wieder|"
+            r"besteht|verlangt|reicht|genug|ärger|überall)\b",
+            "der Steuerberater besteht darauf",
+        ),
+    ),
+    "chore": (
+        Phrase(
+            r"^(?:bitte |dann |jetzt |mal )*(?:schau|zeig|prüf|check|erklär|such|lies|teste|committe|pushe?|starte|"
+            r"lass .{0,20}laufen|führ|warte|mach (?:mal )?weiter|gib|sag|schreib (?:mir |einen? )?(?:test|doku|"
+            r"zusammenfassung))\w*",
+            "schau mal bitte",
+        ),
+        Phrase(r"\b(?:schau mal|fass .{0,20}nichts an|noch nichts ändern)\b", "schau mal"),
+    ),
+    "own_plan": (
+        Phrase(
+            r"^(?:ich (?:frage?|muss|melde|gehe|bin|schaue?|kläre?|gucke?|will nur|sehe|glaube)|danke|bitte|"
+            r"jetzt ist)\b",
+            "ich frage Petra",
+        ),
+    ),
+    "reversal": (
+        Phrase(
+            r"\b(?:vergiss|doch (?:lieber|wieder)|nun doch|anders überlegt|zurück zu)\b", "doch lieber SQLite"
+        ),
+    ),
+    "delegate": (
+        Phrase(
+            r"\b(?:wie du (?:meinst|willst|magst)|entscheide du|such dir .{0,10}aus|deine entscheidung|"
+            r"was du (?:meinst|für besser hältst))\b",
+            "wie du meinst",
+        ),
+    ),
+    "time": (
+        Phrase(
+            r"\b(?:morgen|später|nächstes mal|nächste woche|beim nächsten mal|(?:am )?(?:montag|dienstag|mittwoch|"
+            r"donnerstag|freitag)|heute nicht|nicht heute|nicht mehr heute|ein andermal)\b",
+            "morgen kommt der Index",
+        ),
+    ),
+    "dated": (
+        Phrase(r"\b(?:(?:seit|bis|ab) (?:morgen|montag|freitag)|guten morgen|jahre später)\b", "seit Montag"),
+        Phrase(
+            r"^(?!(?:das|dies|es|wir|ich|den rest)\b)(?:(?:der|die|das|unser\w*|\w+) )?[\w-]+ (?:ist|sind|startet|"
+            r"beginnt|kommt raus|geht live)\b",
+            "der Launch ist morgen",
+        ),
+    ),
+    "put_off": (
+        Phrase(
+            r"\b(?:nicht vergessen|erinner mich|(?:fehlt|fehlen|bleibt|bleiben|muss|müssen|ist|sind) noch"
+            r"|noch (?:offen|zu tun)|verschieben wir|vertagen|stellen wir zurück|heb (?:das|dir) .{0,20}auf)\b",
+            "Skonto fehlt noch",
+        ),
+    ),
+    "waiting": (
+        Phrase(
+            r"\b(?:ich (?:frage?|kläre?|bespreche|melde mich|muss .{0,30}(?:fragen|klären))|muss .{0,40}"
+            r"(?:entscheiden|freigeben|klären)|bis .{2,30} (?:antwortet|geantwortet|entschieden|entscheidet|"
+            r"sich meldet)|warte(?:n)? (?:noch )?auf)\b",
+            "das muss die Buchhaltung entscheiden",
+        ),
+    ),
     "next_heading": (
         Phrase(
             r"^(?:nächste[rn]? schritte?|offen(?:e punkte|e fragen|e aufgaben)?|noch (?:zu tun|offen)|"
@@ -62,12 +160,6 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"implementiert))|(?:muss|müssen|sollte|sollten) noch|fehlt noch|fehlen noch|steht noch aus|"
             r"bleibt noch|als nächstes)\b",
             "die Migration muss noch laufen",
-        ),
-    ),
-    "user_later": (
-        Phrase(
-            r"\b(?:morgen|später|nächstes mal|nicht vergessen|nächste woche|beim nächsten mal)\b",
-            "morgen kommt der Index",
         ),
     ),
     "offer": (

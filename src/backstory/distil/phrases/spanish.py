@@ -31,6 +31,63 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         ),
         Phrase(r"^(?:siempre|nunca)\b", "siempre usa tabs"),
     ),
+    "opener": (
+        Phrase(
+            r"^(?:(?:sí|si|no|vale|ok|bueno|entonces|y|pero|perfecto|gracias|mejor|para (?:el |la )?\S+)\b"
+            r"[\s,.:;!…-]+)+",
+            "no, entonces",
+        ),
+    ),
+    "refusal": (Phrase(r"^(?:no|para|olvida|así no)\b", "no, sin ORM"),),
+    "directive": (
+        Phrase(
+            r"^(?:usa|usemos|toma|mantén|deja|dejemos|pon|quita|elimina|borra|cambia|renombra|guarda|haz|sin |nada de|"
+            r"no |nunca|solo |hay que|tiene que|debe)\b",
+            "nada de dependencias nuevas",
+        ),
+    ),
+    "negated": (Phrase(r"^(?:no|sin|nunca|nada de|quita|elimina)\b", "nada de caché"),),
+    "verdict": (
+        Phrase(
+            r"\b(?:es|está|sería) (?:\w+ )?(?:mejor|más (?:simple|seguro|limpio)|suficiente|innecesari\w|demasiado)\b",
+            "la B es mejor",
+        ),
+    ),
+    "merit": (
+        Phrase(
+            r"\b(?:no|demasiado|más|ya|nunca|solo|si no|nadie|mejor|lento|necesitamos|basta|otra vez)\b",
+            "no lo necesitamos",
+        ),
+    ),
+    "chore": (
+        Phrase(
+            r"^(?:muestra|mira|revisa|explica|ejecuta|prueba|busca|lee|espera|haz (?:commit|push))",
+            "muestra el diff",
+        ),
+    ),
+    "own_plan": (Phrase(r"^(?:voy a|tengo que|preguntaré|gracias)\b", "voy a preguntar"),),
+    "reversal": (Phrase(r"\b(?:olvida (?:lo que|el|la)|al final|cambié de idea)\b", "al final SQLite"),),
+    "delegate": (Phrase(r"\b(?:como (?:quieras|prefieras)|tú decides|lo que veas)\b", "tú decides"),),
+    "time": (
+        Phrase(
+            r"\b(?:mañana|más tarde|la próxima (?:vez|semana)|luego (?:hacemos|añadimos)|hoy no|el lunes)\b",
+            "mañana añadimos el índice",
+        ),
+    ),
+    "dated": (Phrase(r"\b(?:hasta mañana|desde el lunes|por la mañana|años más tarde)\b", "hasta mañana"),),
+    "put_off": (
+        Phrase(
+            r"\b(?:no olvides|recuérdame|falta todavía|todavía falta|queda pendiente|dejamos para)\b",
+            "no olvides el chart",
+        ),
+    ),
+    "waiting": (
+        Phrase(
+            r"\b(?:voy a preguntar|preguntaré|tiene que (?:decidir|aprobar)|esperando a|hasta que .{2,30} (?:diga|"
+            r"responda|decida))\b",
+            "legal tiene que decidir",
+        ),
+    ),
     "next_heading": (
         Phrase(
             r"^(?:próximos? pasos?|siguientes? pasos?|pendientes?|por hacer|queda por hacer|lo que falta)$",
@@ -42,12 +99,6 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"\b(?:falta (?:por )?\w+|queda (?:por )?\w+|aún no|todavía (?:no|falta)|pendiente de|"
             r"el siguiente paso)\b",
             "falta por migrar",
-        ),
-    ),
-    "user_later": (
-        Phrase(
-            r"\b(?:mañana|más tarde|la próxima vez|no olvides|luego (?:hacemos|añadimos))\b",
-            "mañana añadimos el índice",
         ),
     ),
     "offer": (Phrase(r"(?:¿\s*(?:quieres|quiere|debo|deseas)|\bquieres que\b)", "¿Quieres que migre?"),),
