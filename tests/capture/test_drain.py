@@ -314,7 +314,7 @@ class TestSessionsToldApart:
         story.starts("resume").prompts("two")
         drained(house)
         row = house.row(story)
-        assert (row.status, row.source, row.prompt_count) == (SessionStatus.ACTIVE, "resume", 2)
+        assert (row.status, row.source, row.prompt_count) == (SessionStatus.ACTIVE, "startup", 2)
         starts = [e.reason for e in house.events(story) if e.kind is Kind.SESSION_STARTED]
         assert starts == ["startup", "resume"]
 

@@ -8,18 +8,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from backstory.distil import phrases
-from backstory.distil.prose import sentences, shorten, subject
+from backstory.distil.choices import Before, Read
+from backstory.distil.prose import content_words, sentences, shorten, subject
 from backstory.distil.story import Said, Turn
 from backstory.model import Draft, MemoryKind
 
 RECOMMEND = phrases.Rule("recommend")
 APPROVAL = phrases.Rule("approval")
 REASON = phrases.Rule("reason")
+OFFER = phrases.Rule("offer")
 
 Options = dict[str, str]
 
 _OPTION = re.compile(
-    r"^\s*(?:[-*]\s+)?(?:\*\*)?\s*(?:option\s+)?([a-d]|[1-9])\s*[.):]\s*(.+)", re.IGNORECASE | re.MULTILINE
+    r"^\s*(?:[-*]\s+)?(?:#+\s+)?(?:\*\*)?\s*"
+    r"(?:(?:option|variante?|approach|conflict|question|issue|point)\s+)?([a-d]|[1-9])\s*[.):]\s*(.+)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _SEVERAL = re.compile(
     r"^\W*(?:(?:ok|yes|do|go with|let'?s do|options?)\s+)*"
@@ -48,6 +52,40 @@ class Offers:
     def after(self, said: Said) -> "Offers":
         found = {key.upper(): text.replace("**", "").strip() for key, text in _OPTION.findall(said.text)}
         return Offers(said, (found, *self.options[:1]) if len(found) > 1 else self.options[:1])
+
+    def before(self) -> Before:
+        """What a prompt may be taking up."""
+        if self.last is None:
+            return Before()
+        text = self.last.text
+        offered = text.rstrip().endswith(("?", "？")) or bool(OFFER.search(text) or RECOMMEND.search(text))
+        numbers = {key for options in self.options for key in options}
+        return Before(offered or bool(numbers), content_words(text), frozenset(numbers))
+
+    def reason_for(self, choice: str) -> str:
+        """Why, in the assistant's words, when the user only agreed: the recommendation on the same thing."""
+        if self.last is None:
+            return ""
+        words = content_words(choice)
+        for sentence in sentences(self.last.text):
+            if RECOMMEND.search(sentence.text) and words & content_words(sentence.text):
+                return sentence.text
+        return ""
+
+    def short_answer(self, text: str, following: str) -> Read | None:
+        """A few words that name one of the things asked about ("first the sum"), with or without a reason."""
+        if self.last is None or not self.last.text.rstrip().endswith(("?", "？")) or len(text.split()) > 6:
+            return None
+        words = content_words(text)
+        if text.endswith(("?", "？", ":")) or len(text) < 6 or not words:
+            return None
+        listed = [s.text for s in sentences(self.last.text) if s.bullet]
+        hits = [item for item in listed if words & content_words(item)]
+        if REASON.search(following) and (hits or words & content_words(self.last.text)):
+            return Read(text, following, ahead=True)
+        return (
+            Read(text, f"taken from: {shorten(hits[0], 160)}") if len(hits) == 1 and len(listed) > 1 else None
+        )
 
 
 def answered(turn: Turn, offers: Offers) -> Iterator[Draft]:

@@ -1,122 +1,160 @@
 """Decisions with their reason, and wishes that outlive the task.
 
-A sentence is a decision when somebody chooses and says why (CCE-49). The user's choice between named
-alternatives ("RS256, not HS256") counts without a "because": the alternative that lost is its reason.
-Questions, hypotheticals, quotations, code and tool output never count. What a sub-agent was told was
-written by another agent, so there nothing is "the user's".
+A sentence is a decision when somebody chooses and says why (CCE-49), or when the user chooses between named
+alternatives: the one that lost is its reason. What the user says is weighed (`choices`); the assistant must
+say that it chose. Questions, hypotheticals, quotations, code and tool output never count. What a sub-agent
+was told was written by another agent, so there nothing is "the user's".
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
 from backstory.distil import phrases
-from backstory.distil.answers import Offers, answered
-from backstory.distil.prose import Sentence, once, sentences, shorten, subject
-from backstory.distil.story import Story
+from backstory.distil.answers import RECOMMEND, Offers, answered
+from backstory.distil.choices import CONTRAST, LONG, REASON, TENTATIVE, Read, read_choice, split_reason
+from backstory.distil.prose import Sentence, content_words, once, sentences, shorten, subject
+from backstory.distil.story import Story, Turn
 from backstory.model import Draft, MemoryKind
 
-USER_CHOICE = phrases.Rule("user_choice")
 ASSISTANT_CHOICE = phrases.Rule("assistant_choice")
-CONTRAST = phrases.Rule("contrast")
-REASON = phrases.Rule("reason")
-TENTATIVE = phrases.Rule("tentative")
 STANDING = phrases.Rule("standing")
 HEADING = phrases.Rule("decision_heading")
+REFUSAL = phrases.Rule("refusal")
+REVERSAL = phrases.Rule("reversal")
+DELEGATE = phrases.Rule("delegate")
 
-#: A reason that only a comma introduces: "drop the preview, we don't need it".
-_IMPLICIT = re.compile(
-    r"\s*(?:[,;:–—]| - )\s+(?=(?:we|it|it'?s|they|this|that|that'?s|there|there'?s|i|i'?m|nobody|nothing"
-    r"|everyone|only"
-    r"|the (?:\w+ ){1,3}(?:is|are|can|cannot|can't|has|have|does|doesn't|needs?|already|will|won't))\b)",
-    re.IGNORECASE,
-)
-_PLAIN = re.compile(r"we\s+(?:use|do|don'?t|do not)$")  # also how things are described: needs a "because"
 _FIRM = re.compile(
-    r"decid|chose|choos|opt|pick|settl|went with|go(?:ing)? with|stick|entsch|chois|eleg|决定|选择|採用"
+    r"decid|chose|choos|opt|pick|settl|went with|go(?:ing)? with|stick|is to|entsch|chois|eleg|决定|选择|採用"
 )
+_CALLED = re.compile(r"\bdecisions?(?: (?:made|taken|locked in|confirmed))?\s*:\s+(?=\S)", re.IGNORECASE)
 _DOCUMENT = re.compile(r"^#{1,4} \S", re.MULTILINE)
-_DASH = re.compile(r" [—–-] ")
-
-Read = tuple[str, str]
-"""A choice and its reason."""
+_ITEM = re.compile(r" [—–-] |[:：]\s+")
 
 
 def decisions(story: Story) -> list[Draft]:
-    """Every decision of the session, once."""
+    """Every decision of the session, once; what the user took back is left out."""
     if story.subagent:
         return []
     drafts: list[Draft] = []
     offers = Offers()
     for turn in story.turns:
+        if turn.ask and REVERSAL.search(turn.ask):
+            drafts = _not_taken_back(turn.ask, drafts)
         drafts += answered(turn, offers)
         if turn.ask:
-            drafts += _spoken(turn.ask, "user", turn.ask_id, turn.at, turn.number)
+            drafts += _users(turn, offers)
+        delegated = bool(turn.ask) and DELEGATE.search(turn.ask) is not None
         for said in turn.said:
-            drafts += _spoken(said.text, "assistant", said.id, said.at, said.turn)
+            for read in _assistants(said.text, delegated):
+                drafts.append(_draft(read, "assistant", said.id, said.at, said.turn))
         if turn.last_said is not None:
             offers = offers.after(turn.last_said)
     told = once(sorted(drafts, key=lambda draft: draft.said_by != "user"))  # the user's wording wins
     return sorted(told, key=lambda draft: draft.turn)
 
 
-def _spoken(text: str, who: str, event_id: str, at: int, turn: int) -> Iterator[Draft]:
-    if who == "assistant" and not (
-        ASSISTANT_CHOICE.near(text) and (REASON.near(text) or CONTRAST.near(text))
-    ):
-        return
-    found: Sequence[Sentence] = sentences(text)
-    if who == "user" and _DOCUMENT.search(text):  # a pasted plan or review: only what it calls a decision
-        found = [sentence for sentence in found if HEADING.search(sentence.heading)]
+def _not_taken_back(ask: str, drafts: list[Draft]) -> list[Draft]:
+    """Without the decisions that a "forget what I said about X" speaks of."""
+    words = frozenset[str]().union(
+        *(content_words(s.text) for s in sentences(ask) if REVERSAL.search(s.text))
+    )
+    return [draft for draft in drafts if not words & content_words(draft.text)]
+
+
+def _draft(read: Read, who: str, event_id: str, at: int, turn: int) -> Draft:
+    reason = "" if read.reason.strip(" .") == read.choice.strip(" .") else read.reason
+    return Draft(
+        MemoryKind.DECISION,
+        subject(read.choice),
+        shorten(read.choice, 280),
+        at,
+        (event_id,),
+        reason=shorten(reason, 240),
+        said_by=who,
+        weight=1.5 if who == "user" else 1.0,
+        auto=True,
+        turn=turn,
+    )
+
+
+def _users(turn: Turn, offers: Offers) -> Iterator[Draft]:
+    """The decisions in a prompt. Of a pasted plan or review only what it calls a decision counts."""
+    found: Sequence[Sentence] = sentences(turn.ask)
+    document = _DOCUMENT.search(turn.ask) is not None
+    before = offers.before()
+    long = len(turn.ask) > LONG
+    refused, used = False, -1
     for number, sentence in enumerate(found):
+        listed = _listed(sentence)
+        if listed is not None:
+            yield _draft(listed, "user", turn.ask_id, turn.at, turn.number)
+        if listed is not None or document or number == used:
+            continue
+        previous = found[number - 1].text if number else ""
         following = found[number + 1].text if number + 1 < len(found) else ""
-        read = _read(sentence, following, who == "user")
+        pasted = long and 2 < number < len(found) - 4  # people write around what they paste
+        read = read_choice(sentence, previous, following, before, refused, pasted)
+        if read is None and number == 0:
+            read = offers.short_answer(sentence.text, following)
+        refused = number == 0 and len(sentence.text) < 12 and REFUSAL.match(sentence.text) is not None
         if read is not None:
-            yield Draft(
-                MemoryKind.DECISION,
-                subject(read[0]),
-                shorten(read[0], 280),
-                at,
-                (event_id,),
-                reason=shorten(read[1], 240),
-                said_by=who,
-                weight=1.5 if who == "user" else 1.0,
-                auto=True,
-                turn=turn,
-            )
+            used = number + 1 if read.ahead else -1
+            reason = read.reason or offers.reason_for(read.choice)
+            yield _draft(Read(read.choice, reason), "user", turn.ask_id, turn.at, turn.number)
 
 
-def _read(sentence: Sentence, following: str, user: bool) -> Read | None:
-    """The choice and its reason, or None when the sentence is no decision."""
-    text = sentence.text
+def _assistants(text: str, delegated: bool) -> Iterator[Read]:
+    """What the assistant says that it chose, or, when the user left it the choice, what it recommends."""
+    choosing = ASSISTANT_CHOICE.near(text) and (REASON.near(text) or CONTRAST.near(text) or " is to " in text)
+    if not choosing and not delegated and "ecision" not in text:
+        return
+    found = sentences(text)
+    for number, sentence in enumerate(found):
+        listed = _listed(sentence)
+        if listed is not None:
+            yield listed
+            continue
+        following = found[number + 1].text if number + 1 < len(found) else ""
+        read = _chosen(sentence.text, following) if choosing else None
+        if read is None and delegated and RECOMMEND.search(sentence.text) and not sentence.text.endswith("?"):
+            cue = REASON.search(sentence.text)
+            parts = _ITEM.split(sentence.text, maxsplit=1)
+            read = split_reason(sentence.text, cue) if cue else Read(parts[0], "".join(parts[1:]))
+        if read is not None:
+            yield read
+
+
+def _chosen(text: str, following: str) -> Read | None:
     if text.endswith(("?", "？", ":")) or not 8 <= len(text) <= 600:
         return None
-    listed = sentence.bullet and HEADING.search(sentence.heading) is not None
-    match = (USER_CHOICE if user else ASSISTANT_CHOICE).search(text)
-    if (match is None and not listed) or TENTATIVE.search(text):
+    called = _CALLED.search(text)
+    if called is not None:
+        return Read(text[called.end() :], "")
+    match = ASSISTANT_CHOICE.search(text)
+    if match is None or TENTATIVE.search(text):
         return None
     cue, contrast = REASON.search(text), CONTRAST.search(text)
-    if cue is not None:
-        firm = match is not None and _FIRM.search(match.group(0)) is not None
-        return split_reason(text, cue) if user or listed or contrast or firm else None
-    if following and (user or listed or contrast) and not following.endswith("?") and REASON.match(following):
-        return text, following
-    if listed and len(parts := _DASH.split(text, maxsplit=1)) == 2:
-        return parts[0], parts[1]
-    if not user or match is None:
+    firm = _FIRM.search(match.group(0)) is not None
+    if cue is not None and (contrast is not None or firm):
+        return split_reason(text, cue)
+    if firm and "is to" in match.group(0) and len(parts := _ITEM.split(text, maxsplit=1)) == 2:
+        return Read(parts[0], parts[1])
+    if contrast is not None and following and not following.endswith("?") and REASON.match(following):
+        return Read(text, following)
+    return None
+
+
+def _listed(sentence: Sentence) -> Read | None:
+    """A bullet under a heading that says "decisions": its name is the choice, the rest the reason."""
+    if not (sentence.bullet and sentence.first and sentence.heading and HEADING.search(sentence.heading)):
         return None
-    implied = None if _PLAIN.match(match.group(0)) else _IMPLICIT.search(text, match.end())
-    if implied is not None and len(text) - implied.end() > 12:
-        return text[: implied.start()], text[implied.end() :]
-    return (text, text[contrast.start() :].strip(" ,;")) if contrast is not None else None
-
-
-def split_reason(text: str, cue: re.Match[str]) -> Read:
-    """Cut a sentence at its "because"; when it begins with one, at the comma."""
-    before, after = text[: cue.start()].strip(" ,;–—-:("), text[cue.start() :].strip(" ,;)")
-    if len(before) >= 8:
-        return before, after
-    reason, comma, choice = after.partition(",")
-    return (choice.strip(), reason.strip()) if comma and len(choice) >= 8 else (text, after)
+    parts = _ITEM.split(sentence.text, maxsplit=1)
+    if len(parts) == 2 and len(parts[0]) >= 6:
+        return Read(parts[0], parts[1])
+    cue, contrast = REASON.search(sentence.text), CONTRAST.search(sentence.text)
+    if cue is not None:
+        return split_reason(sentence.text, cue)
+    return Read(sentence.text, "") if contrast is not None else None
 
 
 def preferences(story: Story) -> list[Draft]:

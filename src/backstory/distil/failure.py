@@ -4,6 +4,7 @@ An exit code can lie both ways: `pytest | tail` succeeds with red tests, `grep` 
 """
 
 import re
+from itertools import islice
 
 from backstory.distil.prose import ANSI, shorten
 from backstory.distil.shell import CHECKS, Command, Role
@@ -65,11 +66,23 @@ _TELLING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
             r"((?:[A-Z]\w*(?:Error|Exception)|error|fatal|panic|ERROR|FATAL|Error)"
             r"(?:\[E\d+\]| [A-Z]{1,5}\d+)?: .{3,})$",
         ),
+        (
+            "ndefined reference|ndefined symbol",
+            r"^.*?\b((?:undefined reference|[Uu]ndefined symbols?)\b.{3,})$",
+        ),
+        (
+            "ad substitution|yntax error|issing separator",
+            r"^(.{0,80}(?:[Bb]ad substitution|[Ss]yntax error|missing separator).*)$",
+        ),
         ("** (", r"\*\* (\(\w+(?:\.\w+)*(?:Error|Exception)\) .*)$"),
         (
             "ot found|No such file|denied|not recognized",
             r"^\s*(.{0,80}(?:command not found|: not found|No such file or directory|Permission denied"
             r"|not recognized).*)$",
+        ),
+        (
+            "xpected|expected",
+            r"^\s*((?:[Ee]xpected|expected)\b:? .{2,})$",
         ),
         ("npm ", r"^npm (?:ERR!|error) (?!code|A complete|path|errno|    )(.{8,})$"),
         ("×|✗|✘|✖|✕|●|FAIL", r"^\s*(?:×|✗|✘|✖|✕|●|FAIL(?:ED)?:?|--- FAIL:)\s+(.{4,})$"),
@@ -82,6 +95,12 @@ _TELLING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
         ),
         ("fail|error", r"^(.*\b(?:[1-9]\d* failed|[1-9]\d* failures?|[1-9]\d* errors?)\b.*)$"),
     )
+)
+#: Lines that only say that something failed; a line that says what is worth more.
+_SUMMARY = re.compile(
+    r"ld returned \d|^make(?:\[\d+\])?: \*\*\* \[|exit(?:ed with)? (?:code|status)|BUILD FAIL|Command failed|"
+    r"linker command failed|could not compile|aborting due to|Found \d+ errors?\.?$|pre-commit script failed|"
+    r"Lifecycle script|Failed! {1,2}- Failed:|failed to push some refs|tests? failed\.?$"
 )
 _SKIP_LINE = re.compile(
     r"^\s*(?:Exit code \d+|[-=─━═~^*_.\s│┃╭╰┌└├]*|at .*|\^+|\d+ \|.*|> .*|\$ .*|…)\s*$", re.IGNORECASE
@@ -111,10 +130,19 @@ def red(text: str) -> bool:
 def telling_line(text: str, limit: int = 160) -> str:
     """The line of an output that says what went wrong."""
     text = ANSI.sub("", text) if "\x1b" in text else text
+    poor = ""
     for words, pattern in _TELLING:
-        match = pattern.search(text) if any(map(text.__contains__, words)) else None
-        if match and not _ZERO.search(match.group(1)):
-            return shorten(match.group(1).strip(), limit)
+        if not any(map(text.__contains__, words)):
+            continue
+        for match in islice(pattern.finditer(text), 6):
+            line = match.group(1).strip()
+            if _ZERO.search(line):
+                continue
+            if not _SUMMARY.search(line):
+                return shorten(line, limit)
+            poor = poor or line
+    if poor:
+        return shorten(poor, limit)
     for line in reversed(text.splitlines()):
         if not _SKIP_LINE.match(line):
             return shorten(line.strip(), limit)

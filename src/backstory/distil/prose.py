@@ -42,6 +42,18 @@ _QUOTES = re.compile(r"[\"“„«]")
 _WORD = re.compile(r"[^\W_]{3,}|[\u3040-\u30ff\u4e00-\u9fff]")
 _SMALL_WORDS = "the and for with use used using went let yes rather than instead not will that this should"
 _COMMON = frozenset(_SMALL_WORDS.split())
+_NAME = re.compile(r"[^\W\d_][\w-]{3,}|\b[A-Z][A-Za-z0-9]{1,2}\b")
+_EMPTY_WORDS = """
+    then than what when where which with without have has had does done doing just also only even here there they
+    them their your yours ours from into onto about over under like want wants need needs make made makes keep
+    good fine okay sure yeah nope maybe please thanks thank would could can't don't doesn't didn't isn't aren't
+    won't it's that's i'll we'll you'll let's because since some more most much many very still next first last
+    back else been being were work works working thing things code file files line lines change changes changed
+    nicht noch dann auch oder wenn aber doch eine einen einer sind wird wird mehr mal bitte the and for not now
+    das der die den dem des und ist ein er sie es wir ich du so ok it we no if he she is in on at to do my me us
+    or an as be by i go yes but out off all any one two new get got see how why who its our are was you
+"""
+_EMPTY = frozenset(_EMPTY_WORDS.split())
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+\\s*")
 
@@ -182,6 +194,13 @@ def subject(text: str) -> str:
     """The words of a statement in order of the alphabet, so that saying it again is the same memory."""
     words = _WORD.findall(text.lower())
     return " ".join(sorted(dict.fromkeys(words))[:24])[:160] or text[:80]
+
+
+@lru_cache(maxsize=256)
+def content_words(text: str) -> frozenset[str]:
+    """The words that a text is about: long ones, and short ones that look like names."""
+    found = _NAME.findall(text)
+    return frozenset(word.lower() for word in found if word.lower() not in _EMPTY) - _COMMON
 
 
 def once(drafts: list[Draft]) -> list[Draft]:

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 
 from backstory.distil import phrases
 from backstory.distil.chains import Chain
+from backstory.distil.later import put_off
 from backstory.distil.plan import DONE, plan_items
 from backstory.distil.prose import Sentence, gist, once, sentences, shorten
-from backstory.distil.shell import CHECKS
+from backstory.distil.shell import CHECKS, Role
 from backstory.distil.story import Said, Story, Turn
 from backstory.model import Draft, MemoryKind
 
 HEADING = phrases.Rule("next_heading")
 SENTENCE = phrases.Rule("next_sentence")
-LATER = phrases.Rule("user_later")
 OFFER = phrases.Rule("offer")
 FILLER = phrases.Rule("filler")
 
@@ -33,11 +33,15 @@ def next_steps(story: Story, found: list[Chain]) -> list[Draft]:
     drafts = [*_unfinished(story), *_todos(turns), *_red(found, turns)]
     for number, turn in enumerate(reversed(turns[-4:])):
         if turn.last_said is not None and turn.last_said.place > turn.ask_place:
-            drafts += _announced(turn.last_said, newest=number == 0)
+            asked = "?" in turn.ask and not turn.changes
+            drafts += _announced(turn.last_said, newest=number == 0, answers=asked)
         if turn.runs or turn.changes:
             break  # later work has overtaken what was announced before it
     if not story.subagent:
-        drafts += _put_off(turns[-3:])
+        drafts += [
+            _draft(text, text, turn.at, (turn.ask_id,), turn.number, "user", 1.5)
+            for turn, text in put_off(turns[-3:])
+        ]
     return once(drafts)[:MOST]
 
 
@@ -103,12 +107,15 @@ def _todos(turns: list[Turn]) -> Iterator[Draft]:
 
 
 def _red(found: list[Chain], turns: list[Turn]) -> Iterator[Draft]:
-    """A check that was red when it was last run."""
+    """A check that was red when it was last run, or any command with which the work ended in red."""
     recent = {turn.number for turn in turns[-2:]}
+    runs = [run for turn in turns for run in turn.runs if run.command.role is not Role.PROBE]
     for chain in found:
         last = chain.failures[-1]
         step = last.culprit
-        if chain.cure is None and step is not None and step.role in CHECKS and last.turn in recent:
+        if chain.cure is not None or step is None or last.turn not in recent:
+            continue
+        if step.role in CHECKS or (step.role is Role.RUN and last is runs[-1]):
             error = shorten(last.error, 120)
             yield _draft(
                 f"red:{step.name} {' '.join(step.operands)}",
@@ -120,8 +127,11 @@ def _red(found: list[Chain], turns: list[Turn]) -> Iterator[Draft]:
             )
 
 
-def _announced(said: Said, newest: bool) -> Iterator[Draft]:
-    """Lists under a heading that says "next", sentences that say what remains, and the last open question."""
+def _announced(said: Said, newest: bool, answers: bool) -> Iterator[Draft]:
+    """Lists under a heading that says "next", sentences that say what remains, and the last open question.
+
+    In an answer to a question "X isn't implemented yet" tells how things are, and announces nothing.
+    """
     found = sentences(said.text)
     for number, sentence in enumerate(found):
         text = sentence.text
@@ -130,7 +140,7 @@ def _announced(said: Said, newest: bool) -> Iterator[Draft]:
         if HEADING.search(sentence.heading):
             if _stands_for_list(sentence, found):
                 yield _step(text, said)
-        elif sentence.box == " " or _remains(text):
+        elif sentence.box == " " or (not answers and _remains(text)):
             yield _step(text, said)
         elif newest and number >= len(found) - 3 and _asks(text):
             yield _draft(text, f"Asked, unanswered: {text}", said.at, (said.id,), said.turn, "assistant", 0.9)
@@ -160,12 +170,3 @@ def _asks(text: str) -> bool:
 
 def _step(text: str, said: Said) -> Draft:
     return _draft(text, text, said.at, (said.id,), said.turn, "assistant", 1.1)
-
-
-def _put_off(turns: list[Turn]) -> Iterator[Draft]:
-    for turn in turns:
-        if not turn.ask or not LATER.search(turn.ask):
-            continue
-        for sentence in sentences(turn.ask):
-            if LATER.search(sentence.text) and not sentence.text.endswith("?") and len(sentence.text) < 300:
-                yield _draft(sentence.text, sentence.text, turn.at, (turn.ask_id,), turn.number, "user", 1.5)

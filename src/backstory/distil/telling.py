@@ -154,5 +154,5 @@ def _judge_ends(story: Story) -> None:
             )
             spoke_last = turn.said[-1].place > last_run and not turn.said[-1].text.rstrip().endswith(":")
             turn.ended = spoke_last and turn.said[-1].place > turn.ask_place
-        if after is not None and after.ask and not turn.interrupted:
-            turn.ended = True
+        if after is not None and not turn.interrupted:
+            turn.ended = True  # the user had the next word, if only to leave

@@ -35,6 +35,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r" not)\b.{1,60}\byet\b|left for (?:later|next|tomorrow|another|a follow)|"
             r"needs? to be (?:done|implemented|finished|migrated|wired|added|tested|fixed|updated)|"
             r"you(?:'ll| will) (?:still )?need to|i'?ll (?:need to )?(?:continue|pick (?:this|it) up)|"
+            r"i(?:'ll| will) .{3,140}\b(?:next|afterwards|tomorrow|in the next (?:step|session))(?=[.!,;]|$)|"
+            r"stays? (?:red|open|broken|failing|for (?:next|later|now|another))|"
             r"the last (?:step|thing|piece) (?:is|left))",
             "the migration still needs to be run",
         ),
@@ -91,7 +93,9 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
 #: Words without which a table cannot match: looking for them first is what keeps distilling quick.
 ANCHORS: dict[str, str] = {
     "assistant_choice": (
-        "decid| chose|choosing| opted|opted for| picked|settled on|went with|go with|going with|"
+        "i put|i've |i have |i made|i placed|i wrote|i built|i set|i stored|i did|i implemented|i named|"
+        "i returned|i treated|i moved|simplest|cleanest|right |best |safest|minimal|smallest|"
+        "i deliberately|i intentionally|decid|decision| chose|choosing| opted|opted for| picked|settled on|went with|go with|going with|"
         " kept |kept | left |ll leav|leaving| avoided|ll avoid|avoiding| switched|ll switch|"
         "switching|ll use|will use|m using|re using|ll keep|will keep|keeping|ll stick|sticking|"
         "will stick|i used|decision|design choice|will avoid|will leave|will switch|am using|"
@@ -101,10 +105,10 @@ ANCHORS: dict[str, str] = {
         "issue|problem|bug|cause|culprit|error|failure|reason|because|found it|turns out|due to the fact"
     ),
     "contrast": (
-        "rather|instead|in favor of|in favour of|as opposed to|over using|, not|; not|and not|not the|not a"
+        "rather|instead|in favor of|in favour of|as opposed to|over using|, not|; not|and not|not the|not a|not in|not on|not with|not as|not per|not by|not from|, no |without |vs"
     ),
     "reason": (
-        "because|since|so that|so we|so i|so it|so they|so the|so you|as it|as we|as they|as you|"
+        "cause|cuz|bc|else|since|so that|so we|so i|so it|so they|so the|so you|as it|as we|as they|as you|"
         "as i |as that|as this|as there|due to|to avoid|to keep|to prevent|to make sure|to ensure|"
         "to reduce|to save|to match|to minimi|to simplify|to allow|to stay|to be sure|in order to|"
         "otherwise|that way|this way|the reason|for consistency|for simplicity|for performance|"

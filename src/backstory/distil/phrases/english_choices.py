@@ -30,7 +30,16 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"look|review|discuss|test|talk|ask))|should (?:use|go|keep|make|do|have|just|not))\b",
             "i think we want a container",
         ),
-        Phrase(r"\bdecision\s*:", "Decision: flat files"),
+        Phrase(
+            r"\bdecisions?(?: (?:made|taken|locked in|confirmed|is|are))?\s*:",
+            "Decision: flat files",
+        ),
+        Phrase(
+            r"\b(?!(?:what|how|as|like|that|because|which|where|who|one|since|whatever|way|think|say|know|"
+            r"whether|if|when|than|but|and)\b)[\w.+#`-]+ it is(?: (?:then|after all|for now))?(?:[,.:;!–—-]|$)",
+            "SQLite it is: two writers",
+        ),
+        Phrase(r"\b(?:go(?:ing)? (?:with|for)|opt for|settle on)\b", "I'm going with the second"),
         Phrase(
             r"\b(?:should|must|(?:needs?|has|have) to)\s+(?:always\s+|only\s+|not\s+|never\s+|"
             r"just\s+)*(?:be|have|use|go|live|stay|come|return|stop|show|keep)\b",
@@ -60,7 +69,20 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             "I'll go with bcrypt",
         ),
         Phrase(r"\bi used\b", "I used a queue"),
-        Phrase(r"\b(?:decision|decided|design choice)\s*:", "Decision: one queue"),
+        Phrase(
+            r"\b(?:decisions?(?: (?:made|taken|locked in|confirmed))?|decided|design choice)\s*:",
+            "Decisions locked in: one queue",
+        ),
+        Phrase(
+            r"\bi(?:'ve| have)?\s+(?:deliberately\s+|intentionally\s+)?(?:put|made|placed|wrote|built|set|stored|"
+            r"did(?:n'?t| not) \w+|implemented|named|returned|treated|moved)\b",
+            "I put it into LDLIBS",
+        ),
+        Phrase(
+            r"\bthe (?:simplest|cleanest|right|best|safest|minimal|smallest) (?:fix|approach|way|option|solution|"
+            r"move|place|choice)(?: here)? is to \w+",
+            "the simplest fix is to treat both alike",
+        ),
         Phrase(
             r"^(?:keeping|chose|choosing|kept|went with|going with|sticking with|opted for)\b",
             "Chose a lock file",
@@ -70,13 +92,13 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
         Phrase(r"\brather\b.{3,160}?\bthan\b", "I'd rather keep a prop than add a context"),
         Phrase(
             r"\b(?:instead of|rather than|in favou?r of|as opposed to|over using|, not|; not|and not|"
-            r"not (?:the|a|an)\b|instead)",
+            r"not (?:the|a|an|in|on|with|as|per|by|from)\b|instead|, no \w|without (?:a|an|any)\b|vs\.? )",
             "RS256 instead of HS256",
         ),
     ),
     "reason": (
         Phrase(
-            r"\b(?:because|since(?! (?:yesterday|last|then|the last|monday))|so that|so (?:we|i|it|they|"
+            r"\b(?:because|'?cause (?:we|it|i|they|the|you|there|that|our|this|of)|cuz|bc|(?:or|and) else|since(?! (?:yesterday|last|then|the last|monday))|so that|so (?:we|i|it|they|"
             r"the|you) (?:can|do|don|does|won|will|are|is|only|never|have|get|keep|stay)|as (?:it|we|they|"
             r"you|i) (?:is|are|was|were|has|have|can|do|does|need|already|only|don|will|won)|as (?:it'?s|"
             r"that'?s|this is|there'?s)\b|due to|"
@@ -93,7 +115,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"\b(?:if (?:we|you|i|it|they|that|there)\b|what if|could (?:we|you|i|also)|might|maybe|"
             r"perhaps|should (?:we|i)|would (?:you|it|be|we)|wonder|not sure|consider(?:ing)?|"
-            r"alternatively|option [a-d1-9]\b|one option|unless|do you|either|let me (?:check|see|look|"
+            r"alternatively|one option|unless|do you|either|let me (?:check|see|look|"
             r"know|try))",
             "maybe we could use Redis",
         ),
@@ -131,7 +153,8 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
     "recommend": (
         Phrase(
             r"\b(?:i(?:'d| would)?\s+(?:strongly\s+|still\s+)?(?:recommend|suggest|propose|go with|"
-            r"lean(?: towards?)?)|my (?:recommendation|suggestion|proposal|instinct)|(?:is|"
+            r"lean(?: towards?)?)|i'd (?:leave|keep|use|stay|drop|avoid|not|rather|stick|pick|take|choose|start|put|make|"
+            r"do|move|skip)|my (?:recommendation|suggestion|proposal|instinct)|(?:is|"
             r"seems(?: like)?|looks like) the (?:best|cleanest|simplest|right) (?:fit|approach|option|"
             r"choice|way|path))\b",
             "I'd recommend option 1",
@@ -141,14 +164,14 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"^\W*(?:(?:ok(?:ay)?|yes|yep|yup|yeah|sure|agreed|perfect|great|good|sounds good|makes sense|"
             r"go (?:ahead|for it)|do (?:it|that)|let'?s do (?:it|that|this)|i agree|please|"
-            r"your way is fine|works for me|proceed with that|exactly|right)\W*){1,3}$",
+            r"your way is fine|works for me|fine by me|fine with me|agree|proceed with that|exactly|right)\W*){1,3}$",
             "ok, sounds good",
         ),
     ),
     "decision_heading": (
         Phrase(
-            r"^(?:key |main |important |architectur\w+ |technical |design )*(?:decisions?|design choices|"
-            r"choices)(?: \w+){0,3}$",
+            r"^(?:key |main |important |architectur\w+ |technical |design )*(?:(?:decisions|design choices|"
+            r"choices)(?: \w+){0,3}|decision)$",
             "Key decisions",
         ),
     ),

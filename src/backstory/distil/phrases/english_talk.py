@@ -6,7 +6,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
     "opener": (
         Phrase(
             r"^(?:(?:ok(?:ay)?|yes|yeah|yep|yup|sure|right|fine|good|great|nice|cool|perfect|thanks|thx|and|so|"
-            r"then|but|also|please|pls|just|actually|instead|well|ah+|oh|uh+|um+|hm+|no|nope|nah|nay|hi|hey|"
+            r"then|but|also|please|pls|just|actually|instead|well|ah+|oh|uh+|um+|hm+|no(?=[,.!;:])|nope|nah|nay|hi|hey|"
             r"hello|one more thing|for (?:the )?\S+|on (?:#|no\.? )?\d|re|as for \S+|in that case|i think|i guess|"
             r"i'd say|honestly|to be clear|for now|from now on|first|second(?:ly)?|finally|lastly)\b[\s,.:;!…-]+)+",
             "ok, so for 2 we want",
@@ -14,8 +14,8 @@ TALK: dict[str, tuple[Phrase, ...]] = {
     ),
     "refusal": (
         Phrase(
-            r"^(?:(?:uh+|um+|hm+|oh|ah|well|ok(?:ay)?|sorry|but)[\s,.]+)*(?:no+|nope|nah|nay|please don'?t|"
-            r"absolutely not|not like that|wrong|stop|wait|don'?t|forget)\b",
+            r"^(?:(?:uh+|um+|hm+|oh|ah|well|ok(?:ay)?|sorry|but)[\s,.]+)*(?:no+(?=[,.!;:–—…]|$)|nope|nah|nay|please don'?t|"
+            r"absolutely not|not like that|wrong|forget)",
             "hm, no",
         ),
     ),
@@ -26,11 +26,11 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"merge|default|skip|ignore|allow|require|treat|hide|limit|cap|round|fail|crash|let|replace|remove|"
             r"delete|get rid|move|rename|add|do|have|turn|borrow|clone|copy|cache|retry|batch|inline|wrap|mock|"
             r"hardcode|hard-code|expose|reuse|target|support|pin|bump|vendor|enforce|disable|enable|validate|"
-            r"write|build|render|sort|log|encode|parse|read|load|emit|send|cut|strip|kill|revert|want)\b",
+            r"write|build|render|sort|log|encode|parse|read|load|emit|send|cut|strip|kill|want)\b",
             "remove the old flag",
         ),
         Phrase(
-            r"^(?:no|not|never|only|without|zero)\s+(?!(?:idea|problem|worries|way|one|luck|clue|rush|hurry|"
+            r"^(?:no|never|without|zero)\s+(?!(?:idea|problem|worries|way|one|luck|clue|rush|hurry|"
             r"longer|doubt|matter|sure|yet|now|today|bad|that|this|it|really|need|wonder|thanks|questions?|"
             r"much|too|so|more|less|because|if|when|what|why|how|i|we|you|in|on|at)\b)[\w`'\"]",
             "no new dependency",
@@ -80,7 +80,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"start(?: by| with)?|try(?: to)?|continue|let'?s|lets)?\s*\b(?:run|rerun|re-run|show|look|check|"
             r"explain|describe|tell|commit|push|pull|test|review|investigate|research|find|search|see|ask|wait|"
             r"stop|start|continue|proceed|touch|worry|bother|forget|summari[sz]e|verify|confirm|try|debug|fix|"
-            r"address|open|close|deploy|release|restart|reboot|undo|redo|rerun|list|print|compare|analy[sz]e|"
+            r"address|open|close|deploy|release|restart|reboot|undo|redo|revert|update|implement|document|finish|complete|clean up|refactor|rerun|list|print|compare|analy[sz]e|"
             r"think|give|help|walk|draft|propose|suggest|plan|read through|go (?:ahead|on|through|over|back)|"
             r"take (?:a|another) (?:look|note|screenshot)|make (?:sure|a (?:pr|commit|plan|branch|note)|it (?:work|"
             r"pass|green|go|run|so|happen))|do (?:not |n'?t )?(?:anything|nothing|that again)|let me|have a look|"
@@ -92,9 +92,9 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             "run the linter",
         ),
         Phrase(
-            r"\b(?:(?:change|touch|edit|restructure|refactor|rename|commit|push|merge|apply|deploy|implement|do|"
+            r"^.{0,60}?\b(?:(?:change|touch|edit|restructure|refactor|rename|commit|push|merge|apply|deploy|implement|do|"
             r"break) (?:anything|something|it|that|this)? ?(?:yet|else|now|for now)|keep me (?:posted|updated)|"
-            r"use an? (?:sub-?)?agent|keep going|get (?:this|it|that) (?:committed|merged|done|running))\b",
+            r"use an? (?:sub-?)?agent|keep going|changes? yet|get (?:this|it|that) (?:committed|merged|done|running))\b",
             "don't restructure anything yet",
         ),
     ),
@@ -129,7 +129,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"pr)|some ?(?:day|time)|(?:on )?(?:monday|tuesday|wednesday|thursday|friday)|(?:after|over) (?:lunch|"
             r"the (?:release|freeze|weekend|holidays?|meeting|break))|not (?:today|now|yet)|when i(?:'m| am|"
             r" get) back|in (?:a|the) (?:separate|follow-?up|next|later|different|new|another) (?:pr|commit|"
-            r"session|branch|change)|separately|another round)\b",
+            r"session|branch|change)|another round)\b",
             "tomorrow we add the index",
         ),
     ),
@@ -143,7 +143,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             "six months later",
         ),
         Phrase(
-            r"^(?!(?:that|this|it|those|these|we|i|you|let)\b)(?:(?:the|our|a|my|their|\w+) )?[\w'/-]+(?: [\w'/-]+)?"
+            r"^(?:.{0,40}: )?(?!(?:that|this|it|those|these|we|i|you|let)\b)(?:(?:the|our|a|my|their|\w+) )?[\w'/-]+(?: [\w'/-]+)?"
             r" (?:is|are|was|were|starts?|begins?|launch(?:es)?|ships?|happens?|ends?|comes?|arrives?|expires?|"
             r"goes live|opens?|closes?|breaks?|bites?|fails?|returns?)\b",
             "launch is next week",
@@ -158,7 +158,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             "park the rounding",
         ),
         Phrase(
-            r"\b(?:still (?:needs?|have|has|need) to|still (?:missing|to do|todo|open|needs)|is (?:still )?missing|"
+            r"\b(?:still (?:needs?|have|has|need) to|still (?:missing|to do|todo|open|needs)|"
             r"that leaves|what'?s left is|left to do|one for (?:later|tomorrow|next)|(?:for|as) (?:a )?follow[- ]?up"
             r"|for (?:later|next time|another))\b",
             "the docs are still missing",
@@ -167,7 +167,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
     "waiting": (
         Phrase(
             r"\b(?:i(?:'ll| will| have to| need to| must| gotta| should| want to)(?: first| have to| need to)? "
-            r"(?:ask|check with|talk to|speak to|ping|find out|get back|come back to (?:you|this|that)|"
+            r"(?:ask (?!(?:you|for|about|if|whether|a|some|more|clarifying|questions)\b)|check with|talk to|speak to|ping|find out|get back|come back to (?:you|this|that)|"
             r"let you know|clarify with|confirm with|discuss)|(?:am|'m|are|'re|is|be|still) waiting (?:for|on)\b|"
             r"(?:has|have|needs?|must) (?:to )?(?:decide|approve|confirm|sign (?:it |this |that )?off|answer|"
             r"get back)|until (?:i|we|they|he|she|you|\w+)(?:'ve| have| has|'s)? ?(?:hear|heard|know|knows|"

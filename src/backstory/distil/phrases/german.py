@@ -23,13 +23,13 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "contrast": (
         Phrase(
-            r"\b(?:statt|anstatt|anstelle|(?:, )?nicht|lieber|sondern|und kein\w*)\b",
+            r"\b(?:statt|anstatt|ohne|anstelle|(?:, )?nicht|lieber|sondern|und kein\w*)\b",
             "RS256 statt HS256",
         ),
     ),
     "reason": (
         Phrase(
-            r"\b(?:weil|denn|da (?:wir|es|das|die|der|sonst)|damit|um .{2,60}? zu|wegen|sonst|deshalb)\b",
+            r"\b(?:weil|denn(?! \w+\?)|besteht darauf|verlangt|da (?:wir|es|das|die|der|sonst)|damit|um .{2,60}? zu|wegen|sonst|deshalb)\b",
             "weil die Schlüssel rotieren",
         ),
     ),
@@ -96,7 +96,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"zusammenfassung))\w*",
             "schau mal bitte",
         ),
-        Phrase(r"\b(?:schau mal|fass .{0,20}nichts an|noch nichts ändern)\b", "schau mal"),
+        Phrase(r"^.{0,60}?\b(?:schau mal|fass .{0,20}nichts an|noch nichts ändern)\b", "schau mal"),
     ),
     "own_plan": (
         Phrase(
@@ -156,7 +156,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "next_sentence": (
         Phrase(
-            r"\b(?:noch (?:zu tun|offen|nicht (?:umgesetzt|fertig|getestet|erledigt|migriert|"
+            r"\b(?:offen (?:sind|ist|bleiben|bleibt)|bleibt offen|bleiben offen|noch (?:zu tun|offen|nicht (?:umgesetzt|fertig|getestet|erledigt|migriert|"
             r"implementiert))|(?:muss|müssen|sollte|sollten) noch|fehlt noch|fehlen noch|steht noch aus|"
             r"bleibt noch|als nächstes)\b",
             "die Migration muss noch laufen",
@@ -209,6 +209,6 @@ ANCHORS: dict[str, str] = {
     "assistant_choice": "ich ",
     "cause": "problem|ursache|fehler|liegt|lag daran",
     "standing": "immer|nie|ab jetzt|von jetzt|künftig|zukunft|bitte|bevorzuge|möchte",
-    "contrast": "statt|anstelle|nicht|lieber|sondern|und kein",
-    "reason": "weil|denn|da wir|da es|da das|da die|da der|da sonst|damit|um |wegen|sonst|deshalb",
+    "contrast": "statt|ohne|anstelle|nicht|lieber|sondern|und kein",
+    "reason": "besteht|verlangt|weil|denn|da wir|da es|da das|da die|da der|da sonst|damit|um |wegen|sonst|deshalb",
 }

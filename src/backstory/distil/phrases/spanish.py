@@ -33,20 +33,20 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "opener": (
         Phrase(
-            r"^(?:(?:sí|si|no|vale|ok|bueno|entonces|y|pero|perfecto|gracias|mejor|para (?:el |la )?\S+)\b"
+            r"^(?:(?:sí|si|no(?=[,.!;:])|vale|ok|bueno|entonces|y|pero|perfecto|gracias|mejor|para (?:el |la )?\S+)\b"
             r"[\s,.:;!…-]+)+",
             "no, entonces",
         ),
     ),
-    "refusal": (Phrase(r"^(?:no|para|olvida|así no)\b", "no, sin ORM"),),
+    "refusal": (Phrase(r"^(?:no(?=[,.!;:])|olvida|así no)", "no, sin ORM"),),
     "directive": (
         Phrase(
             r"^(?:usa|usemos|toma|mantén|deja|dejemos|pon|quita|elimina|borra|cambia|renombra|guarda|haz|sin |nada de|"
-            r"no |nunca|solo |hay que|tiene que|debe)\b",
+            r"no (?:uses|pongas|hagas|añadas|queremos|quiero|metas|crees|cambies)|nunca|solo |hay que|tiene que|debe)\b",
             "nada de dependencias nuevas",
         ),
     ),
-    "negated": (Phrase(r"^(?:no|sin|nunca|nada de|quita|elimina)\b", "nada de caché"),),
+    "negated": (Phrase(r"^(?:sin|nunca|nada de|quita|elimina)\b", "nada de caché"),),
     "verdict": (
         Phrase(
             r"\b(?:es|está|sería) (?:\w+ )?(?:mejor|más (?:simple|seguro|limpio)|suficiente|innecesari\w|demasiado)\b",
