@@ -400,6 +400,9 @@ class TestBadInput:
         house.leaves(text.encode("utf-16"), "UserPromptSubmit")
         drained(house)
         assert [e.text for e in house.events(story)] == ["from a pipe"]
+        body = house.store.events.payload(house.stored(story)[0].id)
+        assert body is not None
+        assert json.loads(body)["prompt"] == "from a pipe"
 
     def test_half_an_emoji_is_stored(self, house: House, story: Story) -> None:
         house.leaves(

@@ -109,8 +109,8 @@ class TestSecrets:
     ) -> None:
         """The text of an event keeps both ends of a long output; half a key is recognised by nobody."""
         pem = SECRETS["pem"]
-        for before in (600, 700, 740, 745):
-            story.runs("cat it", "a " * (before // 2) + pem + " b" * 2_000)
+        for before, after in ((600, 4_000), (745, 4_000), (4_000, 20), (4_000, 300), (4_000, 600)):
+            story.runs("cat it", "a " * (before // 2) + pem + " b" * (after // 2))
         house.works()
         for part in (pem[40:70], pem[300:330], pem[-80:-40]):
             assert kept(house, part) == []
@@ -119,8 +119,8 @@ class TestSecrets:
         story = house.told()
         pem = SECRETS["pem"]
         story.prompts("go")
-        for before in (1_300, 1_700, 1_990):
-            story.says("x " * (before // 2) + pem + " y" * 3_000)
+        for before, after in ((1_300, 6_000), (6_000, 1_300), (6_000, 1_700)):
+            story.says("x " * (before // 2) + pem + " y" * (after // 2))
         story.stops("Done.")
         house.works()
         assert sum(e.kind is Kind.SAID for e in house.events(story)) == 4
@@ -303,6 +303,12 @@ class TestIgnoredFiles:
         story.runs("cat .env", "plain output")
         house.works()
         assert [e.text for e in house.events(story)] == ["plain output"]
+
+
+def test_events_that_read_differently_once_redacted_are_redacted_themselves() -> None:
+    told = Event("a", "s", Kind.TURN_FAILED, 1, f"bad {TOKEN}", target=f"x {TOKEN}", reason=f"key {TOKEN}")
+    (clean,) = Privacy(Settings()).excerpts([told], [])
+    assert TOKEN not in clean.text + clean.target + clean.reason
 
 
 @given(

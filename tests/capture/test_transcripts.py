@@ -135,14 +135,17 @@ def test_a_line_that_is_still_being_written_is_read_when_it_is_whole(house: Hous
 
 
 def test_a_transcript_that_was_written_anew_is_read_from_its_start(house: House, story: Story) -> None:
-    story.prompts("one").says("a long thought " * 20).stops("Done.")
+    story.prompts("one").says("a long thought " * 20).stops("Done.").prompts("two").says("more " * 99).stops(
+        "Ok."
+    )
     house.works()
     assert story.transcript is not None
+    assert house.store.books.transcript_mark(str(story.transcript))[0] > 0
     story.transcript.unlink()
-    story.prompts("two").says("fresh").stops("Short.")
+    story.prompts("three").says("fresh").stops("Short.")
     house.works()
     assert texts(house, story)[-2:] == ["fresh", "Short."]
-    assert texts(house, story, Kind.PROMPT) == ["one", "two"]
+    assert texts(house, story, Kind.PROMPT) == ["one", "two", "three"]
 
 
 def test_killed_between_storing_and_marking_nothing_is_lost_or_doubled(

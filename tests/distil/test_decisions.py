@@ -30,7 +30,7 @@ def decisions(text: str) -> list[tuple[str, str, str]]:
             "Let's use Postgres.",
             "That way we can have two writers.",
         ),
-        ("use RS256, not HS256", "use RS256, not HS256", "not HS256"),
+        ("use RS256, not HS256", "use RS256", "not HS256"),
         ("Wir nehmen SQLite, weil es reicht", "Wir nehmen SQLite", "weil es reicht"),
         ("utilisons COPY parce que c'est plus rapide", "utilisons COPY", "parce que c'est plus rapide"),
         ("usemos Postgres porque ya lo operamos", "usemos Postgres", "porque ya lo operamos"),
@@ -164,3 +164,28 @@ def test_a_standing_wish(prompt: str) -> None:
 @pytest.mark.parametrize("prompt", ["it never works", "why does it always fail?", "the cache is always cold"])
 def test_what_is_no_wish(prompt: str) -> None:
     assert of(MemoryKind.PREFERENCE, f"> {prompt}\nend\n") == []
+
+
+def test_what_the_user_takes_back_is_not_kept() -> None:
+    told = "> let's keep the JSON file, I like to open it in vim\nsaid\n  Ok.\nend\n> "
+    told += "forget what I said about the JSON, SQLite it is: two writers on a file are trouble\nsaid\n  Ok.\nend\n"
+    assert decisions(told) == [
+        ("forget what I said about the JSON, SQLite it is", "two writers on a file are trouble", "user")
+    ]
+
+
+def test_a_choice_left_to_the_assistant() -> None:
+    told = "> whatever you think is best\nsaid\n  Then I'd stay with click: the nested groups work.\nend\n"
+    assert decisions(told) == [("Then I'd stay with click", "the nested groups work.", "assistant")]
+
+
+def test_a_list_of_decisions() -> None:
+    told = "> go\nsaid\n  ## Key decisions\n  1. **Context over globals**: tests can run in parallel\nend\n"
+    assert decisions(told) == [("Context over globals", "tests can run in parallel", "assistant")]
+
+
+def test_let_us_do_that_is_told_with_what_that_is() -> None:
+    told = "> we could link to the session itself. let's do that, it saves a click\nsaid\n  ok\nend\n"
+    ((text, reason, _),) = decisions(told)
+    assert "link to the session" in text
+    assert reason == "it saves a click"

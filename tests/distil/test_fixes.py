@@ -108,3 +108,74 @@ end
     assert "slider" in text
     assert "volume.ts" in text
     assert lessons(story.format(reply="still doesn't work")) == []
+
+
+STAGED = """> ./backup.sh doesn't run. fix
+! ./backup.sh
+  /bin/bash: line 1: ./backup.sh: Permission denied
+! chmod +x backup.sh && ./backup.sh
+  ./backup.sh: 5: Bad substitution
+edit backup.sh
+  - #!/bin/sh
+  + #!/usr/bin/env bash
+$ ./backup.sh
+  saved
+said
+  It runs.
+end
+"""
+
+
+def test_each_distinct_error_has_its_own_fix() -> None:
+    first, second = (draft.text for draft in of(MemoryKind.LESSON, STAGED))
+    assert "Permission denied" in first
+    assert "chmod +x" in first
+    assert "Bad substitution" in second
+    assert "env bash" in second
+
+
+def test_a_fix_that_the_user_throws_out_is_no_lesson() -> None:
+    told = (
+        "> go\n! make\n  error: no folder\nedit a.mk\n  - x\n  + mkdir -p out\n$ make\nsaid\n  Done.\nend\n"
+    )
+    assert of(MemoryKind.LESSON, told)
+    assert of(MemoryKind.LESSON, told + "> no. no mkdir here\nsaid\n  Removed.\nend\n") == []
+    (instead,) = of(
+        MemoryKind.LESSON, told + "> no. no mkdir here\nedit a.mk\n  - mkdir\n  + test -d out\nend\n"
+    )
+    assert "test -d out" in instead.text
+    assert "refused" in instead.text
+
+
+def test_a_failure_that_the_session_wrote_itself_was_wanted() -> None:
+    told = """> it must stop without the disk
+edit b.sh
+  - mkdir
+  + echo "backup disk not mounted"; exit 1
+! ./b.sh
+  backup disk not mounted
+$ mkdir mnt && ./b.sh
+  saved
+end
+"""
+    assert of(MemoryKind.LESSON, told) == []
+
+
+def test_the_line_that_says_what_is_missing_beats_the_summary() -> None:
+    told = "> build\n! make\n  a.c: undefined reference to `sqrt'\n  collect2: error: ld returned 1 exit status\n"
+    (lesson,) = of(MemoryKind.LESSON, told + "edit Makefile\n  - x\n  + -lm\n$ make\nend\n")
+    assert "undefined reference to `sqrt'" in lesson.text
+
+
+def test_a_reported_bug_without_a_failing_command() -> None:
+    told = """> customers see NaN in the basket as soon as they use a voucher
+edit basket.js
+  - Number(v)
+  + Number(v.replace(",", "."))
+said
+  Vouchers are typed with a decimal comma, and Number() gives NaN for that.
+end
+"""
+    (lesson,) = of(MemoryKind.LESSON, told)
+    assert "decimal comma" in lesson.text
+    assert "basket.js" in lesson.text

@@ -125,3 +125,23 @@ def test_a_finished_session_leaves_nothing_open() -> None:
     assert (
         steps("> go\nedit a.py\n$ pytest\n  3 passed\nsaid\n  All three tests pass.\nend\nexit other\n") == []
     )
+
+
+def test_a_sentence_without_a_subject_is_told_with_the_one_before() -> None:
+    told = "> the PDF template needs the new logo. that's one for tomorrow\nsaid\n  Ok.\nend\n"
+    assert steps(told) == ["the PDF template needs the new logo. that's one for tomorrow"]
+
+
+def test_any_command_with_which_the_work_ends_in_red() -> None:
+    told = "> npm run export\n! npm run export\n  Error: no sheet Q3\nsaid\n  It stays so.\nend\n> ok\nsaid\n  Bye.\nend\n"
+    assert steps(told) == ["`npm run export` still fails: Error: no sheet Q3"]
+
+
+def test_what_was_put_off_and_then_done_is_not_open() -> None:
+    told = "> the index migration we do later\nsaid\n  Ok.\nend\n> now the index migration\nedit m.sql\nsaid\n  Done.\nend\n"
+    assert steps(told) == []
+
+
+def test_a_last_word_of_the_user_ends_the_turn() -> None:
+    told = "> show both\nedit a.py\nsaid\n  For sync:\n> <command-name>/exit</command-name>\n"
+    assert steps(told) == []

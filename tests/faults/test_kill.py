@@ -48,7 +48,11 @@ class Agent:
             self._fires("UserPromptSubmit", (Kind.PROMPT, prompt), prompt=prompt, prompt_id=own)
             for n in range(2):
                 use = f"t{turn}-{n}"
-                given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": use}, "tool_use_id": use}
+                given: dict[str, Any] = {
+                    "tool_name": "Bash",
+                    "tool_input": {"command": use},
+                    "tool_use_id": use,
+                }
                 self._fires("PostToolUse", (Kind.TOOL, use), **given, tool_response="x" * 3_000)
             # what has no id of its own is guarded by the receipt of its file alone
             self._fires("PreCompact", (Kind.COMPACTING, "manual"), trigger="manual")
@@ -102,7 +106,11 @@ class Reaper:
             with contextlib.suppress(OSError):
                 words = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
                 state = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[0]
-                if b"backstory.worker" in words and str(self._house.home.root).encode() in words and state != "Z":
+                if (
+                    b"backstory.worker" in words
+                    and str(self._house.home.root).encode() in words
+                    and state != "Z"
+                ):
                     found.append(int(name))
         return found
 

@@ -145,8 +145,40 @@ def test_tool_payloads_are_scrubbed_in_every_corner() -> None:  # CCE-66
 
 
 @pytest.mark.parametrize(
+    ("value", "clean"),
+    [
+        (["db", "--password", "x1y2z3w4"], ["db", "--password", "[redacted:secret]"]),
+        (("-api-key", "k9J2mQ8xW4", "k9J2mQ8xW4"), ["-api-key", "[redacted:secret]", "k9J2mQ8xW4"]),
+        (["--auth", "Basic dXNlcjpwYXNz"], ["--auth", "Basic [redacted:authorization]"]),
+        ({"name": "API_KEY", "value": "k9J2mQ8xW4"}, {"name": "API_KEY", "value": "[redacted:secret]"}),
+        ({"Value": "hunter2xyz", "Key": "db_password"}, {"Value": "[redacted:secret]", "Key": "db_password"}),
+        (
+            {"key": "x", "name": "TOKEN", "value": ["k9J2mQ8xW4"]},
+            {"key": "x", "name": "TOKEN", "value": ["[redacted:secret]"]},
+        ),
+        ({"Cookie": "a=b; sid=k9J2mQ8xW4"}, {"Cookie": "[redacted:cookie]"}),
+        ({"set-cookie": ["sid=k9J2mQ8xW4; Path=/"]}, {"set-cookie": ["sid=[redacted:cookie]; Path=/"]}),
+        ({"name": "cookie", "value": "sid=k9J2mQ8xW4"}, {"name": "cookie", "value": "[redacted:cookie]"}),
+    ],
+)
+def test_what_stands_beside_a_value_tells_about_it(value: object, clean: object) -> None:
+    assert REDACTOR.redact_json(value) == clean
+    assert REDACTOR.suspicious(json.dumps(value))
+    assert REDACTOR.suspicious(json.dumps(value, indent=2))
+    assert REDACTOR.suspicious(json.dumps(value, separators=(",", ":")))
+
+
+@pytest.mark.parametrize(
     "value",
     [
+        ["--password", "--verbose1x", "--max-tokens", "k9J2mQ8xW4", "--token"],
+        ["--password", "${DB_PASSWORD}", "password", "k9J2mQ8xW4", "--password-file", "/run/s3cret1"],
+        {"name": "api_key", "type": "string", "default": "k9J2mQ8xW4"},
+        {"name": "sort_key", "value": "k9J2mQ8xW4"},
+        {"name": "Enter your token", "value": "Must have 8 characters"},
+        {"name": "API_KEY", "value": "<your key>"},
+        {"name": ["API_KEY"], "value": 12345678},
+        {"Cookie": "theme=dark", "cookie": None},
         {
             "password": "string",
             "token": "",
@@ -268,6 +300,11 @@ bits = [
     "1.2.3.4",
     "sk-",
     "gh",
+    "mysql -p",
+    "curl -u a:",
+    "Cookie: a=",
+    "2a00:",
+    "::1",
 ]
 noise = st.one_of(
     st.sampled_from(
@@ -275,17 +312,25 @@ noise = st.one_of(
     ),
     st.text(max_size=12),
     st.text("0123456789-. +()", max_size=24),
+    st.text("23a0:", max_size=24),
     st.text("abcdefABCDEF0123456789_-", max_size=40),
 )
 part = st.one_of(examples, near, cut, hidden, assignments, noise, noise)
 glues = st.sampled_from(["", " ", "\n", ","])
 mixed = st.builds(lambda parts, glue: glue.join(parts), st.lists(part, max_size=8), glues)
 texts = st.one_of(assignments, hidden, mixed)
+flags = st.sampled_from(
+    ["--password", "-token", "--api-key", "--max-tokens", "--cookie", "--Client_Secret2", "--"]
+)
+told = st.one_of(st.sampled_from([*values, "sid=k9J2mQ8xW4; a=b", "Basic dXNlcjpwYXNz"]), texts)
+labels = ["name", "key", "Name", "Key", "value", "Value", "cookie", "x"]
 structures = st.recursive(
     st.one_of(st.none(), st.integers(), texts),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
+        st.lists(st.one_of(flags, told, inner), max_size=5),
         st.dictionaries(st.one_of(st.sampled_from(names), noise), inner, max_size=3),
+        st.dictionaries(st.sampled_from(labels), st.one_of(st.sampled_from(names), told, inner), max_size=4),
     ),
     max_leaves=6,
 )
@@ -307,8 +352,8 @@ def test_redacting_twice_is_redacting_once(text: str) -> None:
 @few
 @given(structures)
 def test_raw_json_that_is_not_suspicious_holds_nothing(value: object) -> None:
-    for ensure_ascii in (True, False):
-        if not REDACTOR.suspicious(json.dumps(value, ensure_ascii=ensure_ascii)):
+    for ensure_ascii, indent in ((True, None), (False, None), (True, 2)):
+        if not REDACTOR.suspicious(json.dumps(value, ensure_ascii=ensure_ascii, indent=indent)):
             assert REDACTOR.redact_json(value) is value
     clean = REDACTOR.redact_json(value)
     assert REDACTOR.redact_json(clean) == clean
@@ -339,7 +384,8 @@ named = ["a", "=", "@", "1", "sk-", "<private>"]
 units = ["-", "_", ".", ":", "A1b2", "eyJ", "xox", "token=", "token: ", "password=", "password is ", "a@", "a.a@", "a@a.",
          "://", "://a:", "://a:b@", "1.2.3.", "+1 ", "+1", "411-", "4111 ", "<private ", "</private>", "secret_key=",
          "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----a-", "authorization: bearer ", "bearer a1", "ghp_",
-         "\\x1b[", "\\u200b", "\\\\u200b", "\\\\", "\\x00", "[redacted:email] ", "[redacted:", '"password": "', "AKIA"]
+         "\\x1b[", "\\u200b", "\\\\u200b", "\\\\", "\\x00", "[redacted:email] ", "[redacted:", '"password": "', "AKIA",
+         "mysql ", "mysql -p", "mysql -u a ", "curl ", "curl -u a:", "curl -u", "cookie:a=", "Cookie: a=b; ", "2a00:", "2a00::", "a="]
 units += [row.example + " " for row in ROWS] + ["[redacted:email] jane@acme.com "]
 for unit in named + units:
     print(repr(unit), flush=True)

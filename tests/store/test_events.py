@@ -136,8 +136,13 @@ class TestOrder:
         put(store, prompt("first", at=1_000, native_id="p1", origin="history"))
         put(store, event(Kind.SAID, 1_500, text="about the first", native_id="p1", origin="history"))
         put(store, tool("t2", at=6_000, text="about the second"))
+        put(
+            store,
+            prompt("zeroth", at=500, native_id="p0", origin="history"),
+            tool("t3", at=7_000, text="and this"),
+        )
         turns = {e.event.text: e.turn for e in store.events.of_session(SID)}
-        assert turns["about the second"] == turns["second"]
+        assert turns["about the second"] == turns["and this"] == turns["second"]
         assert turns["about the first"] == turns["first"]
         assert turns["first"] != turns["second"]
 
@@ -196,12 +201,15 @@ class TestSessions:
         assert (session.started_at, session.ended_at, session.end_reason) == (1_000, 9_000, reason)
 
     def test_a_resumed_session_is_alive_again_and_counts_on(self, store: Store) -> None:
-        put(store, prompt("one"), event(Kind.SESSION_ENDED, 2_000, reason="other"))
+        put(store, event(Kind.SESSION_STARTED, 500, reason="startup"), prompt("one"))
+        put(store, event(Kind.SESSION_ENDED, 2_000, reason="other"))
         put(store, event(Kind.SESSION_STARTED, 3_000, reason="resume"), prompt("two", at=4_000))
         session = store.events.session(SID)
         assert session is not None
         assert (session.status, session.ended_at, session.end_reason) == (SessionStatus.ACTIVE, None, "")
-        assert (session.source, session.prompt_count) == ("resume", 2)
+        assert (session.source, session.prompt_count) == ("startup", 2)
+        found = [e.event.reason for e in store.events.of_session(SID) if e.event.kind is Kind.SESSION_STARTED]
+        assert found == ["startup", "resume"]
 
     def test_a_turn_keeps_how_it_ended(self, store: Store) -> None:
         put(store, prompt("one"), event(Kind.TURN_ENDED, 2_000, outcome=Outcome.OK))

@@ -12,9 +12,13 @@
 - `fixes`      failure → what made it pass
 - `reports`    trouble that the user reported, its cause and the files changed
 - `attempts`   what was tried in vain
+- `refusals`   failures that were wanted, fixes that the user threw out
 - `decisions`  decisions with their reason; standing wishes
+- `choices`    whether a sentence of the user is a decision: its marks, weighed
+- `reasons`    where the reason of a choice stands
 - `answers`    decisions that the user makes by answering
 - `plan`       the agent's own todo list, as it stood last
+- `later`      what the user put off or waits for
 - `steps`      what is open at the end
 - `commands`   commands that work here
 - `turns`      one digest per turn

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from backstory.distil import phrases
-from backstory.distil.choices import Before, Read
+from backstory.distil.choices import Before
 from backstory.distil.prose import content_words, sentences, shorten, subject
+from backstory.distil.reasons import MERIT, Read
 from backstory.distil.story import Said, Turn
 from backstory.model import Draft, MemoryKind
 
@@ -19,11 +20,35 @@ REASON = phrases.Rule("reason")
 OFFER = phrases.Rule("offer")
 
 Options = dict[str, str]
+TAIL = 400  # an offer stands at the end of a message
 
 _OPTION = re.compile(
     r"^\s*(?:[-*]\s+)?(?:#+\s+)?(?:\*\*)?\s*"
-    r"(?:(?:option|variante?|approach|conflict|question|issue|point)\s+)?([a-d]|[1-9])\s*[.):]\s*(.+)",
+    r"(?:(?:option|variante?|approach|conflict|question|issue|point)\s+)?([a-d]|"
+    r"[1-9])(?:\*\*)?\s*[.):]\s*(.+)",
     re.IGNORECASE | re.MULTILINE,
+)
+_OR = re.compile(r"\b(?:or|oder|ou|o|vs\.?)\b", re.IGNORECASE)
+_EITHER = re.compile(r"\b(?:either .{3,80} or|entweder .{3,80} oder|two (?:ways|options))\b", re.IGNORECASE)
+_ORDINALS = ("first", "second", "third", "fourth")
+_ORDINAL = re.compile(
+    r"^\W*(?:ok[,. ]+|yes[,. ]+)?(?:(?:let'?s |i'?d )?(?:take|do|go (?:with|for)|use|prefer|"
+    r"i like) )?(?:the )?"
+    r"(first|second|third|fourth|last|former|latter)(?: (?:one|option|way|approach|"
+    r"variant))?\b(?P<rest>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_INLINE = re.compile(
+    r"\(([a-d]|[1-9])\)\s*([^;()\n]{3,120}?)(?=[,;.]?\s*(?:\(|or \(|\?|\.|$))", re.IGNORECASE
+)
+_SURELY = re.compile(
+    r"^\s+(?:obviously|please|pls|then|definitely|of course|sure|it is|for now|thanks)\b", re.I
+)
+_SHOULD = re.compile(r"\b(?:should|shall|soll(?:en)?|doit)\b", re.IGNORECASE)
+_COMMA = re.compile(r"\s*[,;:–—]\s+")
+_REFUSED = re.compile(
+    r"(?:no|nope|nah|nein|non|not yet|not now)[,.;:!]\s*(?!(?:that'?s|thanks?|thx|i'?m|it'?s)\b)",
+    re.IGNORECASE,
 )
 _SEVERAL = re.compile(
     r"^\W*(?:(?:ok|yes|do|go with|let'?s do|options?)\s+)*"
@@ -51,6 +76,8 @@ class Offers:
 
     def after(self, said: Said) -> "Offers":
         found = {key.upper(): text.replace("**", "").strip() for key, text in _OPTION.findall(said.text)}
+        if len(found) < 2 and "(" in said.text:
+            found = {key.upper(): text.strip() for key, text in _INLINE.findall(said.text)}
         return Offers(said, (found, *self.options[:1]) if len(found) > 1 else self.options[:1])
 
     def before(self) -> Before:
@@ -58,7 +85,8 @@ class Offers:
         if self.last is None:
             return Before()
         text = self.last.text
-        offered = text.rstrip().endswith(("?", "？")) or bool(OFFER.search(text) or RECOMMEND.search(text))
+        tail = text.rstrip()[-TAIL:]
+        offered = tail.endswith(("?", "？")) or bool(OFFER.search(tail) or RECOMMEND.search(tail))
         numbers = {key for options in self.options for key in options}
         return Before(offered or bool(numbers), content_words(text), frozenset(numbers))
 
@@ -74,11 +102,31 @@ class Offers:
 
     def short_answer(self, text: str, following: str) -> Read | None:
         """A few words that name one of the things asked about ("first the sum"), with or without a reason."""
-        if self.last is None or not self.last.text.rstrip().endswith(("?", "？")) or len(text.split()) > 6:
+        head, *more = _COMMA.split(text, maxsplit=1)
+        if self.last is None or len(head.split()) > 6:
             return None
-        words = content_words(text)
-        if text.endswith(("?", "？", ":")) or len(text) < 6 or not words:
+        tail = self.last.text.rstrip()[-TAIL:]
+        words = content_words(head)
+        following = more[0] if more else following
+        if (
+            (refused := _REFUSED.match(text))
+            and (asked := _should(tail))
+            and content_words(text[refused.end() :])
+        ):
+            return Read(f"{asked} → {text}", following)
+        for options in self.options[:1]:
+            named = [option for option in options.values() if words & content_words(option)]
+            if len(named) == 1 and not text.endswith("?"):
+                return Read(f"{shorten(named[0], 160)} → {text}", following)
+        if (
+            text.endswith(("?", "？", ":"))
+            or not words
+            or not (tail.endswith(("?", "？")) or _EITHER.search(tail))
+        ):
             return None
+        asked = next((s.text for s in reversed(sentences(self.last.text)) if s.text.endswith("?")), "")
+        if _OR.search(tail) and words & content_words(tail):
+            return Read(text, following if MERIT.search(following) else f"asked: {shorten(asked, 160)}")
         listed = [s.text for s in sentences(self.last.text) if s.bullet]
         hits = [item for item in listed if words & content_words(item)]
         if REASON.search(following) and (hits or words & content_words(self.last.text)):
@@ -86,6 +134,13 @@ class Offers:
         return (
             Read(text, f"taken from: {shorten(hits[0], 160)}") if len(hits) == 1 and len(listed) > 1 else None
         )
+
+
+def _should(tail: str) -> str:
+    """The question at the end of a message that asks how something should be."""
+    asked = next((s.text for s in reversed(sentences(tail)) if s.text.endswith("?")), "")
+    about = OFFER.search(asked) or _SHOULD.search(asked)
+    return shorten(asked, 160) if about and len(content_words(asked)) > 2 else ""
 
 
 def answered(turn: Turn, offers: Offers) -> Iterator[Draft]:
@@ -141,10 +196,17 @@ def _picks(ask: str, options: Options) -> tuple[list[str], str]:
         if word.startswith(("both", "all")):
             return list(options) if word != "both" or len(options) == 2 else [], ""
         return [key for key in re.findall(r"[A-D1-9]", word.upper()) if key in options], ""
+    ordinal = _ORDINAL.match(ask[:200])
+    if ordinal is not None:
+        keys, word = list(options), ordinal.group(1).lower()
+        at = _ORDINALS.index(word) if word in _ORDINALS else 0 if word == "former" else len(keys) - 1
+        rest = ordinal.group("rest")
+        plain = not rest.strip()[:1].isalpha()
+        return ([keys[at]], rest.strip(" .,;:)!-–—")) if at < len(keys) and plain else ([], "")
     one = _ONE.match(ask[:300])
     if one is None or one.group("pick").upper() not in options:
         return [], ""
-    rest = one.group("rest")
+    rest = _SURELY.sub("", one.group("rest"))
     if (rest[:1] == "." and rest[1:2].isdigit()) or len(rest) > 160 or "\n" in rest.strip():
         return [], ""  # a version, or a list of its own
     if rest.strip()[:1].isalnum() and not (one.group("verb") or one.group("word")):
@@ -154,9 +216,13 @@ def _picks(ask: str, options: Options) -> tuple[list[str], str]:
 
 def _approved(ask: str, before: Said) -> Iterator[tuple[str, str]]:
     """The user agreed to what the assistant had recommended."""
-    if len(ask) > 80 or not APPROVAL.match(ask):
+    head, _, rest = ask.partition(",")
+    if len(ask) > 80 or not (APPROVAL.match(ask) or (rest and APPROVAL.match(head))):
         return
+    about = content_words(rest) if not APPROVAL.match(ask) else frozenset[str]()
     for sentence in reversed(sentences(before.text)):
+        if about and not about & content_words(sentence.text):
+            continue
         if not sentence.text.endswith(("?", ":")) and RECOMMEND.search(sentence.text):
             cue = REASON.search(sentence.text)
             if cue is not None and cue.start() >= 8:

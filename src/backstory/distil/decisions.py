@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from backstory.distil import phrases
 from backstory.distil.answers import RECOMMEND, Offers, answered
-from backstory.distil.choices import CONTRAST, LONG, REASON, TENTATIVE, Read, read_choice, split_reason
+from backstory.distil.choices import TENTATIVE, Before, read_choice
 from backstory.distil.prose import Sentence, content_words, once, sentences, shorten, subject
+from backstory.distil.reasons import CONTRAST, REASON, Around, Read, split_reason
 from backstory.distil.story import Story, Turn
 from backstory.model import Draft, MemoryKind
 
@@ -22,6 +23,9 @@ HEADING = phrases.Rule("decision_heading")
 REFUSAL = phrases.Rule("refusal")
 REVERSAL = phrases.Rule("reversal")
 DELEGATE = phrases.Rule("delegate")
+
+LONG = 1_500  # characters of a prompt that is partly pasted
+EDGE = 6  # so many sentences at either end of a long prompt are read
 
 _FIRM = re.compile(
     r"decid|chose|choos|opt|pick|settl|went with|go(?:ing)? with|stick|is to|entsch|chois|eleg|决定|选择|採用"
@@ -81,19 +85,19 @@ def _users(turn: Turn, offers: Offers) -> Iterator[Draft]:
     """The decisions in a prompt. Of a pasted plan or review only what it calls a decision counts."""
     found: Sequence[Sentence] = sentences(turn.ask)
     document = _DOCUMENT.search(turn.ask) is not None
-    before = offers.before()
-    long = len(turn.ask) > LONG
+    before = offers.before() if not document else Before()
+    edge = EDGE if len(turn.ask) > LONG else len(found)  # people write around what they paste
     refused, used = False, -1
     for number, sentence in enumerate(found):
         listed = _listed(sentence)
         if listed is not None:
             yield _draft(listed, "user", turn.ask_id, turn.at, turn.number)
-        if listed is not None or document or number == used:
+        if listed is not None or document or number == used or edge <= number < len(found) - edge:
             continue
         previous = found[number - 1].text if number else ""
         following = found[number + 1].text if number + 1 < len(found) else ""
-        pasted = long and 2 < number < len(found) - 4  # people write around what they paste
-        read = read_choice(sentence, previous, following, before, refused, pasted)
+        around = Around(previous, following, len(found) - refused == 2)
+        read = read_choice(sentence, around, before, refused)
         if read is None and number == 0:
             read = offers.short_answer(sentence.text, following)
         refused = number == 0 and len(sentence.text) < 12 and REFUSAL.match(sentence.text) is not None
@@ -105,7 +109,7 @@ def _users(turn: Turn, offers: Offers) -> Iterator[Draft]:
 
 def _assistants(text: str, delegated: bool) -> Iterator[Read]:
     """What the assistant says that it chose, or, when the user left it the choice, what it recommends."""
-    choosing = ASSISTANT_CHOICE.near(text) and (REASON.near(text) or CONTRAST.near(text) or " is to " in text)
+    choosing = len(text) > 40 and ASSISTANT_CHOICE.near(text)
     if not choosing and not delegated and "ecision" not in text:
         return
     found = sentences(text)

@@ -39,7 +39,8 @@ _NOISE = (
 
 #: Red results that an exit code of 0 hides.
 _RED = re.compile(
-    r"(?<![\w.])[1-9]\d* (?:tests? )?(?:failed|failures?|failing)\b|\b[1-9]\d* errors?\b(?! (?:handl|messag))"
+    r"(?<![\w.])[1-9]\d* (?:tests? )?(?:failed|failures?|failing)\b|\b[1-9]\d* errors?\b(?! (?:handl|"
+    r"messag))"
     r"|Tests?:\s+[1-9]\d* failed|^FAILED |^--- FAIL|^FAIL\b|test result: FAILED|error\[E\d+\]"
     r"|^error(?: TS\d+)?:|npm ERR!"
     r"|Traceback \(most recent call last\)|BUILD FAILED|Compilation error|\*\* \(\w+Error\)|^panic:"
@@ -74,6 +75,7 @@ _TELLING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
             "ad substitution|yntax error|issing separator",
             r"^(.{0,80}(?:[Bb]ad substitution|[Ss]yntax error|missing separator).*)$",
         ),
+        (":", r"^(\S+:\d+(?::\d+)?:? (?:error:? )?[A-Z]{1,4}\d{2,5}\b.*)$"),
         ("** (", r"\*\* (\(\w+(?:\.\w+)*(?:Error|Exception)\) .*)$"),
         (
             "ot found|No such file|denied|not recognized",
@@ -87,7 +89,8 @@ _TELLING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
         ("npm ", r"^npm (?:ERR!|error) (?!code|A complete|path|errno|    )(.{8,})$"),
         ("×|✗|✘|✖|✕|●|FAIL", r"^\s*(?:×|✗|✘|✖|✕|●|FAIL(?:ED)?:?|--- FAIL:)\s+(.{4,})$"),
         (
-            "nable to|annot|ould not|an't|ailed to|nknown|nrecognized|nexpected|issing|nvalid|ndefined|enied|"
+            "nable to|annot|ould not|an't|ailed to|nknown|nrecognized|nexpected|issing|nvalid|ndefined|"
+            "enied|"
             "efused|imed out|rejected|onflict",
             r"((?:[Cc]annot|[Cc]ould not|[Cc]an't|[Uu]nable to|[Ff]ailed to|[Uu]nknown|[Uu]nrecognized"
             r"|[Uu]nexpected|[Mm]issing|[Ii]nvalid|[Uu]ndefined|[Dd]enied|[Rr]efused|[Tt]imed out|rejected"
@@ -98,8 +101,10 @@ _TELLING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
 )
 #: Lines that only say that something failed; a line that says what is worth more.
 _SUMMARY = re.compile(
-    r"ld returned \d|^make(?:\[\d+\])?: \*\*\* \[|exit(?:ed with)? (?:code|status)|BUILD FAIL|Command failed|"
-    r"linker command failed|could not compile|aborting due to|Found \d+ errors?\.?$|pre-commit script failed|"
+    r"ld returned \d|^make(?:\[\d+\])?: \*\*\* \[|exit(?:ed with)? (?:code|status)|BUILD FAIL|"
+    r"Command failed|"
+    r"linker command failed|could not compile|aborting due to|Found \d+ errors?\.?$|"
+    r"pre-commit script failed|"
     r"Lifecycle script|Failed! {1,2}- Failed:|failed to push some refs|tests? failed\.?$"
 )
 _SKIP_LINE = re.compile(
@@ -125,6 +130,16 @@ def verdict(event: Event, command: Command) -> Outcome:
 def red(text: str) -> bool:
     """Whether an output reports failures."""
     return any(map(text.__contains__, _RED_ANCHORS)) and bool(_RED.search(text))
+
+
+def evidence(text: str, line: str, most: int = 3) -> str:
+    """A few lines of an output around the telling one, for those who want to know more."""
+    text = ANSI.sub("", text) if "\x1b" in text else text
+    lines = [row.strip() for row in text.splitlines() if not _SKIP_LINE.match(row)]
+    head = line.rstrip("…")[:60]
+    at = next((number for number, row in enumerate(lines) if head in row), len(lines) - 1)
+    around = lines[max(0, at - 1) : at + most]
+    return " / ".join(shorten(row, 120) for row in around)
 
 
 def telling_line(text: str, limit: int = 160) -> str:

@@ -7,11 +7,14 @@ another spelling. When nothing lies between, it was a flake, and there is no les
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Protocol, TypeVar
 
 from backstory.distil import phrases
 from backstory.distil.chains import Chain
+from backstory.distil.failure import evidence
 from backstory.distil.prose import sentences, shorten
+from backstory.distil.refusals import intended, refusal
 from backstory.distil.shell import CHECKS, Role, covers
 from backstory.distil.story import Change, Run, Said, Story
 from backstory.model import Draft, MemoryKind
@@ -22,6 +25,8 @@ _UNDO = re.compile(
     r"\bgit\s+(?:checkout\s+(?:HEAD\s+)?(?:--|\.)|restore\s+(?!--staged)|reset\s+--hard|revert\b"
     r"|stash(?!\s+(?:pop|list|show|apply)))"
 )
+_ERROR_WORD = re.compile(r"[a-z][a-z_]{2,}|[a-z]+\d{3,}")
+STAGES = 4
 _BOOKKEEPING = frozenset({"add", "commit", "push", "status"})
 
 
@@ -45,30 +50,39 @@ def lessons(story: Story, found: list[Chain]) -> list[Draft]:
     """What failed and how it was made to pass, each once."""
     drafts: dict[str, Draft] = {}
     for chain in found:
-        draft = _lesson(story, chain)
-        if draft is not None:
-            drafts.setdefault(draft.subject, draft)
+        for part in stages(story, chain):
+            draft = _lesson(story, part)
+            if draft is not None:
+                drafts.setdefault(draft.subject, draft)
     return list(drafts.values())
 
 
 def _lesson(story: Story, chain: Chain) -> Draft | None:
     first, cure = chain.failures[0], chain.cure
     errors = quoted_errors(chain)
-    if cure is None or first.culprit is None or not errors:
+    if cure is None or first.culprit is None or not errors or intended(story, first):
         return None
     changes = between(story.changes, first.place, cure.place)
     helpers = _helpers(story, first, cure)
     ways = _ways(chain, cure, changes, helpers)
     if not ways:
         return None
+    verdict = refusal(story, cure, [*ways, *(c.excerpt for c in changes[-4:])])
+    if verdict is not None:
+        names = {c.file for c in changes}
+        changes = [c for c in verdict.changes if c.file in names]
+        if not changes:
+            return None  # the user threw the fix out, and nothing took its place
+        ways = [f"editing {file_names(changes)}, after the user refused the first fix"]
     excerpt = next((shorten(c.excerpt, 120) for c in reversed(changes) if c.excerpt and not c.created), "")
     text = f"`{first.shown}` failed: {errors} → fixed by {' and '.join(ways)}" + (
         f" ({excerpt})" if excerpt else ""
     )
     detail = [f"- failed ×{len(chain.failures)}: `{first.shown}`: {errors}"]
+    detail.append(f"- its output: {evidence(first.text, first.error)}")
     detail += [f"- changed {c.file}: {shorten(c.excerpt, 200)}" for c in changes[-6:] if c.excerpt]
     detail += [f"- ran `{h.shown}`" for h in helpers[-6:]]
-    detail.append(f"- passed: `{shorten(spelling(cure), 160)}`")
+    detail.append(f"- {'passed' if cure.passed else 'got further'}: `{shorten(spelling(cure), 160)}`")
     ids = (
         [r.id for r in chain.failures[-6:]]
         + [c.id for c in changes[-8:]]
@@ -87,6 +101,36 @@ def _lesson(story: Story, chain: Chain) -> Draft | None:
         weight=1.2,
         turn=cure.turn,
     )
+
+
+def stages(story: Story, chain: Chain) -> list[Chain]:
+    """One chain for each distinct error: what got past the first is not what got past the second.
+
+    Where many errors follow each other the command was only groping, and the whole is one lesson.
+    """
+    if chain.cure is None:
+        return []
+    if any(undoes(run) for run in between(story.runs, chain.failures[0].place, chain.cure.place)):
+        return [chain]
+    parts: list[Chain] = [Chain([chain.failures[0]])]
+    for before, run in pairwise(chain.failures):
+        if distinct(before.error, run.error) and _something_done(story, before, run):
+            parts[-1].cure = run
+            parts.append(Chain([run]))
+        else:
+            parts[-1].failures.append(run)
+    parts[-1].cure = chain.cure
+    return parts if len(parts) <= STAGES else [chain]
+
+
+def _something_done(story: Story, before: Run, run: Run) -> bool:
+    return bool(between(story.changes, before.place, run.place) or spelling(run) != spelling(before))
+
+
+def distinct(one: str, two: str) -> bool:
+    """Whether two errors are of different kinds, and not one error with other numbers."""
+    left, right = (set(_ERROR_WORD.findall(error.lower())) for error in (one, two))
+    return bool(left and right) and len(left & right) * 2 < min(len(left), len(right))
 
 
 def _ways(chain: Chain, cure: Run, changes: Sequence[Change], helpers: list[Run]) -> list[str]:

@@ -20,15 +20,17 @@ TENTATIVE = phrases.Rule("tentative")
 
 LONG = 300
 _ACTS = re.compile(
-    r"\b(?:(?:we|i|you)(?:'ll| will| can| should| must| could|'re going to| are going to| need to| have to|'d)?"
+    r"\b(?:(?:we|i|you)(?:'ll| will| can| should| must| could|'re going to| are going to| need to|"
+    r" have to|'d)?"
     r" \w+|let'?s|to-?do|(?:wir|ich|du) \w+|\w+ (?:wir|ich)|on \w+|nous \w+|mos\b|\w+mos|demain|mañana)\b"
-    r"|^\W*(?:(?:and|but|then|so|please|also|ok|und|aber)\W+)*(?:do|add|fix|move|write|finish|test|try|check|"
+    r"|^\W*(?:(?:and|but|then|so|please|also|ok|und|aber)\W+)*(?:do|add|fix|move|write|finish|test|try|"
+    r"check|"
     r"deploy|release|merge|push|look|leave|keep|continue|not|nicht|heute|tomorrow|later|morgen|next)\b"
     r"|[\u3040-\u30ff\u4e00-\u9fff]",
     re.IGNORECASE,
 )
 _VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|will|does|do|did|can|ist|sind|war|hat|\w+'s|\w+(?:es|ed))\b",
+    r"\b(?:is|are|was|were|has|have|had|will|does|do|did|can|ist|sind|war|hat|\w+'s|\w+ed)\b",
     re.IGNORECASE,
 )
 _NOT_NOW = re.compile(
@@ -38,12 +40,13 @@ _PAST = re.compile(
     r"\b(?:yesterday|last (?:week|time)|(?:i|we) (?:did|was|were|had|added|fixed|went)|gestern)\b", re.I
 )
 #: Words that carry no subject of their own.
-_HOLLOW = frozenset(
-    """tomorrow tonight later today time times week month session monday tuesday wednesday thursday friday
-    another machen wir morgen später jetzt feierabend come comes leave take stop time then meeting
-    that this those these them weiter heute back over pick continue finish call talk sleep night evening
-    enough rest stuff thing things""".split()
-)
+_HOLLOW_WORDS = """
+    tomorrow tonight later today time times week month session monday tuesday wednesday thursday
+    friday another machen wir morgen später jetzt feierabend come comes leave take stop then meeting
+    that this those these them weiter heute back over pick continue finish call talk sleep night
+    evening enough rest stuff thing things
+"""
+_HOLLOW = frozenset(_HOLLOW_WORDS.split())
 
 
 def put_off(turns: list[Turn]) -> Iterator[tuple[Turn, str]]:
@@ -81,7 +84,7 @@ def _hollow(text: str) -> bool:
 def _whole(found: tuple[Sentence, ...], at: int) -> str:
     """The sentence, with the one before it when it has no subject of its own."""
     text = found[at].text
-    if at and _hollow(text) and not found[at - 1].text.endswith("?"):
+    if at and _hollow(text):
         return f"{found[at - 1].text} {text}"
     return text
 

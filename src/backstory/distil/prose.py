@@ -13,12 +13,14 @@ from backstory.model import Draft
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 BLOCK_TAGS = re.compile(
-    r"<(system-reminder|command-(?:name|message|args|contents)|local-command-\w+|task-notification|bash-(?:input|stdout|stderr)"
+    r"<(system-reminder|command-(?:name|message|args|contents)|local-command-\w+|task-notification|"
+    r"bash-(?:input|stdout|stderr)"
     r"|user-prompt-submit-hook|ide_\w+|think|thinking)>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )
 NO_PROMPT = re.compile(
-    r"\s*(?:\[Request interrupted|Caveat: The messages below|This session is being continued from a previous"
+    r"\s*(?:\[Request interrupted|Caveat: The messages below|"
+    r"This session is being continued from a previous"
     r"|\[Image|API Error|No response requested)",
 )
 INTERRUPTED = re.compile(r"\s*\[Request interrupted")
@@ -44,14 +46,15 @@ _SMALL_WORDS = "the and for with use used using went let yes rather than instead
 _COMMON = frozenset(_SMALL_WORDS.split())
 _NAME = re.compile(r"[^\W\d_][\w-]{3,}|\b[A-Z][A-Za-z0-9]{1,2}\b")
 _EMPTY_WORDS = """
-    then than what when where which with without have has had does done doing just also only even here there they
-    them their your yours ours from into onto about over under like want wants need needs make made makes keep
-    good fine okay sure yeah nope maybe please thanks thank would could can't don't doesn't didn't isn't aren't
-    won't it's that's i'll we'll you'll let's because since some more most much many very still next first last
-    back else been being were work works working thing things code file files line lines change changes changed
-    nicht noch dann auch oder wenn aber doch eine einen einer sind wird wird mehr mal bitte the and for not now
-    das der die den dem des und ist ein er sie es wir ich du so ok it we no if he she is in on at to do my me us
-    or an as be by i go yes but out off all any one two new get got see how why who its our are was you
+    then than what when where which with without have has had does done doing just also only even
+    here there they them their your yours ours from into onto about over under like want wants need
+    needs make made makes keep good fine okay sure yeah nope maybe please thanks thank would could
+    can't don't doesn't didn't isn't aren't won't it's that's i'll we'll you'll let's because since
+    some more most much many very still next first last back else been being were work works working
+    thing things code file files line lines change changes changed nicht noch dann auch oder wenn
+    aber doch eine einen einer sind wird mehr mal bitte the and for not now das der die den dem des
+    und ist ein er sie es wir ich du so ok it we no if he she is in on at to do my me us or an as be
+    by i go yes but out off all any one two new get got see how why who its our are was you
 """
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")

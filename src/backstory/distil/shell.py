@@ -57,6 +57,11 @@ class Step:
     def name(self) -> str:
         return f"{self.program} {self.verb}".strip()
 
+    def named_in(self, error: str) -> int:
+        """How long a word of this step the error names."""
+        words = (self.program, *self.operands)
+        return max((len(word) for word in words if len(word) > 3 and word in error), default=0)
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -76,11 +81,8 @@ class Command:
         """The step that failed: a check, or the one that the error names, or the main one."""
         if self.main is None or self.main.role in CHECKS or len(self.steps) == 1:
             return self.main
-        for step in self.steps:
-            named = any(len(word) > 3 and word in error for word in (step.program, *step.operands))
-            if named and step.role is not Role.PROBE:
-                return step
-        return self.main
+        steps = [self.main, *(step for step in self.steps if step.role is not Role.PROBE)]
+        return max(steps, key=lambda step: step.named_in(error))  # of equals the first: the main one
 
 
 @lru_cache(maxsize=4_096)

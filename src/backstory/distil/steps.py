@@ -10,7 +10,7 @@ from backstory.distil import phrases
 from backstory.distil.chains import Chain
 from backstory.distil.later import put_off
 from backstory.distil.plan import DONE, plan_items
-from backstory.distil.prose import Sentence, gist, once, sentences, shorten
+from backstory.distil.prose import Sentence, content_words, gist, once, sentences, shorten
 from backstory.distil.shell import CHECKS, Role
 from backstory.distil.story import Said, Story, Turn
 from backstory.model import Draft, MemoryKind
@@ -143,7 +143,16 @@ def _announced(said: Said, newest: bool, answers: bool) -> Iterator[Draft]:
         elif sentence.box == " " or (not answers and _remains(text)):
             yield _step(text, said)
         elif newest and number >= len(found) - 3 and _asks(text):
-            yield _draft(text, f"Asked, unanswered: {text}", said.at, (said.id,), said.turn, "assistant", 0.9)
+            asked = (
+                text
+                if number == 0
+                or len(content_words(text)) > 2
+                or len(content_words(found[number - 1].text)) < 2
+                else f"{found[number - 1].text} {text}"
+            )
+            yield _draft(
+                text, f"Asked, unanswered: {asked}", said.at, (said.id,), said.turn, "assistant", 0.9
+            )
 
 
 def _stands_for_list(sentence: Sentence, found: tuple[Sentence, ...]) -> bool:

@@ -17,6 +17,11 @@ globs.py     the ignore globs of the settings
 payload.py   JSON without the json module
 windows_paths.py  payloads whose backslashes were not escaped
 patterns.py  the table of secrets and personal data
+names.py     which identifiers name a secret
+prefilter.py  which rows of the table a text may hold
+values.py    what tells a secret from a placeholder or code
+judges.py    whether what a row has matched is a secret
+personal.py  the same for personal data
 redact.py    takes them out of a text
 overlay.py   rows from what is still in the spool
 neutral.py   text that cannot pretend to be anything but a quoted note

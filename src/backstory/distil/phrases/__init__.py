@@ -5,13 +5,17 @@ example that it must match; a test walks the rows. All languages are tried at on
 freely, and no row of one is a word of another.
 
 - `phrase`  the row
-- `english german french spanish chinese japanese`  the tables
+- `english`  with `english_choices`, `english_talk`, `english_later`: the widest, most sessions are in it
+- `german french spanish chinese japanese`
 
-The tables: user_choice and assistant_choice (somebody picks something), contrast (one thing over another),
-reason (where the reason begins), tentative (asked or imagined, so no decision), decision_heading, recommend,
-approval; standing (a wish that outlives the task); next_heading, next_sentence, user_later, offer, filler
-(what remains; questions that offer work; mere politeness); trouble (the user reports a failure), dissent
-(the user says it did not work), cause (the assistant names why).
+The tables.
+Choosing: user_choice, assistant_choice, decision_heading, contrast (one thing over another), reason (where it
+begins), tentative (asked or imagined), recommend, approval, delegate (the user leaves the choice), reversal.
+The moves of a talk: opener, refusal, directive (orders, norms), negated, verdict (a judgement), merit (praise
+and blame), chore (only steers the work), own_plan (what the speaker will do), standing (a lasting wish).
+What remains: next_heading, next_sentence, time, dated (a time that only dates something), put_off, waiting,
+offer and filler (questions that offer work; mere politeness).
+Trouble: trouble (the user reports it), dissent (it did not help), cause (the assistant names why).
 """
 
 import re

@@ -1,12 +1,14 @@
 """English: what remains, what went wrong; what people say when they choose is in `english_choices`."""
 
 from backstory.distil.phrases.english_choices import CHOICES
+from backstory.distil.phrases.english_later import LATER
 from backstory.distil.phrases.english_talk import TALK
 from backstory.distil.phrases.phrase import Phrase
 
 TABLES: dict[str, tuple[Phrase, ...]] = {
     **CHOICES,
     **TALK,
+    **LATER,
     "next_heading": (
         Phrase(
             r"^(?:suggested |recommended |possible |immediate |your |the |some |"
@@ -22,11 +24,14 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "next_sentence": (
         Phrase(
             r"^(?:the )?(?:next(?: steps?| up)?(?:,| is| are| would be|:| i'?ll| we)|remaining:|to-?do:|"
+            r"(?:one|only|last) (?:thing|item|step) left\b|"
+            r"not (?:yet )?done:|open:|missing:|"
             r"still (?:to do|open|missing|pending)\b|what'?s left|left to do|follow[- ]up:)",
             "Next: wire the CLI",
         ),
         Phrase(
-            r"\b(?:still (?:needs?|have|has|need) to|still (?:remains?|missing|outstanding|to do|todo|"
+            r"\b(?:still (?:needs?|have|has|need) to|still (?:remains?|open|pending|missing|outstanding|"
+            r"to do|todo|"
             r"fails?|failing|broken)|remains? to be|(?:is|are|was|were)(?:n'?t|"
             r" not) (?:yet )?(?:implemented|done|wired|finished|migrated|covered|hooked up|deployed|"
             r"tested)(?: yet)?|not yet (?:implemented|done|wired|finished|tested|supported|migrated|"
@@ -35,9 +40,10 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r" not)\b.{1,60}\byet\b|left for (?:later|next|tomorrow|another|a follow)|"
             r"needs? to be (?:done|implemented|finished|migrated|wired|added|tested|fixed|updated)|"
             r"you(?:'ll| will) (?:still )?need to|i'?ll (?:need to )?(?:continue|pick (?:this|it) up)|"
-            r"i(?:'ll| will) .{3,140}\b(?:next|afterwards|tomorrow|in the next (?:step|session))(?=[.!,;]|$)|"
+            r"i(?:'ll| will) .{3,140}\b(?:next|afterwards|tomorrow|in the next (?:step|"
+            r"session))(?=[.!,;]|$)|"
             r"stays? (?:red|open|broken|failing|for (?:next|later|now|another))|"
-            r"the last (?:step|thing|piece) (?:is|left))",
+            r"(?:the|an?) .{3,60} remains?[.!]?$|the last (?:step|thing|piece) (?:is|left))",
             "the migration still needs to be run",
         ),
     ),
@@ -73,7 +79,11 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"\b(?:errors?|fail(?:s|ed|ing|ure)?|broke(?:n)?|bug|crash(?:es|ed|ing)?|(?:does|do|did|is|"
             r"are|was)(?:n'?t| not) (?:\w+ ){0,2}(?:work|start|load|show|run|build|compile|render|scroll|"
-            r"appear|happen|found|being)\w*|exception|traceback|stuck|hangs?|wrong|regression|why (?:is|"
+            r"appear|happen|found|being)\w*|exception|traceback|stuck|hangs?|freezes?|falls over|dies|"
+            r"does nothing|nan|disappears?|"
+            r"goes missing|(?:shows?|gives?|returns?|prints?) (?:the |an? )?(?:wrong|nothing|old|empty|"
+            r"undefined)|"
+            r"wrong|regression|why (?:is|"
             r"does|are|do)|not working|500|404)\b",
             "the build fails",
         ),
@@ -93,19 +103,17 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
 #: Words without which a table cannot match: looking for them first is what keeps distilling quick.
 ANCHORS: dict[str, str] = {
     "assistant_choice": (
-        "i put|i've |i have |i made|i placed|i wrote|i built|i set|i stored|i did|i implemented|i named|"
-        "i returned|i treated|i moved|simplest|cleanest|right |best |safest|minimal|smallest|"
-        "i deliberately|i intentionally|decid|decision| chose|choosing| opted|opted for| picked|settled on|went with|go with|going with|"
-        " kept |kept | left |ll leav|leaving| avoided|ll avoid|avoiding| switched|ll switch|"
-        "switching|ll use|will use|m using|re using|ll keep|will keep|keeping|ll stick|sticking|"
-        "will stick|i used|decision|design choice|will avoid|will leave|will switch|am using|"
-        "are using|chose "
+        "decid|decision|chose|choosing|opted|picked|settled on|went with|go with|going with|kept |"
+        "left |leav|avoid|switch|ll use|will use|m using|re using|am using|keep|stick|i used|"
+        "design choice|i put|i made|i placed|i wrote|i built|i set|i stored|i did|i implemented|"
+        "i named|i returned|i treated|i moved|i've |i have |i deliberately|i intentionally| is to "
     ),
     "cause": (
         "issue|problem|bug|cause|culprit|error|failure|reason|because|found it|turns out|due to the fact"
     ),
     "contrast": (
-        "rather|instead|in favor of|in favour of|as opposed to|over using|, not|; not|and not|not the|not a|not in|not on|not with|not as|not per|not by|not from|, no |without |vs"
+        "rather|instead|, never|and never|in favor of|in favour of|as opposed to|over using|, not|; not|"
+        "and not|not the|not a|not in|not on|not with|not as|not per|not by|not from|, no |without |vs"
     ),
     "reason": (
         "cause|cuz|bc|else|since|so that|so we|so i|so it|so they|so the|so you|as it|as we|as they|as you|"

@@ -16,9 +16,17 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"switch to|avoid|drop|support|target)\b",
             "we'll go with Postgres",
         ),
-        Phrase(r"\bwe\s+(?:stay|remain|keep|go|never|always|only|explicitly)\b", "we stay on v1"),
-        Phrase(r"\b(?:i|we)\s+(?:decided|chose|settled on|picked|opted)\b", "we decided on SQLite"),
+        Phrase(r"\bwe\s+(?:stay|remain|keep|take|go|never|always|only|explicitly)\b", "we stay on v1"),
+        Phrase(
+            r"\b(?:i|we)\s+(?:have |already )?(?:decided|chose|settled on|picked|opted)\b",
+            "we decided on SQLite",
+        ),
         Phrase(r"\b(?:i|we)(?:'d)?\s+(?:would\s+)?(?:rather|prefer)\b", "I'd rather keep it flat"),
+        Phrase(
+            r"\b(?:i|we)(?:'d| would) (?!(?:like|love|need|want|say|guess|have|be|know|ask|see|hate|expect|"
+            r"think|get|appreciate|assume|never|still|also|hope|wish)\b)\w+",
+            "I'd keep the tests in one file",
+        ),
         Phrase(
             r"^(?:ok(?:ay)?[,. ]+|no[,. ]+|yes[,. ]+|please\s+|and\s+|so\s+|then\s+|actually[,. ]+|"
             r"hm+[,. ]+|just\s+|instead[,. ]+)*(?:use|go with|keep|switch to|stick with|drop|avoid|"
@@ -31,15 +39,19 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             "i think we want a container",
         ),
         Phrase(
-            r"\bdecisions?(?: (?:made|taken|locked in|confirmed|is|are))?\s*:",
+            r"\b(?:decisions?(?: (?:made|taken|locked in|confirmed|is|are))?|final|verdict)\s*:",
             "Decision: flat files",
         ),
         Phrase(
             r"\b(?!(?:what|how|as|like|that|because|which|where|who|one|since|whatever|way|think|say|know|"
-            r"whether|if|when|than|but|and)\b)[\w.+#`-]+ it is(?: (?:then|after all|for now))?(?:[,.:;!–—-]|$)",
+            r"whether|if|when|than|but|and)\b)[\w.+#`-]+ it is(?: (?:then|after all|"
+            r"for now))?(?:[,.:;!–—-]|$)",
             "SQLite it is: two writers",
         ),
-        Phrase(r"\b(?:go(?:ing)? (?:with|for)|opt for|settle on)\b", "I'm going with the second"),
+        Phrase(
+            r"\b(?:go(?:ing)? (?:with|for)|i'd go (?:with|for)|opt for|settle on)\b",
+            "I'm going with the second",
+        ),
         Phrase(
             r"\b(?:should|must|(?:needs?|has|have) to)\s+(?:always\s+|only\s+|not\s+|never\s+|"
             r"just\s+)*(?:be|have|use|go|live|stay|come|return|stop|show|keep)\b",
@@ -74,12 +86,14 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             "Decisions locked in: one queue",
         ),
         Phrase(
-            r"\bi(?:'ve| have)?\s+(?:deliberately\s+|intentionally\s+)?(?:put|made|placed|wrote|built|set|stored|"
+            r"\bi(?:'ve| have)?\s+(?:deliberately\s+|intentionally\s+)?(?:put|made|placed|wrote|built|"
+            r"set|stored|"
             r"did(?:n'?t| not) \w+|implemented|named|returned|treated|moved)\b",
             "I put it into LDLIBS",
         ),
         Phrase(
-            r"\bthe (?:simplest|cleanest|right|best|safest|minimal|smallest) (?:fix|approach|way|option|solution|"
+            r"\bthe (?:simplest|cleanest|right|best|safest|minimal|smallest) (?:fix|approach|way|option|"
+            r"solution|"
             r"move|place|choice)(?: here)? is to \w+",
             "the simplest fix is to treat both alike",
         ),
@@ -92,13 +106,15 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
         Phrase(r"\brather\b.{3,160}?\bthan\b", "I'd rather keep a prop than add a context"),
         Phrase(
             r"\b(?:instead of|rather than|in favou?r of|as opposed to|over using|, not|; not|and not|"
-            r"not (?:the|a|an|in|on|with|as|per|by|from)\b|instead|, no \w|without (?:a|an|any)\b|vs\.? )",
+            r"not (?:the|a|an|in|on|with|as|per|by|from)\b|instead|, no \w|, never\b|and never|"
+            r"without (?:a|an|any)\b|vs\.? )",
             "RS256 instead of HS256",
         ),
     ),
     "reason": (
         Phrase(
-            r"\b(?:because|'?cause (?:we|it|i|they|the|you|there|that|our|this|of)|cuz|bc|(?:or|and) else|since(?! (?:yesterday|last|then|the last|monday))|so that|so (?:we|i|it|they|"
+            r"\b(?:because|'?cause (?:we|it|i|they|the|you|there|that|our|this|of)|cuz|bc|(?:or|"
+            r"and) else|since(?! (?:yesterday|last|then|the last|monday))|so that|so (?:we|i|it|they|"
             r"the|you) (?:can|do|don|does|won|will|are|is|only|never|have|get|keep|stay)|as (?:it|we|they|"
             r"you|i) (?:is|are|was|were|has|have|can|do|does|need|already|only|don|will|won)|as (?:it'?s|"
             r"that'?s|this is|there'?s)\b|due to|"
@@ -114,8 +130,11 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
     "tentative": (
         Phrase(
             r"\b(?:if (?:we|you|i|it|they|that|there)\b|what if|could (?:we|you|i|also)|might|maybe|"
+            r"i bet|i guess|likely|probably|presumably|i assume|i suppose|"
             r"perhaps|should (?:we|i)|would (?:you|it|be|we)|wonder|not sure|consider(?:ing)?|"
-            r"alternatively|one option|unless|do you|either|let me (?:check|see|look|"
+            r"alternatively|one option|unless|do you|"
+            r"(?:it|that|this) must (?:be (?:the|a|an|some|because|in)\b|have been)|either|"
+            r"let me (?:check|see|look|"
             r"know|try))",
             "maybe we could use Redis",
         ),
@@ -153,7 +172,8 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
     "recommend": (
         Phrase(
             r"\b(?:i(?:'d| would)?\s+(?:strongly\s+|still\s+)?(?:recommend|suggest|propose|go with|"
-            r"lean(?: towards?)?)|i'd (?:leave|keep|use|stay|drop|avoid|not|rather|stick|pick|take|choose|start|put|make|"
+            r"lean(?: towards?)?)|i'd (?:leave|keep|use|stay|drop|avoid|not|rather|stick|pick|take|"
+            r"choose|start|put|make|"
             r"do|move|skip)|my (?:recommendation|suggestion|proposal|instinct)|(?:is|"
             r"seems(?: like)?|looks like) the (?:best|cleanest|simplest|right) (?:fit|approach|option|"
             r"choice|way|path))\b",
@@ -164,7 +184,8 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"^\W*(?:(?:ok(?:ay)?|yes|yep|yup|yeah|sure|agreed|perfect|great|good|sounds good|makes sense|"
             r"go (?:ahead|for it)|do (?:it|that)|let'?s do (?:it|that|this)|i agree|please|"
-            r"your way is fine|works for me|fine by me|fine with me|agree|proceed with that|exactly|right)\W*){1,3}$",
+            r"your way is fine|works for me|fine by me|fine with me|agree|proceed with that|exactly|"
+            r"right)\W*){1,3}$",
             "ok, sounds good",
         ),
     ),

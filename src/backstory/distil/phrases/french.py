@@ -42,7 +42,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "refusal": (Phrase(r"^(?:non|surtout pas|pas comme ça|arrête|oublie)\b", "non, pas d'ORM"),),
     "directive": (
         Phrase(
-            r"^(?:utilis|prend|prenon|gard|rest|mets|mett|supprim|enlèv|remplac|renomm|laiss|fai[st]|stock|pas d|"
+            r"^(?:utilis|prend|prenon|gard|rest|mets|mett|supprim|enlèv|remplac|renomm|laiss|fai[st]|"
+            r"stock|pas d|"
             r"aucun|ne |n'|seulement|uniquement|il faut|on (?:doit|veut|garde|prend|met|utilise))",
             "pas de nouvelle dépendance",
         ),
@@ -50,20 +51,24 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "negated": (Phrase(r"^(?:pas |ne |n'|aucun|sans |jamais )", "pas de cache"),),
     "verdict": (
         Phrase(
-            r"\b(?:est|c'est|serait) (?:\w+ )?(?:mieux|meilleur\w*|plus (?:simple|sûr|propre)|suffisant|inutile|"
+            r"\b(?:est|c'est|serait) (?:\w+ )?(?:mieux|meilleur\w*|plus (?:simple|sûr|propre)|suffisant|"
+            r"inutile|"
             r"trop)\b",
             "la B est mieux",
         ),
     ),
     "merit": (
         Phrase(
-            r"\b(?:pas|trop|plus|déjà|jamais|seulement|sinon|personne|mieux|inutile|lent|besoin|suffit|encore)\b",
+            r"\b(?:pas|trop|plus|déjà|jamais|seulement|sinon|personne|mieux|inutile|lent|besoin|suffit|"
+            r"encore)\b",
             "on n'en a pas besoin",
         ),
     ),
     "chore": (
         Phrase(
-            r"^(?:montre|regarde|vérifie|explique|lance|teste|cherche|lis|commite|attends)", "montre le diff"
+            r"^(?:montre|regarde|vérifie|explique|lance|teste|cherche|lis|commite|"
+            r"attends)",
+            "montre le diff",
         ),
     ),
     "own_plan": (Phrase(r"^(?:je (?:vais|dois|demande|regarde|reviens)|merci)\b", "je vais demander"),),
@@ -76,7 +81,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "delegate": (Phrase(r"\b(?:comme tu (?:veux|préfères)|à toi de (?:voir|choisir))\b", "comme tu veux"),),
     "time": (
         Phrase(
-            r"\b(?:demain|plus tard|la prochaine fois|la semaine prochaine|lundi|pas (?:aujourd'hui|maintenant))\b",
+            r"\b(?:demain|plus tard|la prochaine fois|la semaine prochaine|lundi|pas (?:aujourd'hui|"
+            r"maintenant))\b",
             "demain on ajoute l'index",
         ),
     ),
@@ -89,7 +95,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "waiting": (
         Phrase(
-            r"\b(?:je (?:vais )?demande(?:r|rai)?|doit (?:décider|valider)|j'attends|en attente de|je te redis)\b",
+            r"\b(?:je (?:vais )?demande(?:r|rai)?|doit (?:décider|valider)|j'attends|en attente de|"
+            r"je te redis)\b",
             "le juridique doit valider",
         ),
     ),

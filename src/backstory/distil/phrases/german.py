@@ -29,7 +29,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "reason": (
         Phrase(
-            r"\b(?:weil|denn(?! \w+\?)|besteht darauf|verlangt|da (?:wir|es|das|die|der|sonst)|damit|um .{2,60}? zu|wegen|sonst|deshalb)\b",
+            r"\b(?:weil|denn(?! \w+\?)|besteht darauf|verlangt|da (?:wir|es|das|die|der|sonst)|damit|"
+            r"um .{2,60}? zu|wegen|sonst|deshalb)\b",
             "weil die Schlüssel rotieren",
         ),
     ),
@@ -51,18 +52,19 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "opener": (
         Phrase(
-            r"^(?:(?:ja|nein|nee|gut|ok(?:ay)?|also|dann|und|aber|bitte|super|alles klar|danke|passt|hm+|doch|"
+            r"^(?:(?:ja|nein|nee|gut|ok(?:ay)?|also|dann|und|aber|bitte|super|alles klar|danke|passt|"
+            r"hm+|doch|"
             r"für (?:die )?\S+|zu \d)\b[\s,.:;!…-]+)+",
             "nein, dann lieber so",
         ),
     ),
-    "refusal": (
-        Phrase(r"^(?:nein|nee|nö|bitte nicht|auf keinen fall|falsch|stopp?|vergiss)\b", "nein, kein ORM"),
-    ),
+    "refusal": (Phrase(r"^(?:nein|nee|nö|auf keinen fall|falsch|stopp?|vergiss)\b", "nein, kein ORM"),),
     "directive": (
         Phrase(
-            r"^(?:lieber |besser |immer |nur |bitte |erst |einfach )*(?:nimm|verwende|benutze?|nutze?|bleib|lass|"
-            r"mach|leg|setz|wirf|entferne?|lösche?|ersetze?|nenne?|behalte?|pack|schreib|speicher|nehmen wir|"
+            r"^(?:lieber |besser |immer |nur |bitte |erst |einfach )*(?:nimm|verwende|benutze?|nutze?|"
+            r"bleib|lass|"
+            r"mach|leg|setz|wirf|entferne?|lösche?|ersetze?|nenne?|behalte?|pack|schreib|speicher|"
+            r"nehmen wir|"
             r"erst|nur|lieber|besser|keine?n?|nicht|nie|ohne)\b",
             "keine neue Abhängigkeit",
         ),
@@ -70,29 +72,39 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"^(?:.{2,40} )?(?:muss|müssen|soll|sollen|darf|dürfen|brauchen|brauche|will|wollen|möchte)\b",
             "das muss abbrechen",
         ),
+        Phrase(
+            r"^(?:(?:der|die|das|unsere?|alle) )?[\w-]+ (?:bleibt|bleiben|bekommt|bekommen|wird|werden|"
+            r"kommt|kommen|gehört|gehören) \w",
+            "die Logs kommen nach stdout",
+        ),
     ),
     "negated": (
         Phrase(r"^(?:keine?n?|nicht|nie|ohne|bitte nicht|(?:\w+ ){1,4}(?:nicht|keine?n?))\b", "kein ORM"),
     ),
     "verdict": (
         Phrase(
-            r"\b(?:ist|sind|wäre|klingt|reicht) ?(?:\w+ ){0,3}?(?:besser|einfacher|sicherer|sauberer|genug|zu viel|"
+            r"\b(?:ist|sind|wäre|klingt|reicht) ?(?:\w+ ){0,3}?(?:besser|einfacher|sicherer|sauberer|"
+            r"genug|zu viel|"
             r"übertrieben|wichtig|unnötig|reicht|aus)\b",
             "Variante B ist besser",
         ),
     ),
     "merit": (
         Phrase(
-            r"\b(?:nicht|kein\w*|besser|einfacher|schneller|langsam|teuer|billiger|sicher\w*|schon|bereits|nur|nie|"
-            r"niemand|jeder|zu (?:groß|viel|langsam|breit)|kann man|braucht|brauchen|sonst|würde|wäre|wieder|"
+            r"\b(?:nicht|kein\w*|besser|einfacher|schneller|langsam|teuer|billiger|sicher\w*|schon|"
+            r"bereits|nur|nie|"
+            r"niemand|jeder|zu (?:groß|viel|langsam|breit)|kann man|braucht|brauchen|sonst|würde|wäre|"
+            r"wieder|"
             r"besteht|verlangt|reicht|genug|ärger|überall)\b",
             "der Steuerberater besteht darauf",
         ),
     ),
     "chore": (
         Phrase(
-            r"^(?:bitte |dann |jetzt |mal )*(?:schau|zeig|prüf|check|erklär|such|lies|teste|committe|pushe?|starte|"
-            r"lass .{0,20}laufen|führ|warte|mach (?:mal )?weiter|gib|sag|schreib (?:mir |einen? )?(?:test|doku|"
+            r"^(?:bitte |dann |jetzt |mal )*(?:schau|zeig|prüf|check|erklär|such|lies|teste|committe|"
+            r"pushe?|starte|"
+            r"lass .{0,20}laufen|führ|warte|mach (?:mal )?weiter|gib|sag|schreib (?:mir |"
+            r"einen? )?(?:test|doku|"
             r"zusammenfassung))\w*",
             "schau mal bitte",
         ),
@@ -100,14 +112,17 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "own_plan": (
         Phrase(
-            r"^(?:ich (?:frage?|muss|melde|gehe|bin|schaue?|kläre?|gucke?|will nur|sehe|glaube)|danke|bitte|"
+            r"^(?:ich (?:frage?|muss|melde|gehe|bin|schaue?|kläre?|gucke?|will nur|sehe|glaube)|danke|"
+            r"bitte|"
             r"jetzt ist)\b",
             "ich frage Petra",
         ),
     ),
     "reversal": (
         Phrase(
-            r"\b(?:vergiss|doch (?:lieber|wieder)|nun doch|anders überlegt|zurück zu)\b", "doch lieber SQLite"
+            r"\b(?:vergiss|doch (?:lieber|wieder)|nun doch|anders überlegt|"
+            r"zurück zu)\b",
+            "doch lieber SQLite",
         ),
     ),
     "delegate": (
@@ -119,15 +134,21 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "time": (
         Phrase(
-            r"\b(?:morgen|später|nächstes mal|nächste woche|beim nächsten mal|(?:am )?(?:montag|dienstag|mittwoch|"
+            r"\b(?:morgen|später|nächstes mal|nächste woche|beim nächsten mal|(?:am )?(?:montag|"
+            r"dienstag|mittwoch|"
             r"donnerstag|freitag)|heute nicht|nicht heute|nicht mehr heute|ein andermal)\b",
             "morgen kommt der Index",
         ),
     ),
     "dated": (
-        Phrase(r"\b(?:(?:seit|bis|ab) (?:morgen|montag|freitag)|guten morgen|jahre später)\b", "seit Montag"),
         Phrase(
-            r"^(?!(?:das|dies|es|wir|ich|den rest)\b)(?:(?:der|die|das|unser\w*|\w+) )?[\w-]+ (?:ist|sind|startet|"
+            r"\b(?:bis (?:morgen|dann|später)|(?:seit|ab) (?:morgen|montag|freitag)|guten morgen|"
+            r"sehen uns|jahre später)\b",
+            "seit Montag",
+        ),
+        Phrase(
+            r"^(?!(?:das|dies|es|wir|ich|den rest|morgen|später|dann|nächste\w*)\b)(?:(?:der|die|das|"
+            r"unser\w*|\w+) )?[\w-]+ (?:ist|sind|kommt|kommen|startet|"
             r"beginnt|kommt raus|geht live)\b",
             "der Launch ist morgen",
         ),
@@ -135,14 +156,16 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "put_off": (
         Phrase(
             r"\b(?:nicht vergessen|erinner mich|(?:fehlt|fehlen|bleibt|bleiben|muss|müssen|ist|sind) noch"
-            r"|noch (?:offen|zu tun)|verschieben wir|vertagen|stellen wir zurück|heb (?:das|dir) .{0,20}auf)\b",
+            r"|noch (?:offen|zu tun)|verschieben wir|vertagen|stellen wir zurück|heb (?:das|"
+            r"dir) .{0,20}auf)\b",
             "Skonto fehlt noch",
         ),
     ),
     "waiting": (
         Phrase(
             r"\b(?:ich (?:frage?|kläre?|bespreche|melde mich|muss .{0,30}(?:fragen|klären))|muss .{0,40}"
-            r"(?:entscheiden|freigeben|klären)|bis .{2,30} (?:antwortet|geantwortet|entschieden|entscheidet|"
+            r"(?:entscheiden|freigeben|klären)|bis .{2,30} (?:antwortet|geantwortet|entschieden|"
+            r"entscheidet|"
             r"sich meldet)|warte(?:n)? (?:noch )?auf)\b",
             "das muss die Buchhaltung entscheiden",
         ),
@@ -156,7 +179,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "next_sentence": (
         Phrase(
-            r"\b(?:offen (?:sind|ist|bleiben|bleibt)|bleibt offen|bleiben offen|noch (?:zu tun|offen|nicht (?:umgesetzt|fertig|getestet|erledigt|migriert|"
+            r"\b(?:offen (?:sind|ist|bleiben|bleibt)|bleibt offen|bleiben offen|noch (?:zu tun|offen|"
+            r"nicht (?:umgesetzt|fertig|getestet|erledigt|migriert|"
             r"implementiert))|(?:muss|müssen|sollte|sollten) noch|fehlt noch|fehlen noch|steht noch aus|"
             r"bleibt noch|als nächstes)\b",
             "die Migration muss noch laufen",
@@ -190,7 +214,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "trouble": (
         Phrase(
-            r"\b(?:fehler|kaputt|schlägt fehl|stürzt ab|funktioniert nicht|geht nicht|klappt nicht|bug)\b",
+            r"\b(?:fehler|kaputt|schlägt fehl|stürzt ab|ist rot|hängt|funktioniert nicht|geht nicht|"
+            r"klappt nicht|bug)\b",
             "der Build schlägt fehl",
         ),
     ),
@@ -210,5 +235,6 @@ ANCHORS: dict[str, str] = {
     "cause": "problem|ursache|fehler|liegt|lag daran",
     "standing": "immer|nie|ab jetzt|von jetzt|künftig|zukunft|bitte|bevorzuge|möchte",
     "contrast": "statt|ohne|anstelle|nicht|lieber|sondern|und kein",
-    "reason": "besteht|verlangt|weil|denn|da wir|da es|da das|da die|da der|da sonst|damit|um |wegen|sonst|deshalb",
+    "reason": "besteht|verlangt|weil|denn|da wir|da es|da das|da die|da der|da sonst|damit|um |wegen|"
+    "sonst|deshalb",
 }

@@ -5,7 +5,8 @@ from backstory.distil.phrases.phrase import Phrase
 TABLES: dict[str, tuple[Phrase, ...]] = {
     "user_choice": (
         Phrase(
-            r"\b(?:usa|usemos|usaremos|vamos a usar|vamos con|mejor usa|mantengamos|mantén|quedémonos|"
+            r"\b(?:mejor \w+mos|usa|usemos|usaremos|vamos a usar|vamos con|mejor usa|mantengamos|mantén|"
+            r"quedémonos|"
             r"decidimos|decidí|prefiero|cambiemos)\b",
             "usemos Postgres",
         ),
@@ -16,14 +17,14 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "he elegido SQLite",
         ),
     ),
-    "contrast": (Phrase(r"\b(?:en vez de|en lugar de|y no|mejor que)\b", "RS256 en vez de HS256"),),
+    r"contrast": (Phrase(r"\b(?:en vez de|en lugar de|y no|mejor que)\b", "RS256 en vez de HS256"),),
     "reason": (
         Phrase(
             r"\b(?:porque|ya que|para (?:evitar|que|no|mantener)|debido a|pues|si no)\b",
             "porque es más simple",
         ),
     ),
-    "tentative": (Phrase(r"\b(?:quizás?|tal vez|podríamos|deberíamos|a lo mejor)\b", "quizás Redis"),),
+    r"tentative": (Phrase(r"\b(?:quizás?|tal vez|podríamos|deberíamos|a lo mejor)\b", "quizás Redis"),),
     "standing": (
         Phrase(
             r"\b(?:a partir de ahora|de ahora en adelante|en adelante|por favor no|prefiero que)",
@@ -33,7 +34,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "opener": (
         Phrase(
-            r"^(?:(?:sí|si|no(?=[,.!;:])|vale|ok|bueno|entonces|y|pero|perfecto|gracias|mejor|para (?:el |la )?\S+)\b"
+            r"^(?:(?:sí|si|no(?=[,.!;:])|vale|ok|bueno|entonces|y|pero|perfecto|gracias|mejor|"
+            r"para (?:el |la )?\S+)\b"
             r"[\s,.:;!…-]+)+",
             "no, entonces",
         ),
@@ -41,15 +43,18 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "refusal": (Phrase(r"^(?:no(?=[,.!;:])|olvida|así no)", "no, sin ORM"),),
     "directive": (
         Phrase(
-            r"^(?:usa|usemos|toma|mantén|deja|dejemos|pon|quita|elimina|borra|cambia|renombra|guarda|haz|sin |nada de|"
-            r"no (?:uses|pongas|hagas|añadas|queremos|quiero|metas|crees|cambies)|nunca|solo |hay que|tiene que|debe)\b",
+            r"^(?:usa|usemos|toma|mantén|deja|dejemos|pon|quita|elimina|borra|cambia|renombra|guarda|"
+            r"haz|sin |nada de|"
+            r"no (?:uses|pongas|hagas|añadas|queremos|quiero|metas|crees|cambies)|nunca|solo |hay que|"
+            r"tiene que|debe)\b",
             "nada de dependencias nuevas",
         ),
     ),
-    "negated": (Phrase(r"^(?:sin|nunca|nada de|quita|elimina)\b", "nada de caché"),),
+    r"negated": (Phrase(r"^(?:sin|nunca|nada de|quita|elimina)\b", "nada de caché"),),
     "verdict": (
         Phrase(
-            r"\b(?:es|está|sería) (?:\w+ )?(?:mejor|más (?:simple|seguro|limpio)|suficiente|innecesari\w|demasiado)\b",
+            r"\b(?:es|está|sería) (?:\w+ )?(?:mejor|más (?:simple|seguro|limpio)|suficiente|"
+            r"innecesari\w|demasiado)\b",
             "la B es mejor",
         ),
     ),
@@ -65,16 +70,23 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "muestra el diff",
         ),
     ),
-    "own_plan": (Phrase(r"^(?:voy a|tengo que|preguntaré|gracias)\b", "voy a preguntar"),),
-    "reversal": (Phrase(r"\b(?:olvida (?:lo que|el|la)|al final|cambié de idea)\b", "al final SQLite"),),
-    "delegate": (Phrase(r"\b(?:como (?:quieras|prefieras)|tú decides|lo que veas)\b", "tú decides"),),
+    r"own_plan": (Phrase(r"^(?:voy a|tengo que|preguntaré|gracias)\b", "voy a preguntar"),),
+    r"reversal": (Phrase(r"\b(?:olvida (?:lo que|el|la)|al final|cambié de idea)\b", "al final SQLite"),),
+    r"delegate": (Phrase(r"\b(?:como (?:quieras|prefieras)|tú decides|lo que veas)\b", "tú decides"),),
     "time": (
         Phrase(
-            r"\b(?:mañana|más tarde|la próxima (?:vez|semana)|luego (?:hacemos|añadimos)|hoy no|el lunes)\b",
+            r"\b(?:mañana|más tarde|la próxima (?:vez|semana)|luego (?:hacemos|añadimos)|hoy no|"
+            r"el lunes)\b",
             "mañana añadimos el índice",
         ),
     ),
-    "dated": (Phrase(r"\b(?:hasta mañana|desde el lunes|por la mañana|años más tarde)\b", "hasta mañana"),),
+    r"dated": (
+        Phrase(
+            r"\b(?:hasta mañana|desde el lunes|por la mañana|"
+            r"años más tarde)\b",
+            "hasta mañana",
+        ),
+    ),
     "put_off": (
         Phrase(
             r"\b(?:no olvides|recuérdame|falta todavía|todavía falta|queda pendiente|dejamos para)\b",
@@ -83,7 +95,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "waiting": (
         Phrase(
-            r"\b(?:voy a preguntar|preguntaré|tiene que (?:decidir|aprobar)|esperando a|hasta que .{2,30} (?:diga|"
+            r"\b(?:voy a preguntar|preguntaré|tiene que (?:decidir|aprobar)|esperando a|"
+            r"hasta que .{2,30} (?:diga|"
             r"responda|decida))\b",
             "legal tiene que decidir",
         ),
@@ -102,8 +115,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         ),
     ),
     "offer": (Phrase(r"(?:¿\s*(?:quieres|quiere|debo|deseas)|\bquieres que\b)", "¿Quieres que migre?"),),
-    "filler": (Phrase(r"\b(?:algo más|otra cosa|más preguntas)\b", "¿Algo más?"),),
-    "recommend": (Phrase(r"\b(?:recomiendo|propongo|sugiero|mi recomendación)\b", "recomiendo SQLite"),),
+    r"filler": (Phrase(r"\b(?:algo más|otra cosa|más preguntas)\b", "¿Algo más?"),),
+    r"recommend": (Phrase(r"\b(?:recomiendo|propongo|sugiero|mi recomendación)\b", "recomiendo SQLite"),),
     "approval": (
         Phrase(
             r"^\W*(?:(?:sí|si|vale|de acuerdo|perfecto|adelante|hazlo|claro)\W*){1,3}$",
@@ -116,7 +129,13 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "sigue sin funcionar",
         ),
     ),
-    "trouble": (Phrase(r"\b(?:error|falla|fallan|roto|no funciona|se rompe|excepción)\b", "el build falla"),),
+    "trouble": (
+        Phrase(
+            r"\b(?:error|falla|fallan|roto|no funciona|se rompe|"
+            r"excepción)\b",
+            "el build falla",
+        ),
+    ),
     "cause": (
         Phrase(
             r"\b(?:el problema (?:es|era|está)|la causa|el error (?:es|viene|se debe)|se debe a)\b",

@@ -1,0 +1,146 @@
+"""Where the reason of a choice stands: after a "because", in a second clause, in the next sentence, before.
+
+A reason has a weight, by how sure it is that it is one. A clause or sentence without a "because" is a reason
+when it says how things are: not an order, not a question, not what the speaker is about to do.
+"""
+
+import re
+from dataclasses import dataclass
+
+from backstory.distil import phrases
+
+USER_CHOICE = phrases.Rule("user_choice")
+CONTRAST = phrases.Rule("contrast")
+REASON = phrases.Rule("reason")
+OPENER = phrases.Rule("opener")
+DIRECTIVE = phrases.Rule("directive")
+MERIT = phrases.Rule("merit")
+CHORE = phrases.Rule("chore")
+OWN_PLAN = phrases.Rule("own_plan")
+
+EXPLICIT, IMPLIED = 4, 4  # a "because"; a clause behind the choice that states how things are
+HINTED = 2  # such a clause without a clear verb: it may be a list
+MERITED, STATED = 4, 1  # the next sentence, if it praises or blames; if it does not
+ALONE = 4  # the next sentence, if the prompt holds nothing but the two
+BEFORE = 2  # the sentence before
+
+CLAUSE = re.compile(
+    r"\s*(?:[,;:–—(]|\s-\s|\.{2,}|…)\s+|(?<=\d)\.\s+(?=[a-z])|\s+(?:and|but|und|aber)\s+(?=(?:no|not|"
+    r"don|kein|nicht)\b)"
+)
+SO = re.compile(
+    r"^(.{12,}?)[\s,;.…-]+(?:so|hence|therefore|thus|deshalb|daher|also nehmen|donc|así que|因此|"
+    r"所以)[,\s]+(?=\S)",
+    re.IGNORECASE,
+)
+_STARTS_SO = re.compile(r"(?:so|hence|therefore|thus|deshalb|daher|donc|así que)[,\s]", re.IGNORECASE)
+_BUT = re.compile(
+    r"^(.{12,}?),? (?:but|aber|mais|pero) (?=.*\b(?:should|must|has to|needs? to|let'?s|we want)\b)", re.I
+)
+_STATES = re.compile(
+    r"(?!(?:and|then|also|please|can|could|would you|what|why|how|when|where|who|which|like|such|e\.g)\b)"
+    r"(?=\S+ \S+ \S).*\b(?:is|are|was|were|has|have|had|can|could|would|will|does|do|did|need|never|get|"
+    r"ist|sind|hat|"
+    r"haben|kann|wird|würde|dürfen|\w+n't|cannot|\w+'s|\w{2,}(?:s|ed))\b",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|can|could|would|will|does|do|did|need|never|get|ist|sind|hat|"
+    r"haben|kann|"
+    r"wird|würde|dürfen|\w+n't|cannot|it's|that's|there's)\b",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(
+    r"(?:somebody|someone|nobody|everybody|they|it|we|you|the|this|that|there) \w", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A choice and its reason; `ahead` says that the next sentence was used up as the reason."""
+
+    choice: str
+    reason: str
+    ahead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The sentences before and after, and whether these two are the whole prompt."""
+
+    previous: str = ""
+    following: str = ""
+    alone: bool = False
+
+
+def reason_of(text: str, end: int, around: Around, plain: bool) -> tuple[Read, int]:
+    """The reason that weighs most, cut from the choice that ends at `end`, with its weight."""
+    previous, following = around.previous, around.following
+    cue = REASON.search(text)
+    if cue is not None:
+        return split_reason(text, cue), EXPLICIT
+    so = SO.match(text)
+    if so is not None and end > so.end():
+        return Read(text[so.end() :], so.group(1)), EXPLICIT
+    if previous and _STARTS_SO.match(text) and states(previous):
+        return Read(text, previous), EXPLICIT
+    if following and not following.endswith("?") and REASON.match(following):
+        return Read(text, following, ahead=True), EXPLICIT
+    clause = implied(text, end)
+    if clause is not None and (not plain or MERIT.search(clause.reason)):
+        sure = _VERB.search(clause.reason) or MERIT.search(clause.reason) or _SUBJECT.match(clause.reason)
+        return clause, IMPLIED if sure else HINTED
+    if (but := _BUT.match(text)) is not None:
+        return Read(text[but.end() :], but.group(1)), IMPLIED
+    return _neighbour(text, around)
+
+
+def _neighbour(text: str, around: Around) -> tuple[Read, int]:
+    """A reason outside the sentence, or the alternative that lost."""
+    previous, following = around.previous, around.following
+    if states(following):
+        if REASON.search(following) or MERIT.search(following):
+            return Read(text, following, ahead=True), MERITED
+        return Read(text, following, ahead=True), ALONE if around.alone else STATED
+    if states(previous) and (REASON.search(previous) or MERIT.search(previous)):
+        return Read(text, previous), BEFORE
+    contrast = CONTRAST.search(text)
+    head = text[: contrast.start()].strip(" ,;") if contrast is not None else ""
+    if contrast is not None and " " in head and not contrast.group(0).startswith("rather "):
+        return Read(head, text[contrast.start() :].strip(" ,;")), 0
+    return Read(text, ""), 0
+
+
+def implied(text: str, end: int) -> Read | None:
+    """A clause behind the choice that states how things are: "drop the preview, nobody reads it"."""
+    cuts = sorted(CLAUSE.finditer(text, end), key=lambda cut: cut.group(0).strip() in {",", "(", ";"})
+    for cut in cuts:
+        clause = text[cut.end() :]
+        if len(clause) > 12 and states(clause) and not CONTRAST.match(text[cut.start() :].lstrip()):
+            return Read(text[: cut.start()], clause)
+    return None
+
+
+def states(text: str) -> bool:
+    """Whether a clause says how things are, and is neither an order nor the speaker's own plan."""
+    if len(text) < 12 or text.endswith(("?", "？", ":")) or OWN_PLAN.match(text):
+        return False
+    text = text.lstrip("\"'“„(")
+    opener = OPENER.match(text)
+    bare = text[opener.end() :] if opener else text
+    if CHORE.match(text) or CHORE.match(bare):
+        return False
+    if _STATES.match(text) is None and (text.count(" ") < 3 or MERIT.search(text) is None):
+        return False
+    return DIRECTIVE.match(bare) is None or (
+        MERIT.search(bare) is not None and USER_CHOICE.search(bare) is None
+    )
+
+
+def split_reason(text: str, cue: re.Match[str]) -> Read:
+    """Cut a sentence at its "because"; when it begins with one, at the comma."""
+    before, after = text[: cue.start()].strip(" ,;–—-:("), text[cue.start() :].strip(" ,;)")
+    if len(before) >= 6:
+        return Read(before, after)
+    reason, comma, choice = after.partition(",")
+    return Read(choice.strip(), reason.strip()) if comma and len(choice) >= 8 else Read(text, "")

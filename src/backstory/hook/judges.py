@@ -1,0 +1,136 @@
+"""Judges of secrets: they see what a row's pattern has matched, and let placeholders and code escape.
+
+A judge answers where the span to replace ends, or 0 to leave it alone (or -N: leave it, and go on at N).
+It goes by the name that its row holds: loaded on the first hit, so a clean text does not pay for it.
+"""
+
+from backstory.hook.names import IDENT, name_before, names_secret
+from backstory.hook.values import (
+    LONGEST,
+    Grain,
+    extend,
+    glued,
+    looks_secret,
+    placeholder,
+    stands_in,
+    template,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+
+def whole(match: "re.Match[str]") -> int:
+    """Whatever matched goes."""
+    return match.end(match.lastindex or 0)
+
+
+def value(match: "re.Match[str]") -> int:
+    """The value that a telling name precedes, unless it is a placeholder."""
+    return 0 if placeholder(match[match.lastindex or 0]) else match.end(match.lastindex or 0)
+
+
+def token(match: "re.Match[str]") -> int:
+    """A token with a prefix of its own, unless it is a placeholder or the tail of a longer word."""
+    end = 0 if glued(match.string, match.start()) else value(match)
+    return extend(match.string, end) if end else 0
+
+
+def random_token(match: "re.Match[str]") -> int:
+    """The same for a prefix so short that words start with it too."""
+    return token(match) if Grain(match[0]).random() else 20 - match.end()
+
+
+def fixed(match: "re.Match[str]") -> int:
+    """The same for a token of a known length."""
+    return 0 if glued(match.string, match.start()) else value(match)
+
+
+def authorization(match: "re.Match[str]") -> int:
+    """What follows `Authorization: Bearer`, or `Bearer` alone."""
+    given, end, text = match[match.lastindex or 0], match.end(match.lastindex or 0), match.string
+    if placeholder(given) or template(given) or given[0] == "[" or text[end : end + 1] in ("(", "[", "{"):
+        return 0
+    grain = Grain(given)
+    if match.lastindex == 2 and not grain.random():
+        return 0
+    if not grain.digits and not (grain.upper and grain.lower) and not given.endswith("="):
+        return 0  # Bearer token, Bearer ACCESS_TOKEN
+    return extend(text, end, IDENT + ".~+/=")
+
+
+def url_password(match: "re.Match[str]") -> int:
+    """The password of a URL, unless a template fills it in."""
+    given = match[1]
+    if template(given) or given[0] in "[*" or len(set(given)) == 1 or "redacted" in given.lower():
+        return 0
+    return match.end(1)
+
+
+def assigned(match: "re.Match[str]") -> int:
+    """The value given to a secret's name: `password = "…"`, `api_key: …`, `--token …`."""
+    text, group = match.string, match.lastindex or 0
+    start, end = match.span(group)
+    before, sign, quoted = name_before(text, match.start()), match[2].strip(), group < 6
+    kind = names_secret(before, match[1].lower())
+    if not kind or text[match.start() - len(before) - 10 : match.start() - len(before)] == "[redacted:":
+        return 0
+    if not sign and not before.startswith("--"):
+        return 0
+    given, after = match[group], text[end : end + 1]
+    if quoted and end - start < LONGEST and after and after not in "\"'`\\":
+        return 0  # words with spaces between them: a message, not a secret
+    if not quoted:
+        if after and after in "([{":
+            return 0  # a call
+        given = given.rstrip(".,:!?")
+        end = start + len(given)
+    if (sign == ">" and after != "<") or not looks_secret(given, kind == "human", quoted):
+        return 0
+    if sign == "is" and not any("0" <= char <= "9" for char in given):
+        return 0
+    if quoted:
+        quote, nested = text[start - 1], text[start - 2 : start - 1] == "\\"
+        while end < len(text) and text[end] != quote and not text[end].isspace():
+            if nested and text[end : end + 2] == "\\" + quote:
+                break
+            end += 2 if text[end] == "\\" else 1
+        return min(end, len(text))
+    return extend(text, end, IDENT + "+/=.") if len(given) >= LONGEST else end
+
+
+def command_password(match: "re.Match[str]") -> int:
+    """The password on a command line: `mysql -p…`, `curl -u user:…`; ports and user ids stay."""
+    text, group = match.string, match.lastindex or 0
+    given, (start, end) = match[group], match.span(group)
+    if glued(text, match.start()) or text[match.start() - 1 : match.start()] in ("_", "-"):
+        return 0
+    if template(given) or given[0] in ",.:;+&)]}[*" or given.startswith(("//", "ort=", "assword")):
+        return 0
+    if len(set(given)) == 1 or stands_in(given.lower()):
+        return 0
+    if not given.strip("0123456789.:/") and (len(given) <= 5 or ":" in given):
+        return 0  # --user 1000:1000, docker run --name mysql -p3306:3306
+    quote = text[start - 1] if text[start - 1] in "\"'" else ""
+    while end < len(text) and end - start >= LONGEST and not text[end].isspace() and text[end] not in "\"'":
+        end += 1
+    return 0 if quote and text[end : end + 1] not in (quote, "\\") else end
+
+
+SESSION_WORDS = ("sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "login", "remember")
+
+
+def cookie(match: "re.Match[str]") -> int:
+    """What a cookie's header holds, if one of its cookies could be somebody's session."""
+    text, group = match.string, match.lastindex or 0
+    pairs = [match[1] + "=" + match[2]] if group == 2 else match[3].split(";")
+    for pair in pairs:
+        name, _, given = pair.strip().partition("=")
+        named = any(word in name.lower() for word in SESSION_WORDS)
+        if given and looks_secret(given[:LONGEST], named, quoted=False):
+            end = match.end(group)
+            while end < len(text) and not text[end].isspace() and text[end] not in "\"'`;,\\":
+                end += 1
+            return end
+    return 0

@@ -1,0 +1,135 @@
+"""Which identifiers name a secret: password, api_key, clientSecret, --token, and not max_tokens or keyboard.
+
+Nothing is imported here but the table: the hook loads this file while an agent waits.
+"""
+
+from backstory.hook.patterns import STEMS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+IDENT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+LABELS = ("name", "Name", "key", "Key")  # of a name that stands next to its value
+LABELS_QUOTED = ('"name"', '"key"')
+LONGEST_NAME = 40  # of a flag in a list, and of a name that stands next to its value
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The words of a text."""
+    return tuple(text.split())
+
+
+NAME_WORDS = listed(
+    """
+    password passwd passphrase pwd secret token credentials credential creds cred authorization auth key
+    """
+)
+NAME_GOES_ON = {"pass": ("word", "wd", "phrase"), "cred": ("ential", "s"), "auth": ("orization",)}
+HUMAN_WORDS = listed("password passwd passphrase pwd")
+NAME_TAILS = listed("key base value prod dev live staging old new")
+KEY_OF = listed(
+    """
+    api access secret private client encryption signing master account service auth shared storage ssh
+    deploy webhook app hmac license admin
+    """
+)
+# tokens of tokenizers, parsers and pagers
+TOKEN_OF = listed(
+    """
+    next page continuation cancel cancellation pad eos bos unk mask sep cls start end stop special max
+    min num sync new_line last first current
+    """
+)
+
+
+def name_before(text: str, at: int) -> str:
+    """The part of an identifier that stands before a position."""
+    run = text[max(0, at - 48) : at]
+    head = run.rstrip(IDENT)
+    run = run[len(head) :]
+    if head.endswith("\\"):  # \n or \u00e9 before a name, in text that is still JSON
+        run = run[5:] if run.startswith("u") else run[1:]
+    return run.lower()
+
+
+def names_secret(before: str, word: str) -> str:
+    """Which kind of secret an identifier names: "human" (a password), "machine" (a key), or "" for none."""
+    for known in NAME_WORDS:
+        if not word.startswith(known):
+            continue
+        tail = word[len(known) :].lstrip("_-")
+        if tail and tail not in NAME_TAILS and not (tail.isdigit() and len(tail) <= 3):
+            continue
+        owner = before.rstrip("_-")
+        if known == "key" and not owner.endswith(KEY_OF):
+            continue
+        if known == "token" and owner.replace("-", "_").rpartition("_")[2] in TOKEN_OF:
+            continue
+        if known == "auth" and before and before[-1] not in "_-":
+            continue
+        return "human" if known in HUMAN_WORDS else "machine"
+    return ""
+
+
+def key_names_secret(low: str) -> str:
+    """The same for a whole key of a JSON object, in lowercase."""
+    for stem in STEMS:
+        at = low.rfind(stem)
+        if at >= 0:
+            kind = names_secret(name_before(low, at), low[at:])
+            if kind:
+                return kind
+    return ""
+
+
+def assigns_secret(low: str, stem: str) -> bool:
+    """Whether some secret's name with this stem is followed by something that could give it a value.
+
+    Exact enough to skip `input_tokens`, `author` and `keyboard`; never misses what the row `secret` matches,
+    nor what a list or an object of raw JSON says about a value.
+    """
+    goes_on = NAME_GOES_ON.get(stem, ()) + NAME_TAILS
+    at = low.find(stem)
+    while at >= 0:
+        place, at = at, low.find(stem, at + 1)
+        rest = low[place + len(stem) : place + len(stem) + 48]
+        if rest[:1].isalpha() and not rest.startswith(goes_on):
+            continue
+        after = rest.lstrip(IDENT)
+        gap = after.lstrip(" \t\"'`]\\")
+        if (
+            gap
+            and (
+                gap[0] in ":=>!"
+                or gap.startswith("is")
+                or "\\" in after[: len(after) - len(gap)]
+                or (after[0] in " \t" and name_before(low, place).startswith("--"))
+            )
+        ) or (after[:1] == '"' and _tells(low, place, after)):
+            word = stem + rest[: len(rest) - len(after)].rstrip("_-")
+            if names_secret(name_before(low, place), word):
+                return True
+    return False
+
+
+def _tells(low: str, place: int, after: str) -> bool:
+    """Whether a name in raw JSON tells about another string: a flag in a list, or the name of a "value"."""
+    before = name_before(low, place)
+    if before.startswith("-") and after[1:].lstrip()[:1] == ",":
+        return True
+    start = place - len(before)
+    label, colon, _ = low[max(0, start - 24) : start].rpartition(":")
+    return bool(colon) and label.rstrip().endswith(LABELS_QUOTED) and '"value"' in low
+
+
+def tells_of_next(text: str) -> bool:
+    """Whether an item of a list could be a flag whose value is the next item."""
+    return text[:1] == "-" and len(text) <= LONGEST_NAME and not text.strip(IDENT)
+
+
+def names_beside(item: "Mapping[Any, object]") -> list[str]:
+    """The name in `{"name": "API_KEY", "value": "…"}`."""
+    names = [name for name in map(item.get, LABELS) if isinstance(name, str)]
+    return [name for name in names if len(name) <= LONGEST_NAME and not name.strip(IDENT)]

@@ -1,0 +1,257 @@
+"""Which rows of the table a text may hold, found at the speed of `in`, without loading `re`.
+
+Most texts hold nothing. So a text is first searched for literal anchors, and only rows whose anchors stand
+in it run their patterns. Digits have no literals, so their anchors are sought in the text's *shape*: every
+digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how its matches are found:
+
+  equals  in the text as it is, if it has an equals sign; the pattern is searched for
+  path    the same, if the text has a run of 20 letters, digits, underscores and hyphens
+  run     the same, but in the run or up to 8 characters before it
+  long    the same, if the run has 33
+  solid   the same, if the run has 20 letters and digits
+  tail    the same, if an underscore stands before 16 of them
+  word    in the lowercase text; every match starts at an anchor
+  left    the same, but a match starts up to 64 characters before its anchor
+  inside  the same, but the pattern is searched for
+  words   in the shape of words: letters, digits, _ and - are w
+  hextet  the same, if the w are a 2 or 3 and hex digits
+  dash, dot, number   in the shape of numbers: any digit is 0, space and hyphen are -
+  thin    in that shape, every number one digit long
+  packed  in that shape, without separators
+"""
+
+from backstory.hook.names import IDENT, assigns_secret
+from backstory.hook.patterns import STEMS, Row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Anchors = tuple[tuple[str, int], ...]  # each with the rank of its row
+
+_CODES = "000 001 007f 008 009 00ad 034 180 200 202 206 fe d8 d9 da db dc dd de df"
+UNSEEN_ESCAPES = tuple("\\u" + code for code in _CODES.split())
+# Escapes of raw JSON that could hide an anchor: those, and ASCII written as \u00XX.
+HIDING_ESCAPES = (*UNSEEN_ESCAPES, *(f"\\u00{digit}" for digit in "234567"))
+
+
+def _classes(default: str, *classes: tuple[str, bytes]) -> bytes:
+    table = bytearray(default.encode()) * 256
+    for target, members in classes:
+        for member in members:
+            table[member] = ord(target)
+    return bytes(table)
+
+
+# Of UTF-8 bytes: \x01 is a control character; \x02 to \x07 start a sequence that may be unseen, and
+# letters tell how it goes on (E2 80 8B is U+200B). A superset is enough, the pattern decides.
+SHAPE = _classes(
+    "x",
+    ("\x01", bytes((*range(9), 11, 12, *range(14, 32), 127))),
+    ("0", b"0123456789"),
+    ("-", b"- "),
+    (".", b"."),
+    ("+", b"+"),
+    (")", b"()"),
+    *((chr(2 + index), bytes((lead,))) for index, lead in enumerate(b"\xc2\xe2\xef\xe1\xf3\xcd")),
+    ("l", bytes(range(0x82, 0xA0))),
+    ("p", b"\x80"),
+    ("q", b"\x81"),
+    ("z", b"\x8b\x8c\x8d\x8e\x8f"),
+    ("y", b"\xaa\xab\xac\xad\xae"),
+    ("a", b"\xa0"),
+    ("b", b"\xb8"),
+    ("c", b"\xbb"),
+)
+UNSEEN_SHAPES = (
+    ("\x02", ("\x02p", "\x02q", "\x02l", "\x02z", "\x02y")),
+    ("\x03", ("\x03q", "\x03pz", "\x03py")),
+    ("\x04", ("\x04b", "\x04c")),
+    ("\x05", ("\x05a",)),
+    ("\x06", ("\x06a",)),
+    ("\x07", ("\x07z",)),
+)
+LONG_NUMBER = "0" * 13
+# Anchors are tried only after something shorter that they share.
+FOLDED_GATES = (*STEMS, "bearer", "<", "@", "cookie", "curl", "mysql", "mariadb")
+TOKEN_GATES = ("sk-", "gh", "k_", "gl")
+WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."), (":", b":"))
+LETTERS = _classes(" ", ("n", IDENT.rstrip("_-").encode()), ("_", b"_"))
+RUN, LONG_RUN, SOLID_RUN, TAIL_RUN = "w" * 20, "w" * 33, "n" * 20, "_" + "n" * 16
+RUN_KINDS = ("run", "long", "solid", "tail")
+FEW, NEAR = 256, 8
+HEXTET = "wwww:"
+
+
+class Prefilter:
+    """Looks for anchors. A row is known by its rank, `secret` is that of the row `secret` (-1 for none)."""
+
+    def __init__(self, rows: "Sequence[Row]", secret: int) -> None:
+        self._rows = rows
+        self._secret = secret
+        self._always = [rank for rank, row in enumerate(rows) if not row.anchors]
+        self._tokens: dict[int, tuple[tuple[str, Anchors], ...]] = {}
+        self._folded = _gated(self._anchors("word", "left", "inside"), FOLDED_GATES)
+        self._words, self._paths = self._anchors("words"), self._anchors("path")
+        self._equals = self._anchors("equals")
+        self._hextets = [rank for rank, row in enumerate(rows) if row.how == "hextet"]
+        self._dashed, self._dotted = self._anchors("dash"), self._anchors("dot")
+        self._thin, self._packed = self._anchors("thin"), self._anchors("packed")
+        self._numbers = self._anchors("number")
+
+    def _anchors(self, *hows: str) -> "Anchors":
+        kept = [(rank, row) for rank, row in enumerate(self._rows) if row.how in hows]
+        return tuple((anchor, rank) for rank, row in kept for anchor in row.anchors)
+
+    def look(self, text: str) -> tuple[list[int], str, bool]:
+        """The rows to run, the text in lowercase if that was free, and whether it may hold the unseen."""
+        rows = list(self._always)
+        unseen = False
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:  # half of a surrogate pair
+            data, unseen = text.encode("utf-8", "surrogatepass"), True
+        # One byte a character: anchors are ASCII, and `in` is several times faster in str than in bytes.
+        wide = len(data) != len(text)
+        if wide:
+            text, low = data.decode("latin-1"), data.lower().decode("latin-1")
+        else:
+            low = text.lower()
+
+        for gate, anchors in self._folded:
+            if gate in low:
+                for anchor, rank in anchors:
+                    if assigns_secret(low, gate) if rank == self._secret else anchor in low:
+                        rows.append(rank)
+        if len(text) > len(TAIL_RUN):
+            words = data.translate(WORDS).decode("latin-1")
+            first = words.find(RUN)
+            if first >= 0:
+                rows += self._tokens_in(text, data, words, first)
+            if "=" in text:
+                rows += _present(self._equals, text)
+            if ":" in text and _may_be_hextet(low, words):
+                rows += self._hextets
+        elif "::" in text:
+            rows += self._hextets
+
+        shape = data.translate(SHAPE).decode("latin-1")
+        if "00-0000" in shape:
+            rows += _present(self._dashed, shape)
+        dots = shape.count("0.0")
+        if dots > 1:
+            rows += _present(self._dotted, shape)
+            rows += _present(self._thin, _thinned(shape, dots))
+        if "+" in shape and "+0" in shape:
+            rows += _present(self._packed, shape.replace("-", "").replace(".", "").replace(")", ""))
+        if LONG_NUMBER in shape and _may_be_card(data, shape):
+            rows += _present(self._numbers, shape)
+        unseen = (
+            unseen
+            or "\x01" in shape
+            or ("\\" in text and _hides_in_escapes(text, low))
+            or (wide and _hides_in_unicode(shape))
+        )
+        return rows if len(rows) < 2 else sorted(set(rows)), "" if wide else low, unseen
+
+    def _tokens_in(self, text: str, data: bytes, words: str, first: int) -> list[int]:
+        """The rows of tokens, whose anchors are tried only in texts with a run as long as the token's."""
+        rows = _present(self._paths, text) if "hooks" in text else []
+        if ".wwwwww." in words:
+            rows += _present(self._words, words)
+        if len(text) > FEW:  # most runs are ids: what is near them is much less than the text
+            data = _near_runs(data, words, first)
+            text = data.decode("latin-1")
+        # Every payload of Claude Code holds a toolu_ id; its underscore is none of a token.
+        letters = data.replace(b"toolu_", b"toolu ").translate(LETTERS).decode("latin-1")
+        kinds = 1 | (LONG_RUN in words) << 1 | (SOLID_RUN in letters) << 2 | (TAIL_RUN in letters) << 3
+        tokens = self._tokens.get(kinds)
+        if tokens is None:  # anchors of tokens by the kinds of runs that texts have, each kind a bit
+            hows = (how for bit, how in enumerate(RUN_KINDS) if kinds >> bit & 1)
+            tokens = self._tokens[kinds] = _gated(self._anchors(*hows), TOKEN_GATES)
+        for gate, anchors in tokens:
+            if gate in text:
+                for anchor, rank in anchors:
+                    if anchor in text:
+                        rows.append(rank)
+        return rows
+
+
+def fold(text: str) -> str:
+    """The text in lowercase, each character in its place, as ASCII sees it."""
+    if not text.isascii() and ("\u0130" in text or "\u212a" in text):
+        text = text.replace("\u0130", "?").replace(
+            "\u212a", "?"
+        )  # the dotted I grows, the Kelvin sign is a k
+    return text.lower()
+
+
+def _present(anchors: "Anchors", text: str) -> list[int]:
+    return [rank for anchor, rank in anchors if anchor in text]
+
+
+def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "tuple[tuple[str, Anchors], ...]":
+    groups: dict[str, Anchors] = {}
+    for anchor, rank in anchors:
+        gate = next((gate for gate in gates if gate in anchor), anchor)
+        groups[gate] = (*groups.get(gate, ()), (anchor, rank))
+    return tuple(groups.items())
+
+
+def _thinned(shape: str, dots: int) -> str:
+    """Where numbers meet at a dot, the shape with every number one digit long."""
+    if dots < 32:  # a few times and versions
+        pieces, at = [], shape.find("0.0")
+        while at >= 0:
+            pieces.append(shape[at : at + 14])  # 0.000.000.000
+            at = shape.find("0.0", at + 1)
+        shape = "x".join(pieces)
+    return shape.replace("00", "0").replace("00", "0")
+
+
+def _hides_in_escapes(text: str, low: str) -> bool:
+    if "\\\n" in text or ("\r" in text and "\\\r\n" in text):
+        return True
+    return "\\u" in low and any(escape in low for escape in UNSEEN_ESCAPES)
+
+
+def _hides_in_unicode(shape: str) -> bool:
+    return any(
+        lead in shape and any(sequence in shape for sequence in sequences)
+        for lead, sequences in UNSEEN_SHAPES
+    )
+
+
+def _near_runs(data: bytes, words: str, at: int) -> bytes:
+    """The runs, with the few characters before them that may belong to a token."""
+    pieces = []
+    while at >= 0:
+        end = words.find(" ", at)
+        end = end if end >= 0 else len(words)
+        pieces.append(data[max(0, at - NEAR) : end])
+        at = words.find(RUN, end)
+    return b" ".join(pieces)
+
+
+def _may_be_hextet(low: str, words: str) -> bool:
+    """Whether some four characters before a colon start a global IPv6 address; most are names and times."""
+    at = words.find(HEXTET)
+    while at >= 0:
+        if low[at] in "23" and not low[at + 1 : at + 4].strip("0123456789abcdef"):
+            return True
+        at = words.find(HEXTET, at + 5)
+    return False
+
+
+def _may_be_card(data: bytes, shape: str) -> bool:
+    """Whether some long number starts as cards do: times in milliseconds do not."""
+    if b"\\u" in data:
+        return True  # in raw JSON an escape's own digits may run into the number
+    at = shape.find(LONG_NUMBER)
+    while at >= 0:
+        if data[at] in b"23456":
+            return True
+        while shape[at : at + 1] == "0":
+            at += 1
+        at = shape.find(LONG_NUMBER, at)
+    return False

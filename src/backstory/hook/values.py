@@ -1,0 +1,120 @@
+"""What tells a secret from a placeholder, a template, a path or code that only stands where one would.
+
+Loaded when a text holds something that may be a secret, like all that looks at it closely.
+"""
+
+from backstory.hook.names import IDENT, listed
+
+LONGEST = 256  # patterns read at most this much of a value, so hostile input stays linear; judges extend
+
+PLACEHOLDERS = listed(
+    """
+    example placeholder changeme change-me change_me your xxxx dummy redacted insert replace sample
+    foobar fixme notreal not-real not_real fake **** .... …
+    """
+)
+COUNTING = listed("123456 1234567 12345678 123456789 1234567890 0123456789 654321")
+
+
+def placeholder(value: str) -> bool:
+    """Whether a value only stands for a secret: `ghp_your_token_here`, `sk-xxxxxxxx`, `changeme`."""
+    low = value.lower()
+    return len(set(low[-16:])) <= 3 or stands_in(low)
+
+
+def stands_in(low: str) -> bool:
+    """Whether a lowercase value says itself that it stands for another, however short it is."""
+    return low in COUNTING or any(word in low for word in PLACEHOLDERS)
+
+
+def template(value: str) -> bool:
+    """Whether something else fills the value in: `${X}`, `$X`, `<key>`, `{{ x }}`, `%s`, `%X%`."""
+    if value[0] in "$<{" or value.startswith(("%s", "%(", "%{")) or (value[0] == value[-1] == "%"):
+        return True
+    return "${" in value or "{{" in value or "$(" in value
+
+
+def glued(text: str, at: int) -> bool:
+    """Whether a match is the tail of a longer word; a literal `\\n` before it, as in nested JSON, is not."""
+    if not at or not (text[at - 1].isascii() and text[at - 1].isalnum()):
+        return False
+    return not (text[at - 1] in "nrtbf" and text[at - 2 : at - 1] == "\\")
+
+
+def extend(text: str, end: int, chars: str = IDENT) -> int:
+    """The end of the run of characters that a bounded pattern may have cut."""
+    while end < len(text) and text[end] in chars:
+        end += 1
+    return end
+
+
+class Grain:
+    """How a value is made up: what tells random strings and passwords from words and identifiers."""
+
+    __slots__ = ("digits", "letters", "lower", "parts", "special", "upper")
+
+    def __init__(self, value: str) -> None:
+        self.digits = self.letters = self.lower = self.upper = self.special = 0
+        # Each part is a run of letters and digits: (length, digits, capitals, changes of character class).
+        self.parts: list[tuple[int, int, int, int]] = []
+        length = digits = upper = turns = 0
+        last = ""
+        for char in value + " ":
+            if not char.isalnum():
+                if length:
+                    self.parts.append((length, digits, upper, turns))
+                length = digits = upper = turns = 0
+                last = ""
+                self.special += char in "!@#$%^&*?~"
+                continue
+            kind = "0" if "0" <= char <= "9" else "A" if char.isupper() else "a"
+            # A capital that starts a word is no change: HttpServer is two words, hFz9Kq is not.
+            turns += bool(last) and kind != last and not (last == "A" and kind == "a")
+            length += 1
+            digits += kind == "0"
+            upper += kind == "A"
+            last = kind
+            self.digits += kind == "0"
+            self.upper += kind == "A"
+            self.lower += kind == "a"
+        self.letters = self.upper + self.lower
+
+    def random(self) -> bool:
+        """Whether some part looks drawn by a machine."""
+        return any(
+            (size >= 8 and digits and turns >= 3)
+            or (size >= 10 and size > digits >= 2)
+            or (size >= 20 and not digits and 0.3 <= upper / size <= 0.7)
+            for size, digits, upper, turns in self.parts
+        )
+
+    def chosen(self, quoted: bool) -> bool:
+        """Whether it looks like a password that a person chose."""
+        if not self.letters:
+            return self.digits >= 6 and (len(self.parts) == 1 or self.special > 0)
+        return bool(
+            (self.special and self.digits)
+            or (quoted and self.special > 1)
+            or (self.upper and self.lower and self.digits)
+            or any(size >= 5 and size > digits > 0 for size, digits, _, _ in self.parts)
+        )
+
+
+def looks_secret(value: str, human: bool, quoted: bool) -> bool:
+    """Whether the value given to a secret's name is a secret, and not code, a template or a path."""
+    if len(value) < (6 if human else 8) or template(value) or placeholder(value):
+        return False
+    if value[0] == "^" or "://" in value:
+        return False  # a pattern, a URL
+    if not human and value.islower() and not any(digit in value for digit in "0123456789"):
+        return False  # words: the usual case, and Grain is slow
+    grain = Grain(value[:64])
+    if value[0] in "/~." and not any(size >= 16 and turns >= 5 for size, _, _, turns in grain.parts):
+        return False  # a path
+    if grain.random():
+        return True
+    if not human:
+        return bool(quoted and grain.special and grain.digits and grain.letters)
+    if not quoted and not grain.special and ("pass" in value.lower() or "pwd" in value.lower()):
+        return False  # password=password2 is a variable
+    return grain.chosen(quoted)
