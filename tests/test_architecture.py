@@ -12,7 +12,7 @@ ROOT = Path(backstory.__file__).parent
 
 # A module may import from its own layer and from the layers below it; from above, never.
 LAYERS = (
-    ("cli", "web", "mcp", "worker", "__main__"),
+    ("cli", "web", "mcp", "worker", "shift", "__main__"),
     ("doctor",),  # looks at everything, for the surfaces
     ("app", "work"),
     ("recall", "search", "distil", "knowledge", "capture"),

@@ -1,120 +1,68 @@
-"""The worker: started by a hook when there is work, single, and gone when there is none.
+"""The worker's process: started by a hook when there may be work, detached, and gone when there is none.
 
-It takes the worker's lock or ends at once. After its last look at an empty spool it gives the lock back and
-looks once more: a hook that found the lock held in that moment started no second worker, and its file
-must not lie there until the next one.
+A busy agent's hooks start it every few seconds, mostly while another one is at work. So it finds that out
+before it loads anything: 20 ms instead of 250.
 """
 
-import contextlib
-import logging
 import os
 import signal
 import sys
 import time
-from logging.handlers import RotatingFileHandler
-from pathlib import Path
 
-from backstory import settings
-from backstory.atomic import lock, make_private_dir, read_state
-from backstory.capture import quarantine
-from backstory.capture.hookfiles import write_hook_files, write_hook_settings
-from backstory.capture.waiting import waiting
-from backstory.errors import BackstoryError
-from backstory.paths import Home
-from backstory.store import open_store
-from backstory.work import Work
-
-log = logging.getLogger(__name__)
-_POLL_SECONDS = 0.1
-# `status` holds the lock for a moment, to see whether a worker does.
 _LOCK_SECONDS = 0.1
-
-
-def run(home: Home, linger: float | None = None) -> int:
-    """Work until nothing is left for `linger` seconds; gives the number of things done."""
-    done = idle = 0
-    while True:
-        with lock(home.worker_lock, wait=_LOCK_SECONDS) as held:
-            if not held:
-                log.info("another worker is at work")
-                return done
-            step = _work(home, linger)
-        done += step
-        idle = 0 if step else idle + 1
-        if idle > 1 or not waiting(home):  # twice nothing done: what lies there is beyond us
-            return done
-
-
-def _work(home: Home, linger: float | None) -> int:
-    """Round after round while there is something to do; then look at the spool until `linger` is over."""
-    loaded, problems = settings.load(home)
-    for problem in problems:
-        log.warning("%s", problem)
-    patience = loaded.worker_linger_seconds if linger is None else linger
-    with contextlib.closing(open_store(home)) as store:
-        store.checkpoint()
-        work = Work(home, loaded, store)
-        opened = _inode(home.database)
-        done = step = work.round()
-        idle_since = time.monotonic()
-        while opened and opened == _inode(home.database):  # deleted with its home: nothing more to do here
-            if step or waiting(home):
-                step = work.round()
-                done += step
-            if step:
-                idle_since = time.monotonic()
-            elif time.monotonic() - idle_since >= patience:
-                break
-            else:
-                time.sleep(_POLL_SECONDS)
-        quarantine.age_out(home)
-        store.checkpoint()
-    return done
-
-
-def _inode(path: Path) -> int:
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0
 
 
 def main(argv: list[str]) -> int:
     """Entry of the detached process: `python -m backstory.worker HOME`."""
-    if sys.platform != "win32":
-        for name in (signal.SIGHUP, signal.SIGINT):
-            signal.signal(name, signal.SIG_IGN)
-        with contextlib.suppress(OSError):
-            os.setsid()
-        # The hook ignored it so that we got this far; out of the agent's group it may end us again.
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.closerange(3, 256)  # whatever the agent left open to its children
-    home = Home(Path(argv[0]).absolute()) if argv else Home.default()
-    if not home.root.is_dir():
+    _detach()
+    if argv and not os.path.isdir(argv[0]):  # noqa: PTH112 - pathlib is not loaded yet
         return 0  # deleted on purpose: a worker must not bring it back
-    log_to(home)
+    if argv and _taken(os.path.join(argv[0], "worker.lock")):  # noqa: PTH118
+        return 0
+    from pathlib import Path
+
+    from backstory import shift
+    from backstory.paths import Home
+
+    return shift.begin(Home(Path(argv[0]).absolute()) if argv else Home.default())
+
+
+def _detach() -> None:
+    """Leave the agent's process group, its terminal and its files behind."""
+    if sys.platform == "win32":
+        return
+    for name in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(name, signal.SIG_IGN)
+    if os.getpgrp() != os.getpid():  # whoever leads a group has one of its own
+        os.setsid()
+    # The hook ignored it so that we got this far; out of the agent's group it may end us again.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.closerange(3, 256)  # whatever the agent left open to its children
+
+
+def _taken(path: str) -> bool:
+    """Whether another worker holds the lock and goes on holding it; who holds it for a moment only looks."""
+    if sys.platform == "win32":
+        return False
+    import fcntl
+
     try:
-        if home.hook.is_dir():  # gone after an uninstall, and to stay so
-            write_hook_files(home.root)
-            loaded, _ = settings.load(home)  # edited by hand, perhaps
-            write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
-        run(home)
-    except BackstoryError as error:
-        log.error("%s", error)
-        return error.exit_code
-    except Exception:
-        log.exception("the worker failed")
-        return 4
-    return 0
-
-
-def log_to(home: Home) -> None:
-    """Send what is logged to the worker's log in the home, at most a few megabytes of it."""
-    path = make_private_dir(home.logs) / "worker.log"
-    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-    handler = RotatingFileHandler(path, maxBytes=1_000_000, backupCount=2, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
+        fd = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    deadline = time.monotonic() + _LOCK_SECONDS
+    try:
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    return True
+                time.sleep(0.01)
+            else:
+                return False
+    finally:
+        os.close(fd)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ UNSEEN_SHAPES = (
 LONG_NUMBER = "0" * 13
 # Anchors are tried only after something shorter that they share.
 FOLDED_GATES = (*STEMS, "bearer", "<", "@", "cookie", "curl", "mysql", "mariadb")
-TOKEN_GATES = ("sk-", "gh", "k_", "gl")
+TOKEN_GATES = ("sk-", "gh", "k_", "gl", "x", "A", "S")
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."), (":", b":"))
 LETTERS = _classes(" ", ("n", IDENT.rstrip("_-").encode()), ("_", b"_"))
 RUN, LONG_RUN, SOLID_RUN, TAIL_RUN = "w" * 20, "w" * 33, "n" * 20, "_" + "n" * 16
@@ -156,9 +156,12 @@ class Prefilter:
 
     def _tokens_in(self, text: str, data: bytes, words: str, first: int) -> list[int]:
         """The rows of tokens, whose anchors are tried only in texts with a run as long as the token's."""
-        rows = _present(self._paths, text) if "hooks" in text else []
-        if ".wwwwww." in words:
-            rows += _present(self._words, words)
+        rows: list[int] = []
+        if len(text) > len(RUN) * 2:
+            if "hooks" in text:
+                rows += _present(self._paths, text)
+            if ".wwwwww." in words:
+                rows += _present(self._words, words)
         if len(text) > FEW:  # most runs are ids: what is near them is much less than the text
             data = _near_runs(data, words, first)
             text = data.decode("latin-1")

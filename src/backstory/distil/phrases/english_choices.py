@@ -45,7 +45,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"\b(?!(?:what|how|as|like|that|because|which|where|who|one|since|whatever|way|think|say|know|"
             r"whether|if|when|than|but|and)\b)[\w.+#`-]+ it is(?: (?:then|after all|"
-            r"for now))?(?:[,.:;!–—-]|$)",
+            r"for now))?(?=[,.:;!–—-]|$)",
             "SQLite it is: two writers",
         ),
         Phrase(
