@@ -1,9 +1,9 @@
 """Precision and recall of the rules on labelled sessions: failure → fix, decisions, next steps.
 
-    python bench/distil/run.py [--data DIR] [--split dev|held-out|both|blind] [--show]
+    python bench/distil/run.py [--data DIR] [--split dev|held-out|both|blind|blind2] [--show]
 
-`--show` lists misses and false positives, and refuses to do so for the held-out half. The blind split was
-recorded, cut and labelled by somebody who had not seen the rules; it is scored apart.
+`--show` lists misses and false positives, and refuses to do so for the held-out half. The blind splits were
+recorded, cut and labelled by somebody who had not seen the rules; they are scored apart.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from bench.distil.sources import Case, cases
+from bench.distil.sources import BLIND, Case, cases
 
 from backstory.distil import distil_session
 from backstory.model import Draft, MemoryKind
@@ -117,13 +117,13 @@ def main() -> int:
         default=os.environ.get("BACKSTORY_BENCH_DATA", ""),
         help="folder with transcripts/ and coding/",
     )
-    parser.add_argument("--split", choices=["dev", "held-out", "both", "blind"], default="both")
+    parser.add_argument("--split", choices=["dev", "held-out", "both", *BLIND], default="both")
     parser.add_argument(
         "--group", default="", help="only one group: transcripts, prose, authored, recordings"
     )
     parser.add_argument("--show", action="store_true", help="list misses and false positives (not held-out)")
     options = parser.parse_args()
-    if options.show and options.split not in {"dev", "blind"}:
+    if options.show and options.split not in {"dev", *BLIND}:
         parser.error("--show needs --split dev or blind: the held-out half is scored, never read")
     if not options.data:
         print(
@@ -132,14 +132,14 @@ def main() -> int:
         )
     found = [c for c in cases(Path(options.data) if options.data else None) if options.group in {"", c.group}]
     good = True
-    if options.split == "blind":
-        chosen = [c for c in found if c.blind]
+    if options.split in BLIND:
+        chosen = [c for c in found if c.labels.get("split") == options.split]
         ours = [c for c in chosen if c.group == "recordings"]
         real = [c for c in chosen if c.group != "recordings"]
-        for name, part in [("blind, recordings", ours), ("blind, real sessions", real)]:
+        for name, part in [("recordings", ours), ("real sessions", real)]:
             if part:
-                report(name, part, options.show)
-        return 0 if report("blind", chosen, False) else 1
+                report(f"{options.split}, {name}", part, options.show)
+        return 0 if report(options.split, chosen, False) else 1
     if options.split != "held-out":
         report("dev", [c for c in found if not c.blind and not c.held_out], options.show)
     if options.split != "dev":

@@ -17,6 +17,7 @@ from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus
 
 HERE = Path(__file__).parent
 START = 1_760_000_000_000
+BLIND = ("blind", "blind2")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Case:
     @property
     def blind(self) -> bool:
         """Labelled by somebody who had not seen the rules; belongs to neither half."""
-        return self.labels.get("split") == "blind"
+        return self.labels.get("split") in BLIND
 
     @property
     def held_out(self) -> bool:
@@ -51,11 +52,12 @@ def cases(data: Path | None) -> list[Case]:
 
 
 def labels(group: str) -> dict[str, dict[str, object]]:
-    """The labels of one group; those of `blind.json` belong to the group that reads what they name."""
+    """The labels of one group; those of `blind*.json` belong to the group that reads what they name."""
     path = HERE / "labels" / f"{group}.json"
     found: dict[str, dict[str, object]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     if names := {"transcripts": "file", "prose": "id"}.get(group):
-        found |= {name: label for name, label in labels("blind").items() if names in label}
+        for blind in BLIND:
+            found |= {name: label for name, label in labels(blind).items() if names in label}
     return found
 
 
@@ -138,9 +140,10 @@ def recorded() -> Iterator[Case]:
 
     A sub-agent's events are a session of their own, as in the store: the label with `agent` has them.
     """
-    for name, label in labels("recordings").items():
+    named = [(folder, *item) for folder in ("recordings", "recordings2") for item in labels(folder).items()]
+    for folder, name, label in named:
         events: list[Event] = []
-        file = HERE / "recordings" / f"{label.get('recording', name)}.jsonl"
+        file = HERE / folder / f"{label.get('recording', name)}.jsonl"
         for number, line in enumerate(file.read_text("utf-8").splitlines()):
             payload = json.loads(line)
             events += claude_code.read(

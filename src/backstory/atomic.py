@@ -40,9 +40,11 @@ else:
 
 def make_private_dir(path: Path) -> Path:
     """Create a folder that only its owner can enter, whatever the umask says."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
-    if path.stat().st_mode & 0o077:
-        path.chmod(0o700)
+    for folder in {path, *missing}:
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
     return path
 
 
@@ -106,14 +108,3 @@ def lock(path: Path, wait: float = 0.0) -> Iterator[bool]:
         yield held
     finally:
         os.close(fd)
-
-
-def append_locked(path: Path, text: str) -> None:
-    """Append a whole entry to a log that several processes share; entries never mix."""
-    with lock(path.with_name(f".{path.name}.lock"), wait=30) as held:
-        if not held:
-            raise TimeoutError(f"{path} has been locked for 30 s by another process")
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())

@@ -76,6 +76,11 @@ class Home:
         return self.root / "worker.lock"
 
     @property
+    def trouble(self) -> Path:
+        """What a worker that could not store anything left for the next brief; gone when one succeeds."""
+        return self.root / "trouble.json"
+
+    @property
     def confirmed(self) -> Path:
         """Which folders' `.backstory.toml` the user has confirmed."""
         return self.root / "confirmed.json"

@@ -12,8 +12,8 @@ import time
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from backstory import settings
-from backstory.atomic import lock, make_private_dir, read_state
+from backstory import clock, settings
+from backstory.atomic import lock, make_private_dir, read_state, write_state
 from backstory.capture import quarantine
 from backstory.capture.hookfiles import write_hook_files, write_hook_settings
 from backstory.capture.waiting import waiting
@@ -39,11 +39,21 @@ def begin(home: Home) -> int:
         run(home)
     except BackstoryError as error:
         log.error("%s", error)
+        _leave_word(home, str(error))
         return error.exit_code
-    except Exception:
+    except Exception as error:
         log.exception("the worker failed")
+        _leave_word(home, repr(error))
         return 4
+    home.trouble.unlink(missing_ok=True)
     return 0
+
+
+def _leave_word(home: Home, error: str) -> None:
+    """Tell the next session's hook that nothing can be stored: the database cannot tell it."""
+    with contextlib.suppress(OSError):
+        since = read_state(home.trouble, {}).get("since") or clock.now_ms()
+        write_state(home.trouble, {"since": since, "error": error[:300]})
 
 
 def run(home: Home, linger: float | None = None) -> int:

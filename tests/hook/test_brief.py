@@ -82,6 +82,16 @@ def test_it_keeps_its_budget_and_no_row_is_cut(count: int, words: int) -> None:
     assert made.text.endswith("</backstory-notes>")
 
 
+def test_by_default_neither_the_text_nor_what_is_printed_of_it_is_larger_than_an_agent_takes() -> None:
+    # CM-48: plain words meet the limit of the text, quotes (two characters in JSON) that of the output
+    plain = compose(full(60), "shop", NOW, max_tokens=100_000)
+    assert 7_800 < len(plain.text) <= 8_000
+    quoted = [row("failed", f'{number} "' + '\\" ' * 20, number) for number in range(1, 200)]
+    escaped = compose(quoted, "shop", NOW, max_tokens=100_000)
+    assert len(escaped.text) < 7_500
+    assert 9_200 < len(shape("claude-code", "SessionStart", escaped.text)) < 9_500
+
+
 @pytest.mark.parametrize("crowd", [section for section, _, _ in SECTIONS])
 def test_every_section_survives_any_size_of_another(crowd: str) -> None:
     # CM-47: the recent log survives any index size

@@ -1,11 +1,11 @@
 """What Backstory needs to know about an agent, as data.
 
 An agent is a row: which of its hooks we install, in which shape it wants an answer, and two functions that
-turn what it sends (`read_hook`) and what it writes itself (`read_history`) into the same events.
+turn what it sends (`read_hook`) and what it writes itself (`reader`) into the same events.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,7 +59,7 @@ class Agent:
     `shape` is how it takes injected context: "hook_specific", "top_level" or "plain".
     `read_hook` takes the event's name, its payload and the time in milliseconds; an event that means nothing
     to us gives no events, a malformed one raises `Unreadable`.
-    `read_history` reads a whole history file; `reader` (session, offset, file) goes on where another stopped.
+    `reader` (session, offset, file) reads its own history of a session, going on where another stopped.
     `our_tools` are globs of the names under which our own MCP tools appear.
     """
 
@@ -68,6 +68,5 @@ class Agent:
     hooks: tuple[HookEvent, ...]
     shape: str
     read_hook: Callable[[str, Mapping[str, object], int], list[Event]]
-    read_history: Callable[[Iterable[bytes], str], Iterator[Event]] | None
     reader: Callable[[str, int, str], HistoryReader] | None
     our_tools: tuple[str, ...]

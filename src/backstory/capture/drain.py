@@ -44,7 +44,7 @@ LATE_SECONDS = 3_600
 _DIFFSTAT_SECONDS = 60
 _ENDS_TURN = (Kind.TURN_ENDED, Kind.TURN_FAILED, Kind.SESSION_ENDED, Kind.COMPACTING)
 # Counters that a brief tells the user about, in every project.
-_NOTICED = ("failed", "quarantined", "late")
+_NOTICED = ("failed", "quarantined")
 
 Counts = Counter[tuple[str, str, str]]
 
@@ -161,12 +161,16 @@ class Drain:
         if agent is None:
             raise BadPayload(f"unknown agent {name.agent}")
         payload = parse(data)
-        at = entry.mtime_ns // 1_000_000
+        at = min(entry.mtime_ns // 1_000_000, clock.now_ms())  # nothing has happened in the future
         if name.event == spool.RECEIPT:
             load.injections.append(_injection(agent, payload, at))
             return
         events = []
-        for event in agent.read_hook(name.event, payload, at):
+        found = agent.read_hook(name.event, payload, at)
+        if not found:
+            load.counts[name.agent, name.event, "meaningless"] += 1
+            log.info("%s %s: nothing in it is worth an event", name.agent, name.event)
+        for event in found:
             if refused := self._privacy.refuses(event, agent.our_tools):
                 load.counts[name.agent, name.event, refused] += 1
             else:
@@ -244,7 +248,8 @@ class Drain:
                 receipt = Receipt(name, stat.st_ino, stat.st_mtime_ns)
                 if parsed is not None and receipt not in self._known:
                     agent, event, reason = parsed
-                    load.counts[agent, event, "failed"] += 1
+                    # without an interpreter the event itself was captured all the same
+                    load.counts[agent, event, "failed" if agent else "not_woken"] += 1
                     log.warning("a hook failed: %s %s (%s)", agent or "-", event or "-", reason)
                 load.receipts.append(receipt)
         return self._commit(load) if load.receipts else None

@@ -60,10 +60,19 @@ def brief_for(
         brief.choose(source, brief.rows_of(prepared.get("rows")), session, waiting, own, spoke),
         str(prepared.get("name") or place.name),
         time.time_ns() // 1_000_000,
-        [*notices, *(str(notice) for notice in prepared.get("notices") or [])],
+        [*notices, *_trouble(home), *(str(notice) for notice in prepared.get("notices") or [])],
         number(settings.get("budget_chars"), brief.CHARS),
         number(settings.get("budget_tokens"), brief.TOKENS),
     )
+
+
+def _trouble(home: str) -> list[str]:
+    """A line if the worker could not store anything when it last tried."""
+    trouble = json_file(os.path.join(home, "trouble.json"))
+    if not trouble:
+        return []
+    since = brief.age(number(trouble.get("since"), 0), time.time_ns() // 1_000_000)
+    return [f"Backstory could not store anything ({since}); what was captured waits. Run `backstory doctor`."]
 
 
 def json_file(path: str) -> "dict[str, Any]":

@@ -274,19 +274,19 @@ ROWS: tuple[Row, ...] = (
         ("mysql", "mariadb"),
         r"(?:mysql|mariadb)(?:-?[a-z]{2,8})?(?:\.exe)?"
         r"(?:[ \t]{1,4}-(?!p)[^\s;|&<>]{0,200}+(?:[ \t]{1,4}[^\s;|&<>-][^\s;|&<>]{0,200}+){0,2}){0,12}"
-        rf"[ \t]{{1,4}}-p{_ARGUMENT.format('')}",
+        rf"[ \t]{{0,3}} -p{_ARGUMENT.format('')}",
         "mysql -h db -u shop -p" + "S3cretPa55 shop",
-        "word",
+        "command-p",
         "command_password",
     ),
     Row(
         "secret",
         ("curl",),
         r"curl(?:\.exe)?(?=[ \t])(?:(?!&&|;[ \t]|\\n|curl[ \t])[^\n|]){0,400}?"
-        r"[ \t](?:-[uU][ \t=]{0,4}|-[A-Za-z]{1,8}[uU][ \t]{1,4}|--(?:proxy-)?user[ \t=]{1,4})"
+        r" (?:-[uU][ \t=]{0,4}|-[A-Za-z]{1,8}[uU][ \t]{1,4}|--(?:proxy-)?user[ \t=]{1,4})"
         + _ARGUMENT.format(r"[^\s:\"'`;|&<>(){}\\/]{0,80}:"),
         "curl -sS -u admin:" + "S3cretPa55 https://shop.internal/api",
-        "word",
+        "command",
         "command_password",
     ),
     Row(
@@ -307,7 +307,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "ip",
-        ("wwww:",),
+        ("hhhh:",),
         r"[23][0-9A-Fa-f]{3}(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?(?![A-Za-z0-9_]|:[0-9A-Fa-f:])",
         "from 2a00:1450:4001:81b::200e",
         "hextet",

@@ -11,10 +11,11 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   solid   the same, if the run has 20 letters and digits
   tail    the same, if an underscore stands before 16 of them
   word    in the lowercase text; every match starts at an anchor
-  left    the same, but a match starts up to 64 characters before its anchor
-  inside  the same, but the pattern is searched for
+  command, command-p   the same, if the text has an option, or an option that starts with p
+  left    in the lowercase text; a match starts up to 64 characters before its anchor
+  inside  in the lowercase text; the pattern is searched for
   words   in the shape of words: letters, digits, _ and - are w
-  hextet  the same, if the w are a 2 or 3 and hex digits
+  hextet  in the shape of hex digits, if the first is a 2 or 3
   dash, dot, number   in the shape of numbers: any digit is 0, space and hyphen are -
   thin    in that shape, every number one digit long
   packed  in that shape, without separators
@@ -73,14 +74,14 @@ UNSEEN_SHAPES = (
 )
 LONG_NUMBER = "0" * 13
 # Anchors are tried only after something shorter that they share.
-FOLDED_GATES = (*STEMS, "bearer", "<", "@", "cookie", "curl", "mysql", "mariadb")
-TOKEN_GATES = ("sk-", "gh", "k_", "gl", "x", "A", "S")
-WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."), (":", b":"))
+FOLDED_GATES = (*STEMS, "bearer", "<", "@", "cookie")
+TOKEN_GATES = ("sk-", "gl", "gh", "k_", "x", "_", "A", "S")
+WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
+HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
 LETTERS = _classes(" ", ("n", IDENT.rstrip("_-").encode()), ("_", b"_"))
 RUN, LONG_RUN, SOLID_RUN, TAIL_RUN = "w" * 20, "w" * 33, "n" * 20, "_" + "n" * 16
-RUN_KINDS = ("run", "long", "solid", "tail")
-FEW, NEAR = 256, 8
-HEXTET = "wwww:"
+FEW, NEAR = 512, 8
+HEXTET = "hhhh:"
 
 
 class Prefilter:
@@ -90,9 +91,10 @@ class Prefilter:
         self._rows = rows
         self._secret = secret
         self._always = [rank for rank, row in enumerate(rows) if not row.anchors]
-        self._tokens: dict[int, tuple[tuple[str, Anchors], ...]] = {}
+        self._tokens = _gated(self._anchors("run", "long", "solid", "tail"), TOKEN_GATES)
         self._folded = _gated(self._anchors("word", "left", "inside"), FOLDED_GATES)
         self._words, self._paths = self._anchors("words"), self._anchors("path")
+        self._commands, self._commands_p = self._anchors("command"), self._anchors("command-p")
         self._equals = self._anchors("equals")
         self._hextets = [rank for rank, row in enumerate(rows) if row.how == "hextet"]
         self._dashed, self._dotted = self._anchors("dash"), self._anchors("dot")
@@ -123,6 +125,10 @@ class Prefilter:
                 for anchor, rank in anchors:
                     if assigns_secret(low, gate) if rank == self._secret else anchor in low:
                         rows.append(rank)
+        if " -" in low:
+            rows += _present(self._commands, low)
+            if " -p" in low:
+                rows += _present(self._commands_p, low)
         if len(text) > len(TAIL_RUN):
             words = data.translate(WORDS).decode("latin-1")
             first = words.find(RUN)
@@ -130,18 +136,18 @@ class Prefilter:
                 rows += self._tokens_in(text, data, words, first)
             if "=" in text:
                 rows += _present(self._equals, text)
-            if ":" in text and _may_be_hextet(low, words):
-                rows += self._hextets
-        elif "::" in text:
+        if ":" in text and _may_be_hextet(data, low):
             rows += self._hextets
 
         shape = data.translate(SHAPE).decode("latin-1")
         if "00-0000" in shape:
             rows += _present(self._dashed, shape)
-        dots = shape.count("0.0")
-        if dots > 1:
-            rows += _present(self._dotted, shape)
-            rows += _present(self._thin, _thinned(shape, dots))
+        dot = shape.find("0.0")
+        if dot >= 0:
+            dotted = _dotted(shape, dot)
+            if dotted:
+                rows += _present(self._dotted, dotted)
+                rows += _present(self._thin, dotted.replace("00", "0").replace("00", "0"))
         if "+" in shape and "+0" in shape:
             rows += _present(self._packed, shape.replace("-", "").replace(".", "").replace(")", ""))
         if LONG_NUMBER in shape and _may_be_card(data, shape):
@@ -160,22 +166,14 @@ class Prefilter:
         if len(text) > len(RUN) * 2:
             if "hooks" in text:
                 rows += _present(self._paths, text)
-            if ".wwwwww." in words:
-                rows += _present(self._words, words)
+            rows += _present(self._words, words)
         if len(text) > FEW:  # most runs are ids: what is near them is much less than the text
             data = _near_runs(data, words, first)
             text = data.decode("latin-1")
-        # Every payload of Claude Code holds a toolu_ id; its underscore is none of a token.
-        letters = data.replace(b"toolu_", b"toolu ").translate(LETTERS).decode("latin-1")
-        kinds = 1 | (LONG_RUN in words) << 1 | (SOLID_RUN in letters) << 2 | (TAIL_RUN in letters) << 3
-        tokens = self._tokens.get(kinds)
-        if tokens is None:  # anchors of tokens by the kinds of runs that texts have, each kind a bit
-            hows = (how for bit, how in enumerate(RUN_KINDS) if kinds >> bit & 1)
-            tokens = self._tokens[kinds] = _gated(self._anchors(*hows), TOKEN_GATES)
-        for gate, anchors in tokens:
+        for gate, anchors in self._tokens:
             if gate in text:
                 for anchor, rank in anchors:
-                    if anchor in text:
+                    if anchor in text and _has_run(self._rows[rank].how, data, words):
                         rows.append(rank)
         return rows
 
@@ -201,15 +199,15 @@ def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "tuple[tuple[str, Anch
     return tuple(groups.items())
 
 
-def _thinned(shape: str, dots: int) -> str:
-    """Where numbers meet at a dot, the shape with every number one digit long."""
-    if dots < 32:  # a few times and versions
-        pieces, at = [], shape.find("0.0")
-        while at >= 0:
-            pieces.append(shape[at : at + 14])  # 0.000.000.000
-            at = shape.find("0.0", at + 1)
-        shape = "x".join(pieces)
-    return shape.replace("00", "0").replace("00", "0")
+def _dotted(shape: str, at: int) -> str:
+    """Where numbers meet at dots, if they do so more than once."""
+    pieces = []
+    while at >= 0:
+        pieces.append(shape[max(0, at - 2) : at + 14])  # 000.000.000.000
+        if len(pieces) > 31:
+            return shape
+        at = shape.find("0.0", at + 1)
+    return "x".join(pieces) if len(pieces) > 1 else ""
 
 
 def _hides_in_escapes(text: str, low: str) -> bool:
@@ -225,6 +223,16 @@ def _hides_in_unicode(shape: str) -> bool:
     )
 
 
+def _has_run(how: str, data: bytes, words: str) -> bool:
+    if how == "run":
+        return True
+    if how == "long":
+        return LONG_RUN in words
+    # Every payload of Claude Code holds a toolu_ id; its underscore is none of a token.
+    letters = data.replace(b"toolu_", b"toolu ").translate(LETTERS).decode("latin-1")
+    return (SOLID_RUN if how == "solid" else TAIL_RUN) in letters
+
+
 def _near_runs(data: bytes, words: str, at: int) -> bytes:
     """The runs, with the few characters before them that may belong to a token."""
     pieces = []
@@ -236,13 +244,16 @@ def _near_runs(data: bytes, words: str, at: int) -> bytes:
     return b" ".join(pieces)
 
 
-def _may_be_hextet(low: str, words: str) -> bool:
-    """Whether some four characters before a colon start a global IPv6 address; most are names and times."""
-    at = words.find(HEXTET)
+def _may_be_hextet(data: bytes, low: str) -> bool:
+    """Whether some four hex digits before a colon start a global IPv6 address."""
+    if len(data) < 64 and "::" not in low and low.count(":") < 7:
+        return False  # a time
+    hexes = data.translate(HEX).decode("latin-1")
+    at = hexes.find(HEXTET)
     while at >= 0:
-        if low[at] in "23" and not low[at + 1 : at + 4].strip("0123456789abcdef"):
+        if low[at] in "23":
             return True
-        at = words.find(HEXTET, at + 5)
+        at = hexes.find(HEXTET, at + 1)
     return False
 
 

@@ -31,6 +31,7 @@ PASSES = 8  # rows that uncover each other; real texts need one
 MEMO_LONGEST = 65_536
 MEMO_ROOM = 2_000_000
 HEADERS = ("set-cookie", "cookie")  # keys whose values are redacted as these headers
+AT_ANCHORS = ("word", "command", "command-p", "left")  # rows whose matches start there
 SCHEMES = ("basic", "bearer", "bot", "digest", "token", "apikey")
 
 # Not a row: what its owner has marked stays private, whatever the settings say.
@@ -295,7 +296,7 @@ class Redactor:
             return
         judge = _judge(row.judge)
         starts = None
-        if self._anchored and row.how in ("word", "left"):
+        if self._anchored and row.how in AT_ANCHORS:
             starts = iter(_places(low or fold(text), row.anchors))
         at = 0
         while True:

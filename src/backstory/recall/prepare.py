@@ -43,7 +43,6 @@ _NOTICE_MS = 7 * 86_400_000
 _FAILURES = {
     "failed": "could not record {events}",
     "quarantined": "could not record {events}",
-    "late": "recorded {events} more than an hour late",
 }
 
 Row = dict[str, Any]

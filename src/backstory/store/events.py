@@ -56,7 +56,7 @@ class Events:
 
     def add(self, arrivals: Sequence[Arrival]) -> list[Added]:
         """Store what is new of `arrivals`, in their order; call it inside a transaction."""
-        open_sessions: dict[str, _Open] = {}
+        open_sessions: dict[tuple[str, str, str], _Open] = {}
         added = [self._add(arrival, open_sessions) for arrival in arrivals]
         self._db.executemany(
             "UPDATE sessions SET prompt_count = ?, event_count = ?, last_at = ? WHERE id = ?",
@@ -64,13 +64,15 @@ class Events:
         )
         return added
 
-    def _add(self, arrival: Arrival, open_sessions: dict[str, _Open]) -> Added:
+    def _add(self, arrival: Arrival, open_sessions: dict[tuple[str, str, str], _Open]) -> Added:
         event = arrival.event
-        native = f"{event.session}/{event.subagent}" if event.subagent else event.session
-        sid = session_id(event.agent, native)
-        session = open_sessions.get(sid)
+        who = (event.agent, event.session, event.subagent)
+        session = open_sessions.get(who)
         if session is None:
-            session = open_sessions[sid] = self._open_session(sid, native, arrival)
+            native = f"{event.session}/{event.subagent}" if event.subagent else event.session
+            session = self._open_session(session_id(event.agent, native), native, arrival)
+            open_sessions[who] = session
+        sid = session.id
         event_id = self._event_id(arrival.key, event.origin)
         row = self._db.execute("SELECT row, turn FROM events WHERE id = ?", (event_id,)).fetchone()
         if row is not None:
@@ -90,7 +92,7 @@ class Events:
     def key(self, event: Event) -> str:
         """A keyed hash of what the event is; one that ends in + stands for several equal things."""
         who = (event.agent, event.session, event.subagent, event.kind)
-        if event.kind in _KNOWN_BY_WORDS:
+        if event.kind in _KNOWN_BY_WORDS and event.native_id:
             return self._hash((*who, event.native_id, event.text), 16)
         if event.native_id:
             return self._hash((*who, event.native_id), 16)

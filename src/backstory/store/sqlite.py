@@ -27,7 +27,7 @@ from backstory.store.passages import Passages
 from backstory.store.protocol import Store
 
 log = logging.getLogger(__name__)
-BUSY_TIMEOUT_MS = 10_000
+BUSY_TIMEOUT_MS = 5_000
 KEPT_BACKUPS = 5
 # A reader that stays keeps the write-ahead log from being reused; beyond this size the writer waits for it.
 WAL_LIMIT = 256 * 1024 * 1024

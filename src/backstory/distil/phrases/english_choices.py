@@ -8,7 +8,8 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"\blet'?s\s+(?:just\s+|please\s+|not\s+|also\s+)*(?!(?:see|look|check|start|begin|understand|"
             r"talk|consider|discuss|review|try|run|test|continue|find|figure|first|take|proceed|get|"
             r"go\s+(?:ahead|through|over|back)|work|commit|push|say|think|them|explore|read|investigate|"
-            r"debug|fix|plan|verify)\b)\w+",
+            r"debug|fix|plan|verify|turn (?:our|your|to)|move (?:on|to)|capture|address|be sure|"
+            r"wait|ask|skip to|jump|focus|finish)\b)\w+",
             "let's use RS256",
         ),
         Phrase(
@@ -21,7 +22,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"\b(?:i|we)\s+(?:have |already )?(?:decided|chose|settled on|picked|opted)\b",
             "we decided on SQLite",
         ),
-        Phrase(r"\b(?:i|we)(?:'d)?\s+(?:would\s+)?(?:rather|prefer)\b", "I'd rather keep it flat"),
+        Phrase(r"\b(?:i|we)(?:'d)?\s+(?:would\s+|should\s+)?(?:rather|prefer)\b", "I'd rather keep it flat"),
         Phrase(
             r"\b(?:i|we)(?:'d| would) (?!(?:like|love|need|want|say|guess|have|be|know|ask|see|hate|expect|"
             r"think|get|appreciate|assume|never|still|also|hope|wish)\b)\w+",
@@ -66,6 +67,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"store|keep|do)\b",
             "instead of globals use a context",
         ),
+        Phrase(r"\b(?:we|i) have no (?:desire|wish|intention)\b", "we have no desire to rate them"),
         Phrase(r"^do (?:it|this|that)\b", "Do it as a follow-up, not here"),
         Phrase(r"\bwe\s+(?:use|do|don'?t|do not)\b", "we do container-first, not local"),
     ),
@@ -114,7 +116,10 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
     "reason": (
         Phrase(
             r"\b(?:because|'?cause (?:we|it|i|they|the|you|there|that|our|this|of)|cuz|bc|(?:or|"
-            r"and) else|since(?! (?:yesterday|last|then|the last|monday))|so that|so (?:we|i|it|they|"
+            r"and) else|since(?! (?:yesterday|last|then|the (?:last|update|"
+            r"upgrade|merge|release|deploy)|monday|tuesday|wednesday|thursday|friday|this (?:morning|week)|today|"
+            r"(?:i|we|you|they|he|she|somebody|someone)(?:'ve| have)? (?!(?:need|want|decid|agre|promis)\w*)"
+            r"(?:\w+ed|made|did|put|set|ran|went|took|wrote|built|began|got)\b))|so that|so (?:we|i|it|they|"
             r"the|you) (?:can|do|don|does|won|will|are|is|only|never|have|get|keep|stay)|as (?:it|we|they|"
             r"you|i) (?:is|are|was|were|has|have|can|do|does|need|already|only|don|will|won)|as (?:it'?s|"
             r"that'?s|this is|there'?s)\b|due to|"
@@ -175,8 +180,9 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"lean(?: towards?)?)|i'd (?:leave|keep|use|stay|drop|avoid|not|rather|stick|pick|take|"
             r"choose|start|put|make|"
             r"do|move|skip)|my (?:recommendation|suggestion|proposal|instinct)|(?:is|"
-            r"seems(?: like)?|looks like) the (?:best|cleanest|simplest|right) (?:fit|approach|option|"
-            r"choice|way|path))\b",
+            r"seems(?: like)?|looks like) (?:clearly |probably |definitely )?the (?:best|cleanest|simplest|"
+            r"right|safest) (?:fit|fix|approach|option|choice|way|path|one|call)|is (?:sufficient|all (?:we|"
+            r"you) need))\b",
             "I'd recommend option 1",
         ),
     ),

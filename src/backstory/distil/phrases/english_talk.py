@@ -46,12 +46,13 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"^(?!\w+ \w+ \w+ed[.!]?$)(?:no|never|without|zero)\s+(?!(?:idea|problem|worries|way|one|"
             r"luck|clue|rush|hurry|"
             r"longer|doubt|matter|sure|yet|now|today|bad|that|this|it|really|need|wonder|thanks|questions?|"
-            r"much|too|so|more|less|because|if|when|what|why|how|i|we|you|in|on|at)\b)[\w`'\"]",
+            r"much|too|so|more|less|because|if|when|what|why|how|i|we|you|in|on|at|man|dude|mate|bro|sir|reason|"
+            r"concern|point|changes?)\b)[\w`'\"]",
             "no new dependency",
         ),
         Phrase(r"^(?!.*\?).{3,70}\b(?:please|pls)\b", "sample sd please"),
         Phrase(r"^(?!.*\?).{3,50}\bonly[.!]?$", "hard delete only"),
-        Phrase(r"^(?:please |pls )not [a-z`]", "please not regex"),
+        Phrase(r"^(?:please |pls )not [\w`]", "please not regex"),
         Phrase(r"^(?:rather|better) (?:in|on|at|with|as|not|to|the|an?|by|via)\b", "rather in the bucket"),
         Phrase(
             r"^we (?!(?:are|were|have|had|can|could|get|got|see|saw|know|knew|think|thought|did|do|"
@@ -143,9 +144,12 @@ TALK: dict[str, tuple[Phrase, ...]] = {
     ),
     "chore": (
         Phrase(
-            r"^(?:(?:can|could|would|will) you|don'?t|do not|never|only|just|go and|please|pls|now|then|"
-            r"first|"
-            r"start(?: by| with)?|try(?: to)?|continue|let'?s|lets)?\s*\b(?:run|rerun|re-run|show|look|"
+            r"^(?:(?:(?:can|could|would|will) you|don'?t|do not|never|only|just|go and|please|pls|now|then|"
+            r"first|also|and|but|(?:we |i |you |they )?(?:still |really )?(?:need|want|have|should|must)(?: to)?|"
+            r"(?:we'?re|we are) (?:going|about) to|go ahead and|be sure to|make sure to|"
+            r"start(?: by| with)?|try(?: to)?|continue|let'?s|lets)[\s.]*)*\b(?:run|rerun|re-run|show|look|"
+            r"execute|reread|re-read|audit|evaluate|assess|talk|discuss|capture|be sure|an? (?:audit|review|"
+            r"plan|look|summary)|redo|make (?:the|these|those|all) (?:\w+ )?(?:changes?|edits?)|"
             r"check|"
             r"explain|describe|tell|commit|push|pull|test|review|investigate|research|find|search|see|"
             r"ask|wait|"
@@ -163,7 +167,8 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"have a look|"
             r"write (?:[\w-]+ ){0,3}?(?:tests?|summary|commit|message|docs?|report|into|down|it)|"
             r"add (?:[\w-]+ ){0,3}?(?:tests?|test cases?|docs?|comments?|logging|prose)|"
-            r"update (?:the |all |our )*(?:docs?|readme|tests?|changelog)|leave (?:it|that|this|me)|"
+            r"update (?:the |all |our )*(?:docs?|readme|tests?|changelog)|leave (?:it|that|this|"
+            r"me)(?= (?:there|to|with|alone)\b|[.!]?$)|"
             r"(?:use|spawn|launch|start) (?:an?|the|your|some|more|several|two|"
             r"three)? ?(?:sub-?)?(?:agents?|"
             r"tools?|skills?|web ?search|gh|plan mode|mcp\w*|todo list))\b",
