@@ -49,6 +49,17 @@ def workers(house: House) -> list[int]:
     return found
 
 
+def at_work(house: House) -> list[int]:
+    """Those of them that have the database open."""
+    found = []
+    for pid in workers(house):
+        with contextlib.suppress(OSError):
+            opened = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+            if str(house.home.database) in opened:
+                found.append(pid)
+    return found
+
+
 def state(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
@@ -92,7 +103,14 @@ class TestStartedByHooks:
         assert not house.home.database.exists()
 
     def test_many_hooks_at_once_give_one_worker_and_every_event_once(self, house: House) -> None:
-        """CMEM-33, MEMORIA-31."""
+        """CMEM-33, MEMORIA-31: whoever works has the database open, and stays for a while."""
+        house.sets("worker.linger_seconds", "30")
+        worked: set[int] = set()
+
+        def all_is_stored() -> bool:
+            worked.update(at_work(house))
+            return not house.spooled() and bool(worked) and set(workers(house)) <= set(at_work(house))
+
         stories = [house.session() for _ in range(4)]
         command = house.command("Stop")
         processes = []
@@ -101,8 +119,11 @@ class TestStartedByHooks:
                 process = subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE)
                 send(process, story.payload("Stop", prompt_id=f"p{n}", last_assistant_message=f"Done {n}."))
                 processes.append(process)
-        assert [process.wait(30) for process in processes] == [0] * 16
-        eventually("everything is at rest", lambda: at_rest(house), 20)
+        assert [process.wait(60) for process in processes] == [0] * 16
+        eventually("everything is stored and nobody else is about to begin", all_is_stored, 60)
+        assert len(worked) == 1
+        os.kill(worked.pop(), signal.SIGKILL)
+        eventually("no worker is left", lambda: not workers(house), 10)
         for story in stories:
             said = sorted(e.text for e in house.events(story) if e.text)
             assert said == [f"Done {n}." for n in range(4)]
@@ -158,6 +179,14 @@ class TestSingle:
             assert sorted(house.home.root.rglob("*")) == before
         assert start(house).wait(30) == 0
         assert house.spooled() == []
+
+    def test_one_that_lost_the_race_for_the_lock_leaves_the_work_to_the_other(self, house: House) -> None:
+        """CMEM-33: both found it free; the lock decides, not the look at it."""
+        house.session().prompts("go")
+        with lock(house.home.worker_lock):
+            assert shift.run(house.home, linger=0) == 0
+            assert len(house.spooled()) == 1
+            assert not house.home.database.exists()
 
     def test_a_glance_of_status_does_not_send_it_away(
         self, house: House, monkeypatch: pytest.MonkeyPatch

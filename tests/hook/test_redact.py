@@ -395,6 +395,23 @@ for unit in named + units:
 """
 
 
+def test_a_key_that_a_patch_gives_line_by_line_goes_as_a_whole() -> None:
+    # CCE-66: the structuredPatch of an edit holds one string a line
+    lines = [
+        " # keys",
+        "+-----BEGIN RSA PRIVATE KEY-----",
+        "+MIIEpAIBAAKCAQEAxyzPEMSECRETBODYabcdef",
+        "+QQQQPEMLINE2secretsecret",
+        "+-----END RSA PRIVATE KEY-----",
+        " x = 1",
+    ]
+    clean = str(Redactor().redact_json({"structuredPatch": [{"oldStart": 1, "lines": lines}]}))
+    assert "PEMSECRETBODY" not in clean
+    assert "PEMLINE2" not in clean
+    assert "# keys" in clean
+    assert "x = 1" in clean
+
+
 def test_a_megabyte_of_anything_hostile_does_not_hang() -> None:
     try:
         subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, check=True, timeout=60)

@@ -139,3 +139,36 @@ def test_the_worker_starts_without_a_window_and_without_our_pipes(
     assert started["stdin"] == started["stdout"] == started["stderr"] == subprocess.DEVNULL
     assert started["close_fds"] is True
     assert started["env"]["BACKSTORY_GUARD"] == "1"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="looks at descriptors through /proc")
+def test_a_worker_that_cannot_be_started_leaves_nothing_open_and_is_logged(
+    agent: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # MEMORIA-21
+    def descriptors() -> dict[str, str]:
+        folder = "/proc/self/fd"
+        return {
+            fd: os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder) if os.path.exists(f"{folder}/{fd}")
+        }
+
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "gone" / "python"))
+    before = descriptors()
+    with pytest.raises(FileNotFoundError) as failure:
+        windows.start_worker(str(agent.home))
+    assert descriptors() == before
+    assert "gone" in str(failure.value)  # the traceback is kept until here: no frame of it held a file open
+
+
+def test_the_agent_hears_nothing_of_a_worker_that_cannot_be_started(agent: Agent) -> None:
+    # MEMORIA-21
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from backstory.hook import __main__ as hook\n"
+        "sys.executable = '/nonexistent/python'; hook.main(['capture', sys.argv[2], 'claude-code', 'Stop'])"
+    )
+    source = str(Path(spool.__file__).parent.parent.parent)
+    argv = [sys.executable, "-I", "-S", "-c", code, source, str(agent.home)]
+    done = subprocess.run(argv, input=b"{}", capture_output=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert agent.payloads() == [b"{}"]
+    assert "FileNotFoundError" in (agent.home / "logs" / "hook.log").read_text()

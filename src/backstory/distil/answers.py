@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from backstory.distil import phrases
+from backstory.distil.agreed import RECOMMEND, approved, own_list
 from backstory.distil.choices import Before
 from backstory.distil.prose import content_words, sentences, shorten, subject
 from backstory.distil.reasons import MERIT, Read
 from backstory.distil.story import Said, Turn
 from backstory.model import Draft, MemoryKind
 
-RECOMMEND = phrases.Rule("recommend")
-APPROVAL = phrases.Rule("approval")
+FILLER = phrases.Rule("filler")
+CHORE = phrases.Rule("chore")
 REASON = phrases.Rule("reason")
 OFFER = phrases.Rule("offer")
 
@@ -64,6 +65,11 @@ _ONE = re.compile(
 )
 _REPLY = re.compile(r"^\s*([1-9])[.):]\s+(\S.{1,300})$", re.MULTILINE)
 _YES = re.compile(r"(?:yes|yup|yeah|yep|ok|sure|no|ja|nein|oui|non|sí)\b", re.IGNORECASE)
+#: How things went, and a go-ahead that names nothing: neither chooses.
+_STATUS = re.compile(
+    r"\b(?:works?|worked|working|done|fixed|passe[sd]|ready|installed|updated|deployed|merged)\W*$", re.IGNORECASE
+)
+_BARE = re.compile(r"^\W*\w+ (?:it|them|those|these|that|this|all)(?: all)?\W*$", re.IGNORECASE)
 _ASKED = re.compile(r"^(.{3,400}?)\n→ (.{1,400})$", re.MULTILINE)
 
 
@@ -88,7 +94,7 @@ class Offers:
         tail = text.rstrip()[-TAIL:]
         offered = tail.endswith(("?", "？")) or bool(OFFER.search(tail) or RECOMMEND.search(tail))
         numbers = {key for options in self.options for key in options}
-        return Before(offered or bool(numbers), content_words(text), frozenset(numbers))
+        return Before(offered or bool(numbers), content_words(text), frozenset(numbers), offered)
 
     def reason_for(self, choice: str) -> str:
         """Why, in the assistant's words, when the user only agreed: the recommendation on the same thing."""
@@ -114,7 +120,10 @@ class Offers:
             and content_words(text[refused.end() :])
         ):
             return Read(f"{asked} → {text}", following)
-        for options in self.options[:1]:
+        asked = next((s.text for s in reversed(sentences(self.last.text)) if s.text.endswith("?")), "")
+        if CHORE.match(text) or _STATUS.search(text) or (_BARE.match(text) and not MERIT.search(following)):
+            return None  # a go-ahead or a report, and no choice
+        for options in self.options[:1] if self.before().asked else ():
             named = [option for option in options.values() if words & content_words(option)]
             if len(named) == 1 and not text.endswith("?"):
                 return Read(f"{shorten(named[0], 160)} → {text}", following)
@@ -122,9 +131,9 @@ class Offers:
             text.endswith(("?", "？", ":"))
             or not words
             or not (tail.endswith(("?", "？")) or _EITHER.search(tail))
+            or FILLER.search(asked)
         ):
             return None
-        asked = next((s.text for s in reversed(sentences(self.last.text)) if s.text.endswith("?")), "")
         if _OR.search(tail) and words & content_words(tail):
             return Read(text, following if MERIT.search(following) else f"asked: {shorten(asked, 160)}")
         listed = [s.text for s in sentences(self.last.text) if s.bullet]
@@ -151,7 +160,12 @@ def answered(turn: Turn, offers: Offers) -> Iterator[Draft]:
     if not turn.ask or offers.last is None:
         return
     sources = (offers.last.id, turn.ask_id)
-    for choice, reason in (*_picked(turn.ask, offers), *_approved(turn.ask, offers.last)):
+    told = (
+        *_picked(turn.ask, offers),
+        *approved(turn.ask, offers.last, offers.options[0] if offers.options else {}),
+        *own_list(turn.ask, offers.last),
+    )
+    for choice, reason in told:
         yield _draft(choice, reason, turn.at, sources, turn.number)
 
 
@@ -212,21 +226,3 @@ def _picks(ask: str, options: Options) -> tuple[list[str], str]:
     if rest.strip()[:1].isalnum() and not (one.group("verb") or one.group("word")):
         return [], ""  # "a test would help" answers nothing
     return [one.group("pick").upper()], rest.strip(" .,;:)!-–—")
-
-
-def _approved(ask: str, before: Said) -> Iterator[tuple[str, str]]:
-    """The user agreed to what the assistant had recommended."""
-    head, _, rest = ask.partition(",")
-    if len(ask) > 80 or not (APPROVAL.match(ask) or (rest and APPROVAL.match(head))):
-        return
-    about = content_words(rest) if not APPROVAL.match(ask) else frozenset[str]()
-    for sentence in reversed(sentences(before.text)):
-        if about and not about & content_words(sentence.text):
-            continue
-        if not sentence.text.endswith(("?", ":")) and RECOMMEND.search(sentence.text):
-            cue = REASON.search(sentence.text)
-            if cue is not None and cue.start() >= 8:
-                yield sentence.text[: cue.start()].strip(" ,;–—-:("), sentence.text[cue.start() :]
-            else:
-                yield sentence.text, "recommended, and the user agreed"
-            return

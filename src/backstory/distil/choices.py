@@ -17,6 +17,7 @@ from backstory.distil.reasons import (
     CONTRAST,
     DIRECTIVE,
     OPENER,
+    OWN_PLAN,
     REASON,
     SO,
     USER_CHOICE,
@@ -39,6 +40,7 @@ LOST, REFUSED = 2, 2  # an alternative that lost; a "no" to what the assistant d
 ANSWER, PICK = 1, 3  # taking up words of an offer; naming its number
 ENOUGH = 6
 
+OWN = 12  # where in "I'll take the second" the choice may begin
 LONGEST = 600  # characters of a sentence that somebody wrote by hand
 #: What would happen else, and what for: said of what shall be, not of what is.
 _COUNTER = re.compile(
@@ -53,11 +55,15 @@ _RATHER = re.compile(
     re.IGNORECASE,
 )
 _PROBLEM = re.compile(
-    r"\b(?:problem|issue|bug|error|fails?|failed|broken|wrong|because of|i (?:was|am|made|meant|think|"
+    r"\b(?:problem|issue|bug|error|fails?|failed|broken|wrong|because of|i'?m|i (?:was|am|made|meant|think|"
     r"did|got|get|see)|"
     r"it'?s called|fehler|liegt)\b",
     re.IGNORECASE,
 )
+#: What has happened or is so already: a clause behind it tells what follows, not what would follow.
+_FACT = re.compile(r"\b(?:already|schon|bereits|ya|déjà)\b", re.IGNORECASE)
+_SUPPOSES = re.compile(r"(?:if|when|since|because|as soon as|without|wenn|falls)\b", re.IGNORECASE)
+_PLEASE = re.compile(r"(?:please|pls) not\b", re.IGNORECASE)
 _THEREFORE = re.compile(r"(?:hence|therefore|thus|deshalb|daher)[,\s]+$", re.IGNORECASE)
 _DECIDED = re.compile(r"decided|settled on|agreed on|entschieden|beschlossen|décidé|decidido", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？](?:[\s)\"'”*]|$)")
@@ -80,6 +86,7 @@ class Before:
     offered: bool = False
     words: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    asked: bool = False
 
 
 def read_choice(sentence: Sentence, around: Around, before: Before, refused: bool) -> Read | None:
@@ -90,8 +97,10 @@ def read_choice(sentence: Sentence, around: Around, before: Before, refused: boo
     opener = OPENER.match(text)
     start = opener.end() if opener else 0
     strong = _strongest(text)
+    if OWN_PLAN.match(text[start:]) and (strong is None or strong.start() > start + OWN):
+        return None
     weight, at, end = _choice(text, start, strong)
-    if not weight or CHORE.match(text[at:]) or TENTATIVE.search(text):
+    if not weight or _chore(text[at:]) or TENTATIVE.search(text):
         return None
     plain = strong is not None and _PLAIN.match(strong.group(0)) is not None
     refused = refused or REFUSAL.match(text) is not None
@@ -109,6 +118,15 @@ def read_choice(sentence: Sentence, around: Around, before: Before, refused: boo
         weight += PICK if named & before.numbers else ANSWER if overlap else 0
     read, reason = reason_of(text, end, around, plain)
     return _resolved(read, around.previous) if weight + reason >= ENOUGH else None
+
+
+def _told(text: str) -> bool:
+    return TROUBLE.search(text) is not None or _FACT.search(text) is not None
+
+
+def _chore(text: str) -> bool:
+    opener = OPENER.match(text)
+    return CHORE.match(text) is not None or (opener is not None and CHORE.match(text[opener.end() :]) is not None)
 
 
 def _resolved(read: Read, previous: str) -> Read | None:
@@ -132,7 +150,7 @@ def _strongest(text: str) -> re.Match[str] | None:
 
 def _choice(text: str, start: int, strong: re.Match[str] | None) -> tuple[int, int, int]:
     """How firmly something is chosen, and where the words that do so begin and end."""
-    clauses = [start, *(cut.end() for cut in CLAUSE.finditer(text, start))]
+    clauses = [start, *([0] if _PLEASE.match(text) else []), *(cut.end() for cut in CLAUSE.finditer(text, start))]
     if strong is not None:
         at = max((clause for clause in clauses if clause <= strong.start()), default=strong.start())
         return WEAK if _PLAIN.match(strong.group(0)) else STRONG, at, strong.end()
@@ -146,13 +164,13 @@ def _choice(text: str, start: int, strong: re.Match[str] | None) -> tuple[int, i
         if (
             DIRECTIVE.match(text[at:])
             and not CHORE.match(text[at:])
-            and (at == start or not NEGATED.match(text[at:]))
+            and (at <= start or not (NEGATED.match(text[at:]) or _SUPPOSES.match(text)))
         ):
             return WEAK, at, at + 3
     counter, contrast = _COUNTER.search(text), _RATHER.search(text)
     if contrast is not None and (counter or REASON.search(text) or implied(text, contrast.end())):
         return (0, 0, 0) if _PROBLEM.search(text) else (WEAK, start, start + 3)
-    if counter is not None and counter.start() > 12 and not TROUBLE.search(text[: counter.start()]):
+    if counter is not None and counter.start() > 12 and not _told(text[: counter.start()]):
         return WEAK, start, start + 3
     verdict = VERDICT.search(text)
     return (WEAK, verdict.start(), verdict.end()) if verdict is not None else (0, 0, 0)

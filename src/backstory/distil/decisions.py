@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from backstory.distil import phrases
+from backstory.distil.agreed import agreed
 from backstory.distil.answers import RECOMMEND, Offers, answered
 from backstory.distil.choices import TENTATIVE, Before, read_choice
+from backstory.distil.pasted import own_words
 from backstory.distil.prose import Sentence, content_words, once, sentences, shorten, subject
 from backstory.distil.reasons import CONTRAST, REASON, Around, Read, split_reason
 from backstory.distil.story import Story, Turn
@@ -24,6 +26,7 @@ REFUSAL = phrases.Rule("refusal")
 REVERSAL = phrases.Rule("reversal")
 DELEGATE = phrases.Rule("delegate")
 
+BRIEF = 300  # characters of a prompt that only answers
 LONG = 1_500  # characters of a prompt that is partly pasted
 EDGE = 6  # so many sentences at either end of a long prompt are read
 
@@ -32,6 +35,7 @@ _FIRM = re.compile(
 )
 _CALLED = re.compile(r"\bdecisions?(?: (?:made|taken|locked in|confirmed))?\s*:\s+(?=\S)", re.IGNORECASE)
 _DOCUMENT = re.compile(r"^#{1,4} \S", re.MULTILINE)
+_RHETORIC = re.compile(r"why (?:did|would|do|are) you\b.{0,40}\?$", re.IGNORECASE)
 _ITEM = re.compile(r" [—–-] |[:：]\s+")
 
 
@@ -83,7 +87,7 @@ def _draft(read: Read, who: str, event_id: str, at: int, turn: int) -> Draft:
 
 def _users(turn: Turn, offers: Offers) -> Iterator[Draft]:
     """The decisions in a prompt. Of a pasted plan or review only what it calls a decision counts."""
-    found: Sequence[Sentence] = sentences(turn.ask)
+    found: Sequence[Sentence] = sentences(own_words(turn.ask))
     document = _DOCUMENT.search(turn.ask) is not None
     before = offers.before() if not document else Before()
     edge = EDGE if len(turn.ask) > LONG else len(found)  # people write around what they paste
@@ -95,10 +99,13 @@ def _users(turn: Turn, offers: Offers) -> Iterator[Draft]:
         if listed is not None or document or number == used or edge <= number < len(found) - edge:
             continue
         previous = found[number - 1].text if number else ""
-        following = found[number + 1].text if number + 1 < len(found) else ""
+        after = [s.text for s in found[number + 1 : number + 3]]
+        following = after[-1] if after and _RHETORIC.match(after[0]) else "".join(after[:1])
         around = Around(previous, following, len(found) - refused == 2)
         read = read_choice(sentence, around, before, refused)
         if read is None and number == 0:
+            read = agreed(sentence.text, following, offers.last)
+        if read is None and number == 0 and len(turn.ask) < BRIEF:
             read = offers.short_answer(sentence.text, following)
         refused = number == 0 and len(sentence.text) < 12 and REFUSAL.match(sentence.text) is not None
         if read is not None:

@@ -20,7 +20,7 @@ OWN_PLAN = phrases.Rule("own_plan")
 
 EXPLICIT, IMPLIED = 4, 4  # a "because"; a clause behind the choice that states how things are
 HINTED = 2  # such a clause without a clear verb: it may be a list
-MERITED, STATED = 4, 1  # the next sentence, if it praises or blames; if it does not
+MERITED, FAINT, STATED = 4, 2, 1  # the next sentence, if it praises or blames; if it may do so; if not
 ALONE = 4  # the next sentence, if the prompt holds nothing but the two
 BEFORE = 2  # the sentence before
 
@@ -52,6 +52,21 @@ _VERB = re.compile(
 )
 _SUBJECT = re.compile(
     r"(?:somebody|someone|nobody|everybody|they|it|we|you|the|this|that|there) \w", re.IGNORECASE
+)
+#: Words that may judge and mostly do not: a neighbour with none but these is hardly a reason.
+_FAINT = re.compile(
+    r"\b(?:not|no|needs?|it (?:is|was|has|would|will)|it's|they're|must|us|we (?:get|had|can|have|only)|only|"
+    r"same|would|asked|already|every|again|at least|up to|don'?t|doesn'?t|nothing|clear|nicht|kein\w*|nur|"
+    r"wieder)\b",
+    re.IGNORECASE,
+)
+#: A sentence that goes on with the task, or tells what the speaker did, gives no reason for the one before.
+_GOES_ON = re.compile(
+    r"(?:then|also|and|in particular|for (?:each|example|now)|go|have|use|add|put|make|show|let'?s|give|need|"
+    r"can have|now|once|after|presumably|obviously|we (?:should|want|need|also|don'?t want)|you (?:should|need)|"
+    r"i (?:also|ran|tested|tried|installed|did|want|need|added)|last one|next|here(?:'s| is)|see|dann|"
+    r"außerdem)\b",
+    re.IGNORECASE,
 )
 
 
@@ -98,11 +113,11 @@ def reason_of(text: str, end: int, around: Around, plain: bool) -> tuple[Read, i
 def _neighbour(text: str, around: Around) -> tuple[Read, int]:
     """A reason outside the sentence, or the alternative that lost."""
     previous, following = around.previous, around.following
-    if states(following):
-        if REASON.search(following) or MERIT.search(following):
-            return Read(text, following, ahead=True), MERITED
-        return Read(text, following, ahead=True), ALONE if around.alone else STATED
-    if states(previous) and (REASON.search(previous) or MERIT.search(previous)):
+    if states(following) and not _GOES_ON.match(following):
+        faint = FAINT if MERIT.search(following) else STATED
+        weight = MERITED if judges(following) else ALONE if around.alone else faint
+        return Read(text, following, ahead=True), weight
+    if states(previous) and judges(previous):
         return Read(text, previous), BEFORE
     contrast = CONTRAST.search(text)
     head = text[: contrast.start()].strip(" ,;") if contrast is not None else ""
@@ -119,6 +134,16 @@ def implied(text: str, end: int) -> Read | None:
         if len(clause) > 12 and states(clause) and not CONTRAST.match(text[cut.start() :].lstrip()):
             return Read(text[: cut.start()], clause)
     return None
+
+
+def goes_on(text: str) -> bool:
+    """Whether a sentence goes on with the task."""
+    return _GOES_ON.match(text) is not None
+
+
+def judges(text: str) -> bool:
+    """Whether a sentence gives a cause, or plainly praises or blames."""
+    return REASON.search(text) is not None or MERIT.search(_FAINT.sub(" ", text)) is not None
 
 
 def states(text: str) -> bool:

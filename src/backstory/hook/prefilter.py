@@ -238,8 +238,11 @@ def _near_runs(data: bytes, words: str, at: int) -> bytes:
     pieces = []
     while at >= 0:
         end = words.find(" ", at)
-        end = end if end >= 0 else len(words)
-        pieces.append(data[max(0, at - NEAR) : end])
+        start = at - NEAR if at > NEAR else 0
+        if end < 0:
+            pieces.append(data[start:])
+            break
+        pieces.append(data[start:end])
         at = words.find(RUN, end)
     return b" ".join(pieces)
 

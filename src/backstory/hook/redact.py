@@ -140,6 +140,9 @@ class Redactor:
                 new = self._leaf(item, kind)
                 changed = changed or new is not item
             elif isinstance(item, list | tuple):
+                lines = self._block(item)
+                changed = changed or lines is not item
+                item = lines
                 new = [None] * len(item)
                 told = kind
                 for index, child in enumerate(item):
@@ -167,6 +170,16 @@ class Redactor:
         return data if clean is text else clean.encode("utf-8", "surrogateescape")
 
     # --- JSON -----------------------------------------------------------------------------------------
+
+    def _block(self, items: "list[Any] | tuple[Any, ...]") -> "list[Any] | tuple[Any, ...]":
+        """A text given line by line, as a patch is: a private key in it goes as a whole."""
+        if not any(isinstance(item, str) and "PRIVATE KEY" in item for item in items):
+            return items
+        if not all(isinstance(item, str) for item in items):
+            return items
+        text = "\n".join(map(str, items))
+        clean = self.redact(text)
+        return items if clean is text else [*clean.split("\n")]
 
     def _key(self, name: str) -> tuple[str, str]:
         known = self._keys.get(name)

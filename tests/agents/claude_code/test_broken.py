@@ -118,15 +118,22 @@ def test_the_interpreter_is_gone(bare_agent: Claude, tmp_path: Path, how: str) -
     if how == "moved":
         aside.rename(interpreter)
         brief = look_around(agent).brief
-        assert "greeting.py" in brief
-        assert "farewell.py" in brief, "capture needs no interpreter, so nothing was lost meanwhile"
     else:
-        look_around(agent)
+        assert look_around(agent).brief == ""
+        agent.memory.python = sys.executable
+        agent.memory.install("claude-code")
+        brief = look_around(agent).brief
+    assert "greeting.py" in brief
+    assert "farewell.py" in brief, "capture needs no interpreter, so nothing was lost meanwhile"
 
 
 def test_no_hook_can_fork(remembering: Claude) -> None:
+    allowed = remembering.settings.read_text()
     forbid_forks(remembering.settings)
-    add_farewell(remembering)
+    assert add_farewell(remembering).brief == ""
+
+    remembering.settings.write_text(allowed)
+    assert "greeting.py" in look_around(remembering).brief
 
 
 def needs_mounts(agent: Claude) -> None:

@@ -50,6 +50,7 @@ def test_cmem_7_after_kill_9_no_worker_is_left(agent: Claude) -> None:
     killed_in_mid_turn(agent)
 
     agent.memory.rests()
+    assert "schema.py" in look_around(agent).brief
 
 
 # CMEM-32
@@ -63,3 +64,4 @@ def test_cmem_32_a_working_agent_collects_no_zombies(agent: Claude) -> None:
     finally:
         working.kill()
         working.communicate()
+    assert "schema.py" in look_around(agent).brief

@@ -120,7 +120,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"upgrade|merge|release|deploy)|monday|tuesday|wednesday|thursday|friday|this (?:morning|week)|today|"
             r"(?:i|we|you|they|he|she|somebody|someone)(?:'ve| have)? (?!(?:need|want|decid|agre|promis)\w*)"
             r"(?:\w+ed|made|did|put|set|ran|went|took|wrote|built|began|got)\b))|so that|so (?:we|i|it|they|"
-            r"the|you) (?:can|do|don|does|won|will|are|is|only|never|have|get|keep|stay)|as (?:it|we|they|"
+            r"the|you) (?:can|do|don|does|won|will|are|is|only|never|have|get|keep|stay|must|has)|as (?:it|we|they|"
             r"you|i) (?:is|are|was|were|has|have|can|do|does|need|already|only|don|will|won)|as (?:it'?s|"
             r"that'?s|this is|there'?s)\b|due to|"
             r"(?<!want )(?<!need )(?<!like )(?<!going )(?<!have )(?<!has )(?<!try )"
@@ -188,7 +188,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
     ),
     "approval": (
         Phrase(
-            r"^\W*(?:(?:ok(?:ay)?|yes|yep|yup|yeah|sure|agreed|perfect|great|good|sounds good|makes sense|"
+            r"^\W*(?:(?:y|ok(?:ay)?|yes|yep|yup|yeah|sure|agreed|perfect|great|good|sounds good|makes sense|"
             r"go (?:ahead|for it)|do (?:it|that)|let'?s do (?:it|that|this)|i agree|please|"
             r"your way is fine|works for me|fine by me|fine with me|agree|proceed with that|exactly|"
             r"right)\W*){1,3}$",

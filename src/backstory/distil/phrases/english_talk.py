@@ -73,7 +73,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"which|"
             r"if|thanks|and|or|but|because|since|as|after|before|with|in|on|at|for|from|to|not|nothing|"
             r"something|everything|cause|cuz|than|only|just|even|plus|except|same|such|like|still|also|"
-            r"now|then|maybe|both|no|yes)\b)[a-z-]+(?<![^s]s)(?<!ed)(?<!ing) "
+            r"now|then|maybe|both|no|yes|of|about|by|into|over|between|next|last|first|got|hm+|one|see|y|yup)\b)[a-z-]+(?<![^s]s)(?<!ed)(?<!ing) "
             r"(?:the|an?|it|them|this|that|these|those|all|any|our|my|your|its|their|every|each|one|two|"
             r"`)\b",
             "cap the page size",
@@ -136,7 +136,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"insists?|requires?|costs?|expects?|waste|wasted|pointless|useless|redundant|same|"
             r"last (?:time|"
             r"year|week|month)|bites?|bit us|burn(?:ed|t)|legacy|deprecated|preferred|standard|readable|"
-            r"maintain\w*|at least|at most|up to|per (?:second|minute|hour|day)|\d+ ?(?:k|m|mb|gb|kb|ms|"
+            r"simply|simple|single|horrible|terrible|just|meant to|maintain\w*|at least|at most|up to|per (?:second|minute|hour|day)|\d+ ?(?:k|m|mb|gb|kb|ms|"
             r"users|rows|lines|times|billion|million|thousand|hours|minutes|seconds|days))\b",
             "that's not important",
         ),

@@ -52,7 +52,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "opener": (
         Phrase(
-            r"^(?:(?:ja|nein|nee|gut|ok(?:ay)?|also|dann|und|aber|bitte|super|alles klar|danke|passt|"
+            r"^(?:(?:hm+|ja|nein|nee|gut|ok(?:ay)?|also|dann|und|aber|bitte|super|alles klar|danke|passt|"
             r"hm+|doch|"
             r"für (?:die )?\S+|zu \d)\b[\s,.:;!…-]+)+",
             "nein, dann lieber so",
@@ -63,7 +63,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"^(?:lieber |besser |immer |nur |bitte |erst |einfach )*(?:nimm|verwende|benutze?|nutze?|"
             r"bleib|lass|"
-            r"mach|leg|setz|wirf|entferne?|lösche?|ersetze?|nenne?|behalte?|pack|schreib|speicher|"
+            r"mach|stell|leg|setz|wirf|entferne?|lösche?|ersetze?|nenne?|behalte?|pack|schreib|speicher|"
             r"nehmen wir|"
             r"erst|nur|lieber|besser|keine?n?|nicht|nie|ohne)\b",
             "keine neue Abhängigkeit",
