@@ -30,10 +30,10 @@ docs:  ## generated pages: commands, settings, behaviours
 	@$(DEV) run python tools/docs.py
 
 bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA names the data folder
-	@$(DEV) run python -m bench.hooks
-	@$(DEV) run python -m bench.drain
-	@$(DEV) run python -m bench.redact
-	@$(DEV) run python -m bench.distil.run
+	@$(DEV) run python bench/hooks.py
+	@$(DEV) run python bench/drain.py --big
+	@$(DEV) run python bench/redact.py
+	@$(DEV) run python bench/distil/run.py
 
 clean:
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache

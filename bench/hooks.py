@@ -3,9 +3,9 @@
     python bench/hooks.py [--rounds 40] [--json]
 
 Each round runs every case once, through `sh -c` with the command that `install` registers, so that noise
-hits all alike; medians are compared. The answering hook finds a prepared brief and 200 events of 4 kB in
-the spool, and its answer is checked for them. The worker that it starts finds its lock held and ends; the
-next case waits for that, as it would disturb it.
+hits all alike; medians are compared. The answering hook works on a home with 100,000 memories stored and
+200 events of 4 kB in the spool, and its answer is checked for them. The worker that it starts finds its lock
+held and ends; the next case waits for that, as it would disturb it.
 """
 
 import argparse
@@ -18,23 +18,28 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from backstory.atomic import lock, write_atomic
+from backstory.atomic import lock
 from backstory.capture.hookfiles import write_hook_files
 from backstory.hook import spool
 from backstory.hook.command import hook_command
-from backstory.hook.identity import project_id, resolve, session_id
+from backstory.hook.identity import project_id, resolve
+from backstory.model import Draft, Event, Kind, MemoryKind, Project, Tier, Where
+from backstory.paths import Home
+from backstory.recall import prepare
+from backstory.store import open_store
+from backstory.store.protocol import Arrival
 
 CLAUDE_MEM_MS = 624.0  # its capture hook, measured on the machine that the design was made on
 EVENTS = 200
 EVENT_BYTES = 4_096
-ROWS = {"left_off": 1, "open": 6, "decisions": 5, "failed": 10, "commands": 8, "others": 5, "prefs": 6}
+MEMORIES = 100_000
+SESSIONS = 1_000
+KINDS = tuple(kind for kind in MemoryKind if kind is not MemoryKind.CHECKPOINT)
 WORKER_SECONDS = 0.4
-
-Prepare = Callable[[Path, Path], None]
 
 
 class Case:
@@ -113,36 +118,39 @@ def leave_events(home: Path, project: Path) -> None:
         os.utime(path, (time.time() - EVENTS + number,) * 2)
 
 
-def prepare_brief(home: Path, project: Path) -> None:
-    """Write the project's prepared file as the worker would, in a realistic size."""
-    identity = project_id(resolve(str(project)).identity)
+def store_memories(home: Path, project: Path) -> None:
+    """Store 100,000 memories in a thousand sessions, and prepare the brief as the worker does."""
+    place = resolve(str(project))
+    shop = Project(project_id(place.identity), place.identity, place.name, place.root, 1)
     now = time.time_ns() // 1_000_000
-    rows = [
-        {
-            "id": f"m{abs(hash((section, number))):016x}"[:17],
-            "section": section,
-            "text": f"{section} {number}: the discount is rounded once per order; each line alone lost cents",
-            "at": now - number * 3_600_000,
-            "agent": "codex",
-            "session": session_id("codex", f"s{number}"),
-        }
-        for section, count in ROWS.items()
-        for number in range(count)
-    ]
-    value = {
-        "v": 1,
-        "project": identity,
-        "name": "shop",
-        "made_at": now,
-        "rows": rows,
-        "notices": [],
-        "forgotten": [],
-    }
-    write_atomic(home / "briefs" / f"{identity}.json", json.dumps(value).encode())
+    each = MEMORIES // SESSIONS
+    with contextlib.closing(open_store(Home(home))) as store:
+        for number in range(SESSIONS):
+            at = now - number * 3_600_000
+            event = Event(
+                "codex", f"s{number}", Kind.PROMPT, at, "round the discount", where=Where(str(project))
+            )
+            with store.transaction():
+                added = store.events.add([Arrival(event, shop, store.events.key(event))])[0]
+                session = store.events.session(added.session_id)
+                assert session is not None
+                drafts = [
+                    Draft(
+                        KINDS[index % len(KINDS)],
+                        f"{index}",
+                        f"{KINDS[index % len(KINDS)]} {number}.{index}: the discount is rounded per order",
+                        at,
+                        (added.event_id,),
+                    )
+                    for index in range(each)
+                ]
+                store.memories.replace(session, drafts, Tier.RULES, "bench")
+        prepare.project_file(Home(home), store, shop.id)
+        assert store.books.table_counts()["memories"] == MEMORIES
 
 
 @contextlib.contextmanager
-def stage(prepare: Prepare) -> Iterator[tuple[Path, Path, Path]]:
+def stage() -> Iterator[tuple[Path, Path, Path]]:
     """A home to capture into, a home with events waiting, and a project under git."""
     with tempfile.TemporaryDirectory(prefix="backstory-bench-") as folder:
         top = Path(folder).resolve()
@@ -155,15 +163,15 @@ def stage(prepare: Prepare) -> Iterator[tuple[Path, Path, Path]]:
         for home in (capture, answering):
             write_hook_files(home)
         leave_events(answering, project)
-        prepare(answering, project)
+        store_memories(answering, project)
         with lock(answering / "worker.lock") as held:
             assert held
             yield capture, answering, project
 
 
-def measure(rounds: int, prepare: Prepare = prepare_brief) -> dict[str, Any]:
+def measure(rounds: int) -> dict[str, Any]:
     """Run all cases and give the figures."""
-    with stage(prepare) as (capture, answering, project):
+    with stage() as (capture, answering, project):
 
         def hook(home: Path, event: str) -> list[str]:
             return ["/bin/sh", "-c", hook_command(str(home), "claude-code", event)]

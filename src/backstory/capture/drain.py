@@ -96,8 +96,10 @@ class Drain:
     def release(self, batch: Batch) -> None:
         """Remove the files of a batch: all that they held is stored."""
         for receipt in batch.receipts:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(os.path.join(self._folder, receipt.name))
+            try:
+                os.unlink(f"{self._folder}/{receipt.name}")
+            except FileNotFoundError:
+                continue
         self._released += batch.receipts
 
     def _drop_receipts(self) -> None:

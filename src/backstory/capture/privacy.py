@@ -30,7 +30,7 @@ class Privacy:
     def __init__(self, settings: Settings) -> None:
         self._redactor = Redactor(off=tuple(settings.privacy_redact_off))
         self._paths = _globs(settings.privacy_ignore_paths)
-        self._hints = _literals(settings.privacy_ignore_paths)
+        self._hint = _any_of(settings.privacy_ignore_paths)
         folders = [str(Path(glob).expanduser()) for glob in settings.privacy_ignore_projects]
         self._folders = _globs([*folders, *(glob.rstrip("/") + "/*" for glob in folders)])
         self._tools = _globs(settings.capture_skip_tools)
@@ -111,10 +111,7 @@ class Privacy:
         if event.action in _TOUCHES:
             return self._ignores(event.target)
         if event.action is Action.RUN:
-            command = event.target
-            return any(hint in command for hint in self._hints) and any(
-                map(self._ignores, _WORD.findall(command))
-            )
+            return self._hint(event.target) and any(map(self._ignores, _WORD.findall(event.target)))
         if event.action is Action.FIND:
             given = payload.get("tool_input")
             values = given.values() if isinstance(given, dict) else ()
@@ -137,9 +134,11 @@ def _globs(globs: Iterable[str]) -> Callable[[str], bool] | None:
     return lambda text: match(text) is not None
 
 
-def _literals(globs: Iterable[str]) -> list[str]:
-    """Of each glob its longest part without wildcards: where none of them stands, no glob matches."""
-    return ["" if "[" in glob else max(glob.replace("?", "*").split("*"), key=len) for glob in globs]
+def _any_of(globs: Iterable[str]) -> Callable[[str], bool]:
+    """A quick look: where none of the globs' longest parts without wildcards stands, no glob matches."""
+    parts = ["" if "[" in glob else max(glob.replace("?", "*").split("*"), key=len) for glob in globs]
+    search = re.compile("|".join(map(re.escape, parts))).search
+    return lambda text: search(text) is not None
 
 
 def _attempt(read: Callable[[Payload], list[Event]], clean: object) -> list[Event]:

@@ -1,8 +1,8 @@
 """What hooks do not carry (the assistant's words in mid-turn), from the agent's own transcript.
 
 Read in place from the last prompt that was seen: the turn it began is read again, which costs little and
-lets every line know its prompt. What is stored already meets the same rows. How far it was read is noted
-in the transaction that stores what was read.
+lets every line know its prompt; only what is new gives events. What hooks have stored already meets the same
+rows. How far it was read is noted in the transaction that stores what was read.
 """
 
 import logging
@@ -36,11 +36,12 @@ def catch_up(store: Store, session: Session, privacy: Privacy) -> int:
         turn_start, known_size = store.books.transcript_mark(session.transcript)
         if size == known_size:
             return 0
-        start = turn_start if size > known_size else 0  # a smaller one was written anew
+        # a smaller one was written anew
+        start, seen = (turn_start, known_size) if size > known_size else (0, 0)
         reader = agent.reader(session.native_id, start, session.transcript)
         with path.open("rb") as file:
             file.seek(start)
-            new = _read(store, session, agent, reader, file, privacy)
+            new = _read(store, session, agent, reader, file, seen, privacy)
     except OSError as error:
         log.info("SKIP transcript of session %s: %s", session.native_id, error)
         return 0
@@ -50,8 +51,15 @@ def catch_up(store: Store, session: Session, privacy: Privacy) -> int:
 
 
 def _read(
-    store: Store, session: Session, agent: Agent, reader: HistoryReader, file: BinaryIO, privacy: Privacy
+    store: Store,
+    session: Session,
+    agent: Agent,
+    reader: HistoryReader,
+    file: BinaryIO,
+    seen: int,
+    privacy: Privacy,
 ) -> int:
+    """Store what the lines behind `seen` give; those before it are read for what they mean to them."""
     project = store.events.project(session.project_id)
     assert project is not None
     assert agent.reader is not None
@@ -69,6 +77,8 @@ def _read(
 
     ended = session.status is not SessionStatus.ACTIVE
     for events, again in _told_twice(reader, twin, file, privacy, ended):
+        if file.tell() <= seen:
+            continue
         for event, clean in zip(events, privacy.excerpts(events, again), strict=True):
             if not privacy.refuses(event, agent.our_tools) and not _inherited(event, session):
                 cwd, branch = event.where.cwd or session.cwd, event.where.branch or session.branch

@@ -34,7 +34,7 @@ def agreed(text: str, following: str, last: Said | None) -> Read | None:
     if takes is None or last is None or text.endswith("?"):
         return None
     words = content_words(takes.group("what"))
-    own = following if states(following) and not goes_on(following) and judges(following) else ""
+    own = following if states(following) and not goes_on(following) else ""
     argued = _argued(last, words)
     if argued is None:
         return None

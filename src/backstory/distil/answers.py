@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from backstory.distil import phrases
 from backstory.distil.agreed import RECOMMEND, approved, own_list
-from backstory.distil.choices import Before
+from backstory.distil.choices import Before, named_in
 from backstory.distil.prose import content_words, sentences, shorten, subject
 from backstory.distil.reasons import MERIT, Read
 from backstory.distil.story import Said, Turn
@@ -30,7 +30,7 @@ _OPTION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OR = re.compile(r"\b(?:or|oder|ou|o|vs\.?)\b", re.IGNORECASE)
-_EITHER = re.compile(r"\b(?:either .{3,80} or|entweder .{3,80} oder|two (?:ways|options))\b", re.IGNORECASE)
+_EITHER = re.compile(r"\b(?:either .{3,80} or|i (?:can|could) .{3,80} or|entweder .{3,80} oder|two (?:ways|options))\b", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth")
 _ORDINAL = re.compile(
     r"^\W*(?:ok[,. ]+|yes[,. ]+)?(?:(?:let'?s |i'?d )?(?:take|do|go (?:with|for)|use|prefer|"
@@ -58,7 +58,7 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _ONE = re.compile(
-    r"^\s*(?:ok[,. ]+|yes[,. ]+)?(?P<verb>let'?s (?:do|go with) |go with |i (?:pick|choose|like|prefer) "
+    r"^\s*(?:(?:ok|yes|y|yup|yeah|yep|sure)[,. ]+)?(?P<verb>let'?s (?:do|go with) |go with |i (?:pick|choose|like|prefer) "
     r"|use )?"
     r"(?P<word>option\s+)?(?P<pick>[a-d]|[1-9])\b(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
@@ -105,6 +105,11 @@ class Offers:
             if RECOMMEND.search(sentence.text) and words & content_words(sentence.text):
                 return sentence.text
         return ""
+
+    def named(self, text: str) -> str:
+        """The option that a sentence names by its number."""
+        options = self.options[0] if self.options else {}
+        return next((shorten(options[key], 160) for key in sorted(named_in(text)) if key in options), "")
 
     def short_answer(self, text: str, following: str) -> Read | None:
         """A few words that name one of the things asked about ("first the sum"), with or without a reason."""

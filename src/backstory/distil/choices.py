@@ -16,7 +16,6 @@ from backstory.distil.reasons import (
     CLAUSE,
     CONTRAST,
     DIRECTIVE,
-    OPENER,
     OWN_PLAN,
     REASON,
     SO,
@@ -24,6 +23,7 @@ from backstory.distil.reasons import (
     Around,
     Read,
     implied,
+    opening,
     reason_of,
 )
 
@@ -35,7 +35,8 @@ TROUBLE = phrases.Rule("trouble")
 
 #: What each mark weighs; a sentence that reaches ENOUGH is a decision.
 STRONG, WEAK = 4, 2  # a word that chooses; an order, a norm, a judgement
-DECIDED = 2  # saying that it is decided
+NEED = 1  # what is needed is mostly only the task
+SETTLED = 2  # saying that it is decided
 LOST, REFUSED = 2, 2  # an alternative that lost; a "no" to what the assistant did
 ANSWER, PICK = 1, 3  # taking up words of an offer; naming its number
 ENOUGH = 6
@@ -65,8 +66,18 @@ _FACT = re.compile(r"\b(?:already|schon|bereits|ya|déjà)\b", re.IGNORECASE)
 _SUPPOSES = re.compile(r"(?:if|when|since|because|as soon as|without|wenn|falls)\b", re.IGNORECASE)
 _PLEASE = re.compile(r"(?:please|pls) not\b", re.IGNORECASE)
 _THEREFORE = re.compile(r"(?:hence|therefore|thus|deshalb|daher)[,\s]+$", re.IGNORECASE)
-_DECIDED = re.compile(r"decided|settled on|agreed on|entschieden|beschlossen|décidé|decidido", re.IGNORECASE)
+DECIDED = re.compile(r"decided|settled on|agreed on|entschieden|beschlossen|décidé|decidido", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？](?:[\s)\"'”*]|$)")
+_ASKS = re.compile(
+    r"(?:i'?m (?:an?|the|not|new|just)|i am (?:an?|the|not)|what|which|why|who|where|how|dunno|shouldn'?t (?:we|it)|isn'?t|aren'?t|doesn'?t seem|seems?)\b", re.IGNORECASE
+)
+#: What should have happened and did not: a bug report.
+_EXPECTED = re.compile(
+    r"\b(?:should|supposed to)\b.{3,80}?\b(?:but|however|yet|instead)\b,? (?:\w+ ){0,3}?(?:is|are|was|does|did|gets?|"
+    r"shows?|nothing|\w+n'?t)\b",
+    re.IGNORECASE,
+)
+_NEEDS = re.compile(r"(?:(?:we|i|you|it|they|this|that) )?(?:also |still |really )?needs?\b", re.IGNORECASE)
 _PLAIN = re.compile(r"we\s+(?:use|do|don'?t|do not)$")  # also how things are described
 _PICK = re.compile(
     r"\b(?:option|variant|variante|approach|number|nr\.?|no\.|#)\s*([a-d]|[1-9])\b", re.IGNORECASE
@@ -92,11 +103,12 @@ class Before:
 def read_choice(sentence: Sentence, around: Around, before: Before, refused: bool) -> Read | None:
     """The choice and its reason, or None when the marks do not suffice."""
     text = sentence.text
-    if text.endswith(":") or _QUESTION.search(text) or not 6 <= len(text) <= LONGEST:
+    if text.endswith(":") or _QUESTION.search(text) or "\\n" in text or not 6 <= len(text) <= LONGEST:
         return None
-    opener = OPENER.match(text)
-    start = opener.end() if opener else 0
+    start = opening(text)
     strong = _strongest(text)
+    if _ASKS.match(text[start:]) or _EXPECTED.search(text):
+        return None
     if OWN_PLAN.match(text[start:]) and (strong is None or strong.start() > start + OWN):
         return None
     weight, at, end = _choice(text, start, strong)
@@ -111,13 +123,18 @@ def read_choice(sentence: Sentence, around: Around, before: Before, refused: boo
         weight += LOST
     if refused or (negated and overlap):
         weight += REFUSED  # "don't clone": it had just been done, or offered
-    if strong is not None and _DECIDED.search(strong.group(0)):
-        weight += DECIDED
-    named = {key.upper() for pattern in (_PICK, _FOR) for key in pattern.findall(text)}
+    if strong is not None and DECIDED.search(strong.group(0)):
+        weight += SETTLED
+    named = named_in(text)
     if before.offered:
         weight += PICK if named & before.numbers else ANSWER if overlap else 0
     read, reason = reason_of(text, end, around, plain)
     return _resolved(read, around.previous) if weight + reason >= ENOUGH else None
+
+
+def named_in(text: str) -> set[str]:
+    """The numbers and letters of options that a sentence names."""
+    return {key.upper() for pattern in (_PICK, _FOR) for key in pattern.findall(text)}
 
 
 def _told(text: str) -> bool:
@@ -125,8 +142,7 @@ def _told(text: str) -> bool:
 
 
 def _chore(text: str) -> bool:
-    opener = OPENER.match(text)
-    return CHORE.match(text) is not None or (opener is not None and CHORE.match(text[opener.end() :]) is not None)
+    return CHORE.match(text) is not None or CHORE.match(text[opening(text) :]) is not None
 
 
 def _resolved(read: Read, previous: str) -> Read | None:
@@ -154,11 +170,14 @@ def _choice(text: str, start: int, strong: re.Match[str] | None) -> tuple[int, i
     if strong is not None:
         at = max((clause for clause in clauses if clause <= strong.start()), default=strong.start())
         return WEAK if _PLAIN.match(strong.group(0)) else STRONG, at, strong.end()
-    if (so := SO.match(text)) and (
+    if (
+        (so := SO.match(text))
+        and not OWN_PLAN.match(text[so.end() :])
+        and (
         DIRECTIVE.match(text[so.end() :])
         or VERDICT.search(text[so.end() :])
         or _THEREFORE.search(so.group(0))
-    ):
+    )):
         return WEAK, so.end(), so.end() + 3
     for at in clauses:
         if (
@@ -166,7 +185,7 @@ def _choice(text: str, start: int, strong: re.Match[str] | None) -> tuple[int, i
             and not CHORE.match(text[at:])
             and (at <= start or not (NEGATED.match(text[at:]) or _SUPPOSES.match(text)))
         ):
-            return WEAK, at, at + 3
+            return NEED if _NEEDS.match(text[at:]) else WEAK, at, at + 3
     counter, contrast = _COUNTER.search(text), _RATHER.search(text)
     if contrast is not None and (counter or REASON.search(text) or implied(text, contrast.end())):
         return (0, 0, 0) if _PROBLEM.search(text) else (WEAK, start, start + 3)

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from backstory.distil import phrases
 from backstory.distil.agreed import agreed
 from backstory.distil.answers import RECOMMEND, Offers, answered
-from backstory.distil.choices import TENTATIVE, Before, read_choice
+from backstory.distil.choices import DECIDED, NEGATED, TENTATIVE, Before, read_choice
 from backstory.distil.pasted import own_words
 from backstory.distil.prose import Sentence, content_words, once, sentences, shorten, subject
-from backstory.distil.reasons import CONTRAST, REASON, Around, Read, split_reason
+from backstory.distil.reasons import CONTRAST, REASON, Around, Read, opening, split_reason, states
 from backstory.distil.story import Story, Turn
 from backstory.model import Draft, MemoryKind
 
@@ -27,6 +27,7 @@ REVERSAL = phrases.Rule("reversal")
 DELEGATE = phrases.Rule("delegate")
 
 BRIEF = 300  # characters of a prompt that only answers
+PERSONAL = 900  # characters of a prompt that one person rarely writes without "we", "I" or "you"
 LONG = 1_500  # characters of a prompt that is partly pasted
 EDGE = 6  # so many sentences at either end of a long prompt are read
 
@@ -35,6 +36,12 @@ _FIRM = re.compile(
 )
 _CALLED = re.compile(r"\bdecisions?(?: (?:made|taken|locked in|confirmed))?\s*:\s+(?=\S)", re.IGNORECASE)
 _DOCUMENT = re.compile(r"^#{1,4} \S", re.MULTILINE)
+#: A sentence without a person, an order or a norm at its head: in a long prompt a pasted review.
+_IMPERSONAL = re.compile(
+    r"(?!.*\b(?:we|i|you|our|my|let'?s|i'd|i'll|us|wir|ich|uns|nous|on|nosotros)\b)"
+    r"(?:the|an?|this|that|it|these|there|if|when|since|without|as|[\w`./]+'s|[\w`./]*[A-Z]\w*[A-Z(.]\S*) ",
+    re.IGNORECASE,
+)
 _RHETORIC = re.compile(r"why (?:did|would|do|are) you\b.{0,40}\?$", re.IGNORECASE)
 _ITEM = re.compile(r" [—–-] |[:：]\s+")
 
@@ -91,11 +98,14 @@ def _users(turn: Turn, offers: Offers) -> Iterator[Draft]:
     document = _DOCUMENT.search(turn.ask) is not None
     before = offers.before() if not document else Before()
     edge = EDGE if len(turn.ask) > LONG else len(found)  # people write around what they paste
+    long = len(turn.ask) > PERSONAL
     refused, used = False, -1
     for number, sentence in enumerate(found):
         listed = _listed(sentence)
         if listed is not None:
             yield _draft(listed, "user", turn.ask_id, turn.at, turn.number)
+        if long and _IMPERSONAL.match(sentence.text):
+            continue
         if listed is not None or document or number == used or edge <= number < len(found) - edge:
             continue
         previous = found[number - 1].text if number else ""
@@ -111,7 +121,20 @@ def _users(turn: Turn, offers: Offers) -> Iterator[Draft]:
         if read is not None:
             used = number + 1 if read.ahead else -1
             reason = read.reason or offers.reason_for(read.choice)
-            yield _draft(Read(read.choice, reason), "user", turn.ask_id, turn.at, turn.number)
+            if REVERSAL.search(sentence.text):  # why the first choice was wrong stands before the second
+                told = [s.text for s in found[max(number - 2, 0) : number] if states(s.text)]
+                reason = " ".join([*told, reason])
+            option = offers.named(read.choice)
+            if not (reason or refused or option) and not _says_no_or_decided(read.choice):
+                continue
+            choice = f"{option} → {read.choice}" if option else read.choice
+            yield _draft(Read(choice, reason), "user", turn.ask_id, turn.at, turn.number)
+
+
+def _says_no_or_decided(choice: str) -> bool:
+    """Whether a choice can stand without a reason: something lost, or it is called decided."""
+    bare = choice[opening(choice) :]
+    return bool(CONTRAST.search(choice) or NEGATED.match(bare) or DECIDED.search(choice))
 
 
 def _assistants(text: str, delegated: bool) -> Iterator[Read]:

@@ -22,10 +22,18 @@ from backstory.model import Draft, MemoryKind
 CAUSE = phrases.Rule("cause")
 
 _UNDO = re.compile(
-    r"\bgit\s+(?:checkout\s+(?:HEAD\s+)?(?:--|\.)|restore\s+(?!--staged)|reset\s+--hard|revert\b"
+    r"\bgit\s+(?:checkout\s+(?:-\w+\s+)*(?:HEAD\s+)?(?:--|\.)|restore\s+(?!--staged)|reset\s+--hard|revert\b"
     r"|stash(?!\s+(?:pop|list|show|apply)))"
 )
 _ERROR_WORD = re.compile(r"[a-z][a-z_]{2,}|[a-z]+\d{3,}")
+#: A test that is switched off, in an added line; a test file that is removed.
+_SKIP = re.compile(
+    r"(?:^|\n)\+ (?:(?!\n- ).)*?(?:pytest\.mark\.(?:skip|xfail)|pytest\.skip\(|@unittest\.(?:skip|expectedFailure)|"
+    r"\b(?:it|test|describe)\.(?:skip|todo|fails)\b|\bx(?:it|describe|test)\(|\bt\.Skip\w*\(|#\[ignore|@Disabled|@Ignore\b|"
+    r"\bskip\s*[:=]\s*true|\[Fact\(Skip|continue-on-error: true)",
+    re.DOTALL,
+)
+_DELETES = re.compile(r"\b(?:git\s+)?rm\s+(?:-\w+\s+)*\S*(?:test|spec)\S*", re.IGNORECASE)
 STAGES = 4
 _BOOKKEEPING = frozenset({"add", "commit", "push", "status"})
 
@@ -65,7 +73,7 @@ def _lesson(story: Story, chain: Chain) -> Draft | None:
     changes = between(story.changes, first.place, cure.place)
     helpers = _helpers(story, first, cure)
     ways = _ways(chain, cure, changes, helpers)
-    if not ways:
+    if not ways or _hides(chain, changes, helpers):
         return None
     verdict = refusal(story, cure, [*ways, *(c.excerpt for c in changes[-4:])])
     if verdict is not None:
@@ -150,6 +158,13 @@ def _ways(chain: Chain, cure: Run, changes: Sequence[Change], helpers: list[Run]
     if ways and spelling(cure) != spelling(first) and cure.command.role not in CHECKS:
         ways.append(f"then running it as `{shorten(spelling(cure), 100)}`")
     return ways
+
+
+def _hides(chain: Chain, changes: Sequence[Change], helpers: list[Run]) -> bool:
+    """Whether the check passes because the failing part was skipped or deleted: that fixes nothing."""
+    last = chain.failures[-1].place
+    removed = any(_DELETES.search(helper.line) for helper in helpers if helper.place > last)
+    return removed or any(_SKIP.search(change.excerpt) for change in changes if change.place > last)
 
 
 def undoes(run: Run) -> bool:

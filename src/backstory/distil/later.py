@@ -37,7 +37,7 @@ _NOT_NOW = re.compile(
     r"^\W*(?:but |aber )?(?:not (?:today|now|yet)|nicht (?:heute|jetzt)|heute nicht)\b", re.I
 )
 _PAST = re.compile(
-    r"\b(?:yesterday|last (?:week|time)|(?:i|we) (?:did|was|were|had|added|fixed|went)|gestern)\b", re.I
+    r"\b(?:yesterday|last (?:week|time)|(?:i|we) (?:did|was|were|had|went|made|put|\w+ed)|gestern)\b", re.I
 )
 #: Words that carry no subject of their own.
 _HOLLOW_WORDS = """
@@ -67,8 +67,12 @@ def _open(sentence: Sentence) -> bool:
     text = sentence.text
     if WAITING.search(text):
         return True
-    if DATED.search(text) or TENTATIVE.search(text) or _PAST.search(text):
+    if DATED.search(text) or _PAST.search(text):
         return False
+    if TENTATIVE.search(text):
+        text = text.split(", ", 1)[0]  # "tomorrow we look at the key, I bet it is that"
+        if TENTATIVE.search(text):
+            return False
     if PUT_OFF.search(text):
         return True
     if TIME.search(text) is None:

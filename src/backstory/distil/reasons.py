@@ -62,7 +62,7 @@ _FAINT = re.compile(
 )
 #: A sentence that goes on with the task, or tells what the speaker did, gives no reason for the one before.
 _GOES_ON = re.compile(
-    r"(?:then|also|and|in particular|for (?:each|example|now)|go|have|use|add|put|make|show|let'?s|give|need|"
+    r"(?:so|then|also|and|in particular|for (?:each|example|now)|go|have|use|add|put|make|show|let'?s|give|need|"
     r"can have|now|once|after|presumably|obviously|we (?:should|want|need|also|don'?t want)|you (?:should|need)|"
     r"i (?:also|ran|tested|tried|installed|did|want|need|added)|last one|next|here(?:'s| is)|see|dann|"
     r"außerdem)\b",
@@ -117,7 +117,7 @@ def _neighbour(text: str, around: Around) -> tuple[Read, int]:
         faint = FAINT if MERIT.search(following) else STATED
         weight = MERITED if judges(following) else ALONE if around.alone else faint
         return Read(text, following, ahead=True), weight
-    if states(previous) and judges(previous):
+    if states(previous) and judges(previous) and not _GOES_ON.match(previous):
         return Read(text, previous), BEFORE
     contrast = CONTRAST.search(text)
     head = text[: contrast.start()].strip(" ,;") if contrast is not None else ""
@@ -131,9 +131,19 @@ def implied(text: str, end: int) -> Read | None:
     cuts = sorted(CLAUSE.finditer(text, end), key=lambda cut: cut.group(0).strip() in {",", "(", ";"})
     for cut in cuts:
         clause = text[cut.end() :]
+        if text.count("`", 0, cut.start()) % 2 or text.count('"', 0, cut.start()) % 2:
+            continue  # inside of code or a quotation
         if len(clause) > 12 and states(clause) and not CONTRAST.match(text[cut.start() :].lstrip()):
             return Read(text[: cut.start()], clause)
     return None
+
+
+def opening(text: str) -> int:
+    """Where the sentence begins behind its "ok, so then", in whatever mix of languages."""
+    end = 0
+    while (opener := OPENER.match(text[end:])) is not None and opener.end():
+        end += opener.end()
+    return end
 
 
 def goes_on(text: str) -> bool:
@@ -151,8 +161,7 @@ def states(text: str) -> bool:
     if len(text) < 12 or text.endswith(("?", "？", ":")) or OWN_PLAN.match(text):
         return False
     text = text.lstrip("\"'“„(")
-    opener = OPENER.match(text)
-    bare = text[opener.end() :] if opener else text
+    bare = text[opening(text) :]
     if CHORE.match(text) or CHORE.match(bare):
         return False
     if _STATES.match(text) is None and (text.count(" ") < 3 or MERIT.search(text) is None):

@@ -58,15 +58,14 @@ SHAPE = _classes(
     ("l", bytes(range(0x82, 0xA0))),
     ("p", b"\x80"),
     ("q", b"\x81"),
-    ("z", b"\x8b\x8c\x8d\x8e\x8f"),
-    ("y", b"\xaa\xab\xac\xad\xae"),
+    ("z", b"\x8b\x8c\x8d\x8e\x8f\xaa\xab\xac\xad\xae"),
     ("a", b"\xa0"),
     ("b", b"\xb8"),
     ("c", b"\xbb"),
 )
 UNSEEN_SHAPES = (
-    ("\x02", ("\x02p", "\x02q", "\x02l", "\x02z", "\x02y")),
-    ("\x03", ("\x03q", "\x03pz", "\x03py")),
+    ("\x02", ("\x02p", "\x02q", "\x02l", "\x02z")),
+    ("\x03", ("\x03q", "\x03pz")),
     ("\x04", ("\x04b", "\x04c")),
     ("\x05", ("\x05a",)),
     ("\x06", ("\x06a",)),

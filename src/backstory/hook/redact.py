@@ -146,9 +146,12 @@ class Redactor:
                 new = [None] * len(item)
                 told = kind
                 for index, child in enumerate(item):
-                    flag = isinstance(child, str) and child[:1] == "-"
-                    todo.append((child, new, index, kind if flag and child[:2] == "--" else told))
-                    told = (flag and tells_of_next(child) and self._key(child)[1]) or kind
+                    if isinstance(child, str) and child[:1] == "-":
+                        todo.append((child, new, index, kind if child[:2] == "--" else told))
+                        told = (tells_of_next(child) and self._key(child)[1]) or kind
+                    else:
+                        todo.append((child, new, index, told))
+                        told = kind
             elif isinstance(item, dict):
                 new = {}
                 beside = self._beside(item) if "value" in item or "Value" in item else ""
@@ -158,7 +161,9 @@ class Redactor:
                     while label in new:
                         label += "'"
                     new[label] = None  # keeps the order of the keys
-                    todo.append((child, new, label, (name in ("value", "Value") and beside) or told))
+                    if beside and name in ("value", "Value"):
+                        told = beside
+                    todo.append((child, new, label, told))
             into[place] = new
         return top[None] if changed else value
 

@@ -50,10 +50,7 @@ class Books:
 
     def add_receipts(self, receipts: Iterable[Receipt]) -> None:
         """Note spool files as stored, in the transaction that stores them."""
-        self._db.executemany(
-            "INSERT OR IGNORE INTO receipts VALUES (?, ?, ?)",
-            [(r.name, r.inode, r.mtime_ns) for r in receipts],
-        )
+        self._db.executemany("INSERT OR IGNORE INTO receipts VALUES (?, ?, ?)", receipts)
 
     def receipts(self) -> list[Receipt]:
         """All receipts that are still kept."""
@@ -63,7 +60,7 @@ class Books:
         """Forget receipts of files that are gone."""
         self._db.executemany(
             "DELETE FROM receipts WHERE name = ? AND inode = ? AND mtime_ns = ?",
-            [(r.name, r.inode, r.mtime_ns) for r in receipts],
+            receipts,
         )
 
     def transcript_mark(self, path: str) -> tuple[int, int]:

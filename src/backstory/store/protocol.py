@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from backstory.model import Draft, Event, Memory, MemoryKind, Project, Session, StoredEvent, Tier
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """An event on its way into the store: its project, and its key from before it was redacted."""
 
     event: Event
@@ -21,8 +20,7 @@ class Arrival:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
+class Added(NamedTuple):
     """What became of an arrival: where it is stored, and whether it was new."""
 
     event_id: str
@@ -31,8 +29,7 @@ class Added:
     new: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(NamedTuple):
     """What identifies a spool file, so that a replay after a crash is recognised."""
 
     name: str

@@ -43,7 +43,9 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"i(?:'ll| will) .{3,140}\b(?:next|afterwards|tomorrow|in the next (?:step|"
             r"session))(?=[.!,;]|$)|"
             r"stays? (?:red|open|broken|failing|for (?:next|later|now|another))|"
-            r"(?:the|an?) .{3,60} remains?[.!]?$|the last (?:step|thing|piece) (?:is|left))",
+            r"(?:the|an?) .{3,60} remains?[.!]?$|"
+            r"(?:will|'ll) (?:keep|continue|still) (?:to )?(?:fail\w*|be(?:ing)? red)\b|"
+            r"(?:push|re-?run|retry|re-?deploy|try again)\b.{0,40} should (?:now )?(?:work|pass|succeed|be green)|the last (?:step|thing|piece) (?:is|left))",
             "the migration still needs to be run",
         ),
     ),
@@ -53,6 +55,11 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"ready to|may i|can i go ahead|how (?:would|do) you (?:want|like)|which (?:one|option|"
             r"approach|of)|what would you (?:like|prefer)|let me know (?:if|when|which|whether) you)\b",
             "Should I run the migration?",
+        ),
+        Phrase(
+            r"\b(?:is (?:that|this) (?:the|what) .{0,40}\byou|(?:does|would) (?:that|this) (?:direction|approach|"
+            r"plan) (?:work|fit|make sense)|where do you want to (?:start|begin))\b",
+            "Is that the direction you're thinking?",
         ),
     ),
     "filler": (

@@ -177,9 +177,8 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
     "recommend": (
         Phrase(
             r"\b(?:i(?:'d| would)?\s+(?:strongly\s+|still\s+)?(?:recommend|suggest|propose|go with|"
-            r"lean(?: towards?)?)|i'd (?:leave|keep|use|stay|drop|avoid|not|rather|stick|pick|take|"
-            r"choose|start|put|make|"
-            r"do|move|skip)|my (?:recommendation|suggestion|proposal|instinct)|(?:is|"
+            r"lean(?: towards?)?)|i'd (?!(?:like|love|need|be|say|guess|have|know|expect|think|"
+            r"appreciate|also|still|want|assume|ask|happily|note|imagine|prefer to (?:see|know))\b)\w+|my (?:recommendation|suggestion|proposal|instinct)|(?:is|"
             r"seems(?: like)?|looks like) (?:clearly |probably |definitely )?the (?:best|cleanest|simplest|"
             r"right|safest) (?:fit|fix|approach|option|choice|way|path|one|call)|is (?:sufficient|all (?:we|"
             r"you) need))\b",

@@ -83,5 +83,27 @@ LATER: dict[str, tuple[Phrase, ...]] = {
             r"the (?:client|customer|team|boss)) (?:decides?|will decide|wants to|has to|must))\b",
             "legal has to decide",
         ),
+        Phrase(
+            r"\b(?!(?:it|that|this|which|there|i|we|you|script|server|client|hook|job|app|api)\b)[\w'-]+ "
+            r"(?:will|is going to|wants to) (?:still )?(?:send|give|get|tell|bring|provide|deliver|mail|email|"
+            r"forward|write) (?:it to )?(?:us|me)\b",
+            "legal will send us the text",
+        ),
+        Phrase(
+            r"\bi(?:'ve| have)? (?:already )?(?:written to|emailed|mailed|pinged|messaged|contacted) (?!you\b)\w",
+            "I have written to her",
+        ),
+        Phrase(
+            r"\b(?:must ?n[o']t|can'?t|cannot|do(?:n'?t| not)|not to|wait|hold) .{0,40}(?:until|till|before|"
+            r"unless) (?!(?:i|we|you|it|the test|tests)\b)(?:the )?[\w'-]+ (?:has|have|is|are|changes|fixes|moves)\b",
+            "we mustn't deploy until she has changed it",
+        ),
+        Phrase(
+            r"\b(?!(?:it|that|this|which|code|i|we|you|claude|he|what|who|everything|nothing|still|is|already)\b)"
+            r"[\w'-]+(?:'s| is| are) (?:already |still |currently )?(?:working on|looking (?:at|into)|taking care of|"
+            r"on) (?:it|that|this|those|them)\b",
+            "Meera is already working on it",
+        ),
+        Phrase(r"^(?:\W*(?:k|ok|thx|thanks)\W+)*[\w .`'/-]{2,40} (?:is|are|comes?) next(?=\W*$|[,;.] | but| then| and)", "resampler is next"),
     ),
 }

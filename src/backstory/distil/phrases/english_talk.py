@@ -73,7 +73,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"which|"
             r"if|thanks|and|or|but|because|since|as|after|before|with|in|on|at|for|from|to|not|nothing|"
             r"something|everything|cause|cuz|than|only|just|even|plus|except|same|such|like|still|also|"
-            r"now|then|maybe|both|no|yes|of|about|by|into|over|between|next|last|first|got|hm+|one|see|y|yup)\b)[a-z-]+(?<![^s]s)(?<!ed)(?<!ing) "
+            r"now|then|maybe|both|no|yes|of|about|by|into|over|between|next|last|first|got|hm+|one|see|y|yup)\b)[a-z-]+(?<![^s]s)(?<!ed)(?<!ing)(?<!ly) "
             r"(?:the|an?|it|them|this|that|these|those|all|any|our|my|your|its|their|every|each|one|two|"
             r"`)\b",
             "cap the page size",
@@ -136,7 +136,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"insists?|requires?|costs?|expects?|waste|wasted|pointless|useless|redundant|same|"
             r"last (?:time|"
             r"year|week|month)|bites?|bit us|burn(?:ed|t)|legacy|deprecated|preferred|standard|readable|"
-            r"simply|simple|single|horrible|terrible|just|meant to|maintain\w*|at least|at most|up to|per (?:second|minute|hour|day)|\d+ ?(?:k|m|mb|gb|kb|ms|"
+            r"simply|simple|single|horrible|terrible|meant to|maintain\w*|at least|at most|up to|per (?:second|minute|hour|day)|\d+ ?(?:k|m|mb|gb|kb|ms|"
             r"users|rows|lines|times|billion|million|thousand|hours|minutes|seconds|days))\b",
             "that's not important",
         ),
@@ -145,10 +145,11 @@ TALK: dict[str, tuple[Phrase, ...]] = {
     "chore": (
         Phrase(
             r"^(?:(?:(?:can|could|would|will) you|don'?t|do not|never|only|just|go and|please|pls|now|then|"
-            r"first|also|and|but|(?:we |i |you |they )?(?:still |really )?(?:need|want|have|should|must)(?: to)?|"
+            r"first|also|and|but|(?<!n't )(?<!nt )(?<!not )(?:we |i |you |they )?(?:still |really )?"
+            r"(?:need|want|have|should|must)(?: to)?|"
             r"(?:we'?re|we are) (?:going|about) to|go ahead and|be sure to|make sure to|"
             r"start(?: by| with)?|try(?: to)?|continue|let'?s|lets)[\s.]*)*\b(?:run|rerun|re-run|show|look|"
-            r"execute|reread|re-read|audit|evaluate|assess|talk|discuss|capture|be sure|an? (?:audit|review|"
+            r"execute|publish|ship it|reread|re-read|audit|evaluate|assess|design|notice|move (?:on|forward)|come back|talk|discuss|capture|be sure|an? (?:audit|review|"
             r"plan|look|summary)|redo|make (?:the|these|those|all) (?:\w+ )?(?:changes?|edits?)|"
             r"check|"
             r"explain|describe|tell|commit|push|pull|test|review|investigate|research|find|search|see|"

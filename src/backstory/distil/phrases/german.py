@@ -52,7 +52,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "opener": (
         Phrase(
-            r"^(?:(?:hm+|ja|nein|nee|gut|ok(?:ay)?|also|dann|und|aber|bitte|super|alles klar|danke|passt|"
+            r"^(?:(?:ja|nein|nee|gut|ok(?:ay)?|also|dann|und|aber|bitte|super|alles klar|danke|passt|"
             r"hm+|doch|"
             r"für (?:die )?\S+|zu \d)\b[\s,.:;!…-]+)+",
             "nein, dann lieber so",
@@ -69,9 +69,10 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "keine neue Abhängigkeit",
         ),
         Phrase(
-            r"^(?:.{2,40} )?(?:muss|müssen|soll|sollen|darf|dürfen|brauchen|brauche|will|wollen|möchte)\b",
+            r"^(?:.{2,40} )?(?:muss|müssen|soll|sollen|darf|dürfen|brauchen|brauche|wollen|möchte)\b",
             "das muss abbrechen",
         ),
+        Phrase(r"^(?:(?:der|die|das) )?(?!legal|it|he|she|they|that|this)\w+ will (?:kein\w*|das|die|den|ein\w*|nicht)\b", "Petra will kein ORM"),
         Phrase(
             r"^(?:(?:der|die|das|unsere?|alle) )?[\w-]+ (?:bleibt|bleiben|bekommt|bekommen|wird|werden|"
             r"kommt|kommen|gehört|gehören) \w",
@@ -168,6 +169,11 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"entscheidet|"
             r"sich meldet)|warte(?:n)? (?:noch )?auf)\b",
             "das muss die Buchhaltung entscheiden",
+        ),
+        Phrase(
+            r"\b(?:schickt|liefert|gibt|bringt|sagt|mailt|meldet|klärt) (?:mir|uns|sich|das)?\b.{0,40}\b(?:noch|"
+            r"morgen|später|nächste woche)\b",
+            "den Text schickt mir Sabine noch",
         ),
     ),
     "next_heading": (
