@@ -29,7 +29,9 @@ def test_there_is_a_licence_and_every_dependency_is_used() -> None:
     assert PROJECT["license"] == "MIT"
     assert "MIT License" in (ROOT / "LICENSE").read_text("utf-8")
     declared = {
-        re.split(r"[\s<>=;\[]", line, maxsplit=1)[0] for line in PROJECT["dependencies"] if "platform_system" not in line
+        re.split(r"[\s<>=;\[]", line, maxsplit=1)[0]
+        for line in PROJECT["dependencies"]
+        if "platform_system" not in line
     }
     assert declared <= imported_names()
 
@@ -41,7 +43,9 @@ def test_nothing_undeclared_is_imported() -> None:
 
 
 def test_the_generated_pages_are_current() -> None:
-    done = subprocess.run([sys.executable, "tools/docs.py", "--check"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "tools/docs.py", "--check"], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -50,7 +54,9 @@ def test_ci_runs_what_people_run() -> None:
     assert "make lint" in (ROOT / ".ci" / "run").read_text("utf-8")
 
 
-@pytest.mark.parametrize("folder", sorted(p.parent for p in (ROOT / "src" / "backstory").rglob("__init__.py")))
+@pytest.mark.parametrize(
+    "folder", sorted(p.parent for p in (ROOT / "src" / "backstory").rglob("__init__.py"))
+)
 def test_a_folder_lists_its_modules(folder: Path) -> None:
     """A reader finds the way from a file's name, and from the folder's first page."""
     text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) or ""

@@ -17,6 +17,8 @@
 - `choices`    whether a sentence of the user is a decision: its marks, weighed
 - `reasons`    where the reason of a choice stands
 - `answers`    decisions that the user makes by answering
+- `agreed`     agreeing to what the assistant had argued for
+- `pasted`     output that a prompt quotes, told from what the person wrote
 - `plan`       the agent's own todo list, as it stood last
 - `later`      what the user put off or waits for
 - `steps`      what is open at the end

@@ -15,7 +15,10 @@ RECOMMEND = phrases.Rule("recommend")
 APPROVAL = phrases.Rule("approval")
 
 AGREED = "recommended, and the user agreed"
-_YES = r"^(?:\W*(?:agreed|yes|y|yup|yeah|yep|ok(?:ay)?|right|good|fine|sure|true|ja|gut|genau|oui|sí)\b[,.!:; ]+)*"
+_YES = (
+    r"^(?:\W*(?:agreed|yes|y|yup|yeah|yep|ok(?:ay)?|right|good|fine|sure|true|ja|gut|genau|oui|"
+    r"sí)\b[,.!:; ]+)*"
+)
 _TAKES = re.compile(
     _YES + r"(?P<what>[^,.;:!?]{2,60}?),? (?:it is(?: then)?|then|dann|(?:is|are|ist|sind) (?:right|correct|"
     r"richtig|better|best|besser|the (?:right|better|best) (?:call|choice|way|one|option)))(?=[.!,;:–—]|$)",
@@ -25,6 +28,7 @@ _OWN_LIST = re.compile(
     _YES + r"let'?s (?:do|go|try|make it):? (?P<list>1[.)] .{4,}? 2[.)] .{4,})$", re.IGNORECASE | re.DOTALL
 )
 _OPTION = re.compile(r"\b(?:option|variant|variante|approach|number) ([a-d]|[1-9])\b", re.IGNORECASE)
+_OR = re.compile(r"\b(?:or|oder|ou)\b", re.IGNORECASE)
 _ITEM = re.compile(r" [—–-] |[:：]\s+")
 
 
@@ -38,6 +42,8 @@ def agreed(text: str, following: str, last: Said | None) -> Read | None:
     argued = _argued(last, words)
     if argued is None:
         return None
+    if not argued.reason:
+        argued = Read(text, f"of: {shorten(argued.choice, 160)}")
     return Read(argued.choice, own, ahead=True) if own else argued
 
 
@@ -88,4 +94,6 @@ def _argued(last: Said, words: frozenset[str]) -> Read | None:
             return Read(text, following if judges(following) else AGREED)
         if following and not following.endswith("?") and judges(following):
             return Read(text, following)
+        if _OR.search(text):
+            return Read(text, "")
     return None

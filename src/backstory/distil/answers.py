@@ -11,13 +11,11 @@ from backstory.distil import phrases
 from backstory.distil.agreed import RECOMMEND, approved, own_list
 from backstory.distil.choices import Before, named_in
 from backstory.distil.prose import content_words, sentences, shorten, subject
-from backstory.distil.reasons import MERIT, Read
+from backstory.distil.reasons import CHORE, DIRECTIVE, MERIT, REASON, Read
 from backstory.distil.story import Said, Turn
 from backstory.model import Draft, MemoryKind
 
 FILLER = phrases.Rule("filler")
-CHORE = phrases.Rule("chore")
-REASON = phrases.Rule("reason")
 OFFER = phrases.Rule("offer")
 
 Options = dict[str, str]
@@ -30,7 +28,10 @@ _OPTION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OR = re.compile(r"\b(?:or|oder|ou|o|vs\.?)\b", re.IGNORECASE)
-_EITHER = re.compile(r"\b(?:either .{3,80} or|i (?:can|could) .{3,80} or|entweder .{3,80} oder|two (?:ways|options))\b", re.IGNORECASE)
+_EITHER = re.compile(
+    r"\b(?:either .{3,80} or|i (?:can|could) .{3,80} or|entweder .{3,80} oder|two (?:ways|options))\b",
+    re.IGNORECASE,
+)
 _ORDINALS = ("first", "second", "third", "fourth")
 _ORDINAL = re.compile(
     r"^\W*(?:ok[,. ]+|yes[,. ]+)?(?:(?:let'?s |i'?d )?(?:take|do|go (?:with|for)|use|prefer|"
@@ -58,7 +59,8 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _ONE = re.compile(
-    r"^\s*(?:(?:ok|yes|y|yup|yeah|yep|sure)[,. ]+)?(?P<verb>let'?s (?:do|go with) |go with |i (?:pick|choose|like|prefer) "
+    r"^\s*(?:(?:ok|yes|y|yup|yeah|yep|sure)[,. ]+)?(?P<verb>let'?s (?:do|go with) |go with |i (?:pick|"
+    r"choose|like|prefer) "
     r"|use )?"
     r"(?P<word>option\s+)?(?P<pick>[a-d]|[1-9])\b(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
@@ -67,7 +69,8 @@ _REPLY = re.compile(r"^\s*([1-9])[.):]\s+(\S.{1,300})$", re.MULTILINE)
 _YES = re.compile(r"(?:yes|yup|yeah|yep|ok|sure|no|ja|nein|oui|non|sí)\b", re.IGNORECASE)
 #: How things went, and a go-ahead that names nothing: neither chooses.
 _STATUS = re.compile(
-    r"\b(?:works?|worked|working|done|fixed|passe[sd]|ready|installed|updated|deployed|merged)\W*$", re.IGNORECASE
+    r"\b(?:works?|worked|working|done|fixed|passe[sd]|ready|installed|updated|deployed|merged)\W*$",
+    re.IGNORECASE,
 )
 _BARE = re.compile(r"^\W*\w+ (?:it|them|those|these|that|this|all)(?: all)?\W*$", re.IGNORECASE)
 _ASKED = re.compile(r"^(.{3,400}?)\n→ (.{1,400})$", re.MULTILINE)
@@ -146,7 +149,9 @@ class Offers:
         if REASON.search(following) and (hits or words & content_words(self.last.text)):
             return Read(text, following, ahead=True)
         return (
-            Read(text, f"taken from: {shorten(hits[0], 160)}") if len(hits) == 1 and len(listed) > 1 else None
+            Read(text, f"taken from: {shorten(hits[0], 160)}")
+            if len(hits) == 1 and len(listed) > 1 and (len(text.split()) <= 8 or DIRECTIVE.match(text))
+            else None
         )
 
 
@@ -197,7 +202,8 @@ def _picked(ask: str, offers: Offers) -> Iterator[tuple[str, str]]:
     replies = _REPLY.findall(ask) if len(ask) < 1_200 and ask.lstrip()[:1].isdigit() else []
     if replies:
         for key, reply in replies:
-            if key in options and (not reply.endswith("?") or _YES.match(reply)):
+            asks = reply.endswith("?") or CHORE.match(reply)
+            if key in options and (not asks or _YES.match(reply)):
                 yield f"{shorten(options[key], 160)} → {reply}", "the user's answer"
         return
     picks, why = _picks(ask, options)

@@ -69,11 +69,14 @@ _THEREFORE = re.compile(r"(?:hence|therefore|thus|deshalb|daher)[,\s]+$", re.IGN
 DECIDED = re.compile(r"decided|settled on|agreed on|entschieden|beschlossen|décidé|decidido", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？](?:[\s)\"'”*]|$)")
 _ASKS = re.compile(
-    r"(?:i'?m (?:an?|the|not|new|just)|i am (?:an?|the|not)|what|which|why|who|where|how|dunno|shouldn'?t (?:we|it)|isn'?t|aren'?t|doesn'?t seem|seems?)\b", re.IGNORECASE
+    r"(?:i'?m (?:an?|the|not|new|just)|i am (?:an?|the|not|new)|what|which|why|who|where|how|dunno|"
+    r"shouldn'?t (?:we|it)|isn'?t|aren'?t|doesn'?t seem|seems?)\b",
+    re.IGNORECASE,
 )
 #: What should have happened and did not: a bug report.
 _EXPECTED = re.compile(
-    r"\b(?:should|supposed to)\b.{3,80}?\b(?:but|however|yet|instead)\b,? (?:\w+ ){0,3}?(?:is|are|was|does|did|gets?|"
+    r"\b(?:should|supposed to)\b.{3,80}?\b(?:but|however|yet|instead)\b,? (?:\w+ ){0,3}?(?:is|are|was|"
+    r"does|did|gets?|"
     r"shows?|nothing|\w+n'?t)\b",
     re.IGNORECASE,
 )
@@ -166,7 +169,11 @@ def _strongest(text: str) -> re.Match[str] | None:
 
 def _choice(text: str, start: int, strong: re.Match[str] | None) -> tuple[int, int, int]:
     """How firmly something is chosen, and where the words that do so begin and end."""
-    clauses = [start, *([0] if _PLEASE.match(text) else []), *(cut.end() for cut in CLAUSE.finditer(text, start))]
+    clauses = [
+        start,
+        *([0] if _PLEASE.match(text) else []),
+        *(cut.end() for cut in CLAUSE.finditer(text, start)),
+    ]
     if strong is not None:
         at = max((clause for clause in clauses if clause <= strong.start()), default=strong.start())
         return WEAK if _PLAIN.match(strong.group(0)) else STRONG, at, strong.end()
@@ -174,10 +181,11 @@ def _choice(text: str, start: int, strong: re.Match[str] | None) -> tuple[int, i
         (so := SO.match(text))
         and not OWN_PLAN.match(text[so.end() :])
         and (
-        DIRECTIVE.match(text[so.end() :])
-        or VERDICT.search(text[so.end() :])
-        or _THEREFORE.search(so.group(0))
-    )):
+            DIRECTIVE.match(text[so.end() :])
+            or VERDICT.search(text[so.end() :])
+            or _THEREFORE.search(so.group(0))
+        )
+    ):
         return WEAK, so.end(), so.end() + 3
     for at in clauses:
         if (

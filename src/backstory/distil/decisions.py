@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from backstory.distil import phrases
-from backstory.distil.agreed import agreed
-from backstory.distil.answers import RECOMMEND, Offers, answered
+from backstory.distil.agreed import RECOMMEND, agreed
+from backstory.distil.answers import Offers, answered
 from backstory.distil.choices import DECIDED, NEGATED, TENTATIVE, Before, read_choice
 from backstory.distil.pasted import own_words
 from backstory.distil.prose import Sentence, content_words, once, sentences, shorten, subject

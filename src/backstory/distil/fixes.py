@@ -28,8 +28,10 @@ _UNDO = re.compile(
 _ERROR_WORD = re.compile(r"[a-z][a-z_]{2,}|[a-z]+\d{3,}")
 #: A test that is switched off, in an added line; a test file that is removed.
 _SKIP = re.compile(
-    r"(?:^|\n)\+ (?:(?!\n- ).)*?(?:pytest\.mark\.(?:skip|xfail)|pytest\.skip\(|@unittest\.(?:skip|expectedFailure)|"
-    r"\b(?:it|test|describe)\.(?:skip|todo|fails)\b|\bx(?:it|describe|test)\(|\bt\.Skip\w*\(|#\[ignore|@Disabled|@Ignore\b|"
+    r"(?:^|\n)\+ (?:(?!\n- ).)*?(?:pytest\.mark\.(?:skip|xfail)|pytest\.skip\(|@unittest\.(?:skip|"
+    r"expectedFailure)|"
+    r"\b(?:it|test|describe)\.(?:skip|todo|fails)\b|\bx(?:it|describe|test)\(|\bt\.Skip\w*\(|#\[ignore|"
+    r"@Disabled|@Ignore\b|"
     r"\bskip\s*[:=]\s*true|\[Fact\(Skip|continue-on-error: true)",
     re.DOTALL,
 )

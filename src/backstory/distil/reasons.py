@@ -60,10 +60,18 @@ _FAINT = re.compile(
     r"wieder)\b",
     re.IGNORECASE,
 )
+_WHEN = re.compile(
+    r"\b(?:yesterday|this morning|today|just now|before lunch|on my side|gestern)\b", re.IGNORECASE
+)
 #: A sentence that goes on with the task, or tells what the speaker did, gives no reason for the one before.
+_WHEN = re.compile(
+    r"\b(?:yesterday|this morning|today|just now|before lunch|on my side|gestern)\b", re.IGNORECASE
+)
 _GOES_ON = re.compile(
-    r"(?:so|then|also|and|in particular|for (?:each|example|now)|go|have|use|add|put|make|show|let'?s|give|need|"
-    r"can have|now|once|after|presumably|obviously|we (?:should|want|need|also|don'?t want)|you (?:should|need)|"
+    r"(?:so|then|also|and|in particular|for (?:each|example|now)|go|have|use|add|put|make|show|let'?s|"
+    r"give|need|"
+    r"can have|now|once|after|presumably|obviously|we (?:should|want|need|also|don'?t want)|you (?:should|"
+    r"need)|"
     r"i (?:also|ran|tested|tried|installed|did|want|need|added)|last one|next|here(?:'s| is)|see|dann|"
     r"außerdem)\b",
     re.IGNORECASE,
@@ -115,7 +123,8 @@ def _neighbour(text: str, around: Around) -> tuple[Read, int]:
     previous, following = around.previous, around.following
     if states(following) and not _GOES_ON.match(following):
         faint = FAINT if MERIT.search(following) else STATED
-        weight = MERITED if judges(following) else ALONE if around.alone else faint
+        alone = around.alone and not _WHEN.search(following)
+        weight = MERITED if judges(following) else ALONE if alone else faint
         return Read(text, following, ahead=True), weight
     if states(previous) and judges(previous) and not _GOES_ON.match(previous):
         return Read(text, previous), BEFORE

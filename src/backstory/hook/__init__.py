@@ -22,6 +22,7 @@ prefilter.py  which rows of the table a text may hold
 values.py    what tells a secret from a placeholder or code
 judges.py    whether what a row has matched is a secret
 personal.py  the same for personal data
+spans.py     merges what was found
 redact.py    takes them out of a text
 overlay.py   rows from what is still in the spool
 neutral.py   text that cannot pretend to be anything but a quoted note

@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Anchors = tuple[tuple[str, int], ...]  # each with the rank of its row
+    Anchors = list[tuple[str, int]]  # each with the rank of its row
 
 _CODES = "000 001 007f 008 009 00ad 034 180 200 202 206 fe d8 d9 da db dc dd de df"
 UNSEEN_ESCAPES = tuple("\\u" + code for code in _CODES.split())
@@ -39,8 +39,9 @@ HIDING_ESCAPES = (*UNSEEN_ESCAPES, *(f"\\u00{digit}" for digit in "234567"))
 def _classes(default: str, *classes: tuple[str, bytes]) -> bytes:
     table = bytearray(default.encode()) * 256
     for target, members in classes:
+        code = ord(target)
         for member in members:
-            table[member] = ord(target)
+            table[member] = code
     return bytes(table)
 
 
@@ -71,6 +72,10 @@ UNSEEN_SHAPES = (
     ("\x06", ("\x06a",)),
     ("\x07", ("\x07z",)),
 )
+HOWS = (
+    *("equals", "path", "run", "long", "solid", "tail", "word", "command", "command-p", "left", "inside"),
+    *("words", "hextet", "dash", "dot", "number", "thin", "packed"),
+)
 LONG_NUMBER = "0" * 13
 # Anchors are tried only after something shorter that they share.
 FOLDED_GATES = (*STEMS, "bearer", "<", "@", "cookie")
@@ -90,19 +95,16 @@ class Prefilter:
         self._rows = rows
         self._secret = secret
         self._always = [rank for rank, row in enumerate(rows) if not row.anchors]
-        self._tokens = _gated(self._anchors("run", "long", "solid", "tail"), TOKEN_GATES)
-        self._folded = _gated(self._anchors("word", "left", "inside"), FOLDED_GATES)
-        self._words, self._paths = self._anchors("words"), self._anchors("path")
-        self._commands, self._commands_p = self._anchors("command"), self._anchors("command-p")
-        self._equals = self._anchors("equals")
-        self._hextets = [rank for rank, row in enumerate(rows) if row.how == "hextet"]
-        self._dashed, self._dotted = self._anchors("dash"), self._anchors("dot")
-        self._thin, self._packed = self._anchors("thin"), self._anchors("packed")
-        self._numbers = self._anchors("number")
-
-    def _anchors(self, *hows: str) -> "Anchors":
-        kept = [(rank, row) for rank, row in enumerate(self._rows) if row.how in hows]
-        return tuple((anchor, rank) for rank, row in kept for anchor in row.anchors)
+        by: dict[str, list[tuple[str, int]]] = {how: [] for how in HOWS}
+        for rank, row in enumerate(rows):
+            by[row.how] += [(anchor, rank) for anchor in row.anchors]
+        self._tokens = _gated(by["run"] + by["long"] + by["solid"] + by["tail"], TOKEN_GATES)
+        self._folded = _gated(by["word"] + by["left"] + by["inside"], FOLDED_GATES)
+        self._words, self._paths, self._equals = by["words"], by["path"], by["equals"]
+        self._commands, self._commands_p = by["command"], by["command-p"]
+        self._hextets = [rank for _, rank in by["hextet"]]
+        self._dashed, self._dotted, self._thin = by["dash"], by["dot"], by["thin"]
+        self._packed, self._numbers = by["packed"], by["number"]
 
     def look(self, text: str) -> tuple[list[int], str, bool]:
         """The rows to run, the text in lowercase if that was free, and whether it may hold the unseen."""
@@ -190,12 +192,16 @@ def _present(anchors: "Anchors", text: str) -> list[int]:
     return [rank for anchor, rank in anchors if anchor in text]
 
 
-def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "tuple[tuple[str, Anchors], ...]":
+def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "list[tuple[str, Anchors]]":
     groups: dict[str, Anchors] = {}
     for anchor, rank in anchors:
-        gate = next((gate for gate in gates if gate in anchor), anchor)
-        groups[gate] = (*groups.get(gate, ()), (anchor, rank))
-    return tuple(groups.items())
+        for gate in gates:
+            if gate in anchor:
+                break
+        else:
+            gate = anchor
+        groups.setdefault(gate, []).append((anchor, rank))
+    return list(groups.items())
 
 
 def _dotted(shape: str, at: int) -> str:
@@ -248,8 +254,8 @@ def _near_runs(data: bytes, words: str, at: int) -> bytes:
 
 def _may_be_hextet(data: bytes, low: str) -> bool:
     """Whether some four hex digits before a colon start a global IPv6 address."""
-    if len(data) < 64 and "::" not in low and low.count(":") < 7:
-        return False  # a time
+    if len(data) < FEW and "::" not in low and low.count(":") < 7:
+        return False  # names and times
     hexes = data.translate(HEX).decode("latin-1")
     at = hexes.find(HEXTET)
     while at >= 0:

@@ -19,7 +19,7 @@ from backstory.hook.prefilter import HIDING_ESCAPES, Prefilter, fold
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     Span = tuple[int, int, int]  # start, end, rank of the row
@@ -248,16 +248,15 @@ class Redactor:
         found = [span for rank in rows for span in self._find(rank, text, low)]
         if unseen:
             found += self._seen_through(text)
-        if found and ("[redacted:" in text or "[private]" in text):
-            found = self._outside_marks(text, found)
-        merged: list[Span] = []
-        for start, end, rank in sorted(found):
-            if merged and start < merged[-1][1]:
-                last = merged[-1]
-                merged[-1] = (last[0], max(last[1], end), min(last[2], rank))
-            else:
-                merged.append((start, end, rank))
-        return merged
+        if not found:
+            return []
+        from backstory.hook.spans import merged, outside_marks
+
+        if "[redacted:" in text or "[private]" in text:
+            names = {None, *(row.name for row in self._rows)}
+            marks = _compiled(r"\[private\]|\[redacted:([^\]\s]{1,99})\]").finditer(text)
+            found = outside_marks([mark.span() for mark in marks if mark[1] in names], found)
+        return merged(found)
 
     def _seen_through(self, text: str) -> "list[Span]":
         """Spans that appear once the unseen characters are taken out, mapped back."""
@@ -282,40 +281,23 @@ class Redactor:
             for start, end, rank in found
         ]
 
-    def _outside_marks(self, text: str, found: "list[Span]") -> "list[Span]":
-        """Spans without those that cut into, or lie within, what an earlier pass has left."""
-        names = {row.name for row in self._rows}
-        marks = [
-            match.span()
-            for match in _compiled(r"\[private\]|\[redacted:([^\]\s]{1,99})\]").finditer(text)
-            if match[1] is None or match[1] in names
-        ]
-        kept, first = [], 0
-        for span in sorted(found):
-            while first < len(marks) and marks[first][1] <= span[0]:
-                first += 1
-            near = first
-            while near < len(marks) and marks[near][0] < span[1] and not _cuts(span, marks[near]):
-                near += 1
-            if near == len(marks) or marks[near][0] >= span[1]:
-                kept.append(span)
-        return kept
-
     def _everything(self, text: str) -> tuple[list[int], str, bool]:
         return list(range(len(self._rows))), "", True
 
     # --- One row --------------------------------------------------------------------------------------
 
     def _find(self, rank: int, text: str, low: str) -> "Iterator[Span]":
+        from backstory.hook.spans import places, private
+
         row = self._rows[rank]
         pattern = _compiled(row.pattern)
         if not rank:
-            yield from _private(pattern.finditer(text), len(text))
+            yield from private(pattern.finditer(text), len(text))
             return
         judge = _judge(row.judge)
         starts = None
         if self._anchored and row.how in AT_ANCHORS:
-            starts = iter(_places(low or fold(text), row.anchors))
+            starts = iter(places(low or fold(text), row.anchors))
         at = 0
         while True:
             if starts is None:
@@ -341,35 +323,3 @@ class Redactor:
                 yield start, end, rank
             # A match that was left alone may hide another that starts inside it, unless its judge says more.
             at = max(abs(end), match.start() + 1)
-
-
-def _places(low: str, anchors: tuple[str, ...]) -> list[int]:
-    places = []
-    for anchor in anchors:
-        at = low.find(anchor)
-        while at >= 0:
-            places.append(at)
-            at = low.find(anchor, at + 1)
-    return sorted(places)
-
-
-def _private(tags: "Iterable[re.Match[str]]", end: int) -> "Iterator[Span]":
-    """Private spans: nested ones end with the outermost, an unclosed one with the text."""
-    depth = start = 0
-    for tag in tags:
-        if not tag[1]:
-            start = start if depth else tag.start()
-            depth += 1
-        elif depth:
-            depth -= 1
-            if not depth:
-                yield start, tag.end(), 0
-    if depth:
-        yield start, end, 0
-
-
-def _cuts(span: "Span", mark: tuple[int, int]) -> bool:
-    start, end, _ = span
-    apart = end <= mark[0] or mark[1] <= start
-    around = start <= mark[0] and mark[1] <= end and (start, end) != mark
-    return not apart and not around

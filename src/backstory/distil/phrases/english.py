@@ -45,7 +45,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"stays? (?:red|open|broken|failing|for (?:next|later|now|another))|"
             r"(?:the|an?) .{3,60} remains?[.!]?$|"
             r"(?:will|'ll) (?:keep|continue|still) (?:to )?(?:fail\w*|be(?:ing)? red)\b|"
-            r"(?:push|re-?run|retry|re-?deploy|try again)\b.{0,40} should (?:now )?(?:work|pass|succeed|be green)|the last (?:step|thing|piece) (?:is|left))",
+            r"(?:push|re-?run|retry|re-?deploy|try again)\b.{0,40} should (?:now )?(?:work|pass|succeed|"
+            r"be green)|the last (?:step|thing|piece) (?:is|left))",
             "the migration still needs to be run",
         ),
     ),
@@ -57,7 +58,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "Should I run the migration?",
         ),
         Phrase(
-            r"\b(?:is (?:that|this) (?:the|what) .{0,40}\byou|(?:does|would) (?:that|this) (?:direction|approach|"
+            r"\b(?:is (?:that|this) (?:the|what) .{0,40}\byou|(?:does|would) (?:that|this) (?:direction|"
+            r"approach|"
             r"plan) (?:work|fit|make sense)|where do you want to (?:start|begin))\b",
             "Is that the direction you're thinking?",
         ),

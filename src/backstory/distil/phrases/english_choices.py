@@ -54,7 +54,9 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             "I'm going with the second",
         ),
         Phrase(
-            r"\b(?:should|must|(?:needs?|has|have) to)\s+(?:always\s+|only\s+|not\s+|never\s+|"
+            r"\b(?:should|must|(?:needs?|has|have) to)\s+(?!have (?:\w+ed|been|caught|done|known|seen|"
+            r"made|said|"
+            r"thought)\b)(?:always\s+|only\s+|not\s+|never\s+|"
             r"just\s+)*(?:be|have|use|go|live|stay|come|return|stop|show|keep)\b",
             "this should be DEBUG, not INFO",
         ),
@@ -117,10 +119,12 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"\b(?:because|'?cause (?:we|it|i|they|the|you|there|that|our|this|of)|cuz|bc|(?:or|"
             r"and) else|since(?! (?:yesterday|last|then|the (?:last|update|"
-            r"upgrade|merge|release|deploy)|monday|tuesday|wednesday|thursday|friday|this (?:morning|week)|today|"
+            r"upgrade|merge|release|deploy)|monday|tuesday|wednesday|thursday|friday|this (?:morning|"
+            r"week)|today|"
             r"(?:i|we|you|they|he|she|somebody|someone)(?:'ve| have)? (?!(?:need|want|decid|agre|promis)\w*)"
             r"(?:\w+ed|made|did|put|set|ran|went|took|wrote|built|began|got)\b))|so that|so (?:we|i|it|they|"
-            r"the|you) (?:can|do|don|does|won|will|are|is|only|never|have|get|keep|stay|must|has)|as (?:it|we|they|"
+            r"the|you) (?:can|do|don|does|won|will|are|is|only|never|have|get|keep|stay|must|has)|"
+            r"as (?:it|we|they|"
             r"you|i) (?:is|are|was|were|has|have|can|do|does|need|already|only|don|will|won)|as (?:it'?s|"
             r"that'?s|this is|there'?s)\b|due to|"
             r"(?<!want )(?<!need )(?<!like )(?<!going )(?<!have )(?<!has )(?<!try )"
@@ -136,7 +140,8 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"\b(?:if (?:we|you|i|it|they|that|there)\b|what if|could (?:we|you|i|also)|might|maybe|"
             r"i bet|i guess|likely|probably|presumably|i assume|i suppose|"
-            r"perhaps|should (?:we|i)|would (?:you|it|be|we)|wonder|not sure|consider(?:ing)?|"
+            r"perhaps|should(?:n'?t)? (?:we|i)|shouldn'?t it|don'?t we|would (?:you|it|be|we)|wonder|"
+            r"not sure|consider(?:ing)?|"
             r"alternatively|one option|unless|do you|"
             r"(?:it|that|this) must (?:be (?:the|a|an|some|because|in)\b|have been)|either|"
             r"let me (?:check|see|look|"
@@ -178,9 +183,12 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"\b(?:i(?:'d| would)?\s+(?:strongly\s+|still\s+)?(?:recommend|suggest|propose|go with|"
             r"lean(?: towards?)?)|i'd (?!(?:like|love|need|be|say|guess|have|know|expect|think|"
-            r"appreciate|also|still|want|assume|ask|happily|note|imagine|prefer to (?:see|know))\b)\w+|my (?:recommendation|suggestion|proposal|instinct)|(?:is|"
+            r"appreciate|also|still|want|assume|ask|happily|note|imagine|prefer to (?:see|know))\b)\w+|"
+            r"my (?:recommendation|suggestion|proposal|instinct)|(?:is|"
             r"seems(?: like)?|looks like) (?:clearly |probably |definitely )?the (?:best|cleanest|simplest|"
-            r"right|safest) (?:fit|fix|approach|option|choice|way|path|one|call)|is (?:sufficient|all (?:we|"
+            r"right|safest) (?:fit|fix|approach|option|choice|way|path|one|call)|"
+            r"i think .{3,80}(?:belongs?|should|"
+            r"is (?:better|simpler|safer))|is (?:sufficient|all (?:we|"
             r"you) need))\b",
             "I'd recommend option 1",
         ),

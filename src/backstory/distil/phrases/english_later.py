@@ -45,7 +45,8 @@ LATER: dict[str, tuple[Phrase, ...]] = {
     ),
     "put_off": (
         Phrase(
-            r"(?:^|[,;:.–—] |\band |\bbut |\bthen |\bso )(?:please )?(?:park|postpone|defer|shelve|"
+            r"(?:^|[,;:.–—] |\band |\bbut |\bthen |\bso )(?:please )?(?:remaining:|left(?: to do)?:|park|"
+            r"postpone|defer|shelve|"
             r"hold off|"
             r"put (?:it|that|this|the .{2,30}) (?:off|aside)|remind me|do(?:n'?t| not) (?:let (?:me|"
             r"us) )?forget|"
@@ -85,25 +86,48 @@ LATER: dict[str, tuple[Phrase, ...]] = {
         ),
         Phrase(
             r"\b(?!(?:it|that|this|which|there|i|we|you|script|server|client|hook|job|app|api)\b)[\w'-]+ "
-            r"(?:will|is going to|wants to) (?:still )?(?:send|give|get|tell|bring|provide|deliver|mail|email|"
-            r"forward|write) (?:it to )?(?:us|me)\b",
+            r"(?:will|is going to|wants to) (?:still )?(?:send|give|get|tell|bring|provide|deliver|mail|"
+            r"email|"
+            r"forward|write) (?:it to )?(?:us|me)\b(?! a hand)",
             "legal will send us the text",
         ),
+        Phrase(r"\b(?:still )?owes? (?:us|me)\b", "marketing still owes us the texts"),
         Phrase(
-            r"\bi(?:'ve| have)? (?:already )?(?:written to|emailed|mailed|pinged|messaged|contacted) (?!you\b)\w",
+            r"\bi(?:'ve| have)? (?:already )?asked (?!(?:you|it|claude|that|this)\b)"
+            r"[\w'-]+(?: [\w'-]+)? (?:for|to|whether|if|which|when)\b",
+            "I asked Lena for the key",
+        ),
+        Phrase(
+            r"\bonly .{2,60}\b(?:once|after) (?!(?:i|we|you|it)\b).{2,40} (?:has|have)\b",
+            "we can only switch once the provider has moved the zone",
+        ),
+        Phrase(
+            r"\b(?:should|will) (?:arrive|be here|come in)\b",
+            "they should arrive next week",
+        ),
+        Phrase(
+            r"\bi(?:'ve| have)? (?:already )?(?:written to|emailed|mailed|pinged|messaged|"
+            r"contacted) (?!you\b)\w",
             "I have written to her",
         ),
         Phrase(
             r"\b(?:must ?n[o']t|can'?t|cannot|do(?:n'?t| not)|not to|wait|hold) .{0,40}(?:until|till|before|"
-            r"unless) (?!(?:i|we|you|it|the test|tests)\b)(?:the )?[\w'-]+ (?:has|have|is|are|changes|fixes|moves)\b",
+            r"unless) (?!(?:i|we|you|it|the test|tests)\b)(?:the )?[\w'-]+ (?:has|have|is|are|changes|"
+            r"fixes|moves)\b",
             "we mustn't deploy until she has changed it",
         ),
         Phrase(
-            r"\b(?!(?:it|that|this|which|code|i|we|you|claude|he|what|who|everything|nothing|still|is|already)\b)"
-            r"[\w'-]+(?:'s| is| are) (?:already |still |currently )?(?:working on|looking (?:at|into)|taking care of|"
+            r"\b(?!(?:it|that|this|which|code|i|we|you|claude|he|what|who|everything|nothing|still|is|"
+            r"already)\b)"
+            r"[\w'-]+(?:'s| is| are) (?:already |still |currently )?(?:working on|looking (?:at|into)|"
+            r"taking care of|"
             r"on) (?:it|that|this|those|them)\b",
             "Meera is already working on it",
         ),
-        Phrase(r"^(?:\W*(?:k|ok|thx|thanks)\W+)*[\w .`'/-]{2,40} (?:is|are|comes?) next(?=\W*$|[,;.] | but| then| and)", "resampler is next"),
+        Phrase(
+            r"^(?:\W*(?:k|ok|thx|thanks)\W+)*[\w .`'/-]{2,40} (?:is|are|comes?) next(?=\W*$|[,;.] | but|"
+            r" then| and)",
+            "resampler is next",
+        ),
     ),
 }

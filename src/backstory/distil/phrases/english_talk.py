@@ -46,7 +46,8 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"^(?!\w+ \w+ \w+ed[.!]?$)(?:no|never|without|zero)\s+(?!(?:idea|problem|worries|way|one|"
             r"luck|clue|rush|hurry|"
             r"longer|doubt|matter|sure|yet|now|today|bad|that|this|it|really|need|wonder|thanks|questions?|"
-            r"much|too|so|more|less|because|if|when|what|why|how|i|we|you|in|on|at|man|dude|mate|bro|sir|reason|"
+            r"much|too|so|more|less|because|if|when|what|why|how|i|we|you|in|on|at|man|dude|mate|bro|sir|"
+            r"reason|"
             r"concern|point|changes?)\b)[\w`'\"]",
             "no new dependency",
         ),
@@ -55,7 +56,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
         Phrase(r"^(?:please |pls )not [\w`]", "please not regex"),
         Phrase(r"^(?:rather|better) (?:in|on|at|with|as|not|to|the|an?|by|via)\b", "rather in the bucket"),
         Phrase(
-            r"^we (?!(?:are|were|have|had|can|could|get|got|see|saw|know|knew|think|thought|did|do|"
+            r"^we (?!(?:ready|are|were|have|had|can|could|get|got|see|saw|know|knew|think|thought|did|do|"
             r"don'?t|use|used|"
             r"might|may|just|also|still|currently|already|normally|usually|often|sometimes|"
             r"\w+ed)\b)[a-z]+\b",
@@ -73,7 +74,8 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"which|"
             r"if|thanks|and|or|but|because|since|as|after|before|with|in|on|at|for|from|to|not|nothing|"
             r"something|everything|cause|cuz|than|only|just|even|plus|except|same|such|like|still|also|"
-            r"now|then|maybe|both|no|yes|of|about|by|into|over|between|next|last|first|got|hm+|one|see|y|yup)\b)[a-z-]+(?<![^s]s)(?<!ed)(?<!ing)(?<!ly) "
+            r"now|then|maybe|both|no|yes|of|about|by|into|over|between|next|last|first|got|hm+|one|see|y|"
+            r"yup)\b)[a-z-]+(?<![^s]s)(?<!ed)(?<!ing)(?<!ly) "
             r"(?:the|an?|it|them|this|that|these|those|all|any|our|my|your|its|their|every|each|one|two|"
             r"`)\b",
             "cap the page size",
@@ -136,7 +138,8 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"insists?|requires?|costs?|expects?|waste|wasted|pointless|useless|redundant|same|"
             r"last (?:time|"
             r"year|week|month)|bites?|bit us|burn(?:ed|t)|legacy|deprecated|preferred|standard|readable|"
-            r"simply|simple|single|horrible|terrible|meant to|maintain\w*|at least|at most|up to|per (?:second|minute|hour|day)|\d+ ?(?:k|m|mb|gb|kb|ms|"
+            r"simply|simple|single|horrible|terrible|meant to|maintain\w*|at least|at most|up to|"
+            r"per (?:second|minute|hour|day)|\d+ ?(?:k|m|mb|gb|kb|ms|"
             r"users|rows|lines|times|billion|million|thousand|hours|minutes|seconds|days))\b",
             "that's not important",
         ),
@@ -149,7 +152,8 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"(?:need|want|have|should|must)(?: to)?|"
             r"(?:we'?re|we are) (?:going|about) to|go ahead and|be sure to|make sure to|"
             r"start(?: by| with)?|try(?: to)?|continue|let'?s|lets)[\s.]*)*\b(?:run|rerun|re-run|show|look|"
-            r"execute|publish|ship it|reread|re-read|audit|evaluate|assess|design|notice|move (?:on|forward)|come back|talk|discuss|capture|be sure|an? (?:audit|review|"
+            r"execute|publish|ship it|reread|re-read|audit|evaluate|assess|design|notice|move (?:on|"
+            r"forward)|come back|talk|discuss|capture|be sure|an? (?:audit|review|"
             r"plan|look|summary)|redo|make (?:the|these|those|all) (?:\w+ )?(?:changes?|edits?)|"
             r"check|"
             r"explain|describe|tell|commit|push|pull|test|review|investigate|research|find|search|see|"
@@ -180,7 +184,8 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"deploy|implement|do|"
             r"break) (?:anything|something|it|that|this)? ?(?:yet|else|now|for now)|keep me (?:posted|"
             r"updated)|"
-            r"use an? (?:sub-?)?agent|keep going|changes? yet|get (?:this|it|that) (?:committed|merged|"
+            r"use an? (?:sub-?)?agent|keep going|and (?:then )?(?:run|rerun|commit|push|deploy)|"
+            r"changes? yet|get (?:this|it|that) (?:committed|merged|"
             r"done|running))\b",
             "don't restructure anything yet",
         ),
@@ -192,7 +197,10 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"have a look))|"
             r"i'?ve got|let me|brb|we'?ll see|i(?:'d| would) like (?:you|to see)|thanks?|thx|please|"
             r"i (?:see|"
-            r"got|get|keep|ran|tried|think|guess|believe|don'?t know|know|noticed|saw))\b",
+            r"got|get|keep|ran|tried|think|guess|believe|don'?t know|know|noticed|saw)|i(?:'ve|"
+            r" have)? (?:just |"
+            r"already )?(?:put|reset|pushed|uploaded|updated|installed|added|moved|changed|set|fixed|renamed|"
+            r"restarted|merged))\b",
             "I'll ask Petra",
         ),
     ),

@@ -67,7 +67,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "chore": (
         Phrase(
             r"^(?:montre|regarde|vérifie|explique|lance|teste|cherche|lis|commite|"
-            r"attends)",
+            r"attends)\b",
             "montre le diff",
         ),
     ),

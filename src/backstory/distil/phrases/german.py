@@ -6,7 +6,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "user_choice": (
         Phrase(
             r"\b(?:wir|ich)\s+(?:nehmen|nehme|verwenden|verwende|benutzen|nutzen|bleiben|bleibe|"
-            r"entscheiden|möchten?|wollen|will)\b",
+            r"machen|lassen|behalten|entscheiden|möchten?|wollen|will)\b",
             "wir nehmen SQLite",
         ),
         Phrase(
@@ -72,7 +72,11 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"^(?:.{2,40} )?(?:muss|müssen|soll|sollen|darf|dürfen|brauchen|brauche|wollen|möchte)\b",
             "das muss abbrechen",
         ),
-        Phrase(r"^(?:(?:der|die|das) )?(?!legal|it|he|she|they|that|this)\w+ will (?:kein\w*|das|die|den|ein\w*|nicht)\b", "Petra will kein ORM"),
+        Phrase(
+            r"^(?:(?:der|die|das) )?(?!legal|it|he|she|they|that|this)\w+ will (?:kein\w*|das|die|den|"
+            r"ein\w*|nicht)\b",
+            "Petra will kein ORM",
+        ),
         Phrase(
             r"^(?:(?:der|die|das|unsere?|alle) )?[\w-]+ (?:bleibt|bleiben|bekommt|bekommen|wird|werden|"
             r"kommt|kommen|gehört|gehören) \w",
@@ -95,8 +99,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"\b(?:nicht|kein\w*|besser|einfacher|schneller|langsam|teuer|billiger|sicher\w*|schon|"
             r"bereits|nur|nie|"
             r"niemand|jeder|zu (?:groß|viel|langsam|breit)|kann man|braucht|brauchen|sonst|würde|wäre|"
-            r"wieder|"
-            r"besteht|verlangt|reicht|genug|ärger|überall)\b",
+            r"wieder|besteht|verlangt|reicht|genug|ärger|überall)\b",
             "der Steuerberater besteht darauf",
         ),
     ),
@@ -121,8 +124,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "reversal": (
         Phrase(
-            r"\b(?:vergiss|doch (?:lieber|wieder)|nun doch|anders überlegt|"
-            r"zurück zu)\b",
+            r"\b(?:vergiss|doch (?:lieber|wieder)|nun doch|anders überlegt|zurück zu)\b",
             "doch lieber SQLite",
         ),
     ),
@@ -165,13 +167,15 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "waiting": (
         Phrase(
             r"\b(?:ich (?:frage?|kläre?|bespreche|melde mich|muss .{0,30}(?:fragen|klären))|muss .{0,40}"
-            r"(?:entscheiden|freigeben|klären)|bis .{2,30} (?:antwortet|geantwortet|entschieden|"
+            r"(?:entscheiden|freigeben|klären)|bis .{2,30} (?:freigibt|liefert|zusagt|antwortet|"
+            r"geantwortet|entschieden|"
             r"entscheidet|"
             r"sich meldet)|warte(?:n)? (?:noch )?auf)\b",
             "das muss die Buchhaltung entscheiden",
         ),
         Phrase(
-            r"\b(?:schickt|liefert|gibt|bringt|sagt|mailt|meldet|klärt) (?:mir|uns|sich|das)?\b.{0,40}\b(?:noch|"
+            r"\b(?:schickt|liefert|gibt|bringt|sagt|mailt|meldet|klärt) (?:mir|uns|sich|"
+            r"das)?\b.{0,40}\b(?:noch|"
             r"morgen|später|nächste woche)\b",
             "den Text schickt mir Sabine noch",
         ),

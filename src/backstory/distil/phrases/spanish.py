@@ -66,7 +66,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "chore": (
         Phrase(
-            r"^(?:muestra|mira|revisa|explica|ejecuta|prueba|busca|lee|espera|haz (?:commit|push))",
+            r"^(?:muestra|mira|revisa|explica|ejecuta|prueba|busca|lee|espera|haz (?:commit|push))\b",
             "muestra el diff",
         ),
     ),
