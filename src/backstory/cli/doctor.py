@@ -20,7 +20,8 @@ def doctor(cwd: str | None, strict: bool, as_json: bool) -> None:
     """Check every step from an agent's hook to the printed brief.
 
     Each step says what was found and, if it is not as it should be, what to do. Local only; what waits in
-    the spool is stored on the way. Exits 0 if memory works, 2 if a step fails, and with --strict 1 if one deserves attention.
+    the spool is stored on the way. Exits 0 if memory works, 2 if a step fails, and with --strict 1 if one
+    deserves attention.
     """
     found: list[Check] = []
     with App() as app:
