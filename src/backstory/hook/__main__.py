@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 DEADLINE_MS = 2_000
 LOG_BYTES = 256 * 1024
 _LOST = "Backstory could not write this session's start to its spool; `backstory doctor` explains."
+_ROUNDING_MS = 600  # what is newer than this is never hidden by a clock that counts in seconds
 _TOP_LEVEL_ANSWER = ("copilot",)  # all others want it inside hookSpecificOutput, and Codex nothing beside it
 
 
@@ -91,11 +92,11 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
 
 
 def _last_spoke(payload: "dict[str, Any]") -> int:
-    """When the agent last answered in this context, rounded up to a second; 0 if it does not say."""
+    """When the agent last answered in this context, as it counts in whole seconds; 0 if it does not say."""
     seconds = payload.get("seconds_since_last_response")
     if not isinstance(seconds, int | float) or seconds < 0:
         return 0
-    return int(time.time_ns() // 1_000_000 - seconds * 1000 + 999)
+    return int(time.time_ns() // 1_000_000 - seconds * 1000 + _ROUNDING_MS)
 
 
 def shape(agent: str, event: str, text: str) -> str:

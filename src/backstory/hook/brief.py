@@ -95,7 +95,8 @@ def choose(
 ) -> list[Row]:
     """The rows for one kind of start. `session` is the prepared file of session `own`, or empty.
 
-    `spoke` is when the agent says that this context last heard something; a fork has no other way to tell.
+    `spoke` is when the agent says that this context last heard something, in whole seconds: for a fork, which
+    has no file of its own yet, there is no better way to tell.
     """
     mine = [row for row in waiting if row.session == own]
     others = [row for row in waiting if row.session != own]
@@ -107,7 +108,7 @@ def choose(
         return [*checkpoint, *others, *kept]
     last = session.get("last_at")
     since = max([row.at for row in mine], default=0)
-    since = max(since, spoke, last if isinstance(last, int) else 0)
+    since = max(since, last if isinstance(last, int) else spoke)
     if source in ("resume", "fork") and since:
         held = session.get("shown")
         shown = set(held) if isinstance(held, list) else set()

@@ -3,6 +3,8 @@ cleared one the whole brief (CMEM-20, CMEM-21)."""
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from .claude import Claude
@@ -38,6 +40,7 @@ def test_cmem_20_resuming_again_and_again_piles_nothing_up(agent: Claude) -> Non
 
 def test_a_forked_session_is_told_only_what_the_first_one_has_missed(agent: Claude) -> None:
     first = add_greeting(agent)
+    time.sleep(2)  # Claude tells a fork in whole seconds how long its context has been silent
     add_farewell(agent)
 
     forked = look_around(agent, resume=first.session, fork=True)
