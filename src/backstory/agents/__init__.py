@@ -32,6 +32,9 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 read_hook=claude_code.read_hook,
                 reader=claude_transcript.Reader,
                 our_tools=ours.TOOLS,
+                surface=claude_code.SURFACE,
+                resume="claude --resume {session}",
+                tested="2.1.325",
             ),
             # Codex takes a brief in this shape (and ignores one with a key too many); its hooks come later.
             Agent(

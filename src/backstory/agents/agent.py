@@ -7,6 +7,7 @@ turn what it sends (`read_hook`) and what it writes itself (`reader`) into the s
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from backstory.errors import BackstoryError
@@ -53,6 +54,40 @@ class HistoryReader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Grouped:
+    """Hooks stand in the agent's own settings, as groups of handlers under "hooks", like Claude Code's.
+
+    `per_second` is the unit of its timeouts: 1, or 1000 where they are milliseconds. `extra` are further
+    keys of a handler of ours.
+    """
+
+    per_second: int = 1
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """Hooks stand in a file that is all ours: `render` makes its text from each event's command."""
+
+    render: Callable[[Mapping[str, str]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """Where an agent keeps what we write to.
+
+    `program` is its name on PATH, `folder` shows that somebody uses it, `settings` is the file that our hooks
+    go to: the user's or, given a project, that project's. `after` is what a person must still do then.
+    """
+
+    program: str
+    folder: Callable[[], Path]
+    settings: Callable[[Path | None], Path]
+    hooks: Grouped | Owned = Grouped()
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Agent:
     """One coding agent.
 
@@ -61,6 +96,8 @@ class Agent:
     to us gives no events, a malformed one raises `Unreadable`.
     `reader` (session, offset, file) reads its own history of a session, going on where another stopped.
     `our_tools` are globs of the names under which our own MCP tools appear.
+    `surface` is where it is installed; `resume` the command that takes up a session, with {session} in it;
+    `tested` the newest version that our tests ran.
     """
 
     name: str
@@ -70,3 +107,6 @@ class Agent:
     read_hook: Callable[[str, Mapping[str, object], int], list[Event]]
     reader: Callable[[str, int, str], HistoryReader] | None
     our_tools: tuple[str, ...]
+    surface: Surface | None = None
+    resume: str = ""
+    tested: str = ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from backstory.agents.agent import HookEvent, Unreadable
+from backstory.agents.agent import HookEvent, Surface, Unreadable
 from backstory.agents.claude_texts import compact_summary, typed, worded
 from backstory.agents.claude_tools import describe
 from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
@@ -48,6 +48,9 @@ def settings_file(project: Path | None = None) -> Path:
 def history_dir() -> Path:
     """Where transcripts lie: <folder per working directory>/<session id>.jsonl."""
     return config_dir() / "projects"
+
+
+SURFACE = Surface("claude", config_dir, settings_file)
 
 
 # --- from payload to events -------------------------------------------------------------------------------

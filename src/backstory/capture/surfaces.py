@@ -4,28 +4,17 @@ import contextlib
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
-from backstory.agents import Agent, claude_code
+from backstory.agents import AGENTS, Agent
 from backstory.capture import instructions
 from backstory.errors import UsageError
 from backstory.hook.command import hook_command, hook_command_windows
 from backstory.jsonc import InvalidJson
 from backstory.paths import Home
 
-
-@dataclass(frozen=True, slots=True)
-class Surface:
-    """An agent's settings file (the user's or a project's own), its folder, and the name of its program."""
-
-    settings: Callable[[Path | None], Path]
-    folder: Callable[[], Path]
-    program: str
-
-
-SURFACES = {claude_code.NAME: Surface(claude_code.settings_file, claude_code.config_dir, "claude")}
+SURFACES = {agent.name: agent.surface for agent in AGENTS.values() if agent.surface is not None}
 
 
 def settings_file(agent: Agent, project: Path | None = None) -> Path:
