@@ -35,6 +35,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("install", "Connect coding agents to this memory."),
             ("uninstall", "Disconnect coding agents; the memory itself stays."),
             ("config", "Show or change settings."),
+            ("mcp", "Serve the memory to an agent, as an MCP server."),
         ),
     ),
     (

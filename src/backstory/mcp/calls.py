@@ -1,0 +1,176 @@
+"""Answering a tool call through the app. What goes out is quoted notes, one way for all tools.
+
+The home is opened for each call and closed after it: a server that idles for days must not keep a database
+open that somebody wants to repair or restore.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from backstory import clock
+from backstory.app import App, EventView, MemoryView, SessionView
+from backstory.errors import BackstoryError, UsageError
+from backstory.hook.brief import HANDLE, age, shorten
+from backstory.hook.neutral import neutral
+from backstory.model import Event, Kind, Memory, Outcome, Session
+
+PAGE = 8_000
+_HIT_CHARS = 700
+_LINE_CHARS = 300
+_LIMITS = {"search": 7, "timeline": 20}
+
+Arguments = Mapping[str, Any]
+
+
+def call(tool: Mapping[str, Any], arguments: Arguments, folder: str) -> tuple[str, bool]:
+    """The text that answers a call, and whether it failed."""
+    try:
+        _check(tool, arguments)
+        with App() as app:
+            return quoted(_CALLS[tool["name"]](app, arguments, Path(folder))), False
+    except BackstoryError as error:
+        return str(error), True
+
+
+def quoted(text: str) -> str:
+    """Notes in the wrapper by which they are recognised, should they ever come back to us."""
+    lines = (neutral(line) if line.strip() else "" for line in text.splitlines())
+    return "\n".join(("<backstory-notes>", *lines, "</backstory-notes>"))
+
+
+_TYPES: Mapping[str, type] = {"string": str, "integer": int, "boolean": bool}
+
+
+def _check(tool: Mapping[str, Any], arguments: Arguments) -> None:
+    """Clients hand over whatever the model wrote: hold it to the schema, and say what is wrong."""
+    schema = tool["inputSchema"]
+    for name in schema.get("required", ()):
+        if name not in arguments:
+            raise UsageError(f"{tool['name']} needs {name!r}")
+    for name, value in arguments.items():
+        rule = schema["properties"].get(name)
+        if rule is None:
+            known = ", ".join(schema["properties"]) or "none"
+            raise UsageError(f"{tool['name']} takes no {name!r}; its arguments: {known}")
+        wanted = _TYPES[rule["type"]]
+        if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+            raise UsageError(f"{name!r} must be of type {rule['type']}")
+        if wanted is int and not rule.get("minimum", 0) <= value <= rule.get("maximum", 1 << 62):
+            raise UsageError(f"{name!r} must be from {rule.get('minimum', 0)} to {rule.get('maximum', '…')}")
+
+
+def _project(app: App, arguments: Arguments, folder: Path) -> str | None:
+    return None if arguments.get("all") else app.project_at(folder).id
+
+
+def _search(app: App, arguments: Arguments, folder: Path) -> str:
+    query = arguments["query"]
+    if not query.strip("\0 \t\r\n"):
+        raise UsageError("there is nothing to search for: write words")
+    limit = arguments.get("limit", _LIMITS["search"])
+    found = app.search(query, _project(app, arguments, folder), limit)
+    if not found.hits:
+        wider = "" if arguments.get("all") else " in this project; all=true searches every project"
+        return f"Nothing relevant{wider}."
+    now = clock.now_ms()
+    return "\n".join(
+        f"- [{age(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}"
+        f"{f' · {hit.project}' if arguments.get('all') else ''}] "
+        f"{shorten(' '.join(hit.text.split()), _HIT_CHARS)} ({hit.id[:HANDLE]})"
+        for hit in found.hits
+    )
+
+
+def _timeline(app: App, arguments: Arguments, folder: Path) -> str:
+    since = clock.parse_when(arguments["since"]) if "since" in arguments else 0
+    limit = arguments.get("limit", _LIMITS["timeline"])
+    events = app.timeline(_project(app, arguments, folder), since, limit)
+    now = clock.now_ms()
+    lines = [
+        f"- [{age(stored.event.at, now)} · {stored.event.agent}] {_what(stored.event)} ({stored.id[:HANDLE]})"
+        for stored in events
+    ]
+    return "\n".join(lines) or "Nothing happened here yet."
+
+
+def _what(event: Event) -> str:
+    words = event.kind.replace("_", " ")
+    if event.kind is Kind.TOOL:
+        words = f"{event.action or event.tool} {event.target}"
+        if event.outcome in (Outcome.FAILED, Outcome.INTERRUPTED):
+            words = f"{shorten(words, _LINE_CHARS // 2)} → {event.outcome}: {event.text}"
+    elif event.text:
+        words = f"{words}: {event.text}"
+    return shorten(" ".join(words.split()), _LINE_CHARS)
+
+
+def _get(app: App, arguments: Arguments, folder: Path) -> str:
+    return page(document(app.show(arguments["handle"].strip(" []()`'\".,;:"))), arguments.get("offset", 0))
+
+
+def page(text: str, offset: int) -> str:
+    """One page of a long text, and where the next one begins."""
+    part = text[offset : offset + PAGE]
+    end = offset + len(part)
+    return part if end >= len(text) else f"{part}\n[{len(text) - end} characters more: offset={end}]"
+
+
+def document(view: SessionView | EventView | MemoryView) -> str:
+    """All that is known of what a handle stands for."""
+    match view:
+        case MemoryView():
+            lines = [_memory(view.memory), "", "It rests on:"]
+            lines += [f"- {_what(stored.event)} ({stored.id[:HANDLE]})" for stored in view.sources]
+        case EventView():
+            event = view.stored.event
+            lines = [
+                _session(view.session),
+                f"{event.kind} {clock.stamp(event.at)}: {event.target}",
+                event.text,
+            ]
+            if view.payload is not None:
+                lines += ["", "As the agent sent it:", view.payload]
+        case SessionView():
+            lines = [_session(view.session), "", "What was learned:"]
+            lines += [f"- {_memory(memory)} ({memory.id[:HANDLE]})" for memory in view.memories]
+            lines += ["", "What happened:"]
+            lines += [f"- {_what(stored.event)} ({stored.id[:HANDLE]})" for stored in view.events]
+    return "\n".join(lines)
+
+
+def _memory(memory: Memory) -> str:
+    more = (memory.detail, f"because {memory.reason}" if memory.reason else "", " ".join(memory.files))
+    kind = memory.kind.replace("_", " ")
+    told = "; ".join(part for part in (memory.text, *more) if part)
+    return f"{kind}, {memory.agent}, {clock.stamp(memory.at)}: {told}"
+
+
+def _session(session: Session) -> str:
+    title = session.title or "untitled"
+    return f"Session {session.id[:HANDLE]} of {session.agent} in {session.project_name}: {title}"
+
+
+def _remember(app: App, arguments: Arguments, folder: Path) -> str:
+    memory = app.remember(arguments["text"], folder)
+    return f"Remembered for {memory.project_name}: {memory.text} ({memory.id[:HANDLE]})"
+
+
+def _status(app: App, arguments: Arguments, folder: Path) -> str:
+    status = app.status()
+    lines = [
+        f"{status.sessions} sessions, {status.events} events, {status.memories} memories, "
+        f"{status.projects} projects; {status.spooled} waiting, {status.quarantined} unreadable."
+    ]
+    if status.last_event_at:
+        lines.append(f"Last event: {age(status.last_event_at, clock.now_ms())}.")
+    return "\n".join([*lines, *(f"! {problem}" for problem in status.problems)])
+
+
+_CALLS: Mapping[str, Callable[[App, Arguments, Path], str]] = {
+    "search": _search,
+    "timeline": _timeline,
+    "get": _get,
+    "remember": _remember,
+    "status": _status,
+}

@@ -1,0 +1,121 @@
+"""What a conversation holds to, whatever carries it."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backstory.mcp.protocol import HANDSHAKE_VERSIONS, Conversation
+
+ENVELOPE = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+NOTHING = {"jsonrpc": "2.0", "id": None}
+
+
+def ask(method: str, id_: object = 1, **params: Any) -> dict[str, Any]:
+    message = {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
+    [answer] = Conversation("/nowhere").hear(json.dumps(message))
+    loaded: dict[str, Any] = json.loads(answer)
+    return loaded
+
+
+@pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
+def test_a_known_version_is_spoken_as_asked(version: str) -> None:
+    assert ask("initialize", protocolVersion=version)["result"]["protocolVersion"] == version
+
+
+def test_an_unknown_version_is_met_with_the_newest() -> None:
+    assert (
+        ask("initialize", protocolVersion="1999-01-01")["result"]["protocolVersion"] == HANDSHAKE_VERSIONS[-1]
+    )
+
+
+def test_a_string_is_as_good_an_id_as_a_number() -> None:
+    assert ask("ping", "abc") == {"jsonrpc": "2.0", "id": "abc", "result": {}}
+
+
+def test_the_stateless_revision_needs_no_handshake_and_gets_its_marks() -> None:
+    result = ask("tools/list", _meta=ENVELOPE)["result"]
+    assert result["resultType"] == "complete"
+    assert result["cacheScope"] == "private"
+    assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "backstory"
+
+
+def test_a_client_of_the_handshake_era_sees_none_of_those_marks() -> None:
+    assert ask("tools/list")["result"].keys() == {"tools"}
+
+
+def test_discovery_names_the_stateless_versions() -> None:
+    assert ask("server/discover", _meta=ENVELOPE)["result"]["supportedVersions"] == ["2026-07-28"]
+
+
+def test_a_stateless_version_that_nobody_knows_is_refused_with_those_that_are() -> None:
+    error = ask("tools/list", _meta={"io.modelcontextprotocol/protocolVersion": "2099-01-01"})["error"]
+    assert error["code"] == -32022
+    assert error["data"] == {"supported": ["2026-07-28"], "requested": "2099-01-01"}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("not json", -32700),
+        ("[" * 100_000, -32700),
+        ('"word"', -32600),
+        ("[]", -32600),
+        ('{"jsonrpc":"2.0","id":1}', -32600),
+        ('{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600),
+        ('{"jsonrpc":"2.0","id":1,"method":"prompts/list"}', -32601),
+        ('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sudo"}}', -32602),
+        ('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":[]}}', -32602),
+        ('{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}', -32602),
+    ],
+)
+def test_what_cannot_be_understood_gets_an_error(text: str, code: int) -> None:
+    [answer] = Conversation("/nowhere").hear(text)
+    assert json.loads(answer)["error"]["code"] == code
+
+
+def test_notifications_and_stray_answers_get_no_answer() -> None:
+    talk = Conversation("/nowhere")
+    assert talk.hear('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}') == []
+    assert talk.hear('{"jsonrpc":"2.0","id":7,"result":{}}') == []
+
+
+def test_a_batch_is_answered_as_a_batch() -> None:
+    batch = [{"jsonrpc": "2.0", "id": n, "method": "ping"} for n in (1, 2)]
+    [answer] = Conversation("/nowhere").hear(json.dumps([*batch, {"jsonrpc": "2.0", "method": "x"}]))
+    assert [part["id"] for part in json.loads(answer)] == [1, 2]
+
+
+def test_a_client_with_roots_is_asked_for_them_and_believed() -> None:
+    talk = Conversation("/nowhere")
+    start = {"protocolVersion": "2025-06-18", "capabilities": {"roots": {}}}
+    talk.hear(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": start}))
+    [question] = talk.hear('{"jsonrpc":"2.0","method":"notifications/initialized"}')
+    asked = json.loads(question)
+    assert asked["method"] == "roots/list"
+    told = {"roots": [{"uri": "https://example.com"}, {"uri": "file:///home/dev/my%20shop"}]}
+    assert talk.hear(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": told})) == []
+    assert talk.folder == "/home/dev/my shop"
+
+
+def test_what_every_session_pays_for_our_tools_stays_small() -> None:
+    """At most 600 tokens in all, schemas and instructions."""
+    listed = ask("tools/list")["result"]["tools"]
+    said = ask("initialize")["result"]["instructions"]
+    assert len(json.dumps(listed, separators=(",", ":")) + said) / 3.6 <= 600
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+METHODS = st.sampled_from(["initialize", "ping", "tools/list", "server/discover", "roots/list", "x"])
+
+
+@given(VALUES | st.fixed_dictionaries({"method": METHODS, "id": VALUES, "params": VALUES}))
+def test_no_message_ends_the_conversation(message: object) -> None:
+    for answer in Conversation("/nowhere").hear(json.dumps(message)):
+        assert "jsonrpc" in answer
