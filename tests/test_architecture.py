@@ -15,7 +15,7 @@ LAYERS = (
     ("cli", "web", "mcp", "worker", "shift", "__main__"),
     ("doctor",),  # looks at everything, for the surfaces
     ("app", "work"),
-    ("recall", "search", "distil", "knowledge", "capture"),
+    ("recall", "search", "distil", "knowledge", "capture", "upkeep"),
     ("store", "embed", "agents", "hook"),
     ("settings",),
     ("model", "paths", "errors", "atomic", "clock", "jsonc", "__init__"),

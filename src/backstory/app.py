@@ -5,27 +5,34 @@ A surface opens an `App`, asks it for values, and prints them; it never touches 
 
 import contextlib
 import os
+import shutil
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backstory import clock, settings
+from backstory.agents import AGENTS
+from backstory.agents import agent as known_agent
 from backstory.atomic import lock, read_state, write_state
 from backstory.capture import quarantine
 from backstory.capture.hookfiles import write_hook_settings
+from backstory.capture.importing import Import, Line, Tally, Wish, trails_of
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import USER, fact
 from backstory.capture.waiting import waiting
-from backstory.errors import Failed, SourceMissing, UsageError
+from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool
-from backstory.hook.identity import claimed
+from backstory.hook.identity import claimed, ident, project_id, session_id
 from backstory.model import (
     Event,
     Kind,
     Memory,
+    MemoryKind,
     Project,
     Session,
     StoredEvent,
@@ -35,16 +42,26 @@ from backstory.model import (
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.recall.brief import Brief, brief_for
+from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
 from backstory.search import lexical
 from backstory.settings import Settings
 from backstory.store import Store, open_store
+from backstory.store.copies import Contents
 from backstory.store.protocol import Arrival, Injection, Job
+from backstory.upkeep import backups, export, forget, orphans
+from backstory.upkeep.forget import Forgotten, Wanted
 
 if TYPE_CHECKING:
+    from backstory.upkeep.repair import Repaired
+    from backstory.upkeep.scrub import Scrubbed
     from backstory.work import Work
 
 _CATCH_UP_SECONDS = 5.0
+# So long an import distils what it brought before it leaves the rest to the worker.
+_SETTLE_SECONDS = 5.0
 _LONGEST_NOTE = 20_000
+_TELLING = (MemoryKind.LESSON, MemoryKind.DECISION, MemoryKind.ATTEMPT, MemoryKind.SUMMARY)
+_FOREVER = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +176,8 @@ class App:
 
     def project_at(self, folder: Path) -> Project:
         """The project of a folder, which need not exist any more."""
-        places = Places(self.store, self.confirmed(), self.settings.project_monorepo)
+        shown = Privacy(self.settings).place
+        places = Places(self.store, self.confirmed(), self.settings.project_monorepo, shown)
         return places.project(str(folder), clock.now_ms())
 
     def project_named(self, name: str) -> Project:
@@ -171,6 +189,13 @@ class App:
             choices = ", ".join(f"{p.id} ({p.identity})" for p in found)
             raise UsageError(f"several projects are called {name!r}; name one by its id: {choices}")
         return found[0]
+
+    def project_called(self, name: str) -> Project:
+        """The one project with this name, or a new one."""
+        try:
+            return self.project_named(name)
+        except SourceMissing:
+            return Project(project_id(name), name, name, "", clock.now_ms())
 
     def projects(self) -> list[Project]:
         """All projects, the latest seen first."""
@@ -236,6 +261,9 @@ class App:
     def show(self, handle: str) -> SessionView | EventView | MemoryView:
         """What a handle stands for: a session, an event or a memory; the beginning of an id is enough."""
         self.catch_up()
+        return self._view(self._full_id(handle))
+
+    def _full_id(self, handle: str) -> str:
         found = self.store.events.ids_like(handle) if len(handle) >= 4 else []
         if handle in found:
             found = [handle]
@@ -243,7 +271,7 @@ class App:
             raise SourceMissing(f"nothing has the handle {handle!r}; `backstory search` prints handles")
         if len(found) > 1:
             raise UsageError(f"{handle!r} stands for several: {', '.join(found)}")
-        return self._view(found[0])
+        return found[0]
 
     def _view(self, full: str) -> SessionView | EventView | MemoryView:
         events = self.store.events
@@ -264,6 +292,33 @@ class App:
             )
         raise SourceMissing(f"{full!r} is not to be shown")
 
+    def handoff(self, project_id: str | None, to: str | None = None, session: str = "") -> Handoff:
+        """What a session leaves, for the agent that goes on; the latest session with work by default."""
+        self.catch_up()
+        target = known_agent(to) if to else None
+        recent = self.store.events.sessions(project_id, 50)
+        for each in [self._session_named(session)] if session else recent:
+            parts = checkpoint_of(self.store.memories.of_session(each.id))
+            if parts is None or each.agent not in AGENTS:
+                continue
+            next_agent = target or AGENTS[each.agent]
+            theirs = next(
+                (s for s in (each, *recent) if (s.agent, s.project_id) == (next_agent.name, each.project_id)),
+                None,
+            )
+            return hand_over(each, parts, AGENTS[each.agent].title, next_agent, theirs, clock.now_ms())
+        raise SourceMissing("no work is to be handed over: `backstory timeline --sessions` lists sessions")
+
+    def _session_named(self, name: str) -> Session:
+        """The session with this handle, or with this id of an agent's own."""
+        for agent in AGENTS:
+            if found := self.store.events.session(session_id(agent, ident(name))):
+                return found
+        view = self.show(name)
+        if not isinstance(view, SessionView):
+            raise UsageError(f"{name!r} is not a session; `backstory timeline --sessions` lists them")
+        return view.session
+
     def remember(self, text: str, folder: Path) -> Memory:
         """Keep something that the user says, for the project of a folder. An event like any other."""
         if not text.strip():
@@ -273,10 +328,11 @@ class App:
         self.catch_up()
         now = clock.now_ms()
         project = self.project_at(folder)
-        where = Where(str(folder))
+        privacy = Privacy(self.settings)
+        where = Where(privacy.place(str(folder)))
         event = Event(USER, f"user-{project.id}", Kind.REMEMBERED, now, text.strip(), where=where)
         key = self.store.events.key(event)
-        clean = Privacy(self.settings).text(event.text)
+        clean = privacy.text(event.text)
         with self._alone():
             with self.store.transaction():
                 arrival = Arrival(replace(event, text=clean), project, key)
@@ -289,6 +345,58 @@ class App:
         memory = self.store.memories.memory(mid)
         assert memory is not None
         return memory
+
+    # --- import ----------------------------------------------------------------------------------------
+
+    def import_history(
+        self,
+        names: Sequence[str],
+        wish: Wish,
+        path: Path | None = None,
+        dry: bool = False,
+        said: Callable[[Line], None] = lambda line: None,
+        progress: Callable[[int, int], None] = lambda done, of: None,
+    ) -> Tally:
+        """Bring in what agents have kept of their sessions: of those named, or of all that have something."""
+        found = trails_of(names, path)
+        privacy = Privacy(self.settings)
+        if dry:
+            return Import(self._readable_store(), privacy, None, wish, dry).bring(found, said, progress)
+        self.catch_up()
+        with self._alone():
+            places = Places(self.store, self.confirmed(), self.settings.project_monorepo, privacy.place)
+            tally = Import(self.store, privacy, places, wish).bring(found, said, progress)
+            if tally.events:
+                self._work().settle(_SETTLE_SECONDS)
+        self._wake_worker()
+        return tally
+
+    def _wake_worker(self) -> None:
+        """Leave what is still to be done to a worker, if there is any."""
+        if self.store.jobs.counts().get("waiting"):
+            subprocess.Popen(
+                [sys.executable, "-I", "-m", "backstory.worker", str(self.home.root)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "BACKSTORY_GUARD": "1"},
+                start_new_session=True,
+            )
+
+    def _readable_store(self) -> Store | None:
+        """The store, if there is one that can be opened; looking does not make one."""
+        try:
+            return self.store if self.home.database.exists() else None
+        except StoreUnusable:
+            return None
+
+    def telling(self) -> Memory | None:
+        """The memory that says most about the user's own work, of the project that was worked in last."""
+        for project in self.projects():
+            for kind in _TELLING:
+                if found := self.store.memories.of_project(project.id, [kind], 1):
+                    return found[0]
+        return None
 
     # --- upkeep ----------------------------------------------------------------------------------------
 
@@ -346,6 +454,131 @@ class App:
         self.catch_up()
         with self._alone():
             return self._work().rebuild(progress)
+
+    def kept_backups(self) -> list[Contents]:
+        """All backups with what they hold, newest first."""
+        return backups.listing(self.home)
+
+    def back_up(self) -> Contents:
+        """Copy the database, while it is in use, into the backups."""
+        if not self.home.database.exists():
+            raise SourceMissing("there is nothing to back up yet: the first event makes the database")
+        return backups.make(self.home, self.store)
+
+    def restore(self, name: str, really: bool) -> backups.Restored:
+        """Go back to a backup, or only tell what that would replace."""
+        backup = backups.named(self.home, name)
+        if not really:
+            return backups.Restored(backup, backups.current(self.home), None)
+        with self._alone():
+            self.close()
+            restored = backups.restore(self.home, backup)
+            self._prepare_again()
+        return restored
+
+    def repair(self) -> "Repaired":
+        """Build a new database from what the damaged one still gives, and put it in its place."""
+        from backstory.upkeep.repair import repair
+
+        if not self.home.database.exists():
+            raise SourceMissing(f"there is no database at {self.home.database}: nothing to repair")
+        with self._alone():
+            self.close()
+            repaired = repair(self.home)
+            with self.store.transaction():
+                for sid in self.store.events.all_session_ids():
+                    self.store.jobs.ask("transcript", sid, clock.now_ms())
+            self._prepare_again()
+            self._work().rebuild()
+        return repaired
+
+    def _prepare_again(self) -> None:
+        """The prepared briefs tell what the database has now; in the worker's lock."""
+        shutil.rmtree(self.home.briefs, ignore_errors=True)
+        now = clock.now_ms()
+        with self.store.transaction():
+            for project in self.store.events.projects():
+                self.store.jobs.ask("brief", project.id, now)
+            for session in self.store.events.sessions(limit=1_000):
+                self.store.jobs.ask("brief", session.id, now)
+        self._work().round()
+
+    def wanted(self, handles: Sequence[str], **rest: Any) -> Wanted:
+        """What is meant by the beginnings of ids, and the rest as it is."""
+        return Wanted(tuple(self._full_id(handle) for handle in handles), **rest)
+
+    def forget(self, wanted: Wanted, really: bool) -> Forgotten:
+        """Forget something for good, or only tell everything that would be touched."""
+        self.catch_up()
+        if not really:
+            return forget.plan(self.home, self.store, wanted)
+        with self._alone():
+            if waiting(self.home):
+                self._work().round()
+            what = forget.plan(self.home, self.store, wanted)
+            if what.reach or what.files:
+                erased = forget.carry_out(self.home, self.store, what)
+                self._work().round()
+                if not erased and not self.store.forgetting.erase_traces():
+                    raise Failed(
+                        "it is forgotten, but another process is reading the database and keeps old pages "
+                        "alive: run `backstory forget` again when it has ended"
+                    )
+        return what
+
+    def clean_up(self, max_age_hours: float, really: bool) -> list[Session]:
+        """End sessions in which nothing has happened for so long, or only tell which."""
+        self.catch_up()
+        with self._alone():
+            found = orphans.find(self.store, max_age_hours)
+            if really and found:
+                with self.store.transaction():
+                    orphans.end(self.store, found)
+                self._work().round()
+        return found
+
+    def scrub(self, really: bool) -> "Scrubbed":
+        """Take secrets out of what is stored already, or only tell where some are."""
+        from backstory.upkeep.scrub import scrub
+
+        self.catch_up()
+        with self._alone():
+            found = scrub(self.home, self.store, self.settings, really)
+            if really:
+                self._work().round()
+        return found
+
+    def export_lines(self, project_id: str | None, since: int, until: int) -> Iterator[str]:
+        """Everything as JSON lines; of a project or a time only what belongs to its sessions."""
+        self.catch_up()
+        some = project_id is not None or since > 0 or until < _FOREVER
+        return export.lines(self.store, self._sessions_in(project_id, since, until) if some else None)
+
+    def export_markdown(self, project_id: str | None, since: int, until: int) -> Iterator[str]:
+        """What was learned, to read."""
+        self.catch_up()
+        sessions = self._sessions_in(project_id, since, until)
+        return export.markdown(self.store, sessions, clock.zone(self.settings.time_zone))
+
+    def learned(self, project_id: str | None, since: int, until: int) -> list[tuple[Session, list[Memory]]]:
+        """Sessions with what was learned in each."""
+        self.catch_up()
+        sessions = self._sessions_in(project_id, since, until)
+        return [(session, self.store.memories.of_session(session.id)) for session in sessions]
+
+    def _sessions_in(self, project_id: str | None, since: int, until: int) -> list[Session]:
+        every = self.store.events.sessions(project_id, limit=1_000_000, top_level=False)
+        return [s for s in reversed(every) if s.last_at >= since and s.started_at < until]
+
+    def import_export(self, path: Path) -> tuple[dict[str, int], bool]:
+        """Take in an export of another home; gives what was new, and whether its ids go on being met."""
+        with self._alone():
+            new, same_key = export.load(self.store, path)
+            with self.store.transaction():
+                self.store.memories.index_missing()
+            self._work().round()
+            self._prepare_again()
+        return new, same_key
 
     def setting_rows(self) -> list[settings.Row]:
         """All settings with their values, defaults and meaning."""

@@ -3,6 +3,7 @@
 BackstoryError
 ├── UsageError            the call is wrong                      exit 1
 ├── SourceMissing         something named is not there           exit 2
+├── DependencyMissing     a part that this needs is not here     exit 3
 └── Failed                it was tried and did not work          exit 4
     ├── StoreUnusable     the database cannot be opened or written
     └── NewerSchema       the database was written by a newer Backstory
@@ -25,6 +26,12 @@ class SourceMissing(BackstoryError):
     """A file, folder, session or id that was named does not exist."""
 
     exit_code = 2
+
+
+class DependencyMissing(BackstoryError):
+    """Something that this needs is not installed on this machine."""
+
+    exit_code = 3
 
 
 class Failed(BackstoryError):

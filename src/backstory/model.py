@@ -112,7 +112,10 @@ class SessionStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session of one agent in one project; a sub-agent's has a parent."""
+    """One session of one agent in one project; a sub-agent's has a parent.
+
+    `imported_by` is the user who imported it from the agent's own history, "" if it was captured live.
+    """
 
     id: str
     agent: str
@@ -133,6 +136,7 @@ class Session:
     prompt_count: int
     event_count: int
     title: str
+    imported_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

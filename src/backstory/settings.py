@@ -60,6 +60,9 @@ class Settings:
         (), "Remotes (host/owner/name) whose packages are projects of their own; * for all"
     )
     time_zone: str = _setting("", "Zone for days and shown times, such as Europe/Berlin; empty: the system's")
+    sessions_max_silence_hours: int = _setting(
+        24, "After how many hours without an event a session that never ended gets an end; 0: never"
+    )
     worker_linger_seconds: int = _setting(3, "How long the worker waits for more before it ends")
     jobs_max_attempts: int = _setting(5, "After how many failures a job is parked")
 

@@ -6,6 +6,8 @@ shows them from the spool, and nothing is hidden from the next session.
 """
 
 import logging
+import math
+import time
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,10 +26,13 @@ from backstory.recall import prepare
 from backstory.settings import Settings
 from backstory.store import Store
 from backstory.store.protocol import Job
+from backstory.upkeep import orphans
 
 log = logging.getLogger(__name__)
 # As many spool files as the hook itself can show: a batch up to this size waits for its brief.
 _HELD_FILES = 300
+# So long a round distils: newest first, so that a history that was imported lets pass what comes in meanwhile.
+_DISTIL_SECONDS = 3.0
 # Projects whose briefs are made anew each day: what they say of capture and of the last weeks has aged.
 _FRESH_PROJECTS = 100
 
@@ -54,7 +59,10 @@ class Work:
     def round(self) -> int:
         """Do everything that is due now; gives how much was done, 0 when there was nothing."""
         self._begin_day()
-        places = Places(self._store, self._confirmed, self._settings.project_monorepo)
+        self._end_orphans()
+        places = Places(
+            self._store, self._confirmed, self._settings.project_monorepo, self._privacy.place
+        )
         drain = Drain(self._home, self._settings, self._store, places)
         done = 0
         held: list[Batch] = []
@@ -66,7 +74,7 @@ class Work:
                 drain.release(batch)
                 self._store.checkpoint()
         done += self._run_jobs("transcript", self._read_transcript)
-        done += self._run_jobs("distil", self._distil)
+        done += self._run_jobs("distil", self._distil, _DISTIL_SECONDS)
         done += self._run_jobs("brief", self._prepare)
         for batch in held:
             drain.release(batch)
@@ -81,9 +89,24 @@ class Work:
                 for project in self._store.events.projects()[:_FRESH_PROJECTS]:
                     self._store.jobs.ask("brief", project.id, now)
 
-    def _run_jobs(self, kind: str, run: Callable[[str], None]) -> int:
+    def _end_orphans(self) -> None:
+        """Give sessions that nobody ended an end, at most once an hour."""
+        hours, hour = self._settings.sessions_max_silence_hours, str(clock.now_ms() // orphans.HOUR_MS)
+        if hours > 0 and self._store.books.meta("orphans") != hour:
+            with self._store.transaction():
+                self._store.books.set_meta("orphans", hour)
+                orphans.end(self._store, orphans.find(self._store, hours))
+
+    def settle(self, seconds: float) -> None:
+        """Make what was just imported searchable, and distil the newest of it, for about so long."""
+        self._index()
+        self._run_jobs("distil", self._distil, seconds)
+        self._run_jobs("brief", self._prepare)
+
+    def _run_jobs(self, kind: str, run: Callable[[str], None], seconds: float = math.inf) -> int:
         done = 0
-        while (job := self._lease(kind)) is not None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and (job := self._lease(kind)) is not None:
             done += 1
             try:
                 run(job.subject)
@@ -102,14 +125,15 @@ class Work:
 
     def _lease(self, kind: str) -> Job | None:
         with self._store.transaction():
-            return self._store.jobs.lease(clock.now_ms(), kind)
+            return self._store.jobs.lease(clock.now_ms(), kind, newest=kind == "distil")
 
     def _read_transcript(self, sid: str) -> None:
         session = self._store.events.session(sid)
         if session is not None and self._settings.capture_transcripts:
             transcripts.catch_up(self._store, session, self._privacy)
             with self._store.transaction():
-                self._store.jobs.ask("distil", sid, clock.now_ms())
+                for told in filter(None, (sid, session.parent_id)):
+                    self._store.jobs.ask("distil", told, clock.now_ms())
 
     def _distil(self, sid: str) -> None:
         session = self._store.events.session(sid)

@@ -14,9 +14,13 @@ echo once more >> "$NPM_COUNT"
 sleep 0.3
 for package; do :; done   # the last argument, like @scope/name@1.2.3
 folder="$3/node_modules/${package%@*}"
-mkdir -p "$folder"
-printf '#!/bin/sh\\necho %s\\n' "${package##*@}" > "$folder/claude"
-chmod +x "$folder/claude"
+mkdir -p "$folder/bin" "$folder/dist/bundle"
+for program in claude dist/bundle/cli.js; do
+    printf '#!/bin/sh\\necho %s by $WHO\\n' "${package##*@}" > "$folder/$program"
+done
+printf '#!/bin/sh\\n[ "$1" = --version ] && echo %s && exit\\nWHO="our Node" exec /bin/sh "$@"\\n' \\
+    "${package##*@}" > "$folder/bin/node"
+chmod +x "$folder/claude" "$folder/bin/node"
 """
 
 
@@ -60,13 +64,38 @@ def test_what_a_killed_download_left_is_swept_up(npm: Path, cache: Path) -> None
     assert not half.exists()
 
 
-def test_without_npm_the_tests_are_skipped_and_the_summary_says_so(cache: Path) -> None:
+def test_a_client_that_is_a_script_is_run_by_a_node_from_npm(npm: Path, cache: Path) -> None:
+    program = clients.client("pi")
+    assert clients.version(program) == f"{clients.CLIENTS['pi'].version} by our Node"
+    assert npm.read_text().count("once more") == 2, "Node and the client, nothing else"
+
+
+@pytest.mark.parametrize("name", clients.CLIENTS)
+def test_without_npm_the_tests_are_skipped_and_the_summary_says_so(cache: Path, name: str) -> None:
     with pytest.raises(pytest.skip.Exception, match="npm is missing"):
-        conftest.program("claude-code")
-    assert "every test with the real claude-code client" in conftest._loud[0]
+        conftest.program(name)
+    assert f"every test with the real {name} client" in conftest._loud[0]
 
 
-def test_without_npm_ci_fails(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", clients.CLIENTS)
+def test_without_npm_ci_fails_and_names_the_client(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.setenv("CI", "true")
-    with pytest.raises(pytest.fail.Exception, match="npm is missing"):
-        conftest.program("claude-code")
+    with pytest.raises(pytest.fail.Exception, match=f"(?s)real {name} client.*npm is missing"):
+        conftest.program(name)
+
+
+def test_a_client_that_does_not_run_is_named_with_what_to_do(
+    npm: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = clients.client("claude-code")
+    program.write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(clients.Unavailable, match=r"claude does not run .*; delete .*claude-code-"):
+        clients.client("claude-code")
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("name", clients.CLIENTS)
+def test_the_pinned_client_is_the_one_that_runs(name: str) -> None:
+    assert clients.CLIENTS[name].version in clients.version(conftest.program(name))

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from backstory.hook import overlay
+from backstory.hook.identity import resolve
 from tests.story import House, Story
 
 from . import draining
@@ -112,6 +114,32 @@ class TestBadInput:
         assert {p for p in tmp_path.rglob("*") if house.home.root not in p.parents} == before
         names = [p.name for p in house.home.root.rglob("*")]
         assert not any("passwd" in name or "evil" in name or ".." in name for name in names)
+
+    @pytest.mark.parametrize("session", ["../x", "a/b", "x" * 10_000, "two\nlines", "\u202eid", "\ud800", "a b"])
+    def test_spool_store_and_brief_mean_the_same_session_by_a_foreign_id(
+        self, house: House, session: str
+    ) -> None:
+        """MEMORIA-32: what waits, what is stored and what a resumed session knows of itself meet."""
+        story = house.session(session=session).starts().prompts("Fix the discount").stops("Fixed it.")
+        house.works()
+        (row,) = house.store.events.sessions()
+        place = resolve(str(house.project))
+        story.prompts("And the tax")
+        (waiting,) = overlay.collect(str(house.home.spool), place, {}, frozenset())
+        assert waiting.id == row.id
+        assert overlay.collect(str(house.home.spool), place, {}, frozenset({row.id})) == []
+        told = house.brief(source="resume", story=story)
+        assert "Fix the discount" not in told.text, "it knows what it did itself"
+        assert "Fix the discount" in house.brief(source="compact", story=story).text
+
+    @pytest.mark.parametrize("session", [17, None, ["x"], {"a": 1}, True, ""])
+    def test_what_is_no_id_gets_a_brief_but_no_receipt(self, house: House, session: Any) -> None:
+        house.session().starts().prompts("Fix the discount").stops("Fixed it.").ends()
+        house.works()
+        house.installs()
+        payload = {"session_id": session, "cwd": str(house.project), "source": "startup"}
+        assert b"Fix the discount" in house.fires("SessionStart", payload, BACKSTORY_NO_WORKER="1").stdout
+        assert [name for name in house.spooled() if ".receipt." in name.lower()] == []
 
     def test_two_foreign_ids_that_begin_alike_are_two_sessions(self, house: House) -> None:
         for end in "ab":

@@ -7,11 +7,12 @@ import os
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from backstory.agents import AGENTS
+from backstory.capture import sites
 from backstory.capture.install import (
     Plan,
     carry_out,
@@ -52,6 +53,23 @@ def test_every_event_of_the_agent_gets_one_hook(home: Home, file: Path) -> None:
     assert list(json.loads(file.read_bytes())["hooks"]) == EVENTS
     assert did(made, file) == {f"hook {event}": "add" for event in EVENTS}
     assert did(made, home.hook) == {"hook script and code": "write"}
+
+
+# CCE-34
+def test_the_plan_names_everything_that_is_written_copied_or_made_cce_34(
+    home: Home, file: Path, tmp_path: Path
+) -> None:
+    file.write_text("{}")
+    before = contents(tmp_path)
+    made = plan_install(CLAUDE, home)
+    carry_out(made, home)
+
+    named = {change.path for change in made.changes if change.action != "keep"}
+    new = {tmp_path / name for name in contents(tmp_path) - before}
+    inside = {path for path in new if path.parent in (home.hook, home.backups / "agents")}
+    assert new - inside - named == set()
+    assert did(made, home.backups / "agents") == {"the folder": "make", str(file): "copy"}
+    assert did(made, sites.state_file(home)) == {"the list of files that install wrote to": "write"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell runs it")
@@ -139,10 +157,11 @@ def test_a_project_that_is_not_there_is_refused(home: Home, tmp_path: Path) -> N
         plan_install(CLAUDE, home, tmp_path / "gone")
 
 
-def test_an_agent_whose_hooks_come_later_is_refused_and_has_nothing_to_uninstall(home: Home) -> None:
-    with pytest.raises(UsageError, match="Codex cannot be installed yet, its hooks come later"):
-        plan_install(AGENTS["codex"], home)
-    carry_out(plan_uninstall(AGENTS["codex"], home), home)
+def test_an_agent_without_hooks_is_refused_and_has_nothing_to_uninstall(home: Home) -> None:
+    hookless = replace(CLAUDE, name="hookless", title="Hookless", hooks=(), surface=None)
+    with pytest.raises(UsageError, match=r"Hookless has no hooks that could be installed.*claude-code"):
+        plan_install(hookless, home)
+    carry_out(plan_uninstall(hookless, home), home)
     assert not home.root.exists()
 
 
@@ -155,7 +174,7 @@ def test_an_agent_that_is_not_found_is_installed_with_a_warning(
 
     made = install(home)
 
-    (warning,) = did(made, file.parent)
+    (warning,) = [what for what, action in did(made, file.parent).items() if action == "warn"]
     assert "Claude Code was not found" in warning
     assert len(handlers(file, "Stop")) == 1
 
@@ -165,7 +184,7 @@ def test_hooks_that_are_switched_off_are_told(home: Home, file: Path) -> None:
     made = install(home)
 
     assert "warn" in did(made, file).values()
-    assert {state.why for state in installed(CLAUDE, home)} == {f"disableAllHooks is on in {file}"}
+    assert {state.why for state in installed(CLAUDE, home)} == {f"disableAllHooks is true in {file}"}
 
 
 # --- the user's file --------------------------------------------------------------------------------------
@@ -199,7 +218,10 @@ def test_hooks_and_words_of_the_user_stay_as_they_are_written_cce_28(home: Home,
     lines = file.read_text().splitlines()
     assert [line for line in THEIRS.splitlines() if line not in lines] == []
     assert handlers(file, "Stop")[0] == {"type": "command", "command": "say done"}
-    assert not [line for line in made.diff().splitlines()[2:] if line.startswith("-")]
+    assert [line for line in made.diff().splitlines() if line.startswith("-")] == [
+        f"--- {file}",
+        "--- /dev/null",  # the list of MCP servers, which was not there
+    ]
 
 
 def test_ours_of_another_home_are_taken_over_and_never_doubled(
@@ -325,7 +347,8 @@ def test_a_plan_writes_nothing_and_its_diff_is_exactly_what_carrying_it_out_does
 
     carry_out(made, home)
 
-    assert patched == {path: path.read_text() for path in (file, project / "CLAUDE.md")}
+    servers = file.parent.with_name(".claude.json")
+    assert patched == {path: path.read_text() for path in (file, servers, project / "CLAUDE.md")}
     assert "\\ No newline at end of file" in made.diff()
     before = contents(tmp_path)
     made = plan_uninstall(CLAUDE, home)

@@ -3,7 +3,9 @@
 import json
 import random
 import string
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -191,6 +193,96 @@ class TestSecrets:
         story.stops(f"wrote to {PERSONAL['email']}")
         house.works()
         assert [e.kind for e in house.events(story)] == [Kind.PROMPT, Kind.SAID, Kind.TURN_ENDED]
+
+
+class TestNames:
+    """CCE-66: what an event is called by can hold a secret too; keys are hashed before it goes."""
+
+    def git(self, folder: Path, *arguments: str) -> None:
+        run = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", str(folder), *arguments)
+        subprocess.run(run, check=True, capture_output=True)
+
+    def test_a_secret_in_the_name_of_a_folder_or_a_branch_is_not_stored(
+        self, house: House, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / f"with-{TOKEN}" / "shop"
+        folder.mkdir(parents=True)
+        self.git(folder, "init", "-q", "-b", "main")
+        self.git(folder, "commit", "-q", "--allow-empty", "-m", "one")
+        self.git(folder, "worktree", "add", "-q", "-b", f"fix/{KEY}", str(folder.parent / f"tree-{KEY}"))
+        for cwd in (folder, folder.parent / f"tree-{KEY}"):
+            story = house.session(cwd)
+            story.starts().prompts("Fix the discount").runs("pytest", "ok").stops("Fixed.").ends()
+            house.works()
+            assert len(house.events(story)) == 6
+            assert "[redacted:" in house.row(story).cwd
+            assert "Fix the discount" in house.brief(cwd).text
+        assert "[redacted:" in house.row(story).branch
+        assert len(house.store.events.projects()) == 1, "worktrees share, whatever they are called"
+        for secret in (TOKEN, KEY):
+            assert kept(house, secret) == []
+
+    def test_two_folders_that_only_a_secret_tells_apart_stay_two(self, house: House, tmp_path: Path) -> None:
+        stories = []
+        for secret in (TOKEN, TOKEN.replace("a1B2", "z9Y8")):
+            folder = tmp_path / secret
+            folder.mkdir()
+            stories.append(house.session(folder).prompts(f"Fix number {len(stories)}").stops("Fixed."))
+        house.works()
+        assert len({house.row(story).project_id for story in stories}) == 2
+        for story in stories:
+            Path(story.cwd).rmdir()
+            again = house.session(story.cwd).prompts("Go on")
+            house.works()
+            assert house.row(again).project_id == house.row(story).project_id, "also when it is gone"
+
+    def test_a_secret_in_an_id_or_the_name_of_a_tool_is_not_stored(
+        self, house: House, tmp_path: Path
+    ) -> None:
+        """The session is known by the whole of its id all the same."""
+        other = TOKEN.replace("a1B2", "z9Y8")
+        for session in (TOKEN, other):
+            transcript = tmp_path / "transcripts" / f"{session}.jsonl"
+            story = (
+                house.session(session=session, transcript=transcript).starts().prompts("go", prompt_id=KEY)
+            )
+            story.uses(f"mcp__{SECRETS['slack']}__get", {}, "ok", tool_use_id=SECRETS["stripe"])
+            child = story.delegates(f"reviewer {TOKEN}")
+            child.subagent = SECRETS["google"]
+            child.runs("pytest", "ok").stops("Checked.")
+            story.says("So far.").stops("Done.").ends()
+            house.works()
+            house.works()
+            assert [e.kind for e in house.events(story)][-1] == Kind.SESSION_ENDED
+            assert house.row(story).native_id.startswith("[redacted:github-token]~")
+            assert house.row(child).parent_id == house.row(story).id
+            assert house.stored(story)[0].event.session == house.row(story).native_id
+        assert len(house.store.events.sessions()) == 2
+        for secret in (TOKEN, other, KEY, *(SECRETS[name] for name in ("slack", "stripe", "google"))):
+            assert kept(house, secret) == []
+
+    def test_nor_in_what_a_transcript_says(self, house: House, tmp_path: Path) -> None:
+        cwd = tmp_path / TOKEN
+        story = house.told(cwd).starts().prompts("go").says("Working.")
+        story.uses(f"mcp__{KEY}", {}, "ok").stops("Done.")
+        for name in house.spooled():
+            if ".PostToolUse." in name:
+                (house.home.spool / name).unlink()
+        house.works()
+        assert [e.tool for e in house.events(story) if e.kind is Kind.TOOL] == [
+            "mcp__[redacted:aws-access-key]"
+        ]
+        assert kept(house, TOKEN) == []
+        assert kept(house, KEY) == []
+
+    def test_an_address_in_the_path_of_a_folder_stays_or_it_would_not_be_found(
+        self, house: House, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / f"Drive-{PERSONAL['email']}"
+        folder.mkdir()
+        story = house.session(folder).prompts("go")
+        house.works()
+        assert house.row(story).cwd == str(folder)
 
 
 class TestPersonalData:

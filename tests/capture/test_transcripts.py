@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from backstory.agents.claude_transcript import Reader
 from backstory.capture import transcripts
 from backstory.capture.privacy import Privacy
 from backstory.model import Kind
 from backstory.settings import Settings
+from backstory.store.protocol import Mark
 from tests.story import House, Story
 
 
@@ -45,7 +47,7 @@ def test_reading_it_again_and_again_adds_nothing(house: House, story: Story) -> 
     before = [(e.id, e.turn, e.event) for e in house.stored(story)]
     for _ in range(3):
         with house.store.transaction():
-            house.store.books.set_transcript_mark(str(story.transcript), story.id, (0, 0), 1)
+            house.store.books.set_mark(str(story.transcript), Mark(story.id, 0, 0), 1)
         assert catch_up(house, story) == 0
     assert [(e.id, e.turn, e.event) for e in house.stored(story)] == before
 
@@ -56,16 +58,17 @@ def test_only_the_turn_that_goes_on_is_read_again(
     for n in range(20):
         story.prompts(f"ask {n}").says(f"thought {n}").stops(f"answer {n}")
     house.works()
-    mark, size = house.store.books.transcript_mark(str(story.transcript))
+    mark = house.store.books.mark(str(story.transcript))
     assert story.transcript is not None
-    assert size == story.transcript.stat().st_size
-    rest = story.transcript.read_bytes()[mark:]
+    assert mark is not None
+    assert mark.size == story.transcript.stat().st_size
+    rest = story.transcript.read_bytes()[mark.offset :]
     assert b"ask 19" in rest
     assert b"ask 18" not in rest
     story.says("one more thing").stops("really done")
     read = []
-    line = Privacy.line
-    monkeypatch.setattr(Privacy, "line", lambda self, data: (read.append(data), line(self, data))[1])  # type: ignore[func-returns-value]
+    feed = Reader.feed
+    monkeypatch.setattr(Reader, "feed", lambda self, data: (read.append(data), feed(self, data))[1])  # type: ignore[func-returns-value]
     house.works()
     assert len(read) <= 8
     assert texts(house, story)[-2:] == ["one more thing", "really done"]
@@ -169,7 +172,9 @@ def test_a_transcript_that_was_written_anew_is_read_from_its_start(house: House,
     )
     house.works()
     assert story.transcript is not None
-    assert house.store.books.transcript_mark(str(story.transcript))[0] > 0
+    mark = house.store.books.mark(str(story.transcript))
+    assert mark is not None
+    assert mark.offset > 0
     story.transcript.unlink()
     story.prompts("three").says("fresh").stops("Short.")
     house.works()
@@ -186,7 +191,7 @@ def test_killed_between_storing_and_marking_nothing_is_lost_or_doubled(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(house.store.books), "set_transcript_mark", dying)
+        patch.setattr(type(house.store.books), "set_mark", dying)
         with pytest.raises(KeyboardInterrupt):
             house.works()
     assert texts(house, story) == ["Done."]
@@ -257,7 +262,7 @@ def test_the_store_is_asked_for_the_project_once(
         return project(self, project_id)  # type: ignore[arg-type]
 
     with house.store.transaction():
-        house.store.books.set_transcript_mark(str(story.transcript), story.id, (0, 0), 1)
+        house.store.books.set_mark(str(story.transcript), Mark(story.id, 0, 0), 1)
     monkeypatch.setattr(events, "project", noted)
     catch_up(house, story)
     assert len(asked) == 1

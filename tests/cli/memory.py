@@ -81,12 +81,12 @@ class Memory:
 
     # --- living ----------------------------------------------------------------------------------------
 
-    def hook(self, event: str, *, session: str = SESSION, **payload: Any) -> None:
+    def hook(self, event: str, *, session: str = SESSION, agent: str = AGENT, **payload: Any) -> None:
         """An agent's hook leaves a payload in the spool."""
         whole = {"session_id": session, "cwd": str(self.project), "hook_event_name": event, **payload}
         self.home.mkdir(mode=0o700, exist_ok=True)
         data = json.dumps(whole, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        file = spool.write(str(self.home / "spool"), AGENT, event, data)
+        file = spool.write(str(self.home / "spool"), agent, event, data)
         self.clock += 10_000_000
         os.utime(file, ns=(self.clock, self.clock))
 

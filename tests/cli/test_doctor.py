@@ -236,3 +236,55 @@ def test_an_empty_project_has_an_empty_brief(healthy: Memory, tmp_path: Path) ->
 def test_the_recursion_guard_does_not_blind_the_doctor(healthy: Memory) -> None:
     healthy.extra["BACKSTORY_GUARD"] = "1"
     assert checks(healthy)["channel"]["state"] == "ok"
+
+
+# --- the agents' own programs -----------------------------------------------------------------------------
+
+
+def with_program(memory: Memory, name: str, says: str) -> None:
+    """A program of that name, first on the PATH, which prints a version."""
+    folder = memory.user / "programs"
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\necho '{says}'\n")
+    (folder / name).chmod(0o755)
+    memory.extra["PATH"] = f"{folder}{os.pathsep}{memory.environment['PATH']}"
+
+
+@pytest.mark.parametrize(
+    ("says", "state"),
+    [
+        ("2.1.325 (Claude Code)", "ok"),
+        ("2.1.99 (Claude Code)", "ok"),
+        ("v2.2.0-beta.1", "warn"),
+        ("3.0", "warn"),
+        ("no idea", "warn"),
+    ],
+)
+def test_a_client_that_is_newer_than_the_newest_tested_is_told(
+    healthy: Memory, says: str, state: str
+) -> None:
+    with_program(healthy, "claude", says)
+    assert checks(healthy)["version"]["state"] == state
+
+
+def test_a_client_that_is_not_there_or_hangs_is_no_trouble(
+    healthy: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    healthy.extra["PATH"] = "/nowhere"
+    assert "version" not in checks(healthy)
+    monkeypatch.setattr("backstory.doctor.clients._SECONDS", 0.2)
+    with_program(healthy, "claude", "'; exec sleep 30 #")
+    assert "does not tell" in checks(healthy)["version"]["found"]
+
+
+def test_codex_hooks_that_never_ran_are_told_with_how_to_trust_them(healthy: Memory) -> None:
+    assert healthy.ask("install", "codex", "--yes").exit_code == 0
+    told = checks(healthy)["hooks run"]
+    assert told["state"] == "warn"
+    assert "Codex" in told["found"]
+    assert "/hooks" in told["todo"]
+
+    healthy.hook("Stop", agent="codex", session="0199", last_assistant_message="Here I am.")
+    assert "hooks run" not in checks(healthy)
+    healthy.caught_up()
+    assert "hooks run" not in checks(healthy)

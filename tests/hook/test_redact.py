@@ -151,6 +151,11 @@ def test_tool_payloads_are_scrubbed_in_every_corner() -> None:  # CCE-66
         (("-api-key", "k9J2mQ8xW4", "k9J2mQ8xW4"), ["-api-key", "[redacted:secret]", "k9J2mQ8xW4"]),
         (["--auth", "Basic dXNlcjpwYXNz"], ["--auth", "Basic [redacted:authorization]"]),
         ({"name": "API_KEY", "value": "k9J2mQ8xW4"}, {"name": "API_KEY", "value": "[redacted:secret]"}),
+        ({"password": "sesame"}, {"password": "[redacted:secret]"}),
+        (["--password", "sesame"], ["--password", "[redacted:secret]"]),
+        ({"contraseña": "mariposa"}, {"contraseña": "[redacted:secret]"}),
+        ({"mot de passe": "chaussette"}, {"mot de passe": "[redacted:secret]"}),
+        ({"smtpPass": "hunter"}, {"smtpPass": "[redacted:secret]"}),
         ({"Value": "hunter2xyz", "Key": "db_password"}, {"Value": "[redacted:secret]", "Key": "db_password"}),
         (
             {"key": "x", "name": "TOKEN", "value": ["k9J2mQ8xW4"]},
@@ -187,6 +192,7 @@ def test_what_stands_beside_a_value_tells_about_it(value: object, clean: object)
             "max_tokens": "40960000",
         },
         {"password": "Must have 8 characters", "author": "jane2000", "key": "a1b2c3d4e5f6"},
+        {"password": "required", "pwd": "project", "pass": "lexer", "passwort": "Passwort"},
         {"password": {"type": "string", "minLength": 8}, "tokens": ["a1b2c3d4e5f6"]},
     ],
 )
@@ -257,6 +263,14 @@ names = [
     "PWD",
     "tokens",
     "key",
+    "DB_PASSWORD",
+    "DB_PASS",
+    "JWT_SECRET",
+    "MYSQL_PWD",
+    "Passwort",
+    "mot de passe",
+    "contraseña",
+    "kennwort",
 ]
 values = [
     "hunter2xyz",
@@ -268,6 +282,11 @@ values = [
     "abc",
     "A b1!",
     "/a/b1",
+    "swordfish",
+    "Sommer!",
+    "newValue",
+    "string",
+    "sesame\nuser: x",
 ]
 assignments = st.builds(
     "{}{}{}{}{}".format,
@@ -301,6 +320,11 @@ bits = [
     "sk-",
     "gh",
     "mysql -p",
+    "sshpass -p ",
+    "docker login -p ",
+    "redis-cli -a ",
+    "machine h login u password ",
+    "[client]\n",
     "curl -u a:",
     "Cookie: a=",
     "2a00:",
@@ -385,7 +409,9 @@ units = ["-", "_", ".", ":", "A1b2", "eyJ", "xox", "token=", "token: ", "passwor
          "://", "://a:", "://a:b@", "1.2.3.", "+1 ", "+1", "411-", "4111 ", "<private ", "</private>", "secret_key=",
          "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----a-", "authorization: bearer ", "bearer a1", "ghp_",
          "\\x1b[", "\\u200b", "\\\\u200b", "\\\\", "\\x00", "[redacted:email] ", "[redacted:", '"password": "', "AKIA",
-         "mysql ", "mysql -p", "mysql -u a ", "curl ", "curl -u a:", "curl -u", "cookie:a=", "Cookie: a=b; ", "2a00:", "2a00::", "a="]
+         "mysql ", "mysql -p", "sshpass -p", "docker login ", "docker login -p ", "redis-cli -a ", "mongo ", "passwort: ",
+         "machine h login u password ", "machine pass\\n", "password = a\\n", "[a]\\npassword = sesame\\n", "PASSWORD=sesame ",
+         "mysql -u a ", "curl ", "curl -u a:", "curl -u", "cookie:a=", "Cookie: a=b; ", "2a00:", "2a00::", "a="]
 units += [row.example + " " for row in ROWS] + ["[redacted:email] jane@acme.com "]
 for unit in named + units:
     print(repr(unit), flush=True)

@@ -46,6 +46,7 @@ def test_waking_and_answering_events_are_those_of_the_agents_table() -> None:
     hooks = [hook for row in AGENTS.values() for hook in row.hooks]
     assert set(windows.WAKES) == {hook.name for hook in hooks if hook.wakes}
     assert set(windows.ANSWERS) == {hook.name for hook in hooks if hook.answers}
+    assert set(windows.DELIVERS) == {hook.name for hook in hooks if hook.delivers}
 
 
 def run(agent: Agent, event: str, data: bytes, **options: Any) -> subprocess.CompletedProcess[bytes]:

@@ -1,7 +1,7 @@
 """Counters, receipts of spool files and of briefs, transcript marks, tombstones."""
 
 from backstory.store import Store
-from backstory.store.protocol import Injection, Receipt
+from backstory.store.protocol import Injection, Mark, Receipt
 
 
 def test_counters_add_up_by_day_agent_event_and_name(store: Store) -> None:
@@ -27,11 +27,12 @@ def test_receipts_are_kept_until_they_are_dropped(store: Store) -> None:
 
 
 def test_a_transcript_is_marked_where_it_was_left(store: Store) -> None:
-    assert store.books.transcript_mark("/t.jsonl") == (0, 0)
+    assert store.books.mark("/t.jsonl") is None
     with store.transaction():
-        store.books.set_transcript_mark("/t.jsonl", "s1", (10, 20), 1)
-        store.books.set_transcript_mark("/t.jsonl", "s1", (30, 40), 2)
-    assert store.books.transcript_mark("/t.jsonl") == (30, 40)
+        store.books.set_mark("/t.jsonl", Mark("s1", 10, 20), 1)
+        store.books.set_mark("/t.jsonl", Mark("s1", 30, 40, stamp=7, messages=3), 2)
+    assert store.books.mark("/t.jsonl") == Mark("s1", 30, 40, stamp=7, messages=3)
+    assert store.books.marks() == {"/t.jsonl": Mark("s1", 30, 40, stamp=7, messages=3)}
 
 
 def test_tombstones_stay(store: Store) -> None:

@@ -72,6 +72,14 @@ class TestOnce:
         assert stored.payload_size == len('{"whole": true}')
         assert store.events.payload(added.event_id) == '{"whole": true}'
 
+    def test_an_outcome_that_the_first_arrival_did_not_know_is_filled_in(self, store: Store) -> None:
+        put(store, tool("t1", text="2 failed", outcome=Outcome.NONE))
+        put(store, tool("t1", text="2 failed", outcome=Outcome.FAILED))
+        (added,) = put(store, tool("t1", text="2 failed", outcome=Outcome.NONE))
+        stored = store.events.event(added.event_id)
+        assert stored is not None
+        assert stored.event.outcome is Outcome.FAILED
+
     def test_what_is_there_is_not_overwritten(self, store: Store) -> None:
         put(store, tool("t1", text="first", body="first body"))
         (added,) = put(store, tool("t1", text="second", body="second body"))

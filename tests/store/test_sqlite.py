@@ -14,7 +14,7 @@ import pytest
 from backstory.errors import NewerSchema, StoreUnusable
 from backstory.model import Kind
 from backstory.paths import Home
-from backstory.store import Store, open_store, sqlite
+from backstory.store import Store, copies, open_store, schema, sqlite
 from backstory.store.protocol import Receipt
 from tests.store.conftest import event, put
 
@@ -58,8 +58,8 @@ def test_what_fails_in_the_middle_of_a_transaction_leaves_nothing(store: Store) 
 
 class TestMigrations:
     def upgraded(self, monkeypatch: pytest.MonkeyPatch, second: str = SECOND) -> None:
-        known = sqlite.migrations()
-        monkeypatch.setattr(sqlite, "migrations", lambda: [*known, (len(known) + 1, second)])
+        known = schema.migrations()
+        monkeypatch.setattr(schema, "migrations", lambda: [*known, (len(known) + 1, second)])
 
     def test_an_older_database_is_upgraded_in_place_and_its_rows_stay(
         self, home: Home, monkeypatch: pytest.MonkeyPatch
@@ -122,15 +122,15 @@ class TestMigrations:
         for n in range(7):
             (home.backups / f"2020010{n}T000000Z-schema-0.db").write_bytes(b"")
         connection: sqlite3.Connection = store._connection  # type: ignore[attr-defined]
-        newest = sqlite.backup(connection, home, "schema-1")
+        newest = copies.make(connection, home, "schema-1")
         left = sorted(home.backups.iterdir())
-        assert len(left) == sqlite.KEPT_BACKUPS
+        assert len(left) == copies.KEPT
         assert left[-1] == newest
 
     def test_they_are_numbered_without_gaps_and_each_ends_in_a_whole_statement(self) -> None:
-        assert [number for number, _ in sqlite.migrations()] == list(range(1, len(sqlite.migrations()) + 1))
+        assert [number for number, _ in schema.migrations()] == list(range(1, len(schema.migrations()) + 1))
         with pytest.raises(StoreUnusable, match="incomplete"):
-            list(sqlite._statements("CREATE TABLE a (b);\nCREATE TABLE c"))
+            list(schema._statements("CREATE TABLE a (b);\nCREATE TABLE c"))
 
     def test_many_processes_may_open_a_fresh_home_at_once(self, home: Home) -> None:
         code = """
@@ -216,6 +216,6 @@ def test_the_key_of_the_hashes_is_made_once_and_kept(home: Home) -> None:
 def test_a_backup_is_told_in_the_log(home: Home, store: Store, caplog: pytest.LogCaptureFixture) -> None:
     connection: sqlite3.Connection = store._connection  # type: ignore[attr-defined]
     with caplog.at_level(logging.INFO):
-        path = sqlite.backup(connection, home, "by-hand")
+        path = copies.make(connection, home, "by-hand")
     assert str(path) in caplog.text
     assert not list(home.backups.glob("*.part"))

@@ -3,6 +3,21 @@
 - `agent`              what a row says: hooks, answer shape, how to read it
 - `claude_code`        Claude Code: its hooks, its settings, its payloads
 - `claude_transcript`  Claude Code's own history, line by line
+- `gemini_cli`         Gemini CLI; `gemini_history` its chats, `gemini_tools` its tools
+- `copilot`            Copilot CLI; `copilot_history` its own history
+- `codex`              Codex: its hooks, its payloads
+- `codex_history`      Codex's own rollouts, line by line
+- `codex_tools`        what a tool call of Codex comes to, however it was told
+- `codex_texts`        what a person typed in Codex, summaries
+- `qwen_code`          Qwen Code: its hooks, its settings, its payloads
+- `qwen_history`       Qwen Code's own chats, line by line
+- `opencode`           opencode: where its things lie
+- `opencode_history`   opencode's sessions, from its database (`opencode_database`) or files (`opencode_files`)
+- `pi`, `pi_history`   pi: where its things lie; its session files, line by line
+- `plugged`            what our plugins in opencode and pi send (`opencode_plugin.js`, `pi_extension.ts`)
+- `plugged_tools`      what a tool call of opencode or pi comes to
+- `lines`              what reading JSON lines has in common
+- `history`            how an agent's own history is found and opened
 - `claude_tools`       what a tool call comes to: action, target, text, outcome
 - `claude_texts`       what a person typed, and what only looks like it
 - `pairing`            tool calls and their results, brought together in order
@@ -11,10 +26,26 @@
 """
 
 from collections.abc import Mapping
-from functools import partial
 from types import MappingProxyType
 
-from backstory.agents import claude_code, claude_transcript, ours
+from backstory.agents import (
+    claude_code,
+    claude_transcript,
+    codex,
+    codex_history,
+    copilot,
+    copilot_history,
+    gemini_cli,
+    gemini_history,
+    opencode,
+    opencode_history,
+    ours,
+    pi,
+    pi_history,
+    plugged_tools,
+    qwen_code,
+    qwen_history,
+)
 from backstory.agents.agent import Agent, HistoryReader, HookEvent, Unreadable
 from backstory.errors import UsageError
 
@@ -35,16 +66,85 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 surface=claude_code.SURFACE,
                 resume="claude --resume {session}",
                 tested="2.1.325",
+                history=claude_transcript.HISTORY,
             ),
-            # Codex takes a brief in this shape (and ignores one with a key too many); its hooks come later.
             Agent(
-                name="codex",
+                name=codex.NAME,
                 title="Codex",
-                hooks=(),
+                hooks=codex.HOOKS,
                 shape="hook_specific",
-                read_hook=partial(claude_code.read, "codex"),
-                reader=None,
+                read_hook=codex.read_hook,
+                reader=codex_history.Reader,
                 our_tools=ours.TOOLS,
+                surface=codex.SURFACE,
+                resume="codex resume {session}",
+                tested="0.166.0",
+                history=codex_history.HISTORY,
+            ),
+            Agent(
+                name=gemini_cli.NAME,
+                title="Gemini CLI",
+                hooks=gemini_cli.HOOKS,
+                shape="hook_specific",
+                read_hook=gemini_cli.read_hook,
+                reader=gemini_history.Reader,
+                our_tools=("mcp_backstory_*",),
+                surface=gemini_cli.SURFACE,
+                resume="gemini --resume {session}",
+                tested="0.61.0",
+                history=gemini_history.HISTORY,
+            ),
+            Agent(
+                name=copilot.NAME,
+                title="Copilot CLI",
+                hooks=copilot.HOOKS,
+                shape="top_level",
+                read_hook=copilot.read_hook,
+                reader=copilot_history.Reader,
+                our_tools=("backstory-*",),
+                surface=copilot.SURFACE,
+                resume="copilot --resume={session}",
+                tested="1.0.102",
+                history=copilot_history.HISTORY,
+            ),
+            Agent(
+                name=qwen_code.NAME,
+                title="Qwen Code",
+                hooks=qwen_code.HOOKS,
+                shape="hook_specific",
+                read_hook=qwen_code.read_hook,
+                reader=qwen_history.Reader,
+                our_tools=ours.TOOLS,
+                surface=qwen_code.SURFACE,
+                resume="qwen --resume {session}",
+                tested="0.24.4",
+                history=qwen_history.HISTORY,
+            ),
+            Agent(
+                name=opencode.NAME,
+                title="opencode",
+                hooks=opencode.HOOKS,
+                shape="hook_specific",
+                read_hook=opencode.read_hook,
+                reader=None,
+                our_tools=plugged_tools.OUR_TOOLS,
+                surface=opencode.SURFACE,
+                resume="opencode --session {session}",
+                tested="1.18.33",
+                history=opencode_history.HISTORY,
+            ),
+            Agent(
+                name=pi.NAME,
+                title="pi",
+                hooks=pi.HOOKS,
+                shape="hook_specific",
+                read_hook=pi.read_hook,
+                reader=pi_history.Reader,
+                our_tools=plugged_tools.OUR_TOOLS,
+                surface=pi.SURFACE,
+                resume="pi --session {session}",
+                tested="0.87.1",
+                history=pi_history.HISTORY,
             ),
         )
     }

@@ -8,10 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from backstory.errors import BackstoryError
 from backstory.model import Event
+
+if TYPE_CHECKING:
+    from backstory.agents.history import History
 
 
 class Unreadable(BackstoryError):
@@ -24,12 +27,16 @@ class Unreadable(BackstoryError):
 
 @dataclass(frozen=True, slots=True)
 class HookEvent:
-    """One hook that we install. `wakes`: it starts the worker. `answers`: it may print context."""
+    """One hook that we install. `wakes`: it starts the worker. `answers`: it may print context.
+
+    `delivers`: it prints the context that a hook which answers has held back for it.
+    """
 
     name: str
     timeout: int
     answers: bool = False
     wakes: bool = False
+    delivers: bool = False
 
 
 class HistoryReader(Protocol):
@@ -58,11 +65,12 @@ class Grouped:
     """Hooks stand in the agent's own settings, as groups of handlers under "hooks", like Claude Code's.
 
     `per_second` is the unit of its timeouts: 1, or 1000 where they are milliseconds. `extra` are further
-    keys of a handler of ours.
+    keys of a handler of ours. `off` is the setting, a path of keys and its value, that stops all hooks.
     """
 
     per_second: int = 1
     extra: tuple[tuple[str, str], ...] = ()
+    off: tuple[tuple[str, ...], object] = (("disableAllHooks",), True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,7 @@ class Agent:
     `reader` (session, offset, file) reads its own history of a session, going on where another stopped.
     `our_tools` are globs of the names under which our own MCP tools appear.
     `surface` is where it is installed; `resume` the command that takes up a session, with {session} in it;
-    `tested` the newest version that our tests ran.
+    `tested` the newest version that our tests ran. `history` finds and opens what it has kept itself.
     """
 
     name: str
@@ -110,3 +118,4 @@ class Agent:
     surface: Surface | None = None
     resume: str = ""
     tested: str = ""
+    history: "History | None" = None

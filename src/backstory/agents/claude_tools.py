@@ -7,7 +7,17 @@ live and the same call read from history give the same event. Codex names its to
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from backstory.agents.fields import INPUT_LIMIT, OUTPUT_LIMIT, as_json, cut, flatten, mapping, string
+from backstory.agents.fields import (
+    INPUT_LIMIT,
+    OUTPUT_LIMIT,
+    Excerpt,
+    as_json,
+    cut,
+    flatten,
+    joined,
+    mapping,
+    string,
+)
 from backstory.agents.ours import is_our_tool, runs_backstory, without_notes
 from backstory.model import Action, Outcome
 
@@ -42,13 +52,13 @@ def _written(inputs: Inputs, _: object) -> str:
 def _edited(inputs: Inputs, _: object) -> str:
     listed = inputs.get("edits")
     edits = listed[:_EDITS_SHOWN] if isinstance(listed, list) else [inputs]
-    return "\n".join(filter(None, (_one_edit(mapping(edit)) for edit in edits)))
+    return joined("\n", (_one_edit(mapping(edit)) for edit in edits))
 
 
 def _one_edit(edit: Mapping[str, object]) -> str:
     old = cut(string(edit.get("old_string")), _EDIT_LIMIT)
     new = cut(string(edit.get("new_string")) or string(edit.get("new_source")), _EDIT_LIMIT)
-    return "\n".join(sign + text for sign, text in (("- ", old), ("+ ", new)) if text)
+    return joined("\n", (joined("", (sign, text)) for sign, text in (("- ", old), ("+ ", new)) if text))
 
 
 def _found_on_web(_: Inputs, response: object) -> str:
@@ -71,7 +81,8 @@ def _as_json(inputs: Inputs, _: object) -> str:
     whole = as_json(inputs)
     if len(whole) <= INPUT_LIMIT:
         return whole
-    return as_json(_shortened(inputs))  # still JSON after the cut
+    short = as_json(_shortened(inputs))  # still JSON after the cut
+    return Excerpt(short, lambda clean: as_json(_shortened(clean.value(inputs))))
 
 
 def _shortened(value: object, depth: int = 0) -> object:

@@ -4,17 +4,23 @@ A tool call is two lines, the use and the result; `Pairing` makes one event of t
 prompt finds unanswered was interrupted. The client writes a line per block of a message, so each line of
 text is one thing said; the last one is what a Stop hook reports. Our own injections come back as attachments
 and are never read.
+
+A fork's transcript begins with a copy of the conversation that it was forked from, in the times of the
+original: what is older than the file's first line was written by somebody else.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 from backstory.agents import claude_code
 from backstory.agents.claude_texts import compact_summary, is_interruption, typed, worded
 from backstory.agents.claude_tools import describe
 from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
+from backstory.agents.history import JsonLines, Name
 from backstory.agents.ours import without_notes
 from backstory.agents.pairing import Call, Pairing
 from backstory.hook.payload import BadPayload, parse
@@ -31,6 +37,15 @@ _BOOKKEEPING = frozenset(
         "agent-color", "tag", "pr-link", "worktree-state", "content-replacement",
     }
 )  # fmt: skip
+# The type of a line whose first keys are plain values: most bookkeeping is passed over without parsing it.
+_PLAIN_TYPE = re.compile(
+    rb'\{(?:"[A-Za-z]+": ?(?:null|true|false|[0-9]+|"[^"\\]*"), ?)*?"type": ?"([a-z-]+)"'
+)
+_PASSED_OVER = frozenset(kind.encode() for kind in _BOOKKEEPING)
+_CONVERSATION = frozenset(("user", "assistant", "system", "attachment"))
+# Lines of one moment are not written in the order of their times.
+_JITTER_MS = 500
+_SESSION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TURN_OVER = frozenset(("stop_hook_summary", "turn_duration"))
 
 Make = Callable[..., Event]
@@ -49,7 +64,7 @@ class Reader:
     """Reads one transcript line by line, from its beginning, a prompt (`turn_start`) or `offset`.
 
     `counts` gains: blank, malformed, unknown (no type we know), skipped (known, and no event), orphans
-    (results whose call was not read).
+    (results whose call was not read), copied (lines of the session that this one was forked from).
     """
 
     def __init__(
@@ -69,6 +84,9 @@ class Reader:
         self._last_words = ""
         self._turn_open = False
         self._trigger = ""
+        self._opened_at = 0 if offset == 0 else -1
+        self._begins = offset == 0
+        self._is_copy = False
 
     @property
     def offset(self) -> int:
@@ -84,6 +102,8 @@ class Reader:
             self._tail = 0
         if not line.strip():
             self.counts["blank"] += 1
+        elif self._opened_at and line.endswith(b"}\n") and _type_at_start(line) in _PASSED_OVER:
+            self.counts["skipped"] += 1
         else:
             try:
                 row = parse(line)
@@ -114,7 +134,11 @@ class Reader:
         if not isinstance(message, dict):
             message = row if "content" in row else {}
         role = string(message.get("role")) or kind
-        if kind == "system":
+        if not self._opened_at:
+            self._opened_at = _milliseconds(row.get("timestamp"))
+        if self._copied(row, kind):
+            self.counts["copied"] += 1
+        elif kind == "system":
             self._system(row)
         elif kind == "attachment":
             self._attachment(row, mapping(row.get("attachment")))
@@ -126,6 +150,15 @@ class Reader:
             self._assistant(row, message)
         else:
             self.counts["skipped" if role == "system" else "unknown"] += 1
+
+    def _copied(self, row: Row, kind: str) -> bool:
+        """Whether a line was copied from the session that this one was forked from."""
+        if "forkedFrom" in row:
+            return True
+        if (self._begins or self._is_copy) and kind in ("user", "assistant"):
+            self._begins = False
+            self._is_copy = 0 < _milliseconds(row.get("timestamp")) < self._opened_at - _JITTER_MS
+        return self._is_copy and kind in _CONVERSATION
 
     def _maker(self, row: Row) -> Make:
         branch = string(row.get("gitBranch"))
@@ -290,6 +323,11 @@ class Reader:
         )
 
 
+def _type_at_start(line: bytes) -> bytes:
+    found = _PLAIN_TYPE.match(line)
+    return found[1] if found else b""
+
+
 def _text_of(block: object) -> str:
     if isinstance(block, str):
         return block
@@ -306,3 +344,16 @@ def _milliseconds(value: object) -> int:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e14:
         return int(value if value > 1e11 else value * 1000)
     return 0
+
+
+def _named(row: Row, file: Path) -> Name | None:
+    """A file is named after its session; a sub-agent's lies below it and says so in every line."""
+    session = ident(row.get("sessionId"))
+    if not session:
+        return None
+    if row.get("isSidechain") is True and file.stem.startswith("agent-"):
+        return Name(session, subagent=ident(row.get("agentId")))
+    return Name(file.stem if _SESSION_ID.fullmatch(file.stem) else session)
+
+
+HISTORY = JsonLines(root=claude_code.history_dir, read=Reader, names=_named)

@@ -1,17 +1,20 @@
 """Fields of foreign payloads, read without trust: whatever the type, each of these gives a plain value.
 
 Texts are cut here too. An event carries an excerpt that keeps both ends, because errors end in their cause;
-the whole payload stays in the event's body.
+the whole payload stays in the event's body. An excerpt knows what it was made from, so that secrets can go
+before the cut: half of a private key is no longer recognised as one.
 """
 
 import json
-from collections.abc import Mapping
-from hashlib import blake2b
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Protocol
+
+from backstory.hook.identity import ident as ident
 
 OUTPUT_LIMIT = 1_500
 INPUT_LIMIT = 4_000
 SUMMARY_LIMIT = 12_000
-_ID_LIMIT = 200
 _PATH_LIMIT = 4_096
 _DEPTH_LIMIT = 20
 _GAP = " … "
@@ -32,22 +35,38 @@ def path(value: object) -> str:
     return ""
 
 
-def ident(value: object) -> str:
-    """An id of the agent's. It is data, never part of a path; an absurd one is cut but stays distinct."""
-    if not isinstance(value, str):
-        return ""
-    if (
-        len(value) <= _ID_LIMIT
-        and value.isprintable()
-        and not ("/" in value or "\\" in value or ".." in value)
-    ):
-        return value
-    digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    shown = "".join(c if c.isprintable() and c not in "/\\" else "?" for c in value[: _ID_LIMIT - 20])
-    return f"{shown.replace('..', '??')}~{digest}"
+class Clean(Protocol):
+    """What takes secrets out."""
+
+    def text(self, text: str) -> str:
+        """A text without them."""
+
+    def value(self, value: object) -> object:
+        """A JSON value without them; the name of a key tells about its value."""
+
+
+class Excerpt(str):
+    """A text made from more than it shows; `again` makes it anew from what a `Clean` leaves of that."""
+
+    __slots__ = ("again",)
+    again: Callable[[Clean], str]
+
+    def __new__(cls, text: str, again: Callable[[Clean], str]) -> "Excerpt":
+        made = super().__new__(cls, text)
+        made.again = again
+        return made
+
+
+def cleaned(text: str, clean: Clean) -> str:
+    """The text without secrets, taken out of the whole that it was made from."""
+    return text.again(clean) if isinstance(text, Excerpt) else clean.text(text)
 
 
 def as_json(value: object) -> str:
+    return Excerpt(_dumped(value), lambda clean: _dumped(clean.value(value)))
+
+
+def _dumped(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)
     except (RecursionError, TypeError, ValueError):
@@ -58,9 +77,28 @@ def cut(text: str, limit: int) -> str:
     """The text, or its head and tail when it is longer than the limit."""
     if len(text) <= limit:
         return text
+    return Excerpt(_ends(text, limit), partial(_cut_again, text, limit))
+
+
+def _cut_again(whole: str, limit: int, clean: Clean) -> str:
+    return _ends(cleaned(whole, clean), limit)
+
+
+def _ends(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
     room = limit - len(_GAP)
     head = (room + 1) // 2
     return text[:head] + _GAP + text[len(text) - (room - head) :]
+
+
+def joined(between: str, texts: Iterable[str]) -> str:
+    """The texts that are not empty as one, which still knows what its excerpts were made from."""
+    parts = [text for text in texts if text]
+    whole = between.join(parts)
+    if not any(isinstance(part, Excerpt) for part in parts):
+        return whole
+    return Excerpt(whole, lambda clean: between.join(cleaned(part, clean) for part in parts))
 
 
 def flatten(value: object, depth: int = 0) -> str:

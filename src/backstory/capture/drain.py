@@ -185,7 +185,8 @@ class Drain:
         )
         for event, key in zip(clean, keys, strict=True):
             project = self._places.project(event.where.cwd, at)
-            load.arrivals.append((name.event, Arrival(self._placed(event, body), project, key)))
+            native = self._privacy.native(event)
+            load.arrivals.append((name.event, Arrival(self._placed(event, body), project, key, native)))
             body = ""  # one copy is enough
 
     def _placed(self, event: Event, body: str) -> Event:
@@ -213,7 +214,7 @@ class Drain:
                     changed.add(result.session_id)
                     if arrival.event.subagent:  # the parent's story tells what its sub-agents did
                         changed.add(session_id(arrival.event.agent, arrival.event.session))
-                    if arrival.event.kind in _ENDS_TURN:
+                    if arrival.event.kind in (*_ENDS_TURN, Kind.SUBAGENT_ENDED):
                         grown.add(result.session_id)
             self._note_places(load.arrivals, now)
             for injection in load.injections:

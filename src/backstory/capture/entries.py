@@ -6,12 +6,14 @@ The command itself is the mark: whatever names the agent for our script is ours,
 an older Backstory. A group without a matcher fires for every source and every tool.
 """
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from backstory import jsonc
+from backstory.agents.agent import Grouped
 from backstory.jsonc import InvalidJson
 
 _OURS = re.compile(r"\bBACKSTORY_AGENT=.*/hook/hook\.sh|[/\\]hook[/\\]hook\.pyc\"? capture ", re.DOTALL)
@@ -19,10 +21,16 @@ _OURS = re.compile(r"\bBACKSTORY_AGENT=.*/hook/hook\.sh|[/\\]hook[/\\]hook\.pyc\
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The hook that an event should have."""
+    """The hook that an event should have; `timeout` in the agent's own unit, `extra` keys that it wants."""
 
     command: str
     timeout: int
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def handler(self) -> dict[str, Any]:
+        """The entry as it is written."""
+        return {"type": "command", **self.extra, "command": self.command, "timeout": self.timeout}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,7 @@ class Entry:
 
     def is_as(self, wanted: Wanted) -> bool:
         """Whether it does what it should; a timeout that somebody has chosen is theirs."""
-        return self.handler["command"] == wanted.command and "timeout" in self.handler
+        return self.handler["command"] == wanted.command and self.handler.keys() >= wanted.handler.keys()
 
 
 def is_empty(text: str) -> bool:
@@ -62,6 +70,15 @@ def read(text: str) -> dict[str, Any]:
     return root.value
 
 
+def switched_off(settings: Mapping[str, Any], hooks: Grouped) -> str:
+    """The setting that stops all hooks of this agent, if it stands so, in words."""
+    path, value = hooks.off
+    found: Any = settings
+    for key in path:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return f"{'.'.join(path)} is {json.dumps(value)}" if found is value else ""
+
+
 def ours(settings: Mapping[str, Any]) -> list[Entry]:
     """All of our entries, in the order of the file."""
     return [
@@ -80,7 +97,12 @@ def _handlers(group: Any) -> list[Any]:
 
 def _is_ours(handler: Any) -> bool:
     command = handler.get("command") if isinstance(handler, dict) else None
-    return isinstance(command, str) and _OURS.search(command) is not None
+    return isinstance(command, str) and bears_our_mark(command)
+
+
+def bears_our_mark(text: str) -> bool:
+    """Whether a command, or a file that holds some, runs our script."""
+    return _OURS.search(text) is not None
 
 
 def put(text: str, wanted: Mapping[str, Wanted]) -> tuple[str, dict[str, str]]:
@@ -119,8 +141,9 @@ def remove(text: str) -> tuple[str, list[str]]:
 def _update(text: str, entry: Entry, want: Wanted) -> str:
     if entry.handler["command"] != want.command:
         text = jsonc.replace(text, (*entry.path, "command"), want.command)
-    if "timeout" not in entry.handler:
-        text = jsonc.insert(text, entry.path, "timeout", want.timeout)
+    for key, value in want.handler.items():
+        if key not in entry.handler:
+            text = jsonc.insert(text, entry.path, key, value)
     return text
 
 
@@ -141,5 +164,4 @@ def _add(text: str, event: str, want: Wanted) -> str:
     elif not isinstance(groups[event], list):
         at = jsonc.find(jsonc.parse(text), ("hooks", event)).start
         raise InvalidJson(text, at, f'the hooks of "{event}" must be an array, [ … ]')
-    handler = {"type": "command", "command": want.command, "timeout": want.timeout}
-    return jsonc.insert(text, ("hooks", event), None, {"hooks": [handler]})
+    return jsonc.insert(text, ("hooks", event), None, {"hooks": [want.handler]})

@@ -112,6 +112,7 @@ def _script(home: Path, python: str) -> bytes:
     text = text.replace(
         "@WAKING@", _alternatives(hook.name for hook in hooks if hook.wakes and not hook.answers)
     )
+    text = text.replace("@DELIVERING@", _alternatives(hook.name for hook in hooks if hook.delivers))
     for placeholder, value in values.items():
         text = text.replace(placeholder, quote_sh(value))
     return os.fsencode(text)

@@ -1,28 +1,30 @@
 """Connecting an agent to the memory, and disconnecting it, as plans.
 
 Install gives every event of the agent one hook of ours, in the user's settings or in those of a project that
-are not committed; where there is one already, it changes nothing. Uninstall takes out ours, wherever they
-are, and with the last agent everything in the home that is not the memory.
+are not committed, and lists our MCP server; where that stands already, it changes nothing. Uninstall takes
+out ours, wherever they are, and with the last agent everything in the home that is not the memory.
 """
 
-import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from backstory.agents import Agent
-from backstory.capture import entries, instructions, sites
+from backstory.agents.agent import Owned
+from backstory.capture import entries, instructions, owned, servers, sites
 from backstory.capture.hookfiles import hook_files_current
 from backstory.capture.installed import Configured, installed
-from backstory.capture.plan import Change, Edit, Plan, agent_backups, carry_out
-from backstory.capture.sites import INSTRUCTIONS, SETTINGS, Site
+from backstory.capture.plan import Change, Drafts, Plan, agent_backups, carry_out
+from backstory.capture.sites import INSTRUCTIONS, OWNED, SERVER, SETTINGS, Site
 from backstory.capture.surfaces import (
-    SURFACES,
-    command,
+    commands,
     instructions_file,
     interpreter,
+    is_here,
     naming,
     settings_file,
+    surface,
+    wanted,
 )
 from backstory.errors import SourceMissing, UsageError
 from backstory.hook import spool
@@ -37,10 +39,13 @@ __all__ = [
     "instructions_file",
     "plan_install",
     "plan_uninstall",
+    "plan_uninstall_all",
     "settings_file",
 ]
 
 _BLOCK = "how to search the memory"
+_SERVER = "MCP server"
+_Known = dict[tuple[Path, str], Site]
 
 
 # --- install ----------------------------------------------------------------------------------------------
@@ -53,40 +58,72 @@ def plan_install(
     settings = settings_file(agent, project)
     if project is not None and not project.is_dir():
         raise SourceMissing(f"{project} is not a folder: name the project's folder")
-    known = {site.file: site for site in sites.known(home).get(agent.name, ())}
-    known[settings] = sites.site(settings, SETTINGS, known.values())
-    edits = [_put_hooks(agent, home, settings)]
+    before = sites.known(home).get(agent.name, ())
+    known = {(site.file, site.kind): site for site in before}
+    drafts = Drafts()
+    _put_hooks(agent, home, settings, drafts, known)
+    if servers.is_there():
+        _put_server(agent, home, project, drafts, known)
     if instructions is not None:
-        block = instructions.absolute()
-        known[block] = sites.site(block, INSTRUCTIONS, known.values())
-        edits.append(_put_block(block))
+        _put_block(instructions.absolute(), drafts, known)
     others = [
         Change(home.hook, _hook_files(home), "hook script and code"),
+        *_beside(drafts, home, tuple(known.values()) != before),
         *_warnings(agent, settings, project),
     ]
-    return Plan.of(agent.name, edits, others, known.values())
+    return Plan.of(agent.name, drafts, others, known.values())
 
 
-def _put_hooks(agent: Agent, home: Home, file: Path) -> Edit:
-    before = sites.read_text(file)
-    wanted = {
-        hook.name: entries.Wanted(command(home, agent.name, hook.name), hook.timeout) for hook in agent.hooks
-    }
+def _note(known: _Known, file: Path, kind: str, wrote: str = "") -> None:
+    known[file, kind] = sites.site(file, kind, known.values(), wrote)
+
+
+def _put_hooks(agent: Agent, home: Home, file: Path, drafts: Drafts, known: _Known) -> None:
+    hooks = surface(agent).hooks
+    if isinstance(hooks, Owned):
+        _put_owned(agent, hooks, home, file, drafts, known)
+        return
+    _note(known, file, SETTINGS)
     with naming(file):
-        after, done = entries.put(before or "", wanted)
-        off = entries.read(after).get("disableAllHooks") is True
+        after, done = entries.put(drafts.text(file) or "", wanted(agent, hooks, home))
+        off = entries.switched_off(entries.read(after), hooks)
     changes = [Change(file, action, f"hook {event}") for event, action in done.items()]
     if off:
-        changes.append(
-            Change(file, "warn", f"disableAllHooks is on: {agent.title} runs no hook until it is off")
-        )
-    return Edit(file, before, after, tuple(changes))
+        changes.append(Change(file, "warn", f"{off}: {agent.title} runs no hook until that is changed"))
+    drafts.put(file, after, changes)
 
 
-def _put_block(file: Path) -> Edit:
-    before = sites.read_text(file)
-    after, action = instructions.put(before or "", file)
-    return Edit(file, before, after, (Change(file, action, _BLOCK),))
+def _put_owned(agent: Agent, hooks: Owned, home: Home, file: Path, drafts: Drafts, known: _Known) -> None:
+    wrote = known[file, OWNED].wrote if (file, OWNED) in known else ""
+    after, action, warning = owned.put(drafts.text(file), hooks, commands(agent, home), wrote)
+    _note(known, file, OWNED, owned.digest(after))
+    changes = [Change(file, action, f"hook {hook.name}") for hook in agent.hooks]
+    if warning:
+        changes.append(Change(file, "warn", warning))
+    drafts.put(file, after, changes)
+
+
+def _put_server(agent: Agent, home: Home, project: Path | None, drafts: Drafts, known: _Known) -> None:
+    if (listed := servers.SERVERS.get(agent.name)) is None:
+        return
+    if (file := listed.file(surface(agent), project)) is None:
+        return
+    file = file.absolute()
+    text = drafts.text(file) or ""
+    with naming(file):
+        entry = listed.entry(servers.launch(home))
+        after, action = servers.put(text, listed.keys(project), entry, file.suffix == ".toml")
+    if action == "taken":
+        drafts.put(file, after, [Change(file, "warn", f"another server is called {servers.NAME} and stays")])
+        return
+    _note(known, file, SERVER)
+    drafts.put(file, after, [Change(file, action, _SERVER)])
+
+
+def _put_block(file: Path, drafts: Drafts, known: _Known) -> None:
+    _note(known, file, INSTRUCTIONS)
+    after, action = instructions.put(drafts.text(file) or "", file)
+    drafts.put(file, after, [Change(file, action, _BLOCK)])
 
 
 def _hook_files(home: Home) -> str:
@@ -96,11 +133,27 @@ def _hook_files(home: Home) -> str:
     return "keep" if hook_files_current(home.root) else "update"
 
 
+def _beside(drafts: Drafts, home: Home, listed: bool) -> Iterator[Change]:
+    """What is written besides: folders, copies of the agent's files, the list of what we wrote to."""
+    copied = [path for path in drafts.edited if drafts.before[path] is not None]
+    folders = [home.root, home.spool, home.logs, home.briefs]
+    folders += [agent_backups(home).parent, agent_backups(home)] if copied else []
+    for path in drafts.edited:
+        folders += reversed(path.parents)
+    for folder in dict.fromkeys(folders):
+        if not folder.exists():
+            yield Change(folder, "make", "the folder")
+    for path in copied:
+        yield Change(agent_backups(home), "copy", str(path))
+    if listed:
+        file = sites.state_file(home)
+        yield Change(file, "update" if file.exists() else "write", "the list of files that install wrote to")
+
+
 def _warnings(agent: Agent, settings: Path, project: Path | None) -> Iterator[Change]:
-    surface = SURFACES[agent.name]
-    folder = surface.folder()
-    if not folder.is_dir() and shutil.which(surface.program) is None:
-        found = f"no `{surface.program}` on the PATH, no folder {folder}"
+    if not is_here(agent):
+        folder = surface(agent).folder()
+        found = f"no `{surface(agent).program}` on the PATH, no folder {folder}"
         yield Change(folder, "warn", f"{agent.title} was not found ({found}); it is installed all the same")
     if project is not None and _would_be_committed(settings):
         yield Change(
@@ -122,48 +175,110 @@ def _would_be_committed(file: Path) -> bool:
 # --- uninstall --------------------------------------------------------------------------------------------
 
 
-def plan_uninstall(agent: Agent, home: Home, project: Path | None = None) -> Plan:
+def plan_uninstall_all(
+    agents: Sequence[Agent], home: Home, project: Path | None = None, gone: frozenset[str] = frozenset()
+) -> list[Plan]:
+    """A plan for each, to be carried out in this order: the last one knows that the others are gone."""
+    return [
+        plan_uninstall(agent, home, project, gone | {other.name for other in agents[:number]})
+        for number, agent in enumerate(agents)
+    ]
+
+
+def plan_uninstall(
+    agent: Agent, home: Home, project: Path | None = None, gone: frozenset[str] = frozenset()
+) -> Plan:
     """Ours out of the user's settings, those of `project`, and every file that install remembers.
 
-    What waits in the spool is memory: the caller drains it first, and what is left then stays.
+    `gone` are the agents that will have been uninstalled by then. What waits in the spool is memory: the
+    caller drains it first, and what is left then stays.
     """
-    if not agent.hooks or agent.name not in SURFACES:
-        return Plan.of(agent.name, (), (), ())
+    drafts = Drafts()
+    if not agent.hooks or agent.surface is None:
+        return Plan.of(agent.name, drafts, (), ())
     known = sites.known(home)
-    files = {site.file: site for site in known.get(agent.name, ())}
-    named = [settings_file(agent), settings_file(agent, project)]
-    edits, others, unreadable = [], [], []
-    for file in dict.fromkeys([*named, *files]):
-        site = files.get(file, Site(file, SETTINGS))
+    remembered = {(site.file, site.kind): site for site in known.get(agent.name, ())}
+    named = _usual(agent, project)
+    others: list[Change] = []
+    unreadable: list[Site] = []
+    for file, kind in dict.fromkeys([*named, *remembered]):
+        site = remembered.get((file, kind), Site(file, kind))
         try:
-            edits.append(_take_out(site))
+            _take_out(site, drafts)
         except UsageError as error:
-            if file in named:
+            if (file, kind) in named:
                 raise
             unreadable.append(site)
             others.append(Change(file, "warn", str(error)))
-    last = not known.keys() - {agent.name}
+    last = not known.keys() - {agent.name, *gone}
+    if agent.name in known:
+        others.append(_forget(home, last and not unreadable))
     if last:
         others += _leftovers(home)
-    return Plan.of(agent.name, edits, others, unreadable, last)
+    return Plan.of(agent.name, drafts, others, unreadable, last)
 
 
-def _take_out(site: Site) -> Edit:
-    before = after = sites.read_text(site.file)
-    what: Iterable[str] = ()
-    with naming(site.file):
-        if before is not None and site.kind == INSTRUCTIONS:
-            after, found = instructions.remove(before, site.file)
-            what = [_BLOCK] if found else []
-        elif before is not None:
-            after, events = entries.remove(before)
-            what = [f"hook {event}" for event in events]
-    changes = [Change(site.file, "remove", one) for one in what]
+def _usual(agent: Agent, project: Path | None) -> list[tuple[Path, str]]:
+    """Where ours would be if nothing were remembered."""
+    where = surface(agent)
+    kind = OWNED if isinstance(where.hooks, Owned) else SETTINGS
+    found = [(settings_file(agent), kind), (settings_file(agent, project), kind)]
+    if listed := servers.SERVERS.get(agent.name):
+        files = [listed.file(where, None), listed.file(where, project)]
+        found += [(file.absolute(), SERVER) for file in files if file is not None]
+    return found
+
+
+def _take_out(site: Site, drafts: Drafts) -> None:
+    after = drafts.text(site.file)
+    changes: list[Change] = []
+    if after is not None:
+        with naming(site.file):
+            after, changes = _TAKE_OUT[site.kind](site, after)
     empty = after is not None and after.strip("\ufeff \t\r\n") in ("", "{}")
     if empty and site.made and not site.file.is_symlink():
         after = None
         changes.append(Change(site.file, "delete", "the file, which install had made"))
-    return Edit(site.file, before, after, tuple(changes))
+    drafts.put(site.file, after, changes)
+
+
+_Taken = tuple[str | None, list[Change]]
+
+
+def _take_out_hooks(site: Site, text: str) -> _Taken:
+    after, events = entries.remove(text)
+    return after, [Change(site.file, "remove", f"hook {event}") for event in events]
+
+
+def _take_out_owned(site: Site, text: str) -> _Taken:
+    if not entries.bears_our_mark(text):
+        return text, [Change(site.file, "warn", "it is not ours and stays")] if site.wrote else []
+    by_hand = site.wrote and site.wrote != owned.digest(text)
+    what = "the file, which is ours, though somebody changed it" if by_hand else "the file, which is ours"
+    return None, [Change(site.file, "delete", what)]
+
+
+def _take_out_block(site: Site, text: str) -> _Taken:
+    after, found = instructions.remove(text, site.file)
+    return after, [Change(site.file, "remove", _BLOCK)] if found else []
+
+
+def _take_out_server(site: Site, text: str) -> _Taken:
+    after, found = servers.remove(text, site.file.suffix == ".toml")
+    return after, [Change(site.file, "remove", _SERVER)] if found else []
+
+
+_TAKE_OUT: dict[str, Callable[[Site, str], _Taken]] = {
+    SETTINGS: _take_out_hooks,
+    OWNED: _take_out_owned,
+    INSTRUCTIONS: _take_out_block,
+    SERVER: _take_out_server,
+}
+
+
+def _forget(home: Home, last: bool) -> Change:
+    what = "the list of files that install wrote to"
+    return Change(sites.state_file(home), "delete" if last else "update", what)
 
 
 def _leftovers(home: Home) -> Iterator[Change]:

@@ -1,13 +1,15 @@
 """Whether an agent's hooks stand as install leaves them, event by event."""
 
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from backstory.agents import Agent
+from backstory.agents.agent import Owned
 from backstory.capture import entries, sites
-from backstory.capture.surfaces import command, interpreter, naming, settings_file
+from backstory.capture.surfaces import command, commands, interpreter, naming, settings_file, surface
 from backstory.hook.command import quote_sh
 from backstory.paths import Home
 
@@ -23,28 +25,51 @@ class Configured:
 
 def installed(agent: Agent, home: Home, project: Path | None = None) -> list[Configured]:
     """For each event whether a session in `project` would run our hook, and from this home."""
-    commands: list[tuple[str, str]] = []
+    hooks = surface(agent).hooks
+    files = list(dict.fromkeys([settings_file(agent), settings_file(agent, project)]))
+    if isinstance(hooks, Owned):
+        return _of_file(agent, hooks, home, files)
+    found: list[tuple[str, str]] = []
     broken = _broken(home)
-    for file in dict.fromkeys([settings_file(agent), settings_file(agent, project)]):
+    for file in files:
         with naming(file):
             settings = entries.read(sites.read_text(file) or "")
-        commands += [(entry.event, entry.handler["command"]) for entry in entries.ours(settings)]
-        if settings.get("disableAllHooks") is True:
-            broken = f"disableAllHooks is on in {file}"
+        found += [(entry.event, entry.handler["command"]) for entry in entries.ours(settings)]
+        if off := entries.switched_off(settings, hooks):
+            broken = f"{off} in {file}"
     return [
-        _state(hook.name, [each for event, each in commands if event == hook.name], agent, home, broken)
+        _state(hook.name, [each for event, each in found if event == hook.name], agent, home, broken)
         for hook in agent.hooks
     ]
 
 
-def _state(event: str, commands: Iterable[str], agent: Agent, home: Home, broken: str) -> Configured:
-    if not commands:
+def _of_file(agent: Agent, hooks: Owned, home: Home, files: Iterable[Path]) -> list[Configured]:
+    """A file that is all ours stands as a whole or not at all."""
+    texts = [text for file in files if entries.bears_our_mark(text := sites.read_text(file) or "")]
+    if not texts:
+        state, why = "missing", "there is no hook of ours"
+    elif hooks.render(commands(agent, home)) in texts:
+        state, why = "configured", ""
+    else:
+        state, why = "differs", _differs(texts, home)
+    if state == "configured" and (broken := _broken(home)):
+        state, why = "differs", broken
+    return [Configured(hook.name, state, why) for hook in agent.hooks]
+
+
+def _state(event: str, found: list[str], agent: Agent, home: Home, broken: str) -> Configured:
+    if not found:
         return Configured(event, "missing", "there is no hook of ours")
-    if command(home, agent.name, event) in commands:
+    if command(home, agent.name, event) in found:
         return Configured(event, "differs" if broken else "configured", broken)
+    return Configured(event, "differs", _differs(found, home))
+
+
+def _differs(found: Iterable[str], home: Home) -> str:
     root = str(home.root.absolute())
-    same_home = any(root in each or quote_sh(root)[:-1] in each for each in commands)
-    return Configured(event, "differs", "it has an older form" if same_home else "it is of another home")
+    forms = (root, quote_sh(root)[:-1], *(json.dumps(form)[1:-1] for form in (root, quote_sh(root)[:-1])))
+    same_home = any(form in each for each in found for form in forms)
+    return "it has an older form, or was changed by hand" if same_home else "it is of another home"
 
 
 def _broken(home: Home) -> str:

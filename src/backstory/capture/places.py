@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from backstory.hook.identity import Place, project_id, resolve
@@ -17,8 +17,15 @@ _GIT = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false")
 class Places:
     """Looks folders up, each once; short-lived, because branches move."""
 
-    def __init__(self, store: Store, confirmed: Mapping[str, str], monorepo: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        confirmed: Mapping[str, str],
+        monorepo: tuple[str, ...],
+        shown: Callable[[str], str] = str,
+    ) -> None:
         self._store = store
+        self._shown = shown  # what may be stored of the name of a place
         self._confirmed = dict(confirmed)
         self._monorepo = monorepo
         self._places: dict[str, Place] = {}
@@ -30,10 +37,10 @@ class Places:
         """The project that a folder belongs to; a folder that is gone keeps the one it had."""
         if cwd in self._projects:
             return self._projects[cwd]
-        project = None if _is_dir(cwd) else self._store.events.project_of_place(cwd)
+        project = None if _is_dir(cwd) else self._store.events.project_of_place(self._shown(cwd))
         if project is None:
             place = self._place(cwd)
-            identity, name, root = _storable(place.identity), _storable(place.name), _storable(place.root)
+            identity, name, root = map(self._storable, (place.identity, place.name, place.root))
             project = Project(project_id(place.identity), identity, name, root, at)
         self._projects[cwd] = project
         return project
@@ -43,7 +50,9 @@ class Places:
         where = self._wheres.get(cwd)
         if where is None:
             place = self._place(cwd)
-            where = Where(cwd, _storable(place.branch), place.commit, _storable(place.worktree))
+            where = Where(
+                self._shown(cwd), self._storable(place.branch), place.commit, self._storable(place.worktree)
+            )
             self._wheres[cwd] = where
         return where
 
@@ -54,6 +63,10 @@ class Places:
         if root not in self._diffs:
             self._diffs[root] = _shortstat(root) if root else None
         return self._diffs[root]
+
+    def _storable(self, name: str) -> str:
+        """A name from the file system, which need not be UTF-8; what is not is written out, to stay distinct."""
+        return self._shown(name if name.isascii() else name.encode("utf-8", "backslashreplace").decode())
 
     def _place(self, cwd: str) -> Place:
         if cwd not in self._places:
@@ -66,11 +79,6 @@ def _is_dir(cwd: str) -> bool:
         return Path(cwd).is_dir()
     except (OSError, ValueError):
         return False
-
-
-def _storable(name: str) -> str:
-    """A name from the file system, which need not be UTF-8; what is not is written out and stays distinct."""
-    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 
 
 def _shortstat(root: str) -> str | None:

@@ -29,21 +29,39 @@ _WORKER_SECONDS = 15
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One line for people: add, keep, update, remove (an entry), write, delete (a file), or warn."""
+    """One line for people.
+
+    add, keep, update, remove (an entry); write, make, copy, delete (a file or folder); or warn.
+    """
 
     path: Path
     action: str
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """What becomes of one of the agent's files. Texts as they are, None: there is no such file."""
+class Drafts:
+    """What becomes of the agent's files, step by step. Texts as they are, None: there is no such file."""
 
-    path: Path
-    before: str | None
-    after: str | None
-    changes: tuple[Change, ...]
+    def __init__(self) -> None:
+        self.before: dict[Path, str | None] = {}
+        self.after: dict[Path, str | None] = {}
+        self.changes: list[Change] = []
+
+    def text(self, path: Path) -> str | None:
+        """The file as it will be after the steps so far."""
+        if path not in self.before:
+            self.before[path] = self.after[path] = sites.read_text(path)
+        return self.after[path]
+
+    def put(self, path: Path, text: str | None, changes: Iterable[Change]) -> None:
+        """One step: the file's new text, and what that means in words."""
+        self.after[path] = text
+        self.changes += changes
+
+    @property
+    def edited(self) -> list[Path]:
+        """The files that change."""
+        return [path for path, text in self.after.items() if text != self.before[path]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +82,14 @@ class Plan:
     def of(
         cls,
         agent: str,
-        edits: Iterable[Edit],
+        drafts: Drafts,
         others: Iterable[Change],
         known: Iterable[Site],
         last: bool = False,
     ) -> "Plan":
-        """The edits put together, then what is done to other things."""
-        edits = list(edits)
-        return cls(
-            agent,
-            (*(change for edit in edits for change in edit.changes), *others),
-            {edit.path: edit.before for edit in edits},
-            {edit.path: edit.after for edit in edits},
-            tuple(known),
-            last,
-        )
+        """The drafts, then what is done to other things."""
+        changes = (*drafts.changes, *others)
+        return cls(agent, changes, dict(drafts.before), dict(drafts.after), tuple(known), last)
 
     @property
     def edited(self) -> list[Path]:
@@ -87,12 +98,13 @@ class Plan:
 
     def diff(self) -> str:
         """What would change in the agent's files, as a unified diff; empty if nothing."""
-        return "".join(_diff(path, self.before[path], self.after[path]) for path in self.edited)
+        return "".join(unified(str(path), self.before[path], self.after[path]) for path in self.edited)
 
 
-def _diff(path: Path, before: str | None, after: str | None) -> str:
+def unified(path: str, before: str | None, after: str | None) -> str:
+    """What changes in one text, as a unified diff; None: there is no such file."""
     old, new = (re.findall(r"[^\n]*\n|[^\n]+", text or "") for text in (before, after))
-    was, becomes = ("/dev/null" if text is None else str(path) for text in (before, after))
+    was, becomes = ("/dev/null" if text is None else path for text in (before, after))
     lines = difflib.unified_diff(old, new, was, becomes)
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
@@ -105,14 +117,15 @@ def carry_out(plan: Plan, home: Home) -> None:
         if sites.read_text(path) != text:
             raise Failed(f"{path} has been changed meanwhile and stays as it is: run the command again")
     known = sites.known(home).get(plan.agent, ())
-    made = {site.file: site.made for site in (*plan.sites, *known)}
+    made = {site.file: site.made for site in (*plan.sites, *known) if site.made}
     with _failures():
         if any(change.path == home.hook and change.action != "delete" for change in plan.changes):
             write_hook_files(home.root.absolute())
             loaded, _ = settings.load(home)
             write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
         if any(site not in known for site in plan.sites):
-            sites.remember(home, plan.agent, {**_by_file(known), **_by_file(plan.sites)}.values())
+            both = {(site.file, site.kind): site for site in (*known, *plan.sites)}
+            sites.remember(home, plan.agent, both.values())
         for path in plan.edited:
             _edit(path, plan.before[path], plan.after[path], made.get(path, ""), home)
         if home.root.is_dir():
@@ -120,10 +133,6 @@ def carry_out(plan: Plan, home: Home) -> None:
             if plan.last:
                 deleted = [change.path for change in plan.changes if change.action == "delete"]
                 _clear([path for path in deleted if path not in plan.after], home)
-
-
-def _by_file(known: Iterable[Site]) -> dict[Path, Site]:
-    return {site.file: site for site in known}
 
 
 @contextlib.contextmanager
@@ -143,9 +152,11 @@ def _edit(path: Path, before: str | None, after: str | None, made: str, home: Ho
         _back_up(target, before, home)
     if after is None:
         target.unlink()
-        if made == "folder":
-            with contextlib.suppress(OSError):  # not empty: somebody else's by now
-                target.parent.rmdir()
+        with contextlib.suppress(OSError):  # not empty: somebody else's by now
+            for folder in target.parents:
+                if not made or not folder.is_relative_to(made):
+                    break
+                folder.rmdir()
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     if before is None:

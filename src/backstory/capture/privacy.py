@@ -12,11 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from backstory.agents.fields import cleaned
+from backstory.hook.identity import session_id
 from backstory.hook.redact import Redactor
-from backstory.model import Action, Event
+from backstory.model import Action, Event, Where
 from backstory.settings import Settings
 
 IGNORED = "[content not kept: privacy.ignore_paths]"
+PERSONAL = ("email", "ip", "ssn", "card", "phone")
 _TOUCHES = (Action.READ, Action.WRITE, Action.EDIT)
 # Words of a command line; what is glued to a path (=, <, quotes) is cut off.
 _WORD = re.compile(r"""[^\s'"`=<>|&;(),]+""")
@@ -29,6 +32,7 @@ class Privacy:
 
     def __init__(self, settings: Settings) -> None:
         self._redactor = Redactor(off=tuple(settings.privacy_redact_off))
+        self._secrets = Redactor(off=(*settings.privacy_redact_off, *PERSONAL))
         self._paths = _globs(settings.privacy_ignore_paths)
         self._hint = _any_of(settings.privacy_ignore_paths)
         folders = [str(Path(glob).expanduser()) for glob in settings.privacy_ignore_projects]
@@ -77,9 +81,52 @@ class Privacy:
 
     def _excerpt(self, event: Event, clean: Event) -> Event:
         text, target, reason = self.text(clean.text), self.text(clean.target), self.text(clean.reason)
-        if text is event.text and target is event.target and reason is event.reason:
+        if text is not event.text or target is not event.target or reason is not event.reason:
+            event = replace(event, text=text, target=target, reason=reason)
+        return self._named(event)
+
+    def _named(self, event: Event) -> Event:
+        """The event with no secret in a name. What cannot be opened without it is not named at all."""
+        names = event.tool, event.native_id, event.subagent_type
+        transcript = event.transcript if self.place(event.transcript) is event.transcript else ""
+        tool, native_id, subagent_type = clean = tuple(map(self.text, names))
+        if clean == names and transcript is event.transcript:
             return event
-        return replace(event, text=text, target=target, reason=reason)
+        return replace(
+            event, tool=tool, native_id=native_id, subagent_type=subagent_type, transcript=transcript
+        )
+
+    def told(self, event: Event, where: Where) -> Event:
+        """An event of an agent's own history as it may be stored, at its place."""
+        text, target, reason = (
+            cleaned(each, self) if each else "" for each in (event.text, event.target, event.reason)
+        )
+        where = replace(
+            where,
+            cwd=self.place(where.cwd),
+            branch=self.place(where.branch),
+            worktree=self.place(where.worktree),
+        )
+        told = replace(event, text=text, target=target, reason=reason, where=where)
+        return self.hidden(self._named(told))
+
+    def native(self, event: Event) -> str:
+        """What may be stored of the ids of an event's session and sub-agent; "" if all of both may be."""
+        natives = event.session, event.subagent
+        shown = [self._native(event.agent, native) for native in natives]
+        return "" if (*shown,) == natives else "/".join(filter(None, shown))
+
+    def _native(self, agent: str, native: str) -> str:
+        clean = self._redactor.redact(native)
+        return native if clean is native else f"{clean}~{session_id(agent, native)[-8:]}"
+
+    def place(self, path: str) -> str:
+        """A path or another name of a place without secrets; it stays distinct.
+
+        Personal data stays: an e-mail address in a path is the name of a folder, which would not be found.
+        """
+        clean = self._secrets.redact(path)
+        return path if clean is path else f"{clean}~{session_id('', path)[-8:]}"
 
     def hidden(self, event: Event) -> Event:
         """An event without a payload of its own, its text left out if it shows an ignored file."""
@@ -87,7 +134,11 @@ class Privacy:
 
     def text(self, text: str) -> str:
         """Text with its secrets replaced."""
-        return self._redactor.redact(text)
+        return self._redactor.redact(text if type(text) is str else str(text))
+
+    def value(self, value: object) -> object:
+        """A JSON value with the secrets in its strings replaced; the same object if it has none."""
+        return self._redactor.redact_json(value)
 
     def line(self, data: bytes) -> bytes:
         """A line of JSON with the secrets in its strings replaced; the same object if it has none."""

@@ -14,16 +14,22 @@ from backstory.errors import Failed, UsageError
 from backstory.paths import Home
 
 SETTINGS = "settings"
+OWNED = "owned"
 INSTRUCTIONS = "instructions"
+SERVER = "server"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One file. `made` is the outermost thing that was not there before us: "", "file" or "folder"."""
+    """One file. `made` is the path of the outermost thing that was not there before us, or "".
+
+    `wrote` is the digest of our text if the file is all ours.
+    """
 
     file: Path
     kind: str
     made: str = ""
+    wrote: str = ""
 
 
 def state_file(home: Home) -> Path:
@@ -46,7 +52,10 @@ def known(home: Home) -> dict[str, tuple[Site, ...]]:
 def _sites(entries: list[Any]) -> Iterable[Site]:
     for entry in entries:
         if isinstance(entry, dict) and isinstance(entry.get("file"), str):
-            yield Site(Path(entry["file"]), str(entry.get("kind")), str(entry.get("made", "")))
+            file = Path(entry["file"])
+            words = {"file": str(file), "folder": str(file.parent)}  # what the first version wrote for `made`
+            made = str(entry.get("made", ""))
+            yield Site(file, str(entry.get("kind")), words.get(made, made), str(entry.get("wrote", "")))
 
 
 def remember(home: Home, agent: str, sites: Iterable[Site]) -> None:
@@ -58,21 +67,20 @@ def remember(home: Home, agent: str, sites: Iterable[Site]) -> None:
         state_file(home).unlink(missing_ok=True)
     elif after != before:
         value = {
-            name: [{"file": str(s.file), "kind": s.kind, "made": s.made} for s in files]
+            name: [{"file": str(s.file), "kind": s.kind, "made": s.made, "wrote": s.wrote} for s in files]
             for name, files in sorted(after.items())
         }
         write_state(state_file(home), value)
 
 
-def site(file: Path, kind: str, before: Iterable[Site]) -> Site:
+def site(file: Path, kind: str, before: Iterable[Site], wrote: str = "") -> Site:
     """The record of a file that is about to be written to."""
     seen = list(before)
-    old = next((s for s in seen if s.file == file), None)
+    ours = next((s.made for s in seen if s.made and file.is_relative_to(s.made)), "")
     if file.exists():
-        return old or Site(file, kind)
-    ours = any(s.made == "folder" and s.file.parent == file.parent for s in seen)
-    made_folder = ours or not file.parent.exists()
-    return Site(file, kind, "folder" if made_folder else "file")
+        return Site(file, kind, ours if any(s.file == file for s in seen) else "", wrote)
+    missing = [path for path in (file, *file.parents) if not path.exists()]
+    return Site(file, kind, ours or str(missing[-1]), wrote)
 
 
 def read_text(file: Path) -> str | None:

@@ -3,25 +3,44 @@
 import contextlib
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import tomlkit.exceptions
+
 from backstory.agents import AGENTS, Agent
-from backstory.capture import instructions
+from backstory.agents.agent import Grouped, Surface
+from backstory.capture import entries, instructions
 from backstory.errors import UsageError
 from backstory.hook.command import hook_command, hook_command_windows
 from backstory.jsonc import InvalidJson
 from backstory.paths import Home
 
-SURFACES = {agent.name: agent.surface for agent in AGENTS.values() if agent.surface is not None}
+
+def installable() -> list[Agent]:
+    """The agents that can be connected."""
+    return [agent for agent in AGENTS.values() if agent.hooks and agent.surface is not None]
+
+
+def surface(agent: Agent) -> Surface:
+    """Where the agent keeps what we write to."""
+    if not agent.hooks or agent.surface is None:
+        names = ", ".join(each.name for each in installable())
+        raise UsageError(f"{agent.title} has no hooks that could be installed: choose among {names}")
+    return agent.surface
+
+
+def is_here(agent: Agent) -> bool:
+    """Whether the agent is on this machine: its program is on the PATH, or its folder is there."""
+    where = surface(agent)
+    return where.folder().is_dir() or shutil.which(where.program) is not None
 
 
 def settings_file(agent: Agent, project: Path | None = None) -> Path:
     """The settings that our hooks go to: the user's, or those of one project that are not committed."""
-    if not agent.hooks or agent.name not in SURFACES:
-        raise UsageError(f"{agent.title} cannot be installed yet, its hooks come later: try claude-code")
-    return SURFACES[agent.name].settings(project).absolute()
+    return surface(agent).settings(project).absolute()
 
 
 def instructions_file(agent: Agent, project: Path | None = None) -> Path:
@@ -44,6 +63,20 @@ def command(home: Home, agent: str, event: str) -> str:
     return hook_command(root, agent, event)
 
 
+def commands(agent: Agent, home: Home) -> dict[str, str]:
+    """Each event's command."""
+    return {hook.name: command(home, agent.name, hook.name) for hook in agent.hooks}
+
+
+def wanted(agent: Agent, hooks: Grouped, home: Home) -> dict[str, entries.Wanted]:
+    """Each event's entry in settings that hold groups of handlers."""
+    texts = commands(agent, home)
+    return {
+        hook.name: entries.Wanted(texts[hook.name], hook.timeout * hooks.per_second, dict(hooks.extra))
+        for hook in agent.hooks
+    }
+
+
 def interpreter(home: Home) -> str | None:
     """The Python that the hook script names; None if there is no script."""
     try:
@@ -59,7 +92,10 @@ def naming(file: Path) -> Iterator[None]:
     try:
         yield
     except InvalidJson as error:
-        place = f"{file}:{error.line}:{error.column}"
-        raise UsageError(
-            f"{place}: {error.reason}; the file stays as it is: mend it, then try again"
-        ) from None
+        raise _wrong(file, error.line, error.column, error.reason) from None
+    except tomlkit.exceptions.ParseError as error:
+        raise _wrong(file, error.line, error.col, str(error).partition(" at line ")[0]) from None
+
+
+def _wrong(file: Path, line: int, column: int, reason: str) -> UsageError:
+    return UsageError(f"{file}:{line}:{column}: {reason}; the file stays as it is: mend it, then try again")

@@ -1,23 +1,33 @@
-"""`backstory install` and `uninstall`: show what would change in the agents' own files, ask, do it."""
+"""`backstory install` and `uninstall`: show what would change in the agents' own files, ask, do it.
 
-import shutil
-from collections.abc import Callable, Sequence
+Without a name, install also imports what the agents have kept of their past, and ends with something true
+from it. `--schedule` imports again and again.
+"""
+
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from backstory.agents import AGENTS, Agent
+from backstory.agents import Agent
 from backstory.agents import agent as known_agent
-from backstory.capture.install import Plan, carry_out, instructions_file, plan_install, plan_uninstall
-from backstory.capture.surfaces import SURFACES
+from backstory.capture import scheduling
+from backstory.capture.install import Plan, carry_out, instructions_file, plan_install, plan_uninstall_all
+from backstory.capture.schedule import EVERY, KINDS, run_here, run_in_container, schedule
+from backstory.capture.scheduling import Scheduling
+from backstory.capture.surfaces import installable, is_here, surface
+from backstory.cli import past
 from backstory.cli.output import json_option, line, print_json, raw, talk
 from backstory.cli.scope import folder, opened
-from backstory.errors import UsageError
+from backstory.errors import Failed, UsageError
 from backstory.paths import Home
 
 F = TypeVar("F", bound=Callable[..., Any])
-_STYLES = {"add": "green", "write": "green", "update": "yellow", "remove": "red", "delete": "red"}
+_STYLES = {
+    "add": "green", "write": "green", "make": "green", "copy": "green", "update": "yellow", "remove": "red",
+    "delete": "red",
+}  # fmt: skip
 
 
 def _options(command: F) -> F:
@@ -38,6 +48,25 @@ def _options(command: F) -> F:
 @click.option(
     "--instructions", is_flag=True, help="Also tell the agent in its instructions file how to search."
 )
+@click.option(
+    "--import/--no-import",
+    "history",
+    default=None,
+    help="Import what the agents have kept of earlier sessions; by default only without AGENT.",
+)
+@click.option("--schedule", "scheduled", is_flag=True, help="Import again and again; connects nothing.")
+@click.option(
+    "--every",
+    type=click.Choice(list(EVERY)),
+    default="1h",
+    show_default=True,
+    help="How often, for --schedule.",
+)
+@click.option(
+    "--by", type=click.Choice(KINDS), help="What keeps the schedule; by default what this machine has."
+)
+@click.option("--container", metavar="NAME", help="Run the scheduled import inside this container.")
+@click.option("--remove", is_flag=True, help="Take the schedule out again.")
 def install(
     agents: tuple[str, ...],
     project: bool,
@@ -45,21 +74,51 @@ def install(
     dry_run: bool,
     yes: bool,
     instructions: bool,
+    history: bool | None,
+    scheduled: bool,
+    every: str,
+    by: str | None,
+    container: str | None,
+    remove: bool,
     as_json: bool,
 ) -> None:
     """Connect coding agents to this memory.
 
-    Without AGENT, those that are found on this machine. Only our own entries in an agent's settings are
-    touched; a second time changes nothing.
+    Without AGENT, those that are found on this machine, and their history is imported. Only our own entries
+    in an agent's settings are touched; a second time changes nothing.
+
+    With --schedule, nothing is connected: a systemd user timer, launchd or cron imports the agents'
+    histories, for agents whose hooks do not always run.
     """
     home = Home.default()
+    if scheduled:
+        if agents or project or instructions:
+            raise UsageError("--schedule is for all agents of this user: give neither names nor --project")
+        _schedule(home, every, by, container, remove, dry_run, yes, as_json)
+        return
+    if remove or container or by:
+        raise UsageError(
+            "--remove, --by and --container belong to --schedule: `backstory uninstall` disconnects"
+        )
     where = folder(cwd) if project else None
     chosen = [known_agent(name) for name in dict.fromkeys(agents)] or _found()
-    plans = [
-        plan_install(agent, home, where, instructions_file(agent, where) if instructions else None)
-        for agent in chosen
-    ]
-    if _carry_out(plans, home, "Connect", dry_run, yes, as_json):
+
+    def plan() -> list[Plan]:
+        return [
+            plan_install(agent, home, where, instructions_file(agent, where) if instructions else None)
+            for agent in chosen
+        ]
+
+    told = _carry_out(plan, home, "Connect", dry_run, yes, as_json)
+    wanted = not agents if history is None else history
+    if wanted and not dry_run and told["agreed"]:
+        told |= past.imported(chosen, as_json)
+    if as_json:
+        print_json({key: value for key, value in told.items() if key != "agreed"})
+    elif told["changed"]:
+        for agent in chosen:
+            if after := surface(agent).after:
+                talk(f"{agent.title}: {after}")
         talk("Start a new session to use it; `backstory doctor` checks every step.")
 
 
@@ -71,51 +130,76 @@ def uninstall(
 ) -> None:
     """Disconnect coding agents; the memory itself stays.
 
-    Without AGENT, all of them. Takes out our entries wherever install has put them, and with the last agent
-    everything in the home that is not the memory.
+    Without AGENT, all of them, and the schedule. Takes out our entries wherever install has put them, and
+    with the last agent everything in the home that is not the memory.
     """
     home = Home.default()
     where = folder(cwd) if project else None
-    chosen = [known_agent(name) for name in dict.fromkeys(agents)] or [AGENTS[name] for name in SURFACES]
+    chosen = [known_agent(name) for name in dict.fromkeys(agents)] or installable()
     if not dry_run and home.spool.is_dir():
         with opened() as app:
             app.catch_up()  # what waits is memory
-    plans = [plan_uninstall(agent, home, where) for agent in chosen]
-    if _carry_out(plans, home, "Disconnect", dry_run, yes, as_json) and home.database.exists():
+    kind = "" if agents else scheduling.known(home)
+    gone = frozenset({scheduling.AGENT}) if kind else frozenset()
+    off = scheduling.plan_unschedule(kind, home) if kind else None
+    told = _carry_out(
+        lambda: plan_uninstall_all(chosen, home, where, gone), home, "Disconnect", dry_run, yes, as_json, off
+    )
+    if as_json:
+        print_json({key: value for key, value in told.items() if key != "agreed"})
+    elif told["changed"] and home.database.exists():
         talk(f"What was learned stays in {home.root}; delete that folder to forget it all.")
 
 
 def _found() -> list[Agent]:
     """The agents that are on this machine."""
-    found = [
-        AGENTS[name]
-        for name, s in SURFACES.items()
-        if s.folder().is_dir() or shutil.which(s.program) is not None
-    ]
+    found = [agent for agent in installable() if is_here(agent)]
     if not found:
-        raise UsageError(f"no agent was found on this machine: name one of {', '.join(SURFACES)}")
+        names = ", ".join(agent.name for agent in installable())
+        raise UsageError(f"no agent was found on this machine: name one of {names}")
     return found
 
 
-def _carry_out(plans: Sequence[Plan], home: Home, verb: str, dry_run: bool, yes: bool, as_json: bool) -> bool:
-    """Show the plans, ask, do them; whether anything was changed."""
-    changing = [plan for plan in plans if _changes(plan)]
+def _carry_out(
+    make: Callable[[], list[Plan]],
+    home: Home,
+    verb: str,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    first: Scheduling | None = None,
+) -> dict[str, Any]:
+    """Show the plans, ask, do them; what came of it. `first` is a schedule that goes before."""
+    plans = make()
+    shown = [*([first.plan] if first else []), *plans]
+    changing = [plan for plan in shown if _changes(plan)]
     done = False
     if not as_json:
-        for plan in plans:
-            _print(plan, dry_run)
-    if not dry_run and (not changing or yes or _agreed(f"{verb} {', '.join(p.agent for p in changing)}?")):
-        for plan in plans:
+        for plan in shown:
+            if plan.changes or len(shown) == 1:
+                _print(plan, dry_run)
+    agreed = not dry_run and (
+        not changing or yes or _agreed(f"{verb} {', '.join(plan.agent for plan in changing)}?")
+    )
+    if agreed:
+        if first:
+            scheduling.carry_out_schedule(first, home)
+        for plan in _again(make, plans):
             carry_out(plan, home)
         done = bool(changing)
-    if as_json:
-        print_json({"agents": [_json(plan) for plan in plans], "dry_run": dry_run, "changed": done})
-        return False
-    if not changing:
-        talk("Nothing to change.")
-    elif not done and not dry_run:
+    elif not as_json and not dry_run:
         talk("Nothing was changed.")
-    return done
+    if not changing and not as_json:
+        talk("Nothing to change.")
+    return {"agents": [_json(plan) for plan in shown], "dry_run": dry_run, "changed": done, "agreed": agreed}
+
+
+def _again(make: Callable[[], list[Plan]], shown: list[Plan]) -> list[Plan]:
+    """The plans as they are now: while a person reads, an agent that runs may write its own files."""
+    fresh = make()
+    if [plan.changes for plan in fresh] != [plan.changes for plan in shown]:
+        raise Failed("the agents' files were changed meanwhile and stay as they are: run the command again")
+    return fresh
 
 
 def _agreed(question: str) -> bool:
@@ -158,3 +242,44 @@ def _json(plan: Plan) -> dict[str, Any]:
     for change in plan.changes:
         counts[change.action] = counts.get(change.action, 0) + 1
     return {"agent": plan.agent, "counts": counts, "changes": plan.changes, "diff": plan.diff()}
+
+
+# --- schedules --------------------------------------------------------------------------------------------
+
+
+def _schedule(
+    home: Home,
+    every: str,
+    by: str | None,
+    container: str | None,
+    remove: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Put a schedule in place, or take it out."""
+    if remove:
+        kind = by or scheduling.known(home)
+        if not kind:
+            raise UsageError("no schedule of this home is known: name its kind with --by, or there is none")
+        planned = scheduling.plan_unschedule(kind, home)
+    else:
+        run = run_in_container(container) if container else run_here(home)
+        planned = scheduling.plan_schedule(schedule(by or scheduling.available(), every, run), home)
+    kind = planned.made.kind
+    if not as_json:
+        _print(planned.plan, whole=False)
+        if dry_run and planned.diff():
+            line()
+            raw(planned.diff())
+    question = f"Take the {kind} schedule out?" if remove else f"Import every {every}, kept by {kind}?"
+    done = planned.changes and not dry_run and (yes or _agreed(question))
+    if done:
+        scheduling.carry_out_schedule(planned, home)
+    if as_json:
+        shown = _json(planned.plan) | {"diff": planned.diff()}
+        print_json({"schedule": shown, "kind": kind, "dry_run": dry_run, "changed": done})
+    elif not planned.changes:
+        talk("Nothing to change.")
+    elif done and not remove:
+        talk(f"Look at it with `{planned.made.look}`; `backstory install --schedule --remove` takes it out.")

@@ -27,6 +27,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("show", "Show what a handle stands for: a session, an event or a memory."),
             ("timeline", "List what happened, newest first."),
             ("remember", "Keep something for the sessions to come."),
+            ("handoff", "Print a hand-over of a session, to go on in another agent."),
         ),
     ),
     (
@@ -34,6 +35,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("install", "Connect coding agents to this memory."),
             ("uninstall", "Disconnect coding agents; the memory itself stays."),
+            ("import", "Import the history that agents have kept themselves."),
             ("config", "Show or change settings."),
             ("mcp", "Serve the memory to an agent, as an MCP server."),
         ),
@@ -44,10 +46,23 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("status", "Show how the memory is doing, in numbers."),
             ("doctor", "Check every step from an agent's hook to the printed brief."),
             ("rebuild", "Make everything derived again from the stored events."),
+            ("forget", "Forget something for good, with all that hangs on it."),
+            ("scrub", "Take secrets out of what is stored already."),
+            ("cleanup", "End sessions that nobody ended."),
+            ("export", "Write everything that is kept, to keep or to move."),
+            ("backup", "Copy the database into the backups."),
+            ("restore", "Go back to a backup."),
+            ("repair", "Build a new database from what a damaged one still gives."),
         ),
     ),
 )
-_MODULES = {"uninstall": "install"}
+_MODULES = {
+    "uninstall": "install",
+    "import": "import_",
+    "scrub": "forget",
+    "restore": "backup",
+    "repair": "backup",
+}
 _STORY = """\
 One memory for every coding agent: a session ends, and the next one,
 in whichever agent, starts knowing what was done, decided and learned."""
@@ -66,7 +81,7 @@ class Group(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         module = importlib.import_module(f"backstory.cli.{_MODULES.get(cmd_name, cmd_name)}")
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, "import_" if cmd_name == "import" else cmd_name)
         return command
 
     def resolve_command(

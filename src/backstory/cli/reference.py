@@ -42,7 +42,10 @@ Times in JSON are milliseconds since 1970 (UTC); people are shown the zone of th
 | `show` | `session children memories events briefs`, or `event session payload`, or `memory sources` |
 | `timeline` | `events`, or with `--sessions` `sessions` |
 | `remember` | the memory: `id kind text session agent project when` and more |
+| `handoff` | `text command to session agent project`, `parts` (`goal done open decisions` and more) |
 | `install`, `uninstall` | `agents` (each: `agent counts changes diff`), `dry_run`, `changed` |
+| `install` | without a name also `imported` (`new grown skipped events errors`), `telling` (a memory) |
+| `install --schedule` | `schedule` (`counts changes diff`), `kind`, `dry_run`, `changed` |
 | `config` | `settings` (each: `key value default doc`), or one of them |
 | `doctor` | `state`, `checks` (each: `name state found todo`) |
 | `rebuild` | `sessions events memories` |

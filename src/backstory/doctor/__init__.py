@@ -2,6 +2,7 @@
 
 check.py    what a check is: a state, what was found, what to do
 way_in.py   from the agent's settings to the spool and the worker
+clients.py  the agents' own programs: whether their hooks run, and their versions
 memory.py   from the database to the brief
 
 Checks are values; the command prints them. Nothing is mended here. Two checks run the very files that agents
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from backstory.app import App
-from backstory.doctor import memory, way_in
+from backstory.doctor import clients, memory, way_in
 from backstory.doctor.check import Check, State, fail, ok
 
 __all__ = ["Check", "State", "examine"]
@@ -41,6 +42,8 @@ def examine(app: App, folder: Path) -> Iterator[Check]:
     if usable and app.home.database.exists():
         yield from _guarded("jobs", memory.jobs(app))
         yield from _guarded("captured", memory.captured(app, connected))
+    if usable:
+        yield from _guarded("clients", clients.clients(app, connected))
     yield memory.project(app, folder)
     yield memory.brief(app, folder, usable)
 

@@ -18,8 +18,6 @@ _RECENT_MS = 7 * 86_400_000
 _MISSED_MS = 3_600_000
 _SESSIONS = 500
 _MEND_FIRST = "mend what is named above, then try again"
-# where an agent writes its own history, to compare with what was captured
-_HISTORIES = {claude_code.NAME: claude_code.history_dir}
 
 
 def home(app: App) -> Iterator[Check]:
@@ -131,14 +129,10 @@ def captured(app: App, connected: Sequence[str]) -> Iterator[Check]:
 
 def _last_history(agent: str) -> int:
     """When the agent last wrote a transcript, in milliseconds; 0 if never."""
-    folder = _HISTORIES.get(agent)
-    latest = 0
-    for path in folder().glob("*/*.jsonl") if folder else ():
-        try:
-            latest = max(latest, path.stat().st_mtime_ns // 1_000_000)
-        except OSError:
-            continue
-    return latest
+    history = AGENTS[agent].history
+    if history is None or not history.root().exists():
+        return 0
+    return max((trail.updated for trail in history.find(history.root())), default=0)
 
 
 def project(app: App, folder: Path) -> Check:

@@ -3,19 +3,18 @@
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from backstory.agents import AGENTS, Agent, claude_code
+from backstory.agents import Agent, claude_code
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture import hookfiles, quarantine
 from backstory.capture.install import installed
-from backstory.capture.surfaces import SURFACES, interpreter
+from backstory.capture.surfaces import installable, interpreter, is_here
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import UsageError
 from backstory.hook import spool
@@ -31,7 +30,7 @@ def hooks(app: App, folder: Path) -> Iterator[tuple[Check, str]]:
     """The agents' own settings; beside each check the agent's name if its hooks are there."""
     found: list[tuple[Check, str]] = []
     absent: list[Agent] = []
-    for agent in (AGENTS[name] for name in SURFACES if name in AGENTS):
+    for agent in installable():
         try:
             states = installed(agent, app.home, folder)
         except UsageError as error:
@@ -51,8 +50,7 @@ def hooks(app: App, folder: Path) -> Iterator[tuple[Check, str]]:
         names = " or ".join(agent.title for agent in absent)
         yield fail("hooks", f"no agent is connected here ({names})", f"{_INSTALL}`"), ""
     for agent in absent if found else ():
-        surface = SURFACES[agent.name]
-        if surface.folder().is_dir() or shutil.which(surface.program):
+        if is_here(agent):
             yield warn("hooks", f"{agent.title} is not connected", f"{_INSTALL} {agent.name}`"), ""
 
 

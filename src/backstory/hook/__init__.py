@@ -20,6 +20,7 @@ patterns.py  the table of secrets and personal data
 names.py     which identifiers name a secret
 prefilter.py  which rows of the table a text may hold
 values.py    what tells a secret from a placeholder or code
+plain.py     which plain words are passwords all the same
 judges.py    whether what a row has matched is a secret
 personal.py  the same for personal data
 spans.py     merges what was found
@@ -28,6 +29,7 @@ overlay.py   rows from what is still in the spool
 neutral.py   text that cannot pretend to be anything but a quoted note
 brief.py     rows to the text that a starting session receives
 made.py      the brief for one start of a session
+held.py      a brief that waits for the first prompt
 __main__.py  the answering hook
 windows.py   both hooks in one process, for Windows
 """

@@ -19,6 +19,7 @@ LOG_BYTES = 256 * 1024
 _LOST = "Backstory could not write this session's start to its spool; `backstory doctor` explains."
 _ROUNDING_MS = 600  # what is newer than this is never hidden by a clock that counts in seconds
 _TOP_LEVEL_ANSWER = ("copilot",)  # all others want it inside hookSpecificOutput, and Codex nothing beside it
+_HELD_BACK = {"gemini-cli": "BeforeAgent"}  # whose brief goes out with the first prompt, see `held`
 
 
 def main(argv: list[str]) -> None:
@@ -41,9 +42,11 @@ def main(argv: list[str]) -> None:
 
 def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -> str:
     """What to print for this payload; leaves the receipt. Empty if there is nothing to say."""
-    from backstory.hook import made, spool
-    from backstory.hook.payload import BadPayload, encode, parse
+    from backstory.hook import made
+    from backstory.hook.payload import BadPayload, parse
 
+    if event == _HELD_BACK.get(agent):
+        return _delivered(home, agent, event, data)
     settings = made.json_file(os.path.join(home, "hook", "settings.json"))
     deadline = made.number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
     _arm(deadline)
@@ -58,7 +61,7 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
     source = str(payload.get("source"))
     if source not in made.SOURCES:
         source = "startup"
-    native = str(payload.get("session_id") or payload.get("sessionId") or "")
+    native = ident(payload.get("session_id") or payload.get("sessionId"))
     told = made.brief_for(
         home,
         settings,
@@ -73,8 +76,6 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
         spoke=_last_spoke(payload),
     )
     _arm(0)
-    if not told.text:
-        return ""
     receipt = {
         "session_id": native,
         "cwd": cwd,
@@ -82,13 +83,38 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
         "shown": told.shown,
         "chars": len(told.text),
         "tokens": round(told.tokens),
-        "at": time.time_ns() // 1_000_000,
     }
+    if agent in _HELD_BACK and not lost:
+        from backstory.hook import held
+
+        if held.hold(home, native, told.text, receipt):
+            return ""
+    return _given(home, agent, event, told.text, receipt)
+
+
+def _delivered(home: str, agent: str, event: str, data: bytes) -> str:
+    """What to print for the first prompt of a session whose brief was held back until now."""
+    from backstory.hook import held
+    from backstory.hook.payload import parse
+
+    text, receipt = held.take(home, str(parse(data).get("session_id") or ""))
+    return _given(home, agent, event, text, receipt)
+
+
+def _given(home: str, agent: str, event: str, text: str, receipt: "dict[str, Any]") -> str:
+    """What to print so that the agent is told this now; leaves the receipt."""
+    from backstory.hook import spool
+    from backstory.hook.payload import encode
+
+    if not text:
+        return ""
+    receipt["at"] = time.time_ns() // 1_000_000
     try:
-        spool.write(os.path.join(home, "spool"), agent, spool.RECEIPT, encode(receipt).encode())
+        if receipt["session_id"]:
+            spool.write(os.path.join(home, "spool"), agent, spool.RECEIPT, encode(receipt).encode())
     except OSError as error:  # a full disk: the brief is worth more than its receipt
         log(home, agent, event, error)
-    return shape(agent, event, told.text)
+    return shape(agent, event, text)
 
 
 def _last_spoke(payload: "dict[str, Any]") -> int:

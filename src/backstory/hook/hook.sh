@@ -25,6 +25,7 @@ wakes=    # a worker should look at the spool
 case $BACKSTORY_EVENT in
     @ANSWERING@) answers=1 wakes=1 ;;
     @WAKING@) wakes=1 ;;
+    @DELIVERING@) [ ! -e "$home/briefs/held/${GEMINI_SESSION_ID:-none}" ] || answers=1 ;;
 esac
 
 # A mark is an empty file whose name tells the reason: that much can be written on a full disk too.

@@ -15,6 +15,7 @@ MARKERS = (
     "package.json", "pyproject.toml", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts",
     "composer.json", "Gemfile", "mix.exs", "pubspec.yaml", "Package.swift", "setup.py", "deno.json",
 )  # fmt: skip
+_ID_LIMIT = 200
 _SMALL = 64 * 1024
 _REFS = 16 * 1024 * 1024
 
@@ -38,6 +39,21 @@ class Place:
 def project_id(identity: str) -> str:
     """The id of a project, the same on every machine for the same remote."""
     return "p" + blake2b(_bytes(identity), digest_size=8).hexdigest()
+
+
+def ident(value: object) -> str:
+    """An agent's own id. It is data, never part of a path; an absurd one is cut but stays distinct."""
+    if not isinstance(value, str):
+        return ""
+    if (
+        len(value) <= _ID_LIMIT
+        and value.isprintable()
+        and not ("/" in value or "\\" in value or ".." in value)
+    ):
+        return value
+    digest = blake2b(_bytes(value), digest_size=8).hexdigest()
+    shown = "".join(c if c.isprintable() and c not in "/\\" else "?" for c in value[: _ID_LIMIT - 20])
+    return f"{shown.replace('..', '??')}~{digest}"
 
 
 def session_id(agent: str, native: str) -> str:

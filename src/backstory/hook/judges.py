@@ -5,6 +5,7 @@ It goes by the name that its row holds: loaded on the first hit, so a clean text
 """
 
 from backstory.hook.names import IDENT, name_before, names_secret
+from backstory.hook.plain import BARE, NO_PASSWORDS, given_to_secret, given_word, given_word_abroad
 from backstory.hook.values import (
     LONGEST,
     Grain,
@@ -19,6 +20,7 @@ from backstory.hook.values import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Callable
 
 
 def whole(match: "re.Match[str]") -> int:
@@ -68,17 +70,32 @@ def url_password(match: "re.Match[str]") -> int:
     return match.end(1)
 
 
+_PLAIN = {"plain": given_word, "machine": given_to_secret}
+
+
 def assigned(match: "re.Match[str]") -> int:
     """The value given to a secret's name: `password = "…"`, `api_key: …`, `--token …`."""
+    text, before = match.string, name_before(match.string, match.start())
+    kind, name = names_secret(before, match[1].lower()), match.start() - len(before)
+    if not kind or text[name - 10 : name] == "[redacted:":
+        return 0
+    if not match[2].strip() and not before.startswith("--"):
+        return 0
+    plain = _PLAIN.get(kind)
+    return _given(match, kind != "machine", lambda: plain is not None and plain(match, name))
+
+
+def assigned_abroad(match: "re.Match[str]") -> int:
+    """The same for a name in another language: `Passwort: …`, `mot de passe : …`."""
+    if glued(match.string, match.start()):
+        return 0
+    return _given(match, True, lambda: given_word_abroad(match, match.start()))
+
+
+def _given(match: "re.Match[str]", human: bool, plain: "Callable[[], bool]") -> int:
     text, group = match.string, match.lastindex or 0
     start, end = match.span(group)
-    before, sign, quoted = name_before(text, match.start()), match[2].strip(), group < 6
-    kind = names_secret(before, match[1].lower())
-    if not kind or text[match.start() - len(before) - 10 : match.start() - len(before)] == "[redacted:":
-        return 0
-    if not sign and not before.startswith("--"):
-        return 0
-    given, after = match[group], text[end : end + 1]
+    sign, quoted, given, after = match[2].strip(), group < BARE, match[group], text[end : end + 1]
     if quoted and end - start < LONGEST and after and after not in "\"'`\\":
         return 0  # words with spaces between them: a message, not a secret
     if not quoted:
@@ -86,10 +103,12 @@ def assigned(match: "re.Match[str]") -> int:
             return 0  # a call
         given = given.rstrip(".,:!?")
         end = start + len(given)
-    if (sign == ">" and after != "<") or not looks_secret(given, kind == "human", quoted):
+    if sign == ">" and after != "<":
         return 0
-    if sign == "is" and not any("0" <= char <= "9" for char in given):
+    if not given or not (looks_secret(given, human, quoted) or plain()):
         return 0
+    if sign.isalpha() and not any("0" <= char <= "9" for char in given):
+        return 0  # password is wrong
     if quoted:
         quote, nested = text[start - 1], text[start - 2 : start - 1] == "\\"
         while end < len(text) and text[end] != quote and not text[end].isspace():
@@ -97,25 +116,38 @@ def assigned(match: "re.Match[str]") -> int:
                 break
             end += 2 if text[end] == "\\" else 1
         return min(end, len(text))
-    return extend(text, end, IDENT + "+/=.") if len(given) >= LONGEST else end
+    return extend(text, end, IDENT + "+/=." if len(given) >= LONGEST else "!?")
 
 
-def command_password(match: "re.Match[str]") -> int:
-    """The password on a command line: `mysql -p…`, `curl -u user:…`; ports and user ids stay."""
+def option_password(match: "re.Match[str]") -> int:
+    """The password that an option gives: `sshpass -p …`."""
     text, group = match.string, match.lastindex or 0
     given, (start, end) = match[group], match.span(group)
     if glued(text, match.start()) or text[match.start() - 1 : match.start()] in ("_", "-"):
         return 0
-    if template(given) or given[0] in ",.:;+&)]}[*" or given.startswith(("//", "ort=", "assword")):
+    if template(given) or given[0] in ",.:;+&)]}[*" or len(set(given)) == 1 < len(given):
         return 0
-    if len(set(given)) == 1 or stands_in(given.lower()):
+    if stands_in(given.lower()) or (given.isupper() and given.isalpha()):
         return 0
-    if not given.strip("0123456789.:/") and (len(given) <= 5 or ":" in given):
-        return 0  # --user 1000:1000, docker run --name mysql -p3306:3306
     quote = text[start - 1] if text[start - 1] in "\"'" else ""
     while end < len(text) and end - start >= LONGEST and not text[end].isspace() and text[end] not in "\"'":
         end += 1
     return 0 if quote and text[end : end + 1] not in (quote, "\\") else end
+
+
+def login_password(match: "re.Match[str]") -> int:
+    """The same in a file of logins: `machine … login … password …`; the fields of a struct stay."""
+    return 0 if match[1].lower() in NO_PASSWORDS else option_password(match)
+
+
+def command_password(match: "re.Match[str]") -> int:
+    """The same for `mysql -p…` and `curl -u user:…`; ports and user ids stay."""
+    given = match[match.lastindex or 0]
+    if given.startswith(("//", "ort=", "assword")) or len(set(given)) == 1:
+        return 0
+    if not given.strip("0123456789.:/") and (len(given) <= 5 or ":" in given):
+        return 0  # --user 1000:1000, docker run --name mysql -p3306:3306
+    return option_password(match)
 
 
 SESSION_WORDS = ("sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "login", "remember")

@@ -7,7 +7,7 @@ import time
 
 from backstory.hook import brief, overlay
 from backstory.hook.globs import ignores_folder
-from backstory.hook.identity import project_id, read_file, resolve, session_id
+from backstory.hook.identity import ident, project_id, read_file, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
 
 TYPE_CHECKING = False
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SOURCES = ("startup", "resume", "clear", "compact", "fork")
 _FILE_BYTES = 4 * 1024 * 1024
+# Who keeps a brief in the system prompt, which is made anew on resume: nothing of it is in the conversation.
+_TOLD_AGAIN = ("qwen-code",)
 
 
 def brief_for(
@@ -43,7 +45,7 @@ def brief_for(
         "sources", SOURCES
     ):
         return brief.Brief("", [])
-    own = session_id(agent, native) if native else ""
+    own = session_id(agent, ident(native)) if native else ""
     place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or ())
     briefs = os.path.join(home, "briefs")
     prepared = json_file(os.path.join(briefs, f"{project or project_id(place.identity)}.json"))
@@ -56,14 +58,30 @@ def brief_for(
             raise
         failed(error)
         waiting = []
+    rows = _taken_over(brief.rows_of(prepared.get("rows")), briefs, agent, source)
+    if source == "resume" and agent in _TOLD_AGAIN:
+        source, rows = "startup", [row for row in rows if row.session != own]
     return brief.compose(
-        brief.choose(source, brief.rows_of(prepared.get("rows")), session, waiting, own, spoke),
+        brief.choose(source, rows, session, waiting, own, spoke),
         str(prepared.get("name") or place.name),
         time.time_ns() // 1_000_000,
         [*notices, *_trouble(home), *(str(notice) for notice in prepared.get("notices") or [])],
         number(settings.get("budget_chars"), brief.CHARS),
         number(settings.get("budget_tokens"), brief.TOKENS),
     )
+
+
+def _taken_over(rows: "list[brief.Row]", briefs: str, agent: str, source: str) -> "list[brief.Row]":
+    """Where another agent left off, this one goes on from its checkpoint, which also tells the open steps."""
+    left = next((row for row in rows if row.section == "left_off"), None)
+    if left is None or left.agent == agent or source not in ("startup", "clear"):
+        return rows
+    session = json_file(os.path.join(briefs, "sessions", f"{left.session}.json"))
+    checkpoint = brief.rows_of(session.get("checkpoint"), "left_off")
+    if not checkpoint:
+        return rows
+    others = [row for row in rows if row is not left and (row.section, row.session) != ("open", left.session)]
+    return [left, *checkpoint, *others]
 
 
 def _trouble(home: str) -> list[str]:

@@ -23,16 +23,28 @@ def listed(text: str) -> tuple[str, ...]:
 
 NAME_WORDS = listed(
     """
-    password passwd passphrase pwd secret token credentials credential creds cred authorization auth key
+    password passwd passphrase pass pwd secret token credentials credential creds cred authorization auth key
     """
 )
 NAME_GOES_ON = {"pass": ("word", "wd", "phrase"), "cred": ("ential", "s"), "auth": ("orization",)}
-HUMAN_WORDS = listed("password passwd passphrase pwd")
+HUMAN_WORDS = listed("password passwd passphrase pass pwd")
+NAMES_ABROAD = (
+    *("mot de passe", "mot_de_passe", "motdepasse"),
+    *listed("passwort passord kennwort wachtwoord senha contraseña contrasena"),
+)
 NAME_TAILS = listed("key base value prod dev live staging old new")
 KEY_OF = listed(
     """
     api access secret private client encryption signing master account service auth shared storage ssh
     deploy webhook app hmac license admin
+    """
+)
+# a pass of a compiler or a test is none of these
+PASS_OF = listed(
+    """
+    db database sql mysql mariadb postgres postgresql pg mongo redis rabbit rabbitmq mq smtp mail email imap
+    ftp sftp ssh ldap http proxy vnc wifi wpa user login auth admin root sudo keystore truststore vault
+    registry docker app api service basic
     """
 )
 # tokens of tokenizers, parsers and pagers
@@ -55,7 +67,10 @@ def name_before(text: str, at: int) -> str:
 
 
 def names_secret(before: str, word: str) -> str:
-    """Which kind of secret an identifier names: "human" (a password), "machine" (a key), or "" for none."""
+    """Which kind of secret an identifier names, or "" for none.
+
+    "plain" is a password, be it a mere word; "human" may be one; "machine" is a key or a token.
+    """
     for known in NAME_WORDS:
         if not word.startswith(known):
             continue
@@ -67,14 +82,20 @@ def names_secret(before: str, word: str) -> str:
             continue
         if known == "token" and owner.replace("-", "_").rpartition("_")[2] in TOKEN_OF:
             continue
+        if known == "pass" and (not owner.endswith(PASS_OF) or word != known):
+            continue
         if known == "auth" and before and before[-1] not in "_-":
             continue
-        return "human" if known in HUMAN_WORDS else "machine"
+        if known == "pwd" and owner in ("", "old"):
+            return "human"  # or a working directory
+        return "plain" if known in HUMAN_WORDS else "machine"
     return ""
 
 
 def key_names_secret(low: str) -> str:
     """The same for a whole key of a JSON object, in lowercase."""
+    if low.endswith(NAMES_ABROAD):
+        return "plain"
     for stem in STEMS:
         at = low.rfind(stem)
         if at >= 0:

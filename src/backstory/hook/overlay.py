@@ -11,7 +11,7 @@ import time
 from backstory.hook import spool
 from backstory.hook.brief import Row, shorten
 from backstory.hook.globs import ignores_folder, ignores_path
-from backstory.hook.identity import Place, resolve, session_id
+from backstory.hook.identity import Place, ident, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ _INJECTED = (("<backstory-notes", "</backstory-notes>"), ("<hook_context>", "</h
 class Waiting:
     """What one session left in the spool, newest first."""
 
-    __slots__ = ("agent", "asked", "at", "events", "failed", "id", "passed", "said", "written")
+    __slots__ = ("agent", "asked", "at", "events", "failed", "id", "passed", "ran", "said", "written")
 
     def __init__(self, agent: str, id: str, at: int) -> None:
         self.agent = agent
@@ -52,6 +52,7 @@ class Waiting:
         self.asked: list[tuple[str, int]] = []
         self.failed: list[tuple[str, str, int]] = []
         self.passed: dict[str, int] = {}
+        self.ran: dict[str, int] = {}  # how it ended is not told
         self.written: dict[str, int] = {}
         self.said: tuple[str, int] = ("", 0)
 
@@ -94,7 +95,7 @@ def collect(
         native = payload.get("session_id") or payload.get("sessionId")
         if not ours.holds(payload.get("cwd")) or not isinstance(native, str):
             continue
-        sid = session_id(entry.name.agent, native)
+        sid = session_id(entry.name.agent, ident(native))
         if sid in forgotten:
             continue
         session = sessions.get(sid)
@@ -172,12 +173,25 @@ def _note_tool(session: Waiting, tool: str, at: int, payload: "dict[str, Any]", 
     session.events += 1
     what = command or f"{tool} {path}".strip()
     error = _text(payload.get("error"))
-    if error and not payload.get("is_interrupt"):
+    if tool == "apply_patch":
+        for file in patched(command):
+            session.written.setdefault(file, at)
+    elif error and not payload.get("is_interrupt"):
         session.failed.append((what, error, at))
     elif command and not error:
-        session.passed.setdefault(command, at)
+        told = not isinstance(payload.get("tool_response"), str)  # Codex gives the output alone
+        (session.passed if told else session.ran).setdefault(command, at)
     elif path and tool in _WRITES and not error:
         session.written.setdefault(path, at)
+
+
+_PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
+
+
+def patched(patch: str) -> list[str]:
+    """The files that a patch in Codex's own form touches."""
+    lines = patch.splitlines()
+    return [line.partition(": ")[2].strip() for line in lines if line.startswith(_PATCHED)]
 
 
 def _text(value: object) -> str:
@@ -242,6 +256,8 @@ def _rows_of(session: Waiting, root: str, redact: "Callable[[str], str]") -> lis
     if session.passed:
         passed = _list(list(session.passed), redact)
         digest.append(row(f"Commands that passed: {passed}", max(session.passed.values())))
+    if session.ran:
+        digest.append(row(f"Commands run: {_list(list(session.ran), redact)}", max(session.ran.values())))
     if session.events > 1:
         digest.append(row(f"{session.events} events of this session wait to be distilled.", session.at))
     return [*asked[:1], *failures[:2], *digest, *asked[1:], *failures[2:]]
@@ -250,6 +266,8 @@ def _rows_of(session: Waiting, root: str, redact: "Callable[[str], str]") -> lis
 def first_line(error: str) -> str:
     """The line of an error that tells most: after a bare exit code the first one, of a traceback the last."""
     lines = [line.strip() for line in error.splitlines() if line.strip()]
+    if lines and lines[0].startswith("Command: "):  # Qwen Code tells it in sections, the output among them
+        lines = [line[8:] for line in lines if line.startswith("Output: ")] or lines
     code = ""
     if len(lines) > 1 and lines[0].startswith("Exit code "):
         code = f" ({lines[0].lower()})"

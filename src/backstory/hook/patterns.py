@@ -36,7 +36,7 @@ class Row:
 
 
 _NAMES = (
-    r"((?i:passw(?:or)?d|passphrase|pwd|secret|token|cred(?:ential)?s?|auth(?:orization)?|key)"
+    r"((?i:pass(?:w(?:or)?d|phrase)?|pwd|secret|token|cred(?:ential)?s?|auth(?:orization)?|key)"
     r"(?:[_-]?(?i:key|base|value|prod|dev|live|staging|old|new)|[_-]?[0-9]{1,3})?)"
 )
 _GIVES = (
@@ -45,10 +45,19 @@ _GIVES = (
     r"(?:\[[\w., |]{0,40}\])?(?:[ ]?\|[ ]?[\w.]{1,20}){0,2})?[ \t]{0,8}={1,3}>?"
     r"|[ \t]{0,8}(?::=?|!==?)|>|[ \t]{1,3}(?i:is)(?=[ \t:])[ \t]{0,2}:?|[ \t]{1,4})[ \t]{0,8}"
 )
+_NAMES_ABROAD = (
+    r"((?i:passwort|passord|kennwort|wachtwoord|senha|mot[ _]?de[ _]?passe"
+    r"|contrase(?:ñ|n\u0303?|\\u00f1)a))"
+)
+_GIVES_ABROAD = (
+    r"(?:\\?[\"'`])?([ \t\u00a0\u202f]{0,4}[:=]|[ \t](?i:ist|lautet|est|es|is|é|er)(?=[ \t:])[ \t]{0,2}:?)"
+    r"[ \t\u00a0\u202f]{0,4}"
+)
 _QUOTED = "|".join(rf"{quote}((?:[^\s{quote}\\]|\\(?!{quote})){{4,256}})" for quote in "\"'`")
 _VALUE = rf"(?:[bruf]{{0,2}}\\?(?:{_QUOTED})|([^\s\"'`,;()\[\]{{}}<>&|\\]{{4,256}}))"
 # A word of a command line, in quotes or not, of which {} is no secret.
 _ARGUMENT = r"(?:\\?\"{0}([^\s\"\\]{{1,256}})|\\?'{0}([^\s'\\]{{1,256}})|{0}([^\s\"'`;|&<>()\\]{{1,256}}))"
+_COMMAND_GOES_ON = r"(?:(?!&&|;[ \t]|\\n)[^\n|]){0,200}?"
 _GIVES_COOKIE = (
     r"(?:(?<=--cookie)[ \t=]{1,4}[\"'\\]{0,2}|s?[\"'`\]\\]{0,3}[ \t]{0,4}"
     r"(?::[ \t]{0,4}[\"'`\\]{0,2}|(?:=>?|,)[ \t]{0,4}\\?[\"'`]))"
@@ -288,6 +297,52 @@ ROWS: tuple[Row, ...] = (
         "curl -sS -u admin:" + "S3cretPa55 https://shop.internal/api",
         "command",
         "command_password",
+    ),
+    Row(
+        "secret",
+        ("sshpass",),
+        rf"sshpass[ \t]{{1,4}}(?:-v[ \t]{{1,4}})?-p[ \t]{{0,4}}{_ARGUMENT.format('')}",
+        "sshpass -p " + "hunter2 ssh db",
+        "command-p",
+        "option_password",
+    ),
+    Row(
+        "secret",
+        ("docker login", "podman login", "mongo"),
+        rf"(?:(?:docker|podman) login|mongo(?:sh|dump|restore|export|import)?)(?=[ \t]){_COMMAND_GOES_ON}"
+        rf" -p[ \t=]{{1,4}}{_ARGUMENT.format('')}",
+        "docker login -u shop -p " + "hunter2 registry.internal",
+        "command-p",
+        "option_password",
+    ),
+    Row(
+        "secret",
+        ("redis-cli",),
+        rf"redis-cli(?=[ \t]){_COMMAND_GOES_ON} -a[ \t]{{1,4}}{_ARGUMENT.format('')}",
+        "redis-cli -h cache -a " + "hunter2 ping",
+        "command",
+        "option_password",
+    ),
+    Row(
+        "secret",
+        ("machine", "default login"),
+        r"(?:machine[ \t]{1,8}[^\s\\]{1,255}|default)(?:\s|\\n){1,20}"
+        r"(?:(?:login|account)[ \t]{1,8}[^\s\\]{1,255}(?:\s|\\n){1,20}){0,2}"
+        r"password[ \t]{1,8}([^\s\"'\\]{1,256})",
+        "machine shop.internal login jane password " + "sesame",
+        "beside",
+        "login_password",
+    ),
+    Row(
+        "secret",
+        (
+            *("passwort", "passord", "kennwort", "wachtwoord", "senha", "contrase"),
+            *("mot de passe", "mot_de_passe", "motdepasse"),
+        ),
+        _NAMES_ABROAD + _GIVES_ABROAD + _VALUE,
+        "Passwort: " + "Sommer2026",
+        "word",
+        "assigned_abroad",
     ),
     Row(
         "email",

@@ -12,6 +12,7 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   tail    the same, if an underscore stands before 16 of them
   word    in the lowercase text; every match starts at an anchor
   command, command-p   the same, if the text has an option, or an option that starts with p
+  beside  the same, if the text has the letters pass; the pattern is searched for
   left    in the lowercase text; a match starts up to 64 characters before its anchor
   inside  in the lowercase text; the pattern is searched for
   words   in the shape of words: letters, digits, _ and - are w
@@ -74,11 +75,12 @@ UNSEEN_SHAPES = (
 )
 HOWS = (
     *("equals", "path", "run", "long", "solid", "tail", "word", "command", "command-p", "left", "inside"),
+    "beside",
     *("words", "hextet", "dash", "dot", "number", "thin", "packed"),
 )
 LONG_NUMBER = "0" * 13
 # Anchors are tried only after something shorter that they share.
-FOLDED_GATES = (*STEMS, "bearer", "<", "@", "cookie")
+FOLDED_GATES = (*STEMS, "bearer", "<", "@", "cookie", "wort", "woord", "senha", "contrase")
 TOKEN_GATES = ("sk-", "gl", "gh", "k_", "x", "_", "A", "S")
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
@@ -100,6 +102,8 @@ class Prefilter:
             by[row.how] += [(anchor, rank) for anchor in row.anchors]
         self._tokens = _gated(by["run"] + by["long"] + by["solid"] + by["tail"], TOKEN_GATES)
         self._folded = _gated(by["word"] + by["left"] + by["inside"], FOLDED_GATES)
+        if by["beside"]:
+            self._folded.append(("pass", by["beside"]))
         self._words, self._paths, self._equals = by["words"], by["path"], by["equals"]
         self._commands, self._commands_p = by["command"], by["command-p"]
         self._hextets = [rank for _, rank in by["hextet"]]

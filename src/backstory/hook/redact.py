@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Judge = Callable[[re.Match[str]], int]
 
 SHORTEST = 6  # a@b.co
+SHORTEST_TOLD = 4  # of a value whose key tells what it is
 PASSES = 8  # rows that uncover each other; real texts need one
 # Strings of events repeat (ids, paths, names of tools, outputs: 8 of 10), so what was clean is remembered.
 MEMO_LONGEST = 65_536
@@ -204,14 +205,18 @@ class Redactor:
         return next((kind for name in names_beside(item) if (kind := self._key(name)[1])), "")
 
     def _leaf(self, text: str, kind: str) -> str:
-        if kind and len(text) >= SHORTEST:
+        if kind and len(text) >= SHORTEST_TOLD:
             seen = text if text.isascii() and text.isprintable() else _compiled(UNSEEN).sub("", text)
             words = seen.split()
             header = kind if kind in HEADERS else ""
             if not header and len(words) == 1:
+                from backstory.hook.plain import wordy
                 from backstory.hook.values import LONGEST, looks_secret
 
-                if looks_secret(words[0][:LONGEST], kind == "human", quoted=True):
+                word = words[0][:LONGEST]
+                if looks_secret(word, kind != "machine", quoted=True):
+                    return "[redacted:secret]"
+                if kind == "plain" and wordy(word, code=False):
                     return "[redacted:secret]"
             if not header and len(words) == 2 and words[0].lower() in SCHEMES:
                 header = "authorization"

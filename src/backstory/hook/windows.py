@@ -17,7 +17,8 @@ CREATE_NO_WINDOW = 0x08000000
 CREATE_NEW_PROCESS_GROUP = 0x00000200
 # As the agents' table says; a test holds them together.
 ANSWERS = ("SessionStart",)
-WAKES = (*ANSWERS, "Stop", "StopFailure", "SessionEnd", "PreCompact")
+WAKES = (*ANSWERS, "Stop", "StopFailure", "SessionEnd", "PreCompact", "AfterAgent")
+DELIVERS = ("BeforeAgent",)
 _EXPLANATION = "This is Backstory's hook: a coding agent runs it and sends an event to its stdin.\n"
 
 
@@ -37,7 +38,7 @@ def capture(home: str, agent: str, event: str, start: "Callable[[str], None] | N
     except OSError as error:
         lost = True
         hook.log(home, agent, event, error)
-    if event in ANSWERS:
+    if event in ANSWERS or event in DELIVERS:
         try:
             hook.write(1, hook.answer(home, agent, event, data, lost).encode("utf-8", "replace"))
         except Exception as error:  # the worker is woken all the same

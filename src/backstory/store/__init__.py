@@ -1,7 +1,12 @@
 """The store: everything that is kept, and the only place that contains SQL.
 
 protocol.py    what a store can do, for any database
-sqlite.py      the embedded default: opening, pragmas, migrations, transactions
+sqlite.py      the embedded default: opening, pragmas, transactions
+schema.py      migrations, applied in order
+copies.py      backups: made, looked into, put in place
+salvage.py     what a damaged database still gives, in a new one
+forgetting.py  removing for good, with tombstones
+dump.py        everything as plain rows, out of one database and into another
 events.py      sessions, turns and events, each stored exactly once
 memories.py    memories with their lineage
 briefs.py      what a brief is made from, and receipts of what was given

@@ -3,7 +3,9 @@
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from backstory.store.protocol import Receipt
+from backstory.store.protocol import Mark, Receipt
+
+_MARK = "session_id, offset, size, stamp, messages, held"
 
 
 class Books:
@@ -63,20 +65,27 @@ class Books:
             receipts,
         )
 
-    def transcript_mark(self, path: str) -> tuple[int, int]:
-        """Where to read a transcript from (the last prompt seen), and how large it was."""
-        row = self._db.execute("SELECT offset, size FROM transcripts WHERE path = ?", (path,)).fetchone()
-        return (0, 0) if row is None else (int(row[0]), int(row[1]))
+    def mark(self, key: str) -> Mark | None:
+        """How far a history was read; None if it never was."""
+        row = self._db.execute(f"SELECT {_MARK} FROM transcripts WHERE path = ?", (key,)).fetchone()  # noqa: S608
+        return None if row is None else Mark(*row)
 
-    def set_transcript_mark(self, path: str, session_id: str, mark: tuple[int, int], at: int) -> None:
-        """Note where to read a transcript from next, and how large it is."""
+    def marks(self) -> dict[str, Mark]:
+        """All marks, by what they are noted under."""
+        rows = self._db.execute(f"SELECT path, {_MARK} FROM transcripts")  # noqa: S608 - a constant
+        return {key: Mark(*rest) for key, *rest in rows}
+
+    def set_mark(self, key: str, mark: Mark, at: int) -> None:
+        """Note how far a history was read."""
         self._db.execute(
             """
-            INSERT INTO transcripts (path, session_id, offset, size, read_at) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT (path) DO UPDATE SET offset = excluded.offset, size = excluded.size,
-                read_at = excluded.read_at
+            INSERT INTO transcripts (path, session_id, offset, size, stamp, messages, held, read_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (path) DO UPDATE SET session_id = excluded.session_id, offset = excluded.offset,
+                size = excluded.size, stamp = excluded.stamp, messages = excluded.messages,
+                held = excluded.held, read_at = excluded.read_at
             """,
-            (path, session_id, *mark, at),
+            (key, mark.session_id, mark.offset, mark.size, mark.stamp, mark.messages, mark.held, at),
         )
 
     def tombstoned(self, ids: Iterable[str]) -> set[str]:

@@ -57,12 +57,28 @@ class Events:
     def add(self, arrivals: Sequence[Arrival]) -> list[Added]:
         """Store what is new of `arrivals`, in their order; call it inside a transaction."""
         open_sessions: dict[tuple[str, str, str], _Open] = {}
-        added = [self._add(arrival, open_sessions) for arrival in arrivals]
+        graves = self._db.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is not None
+        added = [
+            (graves and self._forgotten(arrival)) or self._add(arrival, open_sessions) for arrival in arrivals
+        ]
         self._db.executemany(
             "UPDATE sessions SET prompt_count = ?, event_count = ?, last_at = ? WHERE id = ?",
             [(s.prompts, s.events, s.last_at, s.id) for s in open_sessions.values() if s.dirty],
         )
         return added
+
+    def _forgotten(self, arrival: Arrival) -> Added | None:
+        """What becomes of an arrival that a tombstone keeps out; None if there is none for it."""
+        event = arrival.event
+        top = session_id(event.agent, event.session)
+        sid = session_id(event.agent, f"{event.session}/{event.subagent}") if event.subagent else top
+        # equal things are counted only when one of them is really stored, or its turn would be lost
+        event_id = self._event_id(arrival.key, event.origin, ahead=True)
+        for buried in (event_id, sid, top):
+            if self._db.execute("SELECT 1 FROM tombstones WHERE id = ?", (buried,)).fetchone():
+                self._event_id(arrival.key, event.origin)
+                return Added(event_id, sid, 0, new=False)
+        return None
 
     def _add(self, arrival: Arrival, open_sessions: dict[tuple[str, str, str], _Open]) -> Added:
         event = arrival.event
@@ -70,7 +86,8 @@ class Events:
         session = open_sessions.get(who)
         if session is None:
             native = f"{event.session}/{event.subagent}" if event.subagent else event.session
-            session = self._open_session(session_id(event.agent, native), native, arrival)
+            shown = arrival.native or native
+            session = self._open_session(session_id(event.agent, native), shown, arrival)
             open_sessions[who] = session
         sid = session.id
         event_id = self._event_id(arrival.key, event.origin)
@@ -90,7 +107,10 @@ class Events:
         return Added(event_id, sid, turn, new=True)
 
     def key(self, event: Event) -> str:
-        """A keyed hash of what the event is; one that ends in + stands for several equal things."""
+        """A keyed hash of what the event is; one that ends in + stands for several equal things.
+
+        Who counts those itself writes the number behind the +; otherwise they are counted here, by origin.
+        """
         who = (event.agent, event.session, event.subagent, event.kind)
         if event.kind in _KNOWN_BY_WORDS and event.native_id:
             return self._hash((*who, event.native_id, event.text), 16)
@@ -99,18 +119,38 @@ class Events:
         words = " ".join((event.target or event.text).split())
         return self._hash((*who, event.reason, event.tool, words), 16) + "+"
 
-    def _event_id(self, key: str, origin: str) -> str:
-        if not key.endswith("+"):
+    def _event_id(self, key: str, origin: str, ahead: bool = False) -> str:
+        """The id of the next event with this key; `ahead` only looks which it would be."""
+        base, several, counted = key.partition("+")
+        if not several:
             return "e" + key[:20]
-        n = self._db.execute(
-            """
-            INSERT INTO ordinals (base, origin, n) VALUES (?, ?, 1)
-            ON CONFLICT (base, origin) DO UPDATE SET n = n + 1
-            RETURNING n
-            """,
-            (key, origin),
-        ).fetchone()[0]
-        return "e" + self._hash((key, str(n)), 10)
+        base += "+"
+        if counted or ahead:
+            n = int(counted or 0) or self._equals(base, origin) + 1
+            if not ahead:
+                self._db.execute(
+                    """
+                    INSERT INTO ordinals (base, origin, n) VALUES (?, ?, ?)
+                    ON CONFLICT (base, origin) DO UPDATE SET n = max(n, excluded.n)
+                    """,
+                    (base, origin, n),
+                )
+        else:
+            n = self._db.execute(
+                """
+                INSERT INTO ordinals (base, origin, n) VALUES (?, ?, 1)
+                ON CONFLICT (base, origin) DO UPDATE SET n = n + 1
+                RETURNING n
+                """,
+                (base, origin),
+            ).fetchone()[0]
+        return "e" + self._hash((base, str(n)), 10)
+
+    def _equals(self, base: str, origin: str) -> int:
+        row = self._db.execute(
+            "SELECT n FROM ordinals WHERE base = ? AND origin = ?", (base, origin)
+        ).fetchone()
+        return 0 if row is None else int(row[0])
 
     def _hash(self, parts: Iterable[str], size: int) -> str:
         joined = "\0".join(parts).encode("utf-8", "surrogatepass")
@@ -129,7 +169,7 @@ class Events:
             # a sub-agent hangs below the session that started it, also when its events arrive first
             parent = session_id(event.agent, event.session)
             top = Arrival(replace(event, subagent="", subagent_type=""), arrival.project, arrival.key)
-            self._open_session(parent, event.session, top)
+            self._open_session(parent, native.partition("/")[0], top)
         self._db.execute(
             """
             INSERT INTO sessions (id, agent, native_id, project_id, parent_id, subagent_type, cwd, branch,
@@ -208,11 +248,15 @@ class Events:
     def _fill_gaps(self, row: int, event: Event) -> None:
         self._db.execute(
             """
-            UPDATE events SET text = ?, outcome = ?
+            UPDATE events SET text = ?, outcome = CASE ? WHEN '' THEN outcome ELSE ? END
             WHERE row = ? AND text = '' AND ? <> ''
             """,
-            (event.text, event.outcome, row, event.text),
+            (event.text, event.outcome, event.outcome, row, event.text),
         )
+        if event.outcome is not Outcome.NONE:  # Codex's hooks do not tell how a command ended
+            self._db.execute(
+                "UPDATE events SET outcome = ? WHERE row = ? AND outcome = ''", (event.outcome, row)
+            )
         if event.body:
             self._db.execute(
                 "INSERT INTO payloads (event_row, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -248,9 +292,10 @@ class Events:
             case Kind.SUBAGENT_ENDED if not event.subagent:
                 pass  # nobody says whose end it was: not this session's
             case Kind.SESSION_ENDED | Kind.SUBAGENT_ENDED:
+                status = SessionStatus.FAILED if event.outcome is Outcome.FAILED else SessionStatus.ENDED
                 self._db.execute(
-                    "UPDATE sessions SET status = 'ended', ended_at = ?, end_reason = ? WHERE id = ?",
-                    (event.at, event.reason, sid),
+                    "UPDATE sessions SET status = ?, ended_at = ?, end_reason = ? WHERE id = ?",
+                    (status, event.at, event.reason, sid),
                 )
             case _:
                 pass
@@ -275,7 +320,22 @@ class Events:
             (path, project_id, at),
         )
 
+    def note_import(self, sid: str, user: str, over: bool) -> None:
+        """Remember who imported a session, and that it is over if nothing more will come."""
+        self._db.execute("UPDATE sessions SET imported_by = ? WHERE id = ?", (user, sid))
+        if over:
+            self._db.execute(
+                "UPDATE sessions SET status = 'ended', ended_at = last_at WHERE id = ? AND status = 'active'",
+                (sid,),
+            )
+
     # --- reading ---------------------------------------------------------------------------------------
+
+    def missing(self, arrivals: Sequence[Arrival]) -> int:
+        """How many of these are not stored yet."""
+        ids = (self._event_id(arrival.key, arrival.event.origin, ahead=True) for arrival in arrivals)
+        query = "SELECT 1 FROM events WHERE id = ?"
+        return sum(self._db.execute(query, (event_id,)).fetchone() is None for event_id in ids)
 
     def session(self, sid: str) -> Session | None:
         """One session by its id."""
@@ -306,6 +366,11 @@ class Events:
         where = "WHERE " + " AND ".join(clauses)
         return self._sessions(f"{where} ORDER BY s.last_at DESC LIMIT ?", (*values, limit))
 
+    def silent_since(self, at: int) -> list[Session]:
+        """Sessions that never ended and in which nothing has happened since then, oldest first."""
+        silent = "WHERE s.status = 'active' AND s.last_at < ? AND s.agent <> 'user' ORDER BY s.last_at"
+        return self._sessions(silent, (at,))
+
     def children(self, sid: str) -> list[Session]:
         """The sub-agents that a session started."""
         return self._sessions("WHERE s.parent_id = ? AND s.parent_id <> '' ORDER BY s.started_at", (sid,))
@@ -319,7 +384,7 @@ class Events:
             f"""
             SELECT s.id, s.agent, s.native_id, s.project_id, p.name, s.parent_id, s.subagent_type, s.source,
                    s.cwd, s.branch, s.transcript, s.started_at, s.last_at, s.ended_at, s.end_reason, s.status,
-                   s.prompt_count, s.event_count, s.title
+                   s.prompt_count, s.event_count, s.title, s.imported_by
             FROM sessions s JOIN projects p ON p.id = s.project_id
             {clause}
             """,  # noqa: S608 - the clauses above are constants

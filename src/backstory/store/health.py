@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from backstory.store.sqlite import migrations
+from backstory.store.schema import migrations
 
 _BUSY_SECONDS = 2
 

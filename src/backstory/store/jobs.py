@@ -32,9 +32,9 @@ class Jobs:
         )
         return cursor.rowcount > 0
 
-    def lease(self, now: int, kind: str) -> Job | None:
-        """Take the oldest piece of work of this kind that is due, or None."""
-        while (job := self._due(now, kind)) is not None:
+    def lease(self, now: int, kind: str, newest: bool = False) -> Job | None:
+        """Take the oldest (or newest) piece of work of this kind that is due, or None."""
+        while (job := self._due(now, kind, "DESC" if newest else "ASC")) is not None:
             taken = self._db.execute(
                 """
                 UPDATE jobs SET state = 'leased', leased_to = :until
@@ -47,13 +47,13 @@ class Jobs:
                 break
         return job
 
-    def _due(self, now: int, kind: str) -> Job | None:
+    def _due(self, now: int, kind: str, order: str) -> Job | None:
         for due in ("state = 'waiting' AND not_before <= :now", "state = 'leased' AND leased_to < :now"):
             row = self._db.execute(
                 f"""
                 SELECT kind, subject, state, attempts, not_before, last_error FROM jobs
-                WHERE kind = :kind AND {due} ORDER BY asked_at LIMIT 1
-                """,  # noqa: S608 - the two conditions above
+                WHERE kind = :kind AND {due} ORDER BY asked_at {order} LIMIT 1
+                """,  # noqa: S608 - the two conditions above, and ASC or DESC
                 {"now": now, "kind": kind},
             ).fetchone()
             if row is not None:

@@ -39,7 +39,11 @@ class Memories:
 
     def replace(self, session: Session, drafts: Sequence[Draft], tier: Tier, made_by: str) -> int:
         """Make `drafts` the session's memories of this tier; call it inside a transaction."""
-        kept = {memory_id(session.id, draft.kind, draft.subject): draft for draft in drafts}
+        kept = {
+            memory_id(session.id, draft.kind, draft.subject): draft
+            for draft in drafts
+            if not self._forgotten(session.id, draft)
+        }
         old = self._db.execute(
             "SELECT id FROM memories WHERE session_id = ? AND tier = ?", (session.id, tier)
         ).fetchall()
@@ -53,8 +57,17 @@ class Memories:
     def add(self, session: Session, draft: Draft, tier: Tier, made_by: str) -> str:
         """Store one memory beside the session's others; call it inside a transaction."""
         mid = memory_id(session.id, draft.kind, draft.subject)
-        self._put(mid, session, draft, tier, made_by)
+        if not self._forgotten(session.id, draft):
+            self._put(mid, session, draft, tier, made_by)
         return mid
+
+    def _forgotten(self, sid: str, draft: Draft) -> bool:
+        """Whether it rests on something that was forgotten while it was being made, or was so itself."""
+        if self._db.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is None:
+            return False
+        ids = (memory_id(sid, draft.kind, draft.subject), sid, *draft.sources)
+        query = "SELECT 1 FROM tombstones WHERE id = ?"
+        return any(self._db.execute(query, (i,)).fetchone() is not None for i in ids)
 
     def _delete(self, mid: str) -> None:
         self._passages.remove(mid)
@@ -97,9 +110,21 @@ class Memories:
             "INSERT OR IGNORE INTO memory_sources (memory_id, event_id) VALUES (?, ?)",
             [(mid, event_id) for event_id in draft.sources],
         )
-        if draft.kind not in _NOT_INDEXED:
-            text = "\n".join(part for part in (draft.text, draft.reason, " ".join(draft.files)) if part)
-            self._passages.put(mid, session.project_id, session.id, draft.kind, draft.at, text)
+        self._index(mid, session.project_id, session.id, draft.kind, draft.at, draft)
+
+    def _index(
+        self, mid: str, project_id: str, sid: str, kind: MemoryKind, at: int, said: Draft | Memory
+    ) -> None:
+        if kind not in _NOT_INDEXED:
+            text = "\n".join(part for part in (said.text, said.reason, " ".join(said.files)) if part)
+            self._passages.put(mid, project_id, sid, kind, at, text)
+
+    def index_missing(self) -> int:
+        """Index memories that came from elsewhere, such as an export; call it inside a transaction."""
+        found = self._read("NOT EXISTS (SELECT 1 FROM passages f WHERE f.owner = m.id)", ())
+        for memory in found:
+            self._index(memory.id, memory.project_id, memory.session_id, memory.kind, memory.at, memory)
+        return len(found)
 
     def memory(self, mid: str) -> Memory | None:
         """One memory with its sources, if it may be shown."""

@@ -3,21 +3,27 @@
 Reads give only what may be shown. Methods that write say so, and are called inside `transaction()`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from backstory.model import Draft, Event, Memory, MemoryKind, Project, Session, StoredEvent, Tier
+from backstory.paths import Home
 
 
 class Arrival(NamedTuple):
-    """An event on its way into the store: its project, and its key from before it was redacted."""
+    """An event on its way into the store: its project, and its key from before it was redacted.
+
+    `native` is what may be stored of its session's own id (and, behind a slash, its sub-agent's), if not all:
+    the event holds the whole of it, which the session is known by.
+    """
 
     event: Event
     project: Project
     key: str
+    native: str = ""
 
 
 class Added(NamedTuple):
@@ -35,6 +41,22 @@ class Receipt(NamedTuple):
     name: str
     inode: int
     mtime_ns: int
+
+
+class Mark(NamedTuple):
+    """How far an agent's own history was read.
+
+    `offset` is where to go on (the last prompt), `size` how much has been seen; `stamp` changes when it does.
+    `messages` were counted in all that was seen; `held` if some of that still waits for what comes next.
+    `session_id` is "" if nothing of it was worth storing.
+    """
+
+    session_id: str
+    offset: int
+    size: int
+    stamp: int = 0
+    messages: int = 0
+    held: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +98,18 @@ class Found:
     rank: float
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What is to be forgotten, by ids. `sessions` go as a whole, with all that ever comes from them."""
+
+    events: frozenset[str] = frozenset()
+    memories: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.events or self.memories or self.sessions)
+
+
 class EventStore(Protocol):
     """Sessions, turns and events."""
 
@@ -91,6 +125,12 @@ class EventStore(Protocol):
     def note_place(self, path: str, project_id: str, at: int) -> None:
         """Write that a folder belonged to a project."""
 
+    def note_import(self, sid: str, user: str, over: bool) -> None:
+        """Write who imported a session, and whether it is over."""
+
+    def missing(self, arrivals: Sequence[Arrival]) -> int:
+        """How many of these are not stored yet."""
+
     def session(self, sid: str) -> Session | None:
         """One session by its id."""
 
@@ -101,6 +141,9 @@ class EventStore(Protocol):
         self, project_id: str | None = None, limit: int = 50, top_level: bool = True
     ) -> list[Session]:
         """The latest sessions, newest first."""
+
+    def silent_since(self, at: int) -> list[Session]:
+        """Sessions that never ended and in which nothing has happened since then, oldest first."""
 
     def children(self, sid: str) -> list[Session]:
         """The sub-agents that a session started."""
@@ -142,6 +185,9 @@ class MemoryStore(Protocol):
     def add(self, session: Session, draft: Draft, tier: Tier, made_by: str) -> str:
         """Write one memory beside the session's others; gives its id."""
 
+    def index_missing(self) -> int:
+        """Write memories that came from elsewhere, such as an export, into the text index."""
+
     def memory(self, mid: str) -> Memory | None:
         """One memory with its sources."""
 
@@ -176,8 +222,8 @@ class JobQueue(Protocol):
     def ask(self, kind: str, subject: str, now: int) -> bool:
         """Write a piece of work; False if it was waiting already."""
 
-    def lease(self, now: int, kind: str) -> Job | None:
-        """Take the oldest piece of work of this kind that is due."""
+    def lease(self, now: int, kind: str, newest: bool = False) -> Job | None:
+        """Take the oldest (or newest) piece of work of this kind that is due."""
 
     def reclaim(self) -> int:
         """Write that nobody holds a lease; for the one who holds the worker's lock."""
@@ -211,6 +257,59 @@ class BriefStore(Protocol):
         """How many briefs were given, and their estimated tokens."""
 
 
+class ForgetStore(Protocol):
+    """Finding and removing what is to be forgotten."""
+
+    def holding(self, matches: Callable[[str], bool]) -> Reach:
+        """Everything with a text or a payload that matches; reads the whole database."""
+
+    def sessions_like(self, matches: Callable[[str], bool]) -> list[str]:
+        """Sessions whose own row (folder, branch, transcript) matches."""
+
+    def between(self, since: int, until: int, project_id: str | None) -> frozenset[str]:
+        """Events that happened in [since, until), of one project or of all."""
+
+    def of_project(self, project_id: str) -> frozenset[str]:
+        """All sessions of a project, sub-agents' too."""
+
+    def with_lineage(self, reach: Reach) -> Reach:
+        """The reach and all that hangs on it."""
+
+    def touched(self, reach: Reach) -> dict[str, str]:
+        """The sessions that lose something, with their projects."""
+
+    def transcripts(self, sessions: Iterable[str]) -> list[str]:
+        """The agents' own history files of these sessions."""
+
+    def remove(self, reach: Reach, named: Reach, at: int) -> None:
+        """Write tombstones and delete the reach; of memories only the `named` get a tombstone."""
+
+    def retitle(self, sid: str) -> None:
+        """Write the title anew from the first prompt that a session still has."""
+
+    def rewrite(self, clean: Callable[[str], str], clean_json: Callable[[str], str]) -> Reach:
+        """Write every stored text anew as `clean` gives it; what was changed."""
+
+    def erase_traces(self) -> bool:
+        """Leave no deleted byte in the file; outside a transaction. False while a reader prevents it."""
+
+
+class DumpStore(Protocol):
+    """Everything as plain rows."""
+
+    def head(self) -> dict[str, Any]:
+        """What the first line of an export says."""
+
+    def rows(self, sessions: Sequence[str] | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Every row with its table; of some sessions only, if they are named."""
+
+    def take_key(self, key: str) -> bool:
+        """Write the key of an export into an empty database; False if it has a past of its own."""
+
+    def load(self, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, int]:
+        """Write rows that are not there yet; gives how many were new, by table."""
+
+
 class BookStore(Protocol):
     """Counters, spool receipts, transcript marks, tombstones, small values."""
 
@@ -235,11 +334,14 @@ class BookStore(Protocol):
     def drop_receipts(self, receipts: Iterable[Receipt]) -> None:
         """Forget receipts of files that are gone."""
 
-    def transcript_mark(self, path: str) -> tuple[int, int]:
-        """Where to read a transcript from, and how large it was."""
+    def mark(self, key: str) -> Mark | None:
+        """How far a history was read."""
 
-    def set_transcript_mark(self, path: str, session_id: str, mark: tuple[int, int], at: int) -> None:
-        """Write where to read a transcript from next, and how large it is."""
+    def marks(self) -> dict[str, Mark]:
+        """All marks, by what they are noted under."""
+
+    def set_mark(self, key: str, mark: Mark, at: int) -> None:
+        """Write how far a history was read."""
 
     def tombstoned(self, ids: Iterable[str]) -> set[str]:
         """Which of these ids were forgotten."""
@@ -280,6 +382,14 @@ class Store(Protocol):
         """Receipts of briefs."""
 
     @property
+    def forgetting(self) -> ForgetStore:
+        """Forgetting for good."""
+
+    @property
+    def dump(self) -> DumpStore:
+        """Everything as plain rows, out and in."""
+
+    @property
     def books(self) -> BookStore:
         """Bookkeeping."""
 
@@ -291,6 +401,9 @@ class Store(Protocol):
 
     def writable(self) -> None:
         """Raise StoreUnusable unless a write can be made right now."""
+
+    def copy_to_backups(self, home: Home, why: str) -> Path:
+        """Copy the database, while it is in use, into the home's backups."""
 
     def schema_version(self) -> int:
         """The number of the last migration that was applied."""

@@ -1,34 +1,28 @@
-"""The embedded store: one SQLite file in WAL mode, one writer at a time.
-
-Migrations are numbered files, applied in one transaction each, with a copy of the database made before the
-first one. A database of a newer Backstory is refused and not touched.
-"""
+"""The embedded store: one SQLite file in WAL mode, one writer at a time."""
 
 import contextlib
-import logging
 import os
 import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 
 from backstory.atomic import make_private_dir
-from backstory.errors import NewerSchema, StoreUnusable
+from backstory.errors import StoreUnusable
 from backstory.paths import Home
+from backstory.store import copies, schema
 from backstory.store.books import Books
 from backstory.store.briefs import Briefs
+from backstory.store.dump import Dump
 from backstory.store.events import Events
+from backstory.store.forgetting import Forgetting
 from backstory.store.jobs import Jobs
 from backstory.store.memories import Memories
 from backstory.store.passages import Passages
 from backstory.store.protocol import Store
 
-log = logging.getLogger(__name__)
 BUSY_TIMEOUT_MS = 5_000
-KEPT_BACKUPS = 5
 # A reader that stays keeps the write-ahead log from being reused; beyond this size the writer waits for it.
 WAL_LIMIT = 256 * 1024 * 1024
 
@@ -46,6 +40,8 @@ class SqliteStore:
         self.events = Events(connection, key)
         self.jobs = Jobs(connection)
         self.briefs = Briefs(connection)
+        self.forgetting = Forgetting(connection, self.passages)
+        self.dump = Dump(connection, self.forgetting)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -75,9 +71,13 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise StoreUnusable(f"{self.path}: {error}") from error
 
+    def copy_to_backups(self, home: Home, why: str) -> Path:
+        """Copy the database, while it is in use, into the home's backups."""
+        return copies.make(self._connection, home, why)
+
     def schema_version(self) -> int:
         """The number of the last migration that was applied."""
-        return _version(self._connection)
+        return schema.version(self._connection)
 
     def close(self) -> None:
         """Close the database; the store is of no use afterwards."""
@@ -90,9 +90,9 @@ def open_store(home: Home) -> Store:
         make_private_dir(home.root)
         connection = _connect(home.database)
         try:
-            known = _known_migrations(connection, home)
+            known = schema.known_to(connection, home.database)
             _tune(connection)
-            _migrate(connection, home, known)
+            schema.migrate(connection, home, known)
             return SqliteStore(connection, home.database)
         except BaseException:
             connection.close()
@@ -132,82 +132,6 @@ def _set_wal(connection: sqlite3.Connection) -> None:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
-
-
-def migrations() -> list[tuple[int, str]]:
-    """All migrations, numbered from 1 without gaps, with their SQL."""
-    found = sorted(
-        (int(entry.name.split("_", 1)[0]), entry.read_text("utf-8"))
-        for entry in files("backstory.store").joinpath("migrations").iterdir()
-        if entry.name.endswith(".sql")
-    )
-    if [number for number, _ in found] != list(range(1, len(found) + 1)):
-        raise StoreUnusable("the migrations of this installation are incomplete: reinstall Backstory")
-    return found
-
-
-def _known_migrations(connection: sqlite3.Connection, home: Home) -> list[tuple[int, str]]:
-    """Asked before anything is set: the database of a newer Backstory is left as it is."""
-    known = migrations()
-    if (version := _version(connection)) > len(known):
-        raise NewerSchema(
-            f"{home.database} has schema {version}, this Backstory knows {len(known)}: "
-            "upgrade Backstory (nothing was changed)"
-        )
-    return known
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _migrate(connection: sqlite3.Connection, home: Home, known: list[tuple[int, str]]) -> None:
-    version = _version(connection)
-    if version == len(known):
-        return
-    if version:
-        backup(connection, home, f"schema-{version}")
-    for number, script in known[version:]:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            # another process may have migrated while this one waited for the lock
-            if _version(connection) >= number:
-                connection.execute("ROLLBACK")
-                continue
-            for statement in _statements(script):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {number}")
-            connection.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
-
-
-def _statements(script: str) -> Iterator[str]:
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-    if statement.strip():
-        raise StoreUnusable("a migration ends in an incomplete statement: reinstall Backstory")
-
-
-def backup(connection: sqlite3.Connection, home: Home, why: str) -> Path:
-    """Copy the open database into the backups folder; the oldest copies beyond five are removed."""
-    folder = make_private_dir(home.backups)
-    path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{why}.db"
-    part = path.with_suffix(".part")  # killed in between, it is no backup
-    os.close(os.open(part, os.O_CREAT | os.O_RDWR | os.O_TRUNC, 0o600))
-    with contextlib.closing(sqlite3.connect(part)) as copy:
-        connection.backup(copy)
-    part.replace(path)
-    log.info("backed up the database to %s", path)
-    for old in sorted(folder.glob("*.db"))[:-KEPT_BACKUPS]:
-        old.unlink()
-    return path
 
 
 def _local_key(connection: sqlite3.Connection) -> str:

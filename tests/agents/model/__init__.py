@@ -3,6 +3,8 @@
 - `script`     what to answer: rules and inline directives, independent of any protocol
 - `anthropic`  the Anthropic Messages protocol; others become modules beside it with the same four names
   (`PATHS`, `conversation`, `injections`, `reply`)
+- `chat`       the OpenAI Chat Completions protocol: opencode, pi, Copilot, Qwen Code
+- `gemini`     the Gemini protocol: Gemini CLI
 - `server`     serves them, and keeps every request for the test to look at
 """
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -84,22 +85,74 @@ class Answer:
     wait: float = 0.0
 
 
+def added(path: str, text: str) -> str:
+    """A patch in Codex's own form that makes this file."""
+    lines = "".join(f"+{line}\n" for line in text.splitlines())
+    return f"*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n"
+
+
+def patched(path: str, old: str, new: str) -> str:
+    """A patch in Codex's own form that puts some lines of a file in the place of others."""
+    lines = [f"-{line}" for line in old.splitlines()] + [f"+{line}" for line in new.splitlines()]
+    return "\n".join(["*** Begin Patch", f"*** Update File: {path}", "@@", *lines, "*** End Patch", ""])
+
+
+def scripted(tool: str, given: object) -> str:
+    """JavaScript for Codex's `exec`, through which its newer models call every other tool."""
+    return f"text(await tools.{tool}({json.dumps(given)}))"
+
+
+def edited(path: str, old: str, new: str) -> dict[str, Any]:
+    """An edit under every name that the clients with a tool `edit` have for its parts."""
+    return {
+        "filePath": path, "oldString": old, "newString": new,
+        "file_path": path, "old_string": old, "new_string": new,
+        "path": path, "old_str": old, "new_str": new, "edits": [{"oldText": old, "newText": new}],
+    }  # fmt: skip
+
+
+def delegated(prompt: str, to: str) -> dict[str, Any]:
+    """A task for a sub-agent."""
+    about = {"description": "scripted sub-task", "subagent_type": to, "run_in_background": False}
+    return {**about, "prompt": prompt}
+
+
 Arguments = Callable[..., dict[str, Any]]
 TOOLS: dict[type, list[tuple[str, Arguments]]] = {
-    Shell: [("Bash", lambda command: {"command": command, "description": "Run a scripted command"})],
-    Write: [("Write", lambda path, text: {"file_path": path, "content": text})],
-    Read: [("Read", lambda path: {"file_path": path})],
-    Edit: [("Edit", lambda path, old, new: {"file_path": path, "old_string": old, "new_string": new})],
+    Shell: [
+        ("Bash", lambda command: {"command": command, "description": "Run a scripted command"}),
+        ("bash", lambda command: {"command": command, "description": "Run a scripted command"}),
+        ("run_shell_command", lambda command: {"command": command, "is_background": False}),
+        ("exec_command", lambda command: {"cmd": command}),
+        ("exec", lambda command: {"input": scripted("exec_command", {"cmd": command})}),
+    ],
+    Write: [
+        ("Write", lambda path, text: {"file_path": path, "content": text}),
+        ("write", lambda path, text: {"filePath": path, "path": path, "content": text}),
+        ("write_file", lambda path, text: {"file_path": path, "content": text}),
+        ("create", lambda path, text: {"path": path, "file_text": text}),
+        ("apply_patch", lambda path, text: {"input": added(path, text)}),
+        ("exec_command", lambda path, text: {"cmd": f"printf %s {shlex.quote(text)} > {shlex.quote(path)}"}),
+        ("exec", lambda path, text: {"input": scripted("apply_patch", added(path, text))}),
+    ],
+    Read: [
+        ("Read", lambda path: {"file_path": path}),
+        ("read", lambda path: {"filePath": path, "path": path}),
+        ("read_file", lambda path: {"file_path": path}),
+        ("view", lambda path: {"path": path}),
+    ],
+    Edit: [
+        ("Edit", lambda path, old, new: {"file_path": path, "old_string": old, "new_string": new}),
+        ("edit", lambda path, old, new: edited(path, old, new)),
+        ("replace", lambda path, old, new: {**edited(path, old, new), "instruction": "Change it"}),
+        ("apply_patch", lambda path, old, new: {"input": patched(path, old, new)}),
+    ],
     Task: [
-        (
-            "Agent",
-            lambda prompt: {
-                "description": "scripted sub-task",
-                "prompt": prompt,
-                "subagent_type": "general-purpose",
-                "run_in_background": False,
-            },
-        )
+        ("Agent", lambda prompt: delegated(prompt, "general-purpose")),
+        ("agent", lambda prompt: delegated(prompt, "general-purpose")),
+        ("task", lambda prompt: {**delegated(prompt, "general"), "agent_type": "task", "name": "sub"}),
+        ("invoke_agent", lambda prompt: {"agent_name": "generalist", "prompt": prompt}),
+        ("spawn_agent", lambda prompt: {"message": prompt}),
     ],
 }
 

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import socket
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from . import anthropic
+from . import anthropic, chat, gemini, responses
 from .script import Script, Step
 
-WIRES = dict.fromkeys(anthropic.PATHS, anthropic)
+WIRES = {path: wire for wire in (anthropic, chat, gemini, responses) for path in wire.PATHS}
+_MODEL = re.compile(r"(?<=/models/)[^/:]+(?=:)")  # Gemini's paths name the model
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Request:
     @property
     def is_main(self) -> bool:
         """Part of the real conversation: side calls (titles, token counts) declare no tools."""
-        return bool(self.body.get("tools")) and not self.path.endswith("count_tokens")
+        return bool(WIRES[self.path].conversation(self.body).tools) and not self.path.endswith("count_tokens")
 
     def injected_context(self, event: str = "SessionStart") -> str:
         """All that hooks of this event injected, as the model sees it."""
@@ -108,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         model = self.server.model
-        path = self.path.split("?")[0]
+        path = _MODEL.sub("*", self.path.split("?")[0])
         body = self._body()
         wire = WIRES.get(path)
         if wire is None:

@@ -1,0 +1,108 @@
+"""Codex: the hooks we install, where its things lie, and what its payloads mean.
+
+They are Claude Code's payloads with a turn's id in place of a prompt's. What is its own: the outcome of a
+tool is not told (see `codex_tools`), a sub-agent's task arrives as a prompt, a turn that fails or is
+interrupted arrives not at all; its rollouts fill those gaps. Hooks run only after a person has trusted them,
+and a SessionEnd hook has three seconds.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from backstory.agents import claude_code
+from backstory.agents.agent import HookEvent, Surface, Unreadable
+from backstory.agents.codex_texts import typed
+from backstory.agents.codex_tools import result, uses
+from backstory.agents.fields import ident, mapping, path, string
+from backstory.model import Event, Kind, Where
+
+NAME = "codex"
+
+HOOKS = (
+    HookEvent("SessionStart", timeout=15, answers=True, wakes=True),
+    HookEvent("UserPromptSubmit", timeout=10),
+    HookEvent("PostToolUse", timeout=10),
+    HookEvent("Stop", timeout=10, wakes=True),
+    HookEvent("SubagentStop", timeout=10),
+    HookEvent("PreCompact", timeout=10, wakes=True),
+    HookEvent("SessionEnd", timeout=3, wakes=True),
+)
+
+
+def config_dir() -> Path:
+    """Where this user's Codex keeps its things."""
+    configured = os.environ.get("CODEX_HOME")
+    return Path(configured) if configured else Path.home() / ".codex"
+
+
+def hooks_file(project: Path | None = None) -> Path:
+    """The file that hooks are written to: the user's, or that of one project, which Codex must trust."""
+    return (project / ".codex" if project else config_dir()) / "hooks.json"
+
+
+def sessions_dir() -> Path:
+    """Where rollouts lie: <year>/<month>/<day>/rollout-<time>-<session>.jsonl."""
+    return config_dir() / "sessions"
+
+
+SURFACE = Surface(
+    "codex",
+    config_dir,
+    hooks_file,
+    after="Codex runs no hook that you have not trusted, and is silent about it: start `codex`, type /hooks, "
+    "look at the commands of Backstory and trust them. Each change of a command asks for it again.",
+)
+
+Payload = Mapping[str, object]
+
+
+def read_hook(event: str, payload: Payload, at: int) -> list[Event]:
+    """The events in one hook payload; `Unreadable` if it is not what its event must be."""
+    name = event or string(payload.get("hook_event_name"))
+    turn = ident(payload.get("turn_id"))
+    if name == "UserPromptSubmit":
+        if ident(payload.get("agent_id")):
+            return []  # a sub-agent's task; it is in the call that started it
+        if isinstance(asked := payload.get("prompt"), str):
+            payload = {**payload, "prompt": typed(asked)}
+    if name == "PostToolUse" and ident(payload.get("session_id")).strip():
+        return _used(payload, at)
+    events = claude_code.read(NAME, name, {**payload, "prompt_id": turn}, at)
+    if name == "SubagentStop":
+        return [replace(each, native_id=turn) if each.kind is Kind.SAID else each for each in events]
+    return events
+
+
+def _used(payload: Payload, at: int) -> list[Event]:
+    tool = ident(payload.get("tool_name"))
+    if not tool:
+        raise Unreadable("no tool name")
+    cwd, subagent = path(payload.get("cwd")), ident(payload.get("agent_id"))
+    told = result(payload.get("tool_response"))
+    make = partial(
+        Event,
+        NAME,
+        ident(payload.get("session_id")),
+        Kind.TOOL,
+        at,
+        tool=tool,
+        transcript=path(payload.get("transcript_path")),
+        where=Where(cwd),
+        subagent=subagent,
+        subagent_type=ident(payload.get("agent_type")) if subagent else "",
+    )
+    call, inputs = ident(payload.get("tool_use_id")), mapping(payload.get("tool_input"))
+    return [
+        make(
+            text=use.text,
+            action=use.action,
+            target=use.target,
+            outcome=use.outcome,
+            native_id=native_id,
+            recalled=use.recalled,
+        )
+        for native_id, use in uses(tool, inputs, told, call, cwd)
+    ]

@@ -1,0 +1,332 @@
+"""Codex's own rollouts (JSON lines), read into the same events that its hooks give.
+
+Newer versions record each finished command, patch and MCP call as an item, with its exit code; those are
+taken as they are. In older rollouts, and for tools without an item, a call and its output are paired. What
+was said stands twice in many of them, as a message and as an event: it is taken once. Our own injections come
+back in the developer's role, which is never read.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from backstory.agents import codex
+from backstory.agents.claude_code import said
+from backstory.agents.claude_texts import worded
+from backstory.agents.codex_texts import prompt, summary, typed
+from backstory.agents.codex_tools import Result, canonical, finished, result, uses
+from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
+from backstory.agents.history import JsonLines, Name, first_rows
+from backstory.agents.lines import ORIGIN, LineReader, Row, milliseconds
+from backstory.agents.ours import without_notes
+from backstory.agents.pairing import Call
+from backstory.model import Event, Kind, Outcome, Where
+
+Make = Callable[..., Event]
+
+# Rows and events that say nothing about what happened. Anything else that we do not know is unknown.
+_BOOKKEEPING = frozenset(
+    {
+        "world_state", "token_usage_record", "token_count", "thread_settings_applied", "thread_rolled_back",
+        "thread_name_updated", "item_started", "agent_reasoning_section_break", "turn_diff", "error",
+        "stream_error", "warning", "entered_review_mode", "exited_review_mode", "ghost_snapshot",
+        "context_compacted", "additional_tools", "inter_agent_communication",
+        "inter_agent_communication_metadata",
+        "mcp_tool_call_end", "exec_command_end", "patch_apply_end", "web_search_end", "view_image_tool_call",
+    }
+)  # fmt: skip
+# The newest models call every tool from a script; what the script called is recorded as items.
+_SCRIPTS = frozenset(("exec", "wait"))
+
+
+class Reader(LineReader):
+    """Reads one rollout, of a session or of a sub-agent, as its first line says."""
+
+    def __init__(self, session: str, offset: int = 0, transcript: str = "") -> None:
+        super().__init__(session, offset, transcript)
+        self._subagent = ""
+        self._subagent_type = ""
+        self._cwd = ""
+        self._branch = ""
+        self._at = 0
+        self._turn = ""
+        self._asked: tuple[str, set[str]] = ("", set())
+        self._told: set[tuple[str, str]] = set()
+        self._items: set[str] = set()  # calls that items tell of
+        self._compactions = 0
+        self._meta_seen = False
+        if offset and transcript:
+            self._begin_in_the_middle(Path(transcript))
+
+    def _begin_in_the_middle(self, file: Path) -> None:
+        try:
+            head = next(first_rows(file), {})
+        except OSError:
+            return
+        if head.get("type") == "session_meta":
+            self._session_meta(mapping(head.get("payload")))
+
+    # --- rows ---------------------------------------------------------------------------------------------
+
+    def row(self, row: Row) -> None:
+        """What one line means."""
+        self._at = milliseconds(row.get("timestamp")) or self._at
+        kind, payload = string(row.get("type")), mapping(row.get("payload"))
+        match kind:
+            case "response_item":
+                self._item(string(payload.get("type")), payload, row)
+            case "event_msg":
+                self._event(string(payload.get("type")), payload, row)
+            case "turn_context":
+                self._cwd = path(payload.get("cwd")) or self._cwd
+                self._enter(ident(payload.get("turn_id")))
+            case "session_meta":
+                if not self._meta_seen:  # a fork copies its parent's after its own
+                    self._session_meta(payload)
+            case "compacted":
+                self._compacted(payload)
+            case _:
+                self.counts["skipped" if kind in _BOOKKEEPING else "unknown"] += 1
+
+    def _session_meta(self, payload: Row) -> None:
+        self._meta_seen = True
+        own, root = ident(payload.get("id")), ident(payload.get("session_id"))
+        spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
+        parent = ident(payload.get("parent_thread_id")) or ident(spawned.get("parent_thread_id"))
+        if parent and own:
+            self.session = (root if root != own else "") or parent
+            self._subagent = own
+            self._subagent_type = ident(spawned.get("agent_role")) or "default"
+        self._cwd = path(payload.get("cwd"))
+        self._branch = string(mapping(payload.get("git")).get("branch"))
+
+    def _enter(self, turn: str) -> None:
+        """A turn begins, if it is another than the one that goes on."""
+        if turn and turn != self._turn:
+            self.give_up()
+            self.turn_start = self.read
+            self._turn = turn
+            self._compactions = 0
+            self._asked = ("", set())
+            self._told.clear()
+            self._items.clear()
+
+    def _make(self) -> Make:
+        return partial(
+            Event,
+            codex.NAME,
+            self.session,
+            at=self._at,
+            transcript=self.transcript,
+            where=Where(self._cwd, self._branch),
+            subagent=self._subagent,
+            subagent_type=self._subagent_type,
+            origin=ORIGIN,
+        )
+
+    def _item(self, kind: str, payload: Row, row: Row) -> None:
+        turn = mapping(payload.get("internal_chat_message_metadata_passthrough")).get("turn_id")
+        self._enter(ident(turn))
+        match kind:
+            case "message":
+                self._message(string(payload.get("role")), payload, row)
+            case "reasoning":
+                parts = [payload.get("summary"), payload.get("content")]
+                self._reasoned(flatten([part for part in parts if part]), "item")
+            case "function_call" | "custom_tool_call" | "local_shell_call":
+                self._call(kind, payload)
+            case "function_call_output" | "custom_tool_call_output":
+                self._output(payload)
+            case "web_search_call":
+                self._searched(payload)
+            case _:
+                self.counts["skipped" if kind in _BOOKKEEPING else "unknown"] += 1
+
+    def _event(self, kind: str, payload: Row, row: Row) -> None:
+        turn = ident(payload.get("turn_id"))
+        match kind:
+            case "task_started" | "turn_started":
+                self._enter(turn)
+            case "item_completed":  # perhaps of a command that an earlier turn left running
+                self._finished(mapping(payload.get("item")))
+            case "user_message":
+                self._prompted(typed(string(payload.get("message"))), "event", row)
+            case "agent_message":
+                self._says(string(payload.get("message")), "event")
+            case "agent_reasoning":
+                self._reasoned(string(payload.get("text")), "event")
+            case "task_complete" | "turn_complete":
+                self._ended(turn or self._turn, payload)
+            case "turn_aborted":
+                self._aborted(turn or self._turn, string(payload.get("reason")))
+            case _:
+                self.counts["skipped" if kind in _BOOKKEEPING else "unknown"] += 1
+
+    # --- what was said --------------------------------------------------------------------------------------
+
+    def _message(self, role: str, payload: Row, row: Row) -> None:
+        compacting = mapping(row.get("metadata")).get("compaction_output") is True
+        if role == "user":
+            self._prompted(prompt(payload), "item", row)
+        elif role == "assistant" and not compacting:
+            self._says(flatten(payload.get("content")), "item")
+        else:
+            self.counts["skipped"] += 1
+
+    def _prompted(self, text: str, form: str, row: Row) -> None:
+        if not text or self._subagent:  # a sub-agent's task is in the call that started it
+            self.counts["skipped"] += 1
+            return
+        words = " ".join(text.split())
+        asked, forms = self._asked
+        if words == asked and form not in forms:
+            forms.add(form)
+            self.counts["skipped"] += 1
+            return
+        if not self._turn or self._turn.startswith("at-"):  # older rollouts do not number their turns
+            self._enter("at-" + ident(row.get("timestamp")))
+        self._asked = (words, {form})
+        shown = without_notes(text)
+        self.pairs.add(
+            self._make()(
+                Kind.PROMPT,
+                text=cut(shown, INPUT_LIMIT),
+                native_id=worded(self._turn, text),
+                recalled=not shown,
+            )
+        )
+
+    def _says(self, text: str, form: str) -> None:
+        if text.strip() and self._is_news(form, text):
+            self.pairs.add(said(text.strip(), self._turn, self._make()))
+        else:
+            self.counts["skipped"] += 1
+
+    def _reasoned(self, text: str, form: str) -> None:
+        text = without_notes(text.strip())
+        if text and self._is_news(form, f"thought {text}"):
+            self.pairs.add(self._make()(Kind.REASONED, text=cut(text, INPUT_LIMIT), native_id=self._turn))
+        else:
+            self.counts["skipped"] += 1
+
+    def _is_news(self, form: str, text: str) -> bool:
+        """Whether this was not told before in the rollout's other form."""
+        words = " ".join(text.split())
+        self._told.add((form, words))
+        return ("event" if form == "item" else "item", words) not in self._told
+
+    # --- turns ----------------------------------------------------------------------------------------------
+
+    def _compacted(self, payload: Row) -> None:
+        self._compactions += 1
+        native_id = f"{self._turn}:compacted:{self._compactions}" if self._turn else ""
+        text = summary(string(payload.get("message")))
+        self.pairs.add(self._make()(Kind.COMPACTED, text=text, native_id=native_id))
+
+    def _ended(self, turn: str, payload: Row) -> None:
+        error = mapping(payload.get("error"))
+        last = string(payload.get("last_agent_message")).strip()
+        make = self._make()
+        if self._subagent:
+            native_id = worded(self._subagent, last)
+            self.pairs.add(make(Kind.SUBAGENT_ENDED, outcome=Outcome.OK, native_id=native_id))
+        elif error:
+            text, reason = string(error.get("message")), error.get("codex_error_info")
+            self.pairs.add(
+                make(
+                    Kind.TURN_FAILED,
+                    text=cut(text, INPUT_LIMIT),
+                    outcome=Outcome.FAILED,
+                    reason=cut(reason if isinstance(reason, str) else "error", 200),
+                    native_id=turn,
+                )
+            )
+        else:
+            self.pairs.add(make(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=worded(turn, last)))
+
+    def _aborted(self, turn: str, reason: str) -> None:
+        self.give_up()
+        if turn and not self._subagent:
+            native_id, outcome = f"{turn}:interrupted", Outcome.INTERRUPTED
+            self.pairs.add(
+                self._make()(Kind.TURN_ENDED, outcome=outcome, reason=cut(reason, 200), native_id=native_id)
+            )
+
+    # --- tool calls -----------------------------------------------------------------------------------------
+
+    def _call(self, kind: str, payload: Row) -> None:
+        call_id, name = ident(payload.get("call_id")) or ident(payload.get("id")), ident(payload.get("name"))
+        given = payload.get("input") if kind == "custom_tool_call" else payload.get("arguments")
+        if kind == "local_shell_call":
+            name, given = "local_shell", mapping(payload.get("action"))
+        if not call_id or (kind == "custom_tool_call" and name in _SCRIPTS):
+            self._items.add(call_id)
+            self.counts["skipped"] += 1
+            return
+        name, inputs = canonical(name, string(payload.get("namespace")), given)
+        self.pairs.call(Call(call_id, self.read, name, inputs, self._make()))
+
+    def _output(self, payload: Row) -> None:
+        call_id = ident(payload.get("call_id"))
+        call = self.pairs.answered(call_id)
+        if call is not None:
+            self._used(self._make(), call_id, call.name, call.inputs, result(payload.get("output")))
+        else:
+            self.counts["skipped" if call_id in self._items else "orphans"] += 1
+
+    def _finished(self, item: Row) -> None:
+        told, call_id = finished(item), ident(item.get("id"))
+        if told is None or not call_id:
+            self.counts["skipped"] += 1
+            return
+        self._items.add(call_id)
+        self.pairs.answered(call_id)
+        self._used(self._make(), call_id, *told)
+
+    def _searched(self, payload: Row) -> None:
+        query = mapping(payload.get("action")).get("query")
+        call_id = ident(payload.get("id")) or worded(self._turn, string(query))
+        self._used(self._make(), call_id, "web_search", {"query": query}, Result(""))
+
+    def give_up(self) -> None:
+        """The conversation went on: what it still waited for was interrupted."""
+        for call in self.pairs.abandoned():
+            self._used(call.make, call.id, call.name, call.inputs, Result(""), Outcome.INTERRUPTED)
+
+    def _used(
+        self,
+        make: Make,
+        call_id: str,
+        name: str,
+        inputs: Mapping[str, object],
+        told: Result,
+        outcome: Outcome | None = None,
+    ) -> None:
+        for native_id, use in uses(name, inputs, told, call_id, self._cwd):
+            self.pairs.add(
+                make(
+                    Kind.TOOL,
+                    text=use.text,
+                    action=use.action,
+                    tool=name,
+                    target=use.target,
+                    outcome=outcome or use.outcome,
+                    native_id=native_id,
+                    recalled=use.recalled,
+                )
+            )
+
+
+def _named(row: Row, file: Path) -> Name | None:
+    """The first line of a rollout says whose it is."""
+    payload = mapping(row.get("payload"))
+    own = ident(payload.get("id"))
+    if row.get("type") != "session_meta" or not own:
+        return None
+    probe = Reader(own)
+    probe.row(row)
+    subagent = own if probe.session != own else ""
+    return Name(probe.session, subagent=subagent, parent=ident(payload.get("forked_from_id")))
+
+
+HISTORY = JsonLines(root=codex.sessions_dir, read=Reader, names=_named)

@@ -1,0 +1,23 @@
+"""Every history that can be imported: those of the agents, and of tools that only write Markdown."""
+
+from backstory.agents import AGENTS
+from backstory.agents.history import Source
+from backstory.errors import UsageError
+
+
+def histories() -> dict[str, Source]:
+    """All sources by name, in the order of the agents' table."""
+    return {
+        row.name: Source(row.name, row.title, row.history, row.our_tools)
+        for row in AGENTS.values()
+        if row.history is not None
+    }
+
+
+def history_of(name: str) -> Source:
+    """The source of that name."""
+    known = histories()
+    if name not in known:
+        names = ", ".join([*sorted(known), "docs"])
+        raise UsageError(f"nothing to import is called {name!r}: known are {names}")
+    return known[name]

@@ -1,0 +1,171 @@
+"""An agent's own history: where it lies, which sessions it holds, and how each is read.
+
+An adapter plugs in by giving its row `history=`. For agents that write a file of JSON lines per session that
+is one `JsonLines` value: the folder, the line reader, and `names`, which tells from a line whose it is.
+
+    history=JsonLines(root=sessions_dir, read=Reader, names=_named)
+
+Anything else (a database, Markdown) is a class of its own with the five methods of `History`. A session is
+always read as *lines*: whoever has no lines makes some (opencode: one JSON object per row), because a line is
+what is redacted, counted when it is broken, and read again where it was left. The importer does the rest:
+marks, redaction, keys, projects, the store.
+
+Sources are opened read-only and never changed. `find` looks at names and sizes alone, so that a gigabyte that
+has not changed costs nothing; `identify` opens a file that is new.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from backstory.agents.agent import HistoryReader
+from backstory.hook.payload import BadPayload, parse
+
+# Histories may begin with lines that say nothing of their session.
+PROBED_LINES = 50
+_PROBED_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """What one session left, as it lies there now.
+
+    `session` is the agent's own id, "" until `identify` has looked. `part` names the session in a file that
+    holds several. `size` and `stamp` change when it changes: bytes and mtime in ns, or whatever a database
+    has (a number of rows, the time of the last update). `updated` is that time in ms, for --since.
+    `subagent` is set if it is what a sub-agent of `session` left; `parent` names the session it forked from.
+    """
+
+    path: Path
+    size: int
+    stamp: int
+    updated: int
+    session: str = ""
+    part: str = ""
+    subagent: str = ""
+    parent: str = ""
+
+    @property
+    def key(self) -> str:
+        """Under which it is noted how far it was read."""
+        return f"{self.path}#{self.part}" if self.part else str(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Whose a history is, as one of its lines tells."""
+
+    session: str
+    subagent: str = ""
+    parent: str = ""
+
+
+class History(Protocol):
+    """Finds and opens what an agent has kept of its sessions."""
+
+    @property
+    def resumable(self) -> bool:
+        """Whether `lines` can start in the middle; if not, a session that grew is read from its beginning."""
+
+    def root(self) -> Path:
+        """Where this agent keeps its history, as its own environment variables say; it need not be there."""
+
+    def find(self, place: Path) -> Iterator[Trail]:
+        """Everything that may be a session in a file or anywhere below a folder, without opening files."""
+
+    def identify(self, trail: Trail) -> Trail | None:
+        """The same with its session's id; None if it is none of this agent's histories."""
+
+    def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
+        """The lines from byte `start` on, each with its line end; the last one may not be whole yet."""
+
+    def reader(self, trail: Trail, start: int) -> HistoryReader:
+        """A reader that is to be fed these lines. Ids in its events are those that hooks give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A history and whose it is; `our_tools` are globs of the names of our own MCP tools in it."""
+
+    agent: str
+    title: str
+    history: History
+    our_tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLines:
+    """Histories that are one file of JSON lines per session.
+
+    `root` is the folder. `read` (session, offset, file) makes the line reader, as in `Agent.reader`.
+    `names` gives whose history it is from one line, or None if that line does not tell; it is asked for the
+    first lines until it knows. `wanted` is how the files' names match, below any folder.
+    """
+
+    root: Callable[[], Path]
+    read: Callable[[str, int, str], HistoryReader]
+    names: Callable[[Mapping[str, object], Path], Name | None]
+    wanted: str = "*.jsonl"
+    resumable: bool = True
+
+    def find(self, place: Path) -> Iterator[Trail]:
+        """All files of the wanted name, in a stable order."""
+        return files(place, self.wanted)
+
+    def identify(self, trail: Trail) -> Trail | None:
+        """The trail with the id that one of its first lines gives."""
+        for row in first_rows(trail.path):
+            if (name := self.names(row, trail.path)) is not None and name.session:
+                return replace(trail, session=name.session, subagent=name.subagent, parent=name.parent)
+        return None
+
+    def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
+        """The file's lines from byte `start` on; what was written after it was found is left for later."""
+        left = trail.size - start
+        with trail.path.open("rb") as file:
+            file.seek(start)
+            for line in file:
+                left -= len(line)
+                if left < 0:
+                    return
+                yield line
+
+    def reader(self, trail: Trail, start: int) -> HistoryReader:
+        """The agent's line reader."""
+        return self.read(trail.session, start, str(trail.path))
+
+
+def files(place: Path, wanted: str) -> Iterator[Trail]:
+    """The files of that name in a folder and below, or the one file that is named, as unidentified trails."""
+    if place.is_file():
+        yield _trail(place, place.stat())
+        return
+    suffix = wanted.removeprefix("*")
+    for folder, folders, names in os.walk(place):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(suffix) if wanted.startswith("*") else name == wanted:
+                path = Path(folder, name)
+                try:
+                    yield _trail(path, path.stat())
+                except OSError:  # gone in the meantime, or a link into nowhere
+                    continue
+
+
+def _trail(path: Path, stat: os.stat_result) -> Trail:
+    return Trail(path, stat.st_size, stat.st_mtime_ns, stat.st_mtime_ns // 1_000_000)
+
+
+def first_rows(path: Path) -> Iterator[dict[str, object]]:
+    """The first lines of a file that are JSON objects."""
+    with path.open("rb") as file:
+        for _ in range(PROBED_LINES):
+            line = file.readline(_PROBED_BYTES)
+            if not line:
+                return
+            try:
+                yield parse(line)
+            except BadPayload:
+                continue

@@ -1,0 +1,276 @@
+"""Import: everything that agents have kept of their sessions, each part of it once.
+
+Sessions are told apart by their marks: one that is not marked is new, one that is larger than its mark has
+grown, the others are skipped without being opened. What is stored already, because it was captured live or
+imported before, meets the same rows. Sources are only read. Killed or interrupted at any point, the next run
+goes on where this one stopped.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+
+from backstory import clock
+from backstory.agents.histories import histories, history_of
+from backstory.agents.history import Source, Trail
+from backstory.capture.history import Reading, Sink, Storing, Told, starting_point, unchanged
+from backstory.capture.places import Places
+from backstory.capture.privacy import Privacy
+from backstory.errors import SourceMissing, StoreUnusable, UsageError
+from backstory.hook.identity import session_id
+from backstory.model import Event, Project, SessionStatus
+from backstory.store import Store
+from backstory.store.protocol import Added, Arrival, Mark
+
+log = logging.getLogger(__name__)
+MIN_MESSAGES = 3
+# Nothing was written for so long: who waits for a result now waits in vain.
+_DEAD_AFTER_MS = 6 * 3_600_000
+_NOWHERE = Project("", "", "", "", 0)
+
+
+class Tag(StrEnum):
+    """What becomes of a session."""
+
+    NEW = "NEW"
+    GROWN = "GROWN"
+    SKIP = "SKIP"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be imported, and how."""
+
+    since: int = 0
+    session: str = ""
+    min_messages: int = MIN_MESSAGES
+    again: bool = False
+    project: Project | None = None
+    user: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One session and what became of it; `why` says why it was skipped or could not be read."""
+
+    tag: Tag
+    agent: str
+    session: str
+    path: Path
+    messages: int = 0
+    events: int = 0
+    why: str = ""
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class Tally:
+    """What an import has come to."""
+
+    new: int = 0
+    grown: int = 0
+    skipped: int = 0
+    events: int = 0
+    errors: int = 0
+    corrupt: int = 0
+
+    def add(self, line: Line) -> None:
+        """Count one session in."""
+        self.events += line.events
+        self.errors += line.failed
+        self.new += line.tag is Tag.NEW
+        self.grown += line.tag is Tag.GROWN
+        self.skipped += line.tag is Tag.SKIP
+
+
+def trails_of(names: Sequence[str], path: Path | None) -> list[tuple[Source, list[Trail]]]:
+    """What there is to import: of the named agents, or of every agent that has kept something here."""
+    if path is not None and len(names) != 1:
+        raise UsageError("--path says where the history of one agent lies: name that agent")
+    if names:
+        chosen = [(source, _readable(path or source.history.root())) for source in map(history_of, names)]
+    else:
+        chosen = [(source, source.history.root()) for source in histories().values()]
+        chosen = [(source, place) for source, place in chosen if place.exists()]
+    return [(source, list(source.history.find(place))) for source, place in chosen]
+
+
+def _readable(place: Path) -> Path:
+    """A place that is there and can be read."""
+    try:
+        if place.is_dir():
+            next(place.iterdir(), None)
+        else:
+            place.open("rb").close()
+    except FileNotFoundError:
+        raise SourceMissing(f"{place} does not exist: name a file or folder with --path") from None
+    except OSError as error:
+        raise SourceMissing(f"{place} cannot be read ({error.strerror or error}): make it readable") from None
+    return place
+
+
+@dataclass(frozen=True, slots=True)
+class _Looking:
+    """A sink that stores nothing: it only counts what is not stored yet, as far as the store can be read."""
+
+    store: Store | None
+
+    def key(self, event: Event) -> str:
+        """The store's key, if there is one."""
+        return self.store.events.key(event) if self.store else ""
+
+    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark) -> int:
+        """How many of these are new."""
+        return self.store.events.missing(arrivals) if self.store else len(arrivals)
+
+
+class Import:
+    """Brings histories into one store; `dry`, it only tells what it would do, and needs no store for that."""
+
+    def __init__(
+        self, store: Store | None, privacy: Privacy, places: Places | None, wish: Wish, dry: bool = False
+    ) -> None:
+        self.tally = Tally()
+        self._store = store
+        self._privacy = privacy
+        self._places = places
+        self._wish = wish
+        self._dry = dry
+        self._marks = self._known_marks()
+
+    def bring(
+        self,
+        found: Sequence[tuple[Source, Sequence[Trail]]],
+        said: Callable[[Line], None],
+        progress: Callable[[int, int], None],
+    ) -> Tally:
+        """Import all of it; tells of each session, and how many bytes of how many are done."""
+        total = sum(trail.size for _, trails in found for trail in trails)
+        done = 0
+        for source, trails in found:
+            for trail in trails:
+                for line in self.run(source, [trail]):
+                    said(line)
+                done += trail.size
+                progress(done, total)
+        return self.tally
+
+    def run(self, source: Source, trails: Iterable[Trail]) -> Iterator[Line]:
+        """Import these histories; each is stored when its line is given."""
+        for trail in trails:
+            try:
+                line = self._one(source, trail)
+            except StoreUnusable:
+                raise
+            except OSError as error:
+                line = Line(Tag.SKIP, source.agent, trail.session, trail.path, why=str(error), failed=True)
+            except Exception as error:  # one history's trouble must not stop the others
+                log.exception("%s cannot be imported", trail.path)
+                why = f"{type(error).__name__}: {error}"
+                line = Line(Tag.SKIP, source.agent, trail.session, trail.path, why=why, failed=True)
+            if line is not None:
+                self.tally.add(line)
+                yield line
+
+    def _known_marks(self) -> dict[str, Mark]:
+        if self._store is None:
+            return {}
+        try:
+            return self._store.books.marks()
+        except Exception as error:
+            if not self._dry:
+                raise
+            log.warning("the store cannot be read, so everything counts as new: %s", error)
+            self._store = None
+            return {}
+
+    def _one(self, source: Source, trail: Trail) -> Line | None:
+        """What becomes of one history; None if it is none of this agent's, or not the one that is wanted."""
+        wish = self._wish
+        mark = self._marks.get(trail.key)
+        dead = clock.now_ms() - trail.updated > _DEAD_AFTER_MS
+        if not wish.session and not wish.again and mark is not None and self._settled(mark, trail, dead):
+            why = "unchanged" if mark.session_id else _short(mark.messages)
+            return Line(Tag.SKIP, source.agent, trail.session, trail.path, mark.messages, why=why)
+        identified = source.history.identify(trail)
+        if identified is None or (wish.session and identified.session != wish.session):
+            return None
+        trail = identified
+        if trail.updated < wish.since:
+            return Line(Tag.SKIP, source.agent, trail.session, trail.path, why="older than --since")
+        return self._read(source, trail, mark, dead)
+
+    def _settled(self, mark: Mark, trail: Trail, dead: bool) -> bool:
+        """Whether reading it again would give nothing."""
+        if not unchanged(mark, trail) or (mark.held and dead):
+            return False
+        return bool(mark.session_id) or mark.messages < self._wish.min_messages
+
+    def _read(self, source: Source, trail: Trail, mark: Mark | None, dead: bool) -> Line:
+        store, wish = self._store, self._wish
+        native = f"{trail.session}/{trail.subagent}" if trail.subagent else trail.session
+        session = store.events.session(session_id(source.agent, native)) if store else None
+        parent = store.events.session(session_id(source.agent, trail.session)) if store else None
+        alive = session is not None and not session.imported_by and session.status is SessionStatus.ACTIVE
+        over = dead and not alive
+        again = (0, 0) if wish.again else starting_point(mark, trail, source.history.resumable)
+
+        def enough(told: Told) -> bool:
+            if session is not None or (trail.subagent and parent is not None):
+                return True
+            asked = told.asked or bool(trail.subagent)
+            return told.messages >= wish.min_messages and asked and told.answered
+
+        def project(cwd: str, at: int) -> Project:
+            known = session or parent
+            found = store.events.project(known.project_id) if store and known else wish.project
+            return found or (self._places.project(cwd, at) if self._places else _NOWHERE)
+
+        sink: Sink = _Looking(store)
+        if store is not None and not self._dry:
+            sink = Storing(store, session, partial(self._noted, store, trail, session is None, over))
+        told = Reading(sink, self._privacy, source, trail, project, session, over, enough).run(mark, *again)
+        self.tally.corrupt += told.corrupt
+        line = Line(Tag.SKIP, source.agent, trail.session, trail.path, told.messages, told.new)
+        if not enough(told):
+            if store is not None and not self._dry:
+                self._pass_over(store, trail, told.messages)
+            return replace(line, events=0, why=_short(told.messages))
+        if not told.new:
+            return replace(line, why="nothing new")
+        return replace(line, tag=Tag.NEW if session is None else Tag.GROWN)
+
+    def _noted(
+        self,
+        store: Store,
+        trail: Trail,
+        brought: bool,
+        over: bool,
+        arrivals: Sequence[Arrival],
+        added: Sequence[Added],
+    ) -> None:
+        """What is written together with a batch: who brought it, where it was, what is to be distilled."""
+        changed = {result.session_id for result in added if result.new}
+        for sid in changed if brought else ():
+            store.events.note_import(sid, self._wish.user, over)
+        if changed and trail.subagent:  # the parent's story tells what its sub-agents did
+            changed.add(session_id(arrivals[0].event.agent, arrivals[0].event.session))
+        for sid in changed:
+            store.jobs.ask("distil", sid, trail.updated)
+        for cwd, arrival in {a.event.where.cwd: a for a in arrivals if a.event.where.cwd}.items():
+            store.events.note_project(replace(arrival.project, seen_at=arrival.event.at))
+            if self._wish.project is None:
+                store.events.note_place(cwd, arrival.project.id, arrival.event.at)
+
+    def _pass_over(self, store: Store, trail: Trail, messages: int) -> None:
+        """Remember that a history was not worth storing, so that it is not read again."""
+        with store.transaction():
+            mark = Mark("", 0, trail.size, trail.stamp, messages)
+            store.books.set_mark(trail.key, mark, clock.now_ms())
+
+
+def _short(messages: int) -> str:
+    return f"too short ({messages} messages)"

@@ -1,0 +1,141 @@
+"""Putting a schedule in place and taking it out, as plans; the crontab is touched by `crontab` alone.
+
+What was put in place is remembered beside the agents' files, so that uninstalling finds it, and never touches
+a schedule of another home.
+"""
+
+import contextlib
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from backstory.capture import sites
+from backstory.capture.plan import Change, Drafts, Plan, carry_out, unified
+from backstory.capture.schedule import BEGIN, Schedule, run_here, schedule, with_lines
+from backstory.capture.sites import Site
+from backstory.errors import DependencyMissing, Failed
+from backstory.paths import Home
+
+AGENT = "schedule"  # under which the list of what install wrote to knows it
+_CRONTAB = Path("crontab")
+
+
+def available() -> str:
+    """The kind of schedule that this machine has."""
+    if sys.platform == "darwin":
+        return "launchd"
+    if shutil.which("systemctl") and _run(("systemctl", "--user", "show-environment")).returncode == 0:
+        return "systemd"
+    if shutil.which("crontab"):
+        return "cron"
+    raise DependencyMissing(
+        "this machine has no systemd user session, launchd or cron: run `backstory import` by other means"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduling:
+    """A plan for a schedule: its files as a plan like an agent's, the crontab before and after, commands."""
+
+    made: Schedule
+    plan: Plan
+    crontab: tuple[str, str]
+    before: tuple[tuple[str, ...], ...]
+    after: tuple[tuple[str, ...], ...]
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything is to be done."""
+        return bool(self.plan.edited) or self.crontab[0] != self.crontab[1]
+
+    def diff(self) -> str:
+        """What would change, as a unified diff."""
+        return self.plan.diff() + unified("crontab", *self.crontab)
+
+
+def known(home: Home) -> str:
+    """The kind of the schedule that was installed for this home, or ""."""
+    return next((site.kind for site in sites.known(home).get(AGENT, ())), "")
+
+
+def plan_schedule(made: Schedule, home: Home) -> Scheduling:
+    """Put a schedule in place, or bring it up to date."""
+    drafts = Drafts()
+    seen = sites.known(home).get(AGENT, ())
+    listed: list[Site] = []
+    for file, text in made.files.items():
+        before = drafts.text(file)
+        action = "write" if before is None else "keep" if before == text else "update"
+        listed.append(sites.site(file, made.kind, [*seen, *listed]))
+        drafts.put(file, text, [Change(file, action, f"{made.kind} schedule")])
+    tab = ("", "")
+    others: list[Change] = []
+    if made.lines:
+        old = _crontab()
+        tab = (old, with_lines(old, made.lines))
+        action = "keep" if tab[0] == tab[1] else "update" if BEGIN in old else "add"
+        listed.append(Site(_CRONTAB, made.kind))
+        others.append(Change(_CRONTAB, action, "cron schedule"))
+    there = any(text is not None for text in drafts.before.values())
+    plan = Plan.of(AGENT, drafts, others, listed)
+    return Scheduling(made, plan, tab, made.off if there else (), made.on)
+
+
+def plan_unschedule(kind: str, home: Home) -> Scheduling:
+    """Take out the schedule of that kind."""
+    made = schedule(kind, "1h", run_here(home))
+    drafts = Drafts()
+    for file in made.files:
+        if drafts.text(file) is not None:
+            drafts.put(file, None, [Change(file, "delete", f"{kind} schedule")])
+    old = _crontab() if made.lines else ""
+    tab = (old, with_lines(old, ()))
+    others = [Change(_CRONTAB, "remove", "cron schedule")] if tab[0] != tab[1] else []
+    return Scheduling(made, Plan.of(AGENT, drafts, others, ()), tab, made.off, made.gone)
+
+
+def carry_out_schedule(scheduling: Scheduling, home: Home) -> None:
+    """Do it. What cannot be switched off is switched off already; what cannot be switched on is told."""
+    for words in scheduling.before:
+        with contextlib.suppress(Failed):
+            _switch(words)
+    carry_out(scheduling.plan, home)
+    if scheduling.crontab[0] != scheduling.crontab[1]:
+        _write_crontab(scheduling.crontab[1])
+    for words in scheduling.after:
+        _switch(words)
+
+
+def _switch(words: tuple[str, ...], data: bytes = b"") -> None:
+    done = _run(words, data)
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        said = said or f"exit {done.returncode}"
+        raise Failed(f"`{shlex.join(words)}` failed: {said}; mend that, then try again")
+
+
+def _run(words: tuple[str, ...], data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(words, input=data, capture_output=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failed(f"`{shlex.join(words)}` cannot be run: {error}") from None
+
+
+def _crontab() -> str:
+    """This user's crontab; empty if there is none."""
+    listed = _run(("crontab", "-l"))
+    said = listed.stderr.decode("utf-8", "replace").strip()
+    if listed.returncode and said and "no crontab" not in said.lower():
+        raise Failed(f"the crontab cannot be read: {said}")
+    return "" if listed.returncode else listed.stdout.decode("utf-8", "surrogateescape")
+
+
+def _write_crontab(text: str) -> None:
+    """Replace this user's crontab; one without any line is removed."""
+    if text.strip():
+        _switch(("crontab", "-"), text.encode("utf-8", "surrogateescape"))
+    else:
+        _switch(("crontab", "-r"))

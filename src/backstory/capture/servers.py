@@ -1,0 +1,254 @@
+"""Our MCP server in an agent's list of servers: where each agent keeps that list, and putting ours in.
+
+An entry is known as ours by what it starts, not by its name: a server called "backstory" that is something
+else stays. Command and home are kept right; whatever else somebody has set on the entry is theirs.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+import tomlkit.exceptions
+from tomlkit.items import Table
+
+from backstory import jsonc
+from backstory.agents.agent import Surface
+from backstory.capture.entries import is_empty
+from backstory.jsonc import InvalidJson
+from backstory.paths import Home
+
+NAME = "backstory"
+_MODULE = "backstory.mcp"
+_FIXED = ("command", "args", "env", "environment")
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How the server is started: a program, its arguments, and the home in the environment."""
+
+    program: str
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """An agent's list of servers: its file (None: it has none for one project), the keys that lead to it."""
+
+    file: Callable[[Surface, Path | None], Path | None]
+    keys: Callable[[Path | None], tuple[str, ...]]
+    entry: Callable[[Launch], Mapping[str, Any]]
+
+
+def is_there() -> bool:
+    """Whether this Backstory has the server."""
+    return importlib.util.find_spec(_MODULE) is not None
+
+
+def launch(home: Home) -> Launch:
+    """How agents start the server of this home."""
+    root = str(home.root.absolute())
+    return Launch(sys.executable, ("-I", "-m", _MODULE), {"BACKSTORY_HOME": root})
+
+
+def _plain(start: Launch) -> dict[str, Any]:
+    return {"command": start.program, "args": [*start.arguments], "env": dict(start.environment)}
+
+
+def _beside_claude(surface: Surface, project: Path | None) -> Path:
+    """Claude Code's own state: beside its folder, or inside it if that was moved."""
+    folder = surface.folder()
+    return folder.with_name(".claude.json") if folder == Path.home() / ".claude" else folder / ".claude.json"
+
+
+def _opencode_config(surface: Surface, project: Path | None) -> Path | None:
+    folder = surface.settings(None).parent.parent
+    commented = folder / "opencode.jsonc"
+    return None if project else commented if commented.exists() else folder / "opencode.json"
+
+
+_IN_SETTINGS = Servers(lambda surface, project: surface.settings(project), lambda _: ("mcpServers",), _plain)
+SERVERS: Mapping[str, Servers] = {
+    "claude-code": Servers(
+        _beside_claude,
+        lambda project: ("projects", str(project), "mcpServers") if project else ("mcpServers",),
+        lambda start: {"type": "stdio", **_plain(start)},
+    ),
+    "codex": Servers(
+        lambda surface, project: surface.settings(project).with_name("config.toml"),
+        lambda _: ("mcp_servers",),
+        _plain,
+    ),
+    "gemini-cli": _IN_SETTINGS,
+    "qwen-code": _IN_SETTINGS,
+    "copilot": Servers(
+        lambda surface, project: None if project else surface.folder() / "mcp-config.json",
+        lambda _: ("mcpServers",),
+        lambda start: {"type": "local", **_plain(start), "tools": ["*"]},
+    ),
+    "opencode": Servers(
+        _opencode_config,
+        lambda _: ("mcp",),
+        lambda start: {
+            "type": "local",
+            "command": [start.program, *start.arguments],
+            "environment": dict(start.environment),
+            "enabled": True,
+        },
+    ),
+}
+
+
+# --- text in, text out ------------------------------------------------------------------------------------
+
+
+def put(text: str, keys: tuple[str, ...], entry: Mapping[str, Any], toml: bool) -> tuple[str, str]:
+    """The text with our entry in the list at `keys`; "add", "update", "keep", or "taken" by another one."""
+    return (_put_toml if toml else _put_json)(text, keys, entry)
+
+
+def remove(text: str, toml: bool) -> tuple[str, int]:
+    """The text without our entries, wherever they are, and how many there were."""
+    return (_remove_toml if toml else _remove_json)(text)
+
+
+def _is_ours(entry: object) -> bool:
+    if not isinstance(entry, Mapping):
+        return False
+    words = [entry.get("command"), entry.get("args")]
+    flat = [word for part in words for word in (part if isinstance(part, list) else [part])]
+    return _MODULE in flat
+
+
+def _wrong(entry: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
+    """The keys of our entry that must be written anew."""
+    for key in _FIXED:
+        have, want = entry.get(key), wanted.get(key)
+        if isinstance(want, Mapping) and isinstance(have, Mapping):
+            have = {name: have.get(name) for name in want}  # other variables are somebody's own
+        if want is not None and have != want:
+            yield key
+
+
+def _put_json(text: str, keys: tuple[str, ...], wanted: Mapping[str, Any]) -> tuple[str, str]:
+    if is_empty(text):
+        text = ("\ufeff" if text.startswith("\ufeff") else "") + "{}\n"
+    for depth, key in enumerate(keys):
+        node = _object(text, keys[:depth])
+        if key not in node.value:
+            text = jsonc.insert(text, keys[:depth], key, {})
+    servers = _object(text, keys).value
+    if NAME not in servers:
+        return jsonc.insert(text, keys, NAME, dict(wanted)), "add"
+    if not _is_ours(servers[NAME]):
+        return text, "taken"
+    wrong = list(_wrong(servers[NAME], wanted))
+    for key in wrong:
+        at = (*keys, NAME)
+        old = servers[NAME].get(key)
+        value = {**old, **wanted[key]} if isinstance(old, Mapping) else wanted[key]
+        if key in servers[NAME]:
+            text = jsonc.replace(text, (*at, key), value)
+        else:
+            text = jsonc.insert(text, at, key, value)
+    return text, "update" if wrong else "keep"
+
+
+def _object(text: str, path: tuple[str, ...]) -> jsonc.Node:
+    node = jsonc.find(jsonc.parse(text), path)
+    if not isinstance(node.value, dict):
+        what = f'"{".".join(path)}"' if path else "settings"
+        raise InvalidJson(text, node.start, f"{what} must be an object, {{ … }}")
+    return node
+
+
+def _remove_json(text: str) -> tuple[str, int]:
+    places = [] if is_empty(text) else list(_places(jsonc.parse(text).value, ()))
+    for place in reversed(places):
+        text = jsonc.delete(text, place, prune=True)
+    return text, len(places)
+
+
+def _places(value: object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        if key == NAME and _is_ours(inner):
+            yield (*path, key)
+        else:
+            yield from _places(inner, (*path, key))
+
+
+def _put_toml(text: str, keys: tuple[str, ...], wanted: Mapping[str, Any]) -> tuple[str, str]:
+    (key,) = keys
+    servers = tomlkit.parse(text).unwrap().get(key, {})
+    if NAME not in servers:
+        return _append_toml(text, key, wanted), "add"
+    if not _is_ours(servers[NAME]):
+        return text, "taken"
+    wrong = list(_wrong(servers[NAME], wanted))
+    document = tomlkit.parse(text)
+    for name in wrong:
+        document[key][NAME][name] = _table(wanted)[name]
+    return (tomlkit.dumps(document), "update") if wrong else (text, "keep")
+
+
+def _table(wanted: Mapping[str, Any]) -> Table:
+    table = tomlkit.table()
+    for key, value in wanted.items():
+        if isinstance(value, Mapping):
+            inline = tomlkit.inline_table()
+            inline.update(value)
+            table[key] = inline
+        else:
+            table[key] = value
+    return table
+
+
+def _append_toml(text: str, key: str, wanted: Mapping[str, Any]) -> str:
+    """With our table at the end, as text: whatever stands there stays."""
+    with_ours = text + _gap(text) + _block(text, key, _table(wanted))
+    try:
+        tomlkit.parse(with_ours)
+    except tomlkit.exceptions.ParseError:  # the servers stand in an inline table, which is closed
+        document = tomlkit.parse(text)
+        inline = tomlkit.inline_table()
+        inline.update(wanted)
+        document[key][NAME] = inline
+        return tomlkit.dumps(document)
+    return with_ours
+
+
+# A text that ends in a line end gets one after the block too, one that does not gets none: so that taking
+# the block out again gives the text back.
+
+
+def _gap(text: str) -> str:
+    return "" if not text else "\n" if text.endswith("\n") else "\n\n"
+
+
+def _block(text: str, key: str, table: Table) -> str:
+    block = tomlkit.dumps({key: {NAME: table}}).strip("\n")
+    return block + "\n" if not text or text.endswith("\n") else block
+
+
+def _remove_toml(text: str) -> tuple[str, int]:
+    document = tomlkit.parse(text)
+    found = [
+        key
+        for key, servers in document.unwrap().items()
+        if isinstance(servers, dict) and _is_ours(servers.get(NAME))
+    ]
+    for key in found:
+        table = document[key][NAME]
+        if isinstance(table, Table):
+            for before in ("", "\n", "-"):
+                ending = _gap(before) + _block(before, key, table)
+                if text == ending or (before and text.endswith(ending)):
+                    return text.removesuffix(ending), 1
+        del document[key][NAME]
+        if not document[key]:
+            del document[key]
+    return tomlkit.dumps(document) if found else text, len(found)

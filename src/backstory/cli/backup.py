@@ -1,0 +1,107 @@
+"""`backstory backup`, `restore` and `repair`: copies of the database, going back to one, mending it."""
+
+import time
+from typing import Any
+
+import click
+
+from backstory import clock
+from backstory.cli.ask import agreed, yes_option
+from backstory.cli.output import count, json_option, line, print_json, table, talk, when
+from backstory.cli.scope import opened
+from backstory.store.copies import Contents
+from backstory.upkeep.backups import LATEST
+
+_WARNING_SECONDS = 3
+
+
+@click.command()
+@click.option("--list", "only_list", is_flag=True, help="List the backups instead of making one.")
+@json_option
+def backup(only_list: bool, as_json: bool) -> None:
+    """Copy the database, while it is in use, into the home's backups.
+
+    The newest five are kept; before every upgrade, restore and repair one is made without asking. What still
+    lies in the spool is stored first.
+    """
+    with opened() as app:
+        if not only_list:
+            app.catch_up()
+            found = [app.back_up()]
+        else:
+            found = app.kept_backups()
+        zone = clock.zone(app.settings.time_zone)
+    if as_json:
+        print_json({"backups": found} if only_list else found[0])
+    elif only_list and not found:
+        talk("There are no backups yet; `backstory backup` makes one.")
+    elif only_list:
+        table([[each.path.name, _holds(each), _until(each, zone)] for each in found])
+    else:
+        line(f"{found[0].path}: {_holds(found[0])}")
+
+
+def _holds(contents: Contents) -> str:
+    if contents.damage:
+        return f"damaged: {contents.damage}"
+    size = f"{contents.bytes / 1e6:,.1f} MB"
+    return f"{count(contents.events, 'event')}, {count(contents.memories, 'memory')}, {size}"
+
+
+def _until(contents: Contents, zone: Any) -> str:
+    return f"until {when(contents.last_event_at, zone)}" if contents.last_event_at else ""
+
+
+@click.command()
+@click.argument("name", default=LATEST)
+@click.option("--dry-run", is_flag=True, help="Tell what would be replaced by what; change nothing.")
+@yes_option
+@json_option
+def restore(name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Go back to a backup: the latest, or the one called NAME (its beginning is enough; a path will do).
+
+    What is there now is copied to the backups first. What you have forgotten since stays forgotten. What
+    happened since is no longer there; `backstory import` brings back what the agents themselves still have.
+    """
+    with opened() as app:
+        plan = app.restore(name, really=False)
+        if not as_json:
+            now = _holds(plan.before) if plan.before else "nothing"
+            talk(f"{plan.backup.path.name} ({_holds(plan.backup)}) would replace what is there now ({now}).")
+        if not dry_run and agreed("Go back to it?", yes):
+            plan = app.restore(name, really=True)
+        elif not dry_run:
+            raise click.Abort
+    if as_json:
+        print_json({"restored": not dry_run, "backup": plan.backup, "before": plan.before, "kept": plan.kept})
+    elif not dry_run:
+        kept = f"; what was there is kept in {plan.kept}" if plan.kept else ""
+        line(f"Restored {plan.backup.path.name}: {_holds(plan.backup)}{kept}")
+
+
+@click.command()
+@yes_option
+@json_option
+def repair(yes: bool, as_json: bool) -> None:
+    """Build a new database from what a damaged one still gives.
+
+    Never runs by itself. The damaged files are copied to the backups and stay as they are; the new database
+    is built beside them, checked, and takes their place only when it is whole. It refuses while another
+    process has the database open. What cannot be read any more is read again from the agents' transcripts.
+    """
+    with opened() as app:
+        if not yes:
+            what = f"from what {app.home.database} still gives"
+            talk(f"In {_WARNING_SECONDS} s a new database will be built {what}; Ctrl-C leaves all as it is.")
+            talk("`backstory restore` goes back to a backup instead.")
+            time.sleep(_WARNING_SECONDS)
+        done = app.repair()
+    if as_json:
+        print_json({"rescued": done.rescued, "now": done.now, "kept": done.kept})
+        return
+    table([[name, f"{each.rows:,} rows", _lost(each.unreadable)] for name, each in done.rescued.items()])
+    line(f"The database is whole again: {_holds(done.now)}. The old files are in {done.kept}.")
+
+
+def _lost(unreadable: int) -> str:
+    return f"{unreadable:,} could not be read" if unreadable else ""

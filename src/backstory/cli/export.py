@@ -1,0 +1,90 @@
+"""`backstory export`: everything, to keep or to move; or what was learned, to read."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from backstory import clock
+from backstory.app import App
+from backstory.cli.output import count, plain, talk, to_json
+from backstory.cli.rows import memory_json, session_json
+from backstory.cli.scope import opened
+from backstory.errors import UsageError
+
+_FOREVER = 2**62
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "json", "markdown"]),
+    default="jsonl",
+    show_default=True,
+    help="jsonl: everything, for `backstory import backstory`; the others: what was learned.",
+)
+@click.option("--project", metavar="NAME", help="Only the project with this name or id.")
+@click.option(
+    "--since", metavar="WHEN", help="Only sessions that went on after then: YYYY-MM-DD, or 2w, 3d, 12h."
+)
+@click.option("--until", metavar="WHEN", help="Only sessions that began before then.")
+@click.option("--force", is_flag=True, help="Write over a file that is there already.")
+def export(
+    file: Path | None, form: str, project: str | None, since: str | None, until: str | None, force: bool
+) -> None:
+    """Write everything that is kept to FILE, or to stdout.
+
+    As jsonl nothing is left out (sessions, events with their payloads, memories, what was forgotten) and
+    `backstory import backstory FILE` brings it into another home. The file is its owner's alone: it also
+    carries the key that ids are made with.
+    """
+    first = 0 if since is None else clock.parse_when(since)
+    last = _FOREVER if until is None else clock.parse_when(until)
+    if first >= last:
+        raise UsageError(f"--since {since} is not before --until {until}: nothing lies between them")
+    if file is not None and file.exists() and not force:
+        raise UsageError(f"{file} is there already: name another file, or pass --force")
+    with opened() as app:
+        project_id = app.project_named(project).id if project else None
+        number = _write(file, _text(app, form, project_id, first, last))
+    if file is not None:
+        talk(f"{file}: {count(number, 'line')}")
+
+
+def _text(app: App, form: str, project_id: str | None, since: int, until: int) -> Iterator[str]:
+    if form == "jsonl":
+        yield from (f"{line}\n" for line in app.export_lines(project_id, since, until))
+    elif form == "markdown":
+        yield from (plain(part) for part in app.export_markdown(project_id, since, until))
+    else:
+        learned = [
+            {**session_json(session), "memories": [memory_json(memory) for memory in memories]}
+            for session, memories in app.learned(project_id, since, until)
+        ]
+        yield to_json({"sessions": learned}) + "\n"
+
+
+def _write(file: Path | None, parts: Iterator[str]) -> int:
+    """Write all parts; a file appears only when it is whole. Gives the number of lines."""
+    number = 0
+    if file is None:
+        for part in parts:
+            sys.stdout.write(part)
+            number += part.count("\n")
+        return number
+    new = file.with_name(f".{file.name}.part")
+    try:
+        with os.fdopen(
+            os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+        ) as out:
+            for part in parts:
+                out.write(part)
+                number += part.count("\n")
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)
+    return number

@@ -1,0 +1,161 @@
+"""`backstory forget` and `scrub`: removing for good, and showing first everything that it touches."""
+
+import click
+
+from backstory import clock
+from backstory.app import App
+from backstory.cli.ask import agreed, yes_option
+from backstory.cli.output import count, json_option, line, one_line, print_json, table, talk
+from backstory.cli.rows import handle, what
+from backstory.cli.scope import opened, scope
+from backstory.errors import UsageError
+from backstory.store.protocol import Reach
+from backstory.upkeep.forget import Forgotten
+
+_SHOWN = 20
+_TEXT = 100
+
+
+@click.command()
+@click.argument("handles", nargs=-1, metavar="[HANDLE]…")
+@click.option("--text", metavar="WORDS", help="Everything that holds these words, in any case.")
+@click.option(
+    "--pattern", metavar="REGEX", help="Everything that this regular expression finds something in."
+)
+@click.option("--since", metavar="WHEN", help="Only from then on: YYYY-MM-DD, or 2w, 3d, 12h.")
+@click.option("--until", metavar="WHEN", help="Only before then.")
+@click.option("--project", metavar="NAME", help="The project with this name or id; alone: all of it.")
+@click.option("--dry-run", is_flag=True, help="List everything that would be touched; change nothing.")
+@yes_option
+@json_option
+def forget(
+    handles: tuple[str, ...],
+    text: str | None,
+    pattern: str | None,
+    since: str | None,
+    until: str | None,
+    project: str | None,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Forget something for good: by handle, words, pattern, project or time.
+
+    It follows what hangs together: a memory goes with the events that it rests on, an event with the memories
+    made of it, a session with its sub-agents. Afterwards nothing in the home has it but the backups that are
+    named, and no import brings it back. The agents' own files are not touched, but named.
+    """
+    if not (handles or text or pattern or since or until or project):
+        raise UsageError("there is nothing to forget: give a handle, --text, --pattern, --since or --project")
+    if text and pattern:
+        raise UsageError("--text and --pattern exclude each other: give one of them")
+    with opened() as app:
+        wanted = app.wanted(
+            handles,
+            text=text or "",
+            pattern=pattern or "",
+            since=None if since is None else clock.parse_when(since),
+            until=None if until is None else clock.parse_when(until),
+            project_id=scope(app, None, project, False).project_id if project else None,
+        )
+        plan = app.forget(wanted, really=False)
+        nothing = not plan.reach and not plan.files
+        if not as_json and not nothing:
+            _tell(app, plan)
+        if not dry_run and not nothing:
+            if not agreed("Forget all of this for good?", yes):
+                raise click.Abort
+            plan = app.forget(wanted, really=True)
+    if as_json:
+        print_json(_json(plan, forgotten=not dry_run and not nothing))
+    elif nothing:
+        talk("There is nothing of that kind.")
+    elif not dry_run:
+        line(f"Forgotten: {_counts(plan.reach)}.")
+        _tell_rest(plan)
+
+
+def _counts(reach: Reach) -> str:
+    parts = (
+        count(len(reach.sessions), "session"),
+        count(len(reach.events), "event"),
+        count(len(reach.memories), "memory"),
+    )
+    return ", ".join(parts)
+
+
+def _tell(app: App, plan: Forgotten) -> None:
+    line(f"This touches {_counts(plan.reach)} in {count(len(plan.sessions), 'session')}:")
+    rows = []
+    for eid in sorted(plan.reach.events)[:_SHOWN]:
+        stored = app.store.events.event(eid)
+        if stored is not None:
+            rows.append([handle(eid), stored.event.kind.replace("_", " "), what(stored.event, _TEXT)])
+    for mid in sorted(plan.reach.memories)[:_SHOWN]:
+        memory = app.store.memories.memory(mid)
+        if memory is not None:
+            rows.append([handle(mid), memory.kind.replace("_", " "), one_line(memory.text, _TEXT)])
+    if rows:
+        table(rows)
+    rest = len(plan.reach.events) + len(plan.reach.memories) - len(rows)
+    if rest > 0:
+        line(f"and {rest:,} more; --json lists all ids")
+    for file in plan.files:
+        line(f"deletes {file}")
+    _tell_rest(plan)
+
+
+def _tell_rest(plan: Forgotten) -> None:
+    for path in plan.backups:
+        talk(f"Out of reach, may still have it: the backup {path}")
+    for name in plan.out_of_reach:
+        talk(f"Out of reach, may still have it: the agent's own file {name}")
+
+
+def _json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
+    return {
+        "forgotten": forgotten,
+        "events": plan.reach.events,
+        "memories": plan.reach.memories,
+        "sessions": plan.reach.sessions,
+        "touched": plan.sessions,
+        "files": plan.files,
+        "backups": plan.backups,
+        "out_of_reach": plan.out_of_reach,
+    }
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Tell where secrets are; change nothing.")
+@yes_option
+@json_option
+def scrub(dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Take secrets out of what is stored already, by the rules of today.
+
+    What was captured before a rule existed is rewritten in place; what was distilled from it is made again.
+    """
+    with opened() as app:
+        found = app.scrub(really=False)
+        nothing = not found.reach and not found.files
+        if not dry_run and not nothing:
+            if not agreed(f"Rewrite {_counts(found.reach)}?", yes):
+                raise click.Abort
+            found = app.scrub(really=True)
+    if as_json:
+        print_json(
+            {
+                "scrubbed": not dry_run and not nothing,
+                "events": found.reach.events,
+                "memories": found.reach.memories,
+                "files": found.files,
+                "backups": found.backups,
+            }
+        )
+        return
+    if nothing:
+        talk("No secret was found.")
+        return
+    done = "Has secrets" if dry_run else "Rewritten"
+    line(f"{done}: {_counts(found.reach)}, {count(len(found.files), 'file')}.")
+    for path in found.backups:
+        talk(f"Out of reach, may still have them: the backup {path}")

@@ -1,0 +1,136 @@
+"""`backstory import`: what agents have kept of their sessions, brought into the memory."""
+
+import getpass
+from pathlib import Path
+
+import click
+
+from backstory import clock
+from backstory.app import App
+from backstory.capture.importing import MIN_MESSAGES, Line, Tag, Tally, Wish
+from backstory.cli.output import count, json_option, line, print_json, progress, talk
+from backstory.cli.scope import folder, opened
+from backstory.model import Project
+
+_STYLES = {Tag.NEW: "green", Tag.GROWN: "cyan", Tag.SKIP: "dim"}
+
+
+@click.command(name="import")
+@click.argument("agents", nargs=-1, metavar="[AGENT]...")
+@click.option("--path", metavar="FILE|DIR", help="Where its history lies; looked through to the bottom.")
+@click.option("--since", metavar="WHEN", help="Only sessions that went on after: YYYY-MM-DD, or 2w, 3d, 12h.")
+@click.option("--session", metavar="ID", default="", help="Only the session that its agent calls so.")
+@click.option(
+    "--min-messages",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=MIN_MESSAGES,
+    show_default=True,
+    help="Leave out sessions with fewer messages, or in which nobody asked or nobody answered.",
+)
+@click.option("--project", metavar="NAME", help="Put it into this project, not where it happened.")
+@click.option("--user", metavar="NAME", help="Who imports it; you by default.")
+@click.option("--again", is_flag=True, help="Read everything again; nothing is stored twice.")
+@click.option("--dry-run", is_flag=True, help="Tell what would be imported; change nothing.")
+@json_option
+def import_(
+    agents: tuple[str, ...],
+    path: str | None,
+    since: str | None,
+    session: str,
+    min_messages: int,
+    project: str | None,
+    user: str | None,
+    again: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Import the history that agents have kept themselves.
+
+    Without AGENT: of all that have one here. It is only read, where it lies. Run it again whenever you like:
+    only what is new is read, also after it was interrupted. What was captured live is not stored twice.
+    """
+    with opened() as app:
+        wish = Wish(
+            since=clock.parse_when(since) if since else 0,
+            session=session,
+            min_messages=min_messages,
+            again=again,
+            project=_project(app, project) if project else None,
+            user=user or me(),
+        )
+        told: list[Line] = []
+
+        def say(each: Line) -> None:
+            told.append(each)
+            if not as_json:
+                _print(each)
+
+        with progress("Importing") as report:
+            place = Path(path).expanduser() if path else None
+            tally = app.import_history(agents, wish, place, dry_run, say, report)
+    if as_json:
+        print_json(_as_json(tally, told, dry_run))
+    else:
+        _sum_up(tally, dry_run)
+    if tally.errors:
+        raise click.exceptions.Exit(4)
+
+
+def _project(app: App, name: str) -> Project:
+    """The project of that name, of that folder, or a new one called so."""
+    if "/" in name or Path(name).is_dir():
+        return app.project_at(folder(name))
+    return app.project_called(name)
+
+
+def me() -> str:
+    """The name of who imports, as this machine knows it; "" if it does not."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container without names
+        return ""
+
+
+def _print(each: Line) -> None:
+    what = f"{count(each.messages, 'message')}, {count(each.events, 'event')}" if not each.why else each.why
+    name = each.session or each.path.name
+    line((f"[{each.tag}]", "red" if each.failed else _STYLES[each.tag]), f" {each.agent} {name}: {what}")
+
+
+def _sum_up(tally: Tally, dry: bool) -> None:
+    for what, number in (("line", tally.corrupt), ("session", tally.errors)):
+        if number:
+            talk(f"{count(number, what)} could not be read and {'was' if number == 1 else 'were'} skipped")
+    if not tally.new and not tally.grown:
+        talk("there is nothing to import" if dry else "nothing was imported: there is nothing new")
+        return
+    found = f"{tally.new:,} new, {tally.grown:,} grown, {tally.skipped:,} skipped"
+    done = "would be imported" if dry else "imported"
+    line(f"{count(tally.events, 'event')} {done}: {found}")
+
+
+def _as_json(tally: Tally, told: list[Line], dry: bool) -> dict[str, object]:
+    sessions = [
+        {
+            "tag": each.tag,
+            "agent": each.agent,
+            "session": each.session,
+            "path": str(each.path),
+            "messages": each.messages,
+            "events": each.events,
+            "why": each.why,
+        }
+        for each in told
+        if each.tag is not Tag.SKIP or each.failed or dry
+    ]
+    return {
+        "new": tally.new,
+        "grown": tally.grown,
+        "skipped": tally.skipped,
+        "events": tally.events,
+        "errors": tally.errors,
+        "corrupt": tally.corrupt,
+        "dry_run": dry,
+        "sessions": sessions,
+    }

@@ -1,0 +1,40 @@
+"""The past of a user who has just installed: what agents kept is imported, and one true thing is shown."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from backstory.agents import Agent
+from backstory.capture.importing import Tally, Wish
+from backstory.cli.import_ import me
+from backstory.cli.output import age, count, line, one_line, progress, talk
+from backstory.cli.rows import handle, memory_json
+from backstory.cli.scope import opened
+from backstory.model import Memory
+
+
+def imported(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:
+    """Import what these agents have kept; gives and shows what came of it."""
+    kept = [a.name for a in agents if a.history is not None and a.history.root().exists()]
+    with opened() as app:
+        tally = Tally()
+        if kept:
+            with progress("Importing what they remember") as report:
+                tally = app.import_history(kept, Wish(user=me()), progress=report)
+        found = app.telling() if tally.new or tally.grown or tally.skipped else None
+    if not as_json:
+        _show(tally, found)
+    numbers = {key: getattr(tally, key) for key in ("new", "grown", "skipped", "events", "errors")}
+    return {"imported": numbers, "telling": memory_json(found) if found else None}
+
+
+def _show(tally: Tally, found: Memory | None) -> None:
+    if tally.new or tally.grown:
+        sessions = count(tally.new + tally.grown, "session")
+        line(f"Imported {count(tally.events, 'event')} of {sessions}.")
+    if tally.errors:
+        talk(f"{count(tally.errors, 'session')} could not be read: `backstory import` tells which")
+    if found is not None:
+        line()
+        line(f"From your own past ({age(found.at)}, {found.agent}):")
+        line((one_line(found.text, 400), "bold"), indent=2)
+        line("Check it: ", (f"backstory show {handle(found.id)}", "cyan"), indent=2)

@@ -1,0 +1,73 @@
+"""The agents' own programs: do their hooks run, and are they newer than what was tested?"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+
+from backstory.agents import AGENTS, Agent
+from backstory.app import App
+from backstory.doctor.check import Check, ok, warn
+from backstory.hook import spool
+
+_SECONDS = 20
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+
+def clients(app: App, connected: Sequence[str]) -> Iterator[Check]:
+    """For each connected agent: whether a person must still let its hooks run, and its version."""
+    ran = _ran(app)
+    for agent in (AGENTS[name] for name in connected):
+        if agent.surface and agent.surface.after and agent.name not in ran:
+            found = f"{agent.title}: hooks are in place, but none was ever seen to run"
+            yield warn("hooks run", found, agent.surface.after)
+        if (check := _version(agent)) is not None:
+            yield check
+
+
+def _ran(app: App) -> set[str]:
+    """The agents of which a hook has ever reached us."""
+    waiting = {entry.name.agent for entry in spool.entries(str(app.home.spool))}
+    if not app.home.database.exists():
+        return waiting
+    return waiting | {agent for _, agent, _, name, _ in app.store.books.counted() if name == "spooled"}
+
+
+def _version(agent: Agent) -> Check | None:
+    """How the program on the PATH compares with the newest that our tests ran."""
+    program = shutil.which(agent.surface.program) if agent.surface else None
+    if program is None or not agent.tested:
+        return None
+    said = _says(program)
+    version = _VERSION.search(said)
+    if version is None:
+        return warn("version", f"{agent.title} does not tell its version", f"run `{program} --version`")
+    if numbers(version[0]) > numbers(agent.tested):
+        return warn(
+            "version",
+            f"{agent.title} {version[0]} is newer than {agent.tested}, the newest that was tested",
+            "what it sends that is unknown is passed over; look whether a newer Backstory is out",
+        )
+    return ok("version", f"{agent.title} {version[0]}; {agent.tested} is the newest that was tested")
+
+
+def _says(program: str) -> str:
+    """What the program prints for its version; it must not talk to us on the way."""
+    try:
+        done = subprocess.run(
+            [program, "--version"],
+            env={**os.environ, "BACKSTORY_GUARD": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return (done.stdout or done.stderr).decode("utf-8", "replace")
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """A version's numbers, to be compared; whatever stands around them does not count."""
+    found = _VERSION.search(version)
+    return tuple(int(number) for number in found[0].split(".")) if found else ()

@@ -1,0 +1,80 @@
+"""A brief that waits for its session's first prompt.
+
+Gemini CLI puts what a SessionStart hook says in front of the first prompt, into the user's own message, and
+leaves out that whole message when the session is resumed. What its BeforeAgent hook says stands behind the
+prompt, and both stay. So its brief is made when the session starts and handed over with the first prompt:
+a file in `briefs/held/`, named after the session. Looking for it is all that later prompts cost.
+"""
+
+import os
+import time
+
+from backstory.hook.identity import read_file
+from backstory.hook.payload import BadPayload, encode, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_KEPT_SECONDS = 86_400  # what nobody came for
+_BYTES = 1024 * 1024
+
+
+def hold(home: str, native: str, text: str, receipt: "dict[str, Any]") -> bool:
+    """Keep a brief and its receipt in place of an older one; False if that cannot be done."""
+    path = _path(home, native)
+    if not path:
+        return False
+    _drop(path)
+    if not text:
+        return True
+    try:
+        folder = os.path.dirname(path)
+        if not os.path.isdir(folder):
+            os.mkdir(folder, 0o700)
+        _sweep(folder)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            view = memoryview(encode({"text": text, "receipt": receipt}).encode())
+            while view:
+                view = view[os.write(fd, view) :]
+        finally:
+            os.close(fd)
+    except OSError:
+        return False
+    return True
+
+
+def take(home: str, native: str) -> "tuple[str, dict[str, Any]]":
+    """The brief that waits for this session and its receipt, once; empty if there is none."""
+    path = _path(home, native)
+    data = read_file(path, _BYTES) if path else b""
+    if not data:
+        return "", {}
+    _drop(path)
+    try:
+        brief = parse(data)
+        return str(brief["text"]), dict(brief["receipt"])
+    except (BadPayload, KeyError, TypeError):  # the disk was full when it was written
+        return "", {}
+
+
+def _drop(path: str) -> None:
+    try:  # noqa: SIM105 - contextlib costs 1 ms
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def _path(home: str, native: str) -> str:
+    """Where a session's brief waits; "" if the session's id is no name for a file."""
+    plain = native.replace("-", "").replace("_", "")
+    return os.path.join(home, "briefs", "held", native) if plain.isascii() and plain.isalnum() else ""
+
+
+def _sweep(folder: str) -> None:
+    oldest = time.time() - _KEPT_SECONDS
+    with os.scandir(folder) as listing:
+        for item in listing:
+            if item.stat(follow_symlinks=False).st_mtime < oldest:
+                os.unlink(item.path)

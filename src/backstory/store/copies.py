@@ -1,0 +1,176 @@
+"""Copies of the database: made while it is in use, looked into without changing them, put in its place.
+
+A copy is named by when and why it was made. What replaces the database is complete and on the disk before it
+gets the database's name, and nobody else may have the database open then: a process that still writes to the
+old file would lose what it writes.
+"""
+
+import contextlib
+import logging
+import os
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from backstory.atomic import make_private_dir
+from backstory.errors import Failed, StoreUnusable
+from backstory.paths import Home
+
+log = logging.getLogger(__name__)
+KEPT = 5
+_COUNTED = ("events", "sessions", "memories", "projects")
+_STAMP = "%Y%m%dT%H%M%SZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a database file holds, as far as it can be read."""
+
+    path: Path
+    bytes: int
+    schema: int = 0
+    events: int = 0
+    sessions: int = 0
+    memories: int = 0
+    projects: int = 0
+    last_event_at: int = 0
+    damage: str = ""
+
+
+def make(connection: sqlite3.Connection, home: Home, why: str) -> Path:
+    """Copy the open database into the backups folder; the oldest copies beyond five are removed."""
+    folder = make_private_dir(home.backups)
+    path = _free_name(folder, why)
+    part = path.with_suffix(".part")  # killed in between, it is no backup
+    os.close(os.open(part, os.O_CREAT | os.O_RDWR | os.O_TRUNC, 0o600))
+    try:
+        with contextlib.closing(sqlite3.connect(part)) as copy:
+            connection.backup(copy)
+        _sync(part)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    log.info("backed up the database to %s", path)
+    for old in listed(home)[:-KEPT]:
+        old.unlink()
+    return path
+
+
+def _free_name(folder: Path, why: str) -> Path:
+    stamp, number = f"{datetime.now(UTC):{_STAMP}}", 0
+    path = folder / f"{stamp}-{why}.db"
+    while path.exists():
+        number += 1
+        path = folder / f"{stamp}-{why}-{number}.db"
+    return path
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def listed(home: Home) -> list[Path]:
+    """All backups of the database, oldest first."""
+    return sorted(home.backups.glob("*.db"))
+
+
+def look(path: Path, whole: bool = True) -> Contents:
+    """What a copy holds; `whole` also checks every page. Changes nothing, not even beside it."""
+    size = path.stat().st_size
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+            return _contents(db, path, size, whole)
+    except sqlite3.Error as error:
+        return Contents(path, size, damage=str(error))
+
+
+def _contents(db: sqlite3.Connection, path: Path, size: int, whole: bool) -> Contents:
+    schema = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if not schema:
+        return Contents(path, size, damage="it is no memory of Backstory's")
+    found = str(db.execute("PRAGMA quick_check(1)").fetchone()[0]) if whole else "ok"
+    counts = {
+        name: int(db.execute(f"SELECT count(*) FROM {name}").fetchone()[0])  # noqa: S608 - names from above
+        for name in _COUNTED
+    }
+    last = int(db.execute("SELECT coalesce(max(at), 0) FROM events").fetchone()[0])
+    return Contents(path, size, schema, **counts, last_event_at=last, damage="" if found == "ok" else found)
+
+
+def look_live(path: Path) -> Contents:
+    """What the database in use holds, its write-ahead log included."""
+    size = path.stat().st_size
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as db:
+            return _contents(db, path, size, whole=False)
+    except sqlite3.Error as error:
+        return Contents(path, size, damage=str(error))
+
+
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[sqlite3.Connection | None]:
+    """Keep everybody else out of the database for the block; None if it is too damaged to be locked.
+
+    Raises `Failed` while another process has it open. Its write-ahead log is folded in before.
+    """
+    connection = sqlite3.connect(path, timeout=2, isolation_level=None)
+    try:
+        try:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA journal_mode = DELETE")
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("COMMIT")  # in this mode the lock is kept until the connection is closed
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error) or "busy" in str(error):
+                raise Failed(
+                    f"{path} is open elsewhere: end the agents and servers that use it, then try again"
+                ) from None
+            yield None
+            return
+        except sqlite3.DatabaseError:
+            yield None
+            return
+        yield connection
+    finally:
+        connection.close()
+
+
+def put_in_place(new: Path, home: Home) -> None:
+    """Give a finished database the name of the one in use; for who is `alone` with that one."""
+    with contextlib.closing(sqlite3.connect(new)) as db:  # nothing may be left in a log beside it
+        db.execute("PRAGMA journal_mode = DELETE")
+    _sync(new)
+    for beside in ("-wal", "-shm", "-journal"):
+        home.database.with_name(home.database.name + beside).unlink(missing_ok=True)
+    new.chmod(0o600)
+    new.replace(home.database)
+    if hasattr(os, "O_DIRECTORY"):
+        _sync(home.root)
+
+
+def set_aside(home: Home, why: str) -> Path:
+    """Copy the database's files as they are, whatever state they are in, into a folder of the backups."""
+    folder = make_private_dir(_free_name(make_private_dir(home.backups), why).with_suffix(""))
+    for source in sorted(home.root.glob(home.database.name + "*")):
+        if source.name.removeprefix(home.database.name) in ("", "-wal", "-shm", "-journal"):
+            _copy(source, folder / source.name)
+    return folder
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Byte by byte as far as it can be read: a bad disk must not stop a rescue."""
+    out = os.open(target, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
+    with source.open("rb") as file, os.fdopen(out, "wb") as copy:
+        try:
+            while block := file.read(1 << 20):
+                copy.write(block)
+        except OSError as error:
+            raise StoreUnusable(f"{source} cannot be read: {error.strerror or error}") from None
+        copy.flush()
+        os.fsync(copy.fileno())

@@ -1,0 +1,129 @@
+"""Everything that is kept, as plain values, out of one database and into another; nothing is lost on the way.
+
+What is derived from these rows (text index, jobs, prepared briefs) is made again where they arrive. Rows are
+known by their ids, so that loading the same export twice changes nothing.
+"""
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from backstory.store.forgetting import Forgetting
+from backstory.store.protocol import Reach
+
+FORMAT = 1
+# In the order in which they refer to each other. The number of a row is local and left out.
+_TABLES = (
+    "projects",
+    "places",
+    "sessions",
+    "turns",
+    "events",
+    "ordinals",
+    "memories",
+    "memory_sources",
+    "injections",
+    "injected",
+    "counters",
+    "tombstones",
+)
+# Which of them belong to a session, and how to find it; the rest goes out whole.
+_OF_SESSION = {
+    "sessions": "id",
+    "turns": "session_id",
+    "events": "session_id",
+    "memories": "session_id",
+    "injections": "session_id",
+}
+_WHOLE_ONLY = ("ordinals", "counters", "tombstones", "memory_sources", "injected", "places")
+
+Row = dict[str, Any]
+
+
+class Dump:
+    """Reads and writes everything of one database as plain rows."""
+
+    def __init__(self, connection: sqlite3.Connection, forgetting: Forgetting) -> None:
+        self._db = connection
+        self._forgetting = forgetting
+
+    def head(self) -> Row:
+        """What the first line of an export says: the ids' key goes along, or nothing would be recognised."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = 'key'").fetchone()
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        return {"backstory": FORMAT, "schema": version, "key": row[0]}
+
+    def rows(self, sessions: Sequence[str] | None = None) -> Iterator[tuple[str, Row]]:
+        """Every row with its table; of some sessions only, if they are named."""
+        for table in _TABLES:
+            if sessions is None:
+                yield from ((table, row) for row in self._read(table))
+            elif table in _OF_SESSION:
+                for sid in sessions:
+                    rows = self._read(table, f"WHERE t.{_OF_SESSION[table]} = ?", (sid,))
+                    yield from ((table, row) for row in rows)
+            elif table not in _WHOLE_ONLY:
+                yield from ((table, row) for row in self._read(table))
+
+    def _read(self, table: str, condition: str = "", values: Sequence[object] = ()) -> Iterator[Row]:
+        names = self._columns(table)
+        order = "t.row" if table == "events" else ", ".join(f"t.{name}" for name in self._keys(table))
+        columns = ", ".join(f"t.{name}" for name in names)
+        join, extra = "", ""
+        if table == "events":
+            join, extra = "LEFT JOIN payloads p ON p.event_row = t.row", ", p.body"
+        found = self._db.execute(
+            f"SELECT {columns}{extra} FROM {table} t {join} {condition} ORDER BY {order}",  # noqa: S608
+            values,
+        )
+        for row in found:
+            value = dict(zip(names, row, strict=False))
+            if table == "events" and row[-1] is not None:
+                value["payload"] = zlib.decompress(row[-1]).decode("utf-8", "replace")
+            yield value
+
+    def _columns(self, table: str) -> list[str]:
+        found = self._db.execute(f"PRAGMA table_info({table})").fetchall()
+        return [name for _, name, *_ in found if name != "row"]
+
+    def _keys(self, table: str) -> list[str]:
+        found = self._db.execute(f"PRAGMA table_info({table})").fetchall()
+        return [name for _, name, _, _, _, key in found if key] or ["rowid"]
+
+    def take_key(self, key: str) -> bool:
+        """Use the key of an export in a database that is still empty; False if it has a past of its own."""
+        if self._db.execute("SELECT 1 FROM events LIMIT 1").fetchone() is not None:
+            return self._db.execute("SELECT value FROM meta WHERE key = 'key'").fetchone() == (key,)
+        self._db.execute("UPDATE meta SET value = ? WHERE key = 'key'", (key,))
+        return True
+
+    def load(self, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, int]:
+        """Write rows that are not there yet; inside a transaction. Gives how many were new, by table."""
+        new: dict[str, int] = {}
+        for table, row in rows:
+            if table not in _TABLES:
+                continue  # of a newer Backstory; counted by the caller
+            names = [name for name in self._columns(table) if name in row]
+            marks = ", ".join("?" * len(names))
+            done = self._db.execute(
+                f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({marks})",  # noqa: S608
+                [row[name] for name in names],
+            )
+            if done.rowcount > 0:
+                new[table] = new.get(table, 0) + 1
+                if table == "events" and isinstance(row.get("payload"), str):
+                    body = zlib.compress(row["payload"].encode("utf-8", "surrogatepass"), 1)
+                    self._db.execute("INSERT INTO payloads VALUES (?, ?)", (done.lastrowid, body))
+        self._bury()
+        return new
+
+    def _bury(self) -> None:
+        """What either side has forgotten stays forgotten."""
+        buried = self._db.execute("SELECT id, what FROM tombstones").fetchall()
+        if buried:
+            kinds = [
+                frozenset(i for i, what in buried if what == kind) for kind in ("event", "memory", "session")
+            ]
+            named = Reach(*kinds)
+            self._forgetting.remove(self._forgetting.with_lineage(named), named, 0)

@@ -1,0 +1,301 @@
+"""Forgetting for good: rows, index, the pages that held them, and tombstones so that nothing comes back.
+
+SQLite leaves deleted text in free pages, FTS5 in its segments until they are merged, and the write-ahead log
+until it is reused. `erase_traces` sees to all three; it rewrites the file, so it runs once, at the end.
+"""
+
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from backstory.store.passages import Passages
+from backstory.store.protocol import Reach
+
+EVENT, MEMORY, SESSION = "event", "memory", "session"
+_BATCH = 500
+# Every place outside the payloads in which words of a session can stand.
+_EVENT_TEXTS = "tool, target, reason, text, native_id, cwd, branch, commit_id, worktree"
+_MEMORY_TEXTS = "text, detail, reason, files"
+# A title is made of a prompt, and again of another when that one is gone.
+_SESSION_TEXTS = "native_id, source, cwd, branch, transcript, end_reason"
+
+
+class Forgetting:
+    """Finds and removes what is to be forgotten in one database."""
+
+    def __init__(self, connection: sqlite3.Connection, passages: Passages) -> None:
+        self._db = connection
+        self._passages = passages
+
+    # --- finding ---------------------------------------------------------------------------------------
+
+    def holding(self, matches: Callable[[str], bool]) -> Reach:
+        """Everything with a text, a payload or a place that matches; reads the whole database."""
+        events = {eid for eid, text in self._event_texts() if matches(text)}
+        memories = {
+            str(row[0])
+            for row in self._db.execute(f"SELECT id, {_MEMORY_TEXTS} FROM memories")  # noqa: S608
+            if any(matches(text) for text in row[1:])
+        }
+        return Reach(frozenset(events), frozenset(memories))
+
+    def _event_texts(self) -> Iterator[tuple[str, str]]:
+        rows = self._db.execute(
+            f"""
+            SELECT e.id, p.body, {_EVENT_TEXTS}
+            FROM events e LEFT JOIN payloads p ON p.event_row = e.row
+            """  # noqa: S608 - columns of this file
+        )
+        for eid, body, *texts in rows:
+            yield from ((eid, text) for text in texts if text)
+            if body is not None:
+                yield eid, zlib.decompress(body).decode("utf-8", "replace")
+
+    def sessions_like(self, matches: Callable[[str], bool]) -> list[str]:
+        """Sessions whose own row (folder, branch, transcript) matches."""
+        rows = self._db.execute(f"SELECT id, {_SESSION_TEXTS} FROM sessions")  # noqa: S608
+        return [row[0] for row in rows if any(matches(text) for text in row[1:])]
+
+    def between(self, since: int, until: int, project_id: str | None) -> frozenset[str]:
+        """Events that happened in [since, until), of one project or of all."""
+        rows = self._db.execute(
+            """
+            SELECT e.id FROM events e JOIN sessions s ON s.id = e.session_id
+            WHERE e.at >= ? AND e.at < ? AND (? IS NULL OR s.project_id = ?)
+            """,
+            (since, until, project_id, project_id),
+        )
+        return frozenset(eid for (eid,) in rows)
+
+    def with_lineage(self, reach: Reach) -> Reach:
+        """The reach and all that hangs on it: sub-agents, events, what memories rest on and are made of."""
+        sessions = set(reach.sessions)
+        for sid in reach.sessions:
+            children = self._db.execute("SELECT id FROM sessions WHERE parent_id = ?", (sid,))
+            sessions.update(child for (child,) in children)
+        events, memories = set(reach.events), set(reach.memories)
+        for sid in sessions:
+            events.update(
+                e for (e,) in self._db.execute("SELECT id FROM events WHERE session_id = ?", (sid,))
+            )
+            memories.update(
+                m for (m,) in self._db.execute("SELECT id FROM memories WHERE session_id = ?", (sid,))
+            )
+        for mid in reach.memories:
+            events.update(
+                e
+                for (e,) in self._db.execute(
+                    "SELECT event_id FROM memory_sources WHERE memory_id = ?", (mid,)
+                )
+            )
+        for eid in events:
+            memories.update(
+                m
+                for (m,) in self._db.execute(
+                    "SELECT memory_id FROM memory_sources WHERE event_id = ?", (eid,)
+                )
+            )
+        return Reach(frozenset(events), frozenset(memories), frozenset(sessions))
+
+    def of_project(self, project_id: str) -> frozenset[str]:
+        """All sessions of a project, sub-agents' too."""
+        rows = self._db.execute("SELECT id FROM sessions WHERE project_id = ?", (project_id,))
+        return frozenset(sid for (sid,) in rows)
+
+    def touched(self, reach: Reach) -> dict[str, str]:
+        """The sessions that lose something, with their projects."""
+        found: dict[str, str] = {}
+        for table, ids in (("events", reach.events), ("memories", reach.memories)):
+            for part in _parts(ids):
+                marks = ",".join("?" * len(part))
+                found.update(
+                    self._db.execute(
+                        f"""
+                        SELECT DISTINCT s.id, s.project_id FROM {table} t
+                        JOIN sessions s ON s.id = t.session_id WHERE t.id IN ({marks})
+                        """,  # noqa: S608 - question marks and constants
+                        part,
+                    ).fetchall()
+                )
+        for sid in reach.sessions:
+            row = self._db.execute("SELECT project_id FROM sessions WHERE id = ?", (sid,)).fetchone()
+            found.update({sid: row[0]} if row else {})
+        return found
+
+    def transcripts(self, sessions: Iterable[str]) -> list[str]:
+        """The agents' own history files of these sessions; they are outside our reach."""
+        found = set()
+        for sid in sessions:
+            row = self._db.execute("SELECT transcript FROM sessions WHERE id = ?", (sid,)).fetchone()
+            found.update([row[0]] if row and row[0] else [])
+        return sorted(found)
+
+    # --- removing --------------------------------------------------------------------------------------
+
+    def remove(self, reach: Reach, named: Reach, at: int) -> None:
+        """Delete the reach, and leave tombstones; inside a transaction.
+
+        A memory gets one only if it was `named`: made again from what is left, another may take its id.
+        """
+        self._db.execute("PRAGMA secure_delete = ON")
+        self._bury(EVENT, reach.events, at)
+        self._bury(MEMORY, named.memories, at)
+        self._bury(SESSION, reach.sessions, at)
+        for mid in reach.memories:
+            self._passages.remove(mid)
+            self._db.execute("DELETE FROM memories WHERE id = ?", (mid,))
+            self._db.execute("DELETE FROM injected WHERE memory_id = ?", (mid,))
+        for eid in reach.events:
+            self._passages.remove(eid)
+            self._db.execute("DELETE FROM memory_sources WHERE event_id = ?", (eid,))
+            self._db.execute("UPDATE turns SET prompt_id = '' WHERE prompt_id = ?", (eid,))
+        for part in _parts(reach.events):
+            marks = ",".join("?" * len(part))
+            self._db.execute(f"DELETE FROM events WHERE id IN ({marks})", part)  # noqa: S608
+        for sid in reach.sessions:
+            self._remove_session(sid)
+        self._db.execute("DELETE FROM places WHERE project_id NOT IN (SELECT project_id FROM sessions)")
+        self._db.execute(
+            """
+            DELETE FROM projects WHERE id NOT IN (SELECT project_id FROM sessions)
+            AND id NOT IN (SELECT project_id FROM memories)
+            """
+        )
+
+    def _remove_session(self, sid: str) -> None:
+        for statement in (
+            "DELETE FROM injected WHERE injection_id IN (SELECT id FROM injections WHERE session_id = ?)",
+            "DELETE FROM injections WHERE session_id = ?",
+            "DELETE FROM transcripts WHERE session_id = ?",
+            "DELETE FROM jobs WHERE subject = ?",
+            "DELETE FROM turns WHERE session_id = ?",
+            "DELETE FROM sessions WHERE id = ?",
+        ):
+            self._db.execute(statement, (sid,))
+
+    def _bury(self, what: str, ids: Iterable[str], at: int) -> None:
+        self._db.executemany(
+            "INSERT OR IGNORE INTO tombstones (id, what, reason, at) VALUES (?, ?, 'forgotten', ?)",
+            [(i, what, at) for i in ids],
+        )
+
+    def retitle(self, sid: str) -> None:
+        """Give a session the title of the first prompt it still has."""
+        self._db.execute(
+            """
+            UPDATE sessions SET title = coalesce((
+                SELECT substr(e.text, 1, 120) FROM events e
+                WHERE e.session_id = sessions.id AND e.kind = 'prompt' AND NOT e.recalled
+                ORDER BY e.at, e.seq LIMIT 1), '')
+            WHERE id = ?
+            """,
+            (sid,),
+        )
+
+    def rewrite(self, clean: Callable[[str], str], clean_json: Callable[[str], str]) -> Reach:
+        """Put every stored text as `clean` gives it; inside a transaction. Gives what was changed."""
+        self._db.execute("PRAGMA secure_delete = ON")
+        events = {
+            row[1]
+            for row in self._db.execute(f"SELECT row, id, {_EVENT_TEXTS} FROM events").fetchall()  # noqa: S608
+            if self._rewrite_row("events", "row", row[0], _EVENT_TEXTS, row[2:], clean)
+        }
+        for row, eid, body in self._db.execute(
+            "SELECT e.row, e.id, p.body FROM events e JOIN payloads p ON p.event_row = e.row"
+        ).fetchall():
+            text = zlib.decompress(body).decode("utf-8", "replace")
+            if (cleaned := clean_json(text)) != text:
+                self._db.execute(
+                    "UPDATE payloads SET body = ? WHERE event_row = ?",
+                    (zlib.compress(cleaned.encode(), 1), row),
+                )
+                events.add(eid)
+        memories = {
+            row[0]
+            for row in self._db.execute(f"SELECT id, {_MEMORY_TEXTS} FROM memories").fetchall()  # noqa: S608
+            if self._rewrite_row("memories", "id", row[0], _MEMORY_TEXTS, row[1:], clean)
+        }
+        sessions = {
+            row[0]
+            for row in self._db.execute("SELECT id, title FROM sessions").fetchall()
+            if self._rewrite_row("sessions", "id", row[0], "title", row[1:], clean)
+        }
+        for owner in events | memories:
+            self._rewrite_passages(owner, clean)
+        return Reach(frozenset(events), frozenset(memories), frozenset(sessions))
+
+    def _rewrite_row(
+        self,
+        table: str,
+        key: str,
+        value: object,
+        columns: str,
+        texts: Sequence[str],
+        clean: Callable[[str], str],
+    ) -> bool:
+        cleaned = [clean(text) if text else text for text in texts]
+        if cleaned == list(texts):
+            return False
+        assignments = ", ".join(f"{name.strip()} = ?" for name in columns.split(","))
+        self._db.execute(f"UPDATE {table} SET {assignments} WHERE {key} = ?", (*cleaned, value))  # noqa: S608
+        return True
+
+    def _rewrite_passages(self, owner: str, clean: Callable[[str], str]) -> None:
+        rows = self._db.execute(
+            "SELECT project_id, session_id, kind, at, text FROM passages WHERE owner = ? ORDER BY part",
+            (owner,),
+        ).fetchall()
+        if rows:
+            project_id, session_id, kind, at, _ = rows[0]
+            text = clean("\n".join(row[4] for row in rows))
+            self._passages.put(owner, project_id, session_id, kind, at, text)
+
+    def erase_traces(self) -> bool:
+        """Rewrite index, file and log so that no deleted byte is left; False while a reader prevents it."""
+        return erase_traces(self._db)
+
+
+def erase_traces(db: sqlite3.Connection) -> bool:
+    """Rewrite index, file and log so that no deleted byte is left; False while a reader prevents it."""
+    db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('optimize')")
+    db.execute("VACUUM")
+    busy, _, _ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
+
+
+def carry_tombstones(current: sqlite3.Connection, restored: Path) -> int:
+    """What was forgotten since a backup was made stays forgotten in it; gives how many ids."""
+    buried = current.execute("SELECT id, what, reason, at FROM tombstones").fetchall()
+    with closing(sqlite3.connect(restored, isolation_level=None)) as db:
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("BEGIN IMMEDIATE")
+        db.executemany("INSERT OR IGNORE INTO tombstones (id, what, reason, at) VALUES (?, ?, ?, ?)", buried)
+        forgetting = Forgetting(db, Passages(db))
+        by_kind = {
+            kind: frozenset(row[0] for row in buried if row[1] == kind) for kind in (EVENT, MEMORY, SESSION)
+        }
+        named = Reach(by_kind[EVENT], by_kind[MEMORY], by_kind[SESSION])
+        reach = forgetting.with_lineage(named)
+        lost = forgetting.touched(reach)
+        forgetting.remove(reach, named, 0)
+        for sid in set(lost) - reach.sessions:
+            forgetting.retitle(sid)
+        db.executemany(
+            """
+            INSERT INTO jobs (kind, subject, state, asked_at) VALUES ('distil', ?, 'waiting', 0)
+            ON CONFLICT (kind, subject) DO UPDATE SET state = 'waiting', attempts = 0, not_before = 0
+            """,
+            [(sid,) for sid in set(lost) - reach.sessions],
+        )
+        db.execute("COMMIT")
+        if reach:
+            erase_traces(db)
+    return len(buried)
+
+
+def _parts(ids: Iterable[str]) -> Iterator[Sequence[str]]:
+    every = sorted(ids)
+    for start in range(0, len(every), _BATCH):
+        yield every[start : start + _BATCH]

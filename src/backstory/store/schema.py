@@ -1,0 +1,90 @@
+"""Migrations: numbered files, forward only, one transaction each, a copy of the database before the first.
+
+A database of a newer Backstory is refused and not touched.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from backstory.errors import NewerSchema, StoreUnusable
+from backstory.paths import Home
+from backstory.store import copies
+
+Migration = tuple[int, str]
+
+
+def migrations() -> list[Migration]:
+    """All migrations, numbered from 1 without gaps, with their SQL."""
+    found = sorted(
+        (int(entry.name.split("_", 1)[0]), entry.read_text("utf-8"))
+        for entry in files("backstory.store").joinpath("migrations").iterdir()
+        if entry.name.endswith(".sql")
+    )
+    if [number for number, _ in found] != list(range(1, len(found) + 1)):
+        raise StoreUnusable("the migrations of this installation are incomplete: reinstall Backstory")
+    return found
+
+
+def version(connection: sqlite3.Connection) -> int:
+    """The number of the last migration that was applied."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def known_to(connection: sqlite3.Connection, path: Path) -> list[Migration]:
+    """The migrations, if none is missing; asked before anything is set, so that a refusal changes nothing."""
+    known = migrations()
+    if (found := version(connection)) > len(known):
+        raise NewerSchema(
+            f"{path} has schema {found}, this Backstory knows {len(known)}: "
+            "upgrade Backstory (nothing was changed)"
+        )
+    return known
+
+
+def migrate(connection: sqlite3.Connection, home: Home, known: Sequence[Migration]) -> None:
+    """Bring a home's database up to date; one that holds something is copied to the backups before."""
+    before = version(connection)
+    if before == len(known):
+        return
+    if before:
+        copies.make(connection, home, f"schema-{before}")
+    apply(connection, known[before:])
+
+
+def apply(connection: sqlite3.Connection, wanted: Sequence[Migration]) -> None:
+    """Apply migrations that are not applied yet, each as a whole or not at all."""
+    for number, script in wanted:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # another process may have migrated while this one waited for the lock
+            if version(connection) >= number:
+                connection.execute("ROLLBACK")
+                continue
+            for statement in _statements(script):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+
+
+def upgrade_file(path: Path) -> None:
+    """Bring a database that nobody uses, such as a copy of a backup, up to date in place."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        apply(connection, migrations()[version(connection) :])
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+    if statement.strip():
+        raise StoreUnusable("a migration ends in an incomplete statement: reinstall Backstory")

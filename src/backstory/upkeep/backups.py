@@ -1,0 +1,88 @@
+"""Copies of the database, and going back to one.
+
+Going back never loses what is there now (it is copied first), and never brings back what was forgotten since:
+tombstones of the database in use are carried into the one that replaces it.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from backstory.errors import Failed, NewerSchema, SourceMissing, UsageError
+from backstory.paths import Home
+from backstory.store import Store, copies, schema
+from backstory.store.copies import Contents
+from backstory.store.forgetting import carry_tombstones
+
+LATEST = "latest"
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """Which copy the database was replaced by, what it replaced, and where that is kept."""
+
+    backup: Contents
+    before: Contents | None
+    kept: Path | None
+
+
+def listing(home: Home) -> list[Contents]:
+    """All backups with what they hold, newest first."""
+    return [copies.look(path, whole=False) for path in reversed(copies.listed(home))]
+
+
+def make(home: Home, store: Store) -> Contents:
+    """Copy the database, while it is in use, into the backups; the copy is checked."""
+    made = copies.look(store.copy_to_backups(home, "by-hand"))
+    if made.damage:
+        raise Failed(f"the copy {made.path} is damaged ({made.damage}): run `backstory doctor`")
+    return made
+
+
+def named(home: Home, name: str) -> Contents:
+    """The backup that a name, its beginning, a path or "latest" stands for; checked page by page."""
+    path = Path(name)
+    if not (path.is_absolute() and path.is_file()):
+        found = [p for p in copies.listed(home) if p.name.startswith(name) or name == LATEST]
+        if not found:
+            raise SourceMissing(f"no backup is called {name!r}: `backstory backup --list` lists them")
+        if len(found) > 1 and name != LATEST:
+            raise UsageError(f"{name!r} stands for several backups: {', '.join(p.name for p in found)}")
+        path = found[-1]
+    contents = copies.look(path)
+    if contents.damage:
+        raise Failed(f"the backup {path} is damaged ({contents.damage}): name another one")
+    if contents.schema > len(schema.migrations()):
+        raise NewerSchema(
+            f"the backup {path} has schema {contents.schema}, this Backstory knows "
+            f"{len(schema.migrations())}: upgrade Backstory (nothing was changed)"
+        )
+    return contents
+
+
+def current(home: Home) -> Contents | None:
+    """What the database in use holds."""
+    return copies.look_live(home.database) if home.database.exists() else None
+
+
+def restore(home: Home, backup: Contents) -> Restored:
+    """Replace the database by a backup; for who holds the worker's lock."""
+    before = current(home)
+    new = home.root / "restoring.db"
+    shutil.copyfile(backup.path, new)  # before anything is rotated away
+    new.chmod(0o600)
+    try:
+        schema.upgrade_file(new)
+        if before is None:
+            copies.put_in_place(new, home)
+            return Restored(backup, None, None)
+        with copies.alone(home.database) as connection:
+            if connection is None:
+                kept = copies.set_aside(home, "damaged")
+            else:
+                kept = copies.make(connection, home, "before-restore")
+                carry_tombstones(connection, new)
+            copies.put_in_place(new, home)
+        return Restored(backup, before, kept)
+    finally:
+        new.unlink(missing_ok=True)

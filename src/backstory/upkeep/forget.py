@@ -1,0 +1,144 @@
+"""Forgetting, complete: what is meant, what hangs on it, where its words also lie, and what is out of reach.
+
+By id or by text, it follows the lineage both ways: forgetting a memory forgets the events it rests on, and
+forgetting an event forgets the memories made of it; what is left of their sessions is distilled again.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from backstory import clock
+from backstory.errors import UsageError
+from backstory.hook import spool
+from backstory.paths import Home
+from backstory.store import Store, copies
+from backstory.store.protocol import Reach
+
+# What Backstory itself needs to run; no words of a session are in there.
+_OURS = ("hook", "backups")
+_SHORTEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be forgotten: any of these, together."""
+
+    ids: tuple[str, ...] = ()
+    project_id: str | None = None
+    text: str = ""
+    pattern: str = ""
+    since: int | None = None
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What forgetting touches. `out_of_reach` is what still has it: backups, the agents' own files."""
+
+    named: Reach
+    reach: Reach
+    sessions: dict[str, str]
+    files: tuple[Path, ...]
+    backups: tuple[Path, ...]
+    out_of_reach: tuple[str, ...]
+
+
+def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
+    """Everything that forgetting would touch; changes nothing."""
+    matches = _matcher(wanted)
+    named = _named(store, wanted, matches)
+    reach = store.forgetting.with_lineage(named)
+    touched = store.forgetting.touched(reach)
+    natives = [s.native_id for sid in reach.sessions if (s := store.events.session(sid)) is not None]
+    in_file = matches or (_containing(natives) if natives else None)
+    files = tuple(_files(home, in_file)) if in_file else ()
+    outside = tuple(path for path in store.forgetting.transcripts(touched) if Path(path).exists())
+    return Forgotten(named, reach, touched, files, tuple(copies.listed(home)), outside)
+
+
+def carry_out(home: Home, store: Store, what: Forgotten) -> bool:
+    """Forget it; for who holds the worker's lock. False if a reader keeps deleted bytes alive for now."""
+    now = clock.now_ms()
+    with store.transaction():
+        store.forgetting.remove(what.reach, what.named, now)
+        for sid, project_id in what.sessions.items():
+            if sid not in what.reach.sessions:
+                store.forgetting.retitle(sid)
+                store.jobs.ask("distil", sid, now)
+                store.jobs.ask("brief", sid, now)
+            if store.events.project(project_id) is not None:
+                store.jobs.ask("brief", project_id, now)
+    for file in what.files:
+        file.unlink(missing_ok=True)
+    _drop_prepared(home, store, what)
+    return store.forgetting.erase_traces()
+
+
+def _drop_prepared(home: Home, store: Store, what: Forgotten) -> None:
+    """Prepared briefs are made again from what is left, in a moment; until then there are none."""
+    for sid, project_id in what.sessions.items():
+        (home.briefs / "sessions" / f"{sid}.json").unlink(missing_ok=True)
+        (home.briefs / f"{project_id}.json").unlink(missing_ok=True)
+
+
+def _named(store: Store, wanted: Wanted, matches: Callable[[str], bool] | None) -> Reach:
+    events: set[str] = set()
+    memories: set[str] = set()
+    sessions: set[str] = set()
+    for full in wanted.ids:
+        {"e": events, "m": memories, "s": sessions}[full[0]].add(full)
+    if matches is not None:
+        found = store.forgetting.holding(matches)
+        events |= found.events
+        memories |= found.memories
+        sessions |= set(store.forgetting.sessions_like(matches)) if wanted.project_id is None else set()
+    ranged = wanted.since is not None or wanted.until is not None
+    if ranged:
+        span = store.forgetting.between(wanted.since or 0, wanted.until or 2**62, wanted.project_id)
+        events = events & span if matches is not None else events | span
+    elif wanted.project_id is not None and matches is None:
+        sessions |= store.forgetting.of_project(wanted.project_id)
+    return Reach(frozenset(events), frozenset(memories), frozenset(sessions))
+
+
+def _matcher(wanted: Wanted) -> Callable[[str], bool] | None:
+    if wanted.pattern:
+        try:
+            return re.compile(wanted.pattern).search  # type: ignore[return-value]
+        except re.error as error:
+            raise UsageError(f"the pattern {wanted.pattern!r} is no regular expression: {error}") from None
+    if wanted.text:
+        if len(wanted.text.strip()) < _SHORTEST:
+            raise UsageError(f"{wanted.text!r} is too short: it would match nearly everything")
+        return _containing([wanted.text])
+    return None
+
+
+def _containing(words: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a text holds one of the words, in any case, also as JSON writes it."""
+    needles = set()
+    for word in words:
+        for form in (word, json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1]):
+            needles.add(form.casefold())
+
+    def matches(text: str) -> bool:
+        low = text.casefold()
+        return any(needle in low for needle in needles)
+
+    return matches
+
+
+def _files(home: Home, matches: Callable[[str], bool]) -> Iterator[Path]:
+    """Files of the home that have the words: spool, quarantine, logs, prepared briefs."""
+    database = home.database.name
+    for path in sorted(home.root.rglob("*")):
+        inside = path.relative_to(home.root)
+        if inside.parts[0] in _OURS or inside.parts[0].startswith(database) or not path.is_file():
+            continue
+        if path.is_symlink() or path in (home.settings, home.worker_lock):
+            continue
+        if matches(path.read_bytes().rstrip(spool.TRAILER).decode("utf-8", "replace")):
+            yield path

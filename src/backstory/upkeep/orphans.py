@@ -1,0 +1,51 @@
+"""Sessions that nobody ended (the agent was killed, the machine went down) get an end, and their summary.
+
+The end is an event like any other, at the time of the last thing that happened; a session that is resumed
+after all is alive again.
+"""
+
+from collections.abc import Sequence
+
+from backstory import clock
+from backstory.model import Event, Kind, Outcome, Session, Where
+from backstory.store import Store
+from backstory.store.protocol import Arrival
+
+ORIGIN = "upkeep"
+REASON = "orphaned"
+HOUR_MS = 3_600_000
+
+
+def find(store: Store, max_age_hours: float) -> list[Session]:
+    """Sessions without an end in which nothing has happened for so long."""
+    return store.events.silent_since(clock.now_ms() - int(max_age_hours * HOUR_MS))
+
+
+def end(store: Store, sessions: Sequence[Session]) -> None:
+    """Give them an end, and ask for their summaries; inside a transaction."""
+    now = clock.now_ms()
+    for session in sessions:
+        project = store.events.project(session.project_id)
+        assert project is not None
+        ended = _end_of(session)
+        store.events.add([Arrival(ended, project, store.events.key(ended))])
+        store.jobs.ask("distil", session.id, now)
+
+
+def _end_of(session: Session) -> Event:
+    native, _, subagent = (
+        session.native_id.partition("/") if session.parent_id else (session.native_id, "", "")
+    )
+    return Event(
+        session.agent,
+        native,
+        Kind.SESSION_ENDED if not subagent else Kind.SUBAGENT_ENDED,
+        session.last_at,
+        outcome=Outcome.FAILED,
+        reason=REASON,
+        native_id=f"{REASON}-{session.last_at}",
+        subagent=subagent,
+        subagent_type=session.subagent_type,
+        where=Where(session.cwd, session.branch),
+        origin=ORIGIN,
+    )

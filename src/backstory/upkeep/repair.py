@@ -1,0 +1,52 @@
+"""A new database from what a damaged one still gives.
+
+The damaged one is never worked on: its files are copied first, a new database is built beside it from the
+copy, checked, and only then takes its place. The copies stay in the backups. What lay on a broken page is
+read again from the agents' own transcripts, as far as they still have it.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from backstory.errors import Failed
+from backstory.paths import Home
+from backstory.store import copies, salvage
+from backstory.store.copies import Contents
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What was rescued of each table (rows found, rows lost, as far as known), and where the old one is."""
+
+    rescued: dict[str, salvage.Rescued]
+    now: Contents
+    kept: Path
+
+
+def repair(home: Home) -> Repaired:
+    """Build, check and swap in a new database; for who holds the worker's lock."""
+    folder = copies.set_aside(home, "damaged")
+    new = home.root / "repairing.db"
+    try:
+        with copies.alone(home.database):
+            pass
+    except Failed:
+        shutil.rmtree(folder)
+        raise
+    try:
+        new.unlink(missing_ok=True)
+        rescued = salvage.rebuild(folder / home.database.name, new, fallback=copies.listed(home))
+        made = copies.look(new)
+        if made.damage or made.schema == 0:
+            raise Failed(f"the new database is not whole ({made.damage}): the old one was left as it is")
+        if not any(table.rows for table in rescued.values()):
+            raise Failed(
+                f"nothing can be read of {home.database}: go back to a backup with `backstory restore`; "
+                f"a copy of it is in {folder}"
+            )
+        with copies.alone(home.database):
+            copies.put_in_place(new, home)
+        return Repaired(rescued, made, folder)
+    finally:
+        new.unlink(missing_ok=True)

@@ -1,0 +1,67 @@
+"""Taking secrets out of what is stored already, by the rules of today.
+
+What was captured before a rule existed is rewritten in place; what was distilled from it is distilled again.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from backstory import clock
+from backstory.atomic import write_atomic
+from backstory.capture.privacy import Privacy
+from backstory.paths import Home
+from backstory.settings import Settings
+from backstory.store import Store, copies
+from backstory.store.protocol import Reach
+
+
+@dataclass(frozen=True, slots=True)
+class Scrubbed:
+    """What had secrets in it, and which backups may still have them."""
+
+    reach: Reach
+    files: tuple[Path, ...]
+    backups: tuple[Path, ...]
+
+
+def scrub(home: Home, store: Store, settings: Settings, really: bool) -> Scrubbed:
+    """Rewrite what has secrets in it, or only tell what has; for who holds the worker's lock."""
+    privacy = Privacy(settings)
+    found: list[Reach] = []
+    try:
+        with store.transaction():
+            reach = store.forgetting.rewrite(
+                privacy.text, lambda body: privacy.line(body.encode()).decode().rstrip("\n")
+            )
+            found.append(reach)
+            for sid, project_id in store.forgetting.touched(reach).items():
+                for kind, subject in (("distil", sid), ("brief", sid), ("brief", project_id)):
+                    store.jobs.ask(kind, subject, clock.now_ms())
+            if not really:
+                raise _OnlyLooked
+    except _OnlyLooked:
+        pass
+    files = tuple(_rewritten(home, privacy, really))
+    if really and found[0]:
+        store.forgetting.erase_traces()
+    return Scrubbed(found[0], files, tuple(copies.listed(home)))
+
+
+class _OnlyLooked(Exception):
+    """Takes back what a dry run has written."""
+
+
+def _rewritten(home: Home, privacy: Privacy, really: bool) -> list[Path]:
+    """Logs, prepared briefs and quarantined files that had a secret in them."""
+    changed = []
+    for folder in (home.logs, home.briefs, home.quarantine):
+        for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+            if not path.is_file() or path.is_symlink():
+                continue
+            data = path.read_bytes()
+            clean = privacy.raw(data)
+            if clean != data:
+                changed.append(path)
+                if really:
+                    write_atomic(path, clean)
+    return changed

@@ -1,0 +1,1 @@
+"""opencode, the real one, with our plugin in it."""

@@ -1,0 +1,1 @@
+"""pi, the real one, with our extension in it."""

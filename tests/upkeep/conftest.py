@@ -1,0 +1,27 @@
+"""A house whose memory can be kept in order, and the app that does it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from backstory.app import App
+from tests.story import House, Story
+
+
+@pytest.fixture
+def app(house: House) -> Iterator[App]:
+    with App(house.home) as opened:
+        yield opened
+
+
+def lived(house: House, words: str = "blue whale") -> Story:
+    """A session that fails, mends and decides, with these words in every step."""
+    story = house.session()
+    story.starts().prompts(
+        f"Let us use postgres instead of mysql for the {words} table, because it has ranges"
+    )
+    story.runs(f"pytest -k '{words}'", fails=f"AssertionError: {words} is missing")
+    story.edits("auth.py", new=f"x = '{words}'").runs(f"pytest -k '{words}'", "1 passed")
+    story.stops(f"The {words} table is there. Next: index the {words} table.").ends()
+    house.works()
+    return story

@@ -1,0 +1,166 @@
+"""Copies of the database, and going back to one."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+
+from backstory.app import App
+from backstory.errors import Failed, NewerSchema, SourceMissing
+from backstory.store import copies
+from tests.story import House
+
+from .conftest import lived
+
+
+def test_a_backup_holds_what_the_database_held_and_is_its_owners_alone(house: House, app: App) -> None:
+    lived(house)
+    made = app.back_up()
+    live = app.status()
+    assert (made.events, made.memories, made.damage) == (live.events, live.memories, "")
+    assert made.path.stat().st_mode & 0o077 == 0
+
+
+def test_without_a_database_there_is_nothing_to_back_up(app: App) -> None:
+    with pytest.raises(SourceMissing, match="nothing to back up"):
+        app.back_up()
+    assert not app.home.root.exists() or not app.home.backups.exists()
+
+
+def test_two_backups_in_one_second_are_two(house: House, app: App) -> None:
+    lived(house)
+    assert app.back_up().path != app.back_up().path
+
+
+def test_a_restore_brings_back_what_was_and_keeps_what_is(house: House, app: App) -> None:
+    first = lived(house)
+    app.back_up()
+    second = lived(house, "red panda")
+    house.close()
+    done = app.restore("latest", really=True)
+    assert house.events(first)
+    assert not house.store.events.session(second.id)
+    assert "whale" in house.brief().text
+    assert "panda" not in house.brief().text
+    assert done.kept is not None
+    kept = copies.look(done.kept)
+    assert (kept.damage, kept.sessions) == ("", 2)
+
+
+def test_a_dry_run_tells_both_sides_and_changes_nothing(house: House, app: App) -> None:
+    lived(house)
+    app.back_up()
+    lived(house, "red panda")
+    before = house.home.database.read_bytes()
+    plan = app.restore("latest", really=False)
+    assert plan.before is not None
+    assert (plan.backup.sessions, plan.before.sessions) == (1, 2)
+    assert house.home.database.read_bytes() == before
+
+
+def test_the_backup_that_is_restored_survives_the_copy_that_is_made_first(house: House, app: App) -> None:
+    lived(house)
+    oldest = app.back_up().path
+    while len(copies.listed(app.home)) < copies.KEPT:
+        app.back_up()
+    house.close()
+    assert app.restore(oldest.name, really=True).backup.events > 0
+    assert app.status().events > 0
+
+
+def test_a_damaged_backup_is_refused_and_the_database_stays(house: House, app: App) -> None:
+    lived(house)
+    path = app.back_up().path
+    data = bytearray(path.read_bytes())
+    data[4096 * 3 : 4096 * 6] = b"\xff" * 4096 * 3
+    path.write_bytes(data)
+    before = house.home.database.read_bytes()
+    with pytest.raises(Failed, match="damaged"):
+        app.restore("latest", really=True)
+    assert house.home.database.read_bytes() == before
+
+
+def test_a_backup_of_a_newer_backstory_is_refused(house: House, app: App) -> None:
+    lived(house)
+    path = app.back_up().path
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 99")
+    with pytest.raises(NewerSchema, match="upgrade Backstory"):
+        app.restore("latest", really=True)
+
+
+def test_an_unknown_backup_is_named(app: App) -> None:
+    with pytest.raises(SourceMissing, match="--list"):
+        app.restore("20200101", really=True)
+
+
+def test_a_restore_refuses_while_another_process_has_the_database_open(house: House, app: App) -> None:
+    lived(house)
+    app.back_up()
+    house.close()
+    code = (
+        "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT count(*) FROM events').fetchone()\n"
+        "print('open', flush=True); sys.stdin.read()"
+    )
+    reader = subprocess.Popen(
+        [sys.executable, "-c", code, str(house.home.database)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == b"open\n"
+        with pytest.raises(Failed, match="open elsewhere"):
+            app.restore("latest", really=True)
+    finally:
+        reader.communicate()
+    assert app.status().events > 0
+
+
+def test_a_log_left_behind_never_gets_into_the_restored_database(house: House, app: App) -> None:
+    """A stale write-ahead log would be replayed over the new file."""
+    lived(house)
+    app.back_up()
+    lived(house, "red panda")
+    app.close()
+    house.close()
+    wal = house.home.database.with_name("backstory.db-wal")
+    with closing(sqlite3.connect(house.home.database)) as crashed:
+        crashed.execute("CREATE TABLE junk (x)")
+        assert wal.stat().st_size > 0
+        left = wal.read_bytes()
+    wal.write_bytes(left)
+    app.restore("latest", really=True)
+    with closing(sqlite3.connect(house.home.database)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert db.execute("SELECT 1 FROM sqlite_master WHERE name = 'junk'").fetchone() is None
+
+
+def test_a_database_beyond_opening_is_set_aside_whole(house: House, app: App) -> None:
+    lived(house)
+    app.back_up()
+    app.close()
+    house.close()
+    house.home.database.write_bytes(b"not a database" * 1000)
+    done = app.restore("latest", really=True)
+    assert done.kept is not None
+    assert (done.kept / "backstory.db").read_bytes() == b"not a database" * 1000
+    assert app.status().events > 0
+
+
+def test_what_was_forgotten_since_stays_forgotten(house: House, app: App) -> None:
+    lived(house)
+    lived(house, "red panda")
+    app.back_up()
+    house.close()
+    app.forget(app.wanted([], text="red panda"), really=True)
+    app.restore("latest", really=True)
+    assert app.status().events > 0
+    backups = {str(path) for path in house.home.backups.rglob("*")}
+    assert not [
+        place
+        for place in house.found_in_home("red panda")
+        if os.path.join(house.home.root, place) not in backups
+    ]
+    assert "whale" in house.brief().text

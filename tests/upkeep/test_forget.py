@@ -1,0 +1,174 @@
+"""Forgetting is complete, and stays."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from backstory.app import App
+from backstory.errors import UsageError
+from backstory.model import Draft, MemoryKind, Tier
+from tests.story import House
+
+from .conftest import lived
+
+
+def everywhere(house: House, words: str) -> list[str]:
+    """Files of the home that have the words, apart from backups; in any case, also compressed in the database."""
+    found = [place for place in house.found_in_home(words) if not place.startswith("backups/")]
+    return [place for place in found if place]
+
+
+@pytest.mark.parametrize("words", ["blue whale", 'say "cheese" \\ now', "Grüße 世界"])
+def test_after_forgetting_a_text_no_byte_of_it_is_left(house: House, app: App, words: str) -> None:
+    lived(house, words)
+    kept = lived(house, "red panda")
+    house.close()
+    done = app.forget(app.wanted([], text=words), really=True)
+    assert done.reach.events
+    assert done.reach.memories
+    app.close()
+    assert everywhere(house, words) == []
+    assert "panda" in house.brief().text
+    assert house.events(kept)
+    with closing(sqlite3.connect(house.home.database)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('integrity-check')")
+
+
+def test_a_dry_run_lists_what_would_go_and_changes_nothing(house: House, app: App) -> None:
+    story = lived(house)
+    before = app.status()
+    plan = app.forget(app.wanted([], text="blue whale"), really=False)
+    assert {stored.id for stored in house.stored(story) if "whale" in stored.event.text} <= plan.reach.events
+    assert plan.sessions == {story.id: house.row(story).project_id}
+    assert app.status() == before
+
+
+def test_forgetting_a_session_takes_its_sub_agents_and_nothing_else(house: House, app: App) -> None:
+    story = house.session()
+    story.starts().prompts("Look at the blue whale")
+    story.delegates().runs("cat whale.txt", "the whale is blue").ends()
+    story.stops("It is blue.").ends()
+    house.works()
+    other = lived(house, "red panda")
+    house.close()
+    done = app.forget(app.wanted([story.id]), really=True)
+    assert story.id in done.reach.sessions
+    app.close()
+    assert everywhere(house, "whale") == []
+    assert house.events(other)
+
+
+def test_forgetting_a_memory_takes_the_events_that_it_rests_on(house: House, app: App) -> None:
+    story = lived(house)
+    [decision] = [m for m in house.store.memories.of_session(story.id) if m.kind is MemoryKind.DECISION]
+    app.forget(app.wanted([decision.id]), really=True)
+    left = {stored.id for stored in house.stored(story)}
+    assert not left & set(decision.sources)
+    assert left
+    house.rebuilds()
+    assert house.store.memories.memory(decision.id) is None
+
+
+def test_no_hook_and_no_transcript_brings_it_back(
+    house: House, app: App, project: Path, tmp_path: Path
+) -> None:
+    story = house.told()
+    story.starts().prompts("The blue whale", prompt_id="p1").runs("ls", "blue whale", tool_use_id="t1")
+    story.stops("There is a blue whale.").ends()
+    house.works()
+    spooled = [(event, json.dumps(payload)) for event, payload in story_payloads(story)]
+    app.forget(app.wanted([], text="blue whale"), really=True)
+    for event, data in spooled:
+        house.leaves(data.encode(), event)
+    with Path(house.row(story).transcript).open("a") as transcript:
+        transcript.write("\n")
+    story.stops()
+    house.works()
+    app.close()
+    assert everywhere(house, "blue whale") == []
+
+
+def story_payloads(story: object) -> list[tuple[str, dict[str, object]]]:
+    """What the hooks of the story above would send if they were run once more."""
+    payload = story.payload  # type: ignore[attr-defined]
+    return [
+        ("UserPromptSubmit", payload("UserPromptSubmit", prompt="The blue whale", prompt_id="p1")),
+        (
+            "PostToolUse",
+            payload(
+                "PostToolUse",
+                tool_name="Bash",
+                tool_input={"command": "ls"},
+                tool_response={"stdout": "blue whale"},
+                tool_use_id="t1",
+            ),
+        ),
+    ]
+
+
+def test_a_job_that_was_under_way_does_not_resurrect_it(house: House, app: App) -> None:
+    """Forget racing an in-flight job: the drafts were made before, and come after."""
+    story = lived(house)
+    row = house.row(story)
+    sources = tuple(stored.id for stored in house.stored(story) if "whale" in stored.event.text)
+    draft = Draft(MemoryKind.LESSON, "whale", "the blue whale is missing", row.last_at, sources)
+    app.forget(app.wanted([], text="blue whale"), really=True)
+    with app.store.transaction():
+        app.store.memories.replace(row, [draft], Tier.MODEL, "late")
+        app.store.memories.add(row, draft, Tier.MODEL, "late")
+    app.close()
+    assert everywhere(house, "blue whale") == []
+
+
+def test_what_waits_in_the_spool_and_in_quarantine_goes_too(house: House, app: App) -> None:
+    lived(house, "red panda")
+    house.leaves(b'{"session_id": "x", "prompt": "the blue whale', "UserPromptSubmit")
+    house.works()
+    assert everywhere(house, "blue whale")
+    house.session().starts().prompts("the blue whale once more")
+    app.forget(app.wanted([], text="blue whale"), really=True)
+    app.close()
+    assert everywhere(house, "blue whale") == []
+
+
+def test_a_time_range_and_a_pattern_forget_what_they_name(house: House, app: App) -> None:
+    story = lived(house, "ticket ABC-123")
+    app.forget(app.wanted([], pattern=r"[A-Z]{3}-\d{3}"), really=True)
+    assert not [e for e in house.events(story) if "ABC-123" in e.text + e.target]
+    app.forget(app.wanted([], since=0), really=True)
+    assert app.status().events == 0
+
+
+def test_a_project_is_forgotten_but_may_go_on(house: House, app: App) -> None:
+    story = lived(house)
+    app.forget(app.wanted([], project_id=house.row(story).project_id), really=True)
+    assert app.status().projects == 0
+    again = lived(house, "red panda")
+    assert house.events(again)
+    assert "panda" in house.brief().text
+
+
+def test_backups_and_the_agents_own_files_are_named_as_out_of_reach(house: House, app: App) -> None:
+    story = house.told()
+    story.starts().prompts("The blue whale").stops("Yes, a blue whale.")
+    house.works()
+    backup = app.back_up().path
+    plan = app.forget(app.wanted([story.id]), really=True)
+    assert plan.backups == (backup,)
+    assert plan.out_of_reach == (story.transcript and str(story.transcript),)
+
+
+@pytest.mark.parametrize("words", ["", "a", "  b "])
+def test_a_text_that_would_match_everything_is_refused(app: App, words: str) -> None:
+    if words.strip():
+        with pytest.raises(UsageError, match="too short"):
+            app.forget(app.wanted([], text=words), really=False)
+
+
+def test_a_broken_pattern_is_explained(app: App) -> None:
+    with pytest.raises(UsageError, match="no regular expression"):
+        app.forget(app.wanted([], pattern="("), really=False)

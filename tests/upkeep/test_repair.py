@@ -1,0 +1,123 @@
+"""A damaged database is never worked on; a new one takes its place."""
+
+import subprocess
+import sys
+
+import pytest
+
+from backstory.app import App
+from backstory.errors import Failed
+from backstory.store import copies
+from tests.story import House
+
+from .conftest import lived
+
+PAGE = 4096
+
+
+def damage(house: House, needle: bytes, bytes_: bytes = b"\xff" * PAGE) -> None:
+    """Overwrite the pages that hold some words."""
+    path = house.home.database
+    data = bytearray(path.read_bytes())
+    at = data.find(needle)
+    hit = 0
+    while at >= 0:
+        page = at // PAGE * PAGE
+        data[page : page + PAGE] = bytes_
+        hit += 1
+        at = data.find(needle, page + PAGE)
+    assert hit
+    path.write_bytes(data)
+
+
+def words_of(house: House) -> set[str]:
+    """What was said by either side; starts and ends of sessions are in no transcript."""
+    return {
+        s.event.text for s in house.store.events.latest(None, 0, 10_000) if s.event.kind in ("prompt", "said")
+    }
+
+
+def folded(house: House, app: App) -> None:
+    house.store.checkpoint()
+    house.close()
+    app.close()
+
+
+def test_mp_28_a_broken_page_costs_what_was_on_it_and_transcripts_give_that_back(
+    house: House, app: App
+) -> None:
+    """MP-28: built beside, swapped in, the old files kept."""
+    for number in range(40):
+        story = house.told()
+        story.starts().prompts(f"Question {number}" + "?" * 120 + f" animal-{number:03}" * 60)
+        story.stops(f"Answer {number}.").ends()
+    house.works()
+    said = words_of(house)
+    folded(house, app)
+    before = house.home.database.read_bytes()
+    damage(house, b"animal-020")
+    broken = house.home.database.read_bytes()
+    assert broken != before
+    assert copies.look(house.home.database).damage
+    done = app.repair()
+    assert copies.look(house.home.database).damage == ""
+    assert (done.kept / "backstory.db").read_bytes() == broken
+    assert done.rescued["events"].unreadable > 0
+    assert words_of(house) == said
+    assert app.search("animal-020", None).hits
+    assert "Answer 39" in house.brief().text
+
+
+def test_a_whole_database_stays_the_same_memory(house: House, app: App) -> None:
+    lived(house)
+    before = app.status()
+    brief = house.brief().text
+    house.close()
+    done = app.repair()
+    after = app.status()
+    assert (after.events, after.sessions, after.memories) == (before.events, before.sessions, before.memories)
+    assert house.brief().text == brief
+    assert all(table.unreadable == 0 for table in done.rescued.values())
+
+
+def test_what_is_captured_again_after_a_repair_is_still_known(house: House, app: App) -> None:
+    """The key that ids are hashed with survives, from a backup if its page is gone."""
+    story = house.told()
+    story.starts().prompts("Hello", prompt_id="p1").stops("Hi.")
+    house.works()
+    app.back_up()
+    folded(house, app)
+    key = house.store.books.meta("key").encode()
+    house.close()
+    damage(house, key)
+    app.repair()
+    assert house.store.books.meta("key").encode() == key
+
+
+def test_a_file_that_is_no_database_is_left_and_the_way_back_is_named(house: House, app: App) -> None:
+    lived(house)
+    folded(house, app)
+    house.home.database.write_bytes(b"\0garbage" * 5000)
+    with pytest.raises(Failed, match="backstory restore"):
+        app.repair()
+    assert house.home.database.read_bytes() == b"\0garbage" * 5000
+
+
+def test_mp_28_it_refuses_while_another_process_has_it_open(house: House, app: App) -> None:
+    """MP-28."""
+    lived(house)
+    folded(house, app)
+    code = (
+        "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT count(*) FROM events').fetchone()\n"
+        "print('open', flush=True); sys.stdin.read()"
+    )
+    reader = subprocess.Popen(
+        [sys.executable, "-c", code, str(house.home.database)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert reader.stdout is not None
+        reader.stdout.readline()
+        with pytest.raises(Failed, match="open elsewhere"):
+            app.repair()
+    finally:
+        reader.communicate()
