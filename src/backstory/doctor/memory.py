@@ -57,9 +57,8 @@ def database(app: App) -> Iterator[Check]:
         yield ok("database", "not there yet: the first event makes it")
         return
     health = examine(path)
-    backups = sorted(app.home.backups.glob("*.db"))
-    restore = f"put the backup {backups[-1]} in its place" if backups else "start anew: there is no backup"
-    mend = f"move {path} aside (and its -wal and -shm files), then {restore}"
+    restore = ", or `backstory restore` to go back to the latest backup" if app.kept_backups() else ""
+    mend = f"run `backstory repair`: it builds a new database beside it{restore}"
     if health.unreadable:
         yield fail("database", f"{path}: {health.unreadable}", mend)
         return
