@@ -1,7 +1,7 @@
 # What CI runs, and what you run: `make demo` shows it, `make test` proves it.
 DEV = python3 tools/dev.py
 
-.PHONY: demo test fast faults clients lint format docs bench clean
+.PHONY: demo test fast faults clients soak lint format docs bench clean
 
 demo:  ## sets up, then tells the story in a scratch home
 	@$(DEV) user python demo/story.py
@@ -16,6 +16,9 @@ faults:  ## kills processes, fills disks, takes locks
 
 clients:  ## the real agent clients, against the scripted model
 	@$(DEV) run pytest -q -m clients
+
+soak:  ## 100,000 events through real hooks while everything is killed; SOAK="--events 5000 --seed 1" changes that
+	@$(DEV) run python -m tests.faults.soak $(SOAK)
 
 lint:  ## style and types; warnings are errors
 	@$(DEV) run ruff check .

@@ -19,6 +19,7 @@ from backstory.agents import AGENTS
 from backstory.agents import agent as known_agent
 from backstory.atomic import lock, read_state, write_state
 from backstory.capture import quarantine
+from backstory.capture.documents import Documents
 from backstory.capture.hookfiles import write_hook_settings
 from backstory.capture.importing import Import, Line, Tally, Wish, trails_of
 from backstory.capture.places import Places
@@ -383,6 +384,31 @@ class App:
                 start_new_session=True,
             )
 
+    def import_documents(
+        self,
+        folder: Path,
+        project: Project | None,
+        user: str,
+        dry: bool = False,
+        said: Callable[[Line], None] = lambda line: None,
+        progress: Callable[[int, int], None] = lambda done, of: None,
+    ) -> Tally:
+        """Make a folder's documentation searchable, in its own project or in another one."""
+        privacy = Privacy(self.settings)
+        if dry:
+            store = self._readable_store()
+            into = project or (self.project_at(folder) if store else Project("", "", "", "", 0))
+            return Documents(store, privacy, folder, into, user).bring(dry, said, progress)
+        if not folder.exists():
+            raise SourceMissing(f"{folder} does not exist: name a folder with documents, or a document")
+        self.catch_up()
+        with self._alone():
+            into = project or self.project_at(folder if folder.is_dir() else folder.parent)
+            tally = Documents(self.store, privacy, folder, into, user).bring(dry, said, progress)
+            if tally.events:
+                self._work().settle(_SETTLE_SECONDS)
+        return tally
+
     def _readable_store(self) -> Store | None:
         """The store, if there is one that can be opened; looking does not make one."""
         try:
@@ -391,11 +417,12 @@ class App:
             return None
 
     def telling(self) -> Memory | None:
-        """The memory that says most about the user's own work, of the project that was worked in last."""
-        for project in self.projects():
-            for kind in _TELLING:
-                if found := self.store.memories.of_project(project.id, [kind], 1):
-                    return found[0]
+        """The memory that says most about the user's own work: the latest of the most telling kind."""
+        projects = self.projects()
+        for kind in _TELLING:
+            found = [m for p in projects for m in self.store.memories.of_project(p.id, [kind], 1)]
+            if found:
+                return max(found, key=lambda memory: memory.at)
         return None
 
     # --- upkeep ----------------------------------------------------------------------------------------
@@ -517,13 +544,13 @@ class App:
                 self._work().round()
             what = forget.plan(self.home, self.store, wanted)
             if what.reach or what.files:
-                erased = forget.carry_out(self.home, self.store, what)
+                forget.carry_out(self.home, self.store, what)
                 self._work().round()
-                if not erased and not self.store.forgetting.erase_traces():
-                    raise Failed(
-                        "it is forgotten, but another process is reading the database and keeps old pages "
-                        "alive: run `backstory forget` again when it has ended"
-                    )
+            if self.store.forgetting.traces_left() and not self.store.forgetting.erase_traces():
+                raise Failed(
+                    "it is forgotten, but another process is reading the database and keeps old pages alive: "
+                    "the next worker erases them"
+                )
         return what
 
     def clean_up(self, max_age_hours: float, really: bool) -> list[Session]:

@@ -90,10 +90,14 @@ def _work(home: Home, linger: float | None) -> int:
             if step:
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since >= patience:
-                break
+                step = work.look_again()
+                if not step:
+                    break
             else:
                 time.sleep(_POLL_SECONDS)
         quarantine.age_out(home)
+        if store.forgetting.traces_left():  # whoever forgot something was killed before the end
+            store.forgetting.erase_traces()
         store.checkpoint()
     return done
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from backstory import clock, distil
 from backstory.atomic import read_state
-from backstory.capture import transcripts
+from backstory.capture import documents, transcripts
 from backstory.capture.drain import Batch, Drain
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
@@ -24,6 +24,7 @@ from backstory.model import Kind, MemoryKind, Session, StoredEvent, Tier
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.settings import Settings
+from backstory.steps import step
 from backstory.store import Store
 from backstory.store.protocol import Job
 from backstory.upkeep import orphans
@@ -31,7 +32,7 @@ from backstory.upkeep import orphans
 log = logging.getLogger(__name__)
 # As many spool files as the hook itself can show: a batch up to this size waits for its brief.
 _HELD_FILES = 300
-# So long a round distils: newest first, so that a history that was imported lets pass what comes in meanwhile.
+# So long a round distils, newest first: an imported history lets pass what comes in meanwhile.
 _DISTIL_SECONDS = 3.0
 # Projects whose briefs are made anew each day: what they say of capture and of the last weeks has aged.
 _FRESH_PROJECTS = 100
@@ -47,6 +48,7 @@ class Work:
         self._privacy = Privacy(settings)
         self._zone = clock.zone(settings.time_zone)
         self._confirmed = read_state(home.confirmed, {})
+        self._followed: set[str] = set()
         self._limits = distil.Limits(
             max_turns=settings.distil_max_turns,
             max_chars=settings.distil_max_chars,
@@ -97,6 +99,21 @@ class Work:
                 self._store.books.set_meta("orphans", hour)
                 orphans.end(self._store, orphans.find(self._store, hours))
 
+    def look_again(self) -> int:
+        """Read on in the transcripts that were read: some agents write the last words after their last hook.
+
+        Gives how many of them had something new; the next round distils it.
+        """
+        followed, self._followed = self._followed, set()
+        grown = 0
+        for sid in followed:
+            session = self._store.events.session(sid)
+            if session is not None and transcripts.catch_up(self._store, session, self._privacy):
+                grown += 1
+                with self._store.transaction():
+                    self._store.jobs.ask("distil", sid, clock.now_ms())
+        return grown
+
     def settle(self, seconds: float) -> None:
         """Make what was just imported searchable, and distil the newest of it, for about so long."""
         self._index()
@@ -130,14 +147,16 @@ class Work:
     def _read_transcript(self, sid: str) -> None:
         session = self._store.events.session(sid)
         if session is not None and self._settings.capture_transcripts:
+            self._followed.add(sid)
             transcripts.catch_up(self._store, session, self._privacy)
+            step("transcript.read")
             with self._store.transaction():
                 for told in filter(None, (sid, session.parent_id)):
                     self._store.jobs.ask("distil", told, clock.now_ms())
 
     def _distil(self, sid: str) -> None:
         session = self._store.events.session(sid)
-        if session is None:
+        if session is None or session.agent == documents.AGENT:
             return
         events = self._with_subagents(session)
         tier, made_by = Tier.RULES, distil.VERSION
@@ -150,9 +169,11 @@ class Work:
             return
         else:
             drafts = distil.distil_session(session, events, self._limits)
+        step("distil.made")
         with self._store.transaction():
             self._store.memories.replace(session, drafts, tier, made_by)
             self._ask_for_briefs(session)
+        step("distil.stored")
 
     def _with_subagents(self, session: Session) -> list[StoredEvent]:
         """A session's events, and in their places what its sub-agents did with tools."""
@@ -189,14 +210,16 @@ class Work:
             prepare.project_file(self._home, self._store, subject)
         elif (session := self._store.events.session(subject)) is not None and not session.parent_id:
             prepare.session_file(self._home, self._store, session)
+        step("brief.prepared")
 
     def _index(self, interrupted: Callable[[], bool] = lambda: False) -> int:
         done = 0
         while True:
             with self._store.transaction():
-                step = self._store.passages.index_events()
-            done += step
-            if not step or interrupted():
+                some = self._store.passages.index_events()
+            step("index.stored")
+            done += some
+            if not some or interrupted():
                 return done
 
     def rebuild(self, progress: Callable[[int, int], None] = lambda done, of: None) -> int:

@@ -3,10 +3,14 @@
 install.py      plans to install and to uninstall, agent by agent
 plan.py         what a plan would change, and carrying it out
 entries.py      our entries in an agent's settings
+owned.py        a file of an agent's that is all ours
+servers.py      our MCP server in an agent's list of servers
+schedule.py     importing again and again: what systemd, launchd and cron are given
+scheduling.py   putting a schedule in place and taking it out
 surfaces.py     per agent: where its settings and instructions lie
 sites.py        which agents' files we have written to
 installed.py    what is configured now, event by event
-instructions.py the marked block in CLAUDE.md or AGENTS.md
+instructions.py the marked block in CLAUDE.md, AGENTS.md or whatever the agent reads
 hookfiles.py    the script and compiled code that agents' hooks run, written into the home
 drain.py        the spool into the store, each file exactly once
 privacy.py      what must not be kept: redaction, ignored files and projects

@@ -31,6 +31,7 @@ from backstory.hook.payload import BadPayload, parse
 from backstory.model import Event, Kind
 from backstory.paths import Home
 from backstory.settings import Settings
+from backstory.steps import step
 from backstory.store import Store
 from backstory.store.protocol import Arrival, Injection, Receipt
 
@@ -96,6 +97,7 @@ class Drain:
     def release(self, batch: Batch) -> None:
         """Remove the files of a batch: all that they held is stored."""
         for receipt in batch.receipts:
+            step("drain.released")
             try:
                 os.unlink(f"{self._folder}/{receipt.name}")
             except FileNotFoundError:
@@ -112,6 +114,7 @@ class Drain:
         load = _Load()
         for entry in entries:
             self._take(entry, load)
+        step("drain.read")
         try:
             return self._commit(load)
         except StoreUnusable:
@@ -228,6 +231,7 @@ class Drain:
             self._store.books.add_receipts(load.receipts)
             self._store.books.count(clock.day_of(now, self._zone), counts)
         self._released = []
+        step("drain.stored")
         return batch
 
     def _ask(self, kind: str, subjects: Iterable[str], now: int) -> None:

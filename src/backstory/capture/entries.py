@@ -79,6 +79,14 @@ def switched_off(settings: Mapping[str, Any], hooks: Grouped) -> str:
     return f"{'.'.join(path)} is {json.dumps(value)}" if found is value else ""
 
 
+def has_our_plugin(settings: Mapping[str, Any]) -> bool:
+    """Whether the agent's own settings switch our plugin on; then its hooks do what entries would."""
+    enabled = settings.get("enabledPlugins")
+    return isinstance(enabled, dict) and any(
+        on is True and str(name).partition("@")[0] == "backstory" for name, on in enabled.items()
+    )
+
+
 def ours(settings: Mapping[str, Any]) -> list[Entry]:
     """All of our entries, in the order of the file."""
     return [

@@ -6,11 +6,14 @@ the installed package is used at hook time: `hook.sh` names the home, the interp
 every worker ask, so an upgraded Backstory or interpreter is taken over by itself.
 """
 
+import _sre  # type: ignore[import-not-found]
+import array
 import hashlib
 import importlib.util
 import json
 import marshal
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
@@ -20,9 +23,11 @@ from typing import Any
 from backstory.agents import AGENTS
 from backstory.atomic import make_private_dir, write_atomic
 from backstory.hook.command import quote_sh
+from backstory.hook.redact import PATTERNS
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LAUNCHER = "backstory.hook.launch"
+_AUTOMATA = "backstory.hook.automata"
 _UNCHECKED_HASH = (1).to_bytes(4, "little") + bytes(8)  # a .pyc that never looks for its source
 
 
@@ -86,12 +91,33 @@ def _stamp(sources: Mapping[str, bytes], script: bytes) -> bytes:
 
 def _bundle(sources: Mapping[str, bytes]) -> bytes:
     """The launcher with all other modules inside, as one .pyc; docstrings stay behind."""
+    sources = {**sources, _AUTOMATA: _with_automata(sources[_AUTOMATA])}
     modules = {
         name: marshal.dumps(_compile(source, name)) for name, source in sources.items() if name != _LAUNCHER
     }
     filled = sources[_LAUNCHER].decode().replace("MODULES: dict[str, bytes] = {}", f"MODULES = {modules!r}")
     code = _compile(filled.encode(), _LAUNCHER)
     return importlib.util.MAGIC_NUMBER + _UNCHECKED_HASH + marshal.dumps(code)
+
+
+def _with_automata(source: bytes) -> bytes:
+    """The module with what `re` makes of our patterns; as it is where `re` does not tell."""
+    try:
+        codes = {
+            pattern: (made.flags, made.groups, _codes(pattern, made.flags))
+            for pattern in PATTERNS
+            for made in (re.compile(pattern, re.ASCII),)
+        }
+    except (AttributeError, TypeError):
+        return source
+    text = source.decode().replace("MADE_FOR = (0, 0)", f"MADE_FOR = {(_sre.MAGIC, _sre.CODESIZE)!r}")
+    text = text.replace("CODES: dict[str, tuple[int, int, bytes]] = {}", f"CODES = {codes!r}")
+    return text.encode()
+
+
+def _codes(pattern: str, flags: int) -> bytes:
+    parser, compiler = re._parser, re._compiler  # type: ignore[attr-defined]
+    return array.array("I", compiler._code(parser.parse(pattern, flags), flags)).tobytes()
 
 
 def _compile(source: bytes, name: str) -> Any:

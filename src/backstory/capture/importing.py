@@ -214,6 +214,8 @@ class Import:
         native = f"{trail.session}/{trail.subagent}" if trail.subagent else trail.session
         session = store.events.session(session_id(source.agent, native)) if store else None
         parent = store.events.session(session_id(source.agent, trail.session)) if store else None
+        if source.secondhand and session is None and store and store.events.ids_like(trail.session):
+            return Line(Tag.SKIP, source.agent, trail.session, trail.path, why="known from its agent itself")
         alive = session is not None and not session.imported_by and session.status is SessionStatus.ACTIVE
         over = dead and not alive
         again = (0, 0) if wish.again else starting_point(mark, trail, source.history.resumable)

@@ -7,6 +7,7 @@ out ours, wherever they are, and with the last agent everything in the home that
 
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from backstory.agents import Agent
@@ -14,7 +15,7 @@ from backstory.agents.agent import Owned
 from backstory.capture import entries, instructions, owned, servers, sites
 from backstory.capture.hookfiles import hook_files_current
 from backstory.capture.installed import Configured, installed
-from backstory.capture.plan import Change, Drafts, Plan, agent_backups, carry_out
+from backstory.capture.plan import Change, Drafts, Plan, agent_backups, carry_out, make_home
 from backstory.capture.sites import INSTRUCTIONS, OWNED, SERVER, SETTINGS, Site
 from backstory.capture.surfaces import (
     commands,
@@ -37,10 +38,12 @@ __all__ = [
     "carry_out",
     "installed",
     "instructions_file",
+    "make_home",
     "plan_install",
     "plan_uninstall",
-    "plan_uninstall_all",
     "settings_file",
+    "stale_server",
+    "uninstalls",
 ]
 
 _BLOCK = "how to search the memory"
@@ -103,16 +106,31 @@ def _put_owned(agent: Agent, hooks: Owned, home: Home, file: Path, drafts: Draft
     drafts.put(file, after, changes)
 
 
+def stale_server(agent: Agent, home: Home) -> Path | None:
+    """The user's list that names our MCP server, but not as install would; None if there is none such."""
+    listed = servers.SERVERS.get(agent.name)
+    file = listed.file(surface(agent), None) if listed else None
+    if listed is None or file is None:
+        return None
+    _, action = _with_server(listed, file, home, None, sites.read_text(file) or "")
+    return file if action == "update" else None
+
+
+def _with_server(
+    listed: servers.Servers, file: Path, home: Home, project: Path | None, text: str
+) -> tuple[str, str]:
+    with naming(file):
+        entry = listed.entry(servers.launch(home))
+        return servers.put(text, listed.keys(project), entry, file.suffix == ".toml")
+
+
 def _put_server(agent: Agent, home: Home, project: Path | None, drafts: Drafts, known: _Known) -> None:
     if (listed := servers.SERVERS.get(agent.name)) is None:
         return
     if (file := listed.file(surface(agent), project)) is None:
         return
     file = file.absolute()
-    text = drafts.text(file) or ""
-    with naming(file):
-        entry = listed.entry(servers.launch(home))
-        after, action = servers.put(text, listed.keys(project), entry, file.suffix == ".toml")
+    after, action = _with_server(listed, file, home, project, drafts.text(file) or "")
     if action == "taken":
         drafts.put(file, after, [Change(file, "warn", f"another server is called {servers.NAME} and stays")])
         return
@@ -175,12 +193,12 @@ def _would_be_committed(file: Path) -> bool:
 # --- uninstall --------------------------------------------------------------------------------------------
 
 
-def plan_uninstall_all(
+def uninstalls(
     agents: Sequence[Agent], home: Home, project: Path | None = None, gone: frozenset[str] = frozenset()
-) -> list[Plan]:
-    """A plan for each, to be carried out in this order: the last one knows that the others are gone."""
+) -> list[Callable[[], Plan]]:
+    """What plans each, in this order: the last one knows that the others, and who else is `gone`, will be."""
     return [
-        plan_uninstall(agent, home, project, gone | {other.name for other in agents[:number]})
+        partial(plan_uninstall, agent, home, project, gone | {other.name for other in agents[:number]})
         for number, agent in enumerate(agents)
     ]
 
@@ -247,7 +265,10 @@ _Taken = tuple[str | None, list[Change]]
 
 def _take_out_hooks(site: Site, text: str) -> _Taken:
     after, events = entries.remove(text)
-    return after, [Change(site.file, "remove", f"hook {event}") for event in events]
+    changes = [Change(site.file, "remove", f"hook {event}") for event in events]
+    if entries.has_our_plugin(entries.read(after)):
+        changes.append(Change(site.file, "warn", "the plugin stays: `claude plugin uninstall` removes it"))
+    return after, changes
 
 
 def _take_out_owned(site: Site, text: str) -> _Taken:

@@ -35,6 +35,8 @@ def installed(agent: Agent, home: Home, project: Path | None = None) -> list[Con
         with naming(file):
             settings = entries.read(sites.read_text(file) or "")
         found += [(entry.event, entry.handler["command"]) for entry in entries.ours(settings)]
+        if entries.has_our_plugin(settings):
+            found += [(hook.name, command(home, agent.name, hook.name)) for hook in agent.hooks]
         if off := entries.switched_off(settings, hooks):
             broken = f"{off} in {file}"
     return [

@@ -22,9 +22,18 @@ _BLOCK = re.compile(
 )
 
 
-def file_name(agent: str) -> str:
-    """The file that an agent reads its instructions from."""
-    return "CLAUDE.md" if agent == "claude-code" else "AGENTS.md"
+_USERS = {
+    "claude-code": "CLAUDE.md",
+    "gemini-cli": "GEMINI.md",
+    "qwen-code": "QWEN.md",
+    "copilot": "copilot-instructions.md",
+}
+_PROJECTS = {**_USERS, "copilot": "AGENTS.md"}
+
+
+def file_name(agent: str, project: bool = False) -> str:
+    """The file that an agent reads its instructions from: the user's, or a project's."""
+    return (_PROJECTS if project else _USERS).get(agent, "AGENTS.md")
 
 
 def put(text: str, file: Path) -> tuple[str, str]:

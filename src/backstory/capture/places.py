@@ -65,7 +65,7 @@ class Places:
         return self._diffs[root]
 
     def _storable(self, name: str) -> str:
-        """A name from the file system, which need not be UTF-8; what is not is written out, to stay distinct."""
+        """A name from the file system, which need not be UTF-8; what is not is written out."""
         return self._shown(name if name.isascii() else name.encode("utf-8", "backslashreplace").decode())
 
     def _place(self, cwd: str) -> Place:

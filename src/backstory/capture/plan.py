@@ -120,9 +120,7 @@ def carry_out(plan: Plan, home: Home) -> None:
     made = {site.file: site.made for site in (*plan.sites, *known) if site.made}
     with _failures():
         if any(change.path == home.hook and change.action != "delete" for change in plan.changes):
-            write_hook_files(home.root.absolute())
-            loaded, _ = settings.load(home)
-            write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
+            _write_hook(home)
         if any(site not in known for site in plan.sites):
             both = {(site.file, site.kind): site for site in (*known, *plan.sites)}
             sites.remember(home, plan.agent, both.values())
@@ -133,6 +131,18 @@ def carry_out(plan: Plan, home: Home) -> None:
             if plan.last:
                 deleted = [change.path for change in plan.changes if change.action == "delete"]
                 _clear([path for path in deleted if path not in plan.after], home)
+
+
+def make_home(home: Home) -> None:
+    """Only what hooks run, for a plugin that finds it there; no agent's file is touched."""
+    with _failures():
+        _write_hook(home)
+
+
+def _write_hook(home: Home) -> None:
+    write_hook_files(home.root.absolute())
+    loaded, _ = settings.load(home)
+    write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from backstory.settings import Settings
 
 IGNORED = "[content not kept: privacy.ignore_paths]"
 PERSONAL = ("email", "ip", "ssn", "card", "phone")
+_PLACES_KEPT = 1_000
 _TOUCHES = (Action.READ, Action.WRITE, Action.EDIT)
 # Words of a command line; what is glued to a path (=, <, quotes) is cut off.
 _WORD = re.compile(r"""[^\s'"`=<>|&;(),]+""")
@@ -38,6 +39,7 @@ class Privacy:
         folders = [str(Path(glob).expanduser()) for glob in settings.privacy_ignore_projects]
         self._folders = _globs([*folders, *(glob.rstrip("/") + "/*" for glob in folders)])
         self._tools = _globs(settings.capture_skip_tools)
+        self._wheres: dict[Where, Where] = {}
 
     def refuses(self, event: Event, our_tools: Sequence[str] = ()) -> str:
         """Why nothing of this event may be kept: "ignored" (its folder), "skipped" (its tool), or ""."""
@@ -101,14 +103,18 @@ class Privacy:
         text, target, reason = (
             cleaned(each, self) if each else "" for each in (event.text, event.target, event.reason)
         )
-        where = replace(
-            where,
-            cwd=self.place(where.cwd),
-            branch=self.place(where.branch),
-            worktree=self.place(where.worktree),
-        )
-        told = replace(event, text=text, target=target, reason=reason, where=where)
+        told = replace(event, text=text, target=target, reason=reason, where=self._where(where))
         return self.hidden(self._named(told))
+
+    def _where(self, where: Where) -> Where:
+        """The same place without secrets; a history names one or two, again and again."""
+        clean = self._wheres.get(where)
+        if clean is None:
+            cwd, branch, worktree = map(self.place, (where.cwd, where.branch, where.worktree))
+            clean = replace(where, cwd=cwd, branch=branch, worktree=worktree)
+            if len(self._wheres) < _PLACES_KEPT:
+                self._wheres[where] = clean
+        return clean
 
     def native(self, event: Event) -> str:
         """What may be stored of the ids of an event's session and sub-agent; "" if all of both may be."""

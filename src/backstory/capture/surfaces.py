@@ -44,9 +44,9 @@ def settings_file(agent: Agent, project: Path | None = None) -> Path:
 
 
 def instructions_file(agent: Agent, project: Path | None = None) -> Path:
-    """Where `install --instructions` puts its block: beside the user's settings, or into the project."""
-    folder = project or settings_file(agent).parent
-    return folder.absolute() / instructions.file_name(agent.name)
+    """Where `install --instructions` puts its block: into the agent's own folder, or into the project."""
+    folder = project or surface(agent).folder()
+    return folder.absolute() / instructions.file_name(agent.name, project is not None)
 
 
 def command(home: Home, agent: str, event: str) -> str:

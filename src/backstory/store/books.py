@@ -41,7 +41,7 @@ class Books:
         """How many events, sessions (of agents, without sub-agents), memories and projects there are."""
         tables = {
             "events": "events",
-            "sessions": "sessions WHERE parent_id = '' AND agent <> 'user'",
+            "sessions": "sessions WHERE parent_id = '' AND agent NOT IN ('user', 'docs')",
             "memories": "memories",
             "projects": "projects",
         }

@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,9 +18,11 @@ from pathlib import Path
 from backstory.atomic import make_private_dir
 from backstory.errors import Failed, StoreUnusable
 from backstory.paths import Home
+from backstory.steps import step
 
 log = logging.getLogger(__name__)
 KEPT = 5
+_ABANDONED_SECONDS = 3_600
 _COUNTED = ("events", "sessions", "memories", "projects")
 _STAMP = "%Y%m%dT%H%M%SZ"
 
@@ -43,19 +46,30 @@ def make(connection: sqlite3.Connection, home: Home, why: str) -> Path:
     """Copy the open database into the backups folder; the oldest copies beyond five are removed."""
     folder = make_private_dir(home.backups)
     path = _free_name(folder, why)
+    _clear_abandoned(folder)
     part = path.with_suffix(".part")  # killed in between, it is no backup
     os.close(os.open(part, os.O_CREAT | os.O_RDWR | os.O_TRUNC, 0o600))
     try:
         with contextlib.closing(sqlite3.connect(part)) as copy:
             connection.backup(copy)
         _sync(part)
+        step("backup.copied")
         part.replace(path)
+        step("backup.named")
     finally:
         part.unlink(missing_ok=True)
     log.info("backed up the database to %s", path)
     for old in listed(home)[:-KEPT]:
         old.unlink()
     return path
+
+
+def _clear_abandoned(folder: Path) -> None:
+    """What a backup that was killed has left; one that is being made now is younger."""
+    for part in folder.glob("*.part"):
+        with contextlib.suppress(OSError):
+            if part.stat().st_mtime < time.time() - _ABANDONED_SECONDS:
+                part.unlink()
 
 
 def _free_name(folder: Path, why: str) -> Path:
@@ -146,6 +160,7 @@ def put_in_place(new: Path, home: Home) -> None:
     with contextlib.closing(sqlite3.connect(new)) as db:  # nothing may be left in a log beside it
         db.execute("PRAGMA journal_mode = DELETE")
     _sync(new)
+    step("replace.ready")
     for beside in ("-wal", "-shm", "-journal"):
         home.database.with_name(home.database.name + beside).unlink(missing_ok=True)
     new.chmod(0o600)

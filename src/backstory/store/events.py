@@ -8,6 +8,7 @@ second fills its gaps.
 
 import sqlite3
 import zlib
+from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -31,11 +32,17 @@ _LIVE = "live"
 _KNOWN_BY_WORDS = (Kind.SAID, Kind.REASONED)
 _TITLE_CHARS = 120
 _LATEST = 2**62
+_AT_ONCE = 500
+_SMALL_WINDOW = 8_192
 
 
 @dataclass(slots=True)
 class _Open:
-    """A session as it is being written in this transaction; `turn` is the one that goes on now."""
+    """A session as it is being written in this transaction.
+
+    `turn` is the one that goes on now; `starts` are the times and numbers of all turns, once history asked
+    for them. `made` are the ids of its events if it was not stored before, so that none needs to be sought.
+    """
 
     id: str
     prompts: int = 0
@@ -43,6 +50,8 @@ class _Open:
     last_at: int = 0
     turn: int = 0
     dirty: bool = False
+    made: set[str] | None = None
+    starts: list[tuple[int, int]] | None = None
 
 
 class Events:
@@ -51,16 +60,29 @@ class Events:
     def __init__(self, connection: sqlite3.Connection, key: bytes) -> None:
         self._db = connection
         self._key = key
+        # rows that are to be inserted together, by their events' ids, and their payloads; empty between two
+        # calls of `add`
+        self._rows: dict[str, tuple[object, ...]] = {}
+        self._bodies: list[tuple[int, bytes]] = []
+        self._next = 0
+        # what was asked of the database for all arrivals at once: ids, and what is stored of them
+        self._sought: frozenset[str] = frozenset()
+        self._found: dict[str, tuple[int, int]] = {}
 
     # --- writing ---------------------------------------------------------------------------------------
 
     def add(self, arrivals: Sequence[Arrival]) -> list[Added]:
         """Store what is new of `arrivals`, in their order; call it inside a transaction."""
         open_sessions: dict[tuple[str, str, str], _Open] = {}
+        self._rows.clear()
+        self._bodies.clear()
+        self._next = self._db.execute("SELECT coalesce(max(row), 0) + 1 FROM events").fetchone()[0]
+        self._seek([_own_id(arrival.key) for arrival in arrivals if "+" not in arrival.key])
         graves = self._db.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is not None
         added = [
             (graves and self._forgotten(arrival)) or self._add(arrival, open_sessions) for arrival in arrivals
         ]
+        self._insert_rows()
         self._db.executemany(
             "UPDATE sessions SET prompt_count = ?, event_count = ?, last_at = ? WHERE id = ?",
             [(s.prompts, s.events, s.last_at, s.id) for s in open_sessions.values() if s.dirty],
@@ -91,8 +113,7 @@ class Events:
             open_sessions[who] = session
         sid = session.id
         event_id = self._event_id(arrival.key, event.origin)
-        row = self._db.execute("SELECT row, turn FROM events WHERE id = ?", (event_id,)).fetchone()
-        if row is not None:
+        if (row := self._stored_row(event_id, session)) is not None:
             self._fill_gaps(row[0], event)
             return Added(event_id, sid, row[1], new=False)
         if event.origin == _LIVE and event.at < session.last_at:
@@ -105,6 +126,29 @@ class Events:
         self._insert(event_id, sid, turn, session.events, event)
         self._apply_to_session(event, sid, turn)
         return Added(event_id, sid, turn, new=True)
+
+    def _stored_row(self, event_id: str, session: _Open) -> tuple[int, int] | None:
+        """The row and the turn of an event that is stored already."""
+        if session.made is not None and event_id not in session.made:
+            session.made.add(event_id)
+            return None
+        if event_id in self._rows:
+            self._insert_rows()
+        elif event_id in self._sought:
+            return self._found.get(event_id)
+        row: tuple[int, int] | None = self._db.execute(
+            "SELECT row, turn FROM events WHERE id = ?", (event_id,)
+        ).fetchone()
+        return row
+
+    def _seek(self, ids: list[str]) -> None:
+        """Look for many events at once."""
+        self._sought, self._found = frozenset(ids), {}
+        for start in range(0, len(ids), _AT_ONCE):
+            part = ids[start : start + _AT_ONCE]
+            places = ", ".join("?" * len(part))
+            rows = self._db.execute(f"SELECT id, row, turn FROM events WHERE id IN ({places})", part)  # noqa: S608
+            self._found.update((event_id, (row, turn)) for event_id, row, turn in rows)
 
     def key(self, event: Event) -> str:
         """A keyed hash of what the event is; one that ends in + stands for several equal things.
@@ -123,7 +167,7 @@ class Events:
         """The id of the next event with this key; `ahead` only looks which it would be."""
         base, several, counted = key.partition("+")
         if not several:
-            return "e" + key[:20]
+            return _own_id(key)
         base += "+"
         if counted or ahead:
             n = int(counted or 0) or self._equals(base, origin) + 1
@@ -190,7 +234,7 @@ class Events:
                 event.at,
             ),
         )
-        return _Open(sid)
+        return _Open(sid, made=set())
 
     def _turn_for(self, event: Event, event_id: str, session: _Open) -> int:
         """The turn an event belongs to; a prompt begins one. What history adds may lie before the newest."""
@@ -200,9 +244,21 @@ class Events:
                 "INSERT INTO turns (session_id, number, prompt_id, started_at) VALUES (?, ?, ?, ?)",
                 (session.id, session.prompts, event_id, event.at),
             )
-            session.turn = session.prompts if event.origin == _LIVE else self._turn_at(session.id)
+            if session.starts is not None:
+                insort(session.starts, (event.at, session.prompts))
+            live = event.origin == _LIVE
+            session.turn = session.prompts if live else self._turn_of_history(session, _LATEST)
             return session.prompts
-        return session.turn if event.origin == _LIVE else self._turn_at(session.id, event.at)
+        return session.turn if event.origin == _LIVE else self._turn_of_history(session, event.at)
+
+    def _turn_of_history(self, session: _Open, at: int) -> int:
+        if session.starts is None:
+            session.starts = self._db.execute(
+                "SELECT started_at, number FROM turns WHERE session_id = ? ORDER BY started_at, number",
+                (session.id,),
+            ).fetchall()
+        before = bisect_right(session.starts, (at, _LATEST))
+        return session.starts[before - 1][1] if before else 0
 
     def _turn_at(self, sid: str, at: int = _LATEST) -> int:
         row = self._db.execute(
@@ -216,34 +272,41 @@ class Events:
 
     def _insert(self, event_id: str, sid: str, turn: int, seq: int, event: Event) -> None:
         where = event.where
-        cursor = self._db.execute(
-            "INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                event_id,
-                sid,
-                turn,
-                seq,
-                event.at,
-                event.kind,
-                event.action,
-                event.tool,
-                event.target,
-                event.outcome,
-                event.reason,
-                event.text,
-                event.native_id,
-                where.cwd,
-                where.branch,
-                where.commit,
-                where.worktree,
-                where.dirty,
-                event.recalled,
-                event.origin,
-                len(event.body),
-            ),
+        self._rows[event_id] = (
+            self._next,
+            event_id,
+            sid,
+            turn,
+            seq,
+            event.at,
+            event.kind,
+            event.action,
+            event.tool,
+            event.target,
+            event.outcome,
+            event.reason,
+            event.text,
+            event.native_id,
+            where.cwd,
+            where.branch,
+            where.commit,
+            where.worktree,
+            where.dirty,
+            event.recalled,
+            event.origin,
+            len(event.body),
         )
         if event.body:
-            self._db.execute("INSERT INTO payloads VALUES (?, ?)", (cursor.lastrowid, _packed(event.body)))
+            self._bodies.append((self._next, _packed(event.body)))
+        self._next += 1
+
+    def _insert_rows(self) -> None:
+        if self._rows:
+            places = ", ".join("?" * 22)
+            self._db.executemany(f"INSERT INTO events VALUES ({places})", self._rows.values())  # noqa: S608
+            self._db.executemany("INSERT INTO payloads VALUES (?, ?)", self._bodies)
+            self._rows.clear()
+            self._bodies.clear()
 
     def _fill_gaps(self, row: int, event: Event) -> None:
         self._db.execute(
@@ -356,7 +419,7 @@ class Events:
         self, project_id: str | None = None, limit: int = 50, top_level: bool = True
     ) -> list[Session]:
         """The latest sessions, of one project or of all, newest first."""
-        clauses = ["s.agent <> 'user'"]
+        clauses = ["s.agent NOT IN ('user', 'docs')"]
         values: list[object] = []
         if project_id is not None:
             clauses.append("s.project_id = ?")
@@ -399,9 +462,15 @@ class Events:
     def latest(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
         """The latest events of a project, newest first, for a timeline."""
         if project_id is None:
-            return self._events("WHERE e.at >= ? ORDER BY e.at DESC, e.seq DESC LIMIT ?", (since, limit))
+            return self._events(
+                "WHERE e.at >= ? AND e.kind <> 'document' ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+                (since, limit),
+            )
         return self._events(
-            "WHERE s.project_id = ? AND e.at >= ? ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+            """
+            WHERE s.project_id = ? AND e.at >= ? AND e.kind <> 'document'
+            ORDER BY e.at DESC, e.seq DESC LIMIT ?
+            """,
             (project_id, since, limit),
         )
 
@@ -469,8 +538,18 @@ class Events:
         return [row[0] for row in rows]
 
 
+def _own_id(key: str) -> str:
+    """The id of an event that its key tells apart from all others."""
+    return "e" + key[:20]
+
+
 def _packed(body: str) -> bytes:
-    return zlib.compress(body.encode("utf-8", "surrogatepass"), 1)
+    data = body.encode("utf-8", "surrogatepass")
+    if len(data) > _SMALL_WINDOW:
+        return zlib.compress(data, 1)
+    # the usual window is 32 kB, which takes longer to make than a small payload to pack
+    packer = zlib.compressobj(1, zlib.DEFLATED, _SMALL_WINDOW.bit_length() - 1, 6)
+    return packer.compress(data) + packer.flush()
 
 
 def _title(text: str) -> str:

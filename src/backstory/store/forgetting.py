@@ -15,6 +15,7 @@ from backstory.store.protocol import Reach
 
 EVENT, MEMORY, SESSION = "event", "memory", "session"
 _BATCH = 500
+_DUE = "erase_traces"  # from the moment that something is removed until no byte of it is left
 # Every place outside the payloads in which words of a session can stand.
 _EVENT_TEXTS = "tool, target, reason, text, native_id, cwd, branch, commit_id, worktree"
 _MEMORY_TEXTS = "text, detail, reason, files"
@@ -140,6 +141,7 @@ class Forgetting:
         A memory gets one only if it was `named`: made again from what is left, another may take its id.
         """
         self._db.execute("PRAGMA secure_delete = ON")
+        self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, '1')", (_DUE,))
         self._bury(EVENT, reach.events, at)
         self._bury(MEMORY, named.memories, at)
         self._bury(SESSION, reach.sessions, at)
@@ -197,6 +199,7 @@ class Forgetting:
     def rewrite(self, clean: Callable[[str], str], clean_json: Callable[[str], str]) -> Reach:
         """Put every stored text as `clean` gives it; inside a transaction. Gives what was changed."""
         self._db.execute("PRAGMA secure_delete = ON")
+        self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, '1')", (_DUE,))
         events = {
             row[1]
             for row in self._db.execute(f"SELECT row, id, {_EVENT_TEXTS} FROM events").fetchall()  # noqa: S608
@@ -252,6 +255,10 @@ class Forgetting:
             text = clean("\n".join(row[4] for row in rows))
             self._passages.put(owner, project_id, session_id, kind, at, text)
 
+    def traces_left(self) -> bool:
+        """Whether something was removed whose bytes may still be in the file."""
+        return self._db.execute("SELECT 1 FROM meta WHERE key = ?", (_DUE,)).fetchone() is not None
+
     def erase_traces(self) -> bool:
         """Rewrite index, file and log so that no deleted byte is left; False while a reader prevents it."""
         return erase_traces(self._db)
@@ -262,6 +269,8 @@ def erase_traces(db: sqlite3.Connection) -> bool:
     db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('optimize')")
     db.execute("VACUUM")
     busy, _, _ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if not busy:
+        db.execute("DELETE FROM meta WHERE key = ?", (_DUE,))
     return not busy
 
 

@@ -7,12 +7,13 @@ within one project reads only its rows.
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 from backstory.model import Kind
 from backstory.store.protocol import Found
 
 PASSAGE_CHARS = 1_000
-_SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED)
+_SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.DOCUMENT)
 
 
 class Passages:
@@ -42,30 +43,72 @@ class Passages:
             )
             self._db.execute("DELETE FROM passages WHERE owner = ?", (owner,))
 
-    def index_events(self, limit: int = 500) -> int:
+    def index_events(self, limit: int = 1_000) -> int:
         """Index the next events that are not indexed yet; 0 when all are. Call it inside a transaction."""
         mark = int(self._meta("indexed_events") or 0)
         rows = self._db.execute(
             """
-            SELECT e.row, e.id, s.project_id, e.session_id, e.kind, e.at, e.target, e.text, e.recalled
+            SELECT e.row, e.id, s.project_id, e.session_id, e.kind, e.at, e.target, e.text, e.recalled,
+                   e.turn, s.imported_by
             FROM events e JOIN sessions s ON s.id = e.session_id
             WHERE e.row > ? ORDER BY e.row LIMIT ?
             """,
             (mark, limit),
         ).fetchall()
-        for _, eid, project_id, session_id, kind, at, target, text, recalled in rows:
-            body = "\n".join(part for part in (target, text) if part)
-            if body and not recalled and kind in _SEARCHED:
-                self.put(eid, project_id, session_id, kind, at, body)
-        if rows:
-            self._db.execute(
-                """
-                INSERT INTO meta (key, value) VALUES ('indexed_events', ?)
-                ON CONFLICT (key) DO UPDATE SET value = excluded.value
-                """,
-                (str(rows[-1][0]),),
-            )
+        if not rows:
+            return 0
+        self._forget_between(mark, rows[-1][0])
+        found: list[tuple[object, ...]] = []
+        for _, eid, project_id, session_id, kind, at, target, text, recalled, turn, imported_by in rows:
+            if recalled or kind not in _SEARCHED:
+                continue
+            body = f"{target}\n{text}" if target and text else target or text
+            for part, piece in enumerate(pieces(body)):
+                found.append((eid, part, project_id, session_id, kind, at, project_id, piece))
+            if imported_by and turn == 1 and kind == Kind.PROMPT:
+                found.append(self._header(session_id, project_id))
+        self._put_all(found)
+        self._db.execute(
+            """
+            INSERT INTO meta (key, value) VALUES ('indexed_events', ?)
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value
+            """,
+            (str(rows[-1][0]),),
+        )
         return len(rows)
+
+    def _forget_between(self, first: int, last: int) -> None:
+        """Take out what is indexed already of the events between two rows; there is nothing, as a rule."""
+        owners = self._db.execute(
+            """
+            SELECT DISTINCT p.owner FROM events e JOIN passages p ON p.owner = e.id
+            WHERE e.row > ? AND e.row <= ?
+            """,
+            (first, last),
+        ).fetchall()
+        for (owner,) in owners:
+            self.remove(owner)
+
+    def _header(self, session_id: str, project_id: str) -> tuple[object, ...]:
+        """What an imported session is found by as a whole: its title, folder, day and agent."""
+        self.remove(session_id)
+        title, cwd, agent, at = self._db.execute(
+            "SELECT title, cwd, agent, started_at FROM sessions WHERE id = ?", (session_id,)
+        ).fetchone()
+        day = datetime.fromtimestamp(at / 1000, UTC).date()
+        text = f"{title}\n{agent} session in {cwd or 'an unknown folder'}, {day}"
+        return (session_id, 0, project_id, session_id, "session", at, project_id, text)
+
+    def _put_all(self, found: list[tuple[object, ...]]) -> None:
+        last = self._db.execute("SELECT coalesce(max(row), 0) FROM passages").fetchone()[0]
+        self._db.executemany("INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", found)
+        self._db.execute(
+            """
+            INSERT INTO passage_fts (rowid, text, scope)
+            SELECT row, text, scope FROM passages WHERE row > ?
+            """,
+            (last,),
+        )
 
     def clear(self) -> None:
         """Empty the index, to be built again from the start."""

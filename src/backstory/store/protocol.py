@@ -203,7 +203,7 @@ class MemoryStore(Protocol):
 class TextIndex(Protocol):
     """The text index."""
 
-    def index_events(self, limit: int = 500) -> int:
+    def index_events(self, limit: int = 1_000) -> int:
         """Write the next events into the index; 0 when all are in."""
 
     def unindexed(self) -> int:
@@ -289,6 +289,9 @@ class ForgetStore(Protocol):
 
     def rewrite(self, clean: Callable[[str], str], clean_json: Callable[[str], str]) -> Reach:
         """Write every stored text anew as `clean` gives it; what was changed."""
+
+    def traces_left(self) -> bool:
+        """Whether something was removed whose bytes may still be in the file."""
 
     def erase_traces(self) -> bool:
         """Leave no deleted byte in the file; outside a transaction. False while a reader prevents it."""

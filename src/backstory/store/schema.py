@@ -11,6 +11,7 @@ from pathlib import Path
 
 from backstory.errors import NewerSchema, StoreUnusable
 from backstory.paths import Home
+from backstory.steps import step
 from backstory.store import copies
 
 Migration = tuple[int, str]
@@ -65,8 +66,10 @@ def apply(connection: sqlite3.Connection, wanted: Sequence[Migration]) -> None:
                 continue
             for statement in _statements(script):
                 connection.execute(statement)
+                step("migrate.statement")
             connection.execute(f"PRAGMA user_version = {number}")
             connection.execute("COMMIT")
+            step("migrate.done")
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")

@@ -12,6 +12,7 @@ from typing import Any
 from backstory import clock
 from backstory.errors import Failed, SourceMissing
 from backstory.model import Memory, MemoryKind, Session
+from backstory.steps import step
 from backstory.store import Store
 from backstory.store.dump import FORMAT
 
@@ -33,6 +34,7 @@ def lines(store: Store, sessions: list[Session] | None = None) -> Iterator[str]:
     yield json.dumps({**store.dump.head(), "at": clock.now_ms()})
     ids = None if sessions is None else [session.id for session in sessions]
     for table, row in store.dump.rows(ids):
+        step("export.line")
         yield json.dumps({"table": table, **row}, ensure_ascii=False)
 
 

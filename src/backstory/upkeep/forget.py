@@ -14,6 +14,7 @@ from backstory import clock
 from backstory.errors import UsageError
 from backstory.hook import spool
 from backstory.paths import Home
+from backstory.steps import step
 from backstory.store import Store, copies
 from backstory.store.protocol import Reach
 
@@ -59,9 +60,12 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
     return Forgotten(named, reach, touched, files, tuple(copies.listed(home)), outside)
 
 
-def carry_out(home: Home, store: Store, what: Forgotten) -> bool:
-    """Forget it; for who holds the worker's lock. False if a reader keeps deleted bytes alive for now."""
+def carry_out(home: Home, store: Store, what: Forgotten) -> None:
+    """Forget it, all but its traces in the file; for who holds the worker's lock."""
     now = clock.now_ms()
+    _drop_prepared(home, what)  # first: killed in between, no brief may tell it any more
+    for file in what.files:
+        file.unlink(missing_ok=True)
     with store.transaction():
         store.forgetting.remove(what.reach, what.named, now)
         for sid, project_id in what.sessions.items():
@@ -71,13 +75,10 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> bool:
                 store.jobs.ask("brief", sid, now)
             if store.events.project(project_id) is not None:
                 store.jobs.ask("brief", project_id, now)
-    for file in what.files:
-        file.unlink(missing_ok=True)
-    _drop_prepared(home, store, what)
-    return store.forgetting.erase_traces()
+    step("forget.removed")
 
 
-def _drop_prepared(home: Home, store: Store, what: Forgotten) -> None:
+def _drop_prepared(home: Home, what: Forgotten) -> None:
     """Prepared briefs are made again from what is left, in a moment; until then there are none."""
     for sid, project_id in what.sessions.items():
         (home.briefs / "sessions" / f"{sid}.json").unlink(missing_ok=True)

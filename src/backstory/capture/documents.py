@@ -1,0 +1,172 @@
+"""Documentation made searchable: Markdown, text and reStructuredText, never source code.
+
+A document's sections are events of their own kind, in one session per project that no agent had. They are
+found by search and labelled as what they are; nothing is distilled from them, so that nobody's words are
+taken for the user's. A file that changed replaces what was imported of it before.
+"""
+
+import logging
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+from backstory import clock
+from backstory.capture.importing import Line, Tag, Tally
+from backstory.capture.privacy import IGNORED, Privacy
+from backstory.errors import SourceMissing
+from backstory.hook.identity import session_id
+from backstory.model import Action, Event, Kind, Project, StoredEvent, Where
+from backstory.store import Store
+from backstory.store.protocol import Arrival, Mark
+
+log = logging.getLogger(__name__)
+AGENT = "docs"
+SUFFIXES = (".md", ".markdown", ".txt", ".rst")
+_NO_PROSE = ("requirements*.txt", "constraints*.txt", "CMakeLists.txt", "robots.txt", "*.min.*")
+_PASSED_OVER = frozenset(
+    ("node_modules", "venv", "env", "site-packages", "__pycache__", "vendor", "dist", "build", "target")
+)
+_LARGEST = 1_000_000
+_SECTION = 4_000
+_HEADING = re.compile(r"^(?=#{1,3} \S)|^(?=[^\s][^\n]*\n(?:={3,}|-{3,}|~{3,})\s*$)", re.MULTILINE)
+
+
+class Documents:
+    """Imports the documents of one folder into a project."""
+
+    def __init__(
+        self, store: Store | None, privacy: Privacy, folder: Path, project: Project, user: str
+    ) -> None:
+        self.tally = Tally()
+        self._store = store
+        self._privacy = privacy
+        self._folder = folder
+        self._project = project
+        self._user = user
+        self._session = f"{AGENT}-{project.id}"
+
+    def bring(self, dry: bool, said: Callable[[Line], None], progress: Callable[[int, int], None]) -> Tally:
+        """Import what is new or has changed; tells of each file."""
+        found = list(documents(self._folder))
+        marks = self._store.books.marks() if self._store else {}
+        before = self._known()
+        for number, (path, stat) in enumerate(found, 1):
+            key = f"{AGENT}:{self._project.id}:{path}"
+            mark = Mark("", 0, stat.st_size, stat.st_mtime_ns)
+            known = marks.get(key)
+            try:
+                line = self._one(path, known, mark, before.pop(self._name(path), []), key, dry)
+            except OSError as error:
+                line = Line(Tag.SKIP, AGENT, self._name(path), path, why=str(error), failed=True)
+            self.tally.add(line)
+            said(line)
+            progress(number, len(found))
+        if self._store and not dry:
+            self._forget([old.id for gone in before.values() for old in gone])
+        return self.tally
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self._folder if self._folder.is_dir() else self._folder.parent).as_posix()
+
+    def _known(self) -> dict[str, list[StoredEvent]]:
+        """What is stored of this folder's documents, by their names."""
+        if self._store is None:
+            return {}
+        stored = self._store.events.of_session(session_id(AGENT, self._session))
+        buried = self._store.books.tombstoned(each.id for each in stored)
+        known: dict[str, list[StoredEvent]] = {}
+        for each in stored:
+            if each.id not in buried and each.event.where.cwd == str(self._folder):
+                known.setdefault(each.event.target, []).append(each)
+        return known
+
+    def _one(
+        self, path: Path, known: Mark | None, mark: Mark, before: list[StoredEvent], key: str, dry: bool
+    ) -> Line:
+        name = self._name(path)
+        line = Line(Tag.SKIP, AGENT, name, path, why="unchanged")
+        if known is not None and (known.size, known.stamp) == (mark.size, mark.stamp):
+            return line
+        events = list(self._events(path, name, mark.stamp))
+        if not events or self._privacy.hidden(events[0]).text == IGNORED:
+            return replace(line, why="nothing to read in it" if not events else "privacy.ignore_paths")
+        texts = [self._privacy.text(event.text) for event in events]
+        if texts == [old.event.text for old in before]:
+            return line
+        done = replace(line, tag=Tag.GROWN if before else Tag.NEW, events=len(events), why="")
+        if self._store is None or dry:
+            return done
+        arrivals = [
+            Arrival(replace(event, text=text), self._project, self._store.events.key(event))
+            for event, text in zip(events, texts, strict=True)
+        ]
+        with self._store.transaction():
+            added = self._store.events.add(arrivals)
+            sid = added[0].session_id
+            self._store.events.note_import(sid, self._user, over=True)
+            self._bury(old.id for old in before)
+            self._store.books.set_mark(key, mark._replace(session_id=sid), clock.now_ms())
+        return done
+
+    def _events(self, path: Path, name: str, stamp: int) -> Iterator[Event]:
+        text = path.read_text("utf-8", "replace").replace("\r\n", "\n")
+        for number, section in enumerate(sections(text)):
+            yield Event(
+                AGENT,
+                self._session,
+                Kind.DOCUMENT,
+                stamp // 1_000_000,
+                section,
+                Action.READ,
+                target=name,
+                native_id=f"{self._folder}/{name}@{stamp}#{number}",
+                where=Where(str(self._folder)),
+                origin="document",
+            )
+
+    def _forget(self, ids: list[str]) -> None:
+        if ids and self._store:
+            with self._store.transaction():
+                self._bury(ids)
+
+    def _bury(self, ids: Iterator[str] | list[str]) -> None:
+        """What a document no longer says is found no more."""
+        assert self._store is not None
+        self._store.books.bury("event", ids, "replaced", clock.now_ms())
+
+
+def documents(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """The documents of a folder and below, or the one that is named; hidden folders are left alone."""
+    if folder.is_file():
+        yield folder, folder.stat()
+        return
+    if not folder.is_dir():
+        raise SourceMissing(f"{folder} does not exist: name a folder with documents, or a document")
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in _PASSED_OVER)
+        for name in sorted(names):
+            if name.lower().endswith(SUFFIXES) and not any(fnmatch(name, glob) for glob in _NO_PROSE):
+                path = Path(place, name)
+                try:
+                    stat = path.stat()
+                except OSError:
+                    continue
+                if 0 < stat.st_size <= _LARGEST:
+                    yield path, stat
+
+
+def sections(text: str) -> Iterator[str]:
+    """The text at its headings; what is still too long is cut between paragraphs, or anywhere if it must."""
+    for part in _HEADING.split(text):
+        rest = part.strip()
+        while len(rest) > _SECTION:
+            cut = rest.rfind("\n\n", _SECTION // 2, _SECTION)
+            cut = cut if cut > 0 else rest.rfind("\n", _SECTION // 2, _SECTION)
+            cut = cut if cut > 0 else _SECTION
+            yield rest[:cut].strip()
+            rest = rest[cut:].strip()
+        if rest:
+            yield rest
