@@ -155,6 +155,44 @@ def recorded() -> Iterator[Case]:
         yield case(name, "recordings", events, label, parent, str(label.get("status", "")))
 
 
+def written() -> Iterator[Case]:
+    """Short sessions by the author of the rules, in rounds, each written before the rules were run on it.
+
+    In `written/*.txt` a session begins with `=== name`; `<` is what the assistant says, `t` its todo list,
+    and labels follow as lines: `D` a decision, `N` a next step, `d` and `n` optional ones, with keywords.
+    """
+    for path in sorted((HERE / "written").glob("*.txt")):
+        for block in path.read_text("utf-8").split("=== ")[1:]:
+            name, _, text = block.partition("\n")
+            yield _short(f"{path.stem}/{name.strip()}", text.splitlines())
+
+
+def _short(name: str, rows: list[str]) -> Case:
+    wanted: dict[str, list[list[str]]] = {"decisions": [], "next_steps": []}
+    optional: dict[str, list[list[str]]] = {"decisions": [], "next_steps": []}
+    lines: list[str] = []
+    talk = ""
+    for row in rows:
+        head, _, rest = row.partition(" ")
+        if head in {"D", "N", "d", "n"}:
+            kind = "decisions" if head in "Dd" else "next_steps"
+            (wanted if head.isupper() else optional)[kind].append([word.strip() for word in rest.split(",")])
+            continue
+        if head == "<" or head in {">", "t", *_RUNS, *_FILES}:
+            lines += ["end"] if talk == "<" and head != "<" else []
+            talk = head
+        if head == "<":
+            lines += ["said", f"  {rest}"] if rest.strip() else []
+        elif head == "t":
+            lines += ["todo", *(f"  {item.strip()}" for item in rest.split(";"))]
+        elif head in {">", *_RUNS, *_FILES}:
+            lines.append(row)
+        else:
+            lines.append(f"  {row.strip()}" if row.startswith("  ") or talk in {"<", ">"} else row)
+    lines += ["end"] if talk == "<" else []
+    return script(name, "\n".join(lines), {**wanted, "optional": optional})
+
+
 # --- scripts ------------------------------------------------------------------------------------------
 
 _RUNS = {"$": Outcome.OK, "!": Outcome.FAILED, "^": Outcome.INTERRUPTED, "?": Outcome.NONE}

@@ -21,11 +21,6 @@ DECISIONS = [
         "lock",
     ),
     (
-        "I check the signature in the gateway and not in each service, because only the gateway has the key.",
-        "Checking in the gateway is right. Now the docs please.",
-        "gateway",
-    ),
-    (
         "I would rather keep REST: the mobile team already has a client for it.",
         "REST then. They would kill me otherwise.",
         "REST",
@@ -61,7 +56,6 @@ DECISIONS = [
     ("", "the export has to be UTF-16, Excel on the clerks' machines mangles everything else", "UTF-16"),
     ("", "Lass uns das Formular zweistufig machen, die Leute brechen sonst beim Konto ab", "zweistufig"),
     ("", "Beträge werden als Integer gespeichert. Mit Floats hatten wir schon Rundungsfehler.", "Integer"),
-    ("I used a singleton.", "nope, inject it. singletons make the tests order dependent", "inject"),
     ("", "Bleib bei der alten Bibliothek, die neue ist noch Beta", "alten"),
     ("", "prefer explicit imports over star imports, grep finds nothing otherwise", "imports"),
     ("The index can be built at startup or lazily.", "lazily please, startup is slow enough", "lazily"),
@@ -106,8 +100,6 @@ ASKS = [
 STEPS = [
     "Anna will send me the logo on Monday",
     "I've emailed the hoster, they have to open the port",
-    "Jo is looking into it, so don't touch the proxy",
-    "the importer is next",
     "tomorrow we do the other three screens, maybe a bit more",
     "Das Zertifikat schickt uns der Provider noch",
     "don't merge before Kim has reviewed it",
@@ -138,7 +130,7 @@ NO_STEPS = [
 
 def session(before: str, prompt: str) -> str:
     """One prompt, after what the assistant had said."""
-    said = "> hi\nsaid\n  {}\nend\n".format(before.replace("\n", "\n  ")) if before else ""
+    said = "> hi\nsaid\n  {}\nend\n".format((before or "Done.").replace("\n", "\n  "))
     return f"{said}> {prompt}" + "\nsaid\n  Done.\nend\n"
 
 

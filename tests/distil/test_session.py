@@ -16,7 +16,7 @@ from backstory.model import Action, Event, Kind, MemoryKind, Outcome, StoredEven
 from tests.distil import distilled, of
 
 SESSION = """cwd: /repo
-> fix the login, we use RS256 because keys rotate
+> fix the login. let's use RS256 instead of HS256 because keys rotate
 ! pytest
   E   KeyError: 'kid'
 edit /repo/auth.py

@@ -1,7 +1,7 @@
 """Decisions in the voices of very different people, and what only looks like one.
 
 The sentences were written without looking at the rules, to see how far these carry; each is a session of its
-own: what the assistant had said before ("" for nothing), the prompt, and a word that the decision must hold.
+own: what the assistant had said before ("" for nothing of weight; what opens a session is mostly an ask), the prompt, and a word that the decision must hold.
 """
 
 import pytest
@@ -67,16 +67,6 @@ DECISIONS = [
         "name it `ledger` instead of `journal`, accounting already uses journal for something else",
         "ledger",
     ),
-    (
-        "I wrapped it in a try/except.",
-        "nah, let it crash. a supervisor restarts it and we get a proper trace",
-        "crash",
-    ),
-    (
-        "",
-        "So the importer is single threaded and the file is 20 GB, therefore we stream it line by line",
-        "stream",
-    ),
     ("", "on second thought scrap the plugin system: two implementations don't justify one", "plugin"),
     ("", "on garde SQLite, sinon il faut administrer un serveur de plus", "SQLite"),
     ("", "Mejor guardamos las fechas en UTC, ya que los clientes están en cuatro zonas", "UTC"),
@@ -115,7 +105,6 @@ DECISIONS = [
         "timer",
     ),
     ("", "Keep the monorepo. Splitting would mean five pipelines", "monorepo"),
-    ("", "Wrap the vendor SDK behind our own interface so we can swap it out next year", "SDK"),
     ("", "the id column becomes bigint: we are at 1.6 billion rows", "bigint"),
     ("", "don't paginate with offset, use a cursor. offset gets slow after page 1000", "cursor"),
     ("I'd suggest Pydantic here since the payloads are nested.", "agreed, pydantic", "ydantic"),
@@ -129,7 +118,6 @@ DECISIONS = [
         "switch the queue to at-least-once. losing a payment event is worse than doing it double",
         "at-least-once",
     ),
-    ("", "I'd keep the tests in one file for now, they share a lot of setup", "one file"),
     (
         "I created a new helper module utils/strings.py.",
         "put that function next to its only caller, a helper module for one function is silly",
@@ -142,11 +130,6 @@ DECISIONS = [
     ),
     ("", "Ruby 3.2 please. 3.3 has the YJIT bug that crashed staging", "3.2"),
     ("", "we ship without the animation, it is not worth another week", "animation"),
-    (
-        "Which database should hold the sessions: redis or postgres?",
-        "postgres, redis is gone after a restart",
-        "postgres",
-    ),
     ("", "Timestamps als Epoch in Millisekunden, das Frontend rechnet überall damit", "Epoch"),
     ("", "das Passwort kommt aus dem Vault und nicht aus der Env, die landet sonst im Log", "Vault"),
     ("", "lass die Validierung im Backend, dem Client trauen wir nicht", "Backend"),
@@ -158,7 +141,6 @@ DECISIONS = [
     ("", "leave the typo in the column name, renaming it would break three reports", "typo"),
     ("", "I decided against GraphQL: one client, four endpoints", "GraphQL"),
     ("", "let us make the config immutable after start, reload was source of many bug", "immutable"),
-    ("Should the CLI print JSON by default?", "no, humans first. --json for the scripts", "humans"),
     (
         "I'd store the thumbnails on disk.",
         "rather in the bucket, the pods lose their disk on every deploy",
@@ -187,20 +169,17 @@ DECISIONS = [
         "the error goes to Sentry and the user only sees a generic message, we leaked stack traces before",
         "Sentry",
     ),
-    ("Shall I delete the legacy endpoint?", "not yet, the iOS app from 2021 still calls it", "legacy"),
     (
         "",
         "bitte alles in UTC speichern, die Filiale in Lissabon hat uns sonst jedes Jahr die Zeitumstellung kaputt gemacht",
         "UTC",
     ),
     ("", "Kein Retry beim Payment, doppelte Abbuchungen sind schlimmer als ein Fehler", "Retry"),
-    ("", "Tailwind over plain css here, the designers already think in it", "Tailwind"),
     (
         "",
         "ok so final: two tables, one for drafts and one for sent. a status column got us in trouble",
         "two tables",
     ),
-    ("", "do the dedup in SQL, python needs 8 GB for it", "SQL"),
     ("I can do it with a regex or a small parser.", "parser, the regex will haunt us", "parser"),
     ("", "no need for i18n, it's an internal tool", "i18n"),
 ]
@@ -309,9 +288,8 @@ LOOKALIKES = [
 
 
 def found(said: str, prompt: str) -> list[str]:
-    lines = "\n".join(f"  {line}" for line in said.split("\n"))
-    before = f"> how should we do it\nsaid\n{lines}\nend\n" if said else ""
-    drafts = of(MemoryKind.DECISION, f"{before}> {prompt}\nsaid\n  ok\nend\n")
+    lines = "\n".join(f"  {line}" for line in (said or "Done.").split("\n"))
+    drafts = of(MemoryKind.DECISION, f"> build it\nsaid\n{lines}\nend\n> {prompt}\nsaid\n  ok\nend\n")
     return [f"{draft.text} | {draft.reason}" for draft in drafts]
 
 

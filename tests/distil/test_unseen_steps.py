@@ -67,7 +67,6 @@ STEPS = [
     ("gut für heute. Die Rechte fehlen noch", "Ok.", "Rechte"),
     ("nice", "All green. One thing left: bump the version.", "version"),
     ("the flaky test we look at another day", "Ok.", "flaky"),
-    ("can you do the csv too? ah no, later", "Sure.", "csv"),
     ("great", "Deployed to staging. Production is not deployed yet.", "roduction"),
     ("i will ask in the channel who owns this job", "Good.", "job"),
 ]

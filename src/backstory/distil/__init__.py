@@ -14,13 +14,14 @@
 - `attempts`   what was tried in vain
 - `refusals`   failures that were wanted, fixes that the user threw out
 - `decisions`  decisions with their reason; standing wishes
-- `choices`    whether a sentence of the user is a decision: its marks, weighed
+- `choices`    whether a sentence of the user is a decision: its marks
+- `weights`    what each mark weighs, fitted offline
 - `reasons`    where the reason of a choice stands
 - `answers`    decisions that the user makes by answering
 - `agreed`     agreeing to what the assistant had argued for
 - `pasted`     output that a prompt quotes, told from what the person wrote
 - `plan`       the agent's own todo list, as it stood last
-- `later`      what the user put off or waits for
+- `later`      what the last messages leave open: its marks
 - `steps`      what is open at the end
 - `commands`   commands that work here
 - `turns`      one digest per turn

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from backstory.distil import phrases
 from backstory.distil.prose import content_words, sentences, shorten
-from backstory.distil.reasons import CONTRAST, REASON, Read, goes_on, judges, split_reason, states
+from backstory.distil.reasons import CONTRAST, REASON, Read, judges, split_reason
 from backstory.distil.story import Said
 
 RECOMMEND = phrases.Rule("recommend")
@@ -30,21 +30,6 @@ _OWN_LIST = re.compile(
 _OPTION = re.compile(r"\b(?:option|variant|variante|approach|number) ([a-d]|[1-9])\b", re.IGNORECASE)
 _OR = re.compile(r"\b(?:or|oder|ou)\b", re.IGNORECASE)
 _ITEM = re.compile(r" [—–-] |[:：]\s+")
-
-
-def agreed(text: str, following: str, last: Said | None) -> Read | None:
-    """The argued sentence of the last message that the first sentence of a prompt takes over."""
-    takes = _TAKES.match(text)
-    if takes is None or last is None or text.endswith("?"):
-        return None
-    words = content_words(takes.group("what"))
-    own = following if states(following) and not goes_on(following) else ""
-    argued = _argued(last, words)
-    if argued is None:
-        return None
-    if not argued.reason:
-        argued = Read(text, f"of: {shorten(argued.choice, 160)}")
-    return Read(argued.choice, own, ahead=True) if own else argued
 
 
 def own_list(ask: str, last: Said | None) -> Iterator[tuple[str, str]]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from backstory.distil import phrases
 from backstory.distil.agreed import RECOMMEND, approved, own_list
 from backstory.distil.choices import Before, named_in
-from backstory.distil.prose import content_words, sentences, shorten, subject
-from backstory.distil.reasons import CHORE, DIRECTIVE, MERIT, REASON, Read
+from backstory.distil.prose import Sentence, names, sentences, shorten, subject
+from backstory.distil.reasons import CHORE, REASON, judges, states
 from backstory.distil.story import Said, Turn
 from backstory.model import Draft, MemoryKind
 
@@ -19,6 +19,7 @@ FILLER = phrases.Rule("filler")
 OFFER = phrases.Rule("offer")
 
 Options = dict[str, str]
+WONDERING = 600  # characters of a prompt that asks for advice
 TAIL = 400  # an offer stands at the end of a message
 
 _OPTION = re.compile(
@@ -28,8 +29,41 @@ _OPTION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OR = re.compile(r"\b(?:or|oder|ou|o|vs\.?)\b", re.IGNORECASE)
-_EITHER = re.compile(
-    r"\b(?:either .{3,80} or|i (?:can|could) .{3,80} or|entweder .{3,80} oder|two (?:ways|options))\b",
+_MAY = re.compile(
+    r"\b(?:can|could|either|would|might|options?|ways?|if|possib\w*|kann|könnte\w*|möglich\w*|entweder|"
+    r"pued\w+|podría\w*|peux|"
+    r"pourrai\w*|peut|on peut|need|cost\w*|but)\b",
+    re.IGNORECASE,
+)
+_CHOICES = re.compile(
+    r"\b(?:options?|(?:two|three|several|a few) (?:ways?|choices|possibilities)|either|(?:zwei|"
+    r"drei) (?:wege|"
+    r"möglichkeiten|varianten)|(?:deux|trois) (?:options|façons|solutions)|(?:dos|tres) (?:opciones|"
+    r"formas))\b",
+    re.IGNORECASE,
+)
+#: Questions about how things are: their answer informs, and chooses nothing.
+_INQUIRES = re.compile(
+    r"(?:\W*(?:and|but|also|so|ok)\b\W*)*(?:does|did|has|have you|is (?:it|that|this|the)|are (?:they|"
+    r"the|you)|was|were|who|where|when|why|"
+    r"can you|could you|do you (?:have|know|see|get|use)|what(?:'s| is| are| does| did)|"
+    r"which (?:environment|version|browser|file|branch|host|"
+    r"user|account|machine)|how (?:many|often|long|big|did)|hast du|ist|sind|wer|wo|wann|est-ce|où|"
+    r"quand|tiene\w*|dónde|cuándo)\b",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(
+    r"\b(?:or|should|shall|would|better|worth|think|which|options?|recommend|prefer|can we|could we|"
+    r"do we|how (?:do|would|can|"
+    r"should)|what'?s? (?:do|about|would|if|can|our|the|your|happens)|ok to|right|oder|soll\w*|besser|"
+    r"lohnt|welche\w*|was (?:machen|tun|meinst)|ou|"
+    r"devrait|mieux|quel\w*|o|debería\w*|mejor|cuál|qué)\b",
+    re.IGNORECASE,
+)
+_WONDERS = re.compile(
+    r"(?:\W*(?:ok|hi|hey|hello|so|and|but|hm+|great|cool|nice|quick (?:one|q|"
+    r"question))\b\W*)*(?:what'?s?|which|how|should|shall|would|is it|"
+    r"do you|do we|can we|could we|was|wie|welche\w*|soll\w*|quel\w*|comment|qué|cuál|cómo)\b",
     re.IGNORECASE,
 )
 _ORDINALS = ("first", "second", "third", "fourth")
@@ -46,12 +80,6 @@ _INLINE = re.compile(
 _SURELY = re.compile(
     r"^\s+(?:obviously|please|pls|then|definitely|of course|sure|it is|for now|thanks)\b", re.I
 )
-_SHOULD = re.compile(r"\b(?:should|shall|soll(?:en)?|doit)\b", re.IGNORECASE)
-_COMMA = re.compile(r"\s*[,;:–—]\s+")
-_REFUSED = re.compile(
-    r"(?:no|nope|nah|nein|non|not yet|not now)[,.;:!]\s*(?!(?:that'?s|thanks?|thx|i'?m|it'?s)\b)",
-    re.IGNORECASE,
-)
 _SEVERAL = re.compile(
     r"^\W*(?:(?:ok|yes|do|go with|let'?s do|options?)\s+)*"
     r"(?P<picks>[a-d1-9](?:\s*(?:,|and|&|\+|\s)\s*(?:and\s+)?[a-d1-9])+|both"
@@ -67,12 +95,6 @@ _ONE = re.compile(
 )
 _REPLY = re.compile(r"^\s*([1-9])[.):]\s+(\S.{1,300})$", re.MULTILINE)
 _YES = re.compile(r"(?:yes|yup|yeah|yep|ok|sure|no|ja|nein|oui|non|sí)\b", re.IGNORECASE)
-#: How things went, and a go-ahead that names nothing: neither chooses.
-_STATUS = re.compile(
-    r"\b(?:works?|worked|working|done|fixed|passe[sd]|ready|installed|updated|deployed|merged)\W*$",
-    re.IGNORECASE,
-)
-_BARE = re.compile(r"^\W*\w+ (?:it|them|those|these|that|this|all)(?: all)?\W*$", re.IGNORECASE)
 _ASKED = re.compile(r"^(.{3,400}?)\n→ (.{1,400})$", re.MULTILINE)
 
 
@@ -82,84 +104,127 @@ class Offers:
 
     last: Said | None = None
     options: tuple[Options, ...] = ()
+    ask: str = ""
+    earlier: str = ""
+    previous: Said | None = None
 
-    def after(self, said: Said) -> "Offers":
+    def after(self, said: Said, ask: str = "") -> "Offers":
         found = {key.upper(): text.replace("**", "").strip() for key, text in _OPTION.findall(said.text)}
         if len(found) < 2 and "(" in said.text:
             found = {key.upper(): text.strip() for key, text in _INLINE.findall(said.text)}
-        return Offers(said, (found, *self.options[:1]) if len(found) > 1 else self.options[:1])
+        return Offers(
+            said, (found, *self.options[:1]) if len(found) > 1 else self.options[:1], ask, self.ask, self.last
+        )
 
-    def before(self) -> Before:
+    def before(self, worked: bool = False) -> Before:
         """What a prompt may be taking up."""
         if self.last is None:
             return Before()
         text = self.last.text
         tail = text.rstrip()[-TAIL:]
-        offered = tail.endswith(("?", "？")) or bool(OFFER.search(tail) or RECOMMEND.search(tail))
-        numbers = {key for options in self.options for key in options}
-        return Before(offered or bool(numbers), content_words(text), frozenset(numbers), offered)
+        asked = bool(self.questions) or OFFER.search(tail) is not None
+        offered, argued = self.offered, self.argued
+        wondered = self.wondered
+        return Before(
+            spoke=True,
+            asked=asked,
+            argued=bool(argued),
+            offered=bool(offered),
+            wondered=bool(wondered),
+            choice=frozenset[str]().union(*map(names, (*offered, *argued, *wondered, *self.questions))),
+            words=names(text),
+            numbers=frozenset(key for options in self.options for key in options),
+            worked=worked,
+        )
 
-    def reason_for(self, choice: str) -> str:
-        """Why, in the assistant's words, when the user only agreed: the recommendation on the same thing."""
+    @property
+    def asked_on(self) -> bool:
+        """Whether the prompt before this one only asked on, so that what was open before it still is."""
+        return self.ask.rstrip().endswith(("?", "？")) or _WONDERS.match(self.ask) is not None
+
+    @property
+    def heard(self) -> tuple[Sentence, ...]:
+        """What the assistant has said to it."""
+        before = self.previous.text if self.previous is not None and self.asked_on else ""
+        return (*sentences(before), *sentences(self.last.text if self.last is not None else ""))
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The sentences of the last message that put things up for choice."""
+        found = sentences(self.last.text) if self.last is not None else ()
+        asks = any(s.text.endswith(("?", "？")) for s in found[-2:]) or any(
+            _CHOICES.search(f"{s.heading} {s.text}") for s in found
+        )
+        return tuple(
+            s.text
+            for number, s in enumerate(found)
+            if (s.bullet and asks)
+            or (
+                number >= len(found) - 5
+                and not s.bullet
+                and _OR.search(s.text)
+                and not _INQUIRES.match(s.text)
+                and (s.text.endswith("?") or _MAY.search(s.text))
+            )
+        )
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """What the last message asks at its end."""
+        found = sentences(self.last.text)[-3:] if self.last is not None else ()
+        return tuple(
+            s.text
+            for s in found
+            if s.text.endswith(("?", "？")) and not FILLER.search(s.text) and not _INQUIRES.match(s.text)
+        )
+
+    @property
+    def argued(self) -> tuple[str, ...]:
+        """Those that argue for one."""
+        return tuple(s.text for s in self.heard if RECOMMEND.search(s.text) and not s.text.endswith("?"))
+
+    @property
+    def wondered(self) -> tuple[str, ...]:
+        """The questions of the prompt before this one that ask for advice: what follows may settle them."""
+        return tuple(
+            s.text
+            for ask in ((self.earlier, self.ask) if self.asked_on else (self.ask,))
+            if len(ask) < WONDERING
+            for s in sentences(ask)
+            if ("?" in s.text or _WONDERS.match(s.text)) and _ADVICE.search(s.text)
+        )
+
+    @property
+    def complaint(self) -> str:
+        """What the prompt before this one stated and judged."""
+        found = (
+            [s.text for s in sentences(self.ask) if states(s.text) and judges(s.text)]
+            if len(self.ask) < WONDERING
+            else []
+        )
+        return found[-1] if found else ""
+
+    def taken(self, text: str, answers: bool) -> str:
+        """What a choice takes up: the sentence on its words, rather an offer, an argument or a reason."""
         if self.last is None:
             return ""
-        words = content_words(choice)
-        for sentence in sentences(self.last.text):
-            if RECOMMEND.search(sentence.text) and words & content_words(sentence.text):
-                return sentence.text
-        return ""
+        words = names(text)
+        special = {*self.offered, *self.argued}
+        found = [s.text for s in self.heard]
+        best, most = "", 0
+        for number, sentence in enumerate(found):
+            shared = len(words & names(sentence))
+            value = 2 * shared + 2 * (sentence in special) + (REASON.search(sentence) is not None)
+            if value > most and (shared or (answers and value > 0)):
+                following = found[number + 1] if number + 1 < len(found) else ""
+                best, most = f"{sentence} {following}" if judges(following) else sentence, value
+        wondered = " ".join(self.wondered) if answers else ""
+        return f"{shorten(wondered, 120)} {shorten(best, 200)}".strip()
 
     def named(self, text: str) -> str:
         """The option that a sentence names by its number."""
         options = self.options[0] if self.options else {}
         return next((shorten(options[key], 160) for key in sorted(named_in(text)) if key in options), "")
-
-    def short_answer(self, text: str, following: str) -> Read | None:
-        """A few words that name one of the things asked about ("first the sum"), with or without a reason."""
-        head, *more = _COMMA.split(text, maxsplit=1)
-        if self.last is None or len(head.split()) > 6:
-            return None
-        tail = self.last.text.rstrip()[-TAIL:]
-        words = content_words(head)
-        following = more[0] if more else following
-        if (
-            (refused := _REFUSED.match(text))
-            and (asked := _should(tail))
-            and content_words(text[refused.end() :])
-        ):
-            return Read(f"{asked} → {text}", following)
-        asked = next((s.text for s in reversed(sentences(self.last.text)) if s.text.endswith("?")), "")
-        if CHORE.match(text) or _STATUS.search(text) or (_BARE.match(text) and not MERIT.search(following)):
-            return None  # a go-ahead or a report, and no choice
-        for options in self.options[:1] if self.before().asked else ():
-            named = [option for option in options.values() if words & content_words(option)]
-            if len(named) == 1 and not text.endswith("?"):
-                return Read(f"{shorten(named[0], 160)} → {text}", following)
-        if (
-            text.endswith(("?", "？", ":"))
-            or not words
-            or not (tail.endswith(("?", "？")) or _EITHER.search(tail))
-            or FILLER.search(asked)
-        ):
-            return None
-        if _OR.search(tail) and words & content_words(tail):
-            return Read(text, following if MERIT.search(following) else f"asked: {shorten(asked, 160)}")
-        listed = [s.text for s in sentences(self.last.text) if s.bullet]
-        hits = [item for item in listed if words & content_words(item)]
-        if REASON.search(following) and (hits or words & content_words(self.last.text)):
-            return Read(text, following, ahead=True)
-        return (
-            Read(text, f"taken from: {shorten(hits[0], 160)}")
-            if len(hits) == 1 and len(listed) > 1 and (len(text.split()) <= 8 or DIRECTIVE.match(text))
-            else None
-        )
-
-
-def _should(tail: str) -> str:
-    """The question at the end of a message that asks how something should be."""
-    asked = next((s.text for s in reversed(sentences(tail)) if s.text.endswith("?")), "")
-    about = OFFER.search(asked) or _SHOULD.search(asked)
-    return shorten(asked, 160) if about and len(content_words(asked)) > 2 else ""
 
 
 def answered(turn: Turn, offers: Offers) -> Iterator[Draft]:

@@ -1,21 +1,23 @@
-"""Whether a sentence of the user is a decision: the marks of one are weighed against each other.
+"""Whether a sentence of the user is a decision: its marks, and what each weighs.
 
 No single phrase makes a decision. People choose in many ways ("use X", "no Y", "Z it is", "B is better") and
-justify in more ("because", a second clause, the next sentence, the one before). So each mark has a weight:
-the choice, its reason (`reasons`), an alternative that lost, an answer to what the assistant had offered, a
-"no" to what it had done. What only steers the work ("run the tests, I'm in a hurry") is no choice at all.
+justify in more ("because", a second clause, the next sentence, the one before). So a sentence is read for
+marks: what chooses, what gives a reason, what lost, and above all what it answers. The marks are weighed by
+`weights`, which were fitted on labelled sessions (`bench/distil/fit.py`), not chosen by hand.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from backstory.distil import phrases
-from backstory.distil.prose import Sentence, content_words
+from backstory.distil.prose import content_words, names
 from backstory.distil.reasons import (
     CHORE,
     CLAUSE,
     CONTRAST,
     DIRECTIVE,
+    MERIT,
     OWN_PLAN,
     REASON,
     SO,
@@ -23,9 +25,12 @@ from backstory.distil.reasons import (
     Around,
     Read,
     implied,
+    judges,
     opening,
     reason_of,
+    states,
 )
+from backstory.distil.weights import CHOICE, CHOICE_ENOUGH
 
 TENTATIVE = phrases.Rule("tentative")
 REFUSAL = phrases.Rule("refusal")
@@ -33,15 +38,15 @@ NEGATED = phrases.Rule("negated")
 VERDICT = phrases.Rule("verdict")
 TROUBLE = phrases.Rule("trouble")
 
-#: What each mark weighs; a sentence that reaches ENOUGH is a decision.
-STRONG, WEAK = 4, 2  # a word that chooses; an order, a norm, a judgement
-NEED = 1  # what is needed is mostly only the task
-SETTLED = 2  # saying that it is decided
-LOST, REFUSED = 2, 2  # an alternative that lost; a "no" to what the assistant did
-ANSWER, PICK = 1, 3  # taking up words of an offer; naming its number
-ENOUGH = 6
+WAITING = phrases.Rule("waiting")
+PUT_OFF = phrases.Rule("put_off")
+TIME = phrases.Rule("time")
 
-OWN = 12  # where in "I'll take the second" the choice may begin
+SHORT, LONG = 200, 900  # characters of a prompt that mostly answers, and of one that is partly pasted
+NEAR = 3  # so many sentences of a prompt may answer
+FEW = 3  # so many sentences of a prompt belong together
+TERSE, WORDY = 5, 40  # words of a sentence
+NEITHER = "neither"  # neither chooses nor answers
 LONGEST = 600  # characters of a sentence that somebody wrote by hand
 #: What would happen else, and what for: said of what shall be, not of what is.
 _COUNTER = re.compile(
@@ -55,106 +60,329 @@ _RATHER = re.compile(
     r"|(?:,|\band) (?:not|never) |^[\w.+-]+ over [a-z]",
     re.IGNORECASE,
 )
-_PROBLEM = re.compile(
-    r"\b(?:problem|issue|bug|error|fails?|failed|broken|wrong|because of|i'?m|i (?:was|am|made|meant|think|"
-    r"did|got|get|see)|"
-    r"it'?s called|fehler|liegt)\b",
+_SELF = re.compile(
+    r"^\W*(?:i'?m|i am|i (?:was|made|meant|did|got|get|see|ran|tried|saw)|ich (?:bin|war|habe))\b", re.I
+)
+_DID = re.compile(
+    r"(?:i(?:'ve| have)(?: just| already)? \w+|i (?:just |already )?(?:\w+ed|ran|did|put|set|got|made|"
+    r"went|sent|saw)|(?:we'?re|we are|there (?:is|are)|both are)"
+    r"|ich habe|j'ai|he \w+ado)\b",
     re.IGNORECASE,
 )
-#: What has happened or is so already: a clause behind it tells what follows, not what would follow.
-_FACT = re.compile(r"\b(?:already|schon|bereits|ya|déjà)\b", re.IGNORECASE)
-_SUPPOSES = re.compile(r"(?:if|when|since|because|as soon as|without|wenn|falls)\b", re.IGNORECASE)
-_PLEASE = re.compile(r"(?:please|pls) not\b", re.IGNORECASE)
-_THEREFORE = re.compile(r"(?:hence|therefore|thus|deshalb|daher)[,\s]+$", re.IGNORECASE)
-DECIDED = re.compile(r"decided|settled on|agreed on|entschieden|beschlossen|décidé|decidido", re.IGNORECASE)
+_MEANT = re.compile(
+    r"\b(?:i (?:meant|mean|said|asked)|not that one|the other one|wrong (?:file|one|place|line)|"
+    r"ich (?:meinte|meine)|je voulais dire|quise decir)\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:was|were|did|had|went|got|ran|broke|came|made|said|saw|yesterday|ago|war|hatte|gestern|"
+    r"\w{3,}ed)\b",
+    re.I,
+)
+_DECIDED = re.compile(r"decided|settle[sd]|agreed on|entschieden|beschlossen|décidé|decidido", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？](?:[\s)\"'”*]|$)")
 _ASKS = re.compile(
     r"(?:i'?m (?:an?|the|not|new|just)|i am (?:an?|the|not|new)|what|which|why|who|where|how|dunno|"
-    r"shouldn'?t (?:we|it)|isn'?t|aren'?t|doesn'?t seem|seems?)\b",
+    r"shouldn'?t (?:we|it)|isn'?t|aren'?t|doesn'?t seem|seems?|can|could|would|will|do|does|is|are)\b",
     re.IGNORECASE,
 )
+_BIDS = re.compile(r"\b(?:please|pls|kindly|bitte|s'il (?:te|vous) pla[iî]t|por favor)\b", re.IGNORECASE)
 #: What should have happened and did not: a bug report.
 _EXPECTED = re.compile(
     r"\b(?:should|supposed to)\b.{3,80}?\b(?:but|however|yet|instead)\b,? (?:\w+ ){0,3}?(?:is|are|was|"
-    r"does|did|gets?|"
-    r"shows?|nothing|\w+n'?t)\b",
+    r"does|did|gets?|shows?|nothing|\w+n'?t)\b",
     re.IGNORECASE,
 )
 _NEEDS = re.compile(r"(?:(?:we|i|you|it|they|this|that) )?(?:also |still |really )?needs?\b", re.IGNORECASE)
 _PLAIN = re.compile(r"we\s+(?:use|do|don'?t|do not)$")  # also how things are described
-_PICK = re.compile(
-    r"\b(?:option|variant|variante|approach|number|nr\.?|no\.|#)\s*([a-d]|[1-9])\b", re.IGNORECASE
+_AGREES = re.compile(
+    r"\W*(?:ok(?:ay)?|y|yes|yeah|yep|yup|sure|agreed?|right|good|great|fine|perfect|exactly|makes? sense|"
+    r"sounds|fair|true|cool|ja|gut|passt|genau|oui|d'accord|sí|vale)\b",
+    re.IGNORECASE,
 )
-_FOR = re.compile(r"\b(?:for|on|bei|zu) (?:#|no\. ?)?([1-9])\b", re.IGNORECASE)
+_TAKEN = re.compile(
+    r"(?:\bit is|\bthen|\bi'?m afraid|\bplease|\bfor (?:now|me|us)|\bi (?:like|think|guess)|"
+    r"\bis (?:fine|right|better|best|ok)"
+    r"|\bdann|\bbitte)(?:[.!,;:–—]|$)",
+    re.IGNORECASE,
+)
+_WE = re.compile(r"\b(?:we|us|our|let'?s|wir|uns|unsere?\w*|on|nous|nuestr\w+|\w+mos)\b", re.IGNORECASE)
+_PERSONAL = re.compile(
+    r"\b(?:we|i|you|our|my|let'?s|i'?d|i'?ll|us|wir|ich|uns|nous|on|je|nosotros|yo)\b", re.IGNORECASE
+)
+_DEGREE = re.compile(
+    r"\b(?:too|enough|more|less|better|best|worse|worst|only|never|always|nobody|everybody|everyone|zu|"
+    r"genug|"
+    r"mehr|besser|nur|nie|niemand|alle|trop|assez|plus|mieux|jamais|personne|demasiado|más|mejor|nunca|"
+    r"nadie|"
+    r"\w{3,}(?:er|ier) than)\b",
+    re.IGNORECASE,
+)
 _ANAPHOR = re.compile(
     r"^(?:\W*(?:ok|yes|so|then)\W+)?(?:let'?s |we (?:should |will )?|please |just )*"
     r"(?:do|use|keep|drop|remove|take|leave|make)\s+(?:that|this|those|these|it|them)\b(?!\s+\w+ing)",
+    re.IGNORECASE,
+)
+_SIGNS = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+_NO = re.compile(
+    r"(?:\W*\w+){0,2}?\W*\b(?:no|nope|nah|nein|nee|non)\b(?:\s*[,.!;:–—…]|\s*$| please| thanks| thx)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"(?:\b(?:option|variant|variante|approach|number|nr\.?|no\.|#|for|on|bei|zu|so|then|do|take|with|"
+    r"it'?s)\s*"
+    r"|^\W*(?:(?:ok|yes|y|yeah)\W+)?)([a-d]|[1-9])(?=\W*(?:$|[,;:!.–—]|\b(?:please|pls|then|it is|"
+    r"because|since|for|no|yes)\b))",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What the assistant had just said: whether it asked or offered, with which words and numbers."""
+    """What the assistant had just said: whether it asked, argued, offered a choice, and between what."""
 
+    spoke: bool = False
+    asked: bool = False
+    argued: bool = False
     offered: bool = False
+    wondered: bool = False
+    choice: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
-    asked: bool = False
+    worked: bool = False
+
+    @property
+    def open(self) -> bool:
+        """Whether there is something to settle."""
+        return self.offered or self.argued or self.wondered or self.asked
 
 
-def read_choice(sentence: Sentence, around: Around, before: Before, refused: bool) -> Read | None:
-    """The choice and its reason, or None when the marks do not suffice."""
-    text = sentence.text
-    if text.endswith(":") or _QUESTION.search(text) or "\\n" in text or not 6 <= len(text) <= LONGEST:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a sentence stands: its neighbours, the prompt around it, and what that answers."""
+
+    around: Around
+    before: Before
+    number: int
+    count: int
+    length: int
+    refused: bool
+    edge: bool = True
+
+
+def read_choice(text: str, place: Place) -> tuple[Read, float] | None:
+    """The choice with its reason, and how surely it is one."""
+    if vetoed(text, place):
         return None
+    found = frozenset(marks(text, place))
+    score = weigh(found)
+    return (read(text, place), score) if score >= CHOICE_ENOUGH and NEITHER not in found else None
+
+
+def vetoed(text: str, place: Place) -> bool:
+    """What is never a decision: questions, headings, code, the middle of a pasted text."""
+    return (
+        text.endswith(":")
+        or "\\n" in text
+        or len(text) > LONGEST
+        or not place.edge
+        or _QUESTION.search(text) is not None
+        or TENTATIVE.search(text) is not None
+        or _EXPECTED.search(text) is not None
+        or _ASKS.match(text[opening(text) :]) is not None
+        or (place.length > LONG and not _PERSONAL.search(text))
+    )
+
+
+def weigh(found: frozenset[str]) -> float:
+    """The sum of the weights of the marks."""
+    return sum(CHOICE.get(mark, 0.0) for mark in (*found, "always"))
+
+
+def read(text: str, place: Place) -> Read:
+    """Where the choice ends and its reason begins."""
+    strong = _strongest(text)
+    at = opening(text)
+    end = strong.end() if strong is not None else min(at + 3, len(text))
+    plain = strong is not None and _PLAIN.match(strong.group(0)) is not None
+    return _resolved(reason_of(text, end, place.around, plain)[0], place.around.previous)
+
+
+def marks(text: str, place: Place) -> Iterator[str]:
+    """The marks of one sentence."""
+    chosen = set(_choosing(text))
+    reasons = set(_reasoning(text, place.around))
+    answers = set(_answering(text, place))
+    spoiled = set(_spoiling(text, place))
+    yield from chosen | reasons | answers | spoiled
+    firm = chosen & {"chooses", "orders", "rather", "counter", "decided"}
+    soft = chosen & {"verdict", "orders-later", "plain", "wants"}
+    sure = reasons & {"cause", "cause-after", "so", "clause"}
+    near = reasons & {"judged-after", "judged-before", "hint"}
+    near |= chosen & {"rather"}  # what lost is a reason of its own
+    if place.count <= FEW:
+        near |= reasons & {"stated-after", "stated-before"}
+    if not firm and states(text):
+        yield "tells"
+    answer = answers & {"takes", "picks", "refuses"}
+    choice = "firm choice" if firm else "soft choice" if soft else "no choice"
+    reason = "sure reason" if sure else "near reason" if near else "no reason"
+    yield f"{choice}, {reason}"
+    if not place.before.spoke:
+        yield f"opens, {reason}"
+    if not (firm or soft or answer or "taken" in answers):
+        yield "neither, open" if "open" in answers and place.number < NEAR else NEITHER
+    if answer:
+        yield f"answer, {reason}"
+        yield f"answer, {choice}"
+
+
+def _choosing(text: str) -> Iterator[str]:
     start = opening(text)
     strong = _strongest(text)
-    if _ASKS.match(text[start:]) or _EXPECTED.search(text):
-        return None
-    if OWN_PLAN.match(text[start:]) and (strong is None or strong.start() > start + OWN):
-        return None
-    weight, at, end = _choice(text, start, strong)
-    if not weight or _chore(text[at:]) or TENTATIVE.search(text):
-        return None
-    plain = strong is not None and _PLAIN.match(strong.group(0)) is not None
-    refused = refused or REFUSAL.match(text) is not None
-    negated = NEGATED.match(text[at:]) is not None
-    contrast = CONTRAST.search(text)
-    overlap = bool(before.words & content_words(text))
-    if contrast is not None or (negated and (refused or overlap)):
-        weight += LOST
-    if refused or (negated and overlap):
-        weight += REFUSED  # "don't clone": it had just been done, or offered
-    if strong is not None and DECIDED.search(strong.group(0)):
-        weight += SETTLED
-    named = named_in(text)
-    if before.offered:
-        weight += PICK if named & before.numbers else ANSWER if overlap else 0
-    read, reason = reason_of(text, end, around, plain)
-    return _resolved(read, around.previous) if weight + reason >= ENOUGH else None
+    if strong is not None:
+        yield "plain" if _PLAIN.match(strong.group(0)) else "chooses"
+    if _DECIDED.search(text):
+        yield "decided"
+    if DIRECTIVE.match(text[start:]):
+        yield "wants" if _NEEDS.match(text[start:]) else "orders"
+    elif any(DIRECTIVE.match(text[cut.end() :]) for cut in CLAUSE.finditer(text, start)):
+        yield "orders-later"
+    if VERDICT.search(text):
+        yield "verdict"
+    if _COUNTER.search(text):
+        yield "counter"
+    if _RATHER.search(text) and not TROUBLE.search(text):
+        yield "rather"
+    if CONTRAST.search(text):
+        yield "contrast"
+    if NEGATED.match(text[start:]):
+        yield "negated"
+    if _WE.search(text):
+        yield "we"
+
+
+def _reasoning(text: str, around: Around) -> Iterator[str]:
+    cue = REASON.search(text)
+    if cue is not None:
+        yield "cause"
+    if SO.match(text):
+        yield "so"
+    following, previous = around.following, around.previous
+    cause = REASON.match(following) or (not following.isascii() and REASON.search(following))
+    if cause and not following.endswith(("?", "？")):
+        yield "cause-after"
+    clause = implied(text, opening(text) + 3)
+    if clause is not None:
+        yield "clause" if judges(clause.reason) else "hint"
+    if states(following):
+        yield "judged-after" if judges(following) else "stated-after"
+        if _DEGREE.search(following):
+            yield "degree-near"
+    if states(previous):
+        yield "judged-before" if judges(previous) else "stated-before"
+    if MERIT.search(text):
+        yield "merit"
+    if _DEGREE.search(text):
+        yield "degree"
+
+
+def _answering(text: str, place: Place) -> Iterator[str]:
+    before = place.before
+    if not before.spoke:
+        yield "opens"
+        return
+    words = names(text)
+    if place.number == 0:
+        yield "head"
+    if before.asked:
+        yield "asked"
+    if before.worked:
+        yield "worked"
+    if before.open:
+        yield "open"
+        for name in ("argued", "offered", "wondered"):
+            if getattr(before, name):
+                yield name
+        if place.number < NEAR:
+            taken = bool(words & before.choice)
+            yield "takes" if taken else "misses"
+            if _length(text) <= TERSE:
+                yield "takes-tersely" if taken else "misses-tersely"
+    if words & before.words:
+        yield "echoes"
+        if words <= before.words | before.choice and _length(text) <= TERSE:
+            yield "names it"
+    if before.numbers and named_in(text) & before.numbers:
+        yield "picks"
+    if refuses(text, place):
+        yield "refuses"
+    if place.number == 0 and _AGREES.match(text):
+        yield "agrees"
+    if _TAKEN.search(text):
+        yield "taken"
+
+
+def _spoiling(text: str, place: Place) -> Iterator[str]:
+    start = opening(text)
+    if WAITING.search(text) or PUT_OFF.search(text) or TIME.search(text):
+        yield "later"
+    if _BIDS.search(text):
+        yield "bids"
+    if TROUBLE.search(text):
+        yield "trouble"
+    if OWN_PLAN.match(text[start:]):
+        yield "own-plan"
+    if CHORE.match(text) or CHORE.match(text[start:]):
+        yield "chore"
+    if _SELF.search(text):
+        yield "self"
+    if _MEANT.search(text):
+        yield "meant"
+    if _DID.match(text[start:]):
+        yield "did"
+    if _PAST.search(text):
+        yield "past"
+    if not _PERSONAL.search(text):
+        yield "impersonal"
+    if place.length > LONG:
+        yield "long"
+    elif place.length < SHORT:
+        yield "short"
+    words = _length(text)
+    if words <= TERSE:
+        yield "terse"
+    elif words > WORDY:
+        yield "wordy"
+    if not names(text):
+        yield "empty"
+
+
+def _length(text: str) -> int:
+    """How many words; two signs are one where there are no spaces."""
+    return len(text.split()) + len(_SIGNS.findall(text)) // 2
+
+
+def refuses(text: str, place: Place) -> bool:
+    """Whether a sentence says no to what the assistant did or offered."""
+    return place.refused or REFUSAL.match(text) is not None or _NO.match(text) is not None
+
+
+def answers(place: Place) -> bool:
+    """Whether a sentence may react to something that was open."""
+    return place.before.open and place.number < NEAR
 
 
 def named_in(text: str) -> set[str]:
     """The numbers and letters of options that a sentence names."""
-    return {key.upper() for pattern in (_PICK, _FOR) for key in pattern.findall(text)}
+    return {key.upper() for key in _NUMBER.findall(text)}
 
 
-def _told(text: str) -> bool:
-    return TROUBLE.search(text) is not None or _FACT.search(text) is not None
-
-
-def _chore(text: str) -> bool:
-    return CHORE.match(text) is not None or CHORE.match(text[opening(text) :]) is not None
-
-
-def _resolved(read: Read, previous: str) -> Read | None:
-    """With the sentence before it, where "let's do that" says nothing alone; None if that does not help."""
+def _resolved(read: Read, previous: str) -> Read:
+    """With the sentence before it, where "let's do that" says nothing alone."""
     bare = _ANAPHOR.match(read.choice)
-    if bare is None:
+    if bare is None or len(content_words(previous)) < 2 or previous.endswith("?"):
         return read
-    if len(content_words(previous)) < 2 or previous.endswith("?"):
-        return read if content_words(read.choice[bare.end() :]) else None
     return Read(f"{previous} {read.choice}", "" if read.reason == previous else read.reason, read.ahead)
 
 
@@ -165,39 +393,3 @@ def _strongest(text: str) -> re.Match[str] | None:
         blanked = " " * first.end() + text[first.end() :]
         return USER_CHOICE.search(blanked) or first
     return first
-
-
-def _choice(text: str, start: int, strong: re.Match[str] | None) -> tuple[int, int, int]:
-    """How firmly something is chosen, and where the words that do so begin and end."""
-    clauses = [
-        start,
-        *([0] if _PLEASE.match(text) else []),
-        *(cut.end() for cut in CLAUSE.finditer(text, start)),
-    ]
-    if strong is not None:
-        at = max((clause for clause in clauses if clause <= strong.start()), default=strong.start())
-        return WEAK if _PLAIN.match(strong.group(0)) else STRONG, at, strong.end()
-    if (
-        (so := SO.match(text))
-        and not OWN_PLAN.match(text[so.end() :])
-        and (
-            DIRECTIVE.match(text[so.end() :])
-            or VERDICT.search(text[so.end() :])
-            or _THEREFORE.search(so.group(0))
-        )
-    ):
-        return WEAK, so.end(), so.end() + 3
-    for at in clauses:
-        if (
-            DIRECTIVE.match(text[at:])
-            and not CHORE.match(text[at:])
-            and (at <= start or not (NEGATED.match(text[at:]) or _SUPPOSES.match(text)))
-        ):
-            return NEED if _NEEDS.match(text[at:]) else WEAK, at, at + 3
-    counter, contrast = _COUNTER.search(text), _RATHER.search(text)
-    if contrast is not None and (counter or REASON.search(text) or implied(text, contrast.end())):
-        return (0, 0, 0) if _PROBLEM.search(text) else (WEAK, start, start + 3)
-    if counter is not None and counter.start() > 12 and not _told(text[: counter.start()]):
-        return WEAK, start, start + 3
-    verdict = VERDICT.search(text)
-    return (WEAK, verdict.start(), verdict.end()) if verdict is not None else (0, 0, 0)

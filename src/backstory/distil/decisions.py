@@ -10,12 +10,22 @@ import re
 from collections.abc import Iterator, Sequence
 
 from backstory.distil import phrases
-from backstory.distil.agreed import RECOMMEND, agreed
+from backstory.distil.agreed import RECOMMEND
 from backstory.distil.answers import Offers, answered
-from backstory.distil.choices import DECIDED, NEGATED, TENTATIVE, Before, read_choice
+from backstory.distil.choices import TENTATIVE, Place, answers, read_choice
 from backstory.distil.pasted import own_words
-from backstory.distil.prose import Sentence, content_words, once, sentences, shorten, subject
-from backstory.distil.reasons import CONTRAST, REASON, Around, Read, opening, split_reason, states
+from backstory.distil.prose import Sentence, content_words, names, once, sentences, shorten, subject
+from backstory.distil.reasons import (
+    CHORE,
+    CONTRAST,
+    OWN_PLAN,
+    REASON,
+    Around,
+    Read,
+    judges,
+    split_reason,
+    states,
+)
 from backstory.distil.story import Story, Turn
 from backstory.model import Draft, MemoryKind
 
@@ -28,6 +38,7 @@ DELEGATE = phrases.Rule("delegate")
 
 BRIEF = 300  # characters of a prompt that only answers
 PERSONAL = 900  # characters of a prompt that one person rarely writes without "we", "I" or "you"
+ROOMY = 500  # characters of a prompt in which every sentence may belong to the choice
 LONG = 1_500  # characters of a prompt that is partly pasted
 EDGE = 6  # so many sentences at either end of a long prompt are read
 
@@ -51,28 +62,27 @@ def decisions(story: Story) -> list[Draft]:
     if story.subagent:
         return []
     drafts: list[Draft] = []
-    offers = Offers()
+    offers, worked = Offers(), False
     for turn in story.turns:
         if turn.ask and REVERSAL.search(turn.ask):
             drafts = _not_taken_back(turn.ask, drafts)
         drafts += answered(turn, offers)
         if turn.ask:
-            drafts += _users(turn, offers)
+            drafts += _users(turn, offers, worked)
         delegated = bool(turn.ask) and DELEGATE.search(turn.ask) is not None
         for said in turn.said:
             for read in _assistants(said.text, delegated):
                 drafts.append(_draft(read, "assistant", said.id, said.at, said.turn))
+        worked = bool(turn.changes)
         if turn.last_said is not None:
-            offers = offers.after(turn.last_said)
+            offers = offers.after(turn.last_said, turn.ask)
     told = once(sorted(drafts, key=lambda draft: draft.said_by != "user"))  # the user's wording wins
     return sorted(told, key=lambda draft: draft.turn)
 
 
 def _not_taken_back(ask: str, drafts: list[Draft]) -> list[Draft]:
     """Without the decisions that a "forget what I said about X" speaks of."""
-    words = frozenset[str]().union(
-        *(content_words(s.text) for s in sentences(ask) if REVERSAL.search(s.text))
-    )
+    words = content_words(ask)
     return [draft for draft in drafts if not words & content_words(draft.text)]
 
 
@@ -84,7 +94,7 @@ def _draft(read: Read, who: str, event_id: str, at: int, turn: int) -> Draft:
         shorten(read.choice, 280),
         at,
         (event_id,),
-        reason=shorten(reason, 240),
+        reason=shorten(reason, 400),
         said_by=who,
         weight=1.5 if who == "user" else 1.0,
         auto=True,
@@ -92,49 +102,70 @@ def _draft(read: Read, who: str, event_id: str, at: int, turn: int) -> Draft:
     )
 
 
-def _users(turn: Turn, offers: Offers) -> Iterator[Draft]:
+def _users(turn: Turn, offers: Offers, worked: bool) -> Iterator[Draft]:
     """The decisions in a prompt. Of a pasted plan or review only what it calls a decision counts."""
-    found: Sequence[Sentence] = sentences(own_words(turn.ask))
-    document = _DOCUMENT.search(turn.ask) is not None
-    before = offers.before() if not document else Before()
-    edge = EDGE if len(turn.ask) > LONG else len(found)  # people write around what they paste
-    long = len(turn.ask) > PERSONAL
-    refused, used = False, -1
-    for number, sentence in enumerate(found):
+    chosen: list[tuple[float, str, Read]] = []
+    for sentence, place in places(turn, offers, worked):
         listed = _listed(sentence)
         if listed is not None:
             yield _draft(listed, "user", turn.ask_id, turn.at, turn.number)
-        if long and _IMPERSONAL.match(sentence.text):
-            continue
-        if listed is not None or document or number == used or edge <= number < len(found) - edge:
+        elif place is not None and (found := read_choice(sentence.text, place)) is not None:
+            read = told(found[0], place, offers, sentence.text)
+            if names(read.choice):
+                chosen.append((found[1], sentence.text, read))
+    used: list[str] = []
+    for _, text, read in sorted(chosen, key=lambda row: -row[0]):
+        if not any(text in other for other in used):  # the reason of a surer choice is none itself
+            used.append(f"{read.choice} {read.reason}")
+            yield _draft(read, "user", turn.ask_id, turn.at, turn.number)
+
+
+def places(turn: Turn, offers: Offers, worked: bool) -> Iterator[tuple[Sentence, Place | None]]:
+    """The sentences of a prompt with where they stand; None where nobody can decide."""
+    found: Sequence[Sentence] = sentences(own_words(turn.ask))
+    document = _DOCUMENT.search(turn.ask) is not None
+    before = offers.before(worked)
+    edge = EDGE if len(turn.ask) > LONG else len(found)  # people write around what they paste
+    refused = False
+    for number, sentence in enumerate(found):
+        if document:
+            yield sentence, None
             continue
         previous = found[number - 1].text if number else ""
         after = [s.text for s in found[number + 1 : number + 3]]
         following = after[-1] if after and _RHETORIC.match(after[0]) else "".join(after[:1])
-        around = Around(previous, following, len(found) - refused == 2)
-        read = read_choice(sentence, around, before, refused)
-        if read is None and number == 0:
-            read = agreed(sentence.text, following, offers.last)
-        if read is None and number == 0 and len(turn.ask) < BRIEF:
-            read = offers.short_answer(sentence.text, following)
+        earlier = found[number - 2].text if number > 1 else ""
+        around = Around(previous, following, len(found) - refused == 2, earlier, "".join(after[1:]))
+        inside = not edge <= number < len(found) - edge
+        yield sentence, Place(around, before, number, len(found), len(turn.ask), refused, inside)
         refused = number == 0 and len(sentence.text) < 12 and REFUSAL.match(sentence.text) is not None
-        if read is not None:
-            used = number + 1 if read.ahead else -1
-            reason = read.reason or offers.reason_for(read.choice)
-            if REVERSAL.search(sentence.text):  # why the first choice was wrong stands before the second
-                told = [s.text for s in found[max(number - 2, 0) : number] if states(s.text)]
-                reason = " ".join([*told, reason])
-            option = offers.named(read.choice)
-            if not (reason or refused or option) and not _says_no_or_decided(read.choice):
-                continue
-            choice = f"{option} → {read.choice}" if option else read.choice
-            yield _draft(Read(choice, reason), "user", turn.ask_id, turn.at, turn.number)
 
 
-def _says_no_or_decided(choice: str) -> bool:
-    """Whether a choice can stand without a reason: something lost, or it is called decided."""
-    bare = choice[opening(choice) :]
-    return bool(CONTRAST.search(choice) or NEGATED.match(bare) or DECIDED.search(choice))
+def told(read: Read, place: Place, offers: Offers, text: str) -> Read:
+    """A choice with what belongs to it: the option that it names, what stands around it, what it answers."""
+    option = offers.named(read.choice) or offers.named(text)
+    choice = f"{option} → {read.choice}" if option else read.choice
+    parts = [read.reason] if read.reason else []
+    room = place.length < ROOMY
+    around = place.around
+    for near in (around.following, around.previous, around.earlier, around.next):
+        if _belongs(near, room) and not any(near in part for part in (*parts, choice)):
+            parts.append(near)
+    taken = "" if option else offers.taken(text, answers(place))
+    if not parts and room and answers(place) and offers.complaint:
+        parts.append(offers.complaint)
+    if taken and not names(choice):  # "like it"
+        return Read(f"{choice} → {taken}", " ".join(parts))
+    if taken:
+        parts.append(f"(of: {taken})")
+    return Read(choice, " ".join(parts))
+
+
+def _belongs(near: str, room: bool) -> bool:
+    """Whether a sentence next to a choice is told with it."""
+    if not near or near.endswith(("?", "？", ":")) or CHORE.match(near) or OWN_PLAN.match(near):
+        return False
+    return room or (states(near) and judges(near))
 
 
 def _assistants(text: str, delegated: bool) -> Iterator[Read]:

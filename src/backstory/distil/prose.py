@@ -57,6 +57,16 @@ _EMPTY_WORDS = """
     by i go yes but out off all any one two new get got see how why who its our are was you
 """
 _EMPTY = frozenset(_EMPTY_WORDS.split())
+_TOKEN = re.compile(r"[^\W_][\w.+#-]+")
+_ENDING = re.compile(r"(?:ing|ed|es|en|er|s|e|n|ly)$")
+_VAGUE_WORDS = """
+    option options way ways one ones which either both use using take that's better best would i'd could
+    should shall really think know now today time every each only never always nobody well same other another
+    yep sounds agreed right nice great perfect cool start done run tests test add put set say says look
+    il elle les des est pas une un la le el los las una que por para con como más ou et en de du je on sur
+    im am zu mit von bei für auf aus ist's hier da dort mein dein ja nein nee
+"""
+_VAGUE = frozenset(_VAGUE_WORDS.split()) | _EMPTY | _COMMON
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+\\s*")
 
@@ -204,6 +214,13 @@ def content_words(text: str) -> frozenset[str]:
     """The words that a text is about: long ones, and short ones that look like names."""
     found = _NAME.findall(text)
     return frozenset(word.lower() for word in found if word.lower() not in _EMPTY) - _COMMON
+
+
+@lru_cache(maxsize=256)
+def names(text: str) -> frozenset[str]:
+    """The words that a text names, also short ones, without endings: what answer and question share."""
+    found = (word.lower().strip(".-") for word in _TOKEN.findall(text))
+    return frozenset(_ENDING.sub("", word) if len(word) > 4 else word for word in found if word not in _VAGUE)
 
 
 def once(drafts: list[Draft]) -> list[Draft]:

@@ -55,7 +55,8 @@ _SUBJECT = re.compile(
 )
 #: Words that may judge and mostly do not: a neighbour with none but these is hardly a reason.
 _FAINT = re.compile(
-    r"\b(?:not|no|needs?|it (?:is|was|has|would|will)|it's|they're|must|us|we (?:get|had|can|have|only)|only|"
+    r"\b(?:not|no|needs?|it (?:is|was|has|would|will)|it's|they're|must|us|we (?:get|had|can|have|only)|"
+    r"only|"
     r"same|would|asked|already|every|again|at least|up to|don'?t|doesn'?t|nothing|clear|nicht|kein\w*|nur|"
     r"wieder)\b",
     re.IGNORECASE,
@@ -94,6 +95,8 @@ class Around:
     previous: str = ""
     following: str = ""
     alone: bool = False
+    earlier: str = ""
+    next: str = ""
 
 
 def reason_of(text: str, end: int, around: Around, plain: bool) -> tuple[Read, int]:

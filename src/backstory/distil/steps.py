@@ -5,10 +5,11 @@ Only the end counts: what an earlier turn announced has usually been done by a l
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from backstory.distil import phrases
 from backstory.distil.chains import Chain
-from backstory.distil.later import put_off
+from backstory.distil.later import Spot, leaves_open, put_off
 from backstory.distil.plan import DONE, plan_items
 from backstory.distil.prose import Sentence, content_words, gist, once, sentences, shorten
 from backstory.distil.shell import CHECKS, Role
@@ -16,13 +17,18 @@ from backstory.distil.story import Said, Story, Turn
 from backstory.model import Draft, MemoryKind
 
 HEADING = phrases.Rule("next_heading")
-SENTENCE = phrases.Rule("next_sentence")
-OFFER = phrases.Rule("offer")
 FILLER = phrases.Rule("filler")
 
 MOST = 10
+_CLOSES = re.compile(
+    r"(?:\W*(?:ok(?:ay)?|y|yes|thx|thanks?|thank you|ty|ta|cheers|super|perfect|great|good|nice|cool|"
+    r"awesome|excellent|lovely|sweet|"
+    r"brilliant|bye|see you|works?|done|that'?s (?:it|all)|all good|stuff|very much|so much|a lot|"
+    r"pushed|merged|merging|prima|"
+    r"danke|passt|merci|parfait|gracias|genial|perfecto|vale|top)\b)*\W*$",
+    re.IGNORECASE,
+)
 SHORT = 15  # an ask below this says nothing by itself
-_MAYBE = re.compile(r"\b(?:would|could|might|if (?:a|we|it|they|someone|that)\b|whenever)\b", re.IGNORECASE)
 
 
 def next_steps(story: Story, found: list[Chain]) -> list[Draft]:
@@ -31,18 +37,30 @@ def next_steps(story: Story, found: list[Chain]) -> list[Draft]:
     if not turns:
         return []
     drafts = [*_unfinished(story), *_todos(turns), *_red(found, turns)]
-    for number, turn in enumerate(reversed(turns[-4:])):
-        if turn.last_said is not None and turn.last_said.place > turn.ask_place:
-            asked = "?" in turn.ask and not turn.changes
-            drafts += _announced(turn.last_said, newest=number == 0, answers=asked)
-        if turn.runs or turn.changes:
-            break  # later work has overtaken what was announced before it
+    for turn, spot in answers(story, turns):
+        drafts += _announced(turn.last_said, spot)
     if not story.subagent:
         drafts += [
             _draft(text, text, turn.at, (turn.ask_id,), turn.number, "user", 1.5)
-            for turn, text in put_off(turns[-3:])
+            for turn, text in put_off(turns)
         ]
     return once(drafts)[:MOST]
+
+
+def answers(story: Story, turns: list[Turn]) -> Iterator[tuple[Turn, Spot]]:
+    """The turns whose last message may announce something; later work has overtaken older ones."""
+    tools = bool(story.runs or story.changes)  # where there are none, what was done since is unknown
+    for ago, turn in enumerate(reversed(turns[-4:])):
+        worked = bool(turn.runs or turn.changes)
+        if turn.last_said is not None and turn.last_said.place > turn.ask_place:
+            yield turn, Spot(False, ago, worked, False, "?" in turn.ask and not turn.changes, idle=tools)
+        if worked:
+            return
+
+
+def placed(spot: Spot, number: int, count: int) -> Spot:
+    """The place of one sentence of an answer: the last two are its end."""
+    return replace(spot, final=number >= count - 2)
 
 
 def _draft(
@@ -64,7 +82,7 @@ def _unfinished(story: Story) -> Iterator[Draft]:
     """The ask that the agent never came to the end of."""
     turn = story.unfinished
     ask = _ask(story, turn) if turn is not None else ""
-    if turn is None or not turn.ids or not ask:
+    if turn is None or not turn.ids or not ask or (_CLOSES.match(turn.ask) and not turn.last_tool):
         return
     how = "was interrupted" if turn.interrupted else "was not finished"
     if turn.broken:
@@ -127,11 +145,13 @@ def _red(found: list[Chain], turns: list[Turn]) -> Iterator[Draft]:
             )
 
 
-def _announced(said: Said, newest: bool, answers: bool) -> Iterator[Draft]:
+def _announced(said: Said | None, spot: Spot) -> Iterator[Draft]:
     """Lists under a heading that says "next", sentences that say what remains, and the last open question.
 
     In an answer to a question "X isn't implemented yet" tells how things are, and announces nothing.
     """
+    if said is None:
+        return
     found = sentences(said.text)
     for number, sentence in enumerate(found):
         text = sentence.text
@@ -140,10 +160,10 @@ def _announced(said: Said, newest: bool, answers: bool) -> Iterator[Draft]:
         if HEADING.search(sentence.heading):
             if _stands_for_list(sentence, found):
                 yield _step(text, said)
-        elif sentence.box == " " or (not answers and _remains(text)):
+        elif sentence.box == " " or leaves_open(text, placed(spot, number, len(found))):
             yield _step(text, said)
-        elif newest and number >= len(found) - 3 and _asks(text):
-            asked = (
+        elif not spot.ago and number >= len(found) - 3 and _asks(text):
+            question = (
                 text
                 if number == 0
                 or len(content_words(text)) > 2
@@ -151,7 +171,7 @@ def _announced(said: Said, newest: bool, answers: bool) -> Iterator[Draft]:
                 else f"{found[number - 1].text} {text}"
             )
             yield _draft(
-                text, f"Asked, unanswered: {asked}", said.at, (said.id,), said.turn, "assistant", 0.9
+                text, f"Asked, unanswered: {question}", said.at, (said.id,), said.turn, "assistant", 0.9
             )
 
 
@@ -165,16 +185,9 @@ def _stands_for_list(sentence: Sentence, found: tuple[Sentence, ...]) -> bool:
     return not listed and not sentence.text.endswith("?")
 
 
-def _remains(text: str) -> bool:
-    """Whether a sentence says that something is still to do, and not only that it might be."""
-    if len(text) > 240 or text.endswith("?"):
-        return False
-    return SENTENCE.search(text) is not None and _MAYBE.search(text) is None
-
-
 def _asks(text: str) -> bool:
     """Whether a question offers work, and not only politeness."""
-    return text.endswith(("?", "？")) and OFFER.search(text) is not None and FILLER.search(text) is None
+    return text.endswith(("?", "？")) and FILLER.search(text) is None
 
 
 def _step(text: str, said: Said) -> Draft:

@@ -70,7 +70,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"adjustments|changes|issues|problems)|more details?|explain|clarify|if you(?:'d|"
             r" would)? (?:like|need|want|have) (?:any|me to (?:explain|elaborate|adjust|change))|"
             r"help with anything|what would you like (?:me )?to (?:do|work on)|how can i help|sound good|"
-            r"look good|make sense|something else|different|questions)\b",
+            r"look good|make sense|something else|different)\b",
             "Is there anything else?",
         ),
     ),

@@ -6,7 +6,8 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
     "user_choice": (
         Phrase(
             r"\blet'?s\s+(?:just\s+|please\s+|not\s+|also\s+)*(?!(?:see|look|check|start|begin|understand|"
-            r"talk|consider|discuss|review|try|run|test|continue|find|figure|first|take|proceed|get|"
+            r"talk|consider|discuss|review|try|run|test|continue|find|figure|first|take (?:a|another|"
+            r"care|stock)|proceed|get|"
             r"go\s+(?:ahead|through|over|back)|work|commit|push|say|think|them|explore|read|investigate|"
             r"debug|fix|plan|verify|turn (?:our|your|to)|move (?:on|to)|capture|address|be sure|"
             r"wait|ask|skip to|jump|focus|finish)\b)\w+",
@@ -121,8 +122,10 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"and) else|since(?! (?:yesterday|last|then|the (?:last|update|"
             r"upgrade|merge|release|deploy)|monday|tuesday|wednesday|thursday|friday|this (?:morning|"
             r"week)|today|"
-            r"(?:i|we|you|they|he|she|somebody|someone)(?:'ve| have)? (?!(?:need|want|decid|agre|promis)\w*)"
-            r"(?:\w+ed|made|did|put|set|ran|went|took|wrote|built|began|got)\b))|so that|so (?:we|i|it|they|"
+            r"(?:i|we|you|they|he|she|somebody|someone)(?:'ve| have)? (?!(?:need|want|decid|agre|"
+            r"promis)\w*)"
+            r"(?:\w+ed|made|did|put|set|ran|went|took|wrote|built|began|got)\b))|so that|so (?:we|i|it|"
+            r"they|"
             r"the|you) (?:can|do|don|does|won|will|are|is|only|never|have|get|keep|stay|must|has)|"
             r"as (?:it|we|they|"
             r"you|i) (?:is|are|was|were|has|have|can|do|does|need|already|only|don|will|won)|as (?:it'?s|"
@@ -195,7 +198,8 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
     ),
     "approval": (
         Phrase(
-            r"^\W*(?:(?:y|ok(?:ay)?|yes|yep|yup|yeah|sure|agreed|perfect|great|good|sounds good|makes sense|"
+            r"^\W*(?:(?:y|ok(?:ay)?|yes|yep|yup|yeah|sure|agreed|perfect|great|good|sounds good|"
+            r"makes sense|"
             r"go (?:ahead|for it)|do (?:it|that)|let'?s do (?:it|that|this)|i agree|please|"
             r"your way is fine|works for me|fine by me|fine with me|agree|proceed with that|exactly|"
             r"right)\W*){1,3}$",

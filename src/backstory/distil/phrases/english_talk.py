@@ -88,7 +88,7 @@ TALK: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"^(?:the |our |all |my )?[\w`'-]+(?: [\w`'-]+){0,2} (?:stays?|lives?|goes|go|belongs?|"
             r"remains?|"
-            r"come|comes) (?!live|wrong|down|up|away|back|from|missing|through)\w",
+            r"come|comes)(?: (?!live|wrong|down|up|away|back|from|missing|through)\w|[.!,;]?$|[,;:])",
             "money stays integer cents",
         ),
         Phrase(

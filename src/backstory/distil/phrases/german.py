@@ -205,7 +205,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "filler": (Phrase(r"\b(?:sonst noch|weitere fragen|noch etwas)\b", "Sonst noch etwas?"),),
     "recommend": (
         Phrase(
-            r"\b(?:ich (?:empfehle|würde .{0,40}(?:nehmen|vorschlagen))|meine empfehlung|mein vorschlag)\b",
+            r"\b(?:ich (?:empfehle|würde)|meine empfehlung|mein vorschlag)\b",
             "ich empfehle SQLite",
         ),
     ),

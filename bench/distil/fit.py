@@ -1,0 +1,266 @@
+"""Fit the weights of the marks of decisions and next steps, and say how well they carry over to sets unseen.
+
+    python bench/distil/fit.py [--data DIR] [--kind decisions|next_steps] [--show SET] [--write]
+
+Logistic regression over the marks of each sentence (`backstory.distil.choices`, `backstory.distil.later`), in
+plain Python. For the estimate each set is left out in turn: weights from all others, whole sessions scored.
+What `--write` stores is fitted on everything.
+"""
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from bench.distil.run import KINDS, Score, keywords, score
+from bench.distil.sources import Case, cases, script, written
+from tests.distil import test_second_blind, test_unseen_decisions, test_unseen_steps
+
+from backstory.distil import choices, decisions, later, steps, weights
+from backstory.distil.answers import Offers
+from backstory.distil.prose import sentences
+from backstory.distil.story import Limits
+from backstory.distil.telling import tell
+
+THRESHOLDS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+RIDGE, ROUNDS, PACE = 1.0, 400, 0.05
+OPENING = 0.2  # what a single sentence counts that opens a session: there decisions are rarer than here
+SINGLES = ("unseen", "second")  # sentences without a session: they are fitted on, and not summed up
+Labels = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The marks of one sentence, whether it is wanted, and how much it counts."""
+
+    marks: frozenset[str]
+    wanted: bool
+    counts: float
+
+
+def sets(data: Path | None, kind: str) -> dict[str, list[Case]]:
+    """All labelled sessions, by where they come from."""
+    found: dict[str, list[Case]] = {}
+    for case in cases(data):
+        split = str(case.labels.get("split", ""))
+        name = f"{case.group}2" if case.group == "recordings" and split == "blind2" else case.group
+        found.setdefault(split if split and case.group != "recordings" else name, []).append(case)
+    for case in written():
+        found.setdefault(case.name.split("/")[0], []).append(case)
+    return found | _singles(kind)
+
+
+def _singles(kind: str) -> dict[str, list[Case]]:
+    """The sentences of the tests, each as a session of its own."""
+    one, two = test_unseen_decisions, test_second_blind
+    if kind == "decisions":
+        return {
+            "unseen": [
+                *(_answer(said, *row) for first, *row in one.DECISIONS for said in _before(first)),
+                *(_answer(said, prompt) for first, prompt in one.LOOKALIKES for said in _before(first)),
+            ],
+            "second": [
+                *(_answer(said, *row) for first, *row in two.DECISIONS for said in _before(first)),
+                *(_answer(said, prompt) for prompt in two.ASKS for said in _before("")),
+            ],
+        }
+    return {
+        "unseen": [
+            *(_ending(prompt, said, word) for prompt, said, word in test_unseen_steps.STEPS),
+            *(_ending(prompt, said) for prompt, said in test_unseen_steps.NOT_STEPS),
+        ],
+        "second": [
+            *(_ending(prompt, "Done.", prompt.split()[-1]) for prompt in two.STEPS),
+            *(_ending(prompt, "Done.") for prompt in two.NO_STEPS),
+        ],
+    }
+
+
+def _before(said: str) -> tuple[str, ...]:
+    """What the assistant said first; where that is open, the sentence opens one session and not the other."""
+    return (said,) if said else ("", "Done.")
+
+
+def _answer(said: str, prompt: str, word: str = "") -> Case:
+    told = said.replace("\n", "\n  ")
+    asked = prompt.replace("\n", "\n  ")
+    before = f"> hi\nsaid\n  {told}\nend\n" if said else ""
+    label = {"decisions": [[word]] if word else [], "counts": 1.0 if said else OPENING}
+    return script(prompt, f"{before}> {asked}\nsaid\n  ok\nend\n", label)
+
+
+def _ending(prompt: str, said: str, word: str = "") -> Case:
+    text = f"> build it\nedit a.py\nsaid\n  Built.\nend\n> {prompt or 'deploy it'}\nsaid\n  {said}\nend\n"
+    return script(prompt, text, {"next_steps": [[word]] if word else []})
+
+
+def _labels(case: Case, kind: str) -> tuple[Labels, Labels]:
+    optional = cast("dict[str, Labels]", case.labels.get("optional", {}))
+    return cast("Labels", case.labels.get(kind, [])), optional.get(kind, [])
+
+
+def _holds(text: str, label: list[str]) -> bool:
+    return all(any(word.lower() in text.lower() for word in key.split("|")) for key in keywords(label))
+
+
+def decision_samples(case: Case) -> Iterator[Sample]:
+    """Every sentence of the user; wanted is the one that holds the first keyword, not its neighbours."""
+    want, optional = _labels(case, "decisions")
+    story = tell(case.session, case.events, Limits())
+    offers, worked = Offers(), False
+    scale = cast("float", case.labels.get("counts", 1.0))
+    for turn in story.turns if "decisions" in case.labels and not story.subagent else ():
+        rows: list[tuple[frozenset[str], set[int], set[int], float]] = []
+        for sentence, place in decisions.places(turn, offers, worked) if turn.ask else ():
+            text = sentence.text
+            if place is None or choices.vetoed(text, place):
+                continue
+            marks = frozenset(choices.marks(text, place))
+            read = decisions.told(choices.read(text, place), place, offers, text)
+            whole = f"{read.choice} {read.reason}"
+            hits = {number for number, label in enumerate(want) if _holds(whole, label)}
+            own = {number for number in hits if _holds(text, want[number][:1])}
+            skipped = not hits and any(_holds(whole, label) for label in optional)
+            if choices.NEITHER not in marks:
+                rows.append((marks, hits, own, 0.0 if skipped else 1.0))
+        owned = set[int]().union(*(own for _, _, own, _ in rows))
+        for marks, hits, own, counts in rows:
+            known = counts if own or not hits else 0.0 if hits <= owned else 0.5
+            yield Sample(marks, bool(hits), known * scale)
+        worked = bool(turn.changes)
+        if turn.last_said is not None:
+            offers = offers.after(turn.last_said, turn.ask)
+
+
+def step_samples(case: Case) -> Iterator[Sample]:
+    """Every sentence at the end of the session."""
+    want, optional = _labels(case, "next_steps")
+    story = tell(case.session, case.events, Limits())
+    turns = [turn for turn in story.turns if not turn.empty] if "next_steps" in case.labels else []
+
+    def sample(text: str, spot: later.Spot, whole: str) -> Iterator[Sample]:
+        if not later.vetoed(text):
+            hit = any(_holds(whole, label) for label in want)
+            skipped = not hit and any(_holds(whole, label) for label in optional)
+            yield Sample(frozenset(later.marks(text, spot)), hit, 0.0 if skipped else 1.0)
+
+    for _, text, spot, whole in later.prompted(turns) if not story.subagent else ():
+        yield from sample(text, spot, whole)
+    for turn, spot in steps.answers(story, turns):
+        found = sentences(turn.last_said.text) if turn.last_said is not None else ()
+        for number, sentence in enumerate(found):
+            if not sentence.box and not steps.HEADING.search(sentence.heading):
+                yield from sample(sentence.text, steps.placed(spot, number, len(found)), sentence.text)
+
+
+def fit(samples: list[Sample]) -> dict[str, float]:
+    """Weights by gradient descent (RMSprop), with a ridge that keeps rare marks small."""
+    names = sorted({mark for sample in samples for mark in sample.marks})
+    place = {name: number for number, name in enumerate(names)}
+    rows = [([place[mark] for mark in s.marks], float(s.wanted), s.counts) for s in samples if s.counts]
+    weight, scale = [0.0] * (len(names) + 1), [1e-6] * (len(names) + 1)
+    weight[-1] = -2.0
+    for step in range(ROUNDS):
+        slope = [RIDGE * value for value in weight[:-1]] + [0.0]
+        for marks, wanted, counts in rows:
+            z = weight[-1] + sum(weight[mark] for mark in marks)
+            error = counts * (1 / (1 + math.exp(-max(-30.0, min(30.0, z)))) - wanted)
+            slope[-1] += error
+            for mark in marks:
+                slope[mark] += error
+        pace = PACE if step < ROUNDS * 3 // 4 else PACE / 3
+        for number, value in enumerate(slope):
+            scale[number] = 0.9 * scale[number] + 0.1 * value * value
+            weight[number] -= pace * value / math.sqrt(scale[number])
+    return {
+        **{name: round(weight[number], 2) for name, number in place.items()},
+        "always": round(weight[-1], 2),
+    }
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is fitted: where its samples come from, its table, and where its threshold lives."""
+
+    samples: Callable[[Case], Iterator[Sample]]
+    table: dict[str, float]
+    place: object
+    threshold: str
+
+    def use(self, table: dict[str, float], threshold: float) -> None:
+        self.table.clear()
+        self.table.update(table)
+        setattr(self.place, self.threshold, threshold)
+
+
+MODELS = {
+    "decisions": Model(decision_samples, weights.CHOICE, choices, "CHOICE_ENOUGH"),
+    "next_steps": Model(step_samples, weights.STEP, later, "STEP_ENOUGH"),
+}
+
+
+def estimate(kind: str, data: Path | None, show: str) -> dict[str, float]:
+    """Leave out one set after the other; the weights fitted on all."""
+    model, found = MODELS[kind], sets(data, kind)
+    samples = {
+        name: [sample for case in chosen for sample in model.samples(case)] for name, chosen in found.items()
+    }
+    total = {threshold: Score() for threshold in THRESHOLDS}
+    print(f"{kind}, precision/recall (right, wrong, missed) at", *(f"{t:+.1f}" for t in THRESHOLDS))
+    for name, chosen in found.items():
+        table = fit([sample for other, rows in samples.items() if other != name for sample in rows])
+        line = f"{name:12}"
+        for threshold in THRESHOLDS:
+            model.use(table, threshold)
+            scores = {key: Score() for key in KINDS}
+            for case in chosen:
+                score(case, scores)
+            tally = scores[kind]
+            line += f"  {tally.precision:.2f}/{tally.recall:.2f} ({tally.right},{tally.wrong},{tally.missed})"
+            if name not in SINGLES:
+                for part in ("right", "wrong", "found", "missed"):
+                    setattr(total[threshold], part, getattr(total[threshold], part) + getattr(tally, part))
+            if name == show and not threshold:
+                print("\n".join(tally.notes))
+        print(line, flush=True)
+    print(f"{'sessions':12}", *(f" {tally.precision:.2f}/{tally.recall:.2f}" for tally in total.values()))
+    return fit([sample for rows in samples.values() for sample in rows])
+
+
+def store(kind: str, table: dict[str, float]) -> None:
+    """Write one table into `weights.py`, heaviest last."""
+    path = Path(weights.__file__)
+    name = "CHOICE" if kind == "decisions" else "STEP"
+    rows = "".join(
+        f'    "{mark}": {value},\n' for mark, value in sorted(table.items(), key=lambda row: row[1])
+    )
+    head, _, rest = path.read_text("utf-8").partition(f"{name}: dict[str, float] = {{\n")
+    path.write_text(
+        f"{head}{name}: dict[str, float] = {{\n{rows}}}\n{rest.partition('}' + chr(10))[2]}", "utf-8"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", default=os.environ.get("BACKSTORY_BENCH_DATA", ""))
+    parser.add_argument("--kind", choices=[*MODELS], action="append")
+    parser.add_argument("--show", default="", help="misses and false positives of one set, at threshold 0")
+    parser.add_argument("--write", action="store_true", help="store the weights fitted on everything")
+    options = parser.parse_args()
+    for kind in options.kind or MODELS:
+        table = estimate(kind, Path(options.data) if options.data else None, options.show)
+        if options.write:
+            store(kind, table)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
