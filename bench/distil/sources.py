@@ -17,7 +17,7 @@ from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus
 
 HERE = Path(__file__).parent
 START = 1_760_000_000_000
-BLIND = ("blind", "blind2")
+BLIND = ("blind", "blind2", "blind3")
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def recorded() -> Iterator[Case]:
 
     A sub-agent's events are a session of their own, as in the store: the label with `agent` has them.
     """
-    named = [(folder, *item) for folder in ("recordings", "recordings2") for item in labels(folder).items()]
+    named = [(folder, *item) for folder in ("recordings", "recordings2", "recordings3") for item in labels(folder).items()]
     for folder, name, label in named:
         events: list[Event] = []
         file = HERE / folder / f"{label.get('recording', name)}.jsonl"
