@@ -26,6 +26,7 @@ from typing import Any
 
 from backstory.capture.drain import Drain
 from backstory.capture.places import Places
+from backstory.capture.privacy import Privacy
 from backstory.hook import spool
 from backstory.paths import Home
 from backstory.settings import Settings
@@ -139,7 +140,8 @@ def fill(home: Home, cwd: str, size: int, events: int = 0, megabytes: float = 0.
 
 def drained(home: Home, store: Store) -> None:
     """The drain alone."""
-    drain = Drain(home, Settings(), store, Places(store, {}, ()))
+    places = Places(store, {}, (), Privacy(Settings()).place)
+    drain = Drain(home, Settings(), store, places)
     for batch in drain.batches():
         drain.release(batch)
 

@@ -5,7 +5,8 @@
 Each round runs every case once, through `sh -c` with the command that `install` registers, so that noise
 hits all alike; medians are compared. The answering hook works on a home with 100,000 memories stored and
 200 events of 4 kB in the spool, and its answer is checked for them. The worker that it starts finds its lock
-held and ends; the next case waits for that, as it would disturb it.
+held and ends; the next case waits for that, as it would disturb it. A third home has secrets in what waits,
+so that redaction has something to do.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import contextlib
 import itertools
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -40,6 +42,12 @@ MEMORIES = 100_000
 SESSIONS = 1_000
 KINDS = tuple(kind for kind in MemoryKind if kind is not MemoryKind.CHECKPOINT)
 WORKER_SECONDS = 0.4
+# Put together at run time, so that scanners of this repository do not take them for leaks.
+SECRETS = {
+    "github-token": "gh" + "p_16C7e42F292c6912E7710c838347Ae178B4a",
+    "secret": "swordfish",
+    "email": "jane.doe@acme-corp.com",
+}
 
 
 class Case:
@@ -149,9 +157,18 @@ def store_memories(home: Path, project: Path) -> None:
         assert store.books.table_counts()["memories"] == MEMORIES
 
 
+def leave_secrets(home: Path, project: Path) -> None:
+    """Let a prompt with three kinds of secrets wait as the newest."""
+    token, password, mail = SECRETS.values()
+    data = json.loads(payload("UserPromptSubmit", project, 400, EVENTS))
+    data["prompt"] = f"Push it with {token} and tell {mail}.\npassword: {password}\n" + data["prompt"]
+    path = home / "spool" / "claude-code.UserPromptSubmit.100.2000"
+    path.write_bytes(json.dumps(data).encode() + spool.TRAILER)
+
+
 @contextlib.contextmanager
-def stage() -> Iterator[tuple[Path, Path, Path]]:
-    """A home to capture into, a home with events waiting, and a project under git."""
+def stage() -> Iterator[tuple[Path, Path, Path, Path]]:
+    """A home to capture into, two with events waiting, the second's with secrets, and a project under git."""
     with tempfile.TemporaryDirectory(prefix="backstory-bench-") as folder:
         top = Path(folder).resolve()
         project = top / "shop"
@@ -159,19 +176,23 @@ def stage() -> Iterator[tuple[Path, Path, Path]]:
         (git / "objects").mkdir(parents=True)
         (git / "HEAD").write_text("ref: refs/heads/main\n")
         (git / "config").write_text('[remote "origin"]\n\turl = git@github.com:example/shop.git\n')
-        capture, answering = top / "capture", top / "answering"
-        for home in (capture, answering):
+        capture, answering, secretive = top / "capture", top / "answering", top / "secretive"
+        for home in (capture, answering, secretive):
             write_hook_files(home)
         leave_events(answering, project)
+        leave_events(secretive, project)
+        leave_secrets(secretive, project)
         store_memories(answering, project)
-        with lock(answering / "worker.lock") as held:
+        shutil.copytree(answering / "briefs", secretive / "briefs", dirs_exist_ok=True)
+        with lock(answering / "worker.lock") as held, lock(secretive / "worker.lock") as held_too:
             assert held
-            yield capture, answering, project
+            assert held_too
+            yield capture, answering, secretive, project
 
 
 def measure(rounds: int) -> dict[str, Any]:
     """Run all cases and give the figures."""
-    with stage() as (capture, answering, project):
+    with stage() as (capture, answering, secretive, project):
 
         def hook(home: Path, event: str) -> list[str]:
             return ["/bin/sh", "-c", hook_command(str(home), "claude-code", event)]
@@ -188,16 +209,18 @@ def measure(rounds: int) -> dict[str, Any]:
             "capture_10m": tool(10_000_000),
             "python": Case([sys.executable, "-I", "-S", "-c", "pass"]),
             "answer": Case(hook(answering, "SessionStart"), start, pause=WORKER_SECONDS),
+            "answer_redacts": Case(hook(secretive, "SessionStart"), start, pause=WORKER_SECONDS),
         }
-        kept = {path.name for path in (answering / "spool").iterdir()}
+        kept = {path.name for path in (secretive / "spool").iterdir()}
         for _ in range(rounds):
             for case in cases.values():
                 case.run()
-            for home, keep in ((capture, set()), (answering, kept)):
+            for home, keep in ((capture, set()), (answering, kept), (secretive, kept)):
                 for path in (home / "spool").iterdir():
                     if path.name not in keep:
                         path.unlink()
         check_answer(cases["answer"].output)
+        check_redacted(cases["answer_redacts"].output.decode())
     ms = {name: case.ms for name, case in cases.items()}
     return {
         "rounds": rounds,
@@ -208,6 +231,7 @@ def measure(rounds: int) -> dict[str, Any]:
         "capture_ms_per_mb": round((ms["capture_10m"] - ms["capture_4k"]) / 10, 2),
         "faster_than_claude_mem": round(CLAUDE_MEM_MS / ms["capture_4k"]),
         "answer_vs_python": round(ms["answer"] / ms["python"], 2),
+        "answer_redacts_vs_python": round(ms["answer_redacts"] / ms["python"], 2),
         "brief_chars": len(json.loads(cases["answer"].output)["hookSpecificOutput"]["additionalContext"]),
     }
 
@@ -226,12 +250,20 @@ def check_answer(output: bytes) -> None:
         assert wanted in text, f"the brief lacks {wanted!r}:\n{text}"
 
 
+def check_redacted(text: str) -> None:
+    """None of the secrets is in the brief, and their marks are."""
+    for name, secret in SECRETS.items():
+        assert secret not in text, f"the brief holds {secret!r}:\n{text}"
+        assert f"[redacted:{name}]" in text, f"the brief lacks the mark of {name}:\n{text}"
+
+
 TARGETS = (
     ("capture_600b_vs_sh", "capture hook, 0.6 kB, × sh -c true", 2.5, True),
     ("capture_4k_vs_sh", "capture hook, 4 kB, × sh -c true", 2.5, True),
     ("capture_ms_per_mb", "capture hook, ms more per MB", 1.5, True),
     ("faster_than_claude_mem", f"capture hook, times faster than {CLAUDE_MEM_MS:.0f} ms", 100, False),
     ("answer_vs_python", f"answering hook, {EVENTS} events waiting, × python -I -S -c pass", 4.0, True),
+    ("answer_redacts_vs_python", "the same, with secrets in what it shows", 4.0, True),
 )
 
 
@@ -250,7 +282,7 @@ def main() -> int:
     else:
         print(f"medians of {figures['rounds']} interleaved rounds, Python {figures['python']}")
         for name, value in figures["ms"].items():
-            print(f"  {name:14}{value:9.2f} ms")
+            print(f"  {name:16}{value:9.2f} ms")
         for key, label, target, below in TARGETS:
             sign = "≤" if below else "≥"
             print(f"{'ok  ' if met[key] else 'MISS'} {label:62}{figures[key]:8} ({sign} {target})")

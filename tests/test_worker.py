@@ -20,6 +20,7 @@ from backstory import shift
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture import waiting as waiting_module
+from backstory.model import Kind
 from backstory.work import Work
 from tests.conftest import eventually
 from tests.story import House, Story
@@ -167,6 +168,23 @@ class TestStartedByHooks:
         (pid,) = eventually("a worker works", lambda: workers(house), 10)
         assert b"BACKSTORY_GUARD=1" in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         os.kill(pid, signal.SIGKILL)
+
+
+class TestLastWords:
+    def test_what_an_agent_writes_after_its_last_hook_is_read_before_the_worker_rests(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Copilot's hooks do not carry its words, and it writes the last of them when they have run."""
+        story = house.told().starts().prompts("fix it").stops()
+        unwritten = ["Fixed, at last."]
+
+        def sleep(seconds: float) -> None:
+            while unwritten:
+                story.says(unwritten.pop())
+
+        monkeypatch.setattr(time, "sleep", sleep)
+        shift.run(house.home, linger=0.01)
+        assert [event.text for event in house.events(story) if event.kind is Kind.SAID] == ["Fixed, at last."]
 
 
 class TestSingle:

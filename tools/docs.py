@@ -1,4 +1,4 @@
-"""Writes the generated pages: docs/behaviours.md, docs/cli.md, docs/settings.md.
+"""Writes what is generated: docs/{behaviours,cli,settings,agents,schedules}.md, and the plugin's hooks.
 
     docs.py            write them
     docs.py --check    exit 1 and name those that are stale
@@ -11,7 +11,10 @@ import re
 import sys
 from pathlib import Path
 
+from plugin import claude_code_hooks
+
 from backstory.cli.reference import commands_page, settings_page
+from backstory.cli.setup_pages import agents_page, schedules_page
 
 ROOT = Path(__file__).resolve().parent.parent
 SPECIFICATION = ROOT.parent / "shared" / "spec" / "BEHAVIOURS.md"
@@ -90,6 +93,9 @@ def main(arguments: list[str]) -> int:
         BEHAVIOURS: behaviours_page(),
         ROOT / "docs" / "cli.md": commands_page(),
         ROOT / "docs" / "settings.md": settings_page(),
+        ROOT / "docs" / "agents.md": agents_page(),
+        ROOT / "docs" / "schedules.md": schedules_page(),
+        ROOT / "plugins" / "claude-code" / "hooks" / "hooks.json": claude_code_hooks(),
     }
     stale = [path for path, text in pages.items() if not path.exists() or path.read_text("utf-8") != text]
     if "--check" in arguments:

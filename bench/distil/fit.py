@@ -49,8 +49,8 @@ def sets(data: Path | None, kind: str) -> dict[str, list[Case]]:
     found: dict[str, list[Case]] = {}
     for case in cases(data):
         split = str(case.labels.get("split", ""))
-        name = f"{case.group}2" if case.group == "recordings" and split == "blind2" else case.group
-        found.setdefault(split if split and case.group != "recordings" else name, []).append(case)
+        name = f"recordings{split[5:]}" if case.group == "recordings" else split or case.group
+        found.setdefault(name, []).append(case)
     for case in written():
         found.setdefault(case.name.split("/")[0], []).append(case)
     return found | _singles(kind)

@@ -375,7 +375,7 @@ class App:
     def _wake_worker(self) -> None:
         """Leave what is still to be done to a worker, if there is any."""
         if self.store.jobs.counts().get("waiting"):
-            subprocess.Popen(
+            worker = subprocess.Popen(
                 [sys.executable, "-I", "-m", "backstory.worker", str(self.home.root)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -383,6 +383,7 @@ class App:
                 env={**os.environ, "BACKSTORY_GUARD": "1"},
                 start_new_session=True,
             )
+            worker.returncode = 0  # it outlives us, and nobody waits for it
 
     def import_documents(
         self,

@@ -23,6 +23,7 @@ class Kind(StrEnum):
     SUBAGENT_ENDED = "subagent_ended"
     SESSION_ENDED = "session_ended"
     REMEMBERED = "remembered"
+    DOCUMENT = "document"
 
 
 class Action(StrEnum):

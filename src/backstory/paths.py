@@ -61,6 +61,11 @@ class Home:
         return self.root / "briefs"
 
     @property
+    def transcripts(self) -> Path:
+        """Redacted copies of the agents' own transcripts, one file a session."""
+        return self.root / "transcripts"
+
+    @property
     def logs(self) -> Path:
         """Log files of hooks and worker."""
         return self.root / "logs"

@@ -39,6 +39,9 @@ class Settings:
     capture_skip_tools: tuple[str, ...] = _setting(
         (), "Tools whose calls are not stored, as globs; our own tools are always skipped"
     )
+    capture_keep_transcripts: bool = _setting(
+        True, "Keep redacted, compressed copies of agents' transcripts; agents delete theirs after a month"
+    )
     capture_transcripts: bool = _setting(
         True, "Read the agent's own transcript for what hooks do not carry (assistant's words in mid-turn)"
     )

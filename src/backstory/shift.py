@@ -30,6 +30,8 @@ _LOCK_SECONDS = 0.1
 
 def begin(home: Home) -> int:
     """The whole shift of a worker process, told in its log; gives the exit code."""
+    if not home.root.is_dir():
+        return 0  # deleted on purpose while we were loading
     log_to(home)
     try:
         if home.hook.is_dir():  # gone after an uninstall, and to stay so

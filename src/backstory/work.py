@@ -5,6 +5,7 @@ none of it. Small batches release their spool files only after the briefs are pr
 shows them from the spool, and nothing is hidden from the next session.
 """
 
+import contextlib
 import logging
 import math
 import time
@@ -15,6 +16,7 @@ from dataclasses import replace
 from backstory import clock, distil
 from backstory.atomic import read_state
 from backstory.capture import documents, transcripts
+from backstory.capture.archive import keep_copy
 from backstory.capture.drain import Batch, Drain
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
@@ -34,6 +36,7 @@ log = logging.getLogger(__name__)
 _HELD_FILES = 300
 # So long a round distils, newest first: an imported history lets pass what comes in meanwhile.
 _DISTIL_SECONDS = 3.0
+_ARCHIVE_SECONDS = 2.0
 # Projects whose briefs are made anew each day: what they say of capture and of the last weeks has aged.
 _FRESH_PROJECTS = 100
 
@@ -80,7 +83,8 @@ class Work:
         done += self._run_jobs("brief", self._prepare)
         for batch in held:
             drain.release(batch)
-        return done + self._index(lambda: waiting(self._home))
+        done += self._index(lambda: waiting(self._home))
+        return done + self._run_jobs("archive", self._archive, _ARCHIVE_SECONDS)
 
     def _begin_day(self) -> None:
         now = clock.now_ms()
@@ -153,6 +157,13 @@ class Work:
             with self._store.transaction():
                 for told in filter(None, (sid, session.parent_id)):
                     self._store.jobs.ask("distil", told, clock.now_ms())
+                if session.transcript:
+                    self._store.jobs.ask("archive", session.transcript, clock.now_ms())
+
+    def _archive(self, key: str) -> None:
+        if self._settings.capture_keep_transcripts:
+            with contextlib.suppress(OSError):  # the agent may have deleted it already
+                keep_copy(self._home, self._store, self._privacy, key)
 
     def _distil(self, sid: str) -> None:
         session = self._store.events.session(sid)

@@ -2,6 +2,7 @@
 
     net=PID          in the network namespace that process PID holds
     readonly=DIR     with DIR mounted read-only, for this command only
+    missing=FILE     with FILE gone, as far as running it goes
     full=DIR         with DIR on a small tmpfs that holds what DIR held and not one byte more
 
 Mounts live in a private namespace and end with the command; outside nobody sees them. Standard library only
@@ -51,6 +52,10 @@ def _make_readonly(folder: str) -> None:
     _mount("none", folder, "", MS_REMOUNT | MS_BIND | MS_RDONLY)
 
 
+def _hide(file: str) -> None:
+    _mount("/dev/null", os.path.realpath(file), "", MS_BIND)
+
+
 def _fill(folder: str) -> None:
     """A disk that has just become full: what was there still is, nothing more fits."""
     with tempfile.TemporaryDirectory() as aside:
@@ -76,7 +81,7 @@ def main(words: list[str]) -> None:
     if faults:
         _private_mounts()
     for name, folder in faults:
-        {"readonly": _make_readonly, "full": _fill}[name](folder)
+        {"readonly": _make_readonly, "missing": _hide, "full": _fill}[name](folder)
     os.execvp(words[split + 1], words[split + 1 :])
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,12 @@ def eventually(what: str, holds: Callable[[], Any], seconds: float = 10) -> Any:
 
 @dataclass
 class Memory:
-    """One Backstory home. `python` is the interpreter it is installed with."""
+    """One Backstory home. `python` is the interpreter it is installed with, `extra` what its user has set."""
 
     home: Path
     user_home: Path
     python: str = sys.executable
+    extra: dict[str, str] = field(default_factory=dict)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -42,6 +43,7 @@ class Memory:
             "BACKSTORY_HOME": str(self.home),
             "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
             "LANG": "C.UTF-8",
+            **self.extra,
         }
 
     def cli(

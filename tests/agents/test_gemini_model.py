@@ -76,7 +76,7 @@ def test_what_hooks_injected_is_told_from_what_was_typed() -> None:
     before = user(
         "<session_context>\nToday\n</session_context>", "<hook_context>one</hook_context>\n\nsome work"
     )
-    beside = user("more", "<hook_context>two</hook_context>")
+    beside = user("more", "<hook_context>&lt;two&gt;</hook_context>")
     sent = body(before, *called("run_shell_command"), {"role": "model", "parts": [{"text": "ok"}]}, beside)
-    assert Request(STREAM, sent).injections() == ["one", "two"]
+    assert Request(STREAM, sent).injections() == ["one", "<two>"]
     assert conversation(sent).turns == ["some work", None, None, "more"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from backstory.hook import overlay
+from backstory.hook.__main__ import answer
 from backstory.hook.identity import resolve
 from tests.story import House, Story
 
@@ -115,7 +116,7 @@ class TestBadInput:
         names = [p.name for p in house.home.root.rglob("*")]
         assert not any("passwd" in name or "evil" in name or ".." in name for name in names)
 
-    @pytest.mark.parametrize("session", ["../x", "a/b", "x" * 10_000, "two\nlines", "\u202eid", "\ud800", "a b"])
+    @pytest.mark.parametrize("session", ["../x", "a/b", "x" * 10_000, "two\nlines", "\u202eid", "a b"])
     def test_spool_store_and_brief_mean_the_same_session_by_a_foreign_id(
         self, house: House, session: str
     ) -> None:
@@ -136,10 +137,10 @@ class TestBadInput:
     def test_what_is_no_id_gets_a_brief_but_no_receipt(self, house: House, session: Any) -> None:
         house.session().starts().prompts("Fix the discount").stops("Fixed it.").ends()
         house.works()
-        house.installs()
         payload = {"session_id": session, "cwd": str(house.project), "source": "startup"}
-        assert b"Fix the discount" in house.fires("SessionStart", payload, BACKSTORY_NO_WORKER="1").stdout
-        assert [name for name in house.spooled() if ".receipt." in name.lower()] == []
+        told = answer(str(house.home.root), "claude-code", "SessionStart", json.dumps(payload).encode())
+        assert "Fix the discount" in told
+        assert house.spooled() == [], "a receipt of nobody's would end in quarantine"
 
     def test_two_foreign_ids_that_begin_alike_are_two_sessions(self, house: House) -> None:
         for end in "ab":

@@ -80,3 +80,6 @@ def test_a_block_without_an_end_is_not_touched(change: object) -> None:
 def test_each_agent_reads_its_own_file() -> None:
     assert instructions.file_name("claude-code") == "CLAUDE.md"
     assert instructions.file_name("codex") == "AGENTS.md"
+    assert instructions.file_name("copilot") == "copilot-instructions.md"
+    assert instructions.file_name("copilot", project=True) == "AGENTS.md"
+    assert instructions.file_name("gemini-cli", project=True) == "GEMINI.md"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +19,9 @@ from backstory.capture.install import (
     installed,
     plan_install,
     plan_uninstall,
-    plan_uninstall_all,
+    uninstalls,
 )
-from backstory.capture.surfaces import commands
+from backstory.capture.surfaces import commands, installable, settings_file
 from backstory.paths import Home
 
 from . import desk
@@ -247,8 +248,8 @@ def test_with_the_last_of_several_agents_everything_goes_but_the_memory(user: Pa
     for agent in agents:
         install(agent, home)
 
-    for made in plan_uninstall_all(agents, home):
-        carry_out(made, home)
+    for plan in uninstalls(agents, home):
+        carry_out(plan(), home)
 
     assert contents(user) == before
     assert not home.root.exists()
@@ -258,8 +259,8 @@ def test_one_of_several_agents_leaves_the_others_alone(user: Path, home: Home) -
     agents = [with_a_plugin(user), milliseconds(user)]
     for agent in agents:
         install(agent, home)
-    for made in plan_uninstall_all(agents[:1], home):
-        carry_out(made, home)
+    for plan in uninstalls(agents[:1], home):
+        carry_out(plan(), home)
     assert not plugin(user).exists()
     assert states(agents[1], home) == {("configured", "")}
 
@@ -271,3 +272,34 @@ def test_the_list_of_the_first_version_is_understood(user: Path, home: Home, wor
     rows = {"claude-code": [{"file": str(file), "kind": "settings", "made": word}]}
     sites.state_file(home).write_text(json.dumps(rows))
     assert sites.known(home)["claude-code"] == (sites.Site(file, sites.SETTINGS, str(file.parent / made)),)
+
+
+# --- every agent there is ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def untouched(user: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user whose environment moves nothing."""
+    for name in list(os.environ):
+        if name not in ("HOME", "PATH"):
+            monkeypatch.delenv(name)
+    return user
+
+
+@pytest.mark.parametrize("agent", installable(), ids=lambda agent: agent.name)
+@pytest.mark.parametrize("in_project", [False, True])
+def test_each_agent_is_connected_once_and_leaves_no_trace_mp_37(
+    agent: Agent, in_project: bool, untouched: Path, home: Home, project: Path
+) -> None:
+    """MP-37"""
+    where = project if in_project else None
+    before = contents(untouched), contents(project)
+    install(agent, home, where)
+
+    assert {state.state for state in installed(agent, home, where)} == {"configured"}
+    assert {change.action for change in plan_install(agent, home, where).changes} <= {"keep", "warn"}
+    if in_project:
+        assert not settings_file(agent).exists()
+    uninstall(agent, home)
+    assert (contents(untouched), contents(project)) == before
+    assert not home.root.exists()

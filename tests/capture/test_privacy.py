@@ -223,7 +223,7 @@ class TestNames:
             assert kept(house, secret) == []
 
     def test_two_folders_that_only_a_secret_tells_apart_stay_two(self, house: House, tmp_path: Path) -> None:
-        stories = []
+        stories: list[Story] = []
         for secret in (TOKEN, TOKEN.replace("a1B2", "z9Y8")):
             folder = tmp_path / secret
             folder.mkdir()

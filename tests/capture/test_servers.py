@@ -190,3 +190,15 @@ def test_a_list_that_cannot_be_read_is_named_with_its_place(user: Path, home: Ho
     state.write_text('{"mcpServers": []}')
     with pytest.raises(UsageError, match=r"\.claude\.json:1:16: \"mcpServers\" must be an object"):
         plan_install(CLAUDE, home)
+
+
+def test_a_toml_list_that_cannot_be_read_is_named_with_its_place(
+    user: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    config = user / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text("model = 'x'\nmodel = \n")
+    with pytest.raises(UsageError, match=r"config\.toml:2:\d+: .*; the file stays as it is"):
+        plan_install(AGENTS["codex"], home)
+    assert config.read_text() == "model = 'x'\nmodel = \n"

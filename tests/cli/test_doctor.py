@@ -165,7 +165,7 @@ def test_a_corrupt_database_fails_and_the_hook_still_answers(healthy: Memory) ->
         (healthy.home / f"backstory.db{suffix}").unlink(missing_ok=True)
     found = checks(healthy, 2)
     assert found["database"]["state"] == "fail"
-    assert "move" in found["database"]["todo"]
+    assert "backstory repair" in found["database"]["todo"]
     assert "characters" in found["brief"]["found"]
 
 
@@ -288,3 +288,20 @@ def test_codex_hooks_that_never_ran_are_told_with_how_to_trust_them(healthy: Mem
     assert "hooks run" not in checks(healthy)
     healthy.caught_up()
     assert "hooks run" not in checks(healthy)
+
+
+def test_an_mcp_server_of_another_home_is_told(healthy: Memory) -> None:
+    assert "MCP server" not in checks(healthy)
+    state = healthy.user / ".claude.json"
+    state.write_text(state.read_text().replace(str(healthy.home), "/another/home"))
+    told = checks(healthy)["MCP server"]
+    assert told["state"] == "warn"
+    assert "backstory install claude-code" in told["todo"]
+
+
+def test_the_plugin_alone_counts_as_connected(healthy: Memory) -> None:
+    file = healthy.user / ".claude" / "settings.json"
+    file.write_text(json.dumps({"enabledPlugins": {"backstory@somewhere": True}}))
+    assert checks(healthy)["hooks"]["state"] == "ok"
+    file.write_text(json.dumps({"enabledPlugins": {"backstory@somewhere": False}}))
+    assert checks(healthy, 2)["hooks"]["state"] == "fail"

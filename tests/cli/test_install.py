@@ -1,9 +1,19 @@
 """install and uninstall: shown before they are done, asked for, and undone without a trace."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
+from backstory.capture.surfaces import installable
+
 from .memory import AGENT, Memory
+
+TRANSCRIPT = Path(__file__).parents[1] / "wire" / "samples" / "fail-subagent-resume-compact.jsonl"
 
 
 def settings_of(memory: Memory) -> Path:
@@ -55,7 +65,9 @@ def test_a_second_install_changes_nothing_and_asks_nothing(memory: Memory) -> No
     again = memory.json("install", AGENT)
     assert first["changed"] is True
     assert again["changed"] is False
-    assert first["agents"][0]["counts"]["add"] == again["agents"][0]["counts"]["keep"] - 1 == 11  # ten hooks, a server
+    assert (
+        first["agents"][0]["counts"]["add"] == again["agents"][0]["counts"]["keep"] - 1 == 11
+    )  # ten hooks, a server
     assert settings_of(memory).read_bytes() == before
 
 
@@ -112,3 +124,146 @@ def test_uninstall_of_nothing_is_fine(memory: Memory) -> None:
     assert done.returncode == 0
     assert "Nothing to change" in done.stderr
     assert not memory.home.exists()
+
+
+# --- several agents, and their past -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_a_past(memory: Memory) -> Memory:
+    """A user whose Claude Code has kept a session from before Backstory."""
+    kept = memory.user / ".claude" / "projects" / "-w" / "2f0d5b5c-2c59-4c0f-8d3a-1a2b3c4d5e6f.jsonl"
+    kept.parent.mkdir(parents=True)
+    shutil.copy(TRANSCRIPT, kept)
+    return memory
+
+
+def test_install_without_a_name_imports_the_past_and_ends_with_something_true(with_a_past: Memory) -> None:
+    """CM-63"""
+    done = with_a_past.run("install", "--yes")
+
+    assert done.returncode == 0, done.stderr
+    assert "Imported " in done.stdout
+    *_, telling, check = done.stdout.rstrip("\n").split("\n")
+    command = check.partition("Check it: backstory ")[2].split()
+    shown = with_a_past.run(*command)
+    assert shown.returncode == 0
+    assert telling.strip()[:40] in shown.stdout
+    assert with_a_past.json("status")["events"] > 0
+
+
+def test_a_second_install_imports_nothing_again_cm_63(with_a_past: Memory) -> None:
+    first = with_a_past.json("install", "--yes")
+    again = with_a_past.json("install")
+    assert first["imported"]["new"] == 1
+    assert again["imported"]["new"] == again["imported"]["events"] == 0
+    assert again["telling"] == first["telling"] is not None
+
+
+def test_a_past_that_cannot_be_read_is_told_and_the_agent_is_connected_all_the_same(memory: Memory) -> None:
+    (memory.user / ".claude").mkdir()
+    (memory.user / ".claude" / "projects").symlink_to("/proc/1/mem")  # a file, and nobody's to read
+    done = memory.ask("install", "--yes")
+    assert done.exit_code == 0
+    assert "SessionStart" in json.loads(settings_of(memory).read_text())["hooks"]
+
+
+def test_a_named_agent_or_no_import_leaves_the_past_alone(with_a_past: Memory) -> None:
+    assert "imported" not in with_a_past.json("install", AGENT, "--yes")
+    assert "imported" not in with_a_past.json("install", "--no-import")
+    assert "imported" not in with_a_past.json("install", "--dry-run")
+    assert with_a_past.json("install", AGENT, "--import")["imported"]["new"] == 1
+
+
+def test_every_agent_that_is_found_is_connected_and_all_are_undone_mp_37(memory: Memory) -> None:
+    """MP-37"""
+    programs = memory.user / "programs"
+    programs.mkdir()
+    for agent in installable():
+        assert agent.surface
+        (programs / agent.surface.program).write_text("#!/bin/sh\n")
+        (programs / agent.surface.program).chmod(0o755)
+    memory.extra["PATH"] = str(programs)
+    theirs = memory.user / ".claude" / "settings.json"
+    theirs.parent.mkdir()
+    theirs.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "other-tool"}]}]}}')
+    before = {path: path.read_bytes() for path in memory.user.rglob("*") if path.is_file()}
+
+    told = memory.json("install", "--yes")
+    assert [plan["agent"] for plan in told["agents"]] == [agent.name for agent in installable()]
+    assert memory.json("install")["changed"] is False
+    assert memory.ask("uninstall", "--yes").exit_code == 0
+
+    assert {path: path.read_bytes() for path in memory.user.rglob("*") if path.is_file()} == before
+    assert not memory.home.exists()
+
+
+def test_what_a_person_must_still_do_is_said_and_never_done_for_them(memory: Memory) -> None:
+    done = memory.run("install", "codex", "--yes")
+    assert done.returncode == 0
+    assert "/hooks" in done.stderr
+    assert "trusted_hash" not in "".join(
+        path.read_text() for path in (memory.user / ".codex").rglob("*") if path.is_file()
+    )
+
+
+def test_an_unknown_agent_is_told_all_that_are_known(memory: Memory) -> None:
+    told = memory.ask("install", "clippy", "--yes")
+    assert told.exit_code == 1
+    for agent in installable():
+        assert agent.name in told.stderr
+
+
+def test_a_dry_run_lists_everything_that_would_be_written(memory: Memory) -> None:
+    """CCE-34"""
+    settings_of(memory).parent.mkdir()
+    settings_of(memory).write_text("{}")
+    shown = memory.run("install", AGENT, "--dry-run").stdout
+    for path in (memory.home, memory.home / "installed.json", memory.home / "backups" / "agents"):
+        assert f"{path}: " in shown
+
+
+def test_agents_that_share_an_instructions_file_get_one_block_in_it(memory: Memory) -> None:
+    words = ("codex", "opencode", "--project", "--instructions", "--yes")
+    assert memory.ask("install", *words).exit_code == 0
+    assert (memory.project / "AGENTS.md").read_text().count("backstory:begin") == 1
+    assert memory.ask("uninstall", "--yes").exit_code == 0
+    assert list(memory.project.iterdir()) == []
+
+
+def test_instructions_go_where_each_agent_looks(memory: Memory) -> None:
+    assert memory.ask("install", "copilot", "gemini-cli", "--instructions", "--yes").exit_code == 0
+    for file in (".copilot/copilot-instructions.md", ".gemini/GEMINI.md"):
+        assert "backstory search" in (memory.user / file).read_text()
+
+
+def test_a_file_that_the_agent_itself_writes_while_a_person_reads_the_plan_is_no_trouble(
+    memory: Memory,
+) -> None:
+    state = memory.user / ".claude.json"
+    state.write_text('{"numStartups": 1}')
+    asking = subprocess.Popen(
+        [sys.executable, "-m", "backstory", "install", AGENT],
+        env=memory.environment, cwd=memory.project,
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert asking.stdin
+    assert asking.stderr
+    said = b""
+    while b"Connect" not in said:
+        said += os.read(asking.stderr.fileno(), 1000)
+    state.write_text('{"numStartups": 2}')
+    _, rest = asking.communicate(b"y\n", timeout=60)
+
+    assert asking.returncode == 0, said + rest
+    settings = json.loads(state.read_text())
+    assert settings["numStartups"] == 2
+    assert "backstory" in settings["mcpServers"]
+
+
+def test_a_plugin_that_stays_is_told(memory: Memory) -> None:
+    memory.ask("install", AGENT, "--yes")
+    settings = json.loads(settings_of(memory).read_text())
+    settings_of(memory).write_text(json.dumps(settings | {"enabledPlugins": {"backstory@backstory": True}}))
+    told = memory.ask("uninstall", AGENT, "--yes")
+    assert "claude plugin uninstall" in told.stderr

@@ -11,6 +11,8 @@ import pytest
 
 import backstory
 import backstory.hook
+from backstory.hook.patterns import ROWS
+from backstory.hook.redact import PATTERNS
 
 from .stage import Agent
 
@@ -18,11 +20,23 @@ PACKAGE = Path(backstory.hook.__file__).parent
 MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
 
 # `os` costs 1.5 ms with what it loads itself; all the others are built in or a fraction of a millisecond.
-CHEAP = {"os", "sys", "time", "marshal", "_frozen_importlib", "_json", "_blake2", "_signal", "__future__"}
+CHEAP = {
+    "os",
+    "sys",
+    "time",
+    "marshal",
+    "_frozen_importlib",
+    "_json",
+    "_blake2",
+    "_signal",
+    "_sre",
+    "__future__",
+}
 LOADED_BY_OS = {"stat", "_stat", "_collections_abc", "posixpath", "genericpath", "abc", "_abc"}
 # Only when something asks for it: a secret's anchor, a Python without C parts, an odd path, Windows.
 WHEN_NEEDED = {
-    "redact": {"re", "bisect"},
+    "redact": {"bisect"},
+    "automata": {"re"},
     "payload": {"json", "json.encoder"},
     "windows_paths": {"re"},
     "windows": {"subprocess"},
@@ -68,11 +82,14 @@ def loaded(*argv: str, data: bytes = b"") -> set[str]:
     }
 
 
-@pytest.mark.parametrize("waiting", [False, True])
-def test_an_answer_loads_only_what_is_cheap(agent: Agent, project: Path, waiting: bool) -> None:
+SECRETS = "\n".join(row.example for row in ROWS if row.name != "private-key")
+
+
+@pytest.mark.parametrize("waiting", ["", "Fix the discount", f"Fix <private>it</private>\n{SECRETS}"])
+def test_an_answer_loads_only_what_is_cheap(agent: Agent, project: Path, waiting: str) -> None:
     agent.prepare(project, ("decisions", "a decision"))
     if waiting:
-        agent.leave("UserPromptSubmit", session_id="one", cwd=str(project), prompt="Fix the discount")
+        agent.leave("UserPromptSubmit", session_id="one", cwd=str(project), prompt=waiting)
     payload = json.dumps({"session_id": "x", "cwd": str(project)}).encode()
     bundle = str(agent.home / "hook" / "hook.pyc")
     extra = loaded(bundle, "answer", str(agent.home), "claude-code", "SessionStart", data=payload) - loaded(
@@ -80,9 +97,28 @@ def test_an_answer_loads_only_what_is_cheap(agent: Agent, project: Path, waiting
     )
     ours = {name for name in extra if name.split(".")[0] == "backstory"}
     assert extra - ours <= CHEAP | LOADED_BY_OS
-    assert ("backstory.hook.redact" in ours) == waiting
+    assert ("backstory.hook.redact" in ours) == bool(waiting)
+    assert ("backstory.hook.automata" in ours) == ("<private>" in waiting)
     assert "backstory.hook.windows" not in ours
     assert agent.start(project)  # and it does answer
+
+
+def test_the_bundles_automata_are_those_that_re_would_make(agent: Agent) -> None:
+    code = (
+        "import marshal, sys\n"
+        "space = {'__name__': 'bundle'}\n"
+        "exec(marshal.loads(open(sys.argv[1], 'rb').read()[16:]), space)\n"
+        "sys.meta_path.insert(0, space['Bundle']())\n"
+        "from backstory.hook.automata import automaton\n"
+        "from backstory.hook.redact import PATTERNS\n"
+        "made = [automaton(pattern) for pattern in PATTERNS]\n"
+        "assert 're' not in sys.modules\n"
+        "import re\n"
+        "print(all(one == re.compile(one.pattern, re.ASCII) for one in made), len(made))"
+    )
+    argv = [sys.executable, "-I", "-S", "-c", code, str(agent.home / "hook" / "hook.pyc")]
+    told = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
+    assert told == ["True", str(len(PATTERNS))]
 
 
 def test_the_bundle_holds_every_module_and_needs_no_installed_package(agent: Agent) -> None:

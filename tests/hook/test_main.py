@@ -139,7 +139,6 @@ def test_the_largest_brief_is_printed_whole_and_within_limits(agent: Agent, proj
         ("claude-code", ["hookSpecificOutput"]),
         ("codex", ["hookSpecificOutput"]),
         ("qwen-code", ["hookSpecificOutput"]),
-        ("gemini-cli", ["hookSpecificOutput"]),
         ("copilot", ["additionalContext"]),
     ],
 )

@@ -269,3 +269,63 @@ def test_the_files_of_a_patch_are_files_written(agent: Agent, project: Path, row
 def test_an_error_in_sections_is_told_by_its_output(agent: Agent, project: Path, rows: Rows) -> None:
     ran(agent, project, "make x", error="Command: make x\nDirectory: (root)\nOutput: no rule\nExit Code: 2")
     assert texts(rows()) == ["Failed: make x → no rule"]
+
+
+def test_what_gemini_sends_is_told_like_all_else(agent: Agent, project: Path, rows: Rows) -> None:
+    gemini = Agent(agent.home, "gemini-cli")
+    about = {"session_id": "one", "cwd": str(project)}
+
+    def used(command: str, answer: str, ago: float) -> None:
+        given = {"tool_name": "run_shell_command", "tool_input": {"command": command}}
+        gemini.leave("AfterTool", ago, **about, **given, tool_response={"llmContent": answer})
+
+    gemini.leave("BeforeAgent", 60, **about, prompt="Fix it")
+    used("make", "<untrusted_context>\nOutput: no rule\nExit Code: 2\nProcess Group PGID: 7\n</x>", 50)
+    used("ls", "<untrusted_context>\nOutput: a\nExit Code: 1\nb\nProcess Group PGID: 7\n" + "x" * 500, 40)
+    file = {"tool_name": "write_file", "tool_input": {"file_path": str(project / "a.py")}}
+    gemini.leave("AfterTool", 30, **about, **file, tool_response={"llmContent": "Done", "returnDisplay": {}})
+    missing = {"tool_name": "read_file", "tool_input": {"file_path": "b.py"}}
+    gemini.leave(
+        "AfterTool", 20, **about, **missing, tool_response={"error": {"message": "File not found: b.py"}}
+    )
+    gemini.leave("AfterAgent", 10, **about, prompt="Fix it", prompt_response="Fixed.")
+    assert texts(rows()) == [
+        "The user asked: “Fix it”",
+        "Failed: read_file b.py → File not found: b.py",
+        "Failed: make → no rule (exit code 2)",
+        "The agent said last: “Fixed.”",
+        "Files written: a.py",
+        "Commands that passed: ls",
+        "6 events of this session wait to be distilled.",
+    ]
+
+
+def test_what_copilot_sends_is_told_like_all_else(agent: Agent, project: Path, rows: Rows) -> None:
+    copilot = Agent(agent.home, "copilot")
+    about = {"session_id": "one", "cwd": str(project)}
+
+    def used(command: str, answer: str, ago: float, **more: str) -> None:
+        given = {"tool_name": "Bash", "tool_input": {"command": command}}
+        result = {"result_type": "success", "text_result_for_llm": answer}
+        copilot.leave("PostToolUse", ago, **{**about, **more}, **given, tool_result=result)
+
+    note = "<system_notification>\nShell command has completed.\n</system_notification>"
+    copilot.leave("UserPromptSubmit", 60, **about, prompt="Fix it")
+    copilot.leave("UserPromptSubmit", 55, **about, prompt=note)
+    used("make", "no rule\n<shellId: 0 completed with exit code 2>", 50)
+    used(
+        "ls",
+        "a\n<shellId: 1 completed with exit code 0>",
+        40,
+        session_id="sub",
+        parent_agent_id="one",
+        agent_id="sub",
+    )
+    copilot.leave("UserPromptSubmit", 35, **about, prompt="Count", agent_id="sub", parent_agent_id="one")
+    assert texts(rows()) == [
+        "The user asked: “Fix it”",
+        "Failed: make → no rule (exit code 2)",
+        "Commands that passed: ls",
+        "4 events of this session wait to be distilled.",
+    ]
+    assert {row.session for row in rows()} == {session_id("copilot", "one")}

@@ -131,13 +131,12 @@ GOES = {
         # Names in other languages.
         "Passwort: Sommer",
         "das Passwort lautet Sommer26",
-        "Kennwort: Sommer, Benutzer: jane",
+        "Passwort: Sommer, Benutzer: jane",
         "mot de passe : chaussette",
         "mot_de_passe=chaussette",
         "contraseña: Mariposa",
         r"contrase\u00f1a: mariposa",
         "senha: borboleta",
-        "wachtwoord = 'vlinder'",
         # Command lines.
         "sshpass -p hunter2 ssh db",
         "sshpass -p1234 ssh db",

@@ -270,7 +270,6 @@ names = [
     "Passwort",
     "mot de passe",
     "contraseña",
-    "kennwort",
 ]
 values = [
     "hunter2xyz",

@@ -9,6 +9,7 @@ import pytest
 
 from backstory.app import App
 from backstory.errors import UsageError
+from backstory.hook import held
 from backstory.model import Draft, MemoryKind, Tier
 from tests.story import House
 
@@ -36,6 +37,13 @@ def test_after_forgetting_a_text_no_byte_of_it_is_left(house: House, app: App, w
     with closing(sqlite3.connect(house.home.database)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('integrity-check')")
+
+
+def test_a_brief_that_waits_for_a_prompt_is_forgotten_as_well(house: House, app: App) -> None:
+    lived(house)
+    assert held.hold(str(house.home.root), "gemini", "The user asked: “Grüße, blue whale”", {})
+    app.forget(app.wanted([], text="blue whale"), really=True)
+    assert held.take(str(house.home.root), "gemini") == ("", {})
 
 
 def test_a_dry_run_lists_what_would_go_and_changes_nothing(house: House, app: App) -> None:

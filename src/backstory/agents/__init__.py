@@ -12,12 +12,15 @@
 - `qwen_code`          Qwen Code: its hooks, its settings, its payloads
 - `qwen_history`       Qwen Code's own chats, line by line
 - `opencode`           opencode: where its things lie
-- `opencode_history`   opencode's sessions, from its database (`opencode_database`) or files (`opencode_files`)
+- `opencode_history`   opencode's sessions, from its database (`opencode_database`) or `opencode_files`
 - `pi`, `pi_history`   pi: where its things lie; its session files, line by line
 - `plugged`            what our plugins in opencode and pi send (`opencode_plugin.js`, `pi_extension.ts`)
 - `plugged_tools`      what a tool call of opencode or pi comes to
 - `lines`              what reading JSON lines has in common
 - `history`            how an agent's own history is found and opened
+- `histories`          every history that can be imported
+- `markdown`           histories that are Markdown, read a session at a time
+- `aider`, `specstory` two tools that keep nothing else
 - `claude_tools`       what a tool call comes to: action, target, text, outcome
 - `claude_texts`       what a person typed, and what only looks like it
 - `pairing`            tool calls and their results, brought together in order

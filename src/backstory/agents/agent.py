@@ -85,7 +85,8 @@ class Surface:
     """Where an agent keeps what we write to.
 
     `program` is its name on PATH, `folder` shows that somebody uses it, `settings` is the file that our hooks
-    go to: the user's or, given a project, that project's. `after` is what a person must still do then.
+    go to: the user's or, given a project, that project's. `after` is what a person must still do then;
+    `waits` says why the agent does not run the hooks in that file yet, "" if nothing is known against it.
     """
 
     program: str
@@ -93,6 +94,7 @@ class Surface:
     settings: Callable[[Path | None], Path]
     hooks: Grouped | Owned = Grouped()
     after: str = ""
+    waits: Callable[[Path], str] = lambda settings: ""
 
 
 @dataclass(frozen=True, slots=True)

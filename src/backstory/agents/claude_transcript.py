@@ -37,10 +37,8 @@ _BOOKKEEPING = frozenset(
         "agent-color", "tag", "pr-link", "worktree-state", "content-replacement",
     }
 )  # fmt: skip
-# The type of a line whose first keys are plain values: most bookkeeping is passed over without parsing it.
-_PLAIN_TYPE = re.compile(
-    rb'\{(?:"[A-Za-z]+": ?(?:null|true|false|[0-9]+|"[^"\\]*"), ?)*?"type": ?"([a-z-]+)"'
-)
+# A line's own type stands near its beginning, behind plain values; most bookkeeping is not even parsed.
+_TYPE, _NEAR = b'"type":"', 600
 _PASSED_OVER = frozenset(kind.encode() for kind in _BOOKKEEPING)
 _CONVERSATION = frozenset(("user", "assistant", "system", "attachment"))
 # Lines of one moment are not written in the order of their times.
@@ -100,7 +98,7 @@ class Reader:
             self.counts["malformed"] += 1
             self._read += self._tail
             self._tail = 0
-        if not line.strip():
+        if line.isspace():
             self.counts["blank"] += 1
         elif self._opened_at and line.endswith(b"}\n") and _type_at_start(line) in _PASSED_OVER:
             self.counts["skipped"] += 1
@@ -324,8 +322,11 @@ class Reader:
 
 
 def _type_at_start(line: bytes) -> bytes:
-    found = _PLAIN_TYPE.match(line)
-    return found[1] if found else b""
+    at = line.find(_TYPE, 0, _NEAR)
+    if at < 0 or b"{" in line[1:at] or b"[" in line[1:at]:
+        return b""  # too far away, or not the line's own
+    at += len(_TYPE)
+    return line[at : line.find(b'"', at)]
 
 
 def _text_of(block: object) -> str:

@@ -7,6 +7,8 @@ and a SessionEnd hook has three seconds.
 """
 
 import os
+import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -48,12 +50,30 @@ def sessions_dir() -> Path:
     return config_dir() / "sessions"
 
 
+def waits(hooks: Path) -> str:
+    """Why Codex does not run the hooks of that file: nobody has trusted them, as far as its settings tell."""
+    try:
+        settings = tomllib.loads((config_dir() / "config.toml").read_text("utf-8"))
+    except (OSError, ValueError):
+        settings = {}
+    state = mapping(mapping(settings.get("hooks")).get("state"))
+    trusted = {key for key, value in state.items() if mapping(value).get("trusted_hash")}
+    asleep = [hook.name for hook in HOOKS if not any(key.startswith(_key(hooks, hook)) for key in trusted)]
+    return f"nobody has trusted {', '.join(asleep)} yet, and Codex does not run them" if asleep else ""
+
+
+def _key(hooks: Path, hook: HookEvent) -> str:
+    """How the settings name a hook, without its place among others."""
+    return f"{hooks}:{re.sub('(?<=.)(?=[A-Z])', '_', hook.name).lower()}:"
+
+
 SURFACE = Surface(
     "codex",
     config_dir,
     hooks_file,
-    after="Codex runs no hook that you have not trusted, and is silent about it: start `codex`, type /hooks, "
-    "look at the commands of Backstory and trust them. Each change of a command asks for it again.",
+    after="Codex runs no hook that you have not trusted, and says nothing about it: start `codex`, type "
+    "/hooks, read the commands of Backstory and trust them; when a command changes, it asks again.",
+    waits=waits,
 )
 
 Payload = Mapping[str, object]

@@ -13,7 +13,7 @@ from pathlib import Path
 from backstory.agents import codex
 from backstory.agents.claude_code import said
 from backstory.agents.claude_texts import worded
-from backstory.agents.codex_texts import prompt, summary, typed
+from backstory.agents.codex_texts import prompt, summary, typed, working_folder
 from backstory.agents.codex_tools import Result, canonical, finished, result, uses
 from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
 from backstory.agents.history import JsonLines, Name, first_rows
@@ -63,20 +63,21 @@ class Reader(LineReader):
             head = next(first_rows(file), {})
         except OSError:
             return
-        if head.get("type") == "session_meta":
-            self._session_meta(mapping(head.get("payload")))
+        kind, payload = _opened(head)
+        if kind == "session_meta":
+            self._session_meta(payload)
 
     # --- rows ---------------------------------------------------------------------------------------------
 
     def row(self, row: Row) -> None:
         """What one line means."""
         self._at = milliseconds(row.get("timestamp")) or self._at
-        kind, payload = string(row.get("type")), mapping(row.get("payload"))
+        kind, payload = _opened(row)
         match kind:
             case "response_item":
                 self._item(string(payload.get("type")), payload, row)
             case "event_msg":
-                self._event(string(payload.get("type")), payload, row)
+                self._event(string(payload.get("type")), payload)
             case "turn_context":
                 self._cwd = path(payload.get("cwd")) or self._cwd
                 self._enter(ident(payload.get("turn_id")))
@@ -132,7 +133,8 @@ class Reader(LineReader):
                 self._message(string(payload.get("role")), payload, row)
             case "reasoning":
                 parts = [payload.get("summary"), payload.get("content")]
-                self._reasoned(flatten([part for part in parts if part]), "item")
+                for part in (one for each in parts if isinstance(each, list) for one in each):
+                    self._reasoned(flatten(part), "item")
             case "function_call" | "custom_tool_call" | "local_shell_call":
                 self._call(kind, payload)
             case "function_call_output" | "custom_tool_call_output":
@@ -142,7 +144,7 @@ class Reader(LineReader):
             case _:
                 self.counts["skipped" if kind in _BOOKKEEPING else "unknown"] += 1
 
-    def _event(self, kind: str, payload: Row, row: Row) -> None:
+    def _event(self, kind: str, payload: Row) -> None:
         turn = ident(payload.get("turn_id"))
         match kind:
             case "task_started" | "turn_started":
@@ -150,7 +152,7 @@ class Reader(LineReader):
             case "item_completed":  # perhaps of a command that an earlier turn left running
                 self._finished(mapping(payload.get("item")))
             case "user_message":
-                self._prompted(typed(string(payload.get("message"))), "event", row)
+                self._prompted(typed(string(payload.get("message"))), "event")
             case "agent_message":
                 self._says(string(payload.get("message")), "event")
             case "agent_reasoning":
@@ -167,13 +169,14 @@ class Reader(LineReader):
     def _message(self, role: str, payload: Row, row: Row) -> None:
         compacting = mapping(row.get("metadata")).get("compaction_output") is True
         if role == "user":
-            self._prompted(prompt(payload), "item", row)
+            self._cwd = self._cwd or working_folder(payload)
+            self._prompted(prompt(payload), "item")
         elif role == "assistant" and not compacting:
             self._says(flatten(payload.get("content")), "item")
         else:
             self.counts["skipped"] += 1
 
-    def _prompted(self, text: str, form: str, row: Row) -> None:
+    def _prompted(self, text: str, form: str) -> None:
         if not text or self._subagent:  # a sub-agent's task is in the call that started it
             self.counts["skipped"] += 1
             return
@@ -184,7 +187,7 @@ class Reader(LineReader):
             self.counts["skipped"] += 1
             return
         if not self._turn or self._turn.startswith("at-"):  # older rollouts do not number their turns
-            self._enter("at-" + ident(row.get("timestamp")))
+            self._enter(f"at-{self.read}")
         self._asked = (words, {form})
         shown = without_notes(text)
         self.pairs.add(
@@ -317,11 +320,20 @@ class Reader(LineReader):
             )
 
 
+def _opened(row: Row) -> tuple[str, Row]:
+    """What kind of line it is, and what it holds; the oldest rollouts put nothing around their items."""
+    if "payload" in row:
+        return string(row.get("type")), mapping(row.get("payload"))
+    if "record_type" in row:
+        return "world_state", row
+    return ("response_item" if "type" in row else "session_meta"), row
+
+
 def _named(row: Row, file: Path) -> Name | None:
     """The first line of a rollout says whose it is."""
-    payload = mapping(row.get("payload"))
+    kind, payload = _opened(row)
     own = ident(payload.get("id"))
-    if row.get("type") != "session_meta" or not own:
+    if kind != "session_meta" or not own:
         return None
     probe = Reader(own)
     probe.row(row)

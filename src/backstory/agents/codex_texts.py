@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from backstory.agents.fields import SUMMARY_LIMIT, cut, mapping, string
+from backstory.agents.fields import SUMMARY_LIMIT, cut, flatten, mapping, path, string
 from backstory.agents.ours import without_notes
 
 # Text in the user's role that no user wrote, in rollouts that do not label it.
@@ -21,6 +21,7 @@ _NOT_TYPED = (
 _IDE_CONTEXT = "# Context from my IDE setup:"
 _IDE_REQUEST = "## My request for Codex:"
 _USERS_OWN = "user."
+_CWD = re.compile(r"<cwd>(.+?)</cwd>|^Current working directory: (.+)$", re.MULTILINE)
 _SUMMARY_INTRO = re.compile(r"\AAnother language model started to solve this problem[^\n]*:\s*\n")
 
 
@@ -45,6 +46,12 @@ def prompt(payload: Mapping[str, object]) -> str:
         if string(kind).startswith(_USERS_OWN)
     )
     return "\n".join(filter(None, own))
+
+
+def working_folder(payload: Mapping[str, object]) -> str:
+    """The folder that a message of the client names, in rollouts whose first line does not."""
+    found = _CWD.search(flatten(payload.get("content")))
+    return path(found[1] or found[2]) if found else ""
 
 
 def summary(text: str) -> str:

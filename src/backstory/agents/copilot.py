@@ -90,6 +90,11 @@ _RUNNING = re.compile(r"\s*<[^<>]*\b(?:started in background|running)\b[^<>]*>\s
 _OF_A_SUBAGENT = ("UserPromptSubmit", "Stop", "PreCompact")
 
 
+def not_typed(prompt: str) -> bool:
+    """Whether a prompt is news of Copilot's own, such as the end of a command in the background."""
+    return prompt.lstrip().startswith("<system_notification>")
+
+
 def tool_name(name: str) -> str:
     """A tool's name as hooks have it."""
     return _TOOLS.get(name, name)
@@ -117,7 +122,7 @@ def read_hook(event: str, payload: claude_code.Payload, at: int) -> list[Event]:
     """The events in one hook payload; `Unreadable` if it is not what its event must be."""
     event = event or string(payload.get("hook_event_name"))
     parent = ident(payload.get("parent_agent_id"))
-    if parent and event in _OF_A_SUBAGENT:
+    if (parent and event in _OF_A_SUBAGENT) or not_typed(string(payload.get("prompt"))):
         return []
     session = parent or ident(payload.get("session_id"))
     told = {**payload, "session_id": session, "source": _source(payload.get("source"))}

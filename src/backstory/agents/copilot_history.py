@@ -5,6 +5,7 @@ their session's file, each line with the agent's id. Lines about hooks repeat wh
 injections, and are never read.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from backstory.agents.claude_code import Make, said
 from backstory.agents.claude_texts import worded
 from backstory.agents.claude_tools import describe
 from backstory.agents.fields import INPUT_LIMIT, SUMMARY_LIMIT, cut, flatten, ident, mapping, path, string
-from backstory.agents.history import JsonLines, Name
+from backstory.agents.history import JsonLines, Name, first_rows
 from backstory.agents.lines import ORIGIN, LineReader, Row, milliseconds
 from backstory.agents.ours import without_notes
 from backstory.agents.pairing import Call
@@ -32,7 +33,10 @@ class Reader(LineReader):
         self._where = Where()
         self._types: dict[str, str] = {}
         self._last_words: dict[str, str] = {}
+        self._trigger = ""
         self._at = 0
+        if offset and transcript:  # what the lines before it told about all that follow
+            self._look_back(Path(transcript))
 
     def row(self, row: Row) -> None:
         """What happened in one line, if it tells anything."""
@@ -64,6 +68,13 @@ class Reader(LineReader):
             origin=ORIGIN,
         )
 
+    def _look_back(self, file: Path) -> None:
+        with contextlib.suppress(OSError):
+            for row in first_rows(file):
+                if row.get("type") == "session.start":
+                    self._placed(row, mapping(row.get("data")))
+                    return
+
     def _placed(self, _: Row, data: Row) -> None:
         context = mapping(data.get("context")) or data
         if cwd := path(context.get("cwd")):
@@ -74,7 +85,7 @@ class Reader(LineReader):
     def _prompted(self, row: Row, data: Row) -> None:
         text = string(data.get("content")).strip()
         typed = string(data.get("source")) in _TYPED and data.get("isAutopilotContinuation") is not True
-        if not text or not typed or row.get("agentId"):
+        if not text or not typed or row.get("agentId") or copilot.not_typed(text):
             self.counts["skipped"] += 1
             return
         self.give_up()
@@ -141,12 +152,17 @@ class Reader(LineReader):
         native_id = worded(subagent, self._last_words.pop(subagent, ""))
         self.pairs.add(self._maker(row)(Kind.SUBAGENT_ENDED, outcome=Outcome.OK, native_id=native_id))
 
+    def _compacting(self, _: Row, data: Row) -> None:
+        self._trigger = ident(data.get("trigger"))
+        self.counts["skipped"] += 1
+
     def _compacted(self, row: Row, data: Row) -> None:
         text = cut(without_notes(string(data.get("summaryContent")).strip()), SUMMARY_LIMIT)
         if not text or data.get("success") is False:
             self.counts["skipped"] += 1
             return
-        self.pairs.add(self._maker(row)(Kind.COMPACTED, text=text, native_id=ident(row.get("id"))))
+        native_id = ident(row.get("id"))
+        self.pairs.add(self._maker(row)(Kind.COMPACTED, text=text, reason=self._trigger, native_id=native_id))
 
     def _failed(self, row: Row, data: Row) -> None:
         text, reason = string(data.get("message")).strip(), ident(data.get("errorType"))
@@ -179,6 +195,7 @@ _TOLD: Mapping[str, Callable[[Reader, Row, Row], None]] = {
     "tool.execution_complete": Reader._answered,
     "subagent.started": Reader._delegated,
     "subagent.completed": Reader._returned,
+    "session.compaction_start": Reader._compacting,
     "session.compaction_complete": Reader._compacted,
     "session.error": Reader._failed,
     "abort": Reader._aborted,

@@ -84,7 +84,10 @@ def read_hook(event: str, payload: Payload, at: int) -> list[Event]:
 
 
 def _started(payload: Payload, make: Make) -> list[Event]:
-    return [make(Kind.SESSION_STARTED, reason=ident(payload.get("source")))]
+    source = ident(payload.get("source"))
+    # a session that is resumed goes on in its old chat, but this early it names one that stays empty
+    chat = {"transcript": ""} if source == "resume" else {}
+    return [make(Kind.SESSION_STARTED, reason=source, **chat)]
 
 
 def _prompted(payload: Payload, make: Make) -> list[Event]:

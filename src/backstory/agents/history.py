@@ -87,12 +87,16 @@ class History(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A history and whose it is; `our_tools` are globs of the names of our own MCP tools in it."""
+    """A history and whose it is; `our_tools` are globs of the names of our own MCP tools in it.
+
+    `secondhand`: it tells of other agents' sessions, and of none that is known from its agent itself.
+    """
 
     agent: str
     title: str
     history: History
     our_tools: tuple[str, ...] = ()
+    secondhand: bool = False
 
 
 @dataclass(frozen=True, slots=True)

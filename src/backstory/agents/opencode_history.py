@@ -184,8 +184,11 @@ class OpencodeHistory:
             yield from (_trail_of_file(file, parents) for file in lying)
 
     def identify(self, trail: Trail) -> Trail | None:
-        """It was named when it was found: a database has no names but those in it."""
-        return trail if trail.session else None
+        """It was named when it was found; what could not be read then says why now."""
+        if not trail.session:
+            opencode_database.sessions(trail.path)
+            return None
+        return trail
 
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """The session's records, one line each."""
@@ -217,7 +220,11 @@ def _databases(place: Path) -> Iterator[Trail]:
 
 
 def _trails_of_database(file: Path) -> Iterator[Trail]:
-    rows = opencode_database.sessions(file)
+    try:
+        rows = opencode_database.sessions(file)
+    except opencode_database.Unreadable:
+        yield from files(file, file.name)  # the others are found all the same
+        return
     parents = {row.id: row.parent for row in rows}
     for row in rows:
         trail = Trail(file, row.size, row.updated, row.updated, part=row.id)

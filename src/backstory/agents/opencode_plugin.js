@@ -46,7 +46,15 @@ const quietly =
     } catch {}
   }
 
+// Installed for the user and for the project, this file is there twice: the first one speaks.
+function second(directory) {
+  const speakers = (globalThis[Symbol.for("backstory")] ??= new Map())
+  if (!speakers.has(directory)) speakers.set(directory, import.meta.url)
+  return speakers.get(directory) !== import.meta.url
+}
+
 export const Backstory = async ({ client, directory }) => {
+  if (second(directory)) return {}
   const created = new Map() // sessions that began while we listened
   const sessions = new Map()
   const told = new Set() // ids of what was told already: opencode repeats itself
@@ -101,21 +109,27 @@ export const Backstory = async ({ client, directory }) => {
     }
   }
 
-  async function partUpdated(part) {
-    if (part.type === "tool" && part.state.status === "error") {
-      if (!once(part.callID)) return
-      tell("PostToolUseFailure", {
-        ...about(await sessionOf(part.sessionID)),
-        tool_name: part.tool,
-        tool_input: part.state.input,
-        error: part.state.error,
-        is_interrupt: part.state.metadata?.interrupted === true,
-        tool_use_id: part.callID,
-      })
-    } else if (part.type === "reasoning" && part.time?.end && part.text?.trim()) {
-      if (!once(part.id)) return
-      tell("AssistantSaid", { ...about(await sessionOf(part.sessionID)), part_id: part.id, thinking: part.text })
+  async function toolEnded(part, { status, input, output, error, metadata }) {
+    if ((status !== "completed" && status !== "error") || !once(part.callID)) return
+    const call = {
+      ...about(await sessionOf(part.sessionID)),
+      tool_name: part.tool,
+      tool_input: input,
+      tool_use_id: part.callID,
     }
+    const code = metadata?.exit
+    if (status === "error")
+      tell("PostToolUseFailure", { ...call, error, is_interrupt: metadata?.interrupted === true })
+    else if (Number.isInteger(code) && code !== 0)
+      tell("PostToolUseFailure", { ...call, error: `Exit code ${code}\n${output}` })
+    else tell("PostToolUse", { ...call, tool_response: output })
+  }
+
+  // No hook tells of a tool that failed, of a command that the user ran, or of a thought.
+  async function partUpdated(part) {
+    if (part.type === "tool") await toolEnded(part, part.state)
+    if (part.type !== "reasoning" || !part.time?.end || !part.text?.trim() || !once(part.id)) return
+    tell("AssistantSaid", { ...about(await sessionOf(part.sessionID)), part_id: part.id, thinking: part.text })
   }
 
   const heard = {
@@ -143,17 +157,7 @@ export const Backstory = async ({ client, directory }) => {
     }),
 
     "tool.execute.after": quietly(async (input, output) => {
-      if (!once(input.callID)) return
-      const code = output.metadata?.exit
-      const call = {
-        ...about(await sessionOf(input.sessionID)),
-        tool_name: input.tool,
-        tool_input: input.args,
-        tool_use_id: input.callID,
-      }
-      if (Number.isInteger(code) && code !== 0)
-        tell("PostToolUseFailure", { ...call, error: `Exit code ${code}\n${output.output}` })
-      else tell("PostToolUse", { ...call, tool_response: output.output })
+      await toolEnded(input, { status: "completed", input: input.args, ...output })
     }),
 
     "experimental.text.complete": quietly(async (input, output) => {
@@ -166,8 +170,7 @@ export const Backstory = async ({ client, directory }) => {
 
     "experimental.chat.system.transform": quietly(async (input, output) => {
       const session = sessions.get(input.sessionID)
-      if (!session?.brief) return
-      if (compacting.delete(session.id)) return
+      if (compacting.delete(input.sessionID) || !session?.brief) return
       if (!output.system.some((text) => text.includes("<env>")) && SIDE_CALL.test(output.system[0] || "")) return
       output.system.push(session.brief)
     }),

@@ -49,7 +49,22 @@ function about(ctx: any): object {
   return { session_id: sessions.getSessionId(), transcript_path: sessions.getSessionFile() || "", cwd: ctx.cwd }
 }
 
+// A compaction at the end of a run: no prompt came after it that could have carried a brief.
+function lostItsBrief(branch: any[]): boolean {
+  const compacted = branch.map((entry) => entry.type).lastIndexOf("compaction")
+  return compacted >= 0 && !branch.slice(compacted).some((entry) => entry.customType === "backstory")
+}
+
+// Installed for the user and for the project, this file is there twice: the first one speaks.
+function second(): boolean {
+  const known = globalThis as any
+  const mark = Symbol.for("backstory")
+  known[mark] ??= import.meta.url
+  return known[mark] !== import.meta.url
+}
+
 export default function (pi: any) {
+  if (second()) return
   let brief = "" // waits for the next prompt
   let branched = false // the user went back to an earlier place of the session
 
@@ -72,8 +87,9 @@ export default function (pi: any) {
   on("session_start", ({ reason }, ctx) => {
     brief = ""
     if (reason === "reload") return
-    const spoken = ctx.sessionManager.getEntries().some((entry: any) => entry.type === "message")
-    begin(ctx, SOURCES[reason] || (spoken ? "resume" : "startup"))
+    const branch = ctx.sessionManager.getBranch()
+    const spoken = branch.some((entry: any) => entry.type === "message")
+    begin(ctx, lostItsBrief(branch) ? "compact" : SOURCES[reason] || (spoken ? "resume" : "startup"))
   })
 
   on("before_agent_start", () => {

@@ -15,7 +15,11 @@ hookfiles.py    the script and compiled code that agents' hooks run, written int
 drain.py        the spool into the store, each file exactly once
 privacy.py      what must not be kept: redaction, ignored files and projects
 places.py       which project a folder belongs to, also when it is gone
-transcripts.py  what hooks do not carry, from the agent's own history
+transcripts.py  what hooks do not carry, from a live session's own transcript
+history.py      an agent's own history of a session, read into the store
+importing.py    everything that agents have kept, brought in
+documents.py    documentation made searchable
+archive.py      redacted copies of the agents' transcripts
 quarantine.py   what could not be read, kept with its reason
 waiting.py      whether anything waits for a drain
 remembered.py   what a person asks to remember

@@ -262,6 +262,8 @@ class Import:
             changed.add(session_id(arrivals[0].event.agent, arrivals[0].event.session))
         for sid in changed:
             store.jobs.ask("distil", sid, trail.updated)
+        if changed:
+            store.jobs.ask("archive", trail.key, trail.updated)
         for cwd, arrival in {a.event.where.cwd: a for a in arrivals if a.event.where.cwd}.items():
             store.events.note_project(replace(arrival.project, seen_at=arrival.event.at))
             if self._wish.project is None:

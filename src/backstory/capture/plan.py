@@ -96,6 +96,11 @@ class Plan:
         """The agent's files that it writes or deletes."""
         return [path for path, text in self.after.items() if text != self.before[path]]
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the files are still as they were when it was made."""
+        return all(sites.read_text(path) == text for path, text in self.before.items())
+
     def diff(self) -> str:
         """What would change in the agent's files, as a unified diff; empty if nothing."""
         return "".join(unified(str(path), self.before[path], self.after[path]) for path in self.edited)
@@ -113,9 +118,9 @@ def unified(path: str, before: str | None, after: str | None) -> str:
 
 def carry_out(plan: Plan, home: Home) -> None:
     """Do it: the home's files before the settings that point to them, and the other way round to undo."""
-    for path, text in plan.before.items():
-        if sites.read_text(path) != text:
-            raise Failed(f"{path} has been changed meanwhile and stays as it is: run the command again")
+    if not plan.is_current:
+        changed = next(path for path, text in plan.before.items() if sites.read_text(path) != text)
+        raise Failed(f"{changed} has been changed meanwhile and stays as it is: run the command again")
     known = sites.known(home).get(plan.agent, ())
     made = {site.file: site.made for site in (*plan.sites, *known) if site.made}
     with _failures():

@@ -21,6 +21,7 @@ from backstory.settings import Settings
 IGNORED = "[content not kept: privacy.ignore_paths]"
 PERSONAL = ("email", "ip", "ssn", "card", "phone")
 _PLACES_KEPT = 1_000
+_DEEPEST = 50
 _TOUCHES = (Action.READ, Action.WRITE, Action.EDIT)
 # Words of a command line; what is glued to a path (=, <, quotes) is cut off.
 _WORD = re.compile(r"""[^\s'"`=<>|&;(),]+""")
@@ -137,6 +138,27 @@ class Privacy:
     def hidden(self, event: Event) -> Event:
         """An event without a payload of its own, its text left out if it shows an ignored file."""
         return replace(event, text=IGNORED) if self._touches_ignored(event, {}) else event
+
+    def may_touch_ignored(self, text: str) -> bool:
+        """A quick look at raw JSON: False if nothing in it is about what is not to be kept."""
+        return bool(self._folders or self._tools) or (self._paths is not None and self._hint(text))
+
+    def touches_ignored(self, value: object, depth: int = 0) -> bool:
+        """Whether a JSON value is about an ignored file, a skipped tool or an ignored folder."""
+        if isinstance(value, str):
+            words = _WORD.findall(value) if self._paths and self._hint(value) else ()
+            return any(map(self._ignores, words))
+        if isinstance(value, list):
+            return any(self.touches_ignored(item, depth + 1) for item in value) if depth < _DEEPEST else True
+        if not isinstance(value, dict):
+            return False
+        folder, tool = value.get("cwd"), value.get("name") or value.get("tool_name")
+        return (
+            depth > _DEEPEST
+            or bool(self._folders and isinstance(folder, str) and self._folders(folder))
+            or bool(self._tools and isinstance(tool, str) and self._tools(tool))
+            or any(self.touches_ignored(item, depth + 1) for item in value.values())
+        )
 
     def text(self, text: str) -> str:
         """Text with its secrets replaced."""

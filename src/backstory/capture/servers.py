@@ -5,6 +5,7 @@ else stays. Command and home are kept right; whatever else somebody has set on t
 """
 
 import importlib.util
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -137,37 +138,42 @@ def _wrong(entry: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]
 def _put_json(text: str, keys: tuple[str, ...], wanted: Mapping[str, Any]) -> tuple[str, str]:
     if is_empty(text):
         text = ("\ufeff" if text.startswith("\ufeff") else "") + "{}\n"
-    for depth, key in enumerate(keys):
-        node = _object(text, keys[:depth])
-        if key not in node.value:
-            text = jsonc.insert(text, keys[:depth], key, {})
-    servers = _object(text, keys).value
-    if NAME not in servers:
-        return jsonc.insert(text, keys, NAME, dict(wanted)), "add"
-    if not _is_ours(servers[NAME]):
+    found: Any = _value(text)
+    for depth, key in enumerate((*keys, NAME)):
+        if not isinstance(found, dict):
+            what = f'"{".".join(keys[:depth])}"' if depth else "settings"
+            at = jsonc.find(jsonc.parse(text), keys[:depth]).start
+            raise InvalidJson(text, at, f"{what} must be an object, {{ … }}")
+        if key not in found:
+            missing = dict(wanted)
+            for outer in reversed((*keys, NAME)[depth + 1 :]):
+                missing = {outer: missing}
+            return jsonc.insert(text, keys[:depth], key, missing), "add"
+        found = found[key]
+    if not _is_ours(found):
         return text, "taken"
-    wrong = list(_wrong(servers[NAME], wanted))
+    wrong = list(_wrong(found, wanted))
     for key in wrong:
-        at = (*keys, NAME)
-        old = servers[NAME].get(key)
+        old = found.get(key)
         value = {**old, **wanted[key]} if isinstance(old, Mapping) else wanted[key]
-        if key in servers[NAME]:
-            text = jsonc.replace(text, (*at, key), value)
+        at_entry = (*keys, NAME)
+        if key in found:
+            text = jsonc.replace(text, (*at_entry, key), value)
         else:
-            text = jsonc.insert(text, at, key, value)
+            text = jsonc.insert(text, at_entry, key, value)
     return text, "update" if wrong else "keep"
 
 
-def _object(text: str, path: tuple[str, ...]) -> jsonc.Node:
-    node = jsonc.find(jsonc.parse(text), path)
-    if not isinstance(node.value, dict):
-        what = f'"{".".join(path)}"' if path else "settings"
-        raise InvalidJson(text, node.start, f"{what} must be an object, {{ … }}")
-    return node
+def _value(text: str) -> Any:
+    """What a text says. Claude Code's is large and plain JSON, which is read much faster than JSONC."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return jsonc.parse(text).value
 
 
 def _remove_json(text: str) -> tuple[str, int]:
-    places = [] if is_empty(text) else list(_places(jsonc.parse(text).value, ()))
+    places = [] if is_empty(text) else list(_places(_value(text), ()))
     for place in reversed(places):
         text = jsonc.delete(text, place, prune=True)
     return text, len(places)

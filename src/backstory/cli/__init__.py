@@ -6,8 +6,12 @@ rows.py       events, sessions and memories as one line each, and as JSON
 scope.py      which project a command is about: --cwd, --project, --all
 logs.py       what is logged goes to a file in the home, tracebacks too
 reference.py  the pages docs/cli.md and docs/settings.md
+setup_pages.py the pages docs/agents.md and docs/schedules.md
 install.py    install, uninstall
-brief.py · search.py · show.py · timeline.py · remember.py · status.py · doctor.py · config.py · rebuild.py
+past.py       what a first install ends with: the import, and something true
+scheduled.py  what a schedule runs
+brief.py · search.py · show.py · timeline.py · remember.py · handoff.py · status.py · doctor.py · config.py ·
+rebuild.py
 """
 
 from backstory.cli.main import cli, main

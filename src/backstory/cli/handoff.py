@@ -16,11 +16,11 @@ from backstory.cli.scope import opened, scope, scope_options
 def handoff(
     cwd: str | None, project: str | None, everywhere: bool, to: str | None, session: str, as_json: bool
 ) -> None:
-    """Print a hand-over of a session, ready to be pasted into an agent.
+    """Print a hand-over of a session, to go on in another agent.
 
-    It tells the goal, what was done and decided, what fails and passes, open steps and files, and ends in the
-    command that takes the work up in that agent: its own session if it had one in this project, else a new
-    one. ID is a handle, or the agent's own id.
+    The text is ready to be pasted. It tells the goal, what was done and decided, what fails and passes, open
+    steps and files, and ends in the command that takes the work up in that agent: its own session if it had
+    one in this project, else a new one. ID is a handle, or the agent's own id.
     """
     with opened() as app:
         chosen = scope(app, cwd, project, everywhere)

@@ -1,17 +1,22 @@
 """`backstory import`: what agents have kept of their sessions, brought into the memory."""
 
 import getpass
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
 
 from backstory import clock
 from backstory.app import App
+from backstory.capture.documents import AGENT as DOCUMENTS
 from backstory.capture.importing import MIN_MESSAGES, Line, Tag, Tally, Wish
 from backstory.cli.output import count, json_option, line, print_json, progress, talk
 from backstory.cli.scope import folder, opened
+from backstory.errors import UsageError
 from backstory.model import Project
 
+_MEGABYTE = 1_000_000
 _STYLES = {Tag.NEW: "green", Tag.GROWN: "cyan", Tag.SKIP: "dim"}
 
 
@@ -49,6 +54,8 @@ def import_(
 
     Without AGENT: of all that have one here. It is only read, where it lies. Run it again whenever you like:
     only what is new is read, also after it was interrupted. What was captured live is not stored twice.
+
+    `backstory import docs DIR` makes documentation searchable: Markdown, text and reStructuredText.
     """
     with opened() as app:
         wish = Wish(
@@ -66,15 +73,30 @@ def import_(
             if not as_json:
                 _print(each)
 
-        with progress("Importing") as report:
-            place = Path(path).expanduser() if path else None
-            tally = app.import_history(agents, wish, place, dry_run, say, report)
+        with progress("Importing (MB)" if agents[:1] != (DOCUMENTS,) else "Importing") as report:
+            if agents[:1] == (DOCUMENTS,):
+                folder_of_docs = _documents(agents[1:], path)
+                tally = app.import_documents(folder_of_docs, wish.project, wish.user, dry_run, say, report)
+            else:
+                place = Path(path).expanduser() if path else None
+                megabytes = partial(_megabytes, report)
+                tally = app.import_history(agents, wish, place, dry_run, say, megabytes)
     if as_json:
         print_json(_as_json(tally, told, dry_run))
     else:
         _sum_up(tally, dry_run)
     if tally.errors:
         raise click.exceptions.Exit(4)
+
+
+def _megabytes(report: Callable[[int, int], None], done: int, of: int) -> None:
+    report(done // _MEGABYTE, max(1, of // _MEGABYTE))
+
+
+def _documents(words: tuple[str, ...], path: str | None) -> Path:
+    if len(words) + (path is not None) != 1:
+        raise UsageError("name one folder with documents: `backstory import docs DIR`")
+    return folder(path or words[0])
 
 
 def _project(app: App, name: str) -> Project:
@@ -93,7 +115,8 @@ def me() -> str:
 
 
 def _print(each: Line) -> None:
-    what = f"{count(each.messages, 'message')}, {count(each.events, 'event')}" if not each.why else each.why
+    size = f"{count(each.messages, 'message')}, {count(each.events, 'event')}"
+    what = each.why or (count(each.events, "section") if each.agent == DOCUMENTS else size)
     name = each.session or each.path.name
     line((f"[{each.tag}]", "red" if each.failed else _STYLES[each.tag]), f" {each.agent} {name}: {what}")
 

@@ -4,7 +4,9 @@ Without a name, install also imports what the agents have kept of their past, an
 from it. `--schedule` imports again and again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +15,15 @@ import click
 from backstory.agents import Agent
 from backstory.agents import agent as known_agent
 from backstory.capture import scheduling
-from backstory.capture.install import Plan, carry_out, instructions_file, plan_install, plan_uninstall_all
+from backstory.capture.install import (
+    Change,
+    Plan,
+    carry_out,
+    instructions_file,
+    make_home,
+    plan_install,
+    uninstalls,
+)
 from backstory.capture.schedule import EVERY, KINDS, run_here, run_in_container, schedule
 from backstory.capture.scheduling import Scheduling
 from backstory.capture.surfaces import installable, is_here, surface
@@ -54,6 +64,9 @@ def _options(command: F) -> F:
     default=None,
     help="Import what the agents have kept of earlier sessions; by default only without AGENT.",
 )
+@click.option(
+    "--home-only", is_flag=True, help="Only make the home; for a plugin, whose hooks find it there."
+)
 @click.option("--schedule", "scheduled", is_flag=True, help="Import again and again; connects nothing.")
 @click.option(
     "--every",
@@ -75,6 +88,7 @@ def install(
     yes: bool,
     instructions: bool,
     history: bool | None,
+    home_only: bool,
     scheduled: bool,
     every: str,
     by: str | None,
@@ -91,6 +105,9 @@ def install(
     histories, for agents whose hooks do not always run.
     """
     home = Home.default()
+    if home_only:
+        make_home(home)
+        return
     if scheduled:
         if agents or project or instructions:
             raise UsageError("--schedule is for all agents of this user: give neither names nor --project")
@@ -102,23 +119,19 @@ def install(
         )
     where = folder(cwd) if project else None
     chosen = [known_agent(name) for name in dict.fromkeys(agents)] or _found()
-
-    def plan() -> list[Plan]:
-        return [
-            plan_install(agent, home, where, instructions_file(agent, where) if instructions else None)
-            for agent in chosen
-        ]
-
-    told = _carry_out(plan, home, "Connect", dry_run, yes, as_json)
+    plans = [
+        partial(plan_install, agent, home, where, instructions_file(agent, where) if instructions else None)
+        for agent in chosen
+    ]
+    done = _carry_out(plans, home, "Connect", dry_run, yes, as_json)
     wanted = not agents if history is None else history
-    if wanted and not dry_run and told["agreed"]:
-        told |= past.imported(chosen, as_json)
+    told = past.imported(chosen, as_json) if wanted and done.agreed else {}
     if as_json:
-        print_json({key: value for key, value in told.items() if key != "agreed"})
-    elif told["changed"]:
+        print_json(done.json() | told)
+    elif done.changed:
         for agent in chosen:
             if after := surface(agent).after:
-                talk(f"{agent.title}: {after}")
+                talk(after)
         talk("Start a new session to use it; `backstory doctor` checks every step.")
 
 
@@ -142,12 +155,11 @@ def uninstall(
     kind = "" if agents else scheduling.known(home)
     gone = frozenset({scheduling.AGENT}) if kind else frozenset()
     off = scheduling.plan_unschedule(kind, home) if kind else None
-    told = _carry_out(
-        lambda: plan_uninstall_all(chosen, home, where, gone), home, "Disconnect", dry_run, yes, as_json, off
-    )
+    plans = uninstalls(chosen, home, where, gone)
+    done = _carry_out(plans, home, "Disconnect", dry_run, yes, as_json, off)
     if as_json:
-        print_json({key: value for key, value in told.items() if key != "agreed"})
-    elif told["changed"] and home.database.exists():
+        print_json(done.json())
+    elif done.changed and home.database.exists():
         talk(f"What was learned stays in {home.root}; delete that folder to forget it all.")
 
 
@@ -160,46 +172,58 @@ def _found() -> list[Agent]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What was shown, whether it was agreed to, and whether anything was changed."""
+
+    plans: list[Plan]
+    dry_run: bool
+    agreed: bool
+    changed: bool
+
+    def json(self) -> dict[str, Any]:
+        return {
+            "agents": [_json(plan) for plan in self.plans],
+            "dry_run": self.dry_run,
+            "changed": self.changed,
+        }
+
+
 def _carry_out(
-    make: Callable[[], list[Plan]],
+    makers: Sequence[Callable[[], Plan]],
     home: Home,
     verb: str,
     dry_run: bool,
     yes: bool,
     as_json: bool,
     first: Scheduling | None = None,
-) -> dict[str, Any]:
+) -> _Done:
     """Show the plans, ask, do them; what came of it. `first` is a schedule that goes before."""
-    plans = make()
+    plans = [make() for make in makers]
     shown = [*([first.plan] if first else []), *plans]
     changing = [plan for plan in shown if _changes(plan)]
-    done = False
     if not as_json:
+        told: set[Change] = set()
         for plan in shown:
             if plan.changes or len(shown) == 1:
-                _print(plan, dry_run)
+                _print(plan, dry_run, told)
     agreed = not dry_run and (
         not changing or yes or _agreed(f"{verb} {', '.join(plan.agent for plan in changing)}?")
     )
     if agreed:
+        # An agent that runs writes its own files while a person reads the plan.
+        stale = [(make, plan) for make, plan in zip(makers, plans, strict=True) if not plan.is_current]
+        if any(make().changes != plan.changes for make, plan in stale):
+            raise Failed("the agents' files were changed meanwhile and stay as they are: run it again")
         if first:
             scheduling.carry_out_schedule(first, home)
-        for plan in _again(make, plans):
-            carry_out(plan, home)
-        done = bool(changing)
+        for make, plan in zip(makers, plans, strict=True):
+            carry_out(plan if plan.is_current else make(), home)  # some agents share a file
     elif not as_json and not dry_run:
         talk("Nothing was changed.")
     if not changing and not as_json:
         talk("Nothing to change.")
-    return {"agents": [_json(plan) for plan in shown], "dry_run": dry_run, "changed": done, "agreed": agreed}
-
-
-def _again(make: Callable[[], list[Plan]], shown: list[Plan]) -> list[Plan]:
-    """The plans as they are now: while a person reads, an agent that runs may write its own files."""
-    fresh = make()
-    if [plan.changes for plan in fresh] != [plan.changes for plan in shown]:
-        raise Failed("the agents' files were changed meanwhile and stay as they are: run the command again")
-    return fresh
+    return _Done(shown, dry_run, agreed, agreed and bool(changing))
 
 
 def _agreed(question: str) -> bool:
@@ -216,11 +240,14 @@ def _changes(plan: Plan) -> bool:
     return bool(plan.edited) or any(change.action not in ("keep", "warn") for change in plan.changes)
 
 
-def _print(plan: Plan, whole: bool) -> None:
+def _print(plan: Plan, whole: bool, told: set[Change]) -> None:
+    """The plan, without what was `told` with another agent's: they share the home."""
     line((plan.agent, "bold"))
     grouped: dict[tuple[str, Path], list[str]] = {}
     for change in plan.changes:
-        grouped.setdefault((change.action, change.path), []).append(change.what)
+        if change not in told:
+            told.add(change)
+            grouped.setdefault((change.action, change.path), []).append(change.what)
     for (action, path), whats in grouped.items():
         if action == "warn":
             for what in whats:
@@ -264,11 +291,13 @@ def _schedule(
             raise UsageError("no schedule of this home is known: name its kind with --by, or there is none")
         planned = scheduling.plan_unschedule(kind, home)
     else:
+        kind = by or scheduling.available()
+        if (old := scheduling.known(home)) not in ("", kind):
+            raise UsageError(f"{old} keeps a schedule already: take it out with --schedule --remove first")
         run = run_in_container(container) if container else run_here(home)
-        planned = scheduling.plan_schedule(schedule(by or scheduling.available(), every, run), home)
-    kind = planned.made.kind
+        planned = scheduling.plan_schedule(schedule(kind, every, run), home)
     if not as_json:
-        _print(planned.plan, whole=False)
+        _print(planned.plan, False, set())
         if dry_run and planned.diff():
             line()
             raw(planned.diff())

@@ -9,6 +9,7 @@ from backstory.cli.import_ import me
 from backstory.cli.output import age, count, line, one_line, progress, talk
 from backstory.cli.rows import handle, memory_json
 from backstory.cli.scope import opened
+from backstory.errors import BackstoryError
 from backstory.model import Memory
 
 
@@ -17,9 +18,12 @@ def imported(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:
     kept = [a.name for a in agents if a.history is not None and a.history.root().exists()]
     with opened() as app:
         tally = Tally()
-        if kept:
-            with progress("Importing what they remember") as report:
-                tally = app.import_history(kept, Wish(user=me()), progress=report)
+        try:
+            if kept:
+                with progress("Importing what they remember") as report:
+                    tally = app.import_history(kept, Wish(user=me()), progress=report)
+        except BackstoryError as error:  # the agents are connected all the same
+            talk(f"the past was not imported: {error}; `backstory import` tries again")
         found = app.telling() if tally.new or tally.grown or tally.skipped else None
     if not as_json:
         _show(tally, found)

@@ -46,6 +46,7 @@ Times in JSON are milliseconds since 1970 (UTC); people are shown the zone of th
 | `install`, `uninstall` | `agents` (each: `agent counts changes diff`), `dry_run`, `changed` |
 | `install` | without a name also `imported` (`new grown skipped events errors`), `telling` (a memory) |
 | `install --schedule` | `schedule` (`counts changes diff`), `kind`, `dry_run`, `changed` |
+| `import` | `new grown skipped events errors corrupt dry_run`, `sessions` (each: `tag agent session` …) |
 | `config` | `settings` (each: `key value default doc`), or one of them |
 | `doctor` | `state`, `checks` (each: `name state found todo`) |
 | `rebuild` | `sessions events memories` |

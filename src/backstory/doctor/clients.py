@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from backstory.agents import AGENTS, Agent
 from backstory.app import App
+from backstory.capture.install import stale_server
+from backstory.capture.surfaces import settings_file
 from backstory.doctor.check import Check, ok, warn
 from backstory.hook import spool
 
@@ -20,10 +22,13 @@ def clients(app: App, connected: Sequence[str]) -> Iterator[Check]:
     ran = _ran(app)
     for agent in (AGENTS[name] for name in connected):
         if agent.surface and agent.surface.after and agent.name not in ran:
-            found = f"{agent.title}: hooks are in place, but none was ever seen to run"
-            yield warn("hooks run", found, agent.surface.after)
+            why = agent.surface.waits(settings_file(agent)) or "none was ever seen to run"
+            yield warn("hooks run", f"{agent.title}: hooks are in place, but {why}", agent.surface.after)
         if (check := _version(agent)) is not None:
             yield check
+        if stale := stale_server(agent, app.home):
+            found = f"{agent.title} starts the MCP server of another home or interpreter, by {stale}"
+            yield warn("MCP server", found, f"run `backstory install {agent.name}`")
 
 
 def _ran(app: App) -> set[str]:

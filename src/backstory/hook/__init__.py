@@ -20,6 +20,7 @@ patterns.py  the table of secrets and personal data
 names.py     which identifiers name a secret
 prefilter.py  which rows of the table a text may hold
 values.py    what tells a secret from a placeholder or code
+automata.py  patterns ready to run without `re`
 plain.py     which plain words are passwords all the same
 judges.py    whether what a row has matched is a secret
 personal.py  the same for personal data

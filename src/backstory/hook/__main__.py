@@ -43,6 +43,7 @@ def main(argv: list[str]) -> None:
 def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -> str:
     """What to print for this payload; leaves the receipt. Empty if there is nothing to say."""
     from backstory.hook import made
+    from backstory.hook.identity import ident
     from backstory.hook.payload import BadPayload, parse
 
     if event == _HELD_BACK.get(agent):

@@ -54,9 +54,10 @@ def take(home: str, native: str) -> "tuple[str, dict[str, Any]]":
     _drop(path)
     try:
         brief = parse(data)
-        return str(brief["text"]), dict(brief["receipt"])
-    except (BadPayload, KeyError, TypeError):  # the disk was full when it was written
+    except BadPayload:  # the disk was full when it was written
         return "", {}
+    text, receipt = brief.get("text"), brief.get("receipt")
+    return (text, receipt) if isinstance(text, str) and isinstance(receipt, dict) else ("", {})
 
 
 def _drop(path: str) -> None:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 SOURCES = ("startup", "resume", "clear", "compact", "fork")
 _FILE_BYTES = 4 * 1024 * 1024
-# Who keeps a brief in the system prompt, which is made anew on resume: nothing of it is in the conversation.
-_TOLD_AGAIN = ("qwen-code",)
+# Who keeps a brief in the system prompt or in front of the conversation, where it is put anew on resume:
+# nothing of the old one is there any more.
+_TOLD_AGAIN = ("qwen-code", "copilot")
+_MOST_TOKENS = {"codex": 2_400}  # what is longer than 2,500 Codex puts into a file, and shows a part
 
 
 def brief_for(
@@ -67,7 +69,7 @@ def brief_for(
         time.time_ns() // 1_000_000,
         [*notices, *_trouble(home), *(str(notice) for notice in prepared.get("notices") or [])],
         number(settings.get("budget_chars"), brief.CHARS),
-        number(settings.get("budget_tokens"), brief.TOKENS),
+        min(number(settings.get("budget_tokens"), brief.TOKENS), _MOST_TOKENS.get(agent, 1_000_000)),
     )
 
 

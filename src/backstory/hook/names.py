@@ -30,7 +30,7 @@ NAME_GOES_ON = {"pass": ("word", "wd", "phrase"), "cred": ("ential", "s"), "auth
 HUMAN_WORDS = listed("password passwd passphrase pass pwd")
 NAMES_ABROAD = (
     *("mot de passe", "mot_de_passe", "motdepasse"),
-    *listed("passwort passord kennwort wachtwoord senha contraseña contrasena"),
+    *listed("passwort passord senha contraseña contrasena"),
 )
 NAME_TAILS = listed("key base value prod dev live staging old new")
 KEY_OF = listed(

@@ -33,10 +33,16 @@ _LIST_CHARS = 400
 _TELLS_NOTHING = ("SessionStart", "sessionStart", "SessionEnd", "sessionEnd", "SubagentStop", spool.RECEIPT)
 _WRITES = (
     *("Write", "Edit", "MultiEdit", "NotebookEdit"),
-    *("write_file", "edit", "create", "replace", "apply_patch"),
+    *("write", "write_file", "edit", "create", "replace", "apply_patch"),
 )
-_OUR_TOOLS = ("mcp__backstory__", "mcp__plugin_backstory_")
-_INJECTED = (("<backstory-notes", "</backstory-notes>"), ("<hook_context>", "</hook_context>"))
+_OUR_TOOLS = ("mcp__backstory__", "mcp__plugin_backstory_", "mcp_backstory_", "backstory-", "backstory_")
+_TOOL_EVENTS = ("PostToolUse", "AfterTool")
+_ENDS = 400  # in how much of an answer's end its exit code stands
+_INJECTED = (
+    ("<backstory-notes", "</backstory-notes>"),
+    ("<hook_context>", "</hook_context>"),
+    ("<system_notification>", "</system_notification>"),
+)
 
 
 class Waiting:
@@ -80,7 +86,7 @@ def collect(
     sessions: dict[str, Waiting] = {}
     ours = _Ours(place, settings)
     for entry in reversed(spool.entries(folder, NEWEST, until)):
-        largest = LARGEST_TOOL if entry.name.event == "PostToolUse" else LARGEST
+        largest = LARGEST_TOOL if entry.name.event in _TOOL_EVENTS else LARGEST
         if entry.name.event in _TELLS_NOTHING or entry.size > largest:
             continue
         if until and time.monotonic() > until:
@@ -92,7 +98,7 @@ def collect(
             payload = parse(data)
         except (BadPayload, SystemError):  # the second is what Python 3.11's C scanner makes of an error
             continue
-        native = payload.get("session_id") or payload.get("sessionId")
+        native = payload.get("parent_agent_id") or payload.get("session_id") or payload.get("sessionId")
         if not ours.holds(payload.get("cwd")) or not isinstance(native, str):
             continue
         sid = session_id(entry.name.agent, ident(native))
@@ -152,8 +158,9 @@ def _note(session: Waiting, entry: spool.Entry, payload: "dict[str, Any]", ignor
     if tool:
         _note_tool(session, tool, at, payload, ignored)
         return
-    prompt = without_injected(_text(payload.get("prompt")))
-    said = _text(payload.get("last_assistant_message"))
+    said = _text(payload.get("last_assistant_message") or payload.get("prompt_response"))
+    # Gemini repeats the prompt beside what was said
+    prompt = "" if said else without_injected(_text(payload.get("prompt")))
     if prompt and main:
         session.asked.append((prompt, at))
     if said and main and not session.said[0]:
@@ -165,14 +172,15 @@ def _note_tool(session: Waiting, tool: str, at: int, payload: "dict[str, Any]", 
     given = payload.get("tool_input")
     given = given if isinstance(given, dict) else {}
     command = _text(given.get("command"))
-    path = _text(given.get("file_path") or given.get("notebook_path") or given.get("path"))
+    named = (given.get(key) for key in ("file_path", "filePath", "notebook_path", "path"))
+    path = next(filter(None, map(_text, named)), "")
     if tool.startswith(_OUR_TOOLS) or runs_backstory(command):
         return
     if ignored and any(ignores_path(word, ignored) for word in [path, *_words(command)] if word):
         return
     session.events += 1
     what = command or f"{tool} {path}".strip()
-    error = _text(payload.get("error"))
+    error = _text(payload.get("error")) or _error_in_answer(payload)
     if tool == "apply_patch":
         for file in patched(command):
             session.written.setdefault(file, at)
@@ -192,6 +200,30 @@ def patched(patch: str) -> list[str]:
     """The files that a patch in Codex's own form touches."""
     lines = patch.splitlines()
     return [line.partition(": ")[2].strip() for line in lines if line.startswith(_PATCHED)]
+
+
+def _error_in_answer(payload: "dict[str, Any]") -> str:
+    """What a tool failed with, where no event of its own says so."""
+    response, result = payload.get("tool_response"), payload.get("tool_result")
+    if isinstance(response, dict):
+        error = response.get("error")
+        if told := _text(error.get("message") if isinstance(error, dict) else error):
+            return told
+        return _failed(_text(response.get("llmContent")), "Output: ", "\nExit Code: ", "\n", "\nExit Code: ")
+    if isinstance(result, dict):
+        answer = _text(result.get("text_result_for_llm"))
+        return _failed(answer, "", " completed with exit code ", ">", "<shellId: ")
+    return ""
+
+
+def _failed(answer: str, before: str, label: str, after: str, end: str) -> str:
+    """The output of a command whose exit code, behind `label` near the end of its answer, is not 0."""
+    at = answer.rfind(label, max(0, len(answer) - _ENDS))
+    code = answer[at + len(label) :].partition(after)[0].strip() if at >= 0 else ""
+    if not code or code == "0":
+        return ""
+    output = answer[: answer.rfind(end)]
+    return f"Exit code {code}\n{output[output.find(before) + len(before) :]}"
 
 
 def _text(value: object) -> str:

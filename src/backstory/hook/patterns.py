@@ -46,7 +46,7 @@ _GIVES = (
     r"|[ \t]{0,8}(?::=?|!==?)|>|[ \t]{1,3}(?i:is)(?=[ \t:])[ \t]{0,2}:?|[ \t]{1,4})[ \t]{0,8}"
 )
 _NAMES_ABROAD = (
-    r"((?i:passwort|passord|kennwort|wachtwoord|senha|mot[ _]?de[ _]?passe"
+    r"((?i:passwort|passord|senha|mot[ _]?de[ _]?passe"
     r"|contrase(?:ñ|n\u0303?|\\u00f1)a))"
 )
 _GIVES_ABROAD = (
@@ -336,7 +336,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "secret",
         (
-            *("passwort", "passord", "kennwort", "wachtwoord", "senha", "contrase"),
+            *("passwort", "passord", "senha", "contrase"),
             *("mot de passe", "mot_de_passe", "motdepasse"),
         ),
         _NAMES_ABROAD + _GIVES_ABROAD + _VALUE,

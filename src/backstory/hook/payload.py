@@ -62,7 +62,7 @@ def parse(data: bytes) -> "dict[str, object]":
         value = windows_paths.parse_unescaped(text, _value)
     if not isinstance(value, dict):
         raise BadPayload("not an object")
-    if "\\ud" in text or "\\uD" in text:
+    if "\\u" in text and ("\\ud" in text or "\\uD" in text):
         value = _without_lone_surrogates(value)
     if _has_broken_path(value):
         from backstory.hook import windows_paths

@@ -80,7 +80,7 @@ HOWS = (
 )
 LONG_NUMBER = "0" * 13
 # Anchors are tried only after something shorter that they share.
-FOLDED_GATES = (*STEMS, "bearer", "<", "@", "cookie", "wort", "woord", "senha", "contrase")
+FOLDED_GATES = (*STEMS, "bearer", "<", "@", "cookie", "senha", "contrase")
 TOKEN_GATES = ("sk-", "gl", "gh", "k_", "x", "_", "A", "S")
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
@@ -102,8 +102,8 @@ class Prefilter:
             by[row.how] += [(anchor, rank) for anchor in row.anchors]
         self._tokens = _gated(by["run"] + by["long"] + by["solid"] + by["tail"], TOKEN_GATES)
         self._folded = _gated(by["word"] + by["left"] + by["inside"], FOLDED_GATES)
-        if by["beside"]:
-            self._folded.append(("pass", by["beside"]))
+        for gate, anchors in self._folded:
+            anchors += by["beside"] if gate == "pass" else []
         self._words, self._paths, self._equals = by["words"], by["path"], by["equals"]
         self._commands, self._commands_p = by["command"], by["command-p"]
         self._hextets = [rank for _, rank in by["hextet"]]

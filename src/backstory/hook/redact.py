@@ -1,8 +1,8 @@
 """Redaction: secrets and personal data leave a text before it is stored, shown or sent anywhere.
 
 Most texts hold nothing: prefilter.py tells so, and only rows of the table (patterns.py) that a text may hold
-run their patterns. What matches is judged (judges.py, personal.py), and neither they nor `re` are loaded
-before.
+run their patterns. What matches is judged (judges.py, personal.py), and neither they nor the patterns'
+automata are loaded before.
 
 A secret may be cut by characters that nobody sees (zero-width, soft hyphen, NUL, colour codes) or by a
 shell's line continuation. When such characters stand in a text, it is searched a second time without
@@ -51,15 +51,17 @@ UNSEEN = (
     "|fe0[0-9a-f]|feff|d[89a-f][0-9a-f]{2})(?:\\[[0-9;]{0,20}m)?"
 )
 
+MARKS = r"\[private\]|\[redacted:([^\]\s]{1,99})\]"
+PATTERNS = (UNSEEN, MARKS, PRIVATE.pattern, *(row.pattern for row in ROWS))
+
 _COMPILED: "dict[str, re.Pattern[str]]" = {}
 
 
 def _compiled(pattern: str) -> "re.Pattern[str]":
     if pattern not in _COMPILED:
-        import re
+        from backstory.hook.automata import automaton
 
-        # ASCII: otherwise the Kelvin sign is a k, and the prefilter would have to know.
-        _COMPILED[pattern] = re.compile(pattern, re.ASCII)
+        _COMPILED[pattern] = automaton(pattern)
     return _COMPILED[pattern]
 
 
@@ -259,7 +261,7 @@ class Redactor:
 
         if "[redacted:" in text or "[private]" in text:
             names = {None, *(row.name for row in self._rows)}
-            marks = _compiled(r"\[private\]|\[redacted:([^\]\s]{1,99})\]").finditer(text)
+            marks = _compiled(MARKS).finditer(text)
             found = outside_marks([mark.span() for mark in marks if mark[1] in names], found)
         return merged(found)
 

@@ -12,6 +12,8 @@ memories.py    memories with their lineage
 briefs.py      what a brief is made from, and receipts of what was given
 jobs.py        work to be done: leased, retried, parked
 passages.py    the text index
+words.py       what it holds beside the text, and how a question's words are put to it
+vectors.py     vectors of passages, all of one model
 books.py       counters, tombstones, spool receipts, transcript marks
 health.py      is the database whole, looked at without changing it
 migrations/    numbered schema files, never edited

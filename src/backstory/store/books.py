@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from backstory.store.protocol import Mark, Receipt
+from backstory.store.protocol import Kept, Mark, Receipt
 
 _MARK = "session_id, offset, size, stamp, messages, held"
 
@@ -86,6 +86,21 @@ class Books:
                 held = excluded.held, read_at = excluded.read_at
             """,
             (key, mark.session_id, mark.offset, mark.size, mark.stamp, mark.messages, mark.held, at),
+        )
+
+    def kept(self, key: str) -> Kept:
+        """How much of a transcript is in our copy of it."""
+        row = self._db.execute("SELECT kept, kept_size FROM transcripts WHERE path = ?", (key,)).fetchone()
+        return Kept(0, 0) if row is None else Kept(*row)
+
+    def set_kept(self, key: str, source: int, size: int) -> None:
+        """Note how much of a transcript is in our copy of it."""
+        self._db.execute("UPDATE transcripts SET kept = ?, kept_size = ? WHERE path = ?", (source, size, key))
+
+    def drop_copies(self, sids: Iterable[str]) -> None:
+        """Note that copies of these sessions' transcripts were removed; what was in them stays out."""
+        self._db.executemany(
+            "UPDATE transcripts SET kept = size, kept_size = 0 WHERE session_id = ?", [(sid,) for sid in sids]
         )
 
     def tombstoned(self, ids: Iterable[str]) -> set[str]:

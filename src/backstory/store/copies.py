@@ -47,7 +47,7 @@ def make(connection: sqlite3.Connection, home: Home, why: str) -> Path:
     folder = make_private_dir(home.backups)
     path = _free_name(folder, why)
     _clear_abandoned(folder)
-    part = path.with_suffix(".part")  # killed in between, it is no backup
+    part = path.with_suffix(f".{os.getpid()}.part")  # killed in between, it is no backup
     os.close(os.open(part, os.O_CREAT | os.O_RDWR | os.O_TRUNC, 0o600))
     try:
         with contextlib.closing(sqlite3.connect(part)) as copy:
@@ -60,7 +60,7 @@ def make(connection: sqlite3.Connection, home: Home, why: str) -> Path:
         part.unlink(missing_ok=True)
     log.info("backed up the database to %s", path)
     for old in listed(home)[:-KEPT]:
-        old.unlink()
+        old.unlink(missing_ok=True)  # two processes may upgrade at once
     return path
 
 

@@ -33,7 +33,6 @@ _KNOWN_BY_WORDS = (Kind.SAID, Kind.REASONED)
 _TITLE_CHARS = 120
 _LATEST = 2**62
 _AT_ONCE = 500
-_SMALL_WINDOW = 8_192
 
 
 @dataclass(slots=True)
@@ -271,6 +270,7 @@ class Events:
         return 0 if row is None else int(row[0])
 
     def _insert(self, event_id: str, sid: str, turn: int, seq: int, event: Event) -> None:
+        # What is no plain str or int costs sqlite3 a search for an adapter, per value.
         where = event.where
         self._rows[event_id] = (
             self._next,
@@ -279,11 +279,11 @@ class Events:
             turn,
             seq,
             event.at,
-            event.kind,
-            event.action,
+            event.kind.value,
+            event.action.value,
             event.tool,
             event.target,
-            event.outcome,
+            event.outcome.value,
             event.reason,
             event.text,
             event.native_id,
@@ -291,8 +291,8 @@ class Events:
             where.branch,
             where.commit,
             where.worktree,
-            where.dirty,
-            event.recalled,
+            None if where.dirty is None else int(where.dirty),
+            int(event.recalled),
             event.origin,
             len(event.body),
         )
@@ -305,6 +305,8 @@ class Events:
             places = ", ".join("?" * 22)
             self._db.executemany(f"INSERT INTO events VALUES ({places})", self._rows.values())  # noqa: S608
             self._db.executemany("INSERT INTO payloads VALUES (?, ?)", self._bodies)
+            # a third one of the same in these arrivals must find what the second one made
+            self._sought -= self._rows.keys()
             self._rows.clear()
             self._bodies.clear()
 
@@ -351,6 +353,11 @@ class Events:
                 self._db.execute(
                     "UPDATE turns SET ended_at = ?, outcome = ? WHERE session_id = ? AND number = ?",
                     (event.at, event.outcome, sid, turn),
+                )
+                # some agents do not name it, or not the right one, when a session starts
+                self._db.execute(
+                    "UPDATE sessions SET transcript = ? WHERE id = ? AND transcript = ''",
+                    (event.transcript, sid),
                 )
             case Kind.SUBAGENT_ENDED if not event.subagent:
                 pass  # nobody says whose end it was: not this session's
@@ -544,12 +551,7 @@ def _own_id(key: str) -> str:
 
 
 def _packed(body: str) -> bytes:
-    data = body.encode("utf-8", "surrogatepass")
-    if len(data) > _SMALL_WINDOW:
-        return zlib.compress(data, 1)
-    # the usual window is 32 kB, which takes longer to make than a small payload to pack
-    packer = zlib.compressobj(1, zlib.DEFLATED, _SMALL_WINDOW.bit_length() - 1, 6)
-    return packer.compress(data) + packer.flush()
+    return zlib.compress(body.encode("utf-8", "surrogatepass"), 1)
 
 
 def _title(text: str) -> str:

@@ -2,7 +2,8 @@
 
 Memories are indexed when they are stored. Events are committed first and indexed afterwards, from a
 high-water mark, so that a kill in between costs nothing. The project is a term of the index: a search
-within one project reads only its rows.
+within one project reads only its rows. Neighbouring events of a session form stretches: what a short reply
+is about often stands in the one before it.
 """
 
 import sqlite3
@@ -10,10 +11,29 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from backstory.model import Kind
-from backstory.store.protocol import Found
+from backstory.store.protocol import Filters, Found
+from backstory.store.vectors import Vectors
+from backstory.store.words import spread
 
 PASSAGE_CHARS = 1_000
+_STRETCH_CHARS = 1_200
 _SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.DOCUMENT)
+_INSERT = """
+    INSERT INTO passages (owner, part, project_id, session_id, kind, at, scope, text, extra, stretch)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_FOUND = """
+    SELECT f.row, f.owner, f.project_id, p.name, f.session_id, s.agent, f.kind, f.at, f.text,
+           f.stretch, s.branch, coalesce(m.status, ''), coalesce(m.said_by, ''), coalesce(m.pinned, 0)
+"""
+_JOINED = """
+    JOIN projects p ON p.id = f.project_id
+    JOIN sessions s ON s.id = f.session_id
+    LEFT JOIN memories m ON m.id = f.owner
+"""
+_NOT_FORGOTTEN = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (f.owner, f.session_id))"
+# Columns of the index: the text, its parts, the project (which says nothing about how well it fits).
+_RANK = "bm25(passage_fts, 1.0, 0.6, 0.0)"
 
 
 class Passages:
@@ -25,25 +45,30 @@ class Passages:
     def put(self, owner: str, project_id: str, session_id: str, kind: str, at: int, text: str) -> None:
         """Index `text` for its owner, in place of what was indexed for it before."""
         self.remove(owner)
-        for part, piece in enumerate(pieces(text)):
-            row = self._db.execute(
-                "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (owner, part, project_id, session_id, kind, at, project_id, piece),
-            ).lastrowid
-            self._db.execute(
-                "INSERT INTO passage_fts (rowid, text, scope) VALUES (?, ?, ?)", (row, piece, project_id)
-            )
+        self._put_all(
+            [
+                (owner, part, project_id, session_id, kind, at, project_id, piece, spread(piece), 0)
+                for part, piece in enumerate(pieces(text))
+            ]
+        )
 
     def remove(self, owner: str) -> None:
-        """Take everything of an owner out of the index."""
-        rows = self._db.execute("SELECT row, text, scope FROM passages WHERE owner = ?", (owner,)).fetchall()
+        """Take everything of an owner out of the index, with its vectors."""
+        rows = self._db.execute(
+            "SELECT row, text, extra, scope FROM passages WHERE owner = ?", (owner,)
+        ).fetchall()
         if rows:
             self._db.executemany(
-                "INSERT INTO passage_fts (passage_fts, rowid, text, scope) VALUES ('delete', ?, ?, ?)", rows
+                """
+                INSERT INTO passage_fts (passage_fts, rowid, text, extra, scope)
+                VALUES ('delete', ?, ?, ?, ?)
+                """,
+                rows,
             )
             self._db.execute("DELETE FROM passages WHERE owner = ?", (owner,))
+            Vectors(self._db).remove([row[0] for row in rows])
 
-    def index_events(self, limit: int = 1_000) -> int:
+    def index_events(self, limit: int = 500) -> int:
         """Index the next events that are not indexed yet; 0 when all are. Call it inside a transaction."""
         mark = int(self._meta("indexed_events") or 0)
         rows = self._db.execute(
@@ -59,12 +84,16 @@ class Passages:
             return 0
         self._forget_between(mark, rows[-1][0])
         found: list[tuple[object, ...]] = []
+        stretches = _Stretches(self._db)
         for _, eid, project_id, session_id, kind, at, target, text, recalled, turn, imported_by in rows:
             if recalled or kind not in _SEARCHED:
                 continue
             body = f"{target}\n{text}" if target and text else target or text
             for part, piece in enumerate(pieces(body)):
-                found.append((eid, part, project_id, session_id, kind, at, project_id, piece))
+                stretch = stretches.of(session_id, len(piece))
+                found.append(
+                    (eid, part, project_id, session_id, kind, at, project_id, piece, spread(piece), stretch)
+                )
             if imported_by and turn == 1 and kind == Kind.PROMPT:
                 found.append(self._header(session_id, project_id))
         self._put_all(found)
@@ -97,15 +126,15 @@ class Passages:
         ).fetchone()
         day = datetime.fromtimestamp(at / 1000, UTC).date()
         text = f"{title}\n{agent} session in {cwd or 'an unknown folder'}, {day}"
-        return (session_id, 0, project_id, session_id, "session", at, project_id, text)
+        return (session_id, 0, project_id, session_id, "session", at, project_id, text, spread(text), 0)
 
     def _put_all(self, found: list[tuple[object, ...]]) -> None:
         last = self._db.execute("SELECT coalesce(max(row), 0) FROM passages").fetchone()[0]
-        self._db.executemany("INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", found)
+        self._db.executemany(_INSERT, found)
         self._db.execute(
             """
-            INSERT INTO passage_fts (rowid, text, scope)
-            SELECT row, text, scope FROM passages WHERE row > ?
+            INSERT INTO passage_fts (rowid, text, extra, scope)
+            SELECT row, text, extra, scope FROM passages WHERE row > ?
             """,
             (last,),
         )
@@ -114,6 +143,7 @@ class Passages:
         """Empty the index, to be built again from the start."""
         self._db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('delete-all')")
         self._db.execute("DELETE FROM passages")
+        Vectors(self._db).clear()
         self._db.execute("DELETE FROM meta WHERE key = 'indexed_events'")
 
     def unindexed(self) -> int:
@@ -125,29 +155,141 @@ class Passages:
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
-    def search(self, terms: Sequence[str], project_id: str | None, limit: int) -> list[Found]:
+    def search(
+        self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None = None
+    ) -> list[Found]:
         """Passages with any of the quoted `terms`, best first, of one project or of all."""
-        words = " OR ".join(terms)
         scope = "" if project_id is None else f'scope : "{project_id}" AND '
-        expression = f"{scope}text : ({words})"
-        rows = self._db.execute(
-            """
-            SELECT f.owner, f.project_id, p.name, f.session_id, s.agent, f.kind, f.at, f.text, q.rank
-            FROM (
-                SELECT rowid, bm25(passage_fts, 1.0, 0.0) AS rank
-                FROM passage_fts WHERE passage_fts MATCH ? ORDER BY rank LIMIT ?
-            ) q
-            JOIN passages f ON f.row = q.rowid
-            JOIN projects p ON p.id = f.project_id
-            JOIN sessions s ON s.id = f.session_id
-            WHERE NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (f.owner, f.session_id))
-              AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.id = f.owner
-                              AND m.status NOT IN ('candidate', 'confirmed'))
-            ORDER BY q.rank
-            """,
-            (expression, limit),
-        ).fetchall()
+        expression = f"{scope}{{text extra}} : ({' OR '.join(terms)})"
+        wanted, values = _wanted(filters)
+        if filters is None or not filters:  # the best first, and only those looked at
+            rows = self._db.execute(
+                f"""
+                {_FOUND}, q.rank FROM (
+                    SELECT rowid, {_RANK} AS rank
+                    FROM passage_fts WHERE passage_fts MATCH ? ORDER BY rank LIMIT ?
+                ) q
+                JOIN passages f ON f.row = q.rowid {_JOINED}
+                WHERE {_NOT_FORGOTTEN} AND {wanted} ORDER BY q.rank
+                """,  # noqa: S608 - constants of this file
+                (expression, limit, *values),
+            )
+        else:
+            rows = self._db.execute(
+                f"""
+                {_FOUND}, {_RANK} AS rank FROM passage_fts
+                JOIN passages f ON f.row = passage_fts.rowid {_JOINED}
+                WHERE passage_fts MATCH ? AND {_NOT_FORGOTTEN} AND {wanted} ORDER BY rank LIMIT ?
+                """,
+                (expression, *values, limit),
+            )
         return [Found(*row) for row in rows]
+
+    def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
+        """These passages, those that may be shown and are wanted."""
+        wanted, values = _wanted(filters)
+        marks = ",".join("?" * len(numbers))
+        rows = self._db.execute(
+            f"""
+            {_FOUND}, 0.0 FROM passages f {_JOINED}
+            WHERE f.row IN ({marks}) AND {_NOT_FORGOTTEN} AND {wanted}
+            """,
+            (*numbers, *values),
+        )
+        return [Found(*row) for row in rows]
+
+    def stretches(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """The whole text of stretches, by session and number."""
+        found: dict[tuple[str, int], list[str]] = {}
+        marks = ",".join(["(?, ?)"] * len(wanted))
+        rows = self._db.execute(
+            f"""
+            WITH w (session_id, stretch) AS (VALUES {marks})
+            SELECT f.session_id, f.stretch, f.text
+            FROM w JOIN passages f ON f.session_id = w.session_id AND f.stretch = w.stretch
+            ORDER BY f.row
+            """,  # noqa: S608
+            [value for pair in wanted for value in pair],
+        )
+        for session_id, stretch, text in rows if wanted else ():
+            found.setdefault((session_id, stretch), []).append(text)
+        return {key: "\n".join(texts) for key, texts in found.items()}
+
+    def around(self, row: int, session_id: str, count: int) -> list[Found]:
+        """The passages of events before and after one, in order, at most `count` on each side."""
+        numbers = [
+            number
+            for comparison, order in (("<", "DESC"), (">", "ASC"))
+            for (number,) in self._db.execute(
+                f"""
+                SELECT row FROM passages WHERE session_id = ? AND stretch > 0 AND row {comparison} ?
+                ORDER BY row {order} LIMIT ?
+                """,  # noqa: S608
+                (session_id, row, count),
+            )
+        ]
+        return sorted(self.read(numbers), key=lambda found: found.row)
+
+
+def _wanted(filters: Filters | None) -> tuple[str, list[object]]:
+    """The condition that filters stand for, and its values. Of memories, only those in force by default."""
+    filters = filters or Filters()
+    parts, values = [], list[object]()
+    if filters.statuses:
+        parts.append(f"m.status IN ({','.join('?' * len(filters.statuses))})")
+        values += filters.statuses
+    else:
+        parts.append("(m.id IS NULL OR m.status IN ('candidate', 'confirmed'))")
+    for column, wanted in (
+        ("f.kind", filters.kinds),
+        ("s.agent", filters.agents),
+        ("s.branch", filters.branches),
+    ):
+        if wanted:
+            parts.append(f"{column} IN ({','.join('?' * len(wanted))})")
+            values += wanted
+    if filters.since:
+        parts.append("f.at >= ?")
+        values.append(filters.since)
+    if filters.until:
+        parts.append("f.at < ?")
+        values.append(filters.until)
+    for name in filters.files:
+        parts.append(
+            """
+            (instr(m.files, ?) OR EXISTS (
+                SELECT 1 FROM events e WHERE e.id = f.owner AND instr(e.target, ?)))
+            """
+        )
+        values += [name, name]
+    return " AND ".join(parts), values
+
+
+class _Stretches:
+    """Numbers the stretches of sessions, going on where the index stopped."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._last: dict[str, tuple[int, int]] = {}
+
+    def of(self, session_id: str, length: int) -> int:
+        """The stretch of the session's next passage, which is so long."""
+        number, filled = self._last.get(session_id) or self._stored(session_id)
+        if not number or filled + length > _STRETCH_CHARS:
+            number, filled = number + 1, 0
+        self._last[session_id] = (number, filled + length)
+        return number
+
+    def _stored(self, session_id: str) -> tuple[int, int]:
+        number, filled = self._db.execute(
+            """
+            SELECT coalesce(max(stretch), 0), coalesce(sum(length(text)), 0) FROM passages
+            WHERE session_id = :sid
+              AND stretch = (SELECT max(stretch) FROM passages WHERE session_id = :sid)
+            """,
+            {"sid": session_id},
+        ).fetchone()
+        return int(number), int(filled)
 
 
 def pieces(text: str, size: int = PASSAGE_CHARS) -> Iterator[str]:

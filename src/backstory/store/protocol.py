@@ -59,6 +59,13 @@ class Mark(NamedTuple):
     held: int = 0
 
 
+class Kept(NamedTuple):
+    """How much of a transcript is in our copy of it, and how long the copy then was."""
+
+    source: int
+    size: int
+
+
 @dataclass(frozen=True, slots=True)
 class Injection:
     """A brief that a session received."""
@@ -85,8 +92,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage that matched: whose it is, and how well (smaller is better)."""
+    """A passage that was found: whose it is, and how well its words fit (smaller is better).
 
+    `stretch` numbers the run of neighbouring events that it is part of, within its session; 0: of none.
+    `status`, `said_by` and `pinned` are those of a memory.
+    """
+
+    row: int
     owner: str
     project_id: str
     project: str
@@ -95,7 +107,45 @@ class Found:
     kind: str
     at: int
     text: str
+    stretch: int
+    branch: str
+    status: str
+    said_by: str
+    pinned: int
     rank: float
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a search is narrowed to; empty means everything. Times are a range [since, until)."""
+
+    agents: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    since: int = 0
+    until: int = 0
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+
+class Unembedded(NamedTuple):
+    """A passage that waits for its vector."""
+
+    row: int
+    project_id: str
+    text: str
+
+
+class Vector(NamedTuple):
+    """The vector of a passage: 8 bits a dimension, and its signs."""
+
+    row: int
+    project_id: str
+    values: bytes
+    signs: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +253,7 @@ class MemoryStore(Protocol):
 class TextIndex(Protocol):
     """The text index."""
 
-    def index_events(self, limit: int = 1_000) -> int:
+    def index_events(self, limit: int = 500) -> int:
         """Write the next events into the index; 0 when all are in."""
 
     def unindexed(self) -> int:
@@ -212,8 +262,50 @@ class TextIndex(Protocol):
     def clear(self) -> None:
         """Empty the index, to be built again."""
 
-    def search(self, terms: Sequence[str], project_id: str | None, limit: int) -> list[Found]:
+    def search(
+        self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None = None
+    ) -> list[Found]:
         """Passages with any of the quoted terms, best first."""
+
+    def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
+        """These passages, those that may be shown and are wanted."""
+
+    def stretches(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """The whole text of stretches, by session and number."""
+
+    def around(self, row: int, session_id: str, count: int) -> list[Found]:
+        """The passages of events before and after one, in order."""
+
+
+class VectorIndex(Protocol):
+    """Vectors of passages, all of one model."""
+
+    def model(self) -> str:
+        """The model that made them, or ""."""
+
+    def dimensions(self) -> int:
+        """How long they are; 0 while there is none."""
+
+    def adopt(self, model: str) -> bool:
+        """Write which model makes them from now on; True if that drops another one's."""
+
+    def clear(self) -> None:
+        """Drop all vectors."""
+
+    def waiting(self, limit: int) -> list[Unembedded]:
+        """Passages without a vector."""
+
+    def counts(self) -> tuple[int, int]:
+        """How many passages have a vector, and how many wait for one."""
+
+    def put(self, vectors: Sequence[Vector]) -> None:
+        """Write vectors; one of another length is refused."""
+
+    def blocks(self, model: str, project_id: str | None) -> Iterator[tuple[bytes, bytes]]:
+        """The numbers of passages and their signs, block by block."""
+
+    def read(self, model: str, rows: Sequence[int]) -> list[tuple[int, bytes]]:
+        """The vectors of these passages."""
 
 
 class JobQueue(Protocol):
@@ -346,6 +438,15 @@ class BookStore(Protocol):
     def set_mark(self, key: str, mark: Mark, at: int) -> None:
         """Write how far a history was read."""
 
+    def kept(self, key: str) -> Kept:
+        """How far our copy of a transcript goes."""
+
+    def set_kept(self, key: str, source: int, size: int) -> None:
+        """Write how far our copy of a transcript goes."""
+
+    def drop_copies(self, sids: Iterable[str]) -> None:
+        """Write that copies of these sessions' transcripts begin with what comes from now on."""
+
     def tombstoned(self, ids: Iterable[str]) -> set[str]:
         """Which of these ids were forgotten."""
 
@@ -375,6 +476,10 @@ class Store(Protocol):
     @property
     def passages(self) -> TextIndex:
         """The text index."""
+
+    @property
+    def vectors(self) -> VectorIndex:
+        """Vectors of passages."""
 
     @property
     def jobs(self) -> JobQueue:

@@ -10,7 +10,7 @@ from pathlib import Path
 from backstory.store import schema
 
 # The text index is derived and built anew; what was read of a transcript is read again, to fill the gaps.
-_DERIVED = ("passages", "passage_fts", "transcripts", "receipts")
+_DERIVED = ("passages", "passage_fts", "vectors", "blocks", "transcripts", "receipts")
 _STEP = 500
 
 

@@ -21,6 +21,7 @@ from backstory.store.jobs import Jobs
 from backstory.store.memories import Memories
 from backstory.store.passages import Passages
 from backstory.store.protocol import Store
+from backstory.store.vectors import Vectors
 
 BUSY_TIMEOUT_MS = 5_000
 # A reader that stays keeps the write-ahead log from being reused; beyond this size the writer waits for it.
@@ -36,6 +37,7 @@ class SqliteStore:
         key = bytes.fromhex(_local_key(connection))
         self.books = Books(connection)
         self.passages = Passages(connection)
+        self.vectors = Vectors(connection)
         self.memories = Memories(connection, self.passages)
         self.events = Events(connection, key)
         self.jobs = Jobs(connection)

@@ -6,11 +6,13 @@ forgetting an event forgets the memories made of it; what is left of their sessi
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from backstory import clock
+from backstory.capture.archive import copy_of
 from backstory.errors import UsageError
 from backstory.hook import spool
 from backstory.paths import Home
@@ -68,6 +70,7 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
         file.unlink(missing_ok=True)
     with store.transaction():
         store.forgetting.remove(what.reach, what.named, now)
+        store.books.drop_copies(what.sessions)
         for sid, project_id in what.sessions.items():
             if sid not in what.reach.sessions:
                 store.forgetting.retitle(sid)
@@ -82,7 +85,9 @@ def _drop_prepared(home: Home, what: Forgotten) -> None:
     """Prepared briefs are made again from what is left, in a moment; until then there are none."""
     for sid, project_id in what.sessions.items():
         (home.briefs / "sessions" / f"{sid}.json").unlink(missing_ok=True)
+        copy_of(home, sid).unlink(missing_ok=True)
         (home.briefs / f"{project_id}.json").unlink(missing_ok=True)
+    shutil.rmtree(home.briefs / "held", ignore_errors=True)  # made from those, for a prompt that is to come
 
 
 def _named(store: Store, wanted: Wanted, matches: Callable[[str], bool] | None) -> Reach:

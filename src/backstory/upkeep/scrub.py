@@ -3,11 +3,13 @@
 What was captured before a rule existed is rewritten in place; what was distilled from it is distilled again.
 """
 
+import gzip
 from dataclasses import dataclass
 from pathlib import Path
 
 from backstory import clock
 from backstory.atomic import write_atomic
+from backstory.capture.archive import redacted
 from backstory.capture.privacy import Privacy
 from backstory.paths import Home
 from backstory.settings import Settings
@@ -64,4 +66,18 @@ def _rewritten(home: Home, privacy: Privacy, really: bool) -> list[Path]:
                 changed.append(path)
                 if really:
                     write_atomic(path, clean)
+    return [*changed, *_copies(home, privacy, really)]
+
+
+def _copies(home: Home, privacy: Privacy, really: bool) -> list[Path]:
+    """Kept transcripts that had a secret in them; they are written anew in one piece."""
+    changed = []
+    for path in sorted(home.transcripts.glob("*.gz")) if home.transcripts.is_dir() else ():
+        with gzip.open(path) as lines:
+            before = list(lines)
+        after = [redacted(line, privacy) for line in before]
+        if after != before:
+            changed.append(path)
+            if really:
+                write_atomic(path, gzip.compress(b"".join(after), 6))
     return changed

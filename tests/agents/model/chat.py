@@ -2,7 +2,8 @@
 
 Several clients speak it, and some of their tools share a name but not their arguments (`write` takes `path` in
 one and `filePath` in the next). The script gives the arguments under all their names; only those that the
-request's own schema knows are sent back.
+request's own schema knows are sent back. The answer to a prompt with [[full]] in it claims that the context is
+all but full, which makes a client compact it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ PATHS = ("/v1/chat/completions",)
 Body = dict[str, Any]
 _NOTES = re.compile(r"<backstory-notes.*?</backstory-notes>", re.S)
 _NOT_TYPED = re.compile(r"<(system-reminder|backstory-notes|current_datetime)\b.*?</\1>", re.S)
-_USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+_FULL = "[[full]]"
 
 
 def texts(content: Any) -> list[str]:
@@ -55,6 +56,12 @@ def injections(body: Body, event: str) -> list[str]:
     ]
 
 
+def _usage(body: Body) -> Body:
+    last = next(reversed(conversation(body).turns), None)
+    read = 127_000 if last and _FULL in last else 100
+    return {"prompt_tokens": read, "completion_tokens": 20, "total_tokens": read + 20}
+
+
 def reply(path: str, body: Body, answer: Answer) -> tuple[str, Iterator[bytes]]:
     """Content type and the pieces of the answer."""
     message: Body = {"role": "assistant", "content": None if answer.tool else answer.text}
@@ -62,12 +69,14 @@ def reply(path: str, body: Body, answer: Answer) -> tuple[str, Iterator[bytes]]:
         given = json.dumps(_fitting(answer.input, _schemas(body).get(answer.tool, {})))
         function = {"name": answer.tool, "arguments": given}
         message["tool_calls"] = [{"id": _id("call_"), "type": "function", "function": function}]
+    if answer.thought:
+        message["reasoning_content"] = answer.thought
     about = {"id": _id("chatcmpl-"), "created": 0, "model": body.get("model", "scripted")}
     finish = "tool_calls" if answer.tool else "stop"
     if body.get("stream"):
-        return "text/event-stream", _stream(about, message, finish)
+        return "text/event-stream", _stream(about, message, finish, _usage(body))
     choices = [{"index": 0, "message": message, "finish_reason": finish}]
-    whole = {**about, "object": "chat.completion", "choices": choices, "usage": _USAGE}
+    whole = {**about, "object": "chat.completion", "choices": choices, "usage": _usage(body)}
     return "application/json", iter([json.dumps(whole).encode()])
 
 
@@ -85,18 +94,20 @@ def _fitting(given: Body, known: Body) -> Body:
     return {name: value for name, value in given.items() if name in known} if known else given
 
 
-def _stream(about: Body, message: Body, finish: str) -> Iterator[bytes]:
+def _stream(about: Body, message: Body, finish: str, usage: Body) -> Iterator[bytes]:
     deltas: list[Body] = [{"role": "assistant", "content": ""}]
     for index, call in enumerate(message.get("tool_calls", [])):
         begun = {**call, "index": index, "function": {**call["function"], "arguments": ""}}
         rest = {"index": index, "function": {"arguments": call["function"]["arguments"]}}
         deltas += [{"tool_calls": [begun]}, {"tool_calls": [rest]}]
+    if "reasoning_content" in message:
+        deltas.append({"reasoning_content": message["reasoning_content"]})
     if message["content"]:
         deltas.append({"content": message["content"]})
     for delta in deltas:
         yield _chunk(about, choices=[{"index": 0, "delta": delta, "finish_reason": None}])
     yield _chunk(about, choices=[{"index": 0, "delta": {}, "finish_reason": finish}])
-    yield _chunk(about, choices=[], usage=_USAGE)
+    yield _chunk(about, choices=[], usage=usage)
     yield b"data: [DONE]\n\n"
 
 

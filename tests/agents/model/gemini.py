@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import uuid
@@ -34,9 +35,12 @@ def conversation(body: Body) -> Conversation:
 
 
 def injections(body: Body, event: str) -> list[str]:
-    """What hooks put into the conversation, in order; the client does not say which event's it was."""
+    """What hooks put into the conversation, in order; the client does not say which event's it was.
+
+    It escapes angle brackets, so that nobody's words can close its wrapper.
+    """
     return [
-        context
+        html.unescape(context)
         for content in body.get("contents", [])
         if content.get("role") != "model"
         for part in content.get("parts") or []

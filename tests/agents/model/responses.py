@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,7 @@ PATHS = ("/v1/responses", "/v1/responses/compact")
 Body = dict[str, Any]
 # What Codex itself says in the user's role.
 _NOT_TYPED = ("<environment_context>", "<user_instructions>", "# AGENTS.md", "<turn_aborted>", "<subagent_")
+_NOTES = re.compile(r"<backstory-notes.*?</backstory-notes>", re.S)
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _USAGE = {
     "input_tokens": 100,
@@ -67,19 +69,14 @@ def _tools(body: Body) -> dict[str, Body]:
 
 
 def injections(body: Body, event: str) -> list[str]:
-    """What hooks put into the conversation, in order. Codex does not say which event a text is of.
-
-    Each is a message of the developer; Codex's own instructions in that role stand in tags of their own.
-    """
-    found = []
-    for item in _items(body):
-        if item.get("role") == "developer":
-            found += [text for text in texts(item.get("content")) if not _codexs_own(text)]
-    return found
-
-
-def _codexs_own(text: str) -> bool:
-    return text.startswith("<") and not text.startswith("<backstory-notes")
+    """The briefs that the model was told, in order; Codex does not say which event's."""
+    return [
+        notes
+        for item in _items(body)
+        if item.get("role") in ("developer", "user")
+        for text in texts(item.get("content"))
+        for notes in _NOTES.findall(text)
+    ]
 
 
 def reply(path: str, body: Body, answer: Answer) -> tuple[str, Iterator[bytes]]:

@@ -24,7 +24,10 @@ from typing import Any, NamedTuple
 
 
 class Say(NamedTuple):
+    """`thought` is what the model reasons first, where the protocol can tell it."""
+
     text: str
+    thought: str = ""
 
 
 class Shell(NamedTuple):
@@ -83,6 +86,7 @@ class Answer:
     tool: str = ""
     input: dict[str, Any] = field(default_factory=dict)
     wait: float = 0.0
+    thought: str = ""
 
 
 def added(path: str, text: str) -> str:
@@ -240,8 +244,8 @@ class Script:
 
 def _speak(step: Step, tools: frozenset[str], wait: float) -> Answer:
     match step:
-        case Say(text):
-            return Answer(text=text, wait=wait)
+        case Say(text, thought):
+            return Answer(text=text, wait=wait, thought=thought)
         case Tool(name, arguments):
             return Answer(tool=name, input=arguments, wait=wait)
     for name, shaped in TOOLS[type(step)]:

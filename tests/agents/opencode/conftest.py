@@ -19,7 +19,9 @@ def opencode_program() -> Path:
 
 
 @pytest.fixture
-def bare_agent(opencode_program: Path, project: Path, model: Model, memory: Memory, loopback: Loopback) -> Opencode:
+def bare_agent(
+    opencode_program: Path, project: Path, model: Model, memory: Memory, loopback: Loopback
+) -> Opencode:
     """The client alone."""
     return Opencode(opencode_program, project, model, memory, loopback)
 

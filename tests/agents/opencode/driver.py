@@ -47,11 +47,11 @@ class Opencode(Headless):
         self.config.mkdir(parents=True, exist_ok=True)
         (self.config / "opencode.json").write_text(json.dumps(self._settings()))
         types = {"dependencies": {"@opencode-ai/plugin": CLIENTS["opencode"].version}}
-        (self.config / "package.json").write_text(json.dumps(types))
-        (self.config / "package-lock.json").write_text(
-            json.dumps({"lockfileVersion": 3, "packages": {"": types}})
-        )
-        (self.config / "node_modules").mkdir(exist_ok=True)
+        lock = {"lockfileVersion": 3, "packages": {"": types}}
+        for folder in filter(Path.is_dir, (self.config, self.project / ".opencode")):
+            (folder / "package.json").write_text(json.dumps(types))
+            (folder / "package-lock.json").write_text(json.dumps(lock))
+            (folder / "node_modules").mkdir(exist_ok=True)
         return QUIET
 
     def _settings(self) -> dict[str, Any]:
@@ -70,11 +70,18 @@ class Opencode(Headless):
         return {
             "autoupdate": False,
             "share": "disabled",
+            "snapshot": False,
             "provider": {"scripted": provider},
             "model": "scripted/model",
             "small_model": "scripted/model",
             "permission": {"bash": "allow", "edit": "allow", "external_directory": "allow"},
         }
+
+    def complaints(self) -> list[str]:
+        """What its log says against our plugin."""
+        logs = (self.database.parent / "log").glob("*.log")
+        lines = [line for log in logs for line in log.read_text().splitlines() if "backstory" in line.lower()]
+        return [line for line in lines if "level=WARN" in line or "level=ERROR" in line]
 
     def sessions(self) -> list[str]:
         if not self.database.exists():

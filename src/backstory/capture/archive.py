@@ -1,0 +1,109 @@
+"""Copies of the agents' own transcripts, redacted and compressed, because agents delete theirs after a month.
+
+They are made in the background, behind everything else, from what was read already: a session's copy grows
+by a piece (a gzip member) whenever its transcript has. How far it goes is noted in the database; what a kill
+left behind that is cut off. A copy that was removed, because something in it was to be forgotten, is not made
+again: it goes on with what comes later. Lines about files, tools and folders that are not to be kept are left
+out, and with them all lines that carry the id of such a call.
+"""
+
+import gzip
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from backstory.atomic import make_private_dir
+from backstory.capture.privacy import Privacy
+from backstory.paths import Home
+from backstory.store import Store
+
+_SUFFIX = ".jsonl"
+_PIECE = 4 * 1024 * 1024
+_CALL = re.compile(rb'"(?:id|tool_use_id|call_id|callId|toolCallId|toolUseID)" ?: ?"([\w.:-]{6,200})"')
+
+
+def copy_of(home: Home, sid: str) -> Path:
+    """Where a session's copy lies."""
+    return home.transcripts / f"{sid}.jsonl.gz"
+
+
+def keep_copy(home: Home, store: Store, privacy: Privacy, key: str) -> int:
+    """Add to a transcript's copy what was read of it since; gives how many bytes that were."""
+    mark, kept = store.books.mark(key), store.books.kept(key)
+    if mark is None or not mark.session_id or not key.endswith(_SUFFIX) or mark.size <= kept.source:
+        return 0
+    path = copy_of(home, mark.session_id)
+    make_private_dir(path.parent)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    done = 0
+    with os.fdopen(fd, "r+b") as copy:
+        size = kept.size if os.fstat(fd).st_size >= kept.size else 0
+        copy.truncate(size)
+        copy.seek(size)
+        sieve = Sieve(privacy)
+        # what waits for its result waits here too, so that a call and its result are judged together
+        for lines, end in _pieces(Path(key), kept.source, mark.offset if mark.held else mark.size):
+            passed = (redacted(line, privacy) for line in lines if sieve.passes(line))
+            copy.write(gzip.compress(b"".join(passed), 6))
+            copy.flush()
+            os.fsync(fd)
+            with store.transaction():
+                store.books.set_kept(key, end, copy.tell())
+            done = end - kept.source
+    return done
+
+
+def _pieces(path: Path, start: int, end: int) -> Iterator[tuple[list[bytes], int]]:
+    """The whole lines between two places, some megabytes at a time, and where each piece ends."""
+    lines: list[bytes] = []
+    size, at = 0, start
+    with path.open("rb") as file:
+        file.seek(start)
+        for line in file:
+            if at + len(line) > end or not line.endswith(b"\n"):
+                break
+            at += len(line)
+            size += len(line)
+            lines.append(line)
+            if size >= _PIECE:
+                yield lines, at
+                lines, size = [], 0
+    if lines:
+        yield lines, at
+
+
+def redacted(line: bytes, privacy: Privacy) -> bytes:
+    """A line without secrets, also one that is no JSON."""
+    clean = privacy.line(line)
+    if clean is not line:
+        return clean
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return privacy.raw(line)
+    return line
+
+
+class Sieve:
+    """Lets pass the lines that may be kept."""
+
+    def __init__(self, privacy: Privacy) -> None:
+        self._privacy = privacy
+        self._calls: set[bytes] = set()
+
+    def passes(self, line: bytes) -> bool:
+        """Whether a line is about nothing that is not to be kept."""
+        if any(call in line for call in self._calls):
+            return False
+        if not self._privacy.may_touch_ignored(line.decode("utf-8", "replace")):
+            return True
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            return False
+        if not self._privacy.touches_ignored(row):
+            return True
+        self._calls.update(_CALL.findall(line))
+        return False

@@ -1,0 +1,162 @@
+"""Vectors of passages: plain rows, and their signs in blocks that a search scans.
+
+All vectors of a database are of one model. When another model takes over, everything made by the one before
+is dropped and every passage waits for its new vector: two spaces never mix. A vector is kept with 8 bits a
+dimension, its signs with one bit; `embed/` makes both, here they are bytes.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from backstory.errors import Failed
+from backstory.store.protocol import Unembedded, Vector
+
+BLOCK = 4_096
+_NUMBER_BYTES = 8
+
+
+class Vectors:
+    """Writes and reads the vectors of one database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def model(self) -> str:
+        """The model that made the vectors, or "" if there is none yet."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = 'embed_model'").fetchone()
+        return "" if row is None else str(row[0])
+
+    def dimensions(self) -> int:
+        """How long the vectors are; 0 while there is none."""
+        row = self._db.execute("SELECT length(vector) FROM vectors LIMIT 1").fetchone()
+        return 0 if row is None else int(row[0])
+
+    def adopt(self, model: str) -> bool:
+        """Make `model` the one that makes vectors; True if another one did. Inside a transaction."""
+        before = self.model()
+        if before == model:
+            return False
+        self.clear()
+        self._db.execute("UPDATE passages SET model = '' WHERE model <> ''")
+        self._db.execute(
+            """
+            INSERT INTO meta (key, value) VALUES ('embed_model', ?)
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value
+            """,
+            (model,),
+        )
+        return bool(before)
+
+    def clear(self) -> None:
+        """Drop all vectors."""
+        self._db.execute("DELETE FROM vectors")
+        self._db.execute("DELETE FROM blocks")
+
+    def waiting(self, limit: int) -> list[Unembedded]:
+        """Passages without a vector, the oldest first."""
+        rows = self._db.execute(
+            "SELECT row, project_id, text FROM passages WHERE model = '' ORDER BY row LIMIT ?", (limit,)
+        )
+        return [Unembedded(*row) for row in rows]
+
+    def counts(self) -> tuple[int, int]:
+        """How many passages have a vector, and how many wait for one."""
+        waiting = self._db.execute("SELECT count(*) FROM passages WHERE model = ''").fetchone()[0]
+        done = self._db.execute("SELECT count(*) FROM vectors").fetchone()[0]
+        return int(done), int(waiting)
+
+    def put(self, vectors: Sequence[Vector]) -> None:
+        """Write vectors of the model that was adopted; inside a transaction."""
+        model, length = self.model(), self.dimensions()
+        by_project: dict[str, list[Vector]] = {}
+        for vector in vectors:
+            length = length or len(vector.values)
+            if len(vector.values) != length:
+                raise Failed(
+                    f"a vector of {len(vector.values)} dimensions among vectors of {length} was refused: "
+                    f"set embed.model to one model that always gives as many"
+                )
+            by_project.setdefault(vector.project_id, []).append(vector)
+        for project_id, some in by_project.items():
+            self._append(model, project_id, some)
+        self._db.executemany(
+            "UPDATE passages SET model = ? WHERE row = ?", [(model, vector.row) for vector in vectors]
+        )
+
+    def _append(self, model: str, project_id: str, vectors: Sequence[Vector]) -> None:
+        start = 0
+        while start < len(vectors):
+            block, filled, numbers, codes = self._open_block(model, project_id)
+            some = vectors[start : start + BLOCK - filled]
+            start += len(some)
+            numbers += b"".join(vector.row.to_bytes(_NUMBER_BYTES, "little") for vector in some)
+            codes += b"".join(vector.signs for vector in some)
+            self._db.execute(
+                "UPDATE blocks SET filled = ?, numbers = ?, codes = ? WHERE number = ?",
+                (filled + len(some), numbers, codes, block),
+            )
+            self._db.executemany(
+                "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)",
+                [(vector.row, model, project_id, block, vector.values) for vector in some],
+            )
+
+    def _open_block(self, model: str, project_id: str) -> tuple[int, int, bytes, bytes]:
+        row = self._db.execute(
+            """
+            SELECT number, filled, numbers, codes FROM blocks
+            WHERE model = ? AND project_id = ? AND filled < ? LIMIT 1
+            """,
+            (model, project_id, BLOCK),
+        ).fetchone()
+        if row is not None:
+            return int(row[0]), int(row[1]), bytes(row[2]), bytes(row[3])
+        number = self._db.execute(
+            "INSERT INTO blocks (model, project_id, filled, numbers, codes) VALUES (?, ?, 0, x'', x'')",
+            (model, project_id),
+        ).lastrowid
+        return int(number or 0), 0, b"", b""
+
+    def remove(self, rows: Sequence[int]) -> None:
+        """Take the vectors of passages out, and their signs out of their blocks."""
+        gone: dict[int, set[int]] = {}
+        for row in rows:
+            found = self._db.execute("DELETE FROM vectors WHERE row = ? RETURNING block", (row,)).fetchone()
+            if found is not None:
+                gone.setdefault(found[0], set()).add(row)
+        for block, numbers in gone.items():
+            self._thin_out(block, numbers)
+
+    def _thin_out(self, block: int, gone: set[int]) -> None:
+        row = self._db.execute("SELECT numbers, codes FROM blocks WHERE number = ?", (block,)).fetchone()
+        numbers, codes = row
+        count = len(numbers) // _NUMBER_BYTES
+        width = len(codes) // count
+        kept = [
+            i
+            for i in range(count)
+            if int.from_bytes(numbers[i * _NUMBER_BYTES : (i + 1) * _NUMBER_BYTES], "little") not in gone
+        ]
+        self._db.execute(
+            "UPDATE blocks SET filled = ?, numbers = ?, codes = ? WHERE number = ?",
+            (
+                len(kept),
+                b"".join(numbers[i * _NUMBER_BYTES : (i + 1) * _NUMBER_BYTES] for i in kept),
+                b"".join(codes[i * width : (i + 1) * width] for i in kept),
+                block,
+            ),
+        )
+
+    def blocks(self, model: str, project_id: str | None) -> Iterator[tuple[bytes, bytes]]:
+        """The numbers of passages and their signs, block by block, of one project or of all."""
+        condition = "" if project_id is None else "AND project_id = ?"
+        values = (model,) if project_id is None else (model, project_id)
+        query = f"SELECT numbers, codes FROM blocks WHERE model = ? {condition} AND filled > 0"  # noqa: S608
+        yield from self._db.execute(query, values).fetchall()
+
+    def read(self, model: str, rows: Sequence[int]) -> list[tuple[int, bytes]]:
+        """The vectors of these passages that there are."""
+        marks = ",".join("?" * len(rows))
+        return self._db.execute(
+            f"SELECT row, vector FROM vectors WHERE model = ? AND row IN ({marks})",  # noqa: S608
+            (model, *rows),
+        ).fetchall()

@@ -1,0 +1,166 @@
+"""A session of Qwen Code ends; the next one knows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ..headless import Run
+from ..model import Edit, Say, Shell, Task, Write
+from ..twofold import assert_told_alike, leave_unread
+from .driver import Qwen, briefs, complaints
+
+pytestmark = pytest.mark.clients
+
+
+def undisturbed(run: Run, answer: str) -> Run:
+    assert complaints(run) == []
+    assert (run.exit_code, run.stdout.strip()) == (0, answer)
+    return run
+
+
+def teach(agent: Qwen) -> None:
+    (agent.project / "check.py").write_text("from reader import SEPARATOR\nassert SEPARATOR == '|'\n")
+    agent.model.when(
+        "Make the reader",
+        Shell("echo größer"),
+        Write(str(agent.project / "reader.py"), "SEPARATOR = ';'\n"),
+        Edit(str(agent.project / "reader.py"), "';'", "','"),
+        Edit(str(agent.project / "reader.py"), "nowhere", "x"),
+        Shell("python3 check.py"),
+        Say("The reader is there."),
+    )
+
+
+def make_reader(agent: Qwen) -> Run:
+    teach(agent)
+    return undisturbed(agent.run("Make the reader"), "The reader is there.")
+
+
+def look_around(agent: Qwen, **how: str) -> Run:
+    agent.model.when("Where were we", Say("Let me see."))
+    return undisturbed(agent.run("Where were we?", **how), "Let me see.")
+
+
+def test_what_was_run_and_written_is_stored_with_how_it_ended(agent: Qwen) -> None:
+    """Without the hooks that it runs without a prompt after each tool result, and without a SessionEnd."""
+    make_reader(agent)
+    agent.memory.rests()
+
+    events = list(reversed(agent.memory.timeline(agent.project)))
+    calls = [(e["action"], Path(e["target"]).name, e["outcome"]) for e in events if e["kind"] == "tool"]
+    assert calls == [
+        ("run", "echo größer", "ok"),
+        ("write", "reader.py", "ok"),
+        ("edit", "reader.py", "ok"),
+        ("edit", "reader.py", "failed"),
+        ("run", "python3 check.py", "failed"),
+    ]
+    assert events[-3]["text"].startswith("Exit code 1\nTraceback")
+    assert [e["kind"] for e in events if e["kind"] != "tool"] == [
+        "session_started", "prompt", "said", "turn_ended",
+    ]  # fmt: skip
+
+
+def test_the_next_session_is_told_what_the_last_one_did(agent: Qwen) -> None:
+    make_reader(agent)
+    agent.memory.rests()
+
+    (brief,) = briefs(look_around(agent))
+
+    assert "<backstory-notes" in brief
+    assert "reader.py" in brief
+    assert "AssertionError" in brief
+
+
+def test_it_is_told_even_when_it_starts_at_once(agent: Qwen) -> None:
+    make_reader(agent)
+
+    (brief,) = briefs(look_around(agent))
+
+    assert "reader.py" in brief
+    assert "AssertionError" in brief
+
+
+def test_a_resumed_session_is_told_the_brief_once_since_it_kept_none(agent: Qwen) -> None:
+    make_reader(agent)
+    agent.memory.rests()
+    first = look_around(agent)
+    agent.memory.rests()
+
+    again = look_around(agent, resume=first.session)
+
+    assert again.session == first.session
+    (brief,) = briefs(again)
+    assert brief.count("<backstory-notes") == 1
+    assert "reader.py" in brief
+    assert "Where were we" not in brief, "what it said itself is in its context"
+
+
+def test_what_we_injected_is_never_remembered(agent: Qwen) -> None:
+    make_reader(agent)
+    agent.memory.rests()
+    look_around(agent)
+    agent.memory.rests()
+    agent.memory.cli("import", "qwen-code", "--again", "--min-messages", "0")
+
+    assert "Notes that Backstory kept" not in json.dumps(agent.memory.timeline(agent.project))
+
+
+# MP-14, MP-22
+def test_mp_14_hooks_and_chats_tell_the_same_in_either_order(agent: Qwen) -> None:
+    teach(agent)
+    (agent.project / "notes.txt").write_text("what the notes say\n")
+    spool = leave_unread(agent)
+    assert agent.run("Make the reader as in @notes.txt").exit_code == 0
+
+    rows = assert_told_alike(agent, spool)
+
+    assert sorted(row[5] for row in rows if row[1] == "tool") == ["failed", "failed", "ok", "ok", "ok"]
+    assert [row[6] for row in rows if row[1] == "prompt"] == ["Make the reader as in @notes.txt"]
+
+
+def test_a_sub_agents_chat_tells_what_its_hooks_tell(agent: Qwen) -> None:
+    agent.model.when("Survey the project", Task("Count the modules"), Say("Surveyed."))
+    agent.model.when("Count the modules", Shell("exit 5"), Say("One module."))
+    spool = leave_unread(agent)
+    assert agent.run("Survey the project").exit_code == 0
+
+    rows = assert_told_alike(agent, spool)
+
+    assert [row[4] for row in rows if row[0].partition("/")[2] and row[5] == "failed"] == ["exit 5"]
+
+
+def test_qwen_home_moves_everything(bare_agent: Qwen, tmp_path: Path) -> None:
+    bare_agent.memory.extra["QWEN_HOME"] = str(tmp_path / "elsewhere")
+    bare_agent.write_settings()
+    bare_agent.memory.install("qwen-code")
+    assert "backstory" in bare_agent.settings.read_text()
+    make_reader(bare_agent)
+    bare_agent.memory.rests()
+
+    assert bare_agent.memory.ask("import", "qwen-code", "--again")["errors"] == 0
+    assert "reader.py" in json.dumps(bare_agent.memory.timeline(bare_agent.project))
+    assert not (bare_agent.memory.user_home / ".qwen").exists()
+
+
+def test_uninstalled_it_leaves_no_trace(bare_agent: Qwen) -> None:
+    bare_agent.write_settings()
+    before = bare_agent.settings.read_text()
+    bare_agent.memory.install("qwen-code")
+    assert json.loads(bare_agent.settings.read_text())["hooks"]
+
+    bare_agent.memory.cli("uninstall", "qwen-code", "--yes")
+
+    assert bare_agent.settings.read_text() == before
+    assert briefs(look_around(bare_agent)) == []
+
+
+def test_a_home_that_was_deleted_disturbs_nobody(agent: Qwen) -> None:
+    agent.memory.vanish()
+
+    look_around(agent)
+
+    assert not agent.memory.home.exists()

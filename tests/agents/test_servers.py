@@ -1,0 +1,60 @@
+"""The MCP server that install lists is understood by each client, which tells the model of it.
+
+Codex lets newer models search for tools and tells them only what the server says of itself.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from backstory.mcp.tools import INSTRUCTIONS
+
+from .claude_code.claude import Claude
+from .codex.driver import Codex
+from .conftest import program
+from .copilot.driver import Copilot
+from .gemini_cli.driver import Gemini
+from .headless import Headless
+from .loopback import Loopback
+from .memory import Memory
+from .model import Model, Say, Shell
+from .opencode.driver import Opencode
+from .qwen_code.driver import Qwen
+
+pytestmark = pytest.mark.clients
+
+DRIVERS: dict[str, type[Headless] | type[Claude]] = {
+    "claude-code": Claude,
+    "codex": Codex,
+    "gemini-cli": Gemini,
+    "copilot": Copilot,
+    "qwen-code": Qwen,
+    "opencode": Opencode,
+}
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+def test_the_model_is_offered_the_tools_of_the_server_that_install_listed(
+    name: str, project: Path, model: Model, memory: Memory, loopback: Loopback
+) -> None:
+    agent = DRIVERS[name](program(name), project, model, memory, loopback)
+    if isinstance(agent, Headless):
+        agent.reach()  # the settings of somebody who uses it stand there first
+    if isinstance(agent, Opencode):
+        (agent.config / "opencode.jsonc").write_text("{}\n")  # its driver writes the other one at each run
+    memory.install(name)
+    model.when("Look", Shell("ls"), Shell("ls -a"), Say("Nothing here."))
+
+    agent.run("Look around")
+
+    offered = json.dumps([request.body for request in model.main_requests()])
+    assert "search" in _tools(offered) or INSTRUCTIONS in offered, "the server never got to the model"
+
+
+def _tools(text: str) -> set[str]:
+    """The last part of every word that names one of our tools, however a client joins them."""
+    words = text.replace("\\", '"').split('"')
+    return {word.replace("-", "_").rpartition("_")[2] for word in words if "backstory" in word}

@@ -1,0 +1,119 @@
+"""Documentation is made searchable, and is never taken for anybody's words."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from backstory.capture.documents import Documents, sections
+from backstory.capture.importing import Line, Tally
+from backstory.capture.places import Places
+from backstory.capture.privacy import Privacy
+from backstory.settings import Settings
+from tests.story import House
+
+
+class Shelf:
+    """A folder of documents beside a house."""
+
+    def __init__(self, house: House, folder: Path) -> None:
+        self.house = house
+        self.folder = folder
+        self.lines: list[Line] = []
+
+    def __call__(self, dry: bool = False) -> Tally:
+        self.lines = []
+        store = self.house.store
+        project = Places(store, {}, ()).project(str(self.folder), 1)
+        found = Documents(store, Privacy(Settings()), self.folder, project, "ada")
+        return found.bring(dry, self.lines.append, lambda done, of: None)
+
+    def found(self, word: str) -> list[str]:
+        self.house.works()
+        hits = self.house.store.passages.search([f'"{word}"'], None, 20)
+        return sorted(f"{hit.kind}: {hit.text.splitlines()[0]}" for hit in hits)
+
+
+@pytest.fixture
+def shelf(house: House) -> Shelf:
+    folder = house.project / "docs"
+    folder.mkdir()
+    (folder / "setup.md").write_text("# Setup\n\nRun the zebra first.\n\n## Next\n\nThen the walrus.\n")
+    return Shelf(house, folder)
+
+
+def test_mp_34_documents_are_imported_and_source_code_is_not(shelf: Shelf) -> None:
+    (shelf.folder / "notes.txt").write_text("a giraffe\n")
+    (shelf.folder / "guide.rst").write_text("Guide\n=====\n\nAsk the ocelot.\n")
+    for name in ("code.py", "app.js", "data.json", "requirements.txt", "CMakeLists.txt", "page.html"):
+        (shelf.folder / name).write_text("tapir = 1\n")
+    for hidden in ("node_modules/pkg", ".venv/lib", ".git"):
+        (shelf.folder / hidden).mkdir(parents=True)
+        (shelf.folder / hidden / "README.md").write_text("a tapir")
+    tally = shelf()
+    assert (tally.new, tally.errors) == (3, 0)
+    assert shelf.found("tapir") == []
+    assert shelf.found("giraffe") == ["document: notes.txt"]
+    assert shelf.found("ocelot") == ["document: guide.rst"]
+    assert shelf.found("walrus") == ["document: setup.md"]
+
+
+def test_nothing_is_distilled_from_a_document_and_no_session_is_made_up(shelf: Shelf) -> None:
+    (shelf.folder / "rules.md").write_text(
+        "We decided to use tabs because they are wide. Always use tabs!\n" * 9
+    )
+    shelf()
+    shelf.house.works()
+    shelf.house.rebuilds()
+    counts = shelf.house.store.books.table_counts()
+    assert (counts["memories"], counts["sessions"]) == (0, 0)
+    assert shelf.house.store.events.sessions() == []
+    assert shelf.house.store.events.latest(None, 0, 10) == []
+    assert "tabs" not in shelf.house.brief().text
+    assert shelf.found("tabs"), "after a rebuild it is still found"
+
+
+def test_a_document_that_changed_or_went_replaces_what_it_said(shelf: Shelf) -> None:
+    assert shelf().new == 1
+    assert shelf().skipped == 1
+    path = shelf.folder / "setup.md"
+    path.write_text("# Setup\n\nRun the badger first.\n")
+    tally = shelf()
+    assert (tally.new, tally.grown) == (0, 1)
+    assert shelf.found("zebra") == []
+    assert shelf.found("badger") == ["document: setup.md"]
+    path.write_text("# Setup\n\nRun the zebra first.\n")
+    shelf()
+    assert shelf.found("zebra") == ["document: setup.md"], "also when it says again what it said before"
+    assert shelf.found("badger") == []
+    path.unlink()
+    shelf()
+    assert shelf.found("zebra") == []
+
+
+def test_a_touch_is_no_change(shelf: Shelf) -> None:
+    shelf()
+    os.utime(shelf.folder / "setup.md", (1, 1))
+    assert (shelf().grown, shelf().skipped) == (0, 1)
+
+
+def test_a_dry_run_of_documents_changes_nothing(shelf: Shelf) -> None:
+    assert shelf(dry=True).new == 1
+    assert shelf.found("zebra") == []
+
+
+def test_secrets_in_documents_are_redacted_and_ignored_files_left_out(shelf: Shelf) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    (shelf.folder / "deploy.md").write_text(f"Use the lemur with {token}.\n")
+    shelf()
+    assert shelf.found("lemur") == ["document: deploy.md"]
+    assert shelf.house.found_in_home(token) == []
+
+
+def test_sections_follow_headings_and_lose_nothing() -> None:
+    text = "intro\n\n# One\n\na\n\n## Two\n\nb\n\nThree\n-----\n\nc\n"
+    assert list(sections(text)) == ["intro", "# One\n\na", "## Two\n\nb", "Three\n-----\n\nc"]
+    long = "\n\n".join(f"paragraph {n} " + "x" * 300 for n in range(40))
+    parts = list(sections(long))
+    assert max(map(len, parts)) <= 4_000
+    assert "\n\n".join(parts) == long

@@ -1,0 +1,108 @@
+"""What happens on a full disk and on a read-only one, played inside a mount namespace of its own.
+
+    unshare --mount python -m tests.faults.mounted full FOLDER
+
+Root ignores permissions, so a small file system is the only honest way. The parent test runs this as a process.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.story import House
+
+_SMALL = "3m"
+
+
+def mount(folder: Path, *options: str) -> None:
+    subprocess.run(["mount", *options, str(folder)], check=True)
+
+
+def command(house: House, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command; never a traceback."""
+    done = subprocess.run(
+        [sys.executable, "-m", "backstory", *words],
+        cwd=house.project,
+        env={**os.environ, "BACKSTORY_HOME": str(house.home.root)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def worker(house: House) -> int:
+    run = [sys.executable, "-I", "-m", "backstory.worker", str(house.home.root)]
+    return subprocess.run(run, stdin=subprocess.DEVNULL, timeout=120, check=False).returncode
+
+
+def fire(house: House, number: int, size: int = 20_000) -> bool:
+    """One tool call through the real hook; whether its event is whole in the spool."""
+    fields = {"tool_name": "Bash", "tool_input": {"command": f"step {number}"}, "tool_use_id": f"t{number}"}
+    payload = STORY.payload("PostToolUse", **fields, tool_response="x" * size)
+    done = house.fires("PostToolUse", payload)
+    assert (done.returncode, done.stdout) == (0, b""), "the agent goes on, whatever happens"
+    return not list(house.home.spool.glob("*.fail")) or _whole(house, number)
+
+
+def _whole(house: House, number: int) -> bool:
+    needle = f'step {number}"'.encode()
+    files = [path.read_bytes() for path in house.home.spool.iterdir() if path.is_file()]
+    return any(needle in data and data.endswith(b"\x1e") for data in files)
+
+
+def full(house: House) -> None:
+    """Nothing whose hook wrote all of it is lost; the rest is counted and told."""
+    written = [number for number in range(250) if fire(house, number)]
+    assert 20 < len(written) < 250, "the disk should have run full on the way"
+    assert command(house, "status").returncode in (0, 4)
+    worker(house)
+    mount(house.home.root, "-o", "remount,size=200m")
+    assert worker(house) == 0
+    targets = {event.target for event in house.events(STORY)}
+    assert targets == {f"step {number}" for number in written}
+    failed = house.counter("failed")
+    assert failed == 250 - len(written), (failed, len(written))
+    house.close()
+    assert "could not record" in command(house, "brief").stdout
+    assert "hook" in command(house, "doctor").stdout
+
+
+def read_only(house: House) -> None:
+    """What is known is still told; what cannot be written is said; afterwards everything goes on."""
+    fire(house, 1)
+    house.fires("UserPromptSubmit", STORY.payload("UserPromptSubmit", prompt="Count the blue whales"))
+    worker(house)
+    house.close()
+    mount(house.home.root, "-o", "remount,ro")
+    start = house.fires("SessionStart", house.session().payload("SessionStart", source="startup"))
+    assert start.returncode == 0
+    assert "blue whales" in json.loads(start.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert house.fires("Stop", STORY.payload("Stop")).returncode == 0
+    refused = command(house, "remember", "We deploy on Fridays")
+    assert refused.returncode == 4
+    assert len(refused.stderr.strip().splitlines()) == 1
+    assert "read-only" in refused.stderr.lower() or "readonly" in refused.stderr.lower()
+    assert worker(house) != 0
+    mount(house.home.root, "-o", "remount,rw")
+    fire(house, 2)
+    assert worker(house) == 0
+    assert {"step 1", "step 2"} <= {event.target for event in house.events(STORY)}
+
+
+if __name__ == "__main__":
+    CASES = {"full": full, "read-only": read_only}
+    folder = Path(sys.argv[2])
+    home, project = folder / "home", folder / "shop"
+    home.mkdir()
+    project.mkdir()
+    mount(home, "-t", "tmpfs", "-o", f"size={_SMALL},mode=700", "none")
+    os.chdir(project)  # as agents start their hooks
+    HOUSE = House(home, project)
+    STORY = HOUSE.session()
+    HOUSE.installs()
+    HOUSE.sets("worker.linger_seconds", "0")
+    CASES[sys.argv[1]](HOUSE)
