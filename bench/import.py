@@ -42,6 +42,7 @@ from backstory.capture.privacy import Privacy
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store, open_store
+from backstory.store.passages import BULK
 
 SESSION_BYTES = 2_000_000
 SECRET = "export API_TOKEN=ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -232,7 +233,7 @@ def cold(home: Home, history: Path) -> Found:
     read = _spent(start)["cpu"]
     while True:
         with store.transaction():
-            if not store.passages.index_events():
+            if not store.passages.index_events(BULK):
                 break
     spent = _spent(start)
     text = sum(len(f"{e.event.target}{e.event.text}".encode()) for e in store.events.latest(None, 0, 10**9))
@@ -254,8 +255,8 @@ def again(home: Home, history: Path) -> Found:
 def appended(home: Home, history: Path) -> Found:
     """One turn more in one session, in a process that is warm; the best of five."""
     store = open_store(home)
-    author = Author(0, "/home/dev/project0")
     file = next(iter(sorted(history.rglob("*.jsonl"))))
+    author = Author(file.stat().st_size, "/home/dev/project0")  # what was appended before is not said again
     author.goes_on(file.stem)
     best: Found = {}
     for _ in range(5):

@@ -28,6 +28,7 @@ from backstory.recall import prepare
 from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
+from backstory.store.passages import BULK, STEP
 from backstory.store.protocol import Job
 from backstory.upkeep import orphans
 
@@ -120,7 +121,7 @@ class Work:
 
     def settle(self, seconds: float) -> None:
         """Make what was just imported searchable, and distil the newest of it, for about so long."""
-        self._index()
+        self._index(limit=BULK)
         self._run_jobs("distil", self._distil, seconds)
         self._run_jobs("brief", self._prepare)
 
@@ -223,11 +224,11 @@ class Work:
             prepare.session_file(self._home, self._store, session)
         step("brief.prepared")
 
-    def _index(self, interrupted: Callable[[], bool] = lambda: False) -> int:
+    def _index(self, interrupted: Callable[[], bool] = lambda: False, limit: int = STEP) -> int:
         done = 0
         while True:
             with self._store.transaction():
-                some = self._store.passages.index_events()
+                some = self._store.passages.index_events(limit)
             step("index.stored")
             done += some
             if not some or interrupted():

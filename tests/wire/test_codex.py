@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backstory.agents import AGENTS, Unreadable
@@ -162,11 +162,14 @@ def test_what_is_recalled_is_marked() -> None:
 
 
 ANYTHING = st.recursive(
-    st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    st.none() | st.text(max_size=20) | st.integers(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
 )
 FIELDS = ["session_id", "tool_name", "tool_input", "tool_response", "cwd"]
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60, deadline=None)
 @given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING))
 def test_no_payload_breaks_the_reader(payload: dict[str, Any]) -> None:
     with contextlib.suppress(Unreadable):

@@ -69,7 +69,7 @@ def sessions(file: Path) -> list[SessionRow]:
                 ORDER BY time_created, id
                 """
             )
-            return [SessionRow(*row, size=sizes.get(row[0], 0)) for row in rows]
+            return [SessionRow(id, parent, at, sizes.get(id, 0)) for id, parent, at in rows]
         except sqlite3.Error as error:
             raise Unreadable(f"{file} cannot be read: {error}") from None
 

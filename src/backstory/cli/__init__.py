@@ -10,8 +10,12 @@ setup_pages.py the pages docs/agents.md and docs/schedules.md
 install.py    install, uninstall
 past.py       what a first install ends with: the import, and something true
 scheduled.py  what a schedule runs
+ask.py        asking before something that cannot be taken back
+forget.py     forget, scrub
+backup.py     backup, restore, repair
+import_.py    import
 brief.py · search.py · show.py · timeline.py · remember.py · handoff.py · status.py · doctor.py · config.py ·
-rebuild.py
+rebuild.py · cleanup.py · export.py · mcp.py
 """
 
 from backstory.cli.main import cli, main

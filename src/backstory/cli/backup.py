@@ -19,10 +19,10 @@ _WARNING_SECONDS = 3
 @click.option("--list", "only_list", is_flag=True, help="List the backups instead of making one.")
 @json_option
 def backup(only_list: bool, as_json: bool) -> None:
-    """Copy the database, while it is in use, into the home's backups.
+    """Copy the database into the backups.
 
-    The newest five are kept; before every upgrade, restore and repair one is made without asking. What still
-    lies in the spool is stored first.
+    It may be in use. The newest five are kept; before every upgrade, restore and repair one is made without
+    asking. What still lies in the spool is stored first.
     """
     with opened() as app:
         if not only_list:
@@ -58,10 +58,11 @@ def _until(contents: Contents, zone: Any) -> str:
 @yes_option
 @json_option
 def restore(name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Go back to a backup: the latest, or the one called NAME (its beginning is enough; a path will do).
+    """Go back to a backup.
 
-    What is there now is copied to the backups first. What you have forgotten since stays forgotten. What
-    happened since is no longer there; `backstory import` brings back what the agents themselves still have.
+    To the latest, or to the one called NAME (its beginning is enough; a path will do). What is there now is
+    copied to the backups first. What you have forgotten since stays forgotten. What happened since is no
+    longer there; `backstory import` brings back what the agents themselves still have.
     """
     with opened() as app:
         plan = app.restore(name, really=False)

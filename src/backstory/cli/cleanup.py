@@ -18,10 +18,11 @@ from backstory.cli.scope import opened
 @click.option("--dry-run", is_flag=True, help="List what would be ended; change nothing.")
 @json_option
 def cleanup(max_age: float | None, dry_run: bool, as_json: bool) -> None:
-    """End sessions that nobody ended: the agent was killed, the machine went down.
+    """End sessions that nobody ended.
 
-    They are marked as failed and still get their summary from what was captured. The worker does this by
-    itself every hour; a session that is resumed after all is alive again.
+    The agent was killed, or the machine went down. They are marked as failed and still get their summary
+    from what was captured. The worker does this by itself every hour; a session that is resumed after all
+    is alive again.
     """
     with opened() as app:
         hours = app.settings.sessions_max_silence_hours if max_age is None else max_age

@@ -36,11 +36,11 @@ _FOREVER = 2**62
 def export(
     file: Path | None, form: str, project: str | None, since: str | None, until: str | None, force: bool
 ) -> None:
-    """Write everything that is kept to FILE, or to stdout.
+    """Write everything that is kept, to keep or to move.
 
-    As jsonl nothing is left out (sessions, events with their payloads, memories, what was forgotten) and
-    `backstory import backstory FILE` brings it into another home. The file is its owner's alone: it also
-    carries the key that ids are made with.
+    It goes to FILE, or to stdout. As jsonl nothing is left out (sessions, events with their payloads,
+    memories, what was forgotten) and `backstory import backstory FILE` brings it into another home. The
+    file is its owner's alone: it also carries the key that ids are made with.
     """
     first = 0 if since is None else clock.parse_when(since)
     last = _FOREVER if until is None else clock.parse_when(until)

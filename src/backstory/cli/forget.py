@@ -39,11 +39,12 @@ def forget(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Forget something for good: by handle, words, pattern, project or time.
+    """Forget something for good, with all that hangs on it.
 
-    It follows what hangs together: a memory goes with the events that it rests on, an event with the memories
-    made of it, a session with its sub-agents. Afterwards nothing in the home has it but the backups that are
-    named, and no import brings it back. The agents' own files are not touched, but named.
+    Say what by handle, words, pattern, project or time. It follows what hangs together: a memory goes with
+    the events that it rests on, an event with the memories made of it, a session with its sub-agents.
+    Afterwards nothing in the home has it but the backups that are named, and no import brings it back. The
+    agents' own files are not touched, but named.
     """
     if not (handles or text or pattern or since or until or project):
         raise UsageError("there is nothing to forget: give a handle, --text, --pattern, --since or --project")
@@ -130,9 +131,10 @@ def _json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
 @yes_option
 @json_option
 def scrub(dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Take secrets out of what is stored already, by the rules of today.
+    """Take secrets out of what is stored already.
 
-    What was captured before a rule existed is rewritten in place; what was distilled from it is made again.
+    By the rules of today: what was captured before a rule existed is rewritten in place; what was distilled
+    from it is made again.
     """
     with opened() as app:
         found = app.scrub(really=False)

@@ -5,10 +5,11 @@ import click
 
 @click.command()
 def mcp() -> None:
-    """Serve the memory to an agent, as an MCP server on stdin and stdout.
+    """Serve the memory to an agent, as an MCP server.
 
-    Agents start it themselves: `backstory install` registers it with those that speak MCP. It answers search,
-    timeline, get, remember and status for the project that the agent works in.
+    It speaks on stdin and stdout. Agents start it themselves: `backstory install` registers it with those
+    that speak MCP. It answers search, timeline, get, remember and status for the project that the agent
+    works in.
     """
     from backstory.mcp.stdio import serve
 

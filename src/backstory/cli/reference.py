@@ -50,6 +50,12 @@ Times in JSON are milliseconds since 1970 (UTC); people are shown the zone of th
 | `config` | `settings` (each: `key value default doc`), or one of them |
 | `doctor` | `state`, `checks` (each: `name state found todo`) |
 | `rebuild` | `sessions events memories` |
+| `forget` | `forgotten events memories sessions touched files backups out_of_reach` |
+| `scrub` | `scrubbed events memories files backups` |
+| `cleanup` | `ended count`, `sessions` |
+| `backup` | `path bytes schema events sessions memories projects` and more; with `--list` `backups` |
+| `restore` | `restored backup before kept` |
+| `repair` | `rescued` (by table: `rows unreadable`), `now`, `kept` |
 """
 _SETTINGS_HEAD = """\
 # Settings

@@ -16,6 +16,8 @@ from backstory.store.vectors import Vectors
 from backstory.store.words import spread
 
 PASSAGE_CHARS = 1_000
+# How many events are indexed in one transaction: beside live work, and when many wait (half the merging).
+STEP, BULK = 500, 4_000
 _STRETCH_CHARS = 1_200
 _SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.DOCUMENT)
 _INSERT = """
@@ -68,7 +70,7 @@ class Passages:
             self._db.execute("DELETE FROM passages WHERE owner = ?", (owner,))
             Vectors(self._db).remove([row[0] for row in rows])
 
-    def index_events(self, limit: int = 500) -> int:
+    def index_events(self, limit: int = STEP) -> int:
         """Index the next events that are not indexed yet; 0 when all are. Call it inside a transaction."""
         mark = int(self._meta("indexed_events") or 0)
         rows = self._db.execute(

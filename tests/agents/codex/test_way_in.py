@@ -70,7 +70,7 @@ def test_the_largest_brief_fits_into_what_codex_takes(agent: Codex, letter: str)
     """With a budget that allows more, too."""
     agent.memory.cli("config", "brief.max_tokens", "6000")
     agent.memory.cli("config", "brief.max_chars", "30000")
-    for number in range(9):
+    for number in range(12):
         words = " ".join([letter * 7] * 140)
         agent.memory.cli("remember", f"{number} {words}", "--cwd", str(agent.project))
     agent.memory.rests()
