@@ -1,0 +1,45 @@
+"""Real agents ask the memory through MCP, and what they hear is not remembered as theirs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import program
+from .headless import Headless
+from .loopback import Loopback
+from .memory import Memory
+from .model import Model, Say, Tool
+from .test_servers import DRIVERS
+
+pytestmark = pytest.mark.clients
+
+# How each client joins the server's name and the tool's.
+NAMES = {
+    "claude-code": "mcp__backstory__search",
+    "gemini-cli": "mcp_backstory_search",
+    "copilot": "backstory-search",
+    "qwen-code": "mcp__backstory__search",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_that_asks_the_memory_gets_its_answer(
+    name: str, project: Path, model: Model, memory: Memory, loopback: Loopback
+) -> None:
+    agent = DRIVERS[name](program(name), project, model, memory, loopback)
+    if isinstance(agent, Headless):
+        agent.reach()
+    memory.install(name)
+    memory.cli("remember", "Releases are cut on the tortoise branch", "--cwd", str(project))
+    model.when("Where do", Tool(NAMES[name], {"query": "where are releases cut"}), Say("On that branch."))
+
+    agent.run("Where do releases come from?")
+
+    asked, *_, told = [json.dumps(request.body) for request in model.main_requests()]
+    assert told.count("tortoise branch") > asked.count("tortoise branch"), "not only in the brief"
+    memory.drained()
+    kinds = [event["tool"] for event in memory.timeline(project) if event["kind"] == "tool"]
+    assert kinds == [], "our own answers are not stored"
