@@ -52,10 +52,12 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
     deadline = made.number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
     _arm(deadline)
     until = time.monotonic() + deadline / 2  # the rest is for printing what was found until then
-    if lost:
-        payload: dict[str, Any] = {"cwd": os.getcwd()}
-    else:
-        payload = parse(data)
+    try:
+        payload: dict[str, Any] = parse(data)
+    except BadPayload:
+        if not lost:
+            raise
+        payload = {"cwd": os.getcwd()}  # what the agent sent went to a full disk
     cwd = payload.get("cwd")
     if not isinstance(cwd, str) or not cwd:
         raise BadPayload("no cwd")

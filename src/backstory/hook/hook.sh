@@ -60,7 +60,7 @@ if [ "$answers" ] && [ -z "$lost" ]; then
     # Open it before the trailer shows it to the drain, which unlinks what it has stored.
     { { printf '\036' >>"$file" || lost=write; } 2>/dev/null; answer <&3 3<&-; } 3<"$file"
 elif [ "$answers" ]; then
-    answer lost </dev/null # a full or read-only disk is no reason to start without memory
+    answer lost # a full or read-only disk is no reason to start without memory
 fi
 
 if [ "$wakes" ] && [ -x "$python" ]; then

@@ -66,6 +66,28 @@ class Dump:
             elif table not in _WHOLE_ONLY:
                 yield from ((table, row) for row in self._read(table))
 
+    def events(self, numbers: Sequence[int]) -> Iterator[tuple[str, Row]]:
+        """Some events by the numbers of their rows, with their payloads and what they refer to."""
+        return self._some("events", "row", numbers)
+
+    def memories(self, ids: Sequence[str]) -> Iterator[tuple[str, Row]]:
+        """Some memories with their sources and what they refer to."""
+        yield from self._some("memories", "id", ids)
+        marks = ", ".join("?" * len(ids))
+        for row in self._read("memory_sources", f"WHERE t.memory_id IN ({marks})", ids):
+            yield "memory_sources", row
+
+    def _some(self, table: str, key: str, values: Sequence[object]) -> Iterator[tuple[str, Row]]:
+        marks = ", ".join("?" * len(values))
+        of_sessions = f"SELECT session_id FROM {table} WHERE {key} IN ({marks})"  # noqa: S608 - constants
+        of_projects = f"SELECT project_id FROM sessions WHERE id IN ({of_sessions})"  # noqa: S608
+        for row in self._read("projects", f"WHERE t.id IN ({of_projects})", values):
+            yield "projects", row
+        for row in self._read("sessions", f"WHERE t.id IN ({of_sessions})", values):
+            yield "sessions", row | {"title": ""}  # a session's words are those of its events
+        for row in self._read(table, f"WHERE t.{key} IN ({marks})", values):
+            yield table, row
+
     def _read(self, table: str, condition: str = "", values: Sequence[object] = ()) -> Iterator[Row]:
         names = self._columns(table)
         order = "t.row" if table == "events" else ", ".join(f"t.{name}" for name in self._keys(table))
@@ -93,7 +115,7 @@ class Dump:
 
     def take_key(self, key: str) -> bool:
         """Use the key of an export in a database that is still empty; False if it has a past of its own."""
-        if self._db.execute("SELECT 1 FROM events LIMIT 1").fetchone() is not None:
+        if self._db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() is not None:
             return self._db.execute("SELECT value FROM meta WHERE key = 'key'").fetchone() == (key,)
         self._db.execute("UPDATE meta SET value = ? WHERE key = 'key'", (key,))
         return True
@@ -115,8 +137,21 @@ class Dump:
                 if table == "events" and isinstance(row.get("payload"), str):
                     body = zlib.compress(row["payload"].encode("utf-8", "surrogatepass"), 1)
                     self._db.execute("INSERT INTO payloads VALUES (?, ?)", (done.lastrowid, body))
+            elif table == "events" and isinstance(row.get("payload"), str):
+                self._bring_back(row)
         self._bury()
         return new
+
+    def _bring_back(self, row: Mapping[str, Any]) -> None:
+        """Give an event that is there the payload that was archived."""
+        body = zlib.compress(row["payload"].encode("utf-8", "surrogatepass"), 1)
+        self._db.execute(
+            """
+            INSERT INTO payloads (event_row, body) SELECT row, ? FROM events WHERE id = ?
+            ON CONFLICT DO NOTHING
+            """,
+            (body, row["id"]),
+        )
 
     def _bury(self) -> None:
         """What either side has forgotten stays forgotten."""

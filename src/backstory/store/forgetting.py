@@ -156,6 +156,7 @@ class Forgetting:
         for part in _parts(reach.events):
             marks = ",".join("?" * len(part))
             self._db.execute(f"DELETE FROM events WHERE id IN ({marks})", part)  # noqa: S608
+        self._passages.lower_mark()
         for sid in reach.sessions:
             self._remove_session(sid)
         self._db.execute("DELETE FROM places WHERE project_id NOT IN (SELECT project_id FROM sessions)")

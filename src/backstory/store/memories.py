@@ -48,7 +48,7 @@ class Memories:
             "SELECT id FROM memories WHERE session_id = ? AND tier = ?", (session.id, tier)
         ).fetchall()
         for (gone,) in old:
-            if gone not in kept:
+            if gone not in kept and not self._outlived(gone):
                 self._delete(gone)
         for mid, draft in kept.items():
             self._put(mid, session, draft, tier, made_by)
@@ -60,6 +60,17 @@ class Memories:
         if not self._forgotten(session.id, draft):
             self._put(mid, session, draft, tier, made_by)
         return mid
+
+    def _outlived(self, mid: str) -> bool:
+        """Whether all that a memory rests on was archived: nothing can say it again."""
+        sources, stored = self._db.execute(
+            """
+            SELECT count(*), count(e.id) FROM memory_sources m LEFT JOIN events e ON e.id = m.event_id
+            WHERE m.memory_id = ?
+            """,
+            (mid,),
+        ).fetchone()
+        return bool(sources) and not stored
 
     def _forgotten(self, sid: str, draft: Draft) -> bool:
         """Whether it rests on something that was forgotten while it was being made, or was so itself."""

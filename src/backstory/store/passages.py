@@ -148,6 +148,16 @@ class Passages:
         Vectors(self._db).clear()
         self._db.execute("DELETE FROM meta WHERE key = 'indexed_events'")
 
+    def lower_mark(self) -> None:
+        """After events were deleted: the numbers of the last rows are given again, to events not indexed."""
+        self._db.execute(
+            """
+            UPDATE meta SET value = (SELECT coalesce(max(row), 0) FROM events)
+            WHERE key = 'indexed_events'
+              AND CAST(value AS INTEGER) > (SELECT coalesce(max(row), 0) FROM events)
+            """
+        )
+
     def unindexed(self) -> int:
         """How many events wait to be indexed."""
         mark = int(self._meta("indexed_events") or 0)

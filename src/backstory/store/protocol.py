@@ -148,6 +148,21 @@ class Vector(NamedTuple):
     signs: bytes
 
 
+class OldRows(NamedTuple):
+    """Rows that have grown old: as an archive keeps them, what to drop them by, where to go on."""
+
+    rows: list[tuple[str, dict[str, Any]]]
+    numbers: tuple[Any, ...]
+    last: tuple[int, int]
+
+
+class Room(NamedTuple):
+    """The size of the database file, and how much of it is free, in bytes."""
+
+    size: int
+    free: int
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """What is to be forgotten, by ids. `sessions` go as a whole, with all that ever comes from them."""
@@ -405,6 +420,40 @@ class DumpStore(Protocol):
         """Write rows that are not there yet; gives how many were new, by table."""
 
 
+class RetentionStore(Protocol):
+    """What has grown old."""
+
+    def payloads(self, before: int, after: tuple[int, int], limit: int) -> OldRows:
+        """Events from before a time that still have their payload, oldest first."""
+
+    def sessions(self, before: int, limit: int) -> list[str]:
+        """Sessions that were over before a time and still have events, oldest first."""
+
+    def events(self, sid: str, limit: int) -> OldRows:
+        """The first events of a session, with their payloads."""
+
+    def memories(self, kind: str, before: int, limit: int) -> OldRows:
+        """Memories of a kind from before a time that nobody has confirmed or pinned."""
+
+    def drop_payloads(self, rows: Sequence[Any]) -> None:
+        """Delete the payloads of these events."""
+
+    def drop_events(self, rows: Sequence[Any]) -> None:
+        """Delete these events, not what was distilled from them."""
+
+    def drop_memories(self, ids: Sequence[Any]) -> None:
+        """Delete these memories."""
+
+    def room(self) -> Room:
+        """How large the database is, and how much of it is free."""
+
+    def payload_bytes(self, before: int) -> tuple[int, int]:
+        """How many bytes all payloads take, and those of events from before a time."""
+
+    def compact(self) -> None:
+        """Give free pages back to the disk; outside a transaction."""
+
+
 class BookStore(Protocol):
     """Counters, spool receipts, transcript marks, tombstones, small values."""
 
@@ -496,6 +545,10 @@ class Store(Protocol):
     @property
     def dump(self) -> DumpStore:
         """Everything as plain rows, out and in."""
+
+    @property
+    def retention(self) -> RetentionStore:
+        """What has grown old."""
 
     @property
     def books(self) -> BookStore:

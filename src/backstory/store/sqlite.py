@@ -21,6 +21,7 @@ from backstory.store.jobs import Jobs
 from backstory.store.memories import Memories
 from backstory.store.passages import Passages
 from backstory.store.protocol import Store
+from backstory.store.retention import Retention
 from backstory.store.vectors import Vectors
 
 BUSY_TIMEOUT_MS = 5_000
@@ -44,6 +45,7 @@ class SqliteStore:
         self.briefs = Briefs(connection)
         self.forgetting = Forgetting(connection, self.passages)
         self.dump = Dump(connection, self.forgetting)
+        self.retention = Retention(connection, self.passages, self.dump)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -100,11 +102,22 @@ def open_store(home: Home) -> Store:
             connection.close()
             raise
     except sqlite3.Error as error:
+        if _read_only(home.root):
+            raise StoreUnusable(
+                f"the home {home.root} is on a read-only file system: make it writable, or set BACKSTORY_HOME"
+            ) from error
         raise StoreUnusable(
             f"the database {home.database} cannot be used: {error}; `backstory doctor` tells more"
         ) from error
     except OSError as error:
         raise StoreUnusable(f"the home {home.root} cannot be used: {error.strerror or error}") from error
+
+
+def _read_only(folder: Path) -> bool:
+    """SQLite only says that it cannot open the file."""
+    if not hasattr(os, "statvfs"):
+        return False
+    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
