@@ -36,6 +36,7 @@ bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA
 	@$(DEV) run python bench/hooks.py
 	@$(DEV) run python bench/drain.py --big
 	@$(DEV) run python bench/redact.py
+	@$(DEV) run python bench/import.py
 	@$(DEV) run python bench/distil/run.py
 
 clean:

@@ -16,6 +16,7 @@ import json
 import os
 import random
 import resource
+import string
 import subprocess
 import sys
 import tempfile
@@ -87,7 +88,7 @@ def payloads(size: int, cwd: str, seed: int = 1) -> Iterator[tuple[str, bytes]]:
 def _step(number: int, cwd: str) -> tuple[str, dict[str, Any], str]:
     """The name, the fields and the field to fill of one event of a turn."""
     place = number % TURN
-    use = {"tool_use_id": f"toolu_{number:024d}", "duration_ms": 46}
+    use = {"tool_use_id": f"toolu_01{_letters(number)}", "duration_ms": 46}
     if place == 0:
         return "UserPromptSubmit", {"prompt": ""}, "prompt"
     if place == TURN - 1:
@@ -111,6 +112,12 @@ def _step(number: int, cwd: str) -> tuple[str, dict[str, Any], str]:
         given | {"tool_response": {"stdout": "", "stderr": "", "interrupted": False}},
         "tool_response",
     )
+
+
+def _letters(number: int) -> str:
+    """Twenty-two letters and digits, as the agent's ids have them."""
+    rng = random.Random(number)
+    return "".join(rng.choices(string.ascii_letters + string.digits, k=22))
 
 
 def _filled(field: Any, piece: str) -> Any:

@@ -16,7 +16,7 @@ LAYERS = (
     ("doctor",),  # looks at everything, for the surfaces
     ("app", "work"),
     ("recall", "search", "distil", "knowledge", "capture", "upkeep"),
-    ("store", "embed", "agents", "hook"),
+    ("store", "embed", "agents", "foreign", "hook"),
     ("settings",),
     ("model", "paths", "errors", "atomic", "clock", "jsonc", "steps", "__init__"),
 )
@@ -31,7 +31,7 @@ SQL = re.compile(
 
 
 # What reads other programs' databases, read-only, and so has SQL that is not ours.
-FOREIGN_SQL = ("agents/opencode_database.py",)
+FOREIGN_SQL = ("agents/opencode_database.py", "foreign/tables.py")
 
 
 def modules() -> list[Path]:
@@ -75,7 +75,8 @@ def test_the_parts_below_the_waist_do_not_know_each_others_surfaces() -> None:
     """capture and distil are joined by work, never by each other; recall does not capture."""
     apart = {("distil", "capture"), ("capture", "distil"), ("distil", "store"), ("recall", "distil"),
              ("recall", "capture"), ("search", "capture"), ("search", "distil"), ("agents", "store"),
-             ("hook", "agents"), ("store", "agents"), ("agents", "capture")}  # fmt: skip
+             ("hook", "agents"), ("store", "agents"), ("agents", "capture"), ("foreign", "store"),
+             ("store", "foreign")}  # fmt: skip
     found = {(part(path), other) for path in modules() for other in imported(path)}
     assert found & apart == set()
 
@@ -99,12 +100,12 @@ def test_the_hook_path_imports_nothing_of_the_product(path: Path) -> None:
 
 
 def test_raw_payloads_stop_at_the_edge() -> None:
-    """Past agents and capture nobody reads an agent's own keys."""
+    """Past agents, other memory tools and capture nobody reads an agent's own keys."""
     keys = re.compile(
         r"[\"'](?:tool_input|tool_response|hook_event_name|last_assistant_message|tool_use_id)[\"']"
     )
     for path in modules():
-        if part(path) not in ("agents", "capture", "hook", "doctor"):  # the doctor plays an agent
+        if part(path) not in ("agents", "foreign", "capture", "hook", "doctor"):  # the doctor plays an agent
             assert not keys.search(path.read_text("utf-8")), path
 
 

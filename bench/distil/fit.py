@@ -29,7 +29,7 @@ from backstory.distil.story import Limits
 from backstory.distil.telling import tell
 
 THRESHOLDS = (-1.0, -0.5, 0.0, 0.5, 1.0)
-RIDGE, ROUNDS, PACE = 1.0, 400, 0.05
+RIDGE, ROUNDS = 1.0, 60
 OPENING = 0.2  # what a single sentence counts that opens a session: there decisions are rarer than here
 SINGLES = ("unseen", "second")  # sentences without a session: they are fitted on, and not summed up
 Labels = list[list[str]]
@@ -160,28 +160,70 @@ def step_samples(case: Case) -> Iterator[Sample]:
 
 
 def fit(samples: list[Sample]) -> dict[str, float]:
-    """Weights by gradient descent (RMSprop), with a ridge that keeps rare marks small."""
-    names = sorted({mark for sample in samples for mark in sample.marks})
+    """Weights by Newton's method, with a ridge that keeps rare marks small."""
+    names = [*sorted({mark for sample in samples for mark in sample.marks}), "always"]
     place = {name: number for number, name in enumerate(names)}
-    rows = [([place[mark] for mark in s.marks], float(s.wanted), s.counts) for s in samples if s.counts]
-    weight, scale = [0.0] * (len(names) + 1), [1e-6] * (len(names) + 1)
-    weight[-1] = -2.0
-    for step in range(ROUNDS):
-        slope = [RIDGE * value for value in weight[:-1]] + [0.0]
+    rows = [
+        ([place[mark] for mark in sorted({*s.marks, "always"})], float(s.wanted), s.counts)
+        for s in samples
+        if s.counts
+    ]
+    ridge = [RIDGE] * (len(names) - 1) + [1e-6]
+    weight = [0.0] * (len(names) - 1) + [-2.0]
+    for _ in range(ROUNDS):
+        slope = [keep * value for keep, value in zip(ridge, weight, strict=True)]
+        bend = [[0.0] * len(names) for _ in names]
+        for number, keep in enumerate(ridge):
+            bend[number][number] = keep
         for marks, wanted, counts in rows:
-            z = weight[-1] + sum(weight[mark] for mark in marks)
-            error = counts * (1 / (1 + math.exp(-max(-30.0, min(30.0, z)))) - wanted)
-            slope[-1] += error
+            chance = _chance(weight, marks)
             for mark in marks:
-                slope[mark] += error
-        pace = PACE if step < ROUNDS * 3 // 4 else PACE / 3
-        for number, value in enumerate(slope):
-            scale[number] = 0.9 * scale[number] + 0.1 * value * value
-            weight[number] -= pace * value / math.sqrt(scale[number])
-    return {
-        **{name: round(weight[number], 2) for name, number in place.items()},
-        "always": round(weight[-1], 2),
-    }
+                slope[mark] += counts * (chance - wanted)
+                line = bend[mark]
+                for other in marks:
+                    line[other] += counts * chance * (1 - chance)
+        step, pace, now = _solved(bend, slope), 1.0, _loss(weight, rows, ridge)
+        while pace > 1e-4 and _loss(_moved(weight, step, pace), rows, ridge) > now:
+            pace /= 2
+        weight = _moved(weight, step, pace)
+        if max(map(abs, step)) * pace < 1e-4:
+            break
+    return {name: round(value, 2) for name, value in zip(names, weight, strict=True)}
+
+
+Rows = list[tuple[list[int], float, float]]
+
+
+def _chance(weight: list[float], marks: list[int]) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, sum(weight[mark] for mark in marks)))))
+
+
+def _loss(weight: list[float], rows: Rows, ridge: list[float]) -> float:
+    loss = sum(keep * value * value for keep, value in zip(ridge, weight, strict=True)) / 2
+    for marks, wanted, counts in rows:
+        chance = _chance(weight, marks)
+        loss -= counts * math.log(chance if wanted else 1 - chance)
+    return loss
+
+
+def _moved(weight: list[float], step: list[float], pace: float) -> list[float]:
+    return [value - pace * move for value, move in zip(weight, step, strict=True)]
+
+
+def _solved(bend: list[list[float]], slope: list[float]) -> list[float]:
+    """The step that the slope and the bend ask for (Gauss; the matrix is positive definite)."""
+    lines = [[*line, value] for line, value in zip(bend, slope, strict=True)]
+    for number, line in enumerate(lines):
+        for other in lines[number + 1 :]:
+            factor = other[number] / line[number]
+            if factor:
+                for column in range(number, len(line)):
+                    other[column] -= factor * line[column]
+    step = [0.0] * len(lines)
+    for number in reversed(range(len(lines))):
+        rest = sum(lines[number][column] * step[column] for column in range(number + 1, len(lines)))
+        step[number] = (lines[number][-1] - rest) / lines[number][number]
+    return step
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.copies import Contents
 from backstory.store.protocol import Arrival, Injection, Job
-from backstory.upkeep import backups, export, forget, orphans
+from backstory.upkeep import backups, export, forget, orphans, room
 from backstory.upkeep.forget import Forgotten, Wanted
 
 if TYPE_CHECKING:
@@ -84,6 +84,8 @@ class Status:
     brief_tokens: int
     schema: int
     database_bytes: int
+    sizes: dict[str, int]
+    freeable: dict[str, int]
     last_event_at: int
     worker_running: bool
     problems: tuple[str, ...]
@@ -452,6 +454,8 @@ class App:
             brief_tokens=tokens,
             schema=store.schema_version(),
             database_bytes=self.home.database.stat().st_size,
+            sizes=room.taken(self.home, store),
+            freeable=room.freeable(store),
             last_event_at=latest[0].event.at if latest else 0,
             worker_running=running,
             problems=(*self.problems, *prepare.notices(store)),
@@ -469,6 +473,8 @@ class App:
             spooled=self._spooled(),
             quarantined=len(quarantine.listing(self.home)),
             jobs={},
+            sizes=room.taken(self.home, None),
+            freeable={},
             worker_running=False,
             problems=tuple(self.problems),
         )
@@ -598,8 +604,10 @@ class App:
         every = self.store.events.sessions(project_id, limit=1_000_000, top_level=False)
         return [s for s in reversed(every) if s.last_at >= since and s.started_at < until]
 
-    def import_export(self, path: Path) -> tuple[dict[str, int], bool]:
+    def import_export(self, path: Path, dry: bool = False) -> tuple[dict[str, int], bool]:
         """Take in an export of another home; gives what was new, and whether its ids go on being met."""
+        if dry:
+            return export.look(self._readable_store(), path)
         with self._alone():
             new, same_key = export.load(self.store, path)
             with self.store.transaction():

@@ -24,6 +24,7 @@ class Kind(StrEnum):
     SESSION_ENDED = "session_ended"
     REMEMBERED = "remembered"
     DOCUMENT = "document"
+    NOTED = "noted"
 
 
 class Action(StrEnum):

@@ -76,6 +76,11 @@ class Home:
         return self.root / "backups"
 
     @property
+    def archive(self) -> Path:
+        """What has grown old and was taken out of the database, as exports are, compressed."""
+        return self.root / "archive"
+
+    @property
     def worker_lock(self) -> Path:
         """Held by the one worker as long as it lives."""
         return self.root / "worker.lock"

@@ -49,6 +49,15 @@ class Settings:
     distil_max_chars: int = _setting(15_000, "Most characters that a session's text shows; cut between turns")
     distil_min_turns_end: int = _setting(1, "Fewest turns for a session to be distilled when it ends")
     distil_min_turns_compact: int = _setting(5, "Fewest turns for a session to be distilled at a compaction")
+    embed_provider: str = _setting(
+        "static",
+        "Who makes vectors for search: static (the table that ships), openai (any compatible endpoint), "
+        "ollama, off",
+        ("static", "openai", "ollama", "off"),
+    )
+    embed_url: str = _setting("", "The endpoint's address, such as http://localhost:11434 or https://…/v1")
+    embed_model: str = _setting("", "The endpoint's model; another one embeds everything anew")
+    embed_key_env: str = _setting("", "The environment variable that holds the endpoint's key, if any")
     privacy_redact_off: tuple[str, ...] = _setting(
         (), "Redaction rows to switch off by name, for example email, ip, phone"
     )
@@ -65,6 +74,21 @@ class Settings:
     time_zone: str = _setting("", "Zone for days and shown times, such as Europe/Berlin; empty: the system's")
     sessions_max_silence_hours: int = _setting(
         24, "After how many hours without an event a session that never ended gets an end; 0: never"
+    )
+    retention_payload_days: int = _setting(
+        0, "After how many days raw payloads leave for the archive; texts stay, and are found. 0: never"
+    )
+    retention_event_days: int = _setting(
+        0, "After how many silent days a session's events leave for the archive; memories stay. 0: never"
+    )
+    retention_digest_days: int = _setting(
+        0, "After how many days the digests of single turns leave for the archive; 0: never"
+    )
+    retention_decision_days: int = _setting(
+        0, "After how many days decisions that nobody confirmed or pinned leave for the archive; 0: never"
+    )
+    retention_max_mb: int = _setting(
+        0, "Above this size of the database the oldest payloads leave for the archive; 0: no limit"
     )
     worker_linger_seconds: int = _setting(3, "How long the worker waits for more before it ends")
     jobs_max_attempts: int = _setting(5, "After how many failures a job is parked")
@@ -147,6 +171,8 @@ def _checked(key: str, value: Any) -> Any:
         return tuple(value)
     elif not isinstance(value, str):
         raise UsageError(f"{key} must be text, not {value!r}")
+    elif choices and value not in choices:
+        raise UsageError(f"{key} takes {', '.join(choices)}; not {value!r}")
     return value
 
 

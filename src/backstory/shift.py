@@ -98,6 +98,8 @@ def _work(home: Home, linger: float | None) -> int:
             else:
                 time.sleep(_POLL_SECONDS)
         quarantine.age_out(home)
+        if opened == _inode(home.database):
+            work.prune()
         if store.forgetting.traces_left():  # whoever forgot something was killed before the end
             store.forgetting.erase_traces()
         store.checkpoint()

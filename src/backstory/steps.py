@@ -26,6 +26,8 @@ STEPS = (
     "replace.ready",
     "forget.removed",
     "export.line",
+    "retention.archived",
+    "retention.dropped",
 )
 
 

@@ -22,6 +22,8 @@ from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import USER, fact
 from backstory.capture.waiting import waiting
+from backstory.foreign import FOREIGN
+from backstory.foreign.recalled import memories as noted_elsewhere
 from backstory.model import Kind, MemoryKind, Session, StoredEvent, Tier
 from backstory.paths import Home
 from backstory.recall import prepare
@@ -30,7 +32,7 @@ from backstory.steps import step
 from backstory.store import Store
 from backstory.store.passages import BULK, STEP
 from backstory.store.protocol import Job
-from backstory.upkeep import orphans
+from backstory.upkeep import orphans, retention
 
 log = logging.getLogger(__name__)
 # As many spool files as the hook itself can show: a batch up to this size waits for its brief.
@@ -119,6 +121,10 @@ class Work:
                     self._store.jobs.ask("distil", sid, clock.now_ms())
         return grown
 
+    def prune(self) -> None:
+        """Archive what has grown old, once a day; makes way for what comes in meanwhile."""
+        retention.prune(self._home, self._settings, self._store, lambda: waiting(self._home))
+
     def settle(self, seconds: float) -> None:
         """Make what was just imported searchable, and distil the newest of it, for about so long."""
         self._index(limit=BULK)
@@ -175,6 +181,9 @@ class Work:
         if session.agent == USER:
             drafts = [fact(e.id, e.event.text, e.event.at) for e in events if e.event.kind is Kind.REMEMBERED]
             tier, made_by = Tier.VERBATIM, USER
+        elif session.agent in FOREIGN:
+            drafts = noted_elsewhere(session.agent, events)
+            tier, made_by = Tier.VERBATIM, session.agent
         elif reason := distil.too_little(session, events, self._limits):
             log.info("session %s: %s", session.native_id, reason)
             self._keep_checkpoint(session, events)
@@ -254,6 +263,8 @@ class Work:
             progress(number, len(ids))
 
         self._run_jobs("distil", distil_next)
+        with self._store.transaction():
+            self._store.memories.index_missing()  # what outlived its events is not distilled again
         self._run_jobs("brief", self._prepare)
         self._index()
         return len(ids)

@@ -3,37 +3,59 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from .clients import Unavailable, client
+from .headless import Headless
 from .loopback import Loopback
 from .memory import Memory
 from .model import Model
+from .repository import repository
 
 _loud: list[str] = []
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    with contextlib.suppress(AttributeError):  # only a worker of xdist has it, and no summary of its own
+        session.config.workeroutput["loud"] = _loud  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    _loud.extend(getattr(node, "workeroutput", {}).get("loud", []))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for line in _loud:
+    for line in dict.fromkeys(_loud):
         terminalreporter.write_line(f"!!! {line}", yellow=True, bold=True)
+
+
+@functools.cache
+def found(name: str) -> Path | Unavailable:
+    """The client's program, or why there is none; asked once, since npm takes its time to fail."""
+    try:
+        return client(name)
+    except Unavailable as reason:
+        return reason
 
 
 def program(name: str) -> Path:
     """The client's program; without it the tests are skipped loudly, and in CI they fail."""
-    try:
-        return client(name)
-    except Unavailable as reason:
-        words = f"SKIPPED: every test with the real {name} client: {reason}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(words)
-        _loud.append(words)
-        pytest.skip(words)
+    there = found(name)
+    if isinstance(there, Path):
+        return there
+    words = f"SKIPPED: every test with the real {name} client: {there}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(words)
+    _loud.append(words)
+    pytest.skip(words)
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +76,13 @@ def model(loopback: Loopback) -> Iterator[Model]:
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    user_home = tmp_path / "home"
+    with remembering(tmp_path / "home") as yours:
+        yield yours
+
+
+@contextlib.contextmanager
+def remembering(user_home: Path) -> Iterator[Memory]:
+    """The memory of somebody whose home is made here."""
     user_home.mkdir()
     yours = Memory(user_home / "memory", user_home)
     yield yours
@@ -69,24 +97,17 @@ def project(tmp_path: Path) -> Path:
     return repository(tmp_path / "project")
 
 
-def repository(folder: Path) -> Path:
-    folder.mkdir()
-    (folder / "README.md").write_text("# A project\n")
-    git(folder, "init", "--quiet", "--initial-branch=main")
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "--message=Begin")
-    return folder
+@pytest.fixture
+def bare_agent(
+    driver: type[Headless], project: Path, model: Model, memory: Memory, loopback: Loopback
+) -> Headless:
+    """The client alone; which one its suite is about, that one's `driver` says."""
+    return driver(program(driver.name), project, model, memory, loopback)
 
 
-def git(folder: Path, *words: str) -> str:
-    someone = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.org"]
-    nobodys = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    done = subprocess.run(
-        ["git", *someone, *words],
-        cwd=folder,
-        env={**os.environ, **nobodys},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+@pytest.fixture
+def agent(bare_agent: Headless) -> Headless:
+    """The client with its memory."""
+    bare_agent.settle()
+    bare_agent.memory.install(bare_agent.name)
+    return bare_agent

@@ -2,24 +2,20 @@
 
     first = agent.run("Write the greeting")
     agent.run("Go on", resume=first.session)
+    working = agent.start("Something long")           # to be killed
 
-A driver of one agent says which words start it (`words`), what its environment needs (`reach`) and which
-sessions it has kept (`sessions`).
+A driver of one agent says which words start it (`words`), what its environment needs (`reach`), which
+sessions it has kept (`sessions`), and what stands in its settings before Backstory comes (`settle`).
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .conftest import repository
 from .loopback import Loopback
 from .memory import Memory
 from .model import Model, Request
@@ -70,41 +66,42 @@ class Headless:
         """The ids of the sessions it has kept, oldest first."""
         raise NotImplementedError
 
+    def settle(self) -> None:
+        """Writes the settings of somebody who uses it, where there have to be any."""
+
+    def environment(self) -> dict[str, str]:
+        return {**self.memory.environment, **self.reach(), **self.extra}
+
     def start(
-        self, prompt: str, *, resume: str = "", cwd: Path | None = None, faults: tuple[str, ...] = ()
+        self,
+        prompt: str,
+        *,
+        resume: str = "",
+        flags: tuple[str, ...] = (),
+        cwd: Path | None = None,
+        faults: tuple[str, ...] = (),
     ) -> subprocess.Popen[str]:
         """Begins a run; who calls this ends it."""
         return subprocess.Popen(
-            [*self.loopback.inside(*faults), str(self.program), *self.words(prompt, resume)],
-            env={**self.memory.environment, **self.reach(), **self.extra}, cwd=cwd or self.project,
+            [*self.loopback.inside(*faults), str(self.program), *self.words(prompt, resume), *flags],
+            env=self.environment(), cwd=cwd or self.project,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def run(self, prompt: str, **how: Any) -> Run:
-        """A run to its end; `how` is as for `start`."""
-        since, began = len(self.model.requests), time.monotonic()
-        process = self.start(prompt, **how)
+    def finish(self, process: subprocess.Popen[str], since: int = 0) -> Run:
+        """Waits for its end; `since` is how many requests the model had seen before it began."""
+        began = time.monotonic()
         try:
             stdout, stderr = process.communicate(timeout=240)
         except subprocess.TimeoutExpired:
             process.kill()
             raise
+        seconds = time.monotonic() - began
         main = [request for request in self.model.requests[since:] if request.is_main]
         kept = self.sessions()
-        return Run(
-            process.returncode, time.monotonic() - began, stdout, stderr, main, kept[-1] if kept else ""
-        )
+        return Run(process.returncode, seconds, stdout, stderr, main, kept[-1] if kept else "")
 
-
-@contextlib.contextmanager
-def stage(folder: Path, loopback: Loopback) -> Iterator[tuple[Path, Model, Memory]]:
-    """A project, a model and a memory for the tests of a whole module; nothing of them is left running."""
-    (folder / "home").mkdir()
-    memory, model = Memory(folder / "home" / "memory", folder / "home"), Model(loopback.listen())
-    try:
-        yield repository(folder / "project"), model, memory
-    finally:
-        model.close()
-        for worker in memory.workers():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(worker, signal.SIGKILL)
+    def run(self, prompt: str, **how: Any) -> Run:
+        """A run to its end; `how` is as for `start`."""
+        since = len(self.model.requests)
+        return self.finish(self.start(prompt, **how), since)

@@ -103,9 +103,9 @@ class Memory:
         raise AssertionError(f"no database under {self.home}")
 
     def workers(self) -> list[int]:
-        """Interpreters that are alive now and carry this home; agents carry it too, but are none."""
+        """Interpreters that are alive now and carry this home; agents and the servers they keep are none."""
         mark = f"BACKSTORY_HOME={self.home}".encode()
-        return [pid for pid in _pids() if mark in _environment(pid) and b"python" in _program(pid)]
+        return [pid for pid in _pids() if mark in _environment(pid) and _works(_words(pid))]
 
     def rests(self, seconds: float = 20) -> None:
         """Waits until nothing of this memory runs any more."""
@@ -141,5 +141,9 @@ def _environment(pid: int) -> list[bytes]:
     return _read(pid, "environ").split(b"\0")
 
 
-def _program(pid: int) -> bytes:
-    return os.path.basename(_read(pid, "cmdline").partition(b"\0")[0])
+def _words(pid: int) -> list[bytes]:
+    return _read(pid, "cmdline").split(b"\0")
+
+
+def _works(words: list[bytes]) -> bool:
+    return b"python" in os.path.basename(words[0]) and b"backstory.mcp" not in words

@@ -30,6 +30,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(clients, "CACHE", tmp_path / "clients")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(conftest, "_loud", [])
+    monkeypatch.setattr(conftest, "found", conftest.found.__wrapped__)
     monkeypatch.delenv("CI", raising=False)
     return tmp_path / "clients"
 

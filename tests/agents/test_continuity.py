@@ -22,7 +22,7 @@ def test_an_agent_that_takes_over_gets_the_checkpoint_and_hands_back_to_the_same
 ) -> None:
     claude = Claude(program("claude-code"), project, model, memory, loopback)
     codex = Codex(program("codex"), project, model, memory, loopback)
-    codex.write_config()
+    codex.settle()
     memory.install("claude-code")
     memory.install("codex")
     first = add_greeting(claude)

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from .conftest import program
-from .headless import Headless
+from .drivers import DRIVERS
 from .loopback import Loopback
 from .memory import Memory
 from .model import Model, Say, Tool
-from .test_servers import DRIVERS
 
 pytestmark = pytest.mark.clients
 
@@ -30,8 +29,7 @@ def test_a_model_that_asks_the_memory_gets_its_answer(
     name: str, project: Path, model: Model, memory: Memory, loopback: Loopback
 ) -> None:
     agent = DRIVERS[name](program(name), project, model, memory, loopback)
-    if isinstance(agent, Headless):
-        agent.reach()
+    agent.settle()
     memory.install(name)
     memory.cli("remember", "Releases are cut on the tortoise branch", "--cwd", str(project))
     model.when("Where do", Tool(NAMES[name], {"query": "where are releases cut"}), Say("On that branch."))

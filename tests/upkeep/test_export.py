@@ -29,9 +29,7 @@ def rich(house: House, app: App) -> None:
     """A past with everything in it: failures, sub-agents, a brief that was given, something forgotten."""
     lived(house)
     story = house.session()
-    story.starts().prompts("Delegate it \u202e 世界 \x00").delegates().runs(
-        "ls", "ünïcode 😀"
-    ).ends()
+    story.starts().prompts("Delegate it \u202e 世界 \x00").delegates().runs("ls", "ünïcode 😀").ends()
     story.compacts("so far").stops("Done.").ends()
     house.works()
     lived(house, "red panda")

@@ -11,6 +11,7 @@ from backstory.app import App
 from backstory.errors import UsageError
 from backstory.hook import held
 from backstory.model import Draft, MemoryKind, Tier
+from tests.conftest import Git, repository
 from tests.story import House
 
 from .conftest import lived
@@ -158,6 +159,21 @@ def test_a_project_is_forgotten_but_may_go_on(house: House, app: App) -> None:
     again = lived(house, "red panda")
     assert house.events(again)
     assert "panda" in house.brief().text
+
+
+def test_a_text_in_a_project_or_a_time_is_forgotten_there_only(
+    house: House, app: App, tmp_path: Path, git: Git
+) -> None:
+    here = lived(house)
+    elsewhere = House(house.home.root, repository(tmp_path / "zoo", git))
+    there = lived(elsewhere)
+    elsewhere.close()
+    app.forget(app.wanted([], text="blue whale", project_id=house.row(there).project_id), really=True)
+    assert not [e for e in house.events(there) if "whale" in e.text + e.target]
+    assert len([e for e in house.events(here) if "whale" in e.text + e.target]) > 1
+    assert [m for m in house.store.memories.of_session(here.id) if "whale" in m.text]
+    app.forget(app.wanted([], text="blue whale", until=house.row(here).started_at), really=True)
+    assert [e for e in house.events(here) if "whale" in e.text + e.target]
 
 
 def test_backups_and_the_agents_own_files_are_named_as_out_of_reach(house: House, app: App) -> None:

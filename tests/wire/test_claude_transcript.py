@@ -132,12 +132,11 @@ def test_a_whole_session_in_its_order(transcript: Transcript) -> None:
 
 
 def test_a_sub_agents_transcript_is_labelled_and_its_task_is_no_prompt(transcript: Transcript) -> None:
-    (said,) = read_lines(transcript("subagent"), "s")
-    assert (said.kind, said.subagent, said.subagent_type) == (
-        Kind.SAID,
-        "aca24275144235aed",
-        "general-purpose",
-    )
+    told = list(read_lines(transcript("subagent"), "s"))
+    assert [event.kind for event in told] == [Kind.SAID, Kind.SUBAGENT_ENDED]
+    assert {(event.subagent, event.subagent_type) for event in told} == {
+        ("aca24275144235aed", "general-purpose")
+    }
 
 
 def test_thinking_is_reasoning_and_each_line_of_a_message_is_said() -> None:
@@ -217,14 +216,16 @@ def test_a_hook_and_the_transcript_give_the_same_event(
         assert tuple(getattr(event, field) for field in SAME) in history
 
 
-def test_a_sub_agents_last_words_are_the_same_live_and_from_history(
+def test_a_sub_agents_last_words_and_its_end_are_the_same_live_and_from_history(
     sample: Sample, transcript: Transcript
 ) -> None:
     payload = sample("SubagentStop")
-    live = agent("claude-code").read_hook("", payload, 1)[0]
-    (told,) = read_lines(transcript("subagent"), payload["session_id"])
+    live = agent("claude-code").read_hook("", payload, 1)
+    told = list(read_lines(transcript("subagent"), payload["session_id"]))
     fields = (*SAME, "subagent", "subagent_type")
-    assert [getattr(live, f) for f in fields] == [getattr(told, f) for f in fields]
+    assert [[getattr(event, f) for f in fields] for event in live] == [
+        [getattr(event, f) for f in fields] for event in told
+    ]
 
 
 def test_a_summary_is_the_same_however_it_is_framed() -> None:

@@ -76,6 +76,7 @@ class Reader:
         self._tail = 0
         self._pairs = Pairing()
         self._at = 0
+        self._where = Where()
         self._knows_prompt = offset == 0
         self._prompt = ""
         self._prompt_line = ""
@@ -159,7 +160,10 @@ class Reader:
         return self._is_copy and kind in _CONVERSATION
 
     def _maker(self, row: Row) -> Make:
-        branch = string(row.get("gitBranch"))
+        cwd, branch = path(row.get("cwd")), string(row.get("gitBranch"))
+        branch = "" if branch == "HEAD" else branch
+        if (cwd, branch) != (self._where.cwd, self._where.branch):
+            self._where = Where(cwd, branch)
         subagent = ident(row.get("agentId")) if row.get("isSidechain") is True else ""
         self._at = _milliseconds(row.get("timestamp")) or self._at
         return partial(
@@ -168,7 +172,7 @@ class Reader:
             self._session or ident(row.get("sessionId")),
             at=self._at,
             transcript=self._transcript,
-            where=Where(path(row.get("cwd")), "" if branch == "HEAD" else branch),
+            where=self._where,
             subagent=subagent,
             subagent_type=ident(row.get("attributionAgent")) if subagent else "",
             origin=ORIGIN,
@@ -262,6 +266,9 @@ class Reader:
         sidechain = row.get("isSidechain") is True
         if text and (self._knows_prompt or sidechain):
             self._pairs.add(claude_code.said(text, "" if sidechain else self._prompt, make))
+        if sidechain and message.get("stop_reason") == "end_turn" and row.get("attributionAgent"):
+            native_id = worded(ident(row.get("agentId")), text)
+            self._pairs.add(make(Kind.SUBAGENT_ENDED, outcome=Outcome.OK, native_id=native_id))
         if not sidechain:
             self._last_words = text
             self._turn_open = self._turn_open or bool(text)

@@ -36,6 +36,8 @@ class Trail:
     holds several. `size` and `stamp` change when it changes: bytes and mtime in ns, or whatever a database
     has (a number of rows, the time of the last update). `updated` is that time in ms, for --since.
     `subagent` is set if it is what a sub-agent of `session` left; `parent` names the session it forked from.
+    `cwd` is the folder that it is about, where the trail itself tells; `project` the name of a project for
+    what tells no folder.
     """
 
     path: Path
@@ -46,6 +48,8 @@ class Trail:
     part: str = ""
     subagent: str = ""
     parent: str = ""
+    cwd: str = ""
+    project: str = ""
 
     @property
     def key(self) -> str:
@@ -90,6 +94,8 @@ class Source:
     """A history and whose it is; `our_tools` are globs of the names of our own MCP tools in it.
 
     `secondhand`: it tells of other agents' sessions, and of none that is known from its agent itself.
+    `whole`: each session counts, however short. `replaces`: a file that has changed says all that there is to
+    say; what it said before and says no more is found no more.
     """
 
     agent: str
@@ -97,6 +103,8 @@ class Source:
     history: History
     our_tools: tuple[str, ...] = ()
     secondhand: bool = False
+    whole: bool = False
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ class Told:
     asked: bool = False
     answered: bool = False
     corrupt: int = 0
+    unknown: int = 0
 
 
 class Sink(Protocol):
@@ -132,6 +133,7 @@ class Reading:
         for event in reader.finish() if self.finish else []:
             self._take(event)
         told.corrupt += reader.counts["malformed"]
+        told.unknown += reader.counts["unknown"]
         if self.enough(told):
             held = not self.finish and reader.offset < at
             self._keep(Mark("", reader.turn_start, trail.size, trail.stamp, told.messages, held))

@@ -20,7 +20,8 @@ from backstory.capture.history import Reading, Sink, Storing, Told, starting_poi
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
-from backstory.hook.identity import session_id
+from backstory.foreign.folders import slug
+from backstory.hook.identity import project_id, session_id
 from backstory.model import Event, Project, SessionStatus
 from backstory.store import Store
 from backstory.store.protocol import Added, Arrival, Mark
@@ -30,6 +31,8 @@ MIN_MESSAGES = 3
 # Nothing was written for so long: who waits for a result now waits in vain.
 _DEAD_AFTER_MS = 6 * 3_600_000
 _NOWHERE = Project("", "", "", "", 0)
+# Why something is found no more that a file once said.
+REPLACED = "replaced"
 
 
 class Tag(StrEnum):
@@ -76,6 +79,7 @@ class Tally:
     events: int = 0
     errors: int = 0
     corrupt: int = 0
+    unknown: int = 0
 
     def add(self, line: Line) -> None:
         """Count one session in."""
@@ -196,7 +200,7 @@ class Import:
             why = "unchanged" if mark.session_id else _short(mark.messages)
             return Line(Tag.SKIP, source.agent, trail.session, trail.path, mark.messages, why=why)
         identified = source.history.identify(trail)
-        if identified is None or (wish.session and identified.session != wish.session):
+        if identified is None or (wish.session and wish.session not in _names(identified.session)):
             return None
         trail = identified
         if trail.updated < wish.since:
@@ -221,7 +225,7 @@ class Import:
         again = (0, 0) if wish.again else starting_point(mark, trail, source.history.resumable)
 
         def enough(told: Told) -> bool:
-            if session is not None or (trail.subagent and parent is not None):
+            if source.whole or session is not None or (trail.subagent and parent is not None):
                 return True
             asked = told.asked or bool(trail.subagent)
             return told.messages >= wish.min_messages and asked and told.answered
@@ -229,13 +233,19 @@ class Import:
         def project(cwd: str, at: int) -> Project:
             known = session or parent
             found = store.events.project(known.project_id) if store and known else wish.project
+            if found is None and trail.project and not cwd:
+                found = self._called(trail.project, trail.updated)
             return found or (self._places.project(cwd, at) if self._places else _NOWHERE)
 
         sink: Sink = _Looking(store)
         if store is not None and not self._dry:
-            sink = Storing(store, session, partial(self._noted, store, trail, session is None, over))
+            noted = partial(self._noted, store, trail, session is None, over)
+            if source.replaces:
+                noted = partial(self._replaced, store, trail, session_id(source.agent, native), set(), noted)
+            sink = Storing(store, session, noted)
         told = Reading(sink, self._privacy, source, trail, project, session, over, enough).run(mark, *again)
         self.tally.corrupt += told.corrupt
+        self.tally.unknown += told.unknown
         line = Line(Tag.SKIP, source.agent, trail.session, trail.path, told.messages, told.new)
         if not enough(told):
             if store is not None and not self._dry:
@@ -269,11 +279,48 @@ class Import:
             if self._wish.project is None:
                 store.events.note_place(cwd, arrival.project.id, arrival.event.at)
 
+    def _replaced(
+        self,
+        store: Store,
+        trail: Trail,
+        sid: str,
+        told: set[str],
+        noted: Callable[[Sequence[Arrival], Sequence[Added]], None],
+        arrivals: Sequence[Arrival],
+        added: Sequence[Added],
+    ) -> None:
+        """What a file said before and says no more is found no more; what it says again is."""
+        told |= {result.event_id for result in added}
+        back = store.books.dig_up(told, REPLACED)
+        if back:
+            store.events.add(arrivals)
+        noted(arrivals, added)
+        gone = [
+            stored.id
+            for stored in store.events.of_session(sid)
+            if stored.event.target == str(trail.path) and stored.id not in told
+        ]
+        store.books.bury("event", gone, REPLACED, clock.now_ms())
+        if back or gone:
+            store.jobs.ask("distil", sid, trail.updated)
+
+    def _called(self, name: str, at: int) -> Project:
+        """The one project of this name, or a new one, for what tells no more than that."""
+        known = self._store.events.projects() if self._store else []
+        found = [project for project in known if slug(project.name) == slug(name)]
+        shown = self._privacy.place(name)
+        return found[0] if len(found) == 1 else Project(project_id(shown), shown, shown, "", at)
+
     def _pass_over(self, store: Store, trail: Trail, messages: int) -> None:
         """Remember that a history was not worth storing, so that it is not read again."""
         with store.transaction():
             mark = Mark("", 0, trail.size, trail.stamp, messages)
             store.books.set_mark(trail.key, mark, clock.now_ms())
+
+
+def _names(session: str) -> tuple[str, str]:
+    """What a session may be called: of another tool's, also by the id without the tool's name."""
+    return session, session.partition(":")[2]
 
 
 def _short(messages: int) -> str:

@@ -101,11 +101,18 @@ class Privacy:
 
     def told(self, event: Event, where: Where) -> Event:
         """An event of an agent's own history as it may be stored, at its place."""
-        text, target, reason = (
-            cleaned(each, self) if each else "" for each in (event.text, event.target, event.reason)
-        )
-        told = replace(event, text=text, target=target, reason=reason, where=self._where(where))
-        return self.hidden(self._named(told))
+        text = cleaned(event.text, self) if event.text else ""
+        target = cleaned(event.target, self) if event.target else ""
+        reason = cleaned(event.reason, self) if event.reason else ""
+        where = self._where(where)
+        if (
+            text is not event.text
+            or target is not event.target
+            or reason is not event.reason
+            or where is not event.where
+        ):
+            event = replace(event, text=text, target=target, reason=reason, where=where)
+        return self.hidden(self._named(event))
 
     def _where(self, where: Where) -> Where:
         """The same place without secrets; a history names one or two, again and again."""
@@ -115,7 +122,7 @@ class Privacy:
             clean = replace(where, cwd=cwd, branch=branch, worktree=worktree)
             if len(self._wheres) < _PLACES_KEPT:
                 self._wheres[where] = clean
-        return clean
+        return where if clean == where else clean
 
     def native(self, event: Event) -> str:
         """What may be stored of the ids of an event's session and sub-agent; "" if all of both may be."""

@@ -103,6 +103,8 @@ def _tell(app: App, plan: Forgotten) -> None:
         line(f"and {rest:,} more; --json lists all ids")
     for file in plan.files:
         line(f"deletes {file}")
+    for file in plan.archives:
+        line(f"takes it out of the archive {file}")
     _tell_rest(plan)
 
 
@@ -121,6 +123,7 @@ def _json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
         "sessions": plan.reach.sessions,
         "touched": plan.sessions,
         "files": plan.files,
+        "archives": plan.archives,
         "backups": plan.backups,
         "out_of_reach": plan.out_of_reach,
     }

@@ -17,6 +17,7 @@ from backstory.errors import UsageError
 from backstory.model import Project
 
 _MEGABYTE = 1_000_000
+OURS = "backstory"
 _STYLES = {Tag.NEW: "green", Tag.GROWN: "cyan", Tag.SKIP: "dim"}
 
 
@@ -56,7 +57,13 @@ def import_(
     only what is new is read, also after it was interrupted. What was captured live is not stored twice.
 
     `backstory import docs DIR` makes documentation searchable: Markdown, text and reStructuredText.
+
+    What another memory tool has kept is brought in by its name: claude-mem, cce, mempalace, memoria,
+    memory-md. `backstory import backstory FILE` brings in what `backstory export` wrote.
     """
+    if agents[:1] == (OURS,):
+        _import_export(_named(agents[1:], path, OURS, "FILE"), project or since or session, dry_run, as_json)
+        return
     with opened() as app:
         wish = Wish(
             since=clock.parse_when(since) if since else 0,
@@ -75,7 +82,7 @@ def import_(
 
         with progress("Importing (MB)" if agents[:1] != (DOCUMENTS,) else "Importing") as report:
             if agents[:1] == (DOCUMENTS,):
-                folder_of_docs = _documents(agents[1:], path)
+                folder_of_docs = _named(agents[1:], path, DOCUMENTS, "DIR")
                 tally = app.import_documents(folder_of_docs, wish.project, wish.user, dry_run, say, report)
             else:
                 place = Path(path).expanduser() if path else None
@@ -93,10 +100,33 @@ def _megabytes(report: Callable[[int, int], None], done: int, of: int) -> None:
     report(done // _MEGABYTE, max(1, of // _MEGABYTE))
 
 
-def _documents(words: tuple[str, ...], path: str | None) -> Path:
+def _named(words: tuple[str, ...], path: str | None, what: str, kind: str) -> Path:
+    """The one file or folder that is to be imported."""
     if len(words) + (path is not None) != 1:
-        raise UsageError("name one folder with documents: `backstory import docs DIR`")
+        raise UsageError(f"name one: `backstory import {what} {kind}`")
     return folder(path or words[0])
+
+
+def _import_export(file: Path, chosen: str | None, dry: bool, as_json: bool) -> None:
+    """Bring in what another home has exported, all of it."""
+    if chosen:
+        raise UsageError(
+            "an export comes in whole: choose with `backstory export --project` or --since where it is made"
+        )
+    with opened() as app:
+        new, same_key = app.import_export(file, dry)
+    if as_json:
+        counts = {"new": new.get("sessions", 0), "grown": 0, "skipped": 0, "events": new.get("events", 0)}
+        print_json({**counts, "errors": 0, "rows": new, "ids_meet": same_key, "dry_run": dry})
+        return
+    if not sum(new.values()):
+        talk("there is nothing to import" if dry else "nothing was imported: there is nothing new")
+        return
+    done = "would be imported" if dry else "imported"
+    what = ", ".join(count(new.get(f"{each}s", 0), each) for each in ("session", "event"))
+    line(f"{what}, {new.get('memories', 0):,} memories {done}")
+    if not same_key:
+        talk("this home had a past of its own: what is captured or imported in both is not recognised as one")
 
 
 def _project(app: App, name: str) -> Project:
@@ -125,6 +155,8 @@ def _sum_up(tally: Tally, dry: bool) -> None:
     for what, number in (("line", tally.corrupt), ("session", tally.errors)):
         if number:
             talk(f"{count(number, what)} could not be read and {'was' if number == 1 else 'were'} skipped")
+    if tally.unknown:
+        talk(f"{count(tally.unknown, 'line')} had something of a kind that is not known; that was left out")
     if not tally.new and not tally.grown:
         talk("there is nothing to import" if dry else "nothing was imported: there is nothing new")
         return
@@ -154,6 +186,7 @@ def _as_json(tally: Tally, told: list[Line], dry: bool) -> dict[str, object]:
         "events": tally.events,
         "errors": tally.errors,
         "corrupt": tally.corrupt,
+        "unknown": tally.unknown,
         "dry_run": dry,
         "sessions": sessions,
     }

@@ -183,6 +183,11 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else many}"
 
 
+def megabytes(size: int) -> str:
+    """A size as people read it."""
+    return f"{size / 1e6:,.1f} MB"
+
+
 def listed(items: Iterable[str]) -> str:
     """Words as people list them: a, b and c."""
     words = list(items)

@@ -49,6 +49,11 @@ def show(name: str, as_raw: bool, as_json: bool) -> None:
 def _payload(view: View) -> str:
     if not isinstance(view, EventView):
         raise UsageError("--raw is for events: `backstory show` without it lists the events this rests on")
+    if view.payload is None and view.stored.payload_size:
+        raise SourceMissing(
+            f"the payload of {view.stored.id} has grown old and left: "
+            "`backstory import backstory FILE` brings a file of the home's archive/ back"
+        )
     if view.payload is None:
         raise SourceMissing(
             f"{view.stored.id} has no payload of its own: leave out --raw to see what is kept"

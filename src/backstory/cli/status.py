@@ -4,7 +4,7 @@ import click
 
 from backstory import clock
 from backstory.app import Status
-from backstory.cli.output import Styled, count, json_option, listed, print_json, table, when
+from backstory.cli.output import Styled, count, json_option, listed, megabytes, print_json, table, when
 from backstory.cli.scope import opened
 from backstory.model import Project
 
@@ -43,6 +43,13 @@ def status(as_json: bool) -> None:
         ("jobs", listed(f"{n:,} {state}" for state, n in sorted(found.jobs.items())) or "none"),
         ("to index", count(found.unindexed, "event")),
     ]
+    rows += [
+        ("sizes", listed(f"{name} {megabytes(n)}" for name, n in found.sizes.items() if n) or "nothing yet"),
+        (
+            "to be freed",
+            listed(f"{megabytes(n)} of {name}" for name, n in found.freeable.items() if n) or "nothing",
+        ),
+    ]
     rows += [("problem", (problem, "yellow")) for problem in found.problems]
     table([[(name, "dim"), value] for name, value in rows])
 
@@ -66,6 +73,8 @@ def _json(found: Status, projects: list[Project]) -> dict[str, object]:
         "home": found.home,
         "schema": found.schema,
         "database_bytes": found.database_bytes,
+        "sizes": found.sizes,
+        "freeable": found.freeable,
         "problems": found.problems,
         "project_list": projects,
     }

@@ -11,7 +11,7 @@ from backstory.distil import phrases
 from backstory.distil.agreed import RECOMMEND, approved, own_list
 from backstory.distil.choices import Before, named_in
 from backstory.distil.prose import Sentence, names, sentences, shorten, subject
-from backstory.distil.reasons import CHORE, REASON, judges, states
+from backstory.distil.reasons import CHORE, CLAUSE, DIRECTIVE, REASON, judges, opening, states
 from backstory.distil.story import Said, Turn
 from backstory.model import Draft, MemoryKind
 
@@ -36,18 +36,25 @@ _MAY = re.compile(
     re.IGNORECASE,
 )
 _CHOICES = re.compile(
-    r"\b(?:options?|(?:two|three|several|a few) (?:ways?|choices|possibilities)|either|(?:zwei|"
-    r"drei) (?:wege|"
-    r"möglichkeiten|varianten)|(?:deux|trois) (?:options|façons|solutions)|(?:dos|tres) (?:opciones|"
-    r"formas))\b",
+    r"\b(?:options?|alternatives?|ways? out|possible (?:\w+ )?(?:fixes|ways|solutions|approaches)|(?:two|"
+    r"three|several|a few) (?:ways?|choices|possibilities)|either|(?:zwei|drei) (?:wege|möglichkeiten|"
+    r"varianten)|(?:deux|trois) (?:options|façons|solutions|possibilités)|(?:dos|tres) (?:opciones|formas|"
+    r"posibilidades))\b",
+    re.IGNORECASE,
+)
+#: How it might be done as well: an objection mostly names what would be better.
+_MODAL = re.compile(
+    r"\b(?:would|could|instead|either|alternativ\w+|usual(?:ly)?|simpler|safer|würde\w*|könnte\w*|üblich\w*|statt\w*|"
+    r"entweder|pourrai\w*|serait|plutôt|soit|podría\w*|sería\w*|mejor)\b",
     re.IGNORECASE,
 )
 #: Questions about how things are: their answer informs, and chooses nothing.
 _INQUIRES = re.compile(
     r"(?:\W*(?:and|but|also|so|ok)\b\W*)*(?:does|did|has|have you|is (?:it|that|this|the)|are (?:they|"
     r"the|you)|was|were|who|where|when|why|"
-    r"can you|could you|do you (?:have|know|see|get|use)|what(?:'s| is| are| does| did)|"
-    r"which (?:environment|version|browser|file|branch|host|"
+    r"is there|are there|can you|could you|do you (?:have|know|see|get|use|run|mean|still|already)|"
+    r"what(?:'s| is| are| does| did| was| were)|which (?:\w+ ){1,3}?(?:do|did) you (?:have|run|use|see|get|"
+    r"mean)|which (?:one )?is|which (?:environment|version|browser|file|branch|host|"
     r"user|account|machine)|how (?:many|often|long|big|did)|hast du|ist|sind|wer|wo|wann|est-ce|où|"
     r"quand|tiene\w*|dónde|cuándo)\b",
     re.IGNORECASE,
@@ -75,7 +82,8 @@ _ORDINAL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _INLINE = re.compile(
-    r"\(([a-d]|[1-9])\)\s*([^;()\n]{3,120}?)(?=[,;.]?\s*(?:\(|or \(|\?|\.|$))", re.IGNORECASE
+    r"(?:\(|[:,;] )([a-d]|[1-9])\)\s*([^;()\n]{3,120}?)(?=[,;.]?\s*(?:\(|or \(|\?|\.|[1-9]\)|$))",
+    re.IGNORECASE,
 )
 _SURELY = re.compile(
     r"^\s+(?:obviously|please|pls|then|definitely|of course|sure|it is|for now|thanks)\b", re.I
@@ -90,7 +98,7 @@ _ONE = re.compile(
     r"^\s*(?:(?:ok|yes|y|yup|yeah|yep|sure)[,. ]+)?(?P<verb>let'?s (?:do|go with) |go with |i (?:pick|"
     r"choose|like|prefer) "
     r"|use )?"
-    r"(?P<word>option\s+)?(?P<pick>[a-d]|[1-9])\b(?P<rest>.*)$",
+    r"(?P<word>(?:option|number|nummer|variante?|opción|num[eé]ro|la|le|el|die)\s+)?(?P<pick>[a-d]|[1-9])\b(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _REPLY = re.compile(r"^\s*([1-9])[.):]\s+(\S.{1,300})$", re.MULTILINE)
@@ -110,7 +118,7 @@ class Offers:
 
     def after(self, said: Said, ask: str = "") -> "Offers":
         found = {key.upper(): text.replace("**", "").strip() for key, text in _OPTION.findall(said.text)}
-        if len(found) < 2 and "(" in said.text:
+        if len(found) < 2 and ")" in said.text:
             found = {key.upper(): text.strip() for key, text in _INLINE.findall(said.text)}
         return Offers(
             said, (found, *self.options[:1]) if len(found) > 1 else self.options[:1], ask, self.ask, self.last
@@ -132,9 +140,11 @@ class Offers:
             offered=bool(offered),
             wondered=bool(wondered),
             choice=frozenset[str]().union(*map(names, (*offered, *argued, *wondered, *self.questions))),
-            words=names(text),
+            words=frozenset[str]().union(*(names(s.text) for s in self.heard)) | names(text),
             numbers=frozenset(key for options in self.options for key in options),
             worked=worked,
+            inquired=not argued and self.inquired,
+            proposed=_MODAL.search(text) is not None,
         )
 
     @property
@@ -179,6 +189,13 @@ class Offers:
         )
 
     @property
+    def inquired(self) -> bool:
+        """Whether the last message ends in asking how things are: the answer informs."""
+        found = sentences(self.last.text)[-2:] if self.last is not None else ()
+        asked = [s.text for s in found if s.text.endswith(("?", "？")) and not FILLER.search(s.text)]
+        return bool(asked) and all(_INQUIRES.match(text) for text in asked)
+
+    @property
     def argued(self) -> tuple[str, ...]:
         """Those that argue for one."""
         return tuple(s.text for s in self.heard if RECOMMEND.search(s.text) and not s.text.endswith("?"))
@@ -191,7 +208,7 @@ class Offers:
             for ask in ((self.earlier, self.ask) if self.asked_on else (self.ask,))
             if len(ask) < WONDERING
             for s in sentences(ask)
-            if ("?" in s.text or _WONDERS.match(s.text)) and _ADVICE.search(s.text)
+            if ("?" in s.text or _WONDERS.match(s.text)) and (_ADVICE.search(s.text) or _proposes(s.text))
         )
 
     @property
@@ -225,6 +242,12 @@ class Offers:
         """The option that a sentence names by its number."""
         options = self.options[0] if self.options else {}
         return next((shorten(options[key], 160) for key in sorted(named_in(text)) if key in options), "")
+
+
+def _proposes(text: str) -> bool:
+    """Whether a question is an order put up for discussion: "3.9 is dead, drop it?"."""
+    clause = CLAUSE.split(text)[-1]
+    return text.endswith("?") and DIRECTIVE.match(clause[opening(clause) :]) is not None
 
 
 def answered(turn: Turn, offers: Offers) -> Iterator[Draft]:

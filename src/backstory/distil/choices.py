@@ -37,6 +37,7 @@ REFUSAL = phrases.Rule("refusal")
 NEGATED = phrases.Rule("negated")
 VERDICT = phrases.Rule("verdict")
 TROUBLE = phrases.Rule("trouble")
+UNDECIDED = phrases.Rule("undecided")
 
 WAITING = phrases.Rule("waiting")
 PUT_OFF = phrases.Rule("put_off")
@@ -47,6 +48,10 @@ NEAR = 3  # so many sentences of a prompt may answer
 FEW = 3  # so many sentences of a prompt belong together
 TERSE, WORDY = 5, 40  # words of a sentence
 NEITHER = "neither"  # neither chooses nor answers
+BARE, OPENING = 0.6, 1.5
+_BACKED = frozenset(
+    f"{what}, {reason} reason" for what in ("firm choice", "answer") for reason in ("sure", "near")
+) | {"decided", "picks", "proposed, names first"}
 LONGEST = 600  # characters of a sentence that somebody wrote by hand
 #: What would happen else, and what for: said of what shall be, not of what is.
 _COUNTER = re.compile(
@@ -83,7 +88,8 @@ _DECIDED = re.compile(r"decided|settle[sd]|agreed on|entschieden|beschlossen|dé
 _QUESTION = re.compile(r"[?？](?:[\s)\"'”*]|$)")
 _ASKS = re.compile(
     r"(?:i'?m (?:an?|the|not|new|just)|i am (?:an?|the|not|new)|what|which|why|who|where|how|dunno|"
-    r"shouldn'?t (?:we|it)|isn'?t|aren'?t|doesn'?t seem|seems?|can|could|would|will|do|does|is|are)\b",
+    r"shouldn'?t (?:we|it)|isn'?t|aren'?t|doesn'?t seem|seems?|can|could|would|will|do(?! (?:it|that|this|"
+    r"so|the|not)\b)|does|is|are)\b",
     re.IGNORECASE,
 )
 _BIDS = re.compile(r"\b(?:please|pls|kindly|bitte|s'il (?:te|vous) pla[iî]t|por favor)\b", re.IGNORECASE)
@@ -128,8 +134,35 @@ _NO = re.compile(
     r"(?:\W*\w+){0,2}?\W*\b(?:no|nope|nah|nein|nee|non)\b(?:\s*[,.!;:–—…]|\s*$| please| thanks| thx)",
     re.IGNORECASE,
 )
+#: How things came to be: told, not chosen.
+_EXPLAINS = re.compile(
+    r"\b(?:explains?|explained|that(?:'s| is| was) (?:why|because|how|what)|which is why|understood|turns out|"
+    r"i see|so that'?s|so (?:it|he|she|they|every\w*|each|this|that|there|the|\d\S*)(?: \w+)? (?:is|was|are|"
+    r"were|means|\w+s)|das (?:heißt|liegt)|erklärt|c'est pour ça|por eso)\b",
+    re.IGNORECASE,
+)
+#: How things are, in so many words: "main is now fixed".
+_DESCRIBES = re.compile(
+    r"(?:(?!(?:no|not|never|let'?s|use|keep|if|option)\b)[\w`'./()-]+ ){1,4}?"
+    r"(?:is|are|was|were|has|have|had|does|did|works?|says?|runs?|means|seems?|looks?|ist|sind|war|hat|"
+    r"läuft|est|sont|était|es|son|está)\b"
+    r"|(?:it|that|this|there|we|i|they|he|she)'(?:s|re|m)\b",
+    re.IGNORECASE,
+)
+#: One more wish, on top of what was talked about.
+_ADDS = re.compile(
+    r"^.{0,25}?\b(?:also|as well|next|another|one more|(?:and|ok|good|super|thanks)\W+now|now|außerdem|auch|"
+    r"noch|aussi|encore|maintenant|también|otra|ahora)\b",
+    re.IGNORECASE,
+)
+_REPORTED = re.compile(r"\b(?:writes?|wrote|says?|said|schreibt|sagt|écrit|dit|dice|escribe)\s*:", re.IGNORECASE)
+_FRAGMENT = re.compile(
+    r"(?<=\w)[,.;:!?–—(=](?!\w)|\s-\s|\s(?:then|it is|for|as|please|better|always|everywhere|is (?:fine|ok|better|"
+    r"enough)|dann|für|besser|entonces|para|mejor|alors|pour|suffi\w+)\b|$",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(
-    r"(?:\b(?:option|variant|variante|approach|number|nr\.?|no\.|#|for|on|bei|zu|so|then|do|take|with|"
+    r"(?:\b(?:option|opción|num[eé]ro|nummer|la|le|el|die|variant|variante|approach|number|nr\.?|no\.|#|for|on|bei|zu|so|then|do|take|with|"
     r"it'?s)\s*"
     r"|^\W*(?:(?:ok|yes|y|yeah)\W+)?)([a-d]|[1-9])(?=\W*(?:$|[,;:!.–—]|\b(?:please|pls|then|it is|"
     r"because|since|for|no|yes)\b))",
@@ -150,6 +183,8 @@ class Before:
     words: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     worked: bool = False
+    inquired: bool = False
+    proposed: bool = False
 
     @property
     def open(self) -> bool:
@@ -168,6 +203,8 @@ class Place:
     length: int
     refused: bool
     edge: bool = True
+    asks_on: bool = False
+    wavers: bool = False
 
 
 def read_choice(text: str, place: Place) -> tuple[Read, float] | None:
@@ -176,7 +213,12 @@ def read_choice(text: str, place: Place) -> tuple[Read, float] | None:
         return None
     found = frozenset(marks(text, place))
     score = weigh(found)
-    return (read(text, place), score) if score >= CHOICE_ENOUGH and NEITHER not in found else None
+    return (read(text, place), score) if score >= enough(found) and NEITHER not in found else None
+
+
+def enough(found: frozenset[str]) -> float:
+    """How much a sentence must weigh: least where a choice comes with its reason, most where it opens a session."""
+    return CHOICE_ENOUGH + (OPENING if "opens" in found else BARE if not found & _BACKED else 0.0)
 
 
 def vetoed(text: str, place: Place) -> bool:
@@ -189,6 +231,9 @@ def vetoed(text: str, place: Place) -> bool:
         or _QUESTION.search(text) is not None
         or TENTATIVE.search(text) is not None
         or _EXPECTED.search(text) is not None
+        or UNDECIDED.search(text) is not None
+        or _REPORTED.search(text) is not None
+        or not text[opening(text) :].strip(" .!…")
         or _ASKS.match(text[opening(text) :]) is not None
         or (place.length > LONG and not _PERSONAL.search(text))
     )
@@ -224,6 +269,10 @@ def marks(text: str, place: Place) -> Iterator[str]:
         near |= reasons & {"stated-after", "stated-before"}
     if not firm and states(text):
         yield "tells"
+    if "describes" in spoiled and not (firm or soft):
+        yield "describes, no choice"
+    if "asked" in answers and "argued" not in answers and not (sure or near or "contrast" in chosen):
+        yield "asked, no reason"
     answer = answers & {"takes", "picks", "refuses"}
     choice = "firm choice" if firm else "soft choice" if soft else "no choice"
     reason = "sure reason" if sure else "near reason" if near else "no reason"
@@ -231,7 +280,8 @@ def marks(text: str, place: Place) -> Iterator[str]:
     if not place.before.spoke:
         yield f"opens, {reason}"
     if not (firm or soft or answer or "taken" in answers):
-        yield "neither, open" if "open" in answers and place.number < NEAR else NEITHER
+        open_ = "open" in answers or "names first" in answers or (answers & {"talk, echoes", "proposed, echoes"} and sure)
+        yield "neither, open" if open_ and place.number < NEAR else NEITHER
     if answer:
         yield f"answer, {reason}"
         yield f"answer, {choice}"
@@ -313,6 +363,20 @@ def _answering(text: str, place: Place) -> Iterator[str]:
         yield "echoes"
         if words <= before.words | before.choice and _length(text) <= TERSE:
             yield "names it"
+            if not (before.worked or before.inquired):
+                yield "names it, talk"
+    if place.number < NEAR:
+        talk = "inquired" if before.inquired else "" if before.worked else "talk"
+        if talk == "talk" and before.proposed:
+            talk = "proposed"
+        if talk:
+            yield talk
+            if words & before.words:
+                yield f"{talk}, echoes"
+        if _names_first(text, before):
+            yield "names first"
+            if talk:
+                yield f"{talk}, names first"
     if before.numbers and named_in(text) & before.numbers:
         yield "picks"
     if refuses(text, place):
@@ -333,8 +397,18 @@ def _spoiling(text: str, place: Place) -> Iterator[str]:
         yield "trouble"
     if OWN_PLAN.match(text[start:]):
         yield "own-plan"
-    if CHORE.match(text) or CHORE.match(text[start:]):
+    if (CHORE.match(text) or CHORE.match(text[start:])) and not REFUSAL.match(text):
         yield "chore"
+    if _EXPLAINS.search(text):
+        yield "explains"
+    if _DESCRIBES.match(text[start:]):
+        yield "describes"
+    if _ADDS.search(text):
+        yield "adds"
+    if place.asks_on:
+        yield "asks on"
+    if place.wavers:
+        yield "wavers"
     if _SELF.search(text):
         yield "self"
     if _MEANT.search(text):
@@ -361,6 +435,15 @@ def _spoiling(text: str, place: Place) -> Iterator[str]:
 def _length(text: str) -> int:
     """How many words; two signs are one where there are no spaces."""
     return len(text.split()) + len(_SIGNS.findall(text)) // 2
+
+
+def _names_first(text: str, before: Before) -> bool:
+    """Whether a sentence begins with what the assistant had named: "sqlite, it's only me"."""
+    start = opening(text)
+    cut = _FRAGMENT.search(text, start)
+    head = text[start : cut.start()] if cut is not None else ""
+    known = before.words | before.choice
+    return 0 < len(head.split()) <= FEW + 1 and bool(words := names(head)) and words <= known
 
 
 def refuses(text: str, place: Place) -> bool:

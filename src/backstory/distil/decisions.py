@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from backstory.distil import phrases
 from backstory.distil.agreed import RECOMMEND
 from backstory.distil.answers import Offers, answered
-from backstory.distil.choices import TENTATIVE, Place, answers, read_choice
+from backstory.distil.choices import FEW, TENTATIVE, UNDECIDED, Place, answers, read_choice
 from backstory.distil.pasted import own_words
 from backstory.distil.prose import Sentence, content_words, names, once, sentences, shorten, subject
 from backstory.distil.reasons import (
@@ -23,6 +23,7 @@ from backstory.distil.reasons import (
     Around,
     Read,
     judges,
+    opening,
     split_reason,
     states,
 )
@@ -54,6 +55,14 @@ _IMPERSONAL = re.compile(
     re.IGNORECASE,
 )
 _RHETORIC = re.compile(r"why (?:did|would|do|are) you\b.{0,40}\?$", re.IGNORECASE)
+#: Asks for advice, with or without a question mark; "can you" only asks for work.
+_SEEKS = re.compile(
+    r"(?:what (?!a\b)|what'?s|which|how (?:would|do|should|can|about)|where (?:would|should|do)|should (?:we|i|it)|"
+    r"shall|is it|are there|any (?:ideas?|thoughts|advice)|ideas\b|do (?:we|you think)|was (?:meinst|würdest|"
+    r"soll|nimmt)|welche\w*|wie (?:würdest|soll|macht)|soll(?:en|te)?\b|quel\w*|que (?:conseilles|me)|comment|"
+    r"qué|cuál|cómo)",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(r" [—–-] |[:：]\s+")
 
 
@@ -122,11 +131,14 @@ def _users(turn: Turn, offers: Offers, worked: bool) -> Iterator[Draft]:
 
 def places(turn: Turn, offers: Offers, worked: bool) -> Iterator[tuple[Sentence, Place | None]]:
     """The sentences of a prompt with where they stand; None where nobody can decide."""
-    found: Sequence[Sentence] = sentences(own_words(turn.ask))
+    words = own_words(turn.ask)
+    found: Sequence[Sentence] = sentences(words) or ((Sentence(words),) if words.isalnum() else ())
     document = _DOCUMENT.search(turn.ask) is not None
     before = offers.before(worked)
     edge = EDGE if len(turn.ask) > LONG else len(found)  # people write around what they paste
     refused = False
+    wavers = any(UNDECIDED.search(s.text) for s in found[:FEW])
+    last_asks = max((n for n, s in enumerate(found) if _SEEKS.match(s.text[opening(s.text) :])), default=-1)
     for number, sentence in enumerate(found):
         if document:
             yield sentence, None
@@ -137,7 +149,20 @@ def places(turn: Turn, offers: Offers, worked: bool) -> Iterator[tuple[Sentence,
         earlier = found[number - 2].text if number > 1 else ""
         around = Around(previous, following, len(found) - refused == 2, earlier, "".join(after[1:]))
         inside = not edge <= number < len(found) - edge
-        yield sentence, Place(around, before, number, len(found), len(turn.ask), refused, inside)
+        yield (
+            sentence,
+            Place(
+                around,
+                before,
+                number,
+                len(found),
+                len(turn.ask),
+                refused,
+                inside,
+                asks_on=number < last_asks,
+                wavers=wavers,
+            ),
+        )
         refused = number == 0 and len(sentence.text) < 12 and REFUSAL.match(sentence.text) is not None
 
 

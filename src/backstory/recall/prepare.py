@@ -152,7 +152,7 @@ def _row(section: str, memory: Memory) -> Row:
     elif memory.kind is MemoryKind.PREFERENCE:
         text = f"The user wants: {text}"
     elif memory.kind is MemoryKind.FACT:
-        text = f"Told to remember: {text}"
+        text = f"{'Told to remember' if memory.said_by == 'user' else 'Noted'}: {text}"
     return {
         "id": memory.id,
         "section": section,

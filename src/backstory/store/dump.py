@@ -116,7 +116,7 @@ class Dump:
     def take_key(self, key: str) -> bool:
         """Use the key of an export in a database that is still empty; False if it has a past of its own."""
         if self._db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() is not None:
-            return self._db.execute("SELECT value FROM meta WHERE key = 'key'").fetchone() == (key,)
+            return bool(self._db.execute("SELECT value FROM meta WHERE key = 'key'").fetchone() == (key,))
         self._db.execute("UPDATE meta SET value = ? WHERE key = 'key'", (key,))
         return True
 

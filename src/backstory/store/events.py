@@ -33,6 +33,8 @@ _KNOWN_BY_WORDS = (Kind.SAID, Kind.REASONED)
 _TITLE_CHARS = 120
 _LATEST = 2**62
 _AT_ONCE = 500
+# What a timeline tells: no documents, nothing that its source has taken back.
+_TOLD = "e.kind <> 'document' AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id = e.id)"
 
 
 @dataclass(slots=True)
@@ -470,12 +472,12 @@ class Events:
         """The latest events of a project, newest first, for a timeline."""
         if project_id is None:
             return self._events(
-                "WHERE e.at >= ? AND e.kind <> 'document' ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+                f"WHERE e.at >= ? AND {_TOLD} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
                 (since, limit),
             )
         return self._events(
-            """
-            WHERE s.project_id = ? AND e.at >= ? AND e.kind <> 'document'
+            f"""
+            WHERE s.project_id = ? AND e.at >= ? AND {_TOLD}
             ORDER BY e.at DESC, e.seq DESC LIMIT ?
             """,
             (project_id, since, limit),

@@ -47,8 +47,9 @@ class Memories:
         old = self._db.execute(
             "SELECT id FROM memories WHERE session_id = ? AND tier = ?", (session.id, tier)
         ).fetchall()
+        outlived = self._outlived(session.id)
         for (gone,) in old:
-            if gone not in kept and not self._outlived(gone):
+            if gone not in kept and gone not in outlived:
                 self._delete(gone)
         for mid, draft in kept.items():
             self._put(mid, session, draft, tier, made_by)
@@ -61,16 +62,25 @@ class Memories:
             self._put(mid, session, draft, tier, made_by)
         return mid
 
-    def _outlived(self, mid: str) -> bool:
-        """Whether all that a memory rests on was archived: nothing can say it again."""
-        sources, stored = self._db.execute(
+    def _outlived(self, sid: str) -> set[str]:
+        """Memories of a session whose events have left for the archive: nothing can say them again."""
+        stored, counted = self._db.execute(
             """
-            SELECT count(*), count(e.id) FROM memory_sources m LEFT JOIN events e ON e.id = m.event_id
-            WHERE m.memory_id = ?
+            SELECT (SELECT count(*) FROM events WHERE session_id = :sid), event_count
+            FROM sessions WHERE id = :sid
             """,
-            (mid,),
+            {"sid": sid},
         ).fetchone()
-        return bool(sources) and not stored
+        if stored >= counted:
+            return set()
+        rows = self._db.execute(
+            """
+            SELECT m.id FROM memories m WHERE m.session_id = ? AND NOT EXISTS (
+                SELECT 1 FROM memory_sources f JOIN events e ON e.id = f.event_id WHERE f.memory_id = m.id)
+            """,
+            (sid,),
+        )
+        return {mid for (mid,) in rows}
 
     def _forgotten(self, sid: str, draft: Draft) -> bool:
         """Whether it rests on something that was forgotten while it was being made, or was so itself."""

@@ -19,7 +19,7 @@ PASSAGE_CHARS = 1_000
 # How many events are indexed in one transaction: beside live work, and when many wait (half the merging).
 STEP, BULK = 500, 4_000
 _STRETCH_CHARS = 1_200
-_SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.DOCUMENT)
+_SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.DOCUMENT, Kind.NOTED)
 _INSERT = """
     INSERT INTO passages (owner, part, project_id, session_id, kind, at, scope, text, extra, stretch)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -502,6 +502,9 @@ class BookStore(Protocol):
     def bury(self, what: str, ids: Iterable[str], reason: str, at: int) -> None:
         """Write tombstones."""
 
+    def dig_up(self, ids: Iterable[str], reason: str) -> set[str]:
+        """Take tombstones away that were left for this reason; gives which there were."""
+
     def meta(self, key: str) -> str:
         """A small value, or ""."""
 

@@ -3,8 +3,10 @@
 The first line says what it is. An export is redacted as the memory is; the spool is left out.
 """
 
+import contextlib
 import json
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Generator, Iterator
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,11 @@ from typing import Any
 from backstory import clock
 from backstory.errors import Failed, SourceMissing
 from backstory.model import Memory, MemoryKind, Session
+from backstory.paths import Home
 from backstory.steps import step
-from backstory.store import Store
+from backstory.store import Store, open_store
 from backstory.store.dump import FORMAT
+from backstory.upkeep import archive
 
 _BATCH = 1_000
 _HEADINGS = {
@@ -38,31 +42,66 @@ def lines(store: Store, sessions: list[Session] | None = None) -> Iterator[str]:
         yield json.dumps({"table": table, **row}, ensure_ascii=False)
 
 
-def load(store: Store, path: Path) -> tuple[dict[str, int], bool]:
-    """Take in an export; gives what was new by table, and whether ids of later captures will meet these."""
-    try:
-        file = path.open(encoding="utf-8")
-    except FileNotFoundError:
-        raise SourceMissing(f"there is no file {path}") from None
-    with file:
-        head = _parsed(path, 1, file.readline())
+def load(store: Store, path: Path, dry: bool = False) -> tuple[dict[str, int], bool]:
+    """Take in an export; gives what was new by table, and whether ids of later captures will meet these.
+
+    `dry`: only tells what would be new.
+    """
+    if not path.is_file():
+        raise SourceMissing(f"there is no file {path}")
+    with contextlib.closing(_lines(path)) as file:
+        head = _parsed(path, 1, next(file, ""))
         if head.get("backstory") != FORMAT:
             raise Failed(f"{path} is no export of this Backstory's: its first line does not say so")
         new: dict[str, int] = {}
-        with store.transaction():
+        with _kept_unless(dry, store):
             same_key = store.dump.take_key(str(head.get("key")))
         batch: list[tuple[str, dict[str, Any]]] = []
         for number, line in enumerate(file, 2):
             row = _parsed(path, number, line)
             batch.append((str(row.pop("table", "")), row))
             if len(batch) >= _BATCH:
-                _write(store, batch, new)
-        _write(store, batch, new)
+                _write(store, batch, new, dry)
+        _write(store, batch, new, dry)
     return new, same_key
 
 
-def _write(store: Store, batch: list[tuple[str, dict[str, Any]]], new: dict[str, int]) -> None:
-    with store.transaction():
+def look(store: Store | None, path: Path) -> tuple[dict[str, int], bool]:
+    """What taking in an export would give; without a store, into a new one."""
+    if store is not None:
+        return load(store, path, dry=True)
+    with tempfile.TemporaryDirectory(prefix="backstory-") as folder:
+        empty = open_store(Home(Path(folder, "home")))
+        try:
+            return load(empty, path, dry=True)
+        finally:
+            empty.close()
+
+
+class _Undone(Exception):  # noqa: N818 - not an error
+    """What was done was only to be looked at."""
+
+
+@contextlib.contextmanager
+def _kept_unless(dry: bool, store: Store) -> Iterator[None]:
+    """A transaction, which is undone at its end if nothing is to be kept."""
+    with contextlib.suppress(_Undone), store.transaction():
+        yield
+        if dry:
+            raise _Undone
+
+
+def _lines(path: Path) -> Generator[str]:
+    """The lines of an export, or of an archive, which is compressed."""
+    if path.name.endswith(archive.SUFFIX):
+        yield from archive.lines(path)
+        return
+    with path.open(encoding="utf-8") as file:
+        yield from file
+
+
+def _write(store: Store, batch: list[tuple[str, dict[str, Any]]], new: dict[str, int], dry: bool) -> None:
+    with _kept_unless(dry, store):
         for table, count in store.dump.load(batch).items():
             new[table] = new.get(table, 0) + count
     batch.clear()

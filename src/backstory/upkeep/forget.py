@@ -19,9 +19,10 @@ from backstory.paths import Home
 from backstory.steps import step
 from backstory.store import Store, copies
 from backstory.store.protocol import Reach
+from backstory.upkeep import archive
 
 # What Backstory itself needs to run; no words of a session are in there.
-_OURS = ("hook", "backups")
+_OURS = ("hook", "backups", "archive")
 _SHORTEST = 3
 
 
@@ -45,6 +46,7 @@ class Forgotten:
     reach: Reach
     sessions: dict[str, str]
     files: tuple[Path, ...]
+    archives: tuple[Path, ...]
     backups: tuple[Path, ...]
     out_of_reach: tuple[str, ...]
 
@@ -52,14 +54,17 @@ class Forgotten:
 def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
     """Everything that forgetting would touch; changes nothing."""
     matches = _matcher(wanted)
-    named = _named(store, wanted, matches)
+    old, of_sessions = archive.holding(home, _archived(store, wanted, matches))
+    now = _named(store, wanted, matches)
+    named = Reach(now.events | old.events, now.memories | old.memories, now.sessions)
     reach = store.forgetting.with_lineage(named)
-    touched = store.forgetting.touched(reach)
+    touched = store.forgetting.touched(Reach(reach.events, reach.memories, reach.sessions | of_sessions))
     natives = [s.native_id for sid in reach.sessions if (s := store.events.session(sid)) is not None]
     in_file = matches or (_containing(natives) if natives else None)
     files = tuple(_files(home, in_file)) if in_file else ()
     outside = tuple(path for path in store.forgetting.transcripts(touched) if Path(path).exists())
-    return Forgotten(named, reach, touched, files, tuple(copies.listed(home)), outside)
+    archives = tuple(archive.having(home, reach))
+    return Forgotten(named, reach, touched, files, archives, tuple(copies.listed(home)), outside)
 
 
 def carry_out(home: Home, store: Store, what: Forgotten) -> None:
@@ -68,6 +73,8 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
     _drop_prepared(home, what)  # first: killed in between, no brief may tell it any more
     for file in what.files:
         file.unlink(missing_ok=True)
+    for old in what.archives:
+        archive.drop(old, what.reach)
     with store.transaction():
         store.forgetting.remove(what.reach, what.named, now)
         store.books.drop_copies(what.sessions)
@@ -96,18 +103,36 @@ def _named(store: Store, wanted: Wanted, matches: Callable[[str], bool] | None) 
     sessions: set[str] = set()
     for full in wanted.ids:
         {"e": events, "m": memories, "s": sessions}[full[0]].add(full)
-    if matches is not None:
+    ranged = wanted.since is not None or wanted.until is not None
+    if matches is None and wanted.project_id is not None and not ranged:
+        sessions |= store.forgetting.of_project(wanted.project_id)
+    elif ranged or wanted.project_id is not None:
+        span = store.forgetting.between(wanted.since or 0, wanted.until or 2**62, wanted.project_id)
+        events |= span if matches is None else span & store.forgetting.holding(matches).events
+    elif matches is not None:
         found = store.forgetting.holding(matches)
         events |= found.events
         memories |= found.memories
-        sessions |= set(store.forgetting.sessions_like(matches)) if wanted.project_id is None else set()
-    ranged = wanted.since is not None or wanted.until is not None
-    if ranged:
-        span = store.forgetting.between(wanted.since or 0, wanted.until or 2**62, wanted.project_id)
-        events = events & span if matches is not None else events | span
-    elif wanted.project_id is not None and matches is None:
-        sessions |= store.forgetting.of_project(wanted.project_id)
+        sessions |= set(store.forgetting.sessions_like(matches))
     return Reach(frozenset(events), frozenset(memories), frozenset(sessions))
+
+
+def _archived(
+    store: Store, wanted: Wanted, matches: Callable[[str], bool] | None
+) -> Callable[[archive.Row], bool]:
+    """Whether a row of an archive is meant: by the same rules as one of the database."""
+    ranged = wanted.since is not None or wanted.until is not None
+    of_project = None if wanted.project_id is None else store.forgetting.of_project(wanted.project_id)
+
+    def meant(row: archive.Row) -> bool:
+        if matches is None and not ranged:
+            return False  # by id, session or project: lineage finds it
+        inside = (wanted.since or 0) <= row["at"] < (wanted.until or 2**62)
+        here = of_project is None or row["session_id"] in of_project
+        words = matches is None or any(matches(text) for text in archive.texts(row))
+        return words and here and inside
+
+    return meant
 
 
 def _matcher(wanted: Wanted) -> Callable[[str], bool] | None:
@@ -138,7 +163,7 @@ def _containing(words: Iterable[str]) -> Callable[[str], bool]:
 
 
 def _files(home: Home, matches: Callable[[str], bool]) -> Iterator[Path]:
-    """Files of the home that have the words: spool, quarantine, logs, prepared briefs."""
+    """Files of the home that have the words, and go: spool, quarantine, logs, prepared briefs."""
     database = home.database.name
     for path in sorted(home.root.rglob("*")):
         inside = path.relative_to(home.root)

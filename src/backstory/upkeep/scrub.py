@@ -15,6 +15,7 @@ from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store, copies
 from backstory.store.protocol import Reach
+from backstory.upkeep import archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def _rewritten(home: Home, privacy: Privacy, really: bool) -> list[Path]:
                 changed.append(path)
                 if really:
                     write_atomic(path, clean)
-    return [*changed, *_copies(home, privacy, really)]
+    return [*changed, *_copies(home, privacy, really), *_archives(home, privacy, really)]
 
 
 def _copies(home: Home, privacy: Privacy, really: bool) -> list[Path]:
@@ -81,3 +82,12 @@ def _copies(home: Home, privacy: Privacy, really: bool) -> list[Path]:
             if really:
                 write_atomic(path, gzip.compress(b"".join(after), 6))
     return changed
+
+
+def _archives(home: Home, privacy: Privacy, really: bool) -> list[Path]:
+    """Archives that had a secret in them."""
+    return [
+        path
+        for path in archive.listed(home)
+        if archive.clean(path, lambda line: redacted(line, privacy), really)
+    ]

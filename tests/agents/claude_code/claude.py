@@ -13,18 +13,18 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pexpect
 
-from ..loopback import Loopback
-from ..memory import Memory, eventually
+from .. import headless
+from ..headless import Headless
+from ..memory import eventually
 from ..model import Model, Request
 
 QUIET = {
@@ -65,19 +65,14 @@ class HookRun:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(headless.Run):
     """A headless run that has ended."""
 
-    exit_code: int
-    seconds: float
-    stderr: str
-    stream: list[dict[str, Any]]
-    requests: list[Request]
     transcripts: list[Path]
 
     @cached_property
-    def session(self) -> str:
-        return str(self.stream[-1]["session_id"])
+    def stream(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.stdout.splitlines()]
 
     @property
     def answer(self) -> str:
@@ -121,66 +116,37 @@ class Run:
 
 
 @dataclass
-class Claude:
-    program: Path
-    project: Path
-    model: Model
-    memory: Memory
-    loopback: Loopback
-    extra: dict[str, str] = field(default_factory=dict)
+class Claude(Headless):
+    name = "claude-code"
 
-    @property
-    def environment(self) -> dict[str, str]:
-        reach = {"ANTHROPIC_BASE_URL": self.model.url, "ANTHROPIC_API_KEY": KEY}
-        return {**self.memory.environment, **QUIET, **reach, **self.extra}
+    def reach(self) -> dict[str, str]:
+        return {**QUIET, "ANTHROPIC_BASE_URL": self.model.url, "ANTHROPIC_API_KEY": KEY}
 
     @property
     def settings(self) -> Path:
         return self.memory.user_home / ".claude" / "settings.json"
 
-    def start(
-        self,
-        prompt: str,
-        *,
-        resume: str = "",
-        fork: bool = False,
-        cwd: Path | None = None,
-        faults: tuple[str, ...] = (),
-    ) -> subprocess.Popen[str]:
-        """Begins a headless run; who calls this ends it."""
-        return subprocess.Popen(
-            [
-                *self.loopback.inside(*faults), str(self.program), "-p", prompt,
-                "--dangerously-skip-permissions",
-                "--output-format", "stream-json", "--verbose", "--include-hook-events",
-                *(["--resume", resume] if resume else []), *(["--fork-session"] if fork else []),
-            ],
-            env=self.environment, cwd=cwd or self.project,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+    def words(self, prompt: str, resume: str) -> list[str]:
+        taken_up = ["--resume", resume] if resume else []
+        told = ["--output-format", "stream-json", "--verbose", "--include-hook-events"]
+        return ["-p", prompt, "--dangerously-skip-permissions", *told, *taken_up]
 
     def finish(self, process: subprocess.Popen[str], since: int = 0) -> Run:
-        """Waits for its end; `since` is how many requests the model had seen before it began."""
-        began = time.monotonic()
-        try:
-            stdout, stderr = process.communicate(timeout=60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
-        stream = [json.loads(line) for line in stdout.splitlines()]
-        session = stream[-1]["session_id"] if stream else ""
-        main = [request for request in self.model.requests[since:] if request.is_main]
-        return Run(
-            process.returncode, time.monotonic() - began, stderr, stream, main, self.transcripts(session)
-        )
+        ended = super().finish(process, since)
+        session = json.loads(ended.stdout.splitlines()[-1])["session_id"] if ended.stdout else ""
+        return Run(**{**vars(ended), "session": session}, transcripts=self.transcripts(session))
 
     def run(self, prompt: str, **how: Any) -> Run:
-        """A headless run to its end; `how` is as for `start`."""
         since = len(self.model.requests)
         return self.finish(self.start(prompt, **how), since)
 
-    def transcripts(self, session: str) -> list[Path]:
-        return sorted((self.memory.user_home / ".claude" / "projects").glob(f"*/{session}.jsonl"))
+    def transcripts(self, session: str = "*") -> list[Path]:
+        """Its own history, the latest written last."""
+        found = (self.memory.user_home / ".claude" / "projects").glob(f"*/{session}.jsonl")
+        return sorted(found, key=lambda file: file.stat().st_mtime_ns)
+
+    def sessions(self) -> list[str]:
+        return [file.stem for file in self.transcripts()]
 
     @contextmanager
     def terminal(self) -> Iterator[Terminal]:
@@ -195,7 +161,7 @@ class Claude:
         (self.memory.user_home / ".claude.json").write_text(json.dumps(known))
         words = [*self.loopback.inside(), str(self.program), "--dangerously-skip-permissions"]
         child = pexpect.spawn(
-            words[0], words[1:], env={**self.environment, "TERM": "xterm-256color"}, cwd=str(self.project),
+            words[0], words[1:], env={**self.environment(), "TERM": "xterm-256color"}, cwd=str(self.project),
             dimensions=(50, 160), encoding="utf-8", codec_errors="replace", timeout=20,
         )  # fmt: skip
         try:

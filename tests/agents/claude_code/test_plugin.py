@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 def plugin(agent: Claude, *words: str) -> str:
     done = subprocess.run(
         [*agent.loopback.inside(), str(agent.program), "plugin", *words],
-        env=agent.environment, cwd=agent.project, stdin=subprocess.DEVNULL,
+        env=agent.environment(), cwd=agent.project, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, f"claude plugin {' '.join(words)}:\n{done.stdout}\n{done.stderr}"

@@ -43,7 +43,7 @@ def test_a_forked_session_is_told_only_what_the_first_one_has_missed(agent: Clau
     time.sleep(2)  # Claude tells a fork in whole seconds how long its context has been silent
     add_farewell(agent)
 
-    forked = look_around(agent, resume=first.session, fork=True)
+    forked = look_around(agent, resume=first.session, flags=("--fork-session",))
 
     assert forked.session != first.session
     assert "farewell.py" in forked.brief
@@ -54,7 +54,7 @@ def test_a_forked_session_is_told_only_what_the_first_one_has_missed(agent: Clau
 def test_what_a_fork_inherited_is_not_stored_as_done_twice(agent: Claude) -> None:
     """The client copies the whole conversation into the fork's own transcript."""
     first = add_greeting(agent)
-    look_around(agent, resume=first.session, fork=True)
+    look_around(agent, resume=first.session, flags=("--fork-session",))
     agent.memory.rests()
 
     events = agent.memory.timeline(agent.project)

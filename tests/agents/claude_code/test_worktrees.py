@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import git
+from ..repository import git
 from .claude import Claude
 from .story import look_around, teach
 

@@ -65,12 +65,12 @@ class Codex(Headless):
     def reach(self) -> dict[str, str]:
         config = self.folder / "config.toml"
         if not config.exists():
-            self.write_config()
+            self.settle()
         url = f'base_url = "{self.model.url}/v1"'
         config.write_text(re.sub(r'(?m)^base_url = "http://127.*"$', url, config.read_text()))
         return {"SCRIPTED_KEY": "scripted-key"}
 
-    def write_config(self) -> None:
+    def settle(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         config = CONFIG.format(url=self.model.url, extra=self.settings)
         (self.folder / "config.toml").write_text(config)
@@ -115,10 +115,9 @@ class _Server:
     """Codex's app server, asked over its standard input."""
 
     def __init__(self, agent: Codex) -> None:
-        environment = {**agent.memory.environment, **agent.reach(), **agent.extra}
         self._process = subprocess.Popen(
             [*agent.loopback.inside(), str(agent.program), "app-server"],
-            env=environment, cwd=agent.project, text=True,
+            env=agent.environment(), cwd=agent.project, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         self._asked = 0

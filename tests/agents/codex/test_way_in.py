@@ -16,7 +16,7 @@ LIMIT = 2_500  # tokens of additionalContext; Codex counts four bytes as one
 
 
 def test_without_trust_codex_runs_as_ever_and_everybody_is_told_why(bare_agent: Codex) -> None:
-    bare_agent.write_config()
+    bare_agent.settle()
     bare_agent.trusting = False
     said = bare_agent.memory.cli("install", "codex", "--yes")
     assert "/hooks" in said.stdout + said.stderr
@@ -52,7 +52,7 @@ def test_trust_outlives_another_install(agent: Codex) -> None:
 
 def test_codex_home_moves_everything(bare_agent: Codex, tmp_path: Path) -> None:
     bare_agent.memory.extra["CODEX_HOME"] = str(tmp_path / "elsewhere")
-    bare_agent.write_config()
+    bare_agent.settle()
     bare_agent.memory.install("codex")
     assert bare_agent.hooks_file == tmp_path / "elsewhere" / "hooks.json"
     assert bare_agent.hooks_file.is_file()
@@ -84,7 +84,7 @@ def test_the_largest_brief_fits_into_what_codex_takes(agent: Codex, letter: str)
 
 
 def test_uninstalled_it_leaves_no_trace(bare_agent: Codex) -> None:
-    bare_agent.write_config()
+    bare_agent.settle()
     before = {file: file.read_text() for file in bare_agent.folder.rglob("*") if file.is_file()}
     bare_agent.memory.install("codex")
     assert bare_agent.hooks_file.is_file()

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ..headless import Run, stage
 from ..loopback import Loopback
-from ..model import Edit, Read, Request, Say, Shell, Task, Wait, Write
-from ..twofold import assert_told_alike, leave_unread
+from ..model import Edit, Read, Say, Shell, Task, Wait, Write
+from ..twofold import Story, on_stage, tell
 from .driver import Opencode
 
 pytestmark = pytest.mark.clients
@@ -34,41 +31,14 @@ def teach(agent: Opencode) -> None:
     agent.model.when("Count the exports", Shell("echo seven"), Say("Seven exports."))
 
 
-@dataclass
-class Story:
-    agent: Opencode
-    first: Run
-    second: Run
-    again: Run
-    events: list[dict[str, Any]]
-    """After the first run, oldest first."""
-    requests: list[Request]
-    """Of the second run, side calls too."""
-
-
 @pytest.fixture(scope="module")
-def story(
-    tmp_path_factory: pytest.TempPathFactory, opencode_program: Path, loopback: Loopback
-) -> Iterator[Story]:
-    """Three runs: the work, a session that asks what happened, and that session taken up again."""
-    with stage(tmp_path_factory.mktemp("opencode"), loopback) as (project, model, memory):
-        agent = Opencode(opencode_program, project, model, memory, loopback)
-        memory.install("opencode")
+def story(tmp_path_factory: pytest.TempPathFactory, loopback: Loopback) -> Iterator[Story]:
+    with on_stage(Opencode, tmp_path_factory.mktemp("opencode"), loopback) as agent:
         teach(agent)
-        first = agent.run("Make the reader split at commas")
-        events = agent.memory.timeline(agent.project)[::-1]
-        model.when("Where were we", Shell("echo looking"), Task("Look there"), Say("Let me see."))
-        since = len(model.requests)
-        second = agent.run("Where were we?")
-        requests = model.requests[since:]
-        agent.memory.drained()
-        model.when("And now", Say("Nothing new."))
-        again = agent.run("And now?", resume=second.session)
-        yield Story(agent, first, second, again, events, requests)
+        yield tell(agent, "Make the reader split at commas", "The reader splits at commas.")
 
 
 def test_everything_that_happened_is_captured_with_its_outcome(story: Story) -> None:
-    story.first.assert_undisturbed("The reader splits at commas.")
     assert story.agent.complaints() == []
     main = [e for e in story.events if not e["subagent"]]
     told = [(e["kind"], e["action"], e["outcome"], Path(e["target"]).name) for e in main]
@@ -96,39 +66,31 @@ def test_what_a_sub_agent_does_hangs_below_its_session(story: Story) -> None:
     assert len({e["session"] for e in story.events}) == 2
 
 
-def test_the_next_session_is_told_what_the_last_one_did(story: Story) -> None:
-    story.second.assert_undisturbed("Let me see.")
-    assert "reader.py" in story.second.brief
+def test_the_next_session_is_told_of_it_once_also_when_it_is_taken_up_again(story: Story) -> None:
+    story.assert_told_once("reader.py")
     assert "Commas it is" not in story.second.brief, "thoughts are kept, not given back"
 
 
-def test_every_call_of_the_session_has_the_brief_once_and_no_other_call_has_it(story: Story) -> None:
-    told = {True: 0, False: 0}
-    for request in story.requests:
-        ours = request.is_main and "Look there" not in request.last_prompt()
-        assert len(request.injections()) == (1 if ours else 0), request.last_prompt()
-        told[ours] += 1
-    assert told[True] == 3, "before the command, before the task, before the answer"
-    assert told[False] >= 2, "the title and the sub-agent"
+def test_no_other_call_is_told_of_it(story: Story) -> None:
+    others = [request for request in story.requests if not request.is_main]
+    assert others, "it asks for a title"
+    assert [request.injections() for request in others] == [[]] * len(others)
 
 
-def test_a_session_that_is_taken_up_again_has_it_once(story: Story) -> None:
-    story.again.assert_undisturbed("Nothing new.")
-    assert [len(request.injections()) for request in story.again.requests] == [1]
+def test_a_sub_agent_is_not_told_of_it(agent: Opencode) -> None:
+    agent.memory.cli("remember", "Releases are cut on the tortoise branch", cwd=agent.project)
+    agent.model.when("Survey", Task("Look there"), Say("Surveyed."))
+    agent.model.when("Look there", Say("Looked."))
+    agent.run("Survey the project").assert_undisturbed("Surveyed.")
+
+    assert [len(request.injections()) for request in agent.model.main_requests("Survey")] == [1, 1]
+    assert [len(request.injections()) for request in agent.model.main_requests("Look there")] == [0]
 
 
-def test_what_was_injected_is_no_event(story: Story) -> None:
-    for event in story.agent.memory.timeline(story.agent.project):
-        assert "backstory-notes" not in event["text"]
-
-
-def test_its_history_and_its_live_capture_are_the_same_rows(agent: Opencode) -> None:
-    teach(agent)
-    spool = leave_unread(agent)
-    agent.run("Make the reader split at commas").assert_undisturbed("The reader splits at commas.")
-    told = assert_told_alike(agent, spool)
+# MP-14
+def test_mp_14_hooks_and_history_tell_the_same_in_either_order_and_nothing_of_ours(story: Story) -> None:
     kinds = {"prompt", "tool", "said", "reasoned", "turn_ended", "subagent_ended"}
-    assert {row[1] for row in told} == kinds
+    assert {row[1] for row in story.assert_told_alike()} == kinds
 
 
 def test_a_session_that_was_killed_is_in_the_next_brief(agent: Opencode) -> None:

@@ -76,7 +76,7 @@ class Pi(Headless):
         words = ["--mode", "rpc", "--provider", "scripted", "--model", "scripted", "--extension", str(back)]
         process = subprocess.Popen(
             [*self.loopback.inside(), str(self.program), *words],
-            env={**self.memory.environment, **self.reach(), **self.extra}, cwd=self.project,
+            env=self.environment(), cwd=self.project,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         try:

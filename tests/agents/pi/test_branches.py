@@ -7,19 +7,14 @@ import json
 import pytest
 
 from ..model import Say, Write
-from ..twofold import assert_told_alike, leave_unread
+from ..twofold import assert_told_alike, spooling
 from .driver import Pi
 
 pytestmark = pytest.mark.clients
 
 
-def test_branches_forks_compactions_and_commands_by_hand_are_told_alike(agent: Pi) -> None:
-    agent.model.when("With commas", Write(str(agent.project / "commas.py"), "\n"), Say("Commas."))
-    agent.model.when("With tabs", Write(str(agent.project / "tabs.py"), "\n"), Say("Tabs."))
-    agent.model.when("With spaces", Say("Spaces."))
-    spool = leave_unread(agent)
-    (agent.folder / "settings.json").parent.mkdir(parents=True, exist_ok=True)
-    (agent.folder / "settings.json").write_text('{"compaction": {"keepRecentTokens": 1}}')
+def branch(agent: Pi) -> None:
+    """Goes on, back, on another way, into a fork, and compacts that."""
     with agent.remote() as pi:
         pi.prompt("With commas")
         pi.ask("bash", command="echo by hand")
@@ -33,6 +28,15 @@ def test_branches_forks_compactions_and_commands_by_hand_are_told_alike(agent: P
         pi.ask("fork", entryId=entry["entryId"])
         pi.prompt("With spaces")
         pi.ask("compact")
+
+
+def test_branches_forks_compactions_and_commands_by_hand_are_told_alike(agent: Pi) -> None:
+    agent.model.when("With commas", Write(str(agent.project / "commas.py"), "\n"), Say("Commas."))
+    agent.model.when("With tabs", Write(str(agent.project / "tabs.py"), "\n"), Say("Tabs."))
+    agent.model.when("With spaces", Say("Spaces."))
+    (agent.folder / "settings.json").parent.mkdir(parents=True, exist_ok=True)
+    (agent.folder / "settings.json").write_text('{"compaction": {"keepRecentTokens": 1}}')
+    spool = spooling(agent, lambda: branch(agent))
     first, forked = agent.files()
     kinds = [json.loads(line)["type"] for line in first.read_text().splitlines()]
     assert "branch_summary" in kinds, kinds

@@ -42,13 +42,13 @@ class Qwen(Headless):
         taken_up = ["--resume", resume] if resume else []
         return ["--approval-mode", "yolo", "--auth-type", "openai", *taken_up, "-p", prompt]
 
-    def write_settings(self) -> None:
+    def settle(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.settings.write_text(json.dumps(SETTINGS, indent=2))
 
     def reach(self) -> dict[str, str]:
         if not self.settings.exists():
-            self.write_settings()
+            self.settle()
         return {**QUIET, "OPENAI_BASE_URL": f"{self.model.url}/v1"}
 
     def chats(self) -> list[Path]:

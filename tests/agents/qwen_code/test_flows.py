@@ -135,7 +135,7 @@ def test_a_sub_agents_chat_tells_what_its_hooks_tell(agent: Qwen) -> None:
 
 def test_qwen_home_moves_everything(bare_agent: Qwen, tmp_path: Path) -> None:
     bare_agent.memory.extra["QWEN_HOME"] = str(tmp_path / "elsewhere")
-    bare_agent.write_settings()
+    bare_agent.settle()
     bare_agent.memory.install("qwen-code")
     assert "backstory" in bare_agent.settings.read_text()
     make_reader(bare_agent)
@@ -147,7 +147,7 @@ def test_qwen_home_moves_everything(bare_agent: Qwen, tmp_path: Path) -> None:
 
 
 def test_uninstalled_it_leaves_no_trace(bare_agent: Qwen) -> None:
-    bare_agent.write_settings()
+    bare_agent.settle()
     before = bare_agent.settings.read_text()
     bare_agent.memory.install("qwen-code")
     assert json.loads(bare_agent.settings.read_text())["hooks"]

@@ -189,7 +189,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"appreciate|also|still|want|assume|ask|happily|note|imagine|prefer to (?:see|know))\b)\w+|"
             r"my (?:recommendation|suggestion|proposal|instinct)|(?:is|"
             r"seems(?: like)?|looks like) (?:clearly |probably |definitely )?the (?:best|cleanest|simplest|"
-            r"right|safest) (?:fit|fix|approach|option|choice|way|path|one|call)|"
+            r"right|safest|natural|obvious|better) (?:fit|fix|approach|option|choice|way|path|one|call)|"
             r"i think .{3,80}(?:belongs?|should|"
             r"is (?:better|simpler|safer))|is (?:sufficient|all (?:we|"
             r"you) need))\b",
@@ -198,7 +198,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
     ),
     "approval": (
         Phrase(
-            r"^\W*(?:(?:y|ok(?:ay)?|yes|yep|yup|yeah|sure|agreed|perfect|great|good|sounds good|"
+            r"^\W*(?:(?:y|ok(?:ay)?|all ?right|yes|yep|yup|yeah|sure|agreed|perfect|great|good|sounds good|"
             r"makes sense|"
             r"go (?:ahead|for it)|do (?:it|that)|let'?s do (?:it|that|this)|i agree|please|"
             r"your way is fine|works for me|fine by me|fine with me|agree|proceed with that|exactly|"

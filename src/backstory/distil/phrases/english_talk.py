@@ -12,7 +12,8 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"hello|one more thing|for (?:the )?\S+|on (?:#|no\.? )?\d|re|as for \S+|in that case|i think|"
             r"i'd say|honestly|to be clear|remember(?: that)?|note(?: that)?|keep in mind(?: that)?|fyi|"
             r"for (?:your )?information|you (?:can|may|should)|agreed|on second thoughts?|after all|"
-            r"in the end|for now|from now on|first|second(?:ly)?|finally|lastly)\b[\s,.:;!…-]+)+",
+            r"in the end|for now|from now on|alright|all right|(?:you'?re|that'?s) right|good point|true|exactly|"
+            r"indeed|of course|yikes|ouch|first|second(?:ly)?|finally|lastly)\b[\s,.:;!…-]+)+",
             "ok, so for 2 we want",
         ),
     ),
@@ -202,6 +203,20 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"already )?(?:put|reset|pushed|uploaded|updated|installed|added|moved|changed|set|fixed|renamed|"
             r"restarted|merged))\b",
             "I'll ask Petra",
+        ),
+    ),
+    "undecided": (
+        Phrase(
+            r"\b(?:sleep on it|(?:have|need|want|got) to (?:see|think|talk|ask|discuss|sleep|check with)|"
+            r"need to (?:see|think|talk|ask|discuss)|(?:let me|i'?ll|will|i will|gotta) (?:think|ask|talk|sleep|"
+            r"get back|decide|discuss)|think (?:about|over) (?:it|that|this)|thinking about it|park (?:it|that|"
+            r"this)|"
+            r"don'?t know(?: yet)?$|no idea|dunno|idk|not decided|undecided|decide (?:it |that )?(?:later|"
+            r"tomorrow|"
+            r"next|when|once|after)|"
+            r"(?:will|'ll|can|to|must|has to|have to) decide|hard to say|can'?t (?:decide|say)|torn\b|"
+            r"don'?t know yet|we'?ll see|let'?s see|depends on)",
+            "I'll sleep on it",
         ),
     ),
     "reversal": (

@@ -72,6 +72,13 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         ),
     ),
     "own_plan": (Phrase(r"^(?:je (?:vais|dois|demande|regarde|reviens)|merci)\b", "je vais demander"),),
+    "undecided": (
+        Phrase(
+            r"\b(?:on verra|je (?:vais|dois) (?:y )?(?:réfléchir|demander|voir)|j'y réfléchis|je ne sais pas|"
+            r"je sais pas|aucune idée|à voir|faut que j'en parle|pas encore décidé)",
+            "je vais y réfléchir",
+        ),
+    ),
     "reversal": (
         Phrase(
             r"\b(?:oublie (?:ce que|le|la)|finalement|j'ai changé d'avis|en fin de compte)\b",

@@ -13,6 +13,10 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"\b(?:nimm|verwende|benutze|nutze|lass uns|bleib(?:e|en)? bei|lieber)\b",
             "nimm lieber RS256",
         ),
+        Phrase(
+            r"\b(?:bleiben|nehmen|machen|lassen|behalten|verwenden|nutzen) wir\b(?!.*\?)",
+            "dann bleiben wir bei CSV",
+        ),
         Phrase(r"\b(?:entschieden|entscheidung)\b", "Entscheidung: keine ORM"),
     ),
     "assistant_choice": (
@@ -120,6 +124,15 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"bitte|"
             r"jetzt ist)\b",
             "ich frage Petra",
+        ),
+    ),
+    "undecided": (
+        Phrase(
+            r"\b(?:(?:denke|überlege?) (?:ich |wir )?(?:mir )?(?:das )?(?:noch|nochmal|noch mal)|drüber (?:nach|"
+            r"schlafen)|überleg(?:e|en)? (?:es |das )?mir|weiß (?:ich )?(?:noch )?nicht|keine ahnung|mal sehen|"
+            r"schauen wir mal|entscheide(?:n)? (?:ich|wir) (?:später|morgen|noch)|noch nicht entschieden|"
+            r"muss .{0,30}(?:fragen|besprechen))",
+            "da schlafe ich noch drüber, mal sehen",
         ),
     ),
     "reversal": (

@@ -71,6 +71,13 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         ),
     ),
     r"own_plan": (Phrase(r"^(?:voy a|tengo que|preguntaré|gracias)\b", "voy a preguntar"),),
+    "undecided": (
+        Phrase(
+            r"\b(?:ya veremos|lo (?:pienso|pensaré|consulto|vemos)|(?:tengo que|voy a) (?:pensar|preguntar|"
+            r"consultar|ver)|no (?:lo )?sé|ni idea|no lo he decidido|déjame pensar)",
+            "lo pienso y te digo",
+        ),
+    ),
     r"reversal": (Phrase(r"\b(?:olvida (?:lo que|el|la)|al final|cambié de idea)\b", "al final SQLite"),),
     r"delegate": (Phrase(r"\b(?:como (?:quieras|prefieras)|tú decides|lo que veas)\b", "tú decides"),),
     "time": (

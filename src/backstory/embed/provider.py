@@ -1,0 +1,55 @@
+"""Who makes vectors, by the settings; or why nobody does. numpy is loaded here and nowhere earlier."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from backstory.errors import Failed
+from backstory.settings import Settings
+
+if TYPE_CHECKING:
+    from backstory.embed.coding import Floats
+    from backstory.embed.table import Table
+
+
+class Embedder(Protocol):
+    """Makes vectors; `model` names it and its version."""
+
+    model: str
+
+    def embed(self, texts: Sequence[str]) -> "Floats":
+        """One unit vector per text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What there is to search by meaning with. `why` says what is missing, and what to do about it."""
+
+    embedder: Embedder | None = None
+    table: "Table | None" = None
+    why: str = ""
+
+
+def means(settings: Settings) -> Means:
+    """What the settings ask for, as far as it can be had."""
+    if settings.embed_provider == "off":
+        return Means(why="by words only: embed.provider is off")
+    try:
+        from backstory.embed.table import table
+
+        own = table()
+    except ImportError:
+        return Means(why="by words only: numpy is missing; `pip install numpy` adds search by meaning")
+    except (OSError, ValueError) as error:
+        return Means(why=f"by words only: the table of vectors cannot be read ({error}); reinstall Backstory")
+    if settings.embed_provider == "static":
+        return Means(own, own)
+    from backstory.embed.endpoint import endpoint
+
+    try:
+        found = endpoint(
+            settings.embed_provider, settings.embed_url, settings.embed_model, settings.embed_key_env
+        )
+    except Failed as error:
+        return Means(None, own, str(error))
+    return Means(found, own)

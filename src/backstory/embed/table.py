@@ -1,0 +1,78 @@
+"""The table: a vector for each word piece, fitted so that their sum lies where a sentence model would put it.
+
+A text's vector is the sum of its pieces' vectors, each as heavy as the fitting made it. Two words are as
+alike as their vectors' directions; how much a word tells is known from how rare it is. The file is
+memory-mapped: processes share it, and only the rows that are needed are read.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backstory.embed.wordpieces import WordPieces
+
+MODEL = "backstory-static-1"
+Floats = NDArray[np.float32]
+# Texts whose pieces are summed in one multiplication.
+_TOGETHER = 64
+_DATA = Path(str(files("backstory.embed"))) / "data"
+
+
+class Table:
+    """The table that ships with Backstory; it is an `Embedder`."""
+
+    model = MODEL
+
+    def __init__(self, folder: Path = _DATA) -> None:
+        self._vectors: NDArray[np.int8] = np.load(folder / "vectors.npy", mmap_mode="r")
+        weights = np.load(folder / "weights.npy").astype(np.float32)
+        self._weights: Floats = np.ascontiguousarray(weights[:, 0])
+        self._rarity: Floats = np.ascontiguousarray(weights[:, 1])
+        self._pieces = WordPieces((folder / "pieces.txt").read_text("ascii").split())
+
+    @property
+    def dimensions(self) -> int:
+        """How long the vectors are."""
+        return int(self._vectors.shape[1])
+
+    def pieces(self, text: str) -> list[int]:
+        """The numbers of a text's word pieces."""
+        return self._pieces.of(text)
+
+    def rarity(self, pieces: Sequence[int]) -> Floats:
+        """How much each piece tells."""
+        return self._rarity[pieces]
+
+    def directions(self, pieces: Sequence[int] | NDArray[np.int64]) -> Floats:
+        """The unit vectors of pieces."""
+        rows = self._vectors[pieces].astype(np.float32)
+        return np.asarray(rows / np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None], np.float32)
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """One unit vector per text; a text without words that are known has zeros."""
+        return self.sums([self.pieces(text) for text in texts])
+
+    def sums(self, texts: Sequence[Sequence[int]]) -> Floats:
+        """One unit vector per text that is given by its pieces."""
+        found = np.zeros((len(texts), self.dimensions), np.float32)
+        for start in range(0, len(texts), _TOGETHER):
+            some = texts[start : start + _TOGETHER]
+            flat = np.fromiter((piece for pieces in some for piece in pieces), np.int64)
+            used, place = np.unique(flat, return_inverse=True)
+            owner = np.repeat(np.arange(len(some)), [len(pieces) for pieces in some])
+            counts = np.bincount(owner * len(used) + place, minlength=len(some) * len(used))
+            heavy = self.directions(used) * self._weights[used, None]
+            sums = counts.reshape(len(some), len(used)).astype(np.float32) @ heavy
+            lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+            found[start : start + _TOGETHER] = sums / np.maximum(lengths, 1e-9)
+        return found
+
+
+@lru_cache(maxsize=1)
+def table() -> Table:
+    """The table, opened once in a process."""
+    return Table()

@@ -1,0 +1,193 @@
+"""code-context-engine: one `memory.db` per project, with prompts, tool calls, summaries, decisions, code areas.
+
+It writes summaries and decisions in short, with the articles left out. The text is kept as it is and marked as
+compressed. Times are seconds since 1970, and 0 is a time. Decisions and code areas may belong to no session.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from backstory.agents.agent import HistoryReader
+from backstory.agents.fields import ident, mapping
+from backstory.agents.fields import path as clean_path
+from backstory.agents.history import Trail, files
+from backstory.agents.markdown import short_id
+from backstory.foreign import pen
+from backstory.foreign.folders import Folders
+from backstory.foreign.pen import Pen, labelled, lines
+from backstory.foreign.rows import RowReader, line, parsed, text
+from backstory.foreign.tables import Row, Span, Tables, opened, whole
+from backstory.model import Event
+
+NAME = "cce"
+_FILE = "memory.db"
+_NOBODYS = "without a session"
+# in the order in which equal times are told
+_TABLES = ("sessions", "prompts", "tool_events", "turn_summaries", "decisions", "code_areas")
+_COMMON = ("id", "session_id", "prompt_number", "created_at", "created_at_epoch")
+_KNOWN = {
+    "sessions": "project started_at started_at_epoch ended_at ended_at_epoch exit_reason prompt_count status "
+    "rollup_summary rollup_summary_at_epoch",
+    "prompts": "prompt_text",
+    "tool_events": "tool_name payload_id summary raw_input raw_output size_bytes",
+    "turn_summaries": "summary tier",
+    "decisions": "decision reason source",
+    "code_areas": "file_path description source",
+}
+
+
+class History:
+    """What code-context-engine has kept."""
+
+    resumable = False
+
+    def root(self) -> Path:
+        """The storage of all its projects."""
+        return Path.home() / ".cce" / "projects"
+
+    def find(self, place: Path) -> Iterator[Trail]:
+        """One trail per session, and one for what belongs to none."""
+        folders = Folders()
+        for file in files(place, _FILE):
+            with opened(file.path) as tables:
+                if "decisions" in tables and "sessions" in tables:
+                    yield from _sessions(tables, file, folders)
+
+    def identify(self, trail: Trail) -> Trail | None:
+        """It is known from the start."""
+        return trail
+
+    def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
+        """All rows of a session, as they came; a tool call with its payload."""
+        with opened(trail.path) as tables:
+            own = "" if trail.part == _NOBODYS else trail.part
+            found = [
+                (_seconds(row), rank, line(table, row))
+                for rank, table in enumerate(_TABLES)
+                for row in _rows(tables, table, own)
+            ]
+        for _, _, each in sorted(found, key=lambda row: row[:2]):
+            yield each
+
+    def reader(self, trail: Trail, start: int) -> HistoryReader:
+        """Makes events of rows."""
+        told = _Telling(Pen(NAME, trail.session, trail.cwd), trail.project)
+        read = (told.session, told.prompt, told.tool, told.turn, told.decision, told.area)
+        known = (frozenset((*_COMMON, *columns.split())) for columns in _KNOWN.values())
+        return RowReader(dict(zip(_KNOWN, zip(read, known, strict=True), strict=True)))
+
+
+def _rows(tables: Tables, table: str, own: str) -> Iterator[Row]:
+    for row in tables.rows(table, "id" if table == "sessions" else "session_id", [own]):
+        if table == "tool_events" and (payload := row.get("payload_id")) is not None:
+            held = next(tables.rows("tool_event_payloads", "id", [payload]), {})
+            row = {**row, **{name: value for name, value in held.items() if name != "id"}}
+        yield row
+
+
+def _sessions(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
+    projects = {text(row.get("id")): text(row.get("project")) for row in tables.rows("sessions")}
+    spans: dict[str, Span] = {}
+    for table in _TABLES:
+        column, number = (
+            ("id", "started_at_epoch") if table == "sessions" else ("session_id", "created_at_epoch")
+        )
+        for own, span in tables.spans(table, tables.column(table, column), number).items():
+            before = spans.get(own, Span())
+            spans[own] = Span(before.count + span.count, max(before.last, span.last))
+    home = _project_folder(file.path)
+    name = next(filter(None, projects.values()), "") or file.path.parent.name
+    for own, span in spans.items():
+        project = projects.get(own) or name
+        nobodys = f"{_NOBODYS} in {short_id(home or str(file.path.resolve()))}"
+        yield replace(
+            file,
+            size=span.count,
+            stamp=span.last * 1000 + _summarised(tables, own) + 1,
+            updated=span.last * 1000,
+            session=ident(f"{NAME}:{own or nobodys}"),
+            part=own or _NOBODYS,
+            cwd=home or folders.called(project),
+            project=project,
+        )
+
+
+def _summarised(tables: Tables, own: str) -> int:
+    """A session that gained its summary has changed, though it has no more rows."""
+    return sum(bool(row.get("rollup_summary")) for row in tables.rows("sessions", "id", [own]))
+
+
+def _project_folder(file: Path) -> str:
+    """The project's folder, which is noted beside the database."""
+    try:
+        noted = json.loads((file.parent / "meta.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return clean_path(mapping(noted).get("project_dir"))
+
+
+def _seconds(row: Row) -> int:
+    started = row.get("started_at_epoch")
+    return whole(row.get("created_at_epoch") if started is None else started)
+
+
+class _Telling:
+    """What rows say."""
+
+    def __init__(self, pen: Pen, project: str) -> None:
+        self._pen = pen
+        self._project = project
+
+    def session(self, row: Row) -> Iterator[Event]:
+        at, number = _seconds(row) * 1000, text(row.get("id"))
+        about = f"session {number} in {text(row.get('project')) or self._project}"
+        yield from self._pen.noted(pen.HEADER, at, about, "session")
+        ended = row.get("ended_at_epoch")
+        over = at if ended is None else whole(ended) * 1000
+        summed = row.get("rollup_summary_at_epoch")
+        when = over if summed is None else whole(summed) * 1000
+        yield from self._pen.noted(
+            f"{pen.COMPRESSED}{pen.SUMMARY}", when, text(row.get("rollup_summary")), "rollup"
+        )
+        if ended is not None:
+            yield from self._pen.ended(over, text(row.get("exit_reason")) or text(row.get("status")))
+
+    def prompt(self, row: Row) -> list[Event]:
+        return self._pen.prompt(_seconds(row) * 1000, text(row.get("prompt_text")), _native("prompts", row))
+
+    def tool(self, row: Row) -> list[Event]:
+        name = text(row.get("tool_name"))
+        if not name:
+            return []
+        inputs, output = parsed(row.get("raw_input")), parsed(row.get("raw_output"))
+        used = self._pen.used(_seconds(row) * 1000, name, inputs, output, _native("tool_events", row))
+        summary = text(row.get("summary"))
+        return [replace(used, text=lines(summary, used.text)) if summary else used]
+
+    def turn(self, row: Row) -> list[Event]:
+        what = f"{pen.COMPRESSED}turn summary"
+        return self._pen.noted(
+            what, _seconds(row) * 1000, text(row.get("summary")), _native("turn_summaries", row)
+        )
+
+    def decision(self, row: Row) -> list[Event]:
+        return self._pen.noted(
+            f"{pen.COMPRESSED}{pen.DECISION}",
+            _seconds(row) * 1000,
+            text(row.get("decision")),
+            _native("decisions", row),
+            reason=text(row.get("reason")),
+        )
+
+    def area(self, row: Row) -> list[Event]:
+        path, description = text(row.get("file_path")), text(row.get("description"))
+        told = lines(description or path, labelled(pen.CHANGED, path))
+        return self._pen.noted(
+            "code area", _seconds(row) * 1000, told if path or description else "", _native("code_areas", row)
+        )
+
+
+def _native(table: str, row: Row) -> str:
+    return f"{table}:{text(row.get('id'))}"

@@ -1,0 +1,153 @@
+"""MemPalace: drawers of verbatim text in wings and rooms, kept by Chroma in SQLite.
+
+Chroma spreads a drawer over rows, one per key; its text is the key `chroma:document`. A wing and a room make one
+session. Drawers are documents here: most are pieces of files or of conversations, and who said what in them is
+not told apart.
+"""
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from backstory.agents.agent import HistoryReader
+from backstory.agents.fields import ident, mapping
+from backstory.agents.history import Trail, files
+from backstory.agents.lines import milliseconds
+from backstory.foreign import pen
+from backstory.foreign.folders import Folders
+from backstory.foreign.pages import moment
+from backstory.foreign.pen import Pen, labelled, lines
+from backstory.foreign.rows import RowReader, line, text
+from backstory.foreign.tables import Row, Tables, opened, whole
+from backstory.model import Event
+
+NAME = "mempalace"
+_FILE = "chroma.sqlite3"
+_TEXT = "chroma:document"
+_VALUES = ("string_value", "int_value", "float_value", "bool_value")
+_VARIABLES = ("MEMPALACE_PALACE_PATH", "MEMPALACE_PALACE", "MEMPAL_PALACE_PATH", "MEMPALACE_PATH")
+# When what a drawer holds was written, best first; then when it was put there.
+_DATES = ("authored_at", "content_date", "date", "timestamp", "filed_at", "created_at")
+_SHOWN = ("hall", "topic", "entities", "agent", "added_by")
+_AT_ONCE = 500
+_KNOWN = frozenset(
+    (
+        "drawer", "\0at", _TEXT, "wing", "room", "source_file", *_DATES, *_SHOWN, "chunk_index", "chunk_total",
+        "source_mtime", "line_start", "line_end", "content_date_source", "normalize_version", "id_recipe",
+        "source_dir_ino", "ingest_mode", "extract_mode", "convo_chunker_version", "type", "importance",
+    )
+)  # fmt: skip
+# What Chroma keeps beside the drawers: pointers to them, made by MemPalace from the drawers themselves.
+_DERIVED = "closets"
+
+
+class History:
+    """What MemPalace has kept."""
+
+    resumable = False
+
+    def root(self) -> Path:
+        """The palace, where its environment or its configuration says."""
+        for name in _VARIABLES:
+            if configured := os.environ.get(name):
+                return Path(configured).expanduser()
+        try:
+            config = json.loads((Path.home() / ".mempalace" / "config.json").read_text("utf-8"))
+            if configured := text(mapping(config).get("palace_path")):
+                return Path(configured).expanduser()
+        except (OSError, ValueError):
+            pass
+        return Path.home() / ".mempalace" / "palace"
+
+    def find(self, place: Path) -> Iterator[Trail]:
+        """One trail per room of a wing."""
+        folders = Folders()
+        for file in files(place, _FILE):
+            with opened(file.path) as tables:
+                yield from _rooms(tables, file, folders)
+
+    def identify(self, trail: Trail) -> Trail | None:
+        """It is known from the start."""
+        return trail
+
+    def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
+        """The drawers of a room, each as one row."""
+        with opened(trail.path) as tables:
+            numbers = _by_room(tables).get(tuple(json.loads(trail.part)), [])
+            for first in range(0, len(numbers), _AT_ONCE):
+                for drawer in _drawers(tables, numbers[first : first + _AT_ONCE]):
+                    yield line("drawers", drawer)
+
+    def reader(self, trail: Trail, start: int) -> HistoryReader:
+        """Makes an event of each drawer."""
+        told = Pen(NAME, trail.session, trail.cwd)
+        return RowReader({"drawers": (lambda row: _told(told, row, trail.updated), _KNOWN)})
+
+
+def _segments(tables: Tables) -> list[object]:
+    """Where Chroma keeps the rows of the collections that are no index of others."""
+    kept = [row["id"] for row in tables.rows("collections") if _DERIVED not in text(row.get("name"))]
+    return [row["id"] for row in tables.rows("segments", tables.column("segments", "collection"), kept)]
+
+
+def _by_room(tables: Tables) -> dict[tuple[str, ...], list[object]]:
+    """The numbers of all drawers, by wing and room."""
+    named: dict[object, dict[str, str]] = defaultdict(dict)
+    for row in tables.rows(
+        "embedding_metadata", tables.column("embedding_metadata", "key"), ["wing", "room"]
+    ):
+        named[row["id"]][text(row.get("key"))] = text(row.get("string_value"))
+    rooms: dict[tuple[str, ...], list[object]] = defaultdict(list)
+    column = tables.column("embeddings", "segment_id")
+    for row in tables.rows("embeddings", column, _segments(tables)):
+        name = named[row["id"]]
+        rooms[name.get("wing", ""), name.get("room", "")].append(row["id"])
+    return rooms
+
+
+def _rooms(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
+    for (wing, room), numbers in _by_room(tables).items():
+        project = wing.removeprefix("wing_") or NAME
+        yield replace(
+            file,
+            size=len(numbers),
+            stamp=max(whole(number) for number in numbers) + 1,
+            session=ident(f"{NAME}:{wing or 'no wing'}:{room or 'no room'}"),
+            part=json.dumps([wing, room], ensure_ascii=False),
+            cwd=folders.called(project),
+            project=project,
+        )
+
+
+def _drawers(tables: Tables, numbers: list[object]) -> Iterator[Row]:
+    found: dict[object, Row] = {}
+    for row in tables.rows("embeddings", "id", numbers):
+        found[row["id"]] = {"drawer": text(row.get("embedding_id")), "\0at": row.get("created_at")}
+    for row in tables.rows("embedding_metadata", "id", numbers):
+        value = next((row[name] for name in _VALUES if row.get(name) is not None), None)
+        found[row["id"]][text(row.get("key"))] = value
+    yield from found.values()
+
+
+def _told(told: Pen, row: Row, latest: int) -> list[Event]:
+    content = text(row.get(_TEXT))
+    if not content or not row["drawer"]:
+        return []
+    at = next((at for name in _DATES if (at := _moment(row.get(name)))), 0)
+    about = lines(*(labelled(f"{name}: ", text(row.get(name))) for name in _SHOWN if name != "entities"))
+    place = " / ".join(filter(None, (text(row.get("wing")), text(row.get("room")))))
+    source = text(row.get("source_file"))
+    return told.document(
+        pen.DRAWER,
+        at or _moment(row.get("\0at")) or latest,
+        lines(content, labelled("\nFiled under ", place), about),
+        text(row["drawer"]),
+        source,
+    )
+
+
+def _moment(value: object) -> int:
+    return moment(value) if isinstance(value, str) else milliseconds(value)

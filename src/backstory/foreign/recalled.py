@@ -1,0 +1,87 @@
+"""Memories of what another tool noted. Like all memories they are made from events, again on every rebuild.
+
+They are labelled: the tool says so, not the user, and not what we saw. A session's last summary counts as its
+summary, earlier ones as what happened on the way; only its last next steps are still open.
+"""
+
+import re
+from collections.abc import Sequence
+
+from backstory.foreign import pen
+from backstory.hook.brief import shorten
+from backstory.model import Draft, Kind, MemoryKind, StoredEvent
+
+_CHARS = 400
+_WEIGHT = 0.8  # what we saw ourselves counts 1, what the user said more
+_MARKUP = re.compile(r"^(?:#{1,6}|[-*+]|\d+\.)\s+")
+# What becomes of what a tool noted, by what the tool calls it; anything else is something that happened.
+_KINDS = {
+    pen.DECISION: MemoryKind.DECISION,
+    "bugfix": MemoryKind.LESSON,
+    pen.FACT: MemoryKind.FACT,
+    pen.SUMMARY: MemoryKind.SUMMARY,
+    pen.NEXT_STEP: MemoryKind.NEXT_STEP,
+}
+# Found by search; no memories.
+_ONLY_FOUND = frozenset((pen.HEADER, pen.LOG, pen.INDEX))
+_LAST_ONLY = {MemoryKind.SUMMARY: MemoryKind.TURN, MemoryKind.NEXT_STEP: None}
+
+
+def memories(agent: str, events: Sequence[StoredEvent]) -> list[Draft]:
+    """What is worth giving back of a session that another tool noted."""
+    notes = [stored for stored in events if stored.event.kind is Kind.NOTED]
+    last = {what: _last(notes, what) for what in (pen.SUMMARY, pen.NEXT_STEP)}
+    drafts = []
+    for stored in notes:
+        what = stored.event.tool.removeprefix(pen.COMPRESSED)
+        if what in _ONLY_FOUND:
+            continue
+        kind: MemoryKind | None = _KINDS.get(what, MemoryKind.TURN)
+        if kind in _LAST_ONLY and stored.id != last[what]:
+            kind = _LAST_ONLY[kind]
+        if kind is not None:
+            drafts.append(_draft(agent, kind, stored))
+    return drafts
+
+
+def _last(notes: Sequence[StoredEvent], what: str) -> str:
+    """The latest of its kind; next steps are open only if the latest summary has them."""
+    named = [n for n in notes if n.event.tool.removeprefix(pen.COMPRESSED) in (what, pen.SUMMARY)]
+    latest = max((n.event.at for n in named), default=0)
+    found = [
+        n.id for n in named if n.event.at == latest and n.event.tool.removeprefix(pen.COMPRESSED) == what
+    ]
+    return found[-1] if found else ""
+
+
+def _draft(agent: str, kind: MemoryKind, stored: StoredEvent) -> Draft:
+    event = stored.event
+    said = [line.strip() for line in event.text.split("\n") if line.strip()]
+    told = [line for line in said if not line.startswith((pen.READ, pen.CHANGED))]
+    files = [
+        name
+        for line in said
+        if line.startswith((pen.READ, pen.CHANGED))
+        for name in line.partition(": ")[2].split(", ")
+    ]
+    return Draft(
+        kind,
+        f"{agent}:{event.native_id}",
+        _short(told),
+        event.at,
+        (stored.id,),
+        detail=event.text,
+        reason=event.reason,
+        files=tuple(dict.fromkeys(files)),
+        said_by=agent,
+        weight=_WEIGHT,
+        turn=stored.turn,
+    )
+
+
+def _short(lines: Sequence[str]) -> str:
+    """The headline and as much of the rest as a row takes."""
+    plain = [_MARKUP.sub("", line) for line in lines]
+    if len(plain) > 1 and not plain[0].endswith((".", "!", "?", ":", "。")):
+        plain[0] += ":"
+    return shorten(" ".join(plain), _CHARS)

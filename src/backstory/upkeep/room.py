@@ -1,0 +1,48 @@
+"""How much room everything takes, and what could be freed."""
+
+import os
+from pathlib import Path
+
+from backstory import clock
+from backstory.paths import Home
+from backstory.store import Store
+
+# What `freeable` counts as old: an age at which raw payloads are rarely asked for.
+OLD_DAYS = 30
+_DAY_MS = 86_400_000
+
+
+def taken(home: Home, store: Store | None) -> dict[str, int]:
+    """The bytes of each part of the home; `payloads` are a part of the database."""
+    database = home.database
+    sizes = {
+        "database": _file(database),
+        "log": _file(database.with_name(database.name + "-wal")),
+        "payloads": store.retention.payload_bytes(0)[0] if store else 0,
+    }
+    folders = {
+        "spool": home.spool,
+        "transcripts": home.transcripts,
+        "archive": home.archive,
+        "backups": home.backups,
+        "briefs": home.briefs,
+        "logs": home.logs,
+    }
+    return sizes | {name: _folder(path) for name, path in folders.items()}
+
+
+def freeable(store: Store) -> dict[str, int]:
+    """Bytes that could go: free pages, and payloads that `retention.payload_days` would archive."""
+    _, old = store.retention.payload_bytes(clock.now_ms() - OLD_DAYS * _DAY_MS)
+    return {"free pages": store.retention.room().free, f"payloads older than {OLD_DAYS} days": old}
+
+
+def _file(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _folder(path: Path) -> int:
+    return sum(_file(Path(folder) / name) for folder, _, names in os.walk(path) for name in names)
