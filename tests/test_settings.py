@@ -110,12 +110,34 @@ def test_a_bad_value_is_named_and_only_its_own_default_is_used(home: Home, line:
 
 @pytest.mark.parametrize(
     ("key", "text"),
-    [("brief.max_chars", "many"), ("capture.transcripts", "maybe"), ("brief.sources", "lunch")],
+    [
+        ("brief.max_chars", "many"),
+        ("capture.transcripts", "maybe"),
+        ("brief.sources", "lunch"),
+        ("time.zone", "Mars/X"),
+        ("time.zone", "../../etc/passwd"),
+    ],
 )
 def test_a_bad_value_is_refused_before_anything_is_written(home: Home, key: str, text: str) -> None:
     with pytest.raises(UsageError, match=key):
         change(home, key, text)
     assert not home.settings.exists()
+
+
+def test_a_zone_that_nobody_knows_is_refused_with_one_that_is_known(home: Home) -> None:
+    with pytest.raises(UsageError, match=r"'Mars/X'.*such as Europe/Berlin"):
+        change(home, "time.zone", "Mars/X")
+    assert change(home, "time.zone", "Europe/Berlin") == "Europe/Berlin"
+    assert change(home, "time.zone", "") == ""
+
+
+def test_an_empty_home_variable_is_none_and_not_the_root_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BACKSTORY_HOME", "XDG_DATA_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    without = Home.default()
+    monkeypatch.setenv("HOME", "")
+    assert Home.default() == without
+    assert len(without.root.parts) > 3
 
 
 def test_an_unknown_key_is_refused_with_where_to_look(home: Home) -> None:
@@ -139,7 +161,7 @@ _WORDS = st.lists(
 @given(text=st.text(st.characters(exclude_categories=["Cs"])), number=st.integers(0, 10**9), words=_WORDS)
 def test_whatever_is_set_is_what_is_loaded(home: Home, text: str, number: int, words: list[str]) -> None:
     expected: dict[str, Any] = {
-        "time.zone": (text, text),
+        "embed.model": (text, text),
         "brief.max_tokens": (str(number), number),
         "privacy.ignore_paths": (",".join(words), tuple(w.strip() for w in words if w.strip())),
     }

@@ -288,6 +288,26 @@ class TestIdle:
         assert house.spooled() == []
         assert workers(house) == []
 
+    def test_one_that_only_lingers_makes_room_for_a_command(self, house: House) -> None:
+        house.sets("worker.linger_seconds", "60")
+        house.session().prompts("one")
+        process = start(house)
+        eventually("it took it in", lambda: not house.spooled(), 15)
+        with App(house.home) as app:
+            app.remember("Deploy on Fridays never", house.project)
+        assert process.wait(15) == 0
+        assert not house.home.wanted.exists()
+        assert "Deploy on Fridays never" in house.brief().text
+
+    def test_a_wish_of_one_that_was_killed_is_forgotten(self, house: House) -> None:
+        house.home.root.mkdir(parents=True, exist_ok=True)
+        house.home.wanted.write_bytes(b"")
+        os.utime(house.home.wanted, (time.time() - 3600,) * 2)
+        house.session().prompts("one")
+        began = time.monotonic()
+        shift.run(house.home, linger=0.5)
+        assert time.monotonic() - began >= 0.5
+
     def test_after_a_kill_of_the_agent_none_is_left(self, house: House) -> None:
         """CMEM-7: no worker belongs to an agent, so a dead agent leaves none."""
         story = house.session()

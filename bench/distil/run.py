@@ -1,6 +1,6 @@
 """Precision and recall of the rules on labelled sessions: failure → fix, decisions, next steps.
 
-    python bench/distil/run.py [--data DIR] [--split dev|held-out|both|blind|blind2] [--show]
+    python bench/distil/run.py [--data DIR] [--split dev|held-out|both|blind|blind2|blind3] [--show]
 
 `--show` lists misses and false positives, and refuses to do so for the held-out half. The blind splits were
 recorded, cut and labelled by somebody who had not seen the rules; they are scored apart.

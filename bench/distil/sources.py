@@ -140,7 +140,11 @@ def recorded() -> Iterator[Case]:
 
     A sub-agent's events are a session of their own, as in the store: the label with `agent` has them.
     """
-    named = [(folder, *item) for folder in ("recordings", "recordings2", "recordings3") for item in labels(folder).items()]
+    named = [
+        (folder, *item)
+        for folder in ("recordings", "recordings2", "recordings3")
+        for item in labels(folder).items()
+    ]
     for folder, name, label in named:
         events: list[Event] = []
         file = HERE / folder / f"{label.get('recording', name)}.jsonl"
@@ -160,15 +164,18 @@ def written() -> Iterator[Case]:
 
     In `written/*.txt` a session begins with `=== name`; `<` is what the assistant says, `t` its todo list,
     and labels follow as lines: `D` a decision, `N` a next step, `d` and `n` optional ones, with keywords.
+    A round without any `N` is labelled for decisions only.
     """
     for path in sorted((HERE / "written").glob("*.txt")):
-        for block in path.read_text("utf-8").split("=== ")[1:]:
+        whole = path.read_text("utf-8")
+        kinds = ("decisions", "next_steps") if "\nN " in whole else ("decisions",)
+        for block in whole.split("=== ")[1:]:
             name, _, text = block.partition("\n")
-            yield _short(f"{path.stem}/{name.strip()}", text.splitlines())
+            yield _short(f"{path.stem}/{name.strip()}", text.splitlines(), kinds)
 
 
-def _short(name: str, rows: list[str]) -> Case:
-    wanted: dict[str, list[list[str]]] = {"decisions": [], "next_steps": []}
+def _short(name: str, rows: list[str], kinds: tuple[str, ...]) -> Case:
+    wanted: dict[str, list[list[str]]] = {kind: [] for kind in kinds}
     optional: dict[str, list[list[str]]] = {"decisions": [], "next_steps": []}
     lines: list[str] = []
     talk = ""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from backstory import clock, settings
 from backstory.agents import AGENTS
 from backstory.agents import agent as known_agent
-from backstory.atomic import lock, read_state, write_state
+from backstory.atomic import lock, read_state, write_atomic, write_state
 from backstory.capture import quarantine
 from backstory.capture.documents import Documents
 from backstory.capture.hookfiles import write_hook_settings
@@ -169,11 +169,19 @@ class App:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Hold the worker's lock, or say that the worker is busy."""
-        with lock(self.home.worker_lock, wait=30) as held:
-            if not held:
-                raise Failed("a worker has been busy for 30 s: try again in a moment")
-            yield
+        """Hold the worker's lock, which a worker without work gives up, or say that the worker is busy."""
+        with lock(self.home.worker_lock) as held:
+            if held:
+                yield
+                return
+        write_atomic(self.home.wanted, b"")
+        try:
+            with lock(self.home.worker_lock, wait=30) as held:
+                if not held:
+                    raise Failed("a worker has been busy for 30 s: try again in a moment")
+                yield
+        finally:
+            self.home.wanted.unlink(missing_ok=True)
 
     # --- projects --------------------------------------------------------------------------------------
 
@@ -488,6 +496,26 @@ class App:
         self.catch_up()
         with self._alone():
             return self._work().rebuild(progress)
+
+    def reindex(self) -> None:
+        """Build the text index again, of memories and events as they are."""
+        with self._alone():
+            self._work().index_again()
+
+    def try_again(self, jobs: Sequence[Job]) -> int:
+        """Give parked jobs another chance, now; gives how many failed again."""
+        with self._alone():
+            with self.store.transaction():
+                for job in jobs:
+                    self.store.jobs.ask(job.kind, job.subject, clock.now_ms())
+            self._work().round()
+        again = {(job.kind, job.subject) for job in jobs}
+        return sum((job.kind, job.subject) in again and job.attempts > 0 for job in self.store.jobs.all())
+
+    def prove(self) -> None:
+        """Look again whether there are sessions of which nothing was captured."""
+        with self._alone():
+            self._work().prove(again=True)
 
     def kept_backups(self) -> list[Contents]:
         """All backups with what they hold, newest first."""

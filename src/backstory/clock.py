@@ -31,6 +31,14 @@ def zone(configured: str = "") -> tzinfo | None:
         return None
 
 
+def known_zone(name: str) -> bool:
+    """Whether this machine knows a zone by that name; no name is the system's own."""
+    try:
+        return not name or bool(ZoneInfo(name))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+
+
 def in_zone(at: int, tz: tzinfo | None = None) -> datetime:
     """`at` as a local date and time; 0 is 1970, not now."""
     return datetime.fromtimestamp(at / 1000, UTC).astimezone(tz)

@@ -13,10 +13,19 @@ def default_home() -> Path:
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
+        base = _user() / "Library" / "Application Support"
     else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+        base = Path(os.environ.get("XDG_DATA_HOME") or _user() / ".local" / "share")
     return base / "backstory"
+
+
+def _user() -> Path:
+    """The user's folder; an empty $HOME, which would be the root of all, counts as none."""
+    if os.environ.get("HOME"):
+        return Path.home()
+    import pwd
+
+    return Path(pwd.getpwuid(os.getuid()).pw_dir)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,11 @@ class Home:
     def archive(self) -> Path:
         """What has grown old and was taken out of the database, as exports are, compressed."""
         return self.root / "archive"
+
+    @property
+    def wanted(self) -> Path:
+        """There while somebody waits for the worker's lock: a worker that only lingers gives it up."""
+        return self.root / "worker.wanted"
 
     @property
     def worker_lock(self) -> Path:

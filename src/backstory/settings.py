@@ -7,7 +7,7 @@ never overwritten, the defaults are used and `doctor` says so.
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,13 +15,16 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from backstory.atomic import write_atomic
+from backstory.clock import known_zone
 from backstory.errors import UsageError
 from backstory.hook.made import SOURCES
 from backstory.paths import Home
 
 
-def _setting(default: Any, doc: str, choices: tuple[str, ...] = ()) -> Any:
-    metadata = {"doc": doc, "choices": choices}
+def _setting(
+    default: Any, doc: str, choices: tuple[str, ...] = (), allows: Callable[[Any], bool] = lambda value: True
+) -> Any:
+    metadata = {"doc": doc, "choices": choices, "allows": allows}
     if isinstance(default, tuple):
         return field(default_factory=lambda: default, metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -71,7 +74,9 @@ class Settings:
     project_monorepo: tuple[str, ...] = _setting(
         (), "Remotes (host/owner/name) whose packages are projects of their own; * for all"
     )
-    time_zone: str = _setting("", "Zone for days and shown times, such as Europe/Berlin; empty: the system's")
+    time_zone: str = _setting(
+        "", "Zone for days and shown times, such as Europe/Berlin; empty: the system's", allows=known_zone
+    )
     sessions_max_silence_hours: int = _setting(
         24, "After how many hours without an event a session that never ended gets an end; 0: never"
     )
@@ -194,6 +199,8 @@ def change(home: Home, key: str, text: str | None) -> Any:
     if key not in _FIELDS:
         raise UsageError(f"there is no setting {key!r}; `backstory config` lists them all")
     value = None if text is None else _checked(key, _from_text(key, text))
+    if text is not None and not _FIELDS[key].metadata["allows"](value):
+        raise UsageError(f"{key} cannot be {value!r}. {_FIELDS[key].metadata['doc']}")
     section, name = key.split(".", 1)
     try:
         document = tomlkit.parse(home.settings.read_text("utf-8"))

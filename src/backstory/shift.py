@@ -24,6 +24,7 @@ from backstory.work import Work
 
 log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.1
+_WANTED_SECONDS = 60
 # `status` holds the lock for a moment, to see whether a worker does.
 _LOCK_SECONDS = 0.1
 
@@ -91,7 +92,7 @@ def _work(home: Home, linger: float | None) -> int:
                 done += step
             if step:
                 idle_since = time.monotonic()
-            elif time.monotonic() - idle_since >= patience:
+            elif time.monotonic() - idle_since >= patience or _wanted(home):
                 step = work.look_again()
                 if not step:
                     break
@@ -99,11 +100,20 @@ def _work(home: Home, linger: float | None) -> int:
                 time.sleep(_POLL_SECONDS)
         quarantine.age_out(home)
         if opened == _inode(home.database):
+            work.prove()
             work.prune()
         if store.forgetting.traces_left():  # whoever forgot something was killed before the end
             store.forgetting.erase_traces()
         store.checkpoint()
     return done
+
+
+def _wanted(home: Home) -> bool:
+    """Whether a command waits for the lock; one that was killed does not count for long."""
+    try:
+        return time.time() - home.wanted.stat().st_mtime < _WANTED_SECONDS
+    except OSError:
+        return False
 
 
 def _inode(path: Path) -> int:

@@ -15,18 +15,20 @@ from dataclasses import replace
 
 from backstory import clock, distil
 from backstory.atomic import read_state
-from backstory.capture import documents, transcripts
+from backstory.capture import documents, proof, sites, transcripts
 from backstory.capture.archive import keep_copy
 from backstory.capture.drain import Batch, Drain
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import USER, fact
 from backstory.capture.waiting import waiting
-from backstory.foreign import FOREIGN
+from backstory.embed.provider import means, wanted
 from backstory.foreign.recalled import memories as noted_elsewhere
+from backstory.foreign.tools import FOREIGN
 from backstory.model import Kind, MemoryKind, Session, StoredEvent, Tier
 from backstory.paths import Home
 from backstory.recall import prepare
+from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
@@ -40,6 +42,7 @@ _HELD_FILES = 300
 # So long a round distils, newest first: an imported history lets pass what comes in meanwhile.
 _DISTIL_SECONDS = 3.0
 _ARCHIVE_SECONDS = 2.0
+_EMBED_SECONDS = 2.0
 # Projects whose briefs are made anew each day: what they say of capture and of the last weeks has aged.
 _FRESH_PROJECTS = 100
 
@@ -55,6 +58,7 @@ class Work:
         self._zone = clock.zone(settings.time_zone)
         self._confirmed = read_state(home.confirmed, {})
         self._followed: set[str] = set()
+        self._vectors_asked_for = False
         self._limits = distil.Limits(
             max_turns=settings.distil_max_turns,
             max_chars=settings.distil_max_chars,
@@ -68,9 +72,7 @@ class Work:
         """Do everything that is due now; gives how much was done, 0 when there was nothing."""
         self._begin_day()
         self._end_orphans()
-        places = Places(
-            self._store, self._confirmed, self._settings.project_monorepo, self._privacy.place
-        )
+        places = Places(self._store, self._confirmed, self._settings.project_monorepo, self._privacy.place)
         drain = Drain(self._home, self._settings, self._store, places)
         done = 0
         held: list[Batch] = []
@@ -87,6 +89,9 @@ class Work:
         for batch in held:
             drain.release(batch)
         done += self._index(lambda: waiting(self._home))
+        if done or not self._vectors_asked_for:
+            self._ask_for_vectors()
+        done += self._run_jobs("embed", self._embed, _EMBED_SECONDS)
         return done + self._run_jobs("archive", self._archive, _ARCHIVE_SECONDS)
 
     def _begin_day(self) -> None:
@@ -121,6 +126,26 @@ class Work:
                     self._store.jobs.ask("distil", sid, clock.now_ms())
         return grown
 
+    def prove(self, again: bool = False) -> None:
+        """Look, at most once an hour, for sessions of which nothing was captured; briefs tell of them."""
+        now = clock.now_ms()
+        hour = str(now // orphans.HOUR_MS)
+        if self._store.books.meta("proved") == hour and not again:
+            return
+        agents = list(sites.known(self._home))
+        found = proof.compare(self._home, self._store, self._settings, agents, unknown_only=True)
+        unheard: dict[str, tuple[int, int]] = {}
+        for session in found:
+            if session.missing:
+                sessions, since = unheard.get(session.agent, (0, now))
+                unheard[session.agent] = (sessions + 1, min(since, session.at))
+        with self._store.transaction():
+            self._store.books.set_meta("proved", hour)
+            if prepare.note_unheard(self._store, unheard):
+                for project in self._store.events.projects()[:_FRESH_PROJECTS]:
+                    self._store.jobs.ask("brief", project.id, now)
+        self._run_jobs("brief", self._prepare)
+
     def prune(self) -> None:
         """Archive what has grown old, once a day; makes way for what comes in meanwhile."""
         retention.prune(self._home, self._settings, self._store, lambda: waiting(self._home))
@@ -130,6 +155,8 @@ class Work:
         self._index(limit=BULK)
         self._run_jobs("distil", self._distil, seconds)
         self._run_jobs("brief", self._prepare)
+        self._ask_for_vectors()
+        self._run_jobs("embed", self._embed, seconds)
 
     def _run_jobs(self, kind: str, run: Callable[[str], None], seconds: float = math.inf) -> int:
         done = 0
@@ -243,6 +270,32 @@ class Work:
             if not some or interrupted():
                 return done
 
+    def _ask_for_vectors(self) -> None:
+        """Ask for the vectors that are missing, or for all if another model is to make them."""
+        self._vectors_asked_for = True
+        model = wanted(self._settings)
+        if model and (self._store.vectors.waiting(1) or self._store.vectors.model() != model):
+            with self._store.transaction():
+                self._store.jobs.ask("embed", model, clock.now_ms())
+
+    def _embed(self, model: str) -> None:
+        """Make vectors for a while, and ask to go on if that was not enough."""
+        if model != wanted(self._settings):
+            return
+        there = means(self._settings)
+        if there.embedder is None:
+            log.info("search is %s", there.why)
+        elif not embed_waiting(self._store, there.embedder, _EMBED_SECONDS):
+            with self._store.transaction():
+                self._store.jobs.ask("embed", model, clock.now_ms())
+
+    def index_again(self) -> None:
+        """Build the text index again; killed in between, it is finished by the next worker."""
+        with self._store.transaction():
+            self._store.passages.clear()
+            self._store.memories.index_missing()
+        self._index()
+
     def rebuild(self, progress: Callable[[int, int], None] = lambda done, of: None) -> int:
         """Make everything derived again from the events; gives the number of sessions.
 
@@ -267,4 +320,6 @@ class Work:
             self._store.memories.index_missing()  # what outlived its events is not distilled again
         self._run_jobs("brief", self._prepare)
         self._index()
+        self._ask_for_vectors()
+        self._run_jobs("embed", self._embed)
         return len(ids)

@@ -14,7 +14,7 @@ import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from .loopback import Loopback
 from .memory import Memory
@@ -48,6 +48,7 @@ class Headless:
     """An agent with its model, its project and the memory of its user."""
 
     name = ""
+    untold: ClassVar[tuple[str, ...]] = ()  # kinds of events that its history does not tell
     program: Path
     project: Path
     model: Model

@@ -64,6 +64,13 @@ class Memory:
 
     def install(self, agent: str) -> None:
         self.cli("install", agent, "--yes")
+        self.hurry(1)
+
+    def hurry(self, seconds: int = 0) -> None:
+        """Its workers end sooner when they have nothing to do: whoever calls `rests` waits for that."""
+        settings = self.home / "settings.toml"
+        if not settings.exists():
+            settings.write_text(f"[worker]\nlinger_seconds = {seconds}\n")
 
     def status(self) -> dict[str, Any]:
         answer: dict[str, Any] = self.ask("status")

@@ -30,7 +30,6 @@ def decisions(text: str) -> list[tuple[str, str, str]]:
             "Let's use Postgres.",
             "That way we can have two writers.",
         ),
-        ("use RS256, not HS256", "use RS256", "not HS256"),
         ("Wir nehmen SQLite, weil es reicht", "Wir nehmen SQLite", "weil es reicht"),
         ("utilisons COPY parce que c'est plus rapide", "utilisons COPY", "parce que c'est plus rapide"),
         ("usemos Postgres porque ya lo operamos", "usemos Postgres", "porque ya lo operamos"),
@@ -40,9 +39,17 @@ def test_a_choice_of_the_user_with_its_reason(prompt: str, choice: str, reason: 
     assert decisions(f"> {prompt}\nsaid\n  Done.\nend\n") == [(choice, reason, "user")]
 
 
+def test_one_thing_over_another_needs_no_further_reason_once_the_talk_has_begun() -> None:
+    begun = "> sign the tokens\nsaid\n  They are signed with HS256.\nend\n"
+    ((choice, reason, _),) = decisions(f"{begun}> use RS256, not HS256\nend\n")
+    assert (choice, reason[:9]) == ("use RS256", "not HS256")
+    assert decisions("> use RS256, not HS256\nend\n") == [], "what opens a session is an ask"
+
+
 def test_chinese_and_japanese_choices() -> None:
     assert decisions("> 我们用分片上传而不是单次上传，因为网络不稳定\nend\n")
-    assert decisions("> MemcachedではなくRedisを使ってください。永続化が必要なので。\nend\n")
+    begun = "> 始めて\nsaid\n  了解です。\nend\n"
+    assert decisions(f"{begun}> MemcachedではなくRedisを使ってください。永続化が必要なので。\nend\n")
 
 
 @pytest.mark.parametrize(
@@ -185,7 +192,7 @@ def test_a_list_of_decisions() -> None:
 
 
 def test_let_us_do_that_is_told_with_what_that_is() -> None:
-    told = "> we could link to the session itself. let's do that, it saves a click\nsaid\n  ok\nend\n"
+    told = "> go\nsaid\n  Done.\nend\n> we could link to the session itself. let's do that, it saves a click\nend\n"
     ((text, reason, _),) = decisions(told)
     assert "link to the session" in text
     assert reason == "it saves a click"

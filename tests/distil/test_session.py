@@ -112,12 +112,12 @@ def test_an_output_enters_only_as_the_error_it_reported() -> None:
 def test_mid_session_it_tells_what_is_known_so_far() -> None:
     told = script("s", SESSION)
     (summary,) = [d for d in distil_session(told.session, told.events[:3]) if d.kind is MemoryKind.SUMMARY]
-    assert "Unfinished: open, last tool" in summary.text
+    assert "Unfinished: the session did not end, its last step used" in summary.text
 
 
 def test_a_killed_session_says_so() -> None:
     (summary,) = of(MemoryKind.SUMMARY, "status: failed\n> fix the login\nedit a.py\n")
-    assert "Unfinished: killed, last tool" in summary.text
+    assert "Unfinished: the session was killed, its last step used" in summary.text
 
 
 def test_a_turn_that_an_error_ended() -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from backstory.app import App
+from backstory.model import Kind
 from backstory.store import copies, open_store, schema
 from tests.story import House, Story
 
@@ -323,7 +324,7 @@ def test_eight_agents_restored_in_the_same_second(house: House) -> None:
     while house.spooled() and time.monotonic() < deadline:
         time.sleep(0.1)
     for story in stories:
-        assert [e.kind for e in house.events(story)].count("session_started") == 1
+        assert [e.kind for e in house.events(story)].count(Kind.SESSION_STARTED) == 1
 
 
 def test_a_stale_lock_of_a_dead_process_holds_nobody_up(house: House) -> None:

@@ -102,6 +102,8 @@ class Reader(LineReader):
         if text := string(data.get("content")).strip():
             self._last_words[subagent] = text
             self.pairs.add(said(text, "" if subagent else message_id, make))
+            if not subagent and data.get("toolRequests") == []:
+                self.pairs.add(make(Kind.TURN_ENDED, outcome=Outcome.OK))
 
     def _reasoned(self, row: Row, data: Row) -> None:
         native_id = ident(data.get("reasoningId")) or ident(row.get("id"))

@@ -3,7 +3,7 @@
 from backstory.agents import AGENTS, aider, specstory
 from backstory.agents.history import Source
 from backstory.errors import UsageError
-from backstory.foreign import FOREIGN
+from backstory.foreign.tools import FOREIGN
 
 
 def histories() -> dict[str, Source]:

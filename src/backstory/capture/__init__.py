@@ -20,6 +20,7 @@ history.py      an agent's own history of a session, read into the store
 importing.py    everything that agents have kept, brought in
 documents.py    documentation made searchable
 archive.py      redacted copies of the agents' transcripts
+proof.py        what agents wrote down themselves, compared with what is stored
 quarantine.py   what could not be read, kept with its reason
 waiting.py      whether anything waits for a drain
 remembered.py   what a person asks to remember

@@ -144,6 +144,7 @@ class Import:
         self._wish = wish
         self._dry = dry
         self._marks = self._known_marks()
+        self._fresh: set[str] = set()  # sessions that nobody knew before this import
 
     def bring(
         self,
@@ -216,10 +217,13 @@ class Import:
     def _read(self, source: Source, trail: Trail, mark: Mark | None, dead: bool) -> Line:
         store, wish = self._store, self._wish
         native = f"{trail.session}/{trail.subagent}" if trail.subagent else trail.session
-        session = store.events.session(session_id(source.agent, native)) if store else None
+        sid = session_id(source.agent, native)
+        session = store.events.session(sid) if store else None
         parent = store.events.session(session_id(source.agent, trail.session)) if store else None
         if source.secondhand and session is None and store and store.events.ids_like(trail.session):
             return Line(Tag.SKIP, source.agent, trail.session, trail.path, why="known from its agent itself")
+        if session is None:
+            self._fresh.add(sid)
         alive = session is not None and not session.imported_by and session.status is SessionStatus.ACTIVE
         over = dead and not alive
         again = (0, 0) if wish.again else starting_point(mark, trail, source.history.resumable)
@@ -239,9 +243,9 @@ class Import:
 
         sink: Sink = _Looking(store)
         if store is not None and not self._dry:
-            noted = partial(self._noted, store, trail, session is None, over)
+            noted = partial(self._noted, store, trail, sid in self._fresh, over)
             if source.replaces:
-                noted = partial(self._replaced, store, trail, session_id(source.agent, native), set(), noted)
+                noted = partial(self._replaced, store, trail, sid, set(), noted)
             sink = Storing(store, session, noted)
         told = Reading(sink, self._privacy, source, trail, project, session, over, enough).run(mark, *again)
         self.tally.corrupt += told.corrupt
@@ -253,7 +257,7 @@ class Import:
             return replace(line, events=0, why=_short(told.messages))
         if not told.new:
             return replace(line, why="nothing new")
-        return replace(line, tag=Tag.NEW if session is None else Tag.GROWN)
+        return replace(line, tag=Tag.NEW if sid in self._fresh else Tag.GROWN)
 
     def _noted(
         self,

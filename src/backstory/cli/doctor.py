@@ -1,5 +1,7 @@
 """`backstory doctor`: the checks, printed, and an exit code for scripts."""
 
+import itertools
+
 import click
 
 from backstory import doctor as checks
@@ -15,18 +17,23 @@ _MARKS = {State.OK: ("ok  ", "green"), State.WARN: ("warn", "bold yellow"), Stat
 @click.command()
 @cwd_option
 @click.option("--strict", is_flag=True, help="Exit 1 if anything deserves attention.")
+@click.option("--fix", is_flag=True, help="First mend what can be mended without a risk.")
 @json_option
-def doctor(cwd: str | None, strict: bool, as_json: bool) -> None:
+def doctor(cwd: str | None, strict: bool, fix: bool, as_json: bool) -> None:
     """Check every step from an agent's hook to the printed brief.
 
     Each step says what was found and, if it is not as it should be, what to do. Local only; what waits in
     the spool is stored on the way. Exits 0 if memory works, 2 if a step fails, and with --strict 1 if one
     deserves attention.
+
+    With --fix, what can be mended without a risk is mended first: permissions, the hook's files, leftovers of
+    interrupted work, parked jobs, the text index, sessions that were not captured (they are imported). A
+    damaged database is left as it is: `backstory repair` is for that.
     """
     found: list[Check] = []
     with App() as app:
         logs.to_file(app.home)
-        for check in checks.examine(app, folder(cwd)):
+        for check in itertools.chain(checks.mend(app) if fix else (), checks.examine(app, folder(cwd))):
             found.append(check)
             if not as_json:
                 _print(check)

@@ -140,7 +140,8 @@ class Offers:
             offered=bool(offered),
             wondered=bool(wondered),
             choice=frozenset[str]().union(*map(names, (*offered, *argued, *wondered, *self.questions))),
-            words=frozenset[str]().union(*(names(s.text) for s in self.heard)) | names(text),
+            words=names(text)
+            | (names(self.previous.text) if self.previous and self.asked_on else frozenset()),
             numbers=frozenset(key for options in self.options for key in options),
             worked=worked,
             inquired=not argued and self.inquired,

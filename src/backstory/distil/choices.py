@@ -48,10 +48,12 @@ NEAR = 3  # so many sentences of a prompt may answer
 FEW = 3  # so many sentences of a prompt belong together
 TERSE, WORDY = 5, 40  # words of a sentence
 NEITHER = "neither"  # neither chooses nor answers
-BARE, OPENING = 0.6, 1.5
+BARE, OPENING = 0.5, 1.5  # how much more it must weigh without a reason, and where nothing was said before
 _BACKED = frozenset(
     f"{what}, {reason} reason" for what in ("firm choice", "answer") for reason in ("sure", "near")
 ) | {"decided", "picks", "proposed, names first"}
+#: What a sentence that neither chooses nor answers must have to settle something.
+_MAY_SETTLE = frozenset({"open", "names first", "talk, echoes", "proposed, echoes"})
 LONGEST = 600  # characters of a sentence that somebody wrote by hand
 #: What would happen else, and what for: said of what shall be, not of what is.
 _COUNTER = re.compile(
@@ -136,7 +138,8 @@ _NO = re.compile(
 )
 #: How things came to be: told, not chosen.
 _EXPLAINS = re.compile(
-    r"\b(?:explains?|explained|that(?:'s| is| was) (?:why|because|how|what)|which is why|understood|turns out|"
+    r"\b(?:explains?|explained|that(?:'s| is| was) (?:why|because|how|what)|which is why|"
+    r"understood|turns out|"
     r"i see|so that'?s|so (?:it|he|she|they|every\w*|each|this|that|there|the|\d\S*)(?: \w+)? (?:is|was|are|"
     r"were|means|\w+s)|das (?:heißt|liegt)|erklärt|c'est pour ça|por eso)\b",
     re.IGNORECASE,
@@ -155,9 +158,12 @@ _ADDS = re.compile(
     r"noch|aussi|encore|maintenant|también|otra|ahora)\b",
     re.IGNORECASE,
 )
-_REPORTED = re.compile(r"\b(?:writes?|wrote|says?|said|schreibt|sagt|écrit|dit|dice|escribe)\s*:", re.IGNORECASE)
+_REPORTED = re.compile(
+    r"\b(?:writes?|wrote|says?|said|schreibt|sagt|écrit|dit|dice|escribe)\s*:", re.IGNORECASE
+)
 _FRAGMENT = re.compile(
-    r"(?<=\w)[,.;:!?–—(=](?!\w)|\s-\s|\s(?:then|it is|for|as|please|better|always|everywhere|is (?:fine|ok|better|"
+    r"(?<=\w)[,.;:!?–—(=](?!\w)|\s-\s|\s(?:then|it is|for|as|please|better|always|everywhere|"
+    r"is (?:fine|ok|better|"
     r"enough)|dann|für|besser|entonces|para|mejor|alors|pour|suffi\w+)\b|$",
     re.IGNORECASE,
 )
@@ -217,8 +223,10 @@ def read_choice(text: str, place: Place) -> tuple[Read, float] | None:
 
 
 def enough(found: frozenset[str]) -> float:
-    """How much a sentence must weigh: least where a choice comes with its reason, most where it opens a session."""
-    return CHOICE_ENOUGH + (OPENING if "opens" in found else BARE if not found & _BACKED else 0.0)
+    """How much a sentence must weigh: least with a reason, most where it opens a session."""
+    if "opens" in found and not ("chooses" in found and found & {"cause", "so", "decided"}):
+        return CHOICE_ENOUGH + OPENING
+    return CHOICE_ENOUGH + (0.0 if found & _BACKED else BARE)
 
 
 def vetoed(text: str, place: Place) -> bool:
@@ -256,12 +264,17 @@ def read(text: str, place: Place) -> Read:
 def marks(text: str, place: Place) -> Iterator[str]:
     """The marks of one sentence."""
     chosen = set(_choosing(text))
-    reasons = set(_reasoning(text, place.around))
     answers = set(_answering(text, place))
-    spoiled = set(_spoiling(text, place))
-    yield from chosen | reasons | answers | spoiled
     firm = chosen & {"chooses", "orders", "rather", "counter", "decided"}
     soft = chosen & {"verdict", "orders-later", "plain", "wants"}
+    answer = answers & {"takes", "picks", "refuses"}
+    silent = not (firm or soft or answer or "taken" in answers)
+    if silent and (place.number >= NEAR or not answers & _MAY_SETTLE):
+        yield NEITHER  # whatever its reasons are, and they are dear to find
+        return
+    reasons = set(_reasoning(text, place.around))
+    spoiled = set(_spoiling(text, place))
+    yield from chosen | reasons | answers | spoiled
     sure = reasons & {"cause", "cause-after", "so", "clause"}
     near = reasons & {"judged-after", "judged-before", "hint"}
     near |= chosen & {"rather"}  # what lost is a reason of its own
@@ -273,15 +286,17 @@ def marks(text: str, place: Place) -> Iterator[str]:
         yield "describes, no choice"
     if "asked" in answers and "argued" not in answers and not (sure or near or "contrast" in chosen):
         yield "asked, no reason"
-    answer = answers & {"takes", "picks", "refuses"}
     choice = "firm choice" if firm else "soft choice" if soft else "no choice"
     reason = "sure reason" if sure else "near reason" if near else "no reason"
     yield f"{choice}, {reason}"
     if not place.before.spoke:
         yield f"opens, {reason}"
-    if not (firm or soft or answer or "taken" in answers):
-        open_ = "open" in answers or "names first" in answers or (answers & {"talk, echoes", "proposed, echoes"} and sure)
-        yield "neither, open" if open_ and place.number < NEAR else NEITHER
+    if "explains" in spoiled and not firm:
+        yield NEITHER
+    if silent:
+        echoed = sure and answers & {"talk, echoes", "proposed, echoes"}
+        settles = "open" in answers and (sure or near or answers & {"echoes", "agrees"})
+        yield "neither, open" if settles or echoed or "names first" in answers else NEITHER
     if answer:
         yield f"answer, {reason}"
         yield f"answer, {choice}"

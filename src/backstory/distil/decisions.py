@@ -57,9 +57,11 @@ _IMPERSONAL = re.compile(
 _RHETORIC = re.compile(r"why (?:did|would|do|are) you\b.{0,40}\?$", re.IGNORECASE)
 #: Asks for advice, with or without a question mark; "can you" only asks for work.
 _SEEKS = re.compile(
-    r"(?:what (?!a\b)|what'?s|which|how (?:would|do|should|can|about)|where (?:would|should|do)|should (?:we|i|it)|"
+    r"(?:what (?!a\b)|what'?s|which|how (?:would|do|should|can|about)|where (?:would|should|do)|"
+    r"should (?:we|i|it)|"
     r"shall|is it|are there|any (?:ideas?|thoughts|advice)|ideas\b|do (?:we|you think)|was (?:meinst|würdest|"
-    r"soll|nimmt)|welche\w*|wie (?:würdest|soll|macht)|soll(?:en|te)?\b|quel\w*|que (?:conseilles|me)|comment|"
+    r"soll|nimmt)|welche\w*|wie (?:würdest|soll|macht)|soll(?:en|te)?\b|quel\w*|"
+    r"que (?:conseilles|me)|comment|"
     r"qué|cuál|cómo)",
     re.IGNORECASE,
 )
@@ -188,7 +190,9 @@ def told(read: Read, place: Place, offers: Offers, text: str) -> Read:
 
 def _belongs(near: str, room: bool) -> bool:
     """Whether a sentence next to a choice is told with it."""
-    if not near or near.endswith(("?", "？", ":")) or CHORE.match(near) or OWN_PLAN.match(near):
+    if not near or near.endswith(("?", "？", ":")) or OWN_PLAN.match(near):
+        return False
+    if CHORE.match(near) and not REFUSAL.match(near):
         return False
     return room or (states(near) and judges(near))
 
@@ -217,7 +221,7 @@ def _assistants(text: str, delegated: bool) -> Iterator[Read]:
 def _chosen(text: str, following: str) -> Read | None:
     if text.endswith(("?", "？", ":")) or not 8 <= len(text) <= 600:
         return None
-    called = _CALLED.search(text)
+    called = _CALLED.search(text) if "ecision" in text.lower() else None
     if called is not None:
         return Read(text[called.end() :], "")
     match = ASSISTANT_CHOICE.search(text)

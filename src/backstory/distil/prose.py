@@ -209,14 +209,14 @@ def subject(text: str) -> str:
     return " ".join(sorted(dict.fromkeys(words))[:24])[:160] or text[:80]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def content_words(text: str) -> frozenset[str]:
     """The words that a text is about: long ones, and short ones that look like names."""
     found = _NAME.findall(text)
     return frozenset(word.lower() for word in found if word.lower() not in _EMPTY) - _COMMON
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def names(text: str) -> frozenset[str]:
     """The words that a text names, also short ones, without endings: what answer and question share."""
     found = (word.lower().strip(".-") for word in _TOKEN.findall(text))

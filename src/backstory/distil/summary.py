@@ -21,7 +21,7 @@ def state(story: Story) -> str:
 
 def _stopped(story: Story) -> str:
     lost = story.ended and story.end_reason in {"", "killed", "lost"}
-    return "killed" if lost or story.session.status == "failed" else "open"
+    return "the session was killed" if lost or story.session.status == "failed" else "the session did not end"
 
 
 def summary(story: Story, digests: list[Draft], others: list[Draft], limits: Limits) -> list[Draft]:

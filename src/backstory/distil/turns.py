@@ -29,7 +29,7 @@ def ending(turn: Turn) -> str:
     if turn.interrupted:
         return "interrupted by the user"
     if not turn.ended:
-        return f"last tool: {turn.last_tool}" if turn.last_tool else "not answered"
+        return f"its last step used {turn.last_tool}" if turn.last_tool else "not answered"
     return ""
 
 

@@ -4,8 +4,10 @@ check.py    what a check is: a state, what was found, what to do
 way_in.py   from the agent's settings to the spool and the worker
 clients.py  the agents' own programs: whether their hooks run, and their versions
 memory.py   from the database to the brief
+proof.py    what the agents wrote down themselves, compared with what is stored
+mend.py     what can be mended without a risk, if somebody asks for it
 
-Checks are values; the command prints them. Nothing is mended here. Two checks run the very files that agents
+Checks are values; the command prints them. Examining mends nothing. Two checks run the very files that agents
 run: a harmless payload goes through the hook into the spool (no agent has such an event), and the answering
 hook is asked for the folder's brief. What they leave in the spool is taken away again.
 """
@@ -14,10 +16,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from backstory.app import App
-from backstory.doctor import clients, memory, way_in
+from backstory.doctor import clients, memory, proof, way_in
 from backstory.doctor.check import Check, State, fail, ok
+from backstory.doctor.mend import mend
 
-__all__ = ["Check", "State", "examine"]
+__all__ = ["Check", "State", "examine", "mend"]
 
 
 def examine(app: App, folder: Path) -> Iterator[Check]:
@@ -40,8 +43,10 @@ def examine(app: App, folder: Path) -> Iterator[Check]:
         yield check
         usable = usable and check.state is not State.FAIL
     if usable and app.home.database.exists():
+        yield from _guarded("text index", memory.index(app))
         yield from _guarded("jobs", memory.jobs(app))
         yield from _guarded("captured", memory.captured(app, connected))
+        yield from _guarded("proof", proof.captured(app, connected))
     if usable:
         yield from _guarded("clients", clients.clients(app, connected))
     yield memory.project(app, folder)

@@ -80,6 +80,15 @@ def database(app: App) -> Iterator[Check]:
         yield ok("writable", "yes")
 
 
+def index(app: App) -> Iterator[Check]:
+    """The text index, which search looks through."""
+    if app.store.passages.sound():
+        yield ok("text index", "whole")
+    else:
+        todo = "run `backstory doctor --fix`: it builds the index again from the events"
+        yield fail("text index", "it does not have what is stored", todo)
+
+
 def jobs(app: App) -> Iterator[Check]:
     """Work that failed too often."""
     parked = app.parked()
@@ -90,7 +99,7 @@ def jobs(app: App) -> Iterator[Check]:
     yield warn(
         "jobs",
         f"{len(parked)} parked, the first: {first.kind} of {first.subject} ({first.last_error})",
-        f"{app.home.logs / 'worker.log'} has the details; the session's next event tries again",
+        f"run `backstory doctor --fix` to try again; {app.home.logs / 'worker.log'} has the details",
     )
 
 

@@ -15,26 +15,23 @@ from backstory.errors import Failed
 if TYPE_CHECKING:
     from backstory.embed.coding import Floats
 
-_TIMEOUT_SECONDS = 30
-# A question waits for its vector only so long: the words alone answer it too.
-QUESTION_SECONDS = 2.0
-
 
 class Endpoint:
     """An embedding model behind a URL; it is an `Embedder`."""
 
-    def __init__(self, kind: str, url: str, name: str, key: str = "") -> None:
+    def __init__(self, kind: str, url: str, name: str, key: str = "", seconds: float = 30.0) -> None:
         self._kind = kind
         self._url = url.rstrip("/")
         self._name = name
         self._key = key
+        self._seconds = seconds
         self.model = f"{kind}:{name}"
 
-    def embed(self, texts: Sequence[str], seconds: float = _TIMEOUT_SECONDS) -> "Floats":
+    def embed(self, texts: Sequence[str]) -> "Floats":
         """One unit vector per text."""
         import numpy as np
 
-        rows = self._vectors(self._answer({"model": self._name, "input": list(texts)}, seconds))
+        rows = self._vectors(self._answer({"model": self._name, "input": list(texts)}))
         if len(rows) != len(texts):
             raise Failed(f"{self._url} gave {len(rows)} vectors for {len(texts)} texts: check embed.model")
         if len({len(row) for row in rows}) > 1:
@@ -42,7 +39,7 @@ class Endpoint:
         found = np.asarray(rows, np.float32)
         return np.asarray(found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9), np.float32)
 
-    def _answer(self, body: dict[str, Any], seconds: float) -> Any:
+    def _answer(self, body: dict[str, Any]) -> Any:
         path = "/api/embed" if self._kind == "ollama" else "/embeddings"
         headers = {"Content-Type": "application/json"}
         if self._key:
@@ -51,7 +48,7 @@ class Endpoint:
             self._url + path, json.dumps(body).encode(), headers
         )
         try:
-            with urllib.request.urlopen(request, timeout=seconds) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=self._seconds) as answer:  # noqa: S310
                 return json.load(answer)
         except (OSError, ValueError) as error:
             raise Failed(
@@ -68,10 +65,10 @@ class Endpoint:
             raise Failed(f"{self._url} gave something else than vectors: check embed.provider") from error
 
 
-def endpoint(kind: str, url: str, name: str, key_env: str) -> Endpoint:
+def endpoint(kind: str, url: str, name: str, key_env: str, seconds: float) -> Endpoint:
     """The endpoint that the settings name; a Failed that says what is missing."""
     if not url.startswith(("http://", "https://")):
         raise Failed(f"embed.url must begin with http:// or https://, not {url!r}: set it")
     if not name:
         raise Failed("embed.model is empty: set it to the model that the endpoint should use")
-    return Endpoint(kind, url, name, os.environ.get(key_env, "") if key_env else "")
+    return Endpoint(kind, url, name, os.environ.get(key_env, "") if key_env else "", seconds)

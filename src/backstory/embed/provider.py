@@ -1,5 +1,6 @@
 """Who makes vectors, by the settings; or why nobody does. numpy is loaded here and nowhere earlier."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -10,6 +11,12 @@ from backstory.settings import Settings
 if TYPE_CHECKING:
     from backstory.embed.coding import Floats
     from backstory.embed.table import Table
+
+
+STATIC_MODEL = "backstory-static-1"
+_WORKER_SECONDS = 30.0
+# A question waits for its vector only so long: the words alone answer it too.
+QUESTION_SECONDS = 2.0
 
 
 class Embedder(Protocol):
@@ -30,10 +37,18 @@ class Means:
     why: str = ""
 
 
-def means(settings: Settings) -> Means:
-    """What the settings ask for, as far as it can be had."""
+def wanted(settings: Settings) -> str:
+    """The model that the settings ask for, or ""; loads nothing."""
+    kind = settings.embed_provider
+    return {"off": "", "static": STATIC_MODEL}.get(kind, f"{kind}:{settings.embed_model}")
+
+
+def means(settings: Settings, seconds: float = _WORKER_SECONDS) -> Means:
+    """What the settings ask for, as far as it can be had; an endpoint has so long to answer."""
     if settings.embed_provider == "off":
         return Means(why="by words only: embed.provider is off")
+    # Our matrices are small: more threads only wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from backstory.embed.table import table
 
@@ -48,7 +63,7 @@ def means(settings: Settings) -> Means:
 
     try:
         found = endpoint(
-            settings.embed_provider, settings.embed_url, settings.embed_model, settings.embed_key_env
+            settings.embed_provider, settings.embed_url, settings.embed_model, settings.embed_key_env, seconds
         )
     except Failed as error:
         return Means(None, own, str(error))

@@ -8,14 +8,15 @@ memory-mapped: processes share it, and only the rows that are needed are read.
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from backstory.embed.provider import STATIC_MODEL
 from backstory.embed.wordpieces import WordPieces
 
-MODEL = "backstory-static-1"
 Floats = NDArray[np.float32]
 # Texts whose pieces are summed in one multiplication.
 _TOGETHER = 64
@@ -25,7 +26,7 @@ _DATA = Path(str(files("backstory.embed"))) / "data"
 class Table:
     """The table that ships with Backstory; it is an `Embedder`."""
 
-    model = MODEL
+    model = STATIC_MODEL
 
     def __init__(self, folder: Path = _DATA) -> None:
         self._vectors: NDArray[np.int8] = np.load(folder / "vectors.npy", mmap_mode="r")
@@ -43,6 +44,10 @@ class Table:
         """The numbers of a text's word pieces."""
         return self._pieces.of(text)
 
+    def pieces_once(self, text: str) -> list[int]:
+        """The numbers of the pieces of a text's words, each word once."""
+        return self._pieces.of_each(text)
+
     def rarity(self, pieces: Sequence[int]) -> Floats:
         """How much each piece tells."""
         return self._rarity[pieces]
@@ -52,21 +57,20 @@ class Table:
         rows = self._vectors[pieces].astype(np.float32)
         return np.asarray(rows / np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None], np.float32)
 
+    def heavy(self, pieces: NDArray[np.int64], directions: Floats) -> Floats:
+        """The vectors of pieces, each as heavy as it is in a sum."""
+        return np.asarray(directions * self._weights[pieces, None], np.float32)
+
     def embed(self, texts: Sequence[str]) -> Floats:
         """One unit vector per text; a text without words that are known has zeros."""
-        return self.sums([self.pieces(text) for text in texts])
-
-    def sums(self, texts: Sequence[Sequence[int]]) -> Floats:
-        """One unit vector per text that is given by its pieces."""
         found = np.zeros((len(texts), self.dimensions), np.float32)
         for start in range(0, len(texts), _TOGETHER):
-            some = texts[start : start + _TOGETHER]
-            flat = np.fromiter((piece for pieces in some for piece in pieces), np.int64)
+            some = [self.pieces(text) for text in texts[start : start + _TOGETHER]]
+            flat = np.fromiter(chain.from_iterable(some), np.int64)
             used, place = np.unique(flat, return_inverse=True)
             owner = np.repeat(np.arange(len(some)), [len(pieces) for pieces in some])
             counts = np.bincount(owner * len(used) + place, minlength=len(some) * len(used))
-            heavy = self.directions(used) * self._weights[used, None]
-            sums = counts.reshape(len(some), len(used)).astype(np.float32) @ heavy
+            sums = counts.reshape(len(some), -1).astype(np.float32) @ self.heavy(used, self.directions(used))
             lengths = np.linalg.norm(sums, axis=1, keepdims=True)
             found[start : start + _TOGETHER] = sums / np.maximum(lengths, 1e-9)
         return found

@@ -7,48 +7,58 @@ there are (those inside a word begin with ##). What is neither Latin letter nor 
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_WORD = re.compile(r"[a-z0-9]+")
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+_MARKS = re.compile("[\u0300-\u036f]+")
 _LONGEST_WORD = 40
+_MOST_KNOWN = 200_000
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in order."""
+    """The words of a text in order, as they are written."""
     if not text.isascii():
-        text = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
-    return _WORD.findall(_HUMP.sub(" ", text).lower())
+        text = _MARKS.sub("", unicodedata.normalize("NFD", text))
+    return _WORD.findall(text)
 
 
 class WordPieces:
     """Cuts words by one vocabulary, and remembers how."""
 
     def __init__(self, vocabulary: Iterable[str]) -> None:
-        self._numbers: Mapping[str, int] = {piece: n for n, piece in enumerate(vocabulary)}
-        self._known: dict[str, tuple[int, ...]] = {}
+        self._cut = _Cut({piece: n for n, piece in enumerate(vocabulary)})
 
     def of(self, text: str) -> list[int]:
         """The numbers of a text's pieces, in order."""
-        found: list[int] = []
-        known = self._known
-        for word in words(text):
-            pieces = known.get(word)
-            if pieces is None:
-                pieces = known[word] = self._cut(word[:_LONGEST_WORD])
-            found += pieces
-        return found
+        return list(chain.from_iterable(map(self._cut.__getitem__, words(text))))
 
-    def _cut(self, word: str) -> tuple[int, ...]:
+    def of_each(self, text: str) -> list[int]:
+        """The pieces of a text's words, each word once."""
+        return list(chain.from_iterable(map(self._cut.__getitem__, set(words(text)))))
+
+
+class _Cut(dict[str, tuple[int, ...]]):
+    """Words and their pieces, those that were asked for so far."""
+
+    def __init__(self, numbers: Mapping[str, int]) -> None:
+        super().__init__()
+        self._numbers = numbers
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
         found = []
-        start = 0
-        while start < len(word):
+        start, low = 0, word[:_LONGEST_WORD].lower()
+        while start < len(low):
             mark = "##" if start else ""
-            for end in range(len(word), start, -1):
-                number = self._numbers.get(mark + word[start:end])
+            for end in range(len(low), start, -1):
+                number = self._numbers.get(mark + low[start:end])
                 if number is not None:
                     found.append(number)
                     break
             else:
-                return ()
+                found = []
+                break
             start = end
-        return tuple(found)
+        if len(self) > _MOST_KNOWN:
+            self.clear()
+        self[word] = tuple(found)
+        return self[word]

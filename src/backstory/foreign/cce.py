@@ -1,7 +1,8 @@
-"""code-context-engine: one `memory.db` per project, with prompts, tool calls, summaries, decisions, code areas.
+"""code-context-engine: one `memory.db` per project: prompts, tool calls, summaries, decisions, code areas.
 
-It writes summaries and decisions in short, with the articles left out. The text is kept as it is and marked as
-compressed. Times are seconds since 1970, and 0 is a time. Decisions and code areas may belong to no session.
+It writes summaries and decisions in short, with the articles left out. The text is kept as it is and marked
+as compressed. Times are seconds since 1970, and 0 is a time. Decisions and code areas may belong to no
+session.
 """
 
 import json
@@ -12,9 +13,10 @@ from pathlib import Path
 from backstory.agents.agent import HistoryReader
 from backstory.agents.fields import ident, mapping
 from backstory.agents.fields import path as clean_path
-from backstory.agents.history import Trail, files
+from backstory.agents.history import Trail
 from backstory.agents.markdown import short_id
 from backstory.foreign import pen
+from backstory.foreign.databases import identified, sessions
 from backstory.foreign.folders import Folders
 from backstory.foreign.pen import Pen, labelled, lines
 from backstory.foreign.rows import RowReader, line, parsed, text
@@ -50,14 +52,11 @@ class History:
     def find(self, place: Path) -> Iterator[Trail]:
         """One trail per session, and one for what belongs to none."""
         folders = Folders()
-        for file in files(place, _FILE):
-            with opened(file.path) as tables:
-                if "decisions" in tables and "sessions" in tables:
-                    yield from _sessions(tables, file, folders)
+        return sessions(place, _FILE, lambda tables, file: _sessions(tables, file, folders))
 
     def identify(self, trail: Trail) -> Trail | None:
-        """It is known from the start."""
-        return trail
+        """It is known from the start, if its database can be read."""
+        return identified(trail)
 
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """All rows of a session, as they came; a tool call with its payload."""
@@ -88,6 +87,8 @@ def _rows(tables: Tables, table: str, own: str) -> Iterator[Row]:
 
 
 def _sessions(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
+    if "sessions" not in tables or "decisions" not in tables:  # many tools call a database so
+        return
     projects = {text(row.get("id")): text(row.get("project")) for row in tables.rows("sessions")}
     spans: dict[str, Span] = {}
     for table in _TABLES:

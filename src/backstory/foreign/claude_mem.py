@@ -13,9 +13,10 @@ from pathlib import Path
 from backstory.agents.agent import HistoryReader
 from backstory.agents.fields import ident
 from backstory.agents.fields import path as clean_path
-from backstory.agents.history import Trail, files
+from backstory.agents.history import Trail
 from backstory.agents.lines import milliseconds
 from backstory.foreign import pen
+from backstory.foreign.databases import identified, sessions
 from backstory.foreign.folders import Folders
 from backstory.foreign.pen import Pen, bullets, labelled, lines
 from backstory.foreign.rows import RowReader, line, listed, parsed, text
@@ -36,14 +37,17 @@ _TABLES = (
     ("observations", _MEMORY),
     ("session_summaries", _MEMORY),
 )
-_BOOKKEEPING = "id created_at created_at_epoch prompt_number project discovery_tokens content_hash".split()
-_IDS = (*_CONTENT, *_MEMORY, *_BOOKKEEPING, "merged_into_project")
+_COMMON = (
+    *_CONTENT, *_MEMORY, "id", "created_at", "created_at_epoch", "prompt_number", "project",
+    "discovery_tokens", "content_hash", "merged_into_project", "sync_rev", "synced_at", "origin_local_id",
+    "origin_device_id",
+)  # fmt: skip
 _KNOWN = {
     "sdk_sessions": "platform_source user_prompt started_at started_at_epoch completed_at completed_at_epoch "
     "status prompt_counter custom_title worker_port observed_model observed_billing",
     "user_prompts": "session_db_id prompt_text",
-    "tool_uses": "session_db_id platform_source tool_use_id tool_name tool_input tool_response cwd agent_type "
-    "agent_id observation_id or_generation_id or_session_id",
+    "tool_uses": "session_db_id platform_source tool_use_id tool_name tool_input tool_response cwd "
+    "agent_type agent_id observation_id or_generation_id or_session_id",
     "observations": "text type title subtitle facts narrative concepts files_read files_modified agent_type "
     "agent_id metadata generated_by_model relevance_count",
     "session_summaries": "request investigated learned completed next_steps files_read files_edited notes",
@@ -65,13 +69,11 @@ class History:
     def find(self, place: Path) -> Iterator[Trail]:
         """One trail per session, with how many rows it has."""
         folders = Folders()
-        for file in files(place, _FILE):
-            with opened(file.path) as tables:
-                yield from _sessions(tables, file, folders)
+        return sessions(place, _FILE, lambda tables, file: _sessions(tables, file, folders))
 
     def identify(self, trail: Trail) -> Trail | None:
-        """It is known from the start."""
-        return trail
+        """It is known from the start, if its database can be read."""
+        return identified(trail)
 
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """All rows of a session, as they came."""
@@ -91,7 +93,7 @@ class History:
         """Makes events of rows."""
         told = _Telling(Pen(NAME, trail.session, trail.cwd), trail.updated)
         read = (told.session, told.prompt, told.tool_use, told.observation, told.summary)
-        known = (frozenset((*_IDS, *columns.split())) for columns in _KNOWN.values())
+        known = (frozenset((*_COMMON, *columns.split())) for columns in _KNOWN.values())
         return RowReader(dict(zip(_KNOWN, zip(read, known, strict=True), strict=True)))
 
 

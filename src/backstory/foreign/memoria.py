@@ -1,7 +1,7 @@
 """memoria and claude-memory-compiler: daily logs, and articles compiled from them, as Markdown.
 
-`daily/YYYY-MM-DD.md` holds `### Session (HH:MM)` entries, `knowledge/` the articles with their index and log. A
-day is a session here and its last entry that day's summary; articles are documents. A file that has changed
+`daily/YYYY-MM-DD.md` holds `### Session (HH:MM)` entries, `knowledge/` the articles with their index and log.
+A day is a session here and its last entry that day's summary; articles are documents. A file that has changed
 replaces what was imported of it before.
 """
 

@@ -1,8 +1,8 @@
 """MEMORY.md files: Claude Code's own memory, and groups of nanoclaw's kind.
 
 A `memory/` folder holds MEMORY.md and topic files; a group holds MEMORY.md, typed facts
-(`user_`, `feedback_`, `project_`, `reference_`) and daily logs of `- HH:MM …` lines. They are an agent's notes, and
-told as such. A file that has changed replaces what was imported of it before.
+(`user_`, `feedback_`, `project_`, `reference_`) and daily logs of `- HH:MM …` lines. They are an agent's
+notes, and told as such. A file that has changed replaces what was imported of it before.
 """
 
 import re

@@ -1,8 +1,8 @@
 """MemPalace: drawers of verbatim text in wings and rooms, kept by Chroma in SQLite.
 
-Chroma spreads a drawer over rows, one per key; its text is the key `chroma:document`. A wing and a room make one
-session. Drawers are documents here: most are pieces of files or of conversations, and who said what in them is
-not told apart.
+Chroma spreads a drawer over rows, one per key; its text is the key `chroma:document`. A wing and a room make
+one session. Drawers are documents here: most are pieces of files or of conversations, and who said what in
+them is not told apart.
 """
 
 import json
@@ -14,9 +14,10 @@ from pathlib import Path
 
 from backstory.agents.agent import HistoryReader
 from backstory.agents.fields import ident, mapping
-from backstory.agents.history import Trail, files
+from backstory.agents.history import Trail
 from backstory.agents.lines import milliseconds
 from backstory.foreign import pen
+from backstory.foreign.databases import identified, sessions
 from backstory.foreign.folders import Folders
 from backstory.foreign.pages import moment
 from backstory.foreign.pen import Pen, labelled, lines
@@ -31,23 +32,29 @@ _VALUES = ("string_value", "int_value", "float_value", "bool_value")
 _VARIABLES = ("MEMPALACE_PALACE_PATH", "MEMPALACE_PALACE", "MEMPAL_PALACE_PATH", "MEMPALACE_PATH")
 # When what a drawer holds was written, best first; then when it was put there.
 _DATES = ("authored_at", "content_date", "date", "timestamp", "filed_at", "created_at")
-_SHOWN = ("hall", "topic", "entities", "agent", "added_by")
+_SHOWN = ("hall", "topic", "agent", "added_by", "type", "importance")
 _AT_ONCE = 500
 _KNOWN = frozenset(
     (
-        "drawer", "\0at", _TEXT, "wing", "room", "source_file", *_DATES, *_SHOWN, "chunk_index", "chunk_total",
-        "source_mtime", "line_start", "line_end", "content_date_source", "normalize_version", "id_recipe",
-        "source_dir_ino", "ingest_mode", "extract_mode", "convo_chunker_version", "type", "importance",
+        "drawer", "\0at", _TEXT, "wing", "room", "source_file", *_DATES, *_SHOWN, "entities", "chunk_index",
+        "chunk_total", "source_mtime", "line_start", "line_end", "content_date_source", "normalize_version",
+        "id_recipe", "source_dir_ino", "ingest_mode", "extract_mode", "convo_chunker_version",
     )
 )  # fmt: skip
 # What Chroma keeps beside the drawers: pointers to them, made by MemPalace from the drawers themselves.
 _DERIVED = "closets"
+
+# The numbers of drawers by wing and room.
+Rooms = dict[tuple[str, ...], list[object]]
 
 
 class History:
     """What MemPalace has kept."""
 
     resumable = False
+
+    def __init__(self) -> None:
+        self._found: dict[Path, Rooms] = {}  # what `find` has seen: looking again for each room takes long
 
     def root(self) -> Path:
         """The palace, where its environment or its configuration says."""
@@ -65,18 +72,22 @@ class History:
     def find(self, place: Path) -> Iterator[Trail]:
         """One trail per room of a wing."""
         folders = Folders()
-        for file in files(place, _FILE):
-            with opened(file.path) as tables:
-                yield from _rooms(tables, file, folders)
+
+        def rooms(tables: Tables, file: Trail) -> Iterator[Trail]:
+            self._found[file.path] = _by_room(tables)
+            return _rooms(self._found[file.path], file, folders)
+
+        return sessions(place, _FILE, rooms)
 
     def identify(self, trail: Trail) -> Trail | None:
-        """It is known from the start."""
-        return trail
+        """It is known from the start, if its database can be read."""
+        return identified(trail)
 
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """The drawers of a room, each as one row."""
         with opened(trail.path) as tables:
-            numbers = _by_room(tables).get(tuple(json.loads(trail.part)), [])
+            rooms = self._found.get(trail.path) or _by_room(tables)
+            numbers = rooms.get(tuple(json.loads(trail.part)), [])
             for first in range(0, len(numbers), _AT_ONCE):
                 for drawer in _drawers(tables, numbers[first : first + _AT_ONCE]):
                     yield line("drawers", drawer)
@@ -93,14 +104,14 @@ def _segments(tables: Tables) -> list[object]:
     return [row["id"] for row in tables.rows("segments", tables.column("segments", "collection"), kept)]
 
 
-def _by_room(tables: Tables) -> dict[tuple[str, ...], list[object]]:
+def _by_room(tables: Tables) -> Rooms:
     """The numbers of all drawers, by wing and room."""
     named: dict[object, dict[str, str]] = defaultdict(dict)
     for row in tables.rows(
         "embedding_metadata", tables.column("embedding_metadata", "key"), ["wing", "room"]
     ):
         named[row["id"]][text(row.get("key"))] = text(row.get("string_value"))
-    rooms: dict[tuple[str, ...], list[object]] = defaultdict(list)
+    rooms: Rooms = defaultdict(list)
     column = tables.column("embeddings", "segment_id")
     for row in tables.rows("embeddings", column, _segments(tables)):
         name = named[row["id"]]
@@ -108,8 +119,8 @@ def _by_room(tables: Tables) -> dict[tuple[str, ...], list[object]]:
     return rooms
 
 
-def _rooms(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
-    for (wing, room), numbers in _by_room(tables).items():
+def _rooms(rooms: Rooms, file: Trail, folders: Folders) -> Iterator[Trail]:
+    for (wing, room), numbers in rooms.items():
         project = wing.removeprefix("wing_") or NAME
         yield replace(
             file,
@@ -137,7 +148,7 @@ def _told(told: Pen, row: Row, latest: int) -> list[Event]:
     if not content or not row["drawer"]:
         return []
     at = next((at for name in _DATES if (at := _moment(row.get(name)))), 0)
-    about = lines(*(labelled(f"{name}: ", text(row.get(name))) for name in _SHOWN if name != "entities"))
+    about = lines(*(labelled(f"{name}: ", text(row.get(name))) for name in _SHOWN))
     place = " / ".join(filter(None, (text(row.get("wing")), text(row.get("room")))))
     source = text(row.get("source_file"))
     return told.document(

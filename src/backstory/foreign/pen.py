@@ -1,7 +1,7 @@
 """What another tool has kept, written as events.
 
-Three kinds: what the user asked, as that tool has recorded it (a prompt); what the tool itself noted at some time
-(noted); and texts that it only stores (document). `tool` says what it is in the tool's own words.
+Three kinds: what the user asked, as that tool has recorded it (a prompt); what the tool itself noted at some
+time (noted); and texts that it only stores (document). `tool` says what it is in the tool's own words.
 """
 
 from collections.abc import Iterable

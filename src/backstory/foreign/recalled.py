@@ -33,7 +33,7 @@ def memories(agent: str, events: Sequence[StoredEvent]) -> list[Draft]:
     last = {what: _last(notes, what) for what in (pen.SUMMARY, pen.NEXT_STEP)}
     drafts = []
     for stored in notes:
-        what = stored.event.tool.removeprefix(pen.COMPRESSED)
+        what = _what(stored)
         if what in _ONLY_FOUND:
             continue
         kind: MemoryKind | None = _KINDS.get(what, MemoryKind.TURN)
@@ -46,12 +46,14 @@ def memories(agent: str, events: Sequence[StoredEvent]) -> list[Draft]:
 
 def _last(notes: Sequence[StoredEvent], what: str) -> str:
     """The latest of its kind; next steps are open only if the latest summary has them."""
-    named = [n for n in notes if n.event.tool.removeprefix(pen.COMPRESSED) in (what, pen.SUMMARY)]
-    latest = max((n.event.at for n in named), default=0)
-    found = [
-        n.id for n in named if n.event.at == latest and n.event.tool.removeprefix(pen.COMPRESSED) == what
-    ]
+    named = [note for note in notes if _what(note) in (what, pen.SUMMARY)]
+    latest = max((note.event.at for note in named), default=0)
+    found = [note.id for note in named if note.event.at == latest and _what(note) == what]
     return found[-1] if found else ""
+
+
+def _what(note: StoredEvent) -> str:
+    return note.event.tool.removeprefix(pen.COMPRESSED)
 
 
 def _draft(agent: str, kind: MemoryKind, stored: StoredEvent) -> Draft:

@@ -1,7 +1,7 @@
 """Rows of another tool's tables as lines of JSON, and the reader that makes events of them.
 
-A line is what an importer counts when it cannot be used. So whatever is wrong with a row is found out here, one
-row at a time: the others do not suffer.
+A line is what an importer counts when it cannot be used. So whatever is wrong with a row is found out here,
+one row at a time: the others do not suffer.
 """
 
 import json

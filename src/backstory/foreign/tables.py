@@ -1,8 +1,8 @@
 """Another tool's SQLite database, read and never touched: not a byte of it, and no file beside it.
 
 A database that is written ahead needs care. Without its log the file alone is all there is: it is opened as
-immutable. With the log and its index, the index is opened read-only too. With a log but no index, SQLite would
-make one, so a private copy is read.
+immutable. With the log and its index, the index is opened read-only too. With a log but no index, SQLite
+would make one, so a private copy is read.
 
 Versions differ: a table or column that is not there gives nothing.
 """
@@ -49,6 +49,13 @@ class Tables:
     def __contains__(self, table: str) -> bool:
         return table in self._columns
 
+    def trouble(self) -> Unreadable:
+        """What is wrong with a database that could not be read."""
+        told = next((str(row[0]) for row in self._all("PRAGMA quick_check(1)")), "")
+        if told != "ok":
+            return Unreadable(f"{self._file} is damaged: {told}")
+        return Unreadable(f"{self._file} could not be read just now: import again")
+
     def column(self, table: str, *names: str) -> str:
         """The first of these columns that a table has; "" if it has none."""
         return next((name for name in names if name in self._columns.get(table, ())), "")
@@ -58,7 +65,7 @@ class Tables:
         if table not in self._columns or (values is not None and not column):
             return
         if values is None:
-            yield from self._named(f"SELECT * FROM {_quoted(table)} ORDER BY rowid", ())
+            yield from self._named(f"SELECT * FROM {_quoted(table)} ORDER BY rowid", ())  # noqa: S608
             return
         for start in range(0, len(values), _AT_ONCE):
             part = values[start : start + _AT_ONCE]

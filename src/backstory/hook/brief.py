@@ -33,7 +33,7 @@ SECTIONS = (
     ("open", "Open threads", 12),
     ("decisions", "Decisions in force", 15),
     ("failed", "What failed and why", 15),
-    ("prefs", "Preferences", 8),
+    ("prefs", "Preferences and facts", 8),
     ("commands", "Commands that work here", 8),
     ("others", "Who else did what", 8),
 )

@@ -29,7 +29,7 @@ case $BACKSTORY_EVENT in
 esac
 
 # A mark is an empty file whose name tells the reason: that much can be written on a full disk too.
-mark() { { printf '' >|"$file.$1.fail"; } 2>/dev/null; }
+mark() { { printf '' >"$file.$1.fail"; } 2>/dev/null; }
 
 # The last thing this shell does, after a failed fork too.
 trap '[ -z "$lost" ] || mark "$lost"; exit 0' EXIT
@@ -71,5 +71,5 @@ if [ "$wakes" ] && [ -x "$python" ]; then
     BACKSTORY_GUARD=1 "$python" -I -m backstory.worker "$home" \
         </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 elif [ "$wakes" ]; then
-    { printf '%s\n' "$python" >|"$home/spool/interpreter.fail"; } 2>/dev/null
+    { printf '%s\n' "$python" >"$home/spool/interpreter.fail"; } 2>/dev/null
 fi

@@ -135,10 +135,7 @@ class Prefilter:
             if " -p" in low:
                 rows += _present(self._commands_p, low)
         if len(text) > len(TAIL_RUN):
-            words = data.translate(WORDS).decode("latin-1")
-            first = words.find(RUN)
-            if first >= 0:
-                rows += self._tokens_in(text, data, words, first)
+            rows += self._tokens_in(text, data)
             if "=" in text:
                 rows += _present(self._equals, text)
         if ":" in text and _may_be_hextet(data, low):
@@ -165,9 +162,13 @@ class Prefilter:
         )
         return rows if len(rows) < 2 else sorted(set(rows)), "" if wide else low, unseen
 
-    def _tokens_in(self, text: str, data: bytes, words: str, first: int) -> list[int]:
+    def _tokens_in(self, text: str, data: bytes) -> list[int]:
         """The rows of tokens, whose anchors are tried only in texts with a run as long as the token's."""
         rows: list[int] = []
+        words = data.translate(WORDS).decode("latin-1")
+        first = words.find(RUN)
+        if first < 0:
+            return rows
         if len(text) > len(RUN) * 2:
             if "hooks" in text:
                 rows += _present(self._paths, text)

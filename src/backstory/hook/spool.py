@@ -94,7 +94,7 @@ def _order(entry: Entry) -> tuple[int, str]:
 def read(path: str) -> bytes | None:
     """The payload of a finished file, or None if its writer has not finished or it is gone."""
     try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0))
     except OSError:
         return None
     try:
@@ -153,6 +153,6 @@ def _create(base: str) -> tuple[str, int]:
 def leave_mark(path: str, reason: str) -> None:
     """Say beside a spool file what could not be done; a mark that cannot be left either is let go."""
     try:  # noqa: SIM105 - contextlib costs 1 ms
-        os.close(os.open(f"{path}.{reason}.fail", os.O_WRONLY | os.O_CREAT, 0o600))
+        os.close(os.open(f"{path}.{reason}.fail", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError:
         pass

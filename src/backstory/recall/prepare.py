@@ -6,7 +6,7 @@ its context has been given and its checkpoint. Both are written as a whole, and 
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from backstory import clock
@@ -38,6 +38,7 @@ _CHECKPOINT_PARTS = (
     ("decisions", "Decided"),
 )
 
+_UNHEARD = "unheard"
 _NOTICE_MS = 7 * 86_400_000
 # What a counter of the drain means to the user.
 _FAILURES = {
@@ -109,8 +110,30 @@ def _worked(store: Store, summary: Memory) -> bool:
     )
 
 
+def note_unheard(store: Store, unheard: Mapping[str, tuple[int, int]]) -> bool:
+    """Write of how many sessions of an agent nothing was captured, since when; True if that is news."""
+    value = json.dumps(unheard, sort_keys=True)
+    news = value != (store.books.meta(_UNHEARD) or "{}")
+    store.books.set_meta(_UNHEARD, value)
+    return news
+
+
 def notices(store: Store) -> list[str]:
-    """One line for each day and agent that capture failed for in the last week, the latest first."""
+    """What capture failed in, one line each: agents of which nothing came, then failures of the last week."""
+    return [*_unheard(store), *_failures(store)]
+
+
+def _unheard(store: Store) -> list[str]:
+    found = json.loads(store.books.meta(_UNHEARD) or "{}")
+    return [
+        f"Backstory recorded nothing of {n} session{'' if n == 1 else 's'} of {agent} "
+        f"since {clock.day_of(since)}: run `backstory doctor`"
+        for agent, (n, since) in sorted(found.items())
+    ]
+
+
+def _failures(store: Store) -> list[str]:
+    """One line for each day and agent that hooks failed for in the last week, the latest first."""
     since = clock.day_of(clock.now_ms() - _NOTICE_MS)
     sums: Counter[tuple[str, str, str]] = Counter()
     for day, agent, _, name, n in store.books.counted(since):

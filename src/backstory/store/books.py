@@ -117,9 +117,8 @@ class Books:
 
     def dig_up(self, ids: Iterable[str], reason: str) -> set[str]:
         """Take tombstones away that were left for this reason; gives which there were."""
-        found = {i for i in ids if self._db.execute(
-            "DELETE FROM tombstones WHERE id = ? AND reason = ?", (i, reason)).rowcount}  # fmt: skip
-        return found
+        query = "DELETE FROM tombstones WHERE id = ? AND reason = ?"
+        return {i for i in ids if self._db.execute(query, (i, reason)).rowcount}
 
     def meta(self, key: str) -> str:
         """A small value kept in the database, or ""."""

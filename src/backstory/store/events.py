@@ -404,10 +404,19 @@ class Events:
     # --- reading ---------------------------------------------------------------------------------------
 
     def missing(self, arrivals: Sequence[Arrival]) -> int:
-        """How many of these are not stored yet."""
-        ids = (self._event_id(arrival.key, arrival.event.origin, ahead=True) for arrival in arrivals)
-        query = "SELECT 1 FROM events WHERE id = ?"
-        return sum(self._db.execute(query, (event_id,)).fetchone() is None for event_id in ids)
+        """How many of these are not stored yet, and were not forgotten."""
+        graves = self._db.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is not None
+        return sum(not self._is_known(arrival, graves) for arrival in arrivals)
+
+    def _is_known(self, arrival: Arrival, graves: bool) -> bool:
+        event = arrival.event
+        event_id = self._event_id(arrival.key, event.origin, ahead=True)
+        if self._db.execute("SELECT 1 FROM events WHERE id = ?", (event_id,)).fetchone():
+            return True
+        buried = (event_id, session_id(event.agent, event.session))
+        return graves and any(
+            self._db.execute("SELECT 1 FROM tombstones WHERE id = ?", (i,)).fetchone() for i in buried
+        )
 
     def session(self, sid: str) -> Session | None:
         """One session by its id."""

@@ -148,6 +148,23 @@ class Passages:
         Vectors(self._db).clear()
         self._db.execute("DELETE FROM meta WHERE key = 'indexed_events'")
 
+    def sound(self) -> bool:
+        """Whether the index is there and agrees with itself; reads all of it."""
+        searched = ", ".join(f"'{kind}'" for kind in _SEARCHED)
+        empty = self._db.execute(
+            f"""
+            SELECT NOT EXISTS (SELECT 1 FROM passages) AND EXISTS (
+                SELECT 1 FROM events e JOIN meta m ON m.key = 'indexed_events'
+                WHERE e.kind IN ({searched}) AND NOT e.recalled AND e.text <> ''
+                  AND e.row <= CAST(m.value AS INTEGER))
+            """  # noqa: S608 - kinds of this file
+        ).fetchone()[0]
+        try:
+            self._db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('integrity-check')")
+        except sqlite3.DatabaseError:
+            return False
+        return not empty
+
     def lower_mark(self) -> None:
         """After events were deleted: the numbers of the last rows are given again, to events not indexed."""
         self._db.execute(
@@ -195,7 +212,7 @@ class Passages:
                 """,
                 (expression, *values, limit),
             )
-        return [Found(*row) for row in rows]
+        return [Found._make(row) for row in rows]
 
     def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
         """These passages, those that may be shown and are wanted."""
@@ -208,7 +225,7 @@ class Passages:
             """,
             (*numbers, *values),
         )
-        return [Found(*row) for row in rows]
+        return [Found._make(row) for row in rows]
 
     def stretches(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
         """The whole text of stretches, by session and number."""

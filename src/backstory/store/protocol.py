@@ -90,8 +90,7 @@ class Job:
     last_error: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A passage that was found: whose it is, and how well its words fit (smaller is better).
 
     `stretch` numbers the run of neighbouring events that it is part of, within its session; 0: of none.
@@ -194,7 +193,7 @@ class EventStore(Protocol):
         """Write who imported a session, and whether it is over."""
 
     def missing(self, arrivals: Sequence[Arrival]) -> int:
-        """How many of these are not stored yet."""
+        """How many of these are not stored yet, and were not forgotten."""
 
     def session(self, sid: str) -> Session | None:
         """One session by its id."""
@@ -276,6 +275,9 @@ class TextIndex(Protocol):
 
     def clear(self) -> None:
         """Empty the index, to be built again."""
+
+    def sound(self) -> bool:
+        """Whether the index is there and agrees with itself."""
 
     def search(
         self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None = None

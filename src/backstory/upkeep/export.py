@@ -78,7 +78,7 @@ def look(store: Store | None, path: Path) -> tuple[dict[str, int], bool]:
             empty.close()
 
 
-class _Undone(Exception):  # noqa: N818 - not an error
+class _Undone(Exception):
     """What was done was only to be looked at."""
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
 from ..headless import Run
+from ..loopback import Loopback
 from ..model import Edit, Read, Say, Shell, Task, Write
-from ..told import beside, hand_over, nobody_working, told, uses
+from ..twofold import Story, assert_told_alike, on_stage, spooling, tell
 from .driver import Copilot
 
 pytestmark = pytest.mark.clients
 
 
-def add_greeting(agent: Copilot, **how: str) -> Run:
-    """Writes a file, runs a command, runs one that fails, and says so."""
+def teach(agent: Copilot) -> None:
+    """Work with everything in it: a new file, commands that pass and fail, a file that is not there, an edit."""
     file = agent.project / "greeting.py"
     agent.model.when(
         "Add a greeting",
@@ -26,7 +28,18 @@ def add_greeting(agent: Copilot, **how: str) -> Run:
         Edit(str(file), "hello'", "hi'"),
         Say("The greeting is in place."),
     )
-    run = agent.run("Add a greeting to the project", **how)
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory, loopback: Loopback) -> Iterator[Story]:
+    with on_stage(Copilot, tmp_path_factory.mktemp("copilot"), loopback) as agent:
+        teach(agent)
+        yield tell(agent, "Add a greeting to the project", "The greeting is in place.")
+
+
+def add_greeting(agent: Copilot) -> Run:
+    teach(agent)
+    run = agent.run("Add a greeting to the project")
     run.assert_undisturbed("The greeting is in place.")
     return run
 
@@ -38,63 +51,46 @@ def look_around(agent: Copilot, **how: str) -> Run:
     return run
 
 
-def test_what_it_did_is_captured_with_the_right_outcomes(agent: Copilot) -> None:
-    add_greeting(agent)
-    agent.memory.rests()
-
-    file = str(agent.project / "greeting.py")
-    assert uses(agent.memory, agent.project) == [
-        ("write", "Write", file, "ok"),
-        ("run", "Bash", "cat greeting.py", "ok"),
-        ("run", "Bash", "ls /nowhere-at-all", "failed"),
-        ("read", "Read", str(agent.project / "missing.txt"), "failed"),
-        ("edit", "Edit", file, "ok"),
+def test_what_it_did_is_captured_with_the_right_outcomes(story: Story) -> None:
+    assert story.uses() == [
+        ("write", "greeting.py", "ok"),
+        ("run", "cat greeting.py", "ok"),
+        ("run", "ls /nowhere-at-all", "failed"),
+        ("read", "missing.txt", "failed"),
+        ("edit", "greeting.py", "ok"),
     ]
-    events = agent.memory.timeline(agent.project)
-    failed = next(event for event in events if event["target"] == "ls /nowhere-at-all")
+    failed = next(event for event in story.events if event["target"] == "ls /nowhere-at-all")
     assert failed["text"].splitlines()[0] == "Exit code 2"
     assert "shellId" not in failed["text"]
-    assert [event["kind"] for event in reversed(events) if event["kind"] != "tool"] == [
+    assert [event["kind"] for event in story.events if event["kind"] != "tool"] == [
         "session_started", "prompt", "said", "turn_ended", "session_ended",
     ]  # fmt: skip
-    assert [event["reason"] for event in events if event["kind"] == "session_started"] == ["startup"]
+    assert story.events[0]["reason"] == "startup"
 
 
-def test_the_next_session_is_told_what_the_last_one_did(agent: Copilot) -> None:
-    add_greeting(agent)
-    agent.memory.rests()
-
-    run = look_around(agent)
-
-    assert "greeting.py" in run.brief
-    assert len(run.requests[0].injections()) == 1
+def test_the_first_session_of_a_project_is_told_nothing(story: Story) -> None:
+    assert story.first.requests[0].injections() == []
 
 
-def test_it_knows_even_when_nothing_was_stored_yet(agent: Copilot) -> None:
-    with nobody_working(agent.memory):
-        add_greeting(agent)
-        brief = look_around(agent).brief
-
-    assert "greeting.py" in brief
-    assert "ls /nowhere-at-all → ls: cannot access" in brief
-    assert brief.count("Add a greeting to the project") == 1
+def test_the_next_session_is_told_of_it_once_also_when_it_is_taken_up_again(story: Story) -> None:
+    """Nothing was stored yet: it is told from what the hooks have left."""
+    story.assert_told_once("greeting.py")
+    assert "ls /nowhere-at-all → ls: cannot access" in story.second.brief
+    assert story.second.brief.count("Add a greeting to the project") == 1
 
 
-def test_the_first_session_of_a_project_is_told_nothing(agent: Copilot) -> None:
-    assert look_around(agent).requests[0].injections() == []
-
-
-def test_what_it_was_told_does_not_become_memory(agent: Copilot) -> None:
-    add_greeting(agent)
-    agent.memory.rests()
-    look_around(agent)
-    agent.memory.rests()
-
-    prompts = [e["text"] for e in agent.memory.timeline(agent.project) if e["kind"] == "prompt"]
-    assert prompts == ["Where were we?", "Add a greeting to the project"]
-    brief = look_around(agent).brief
+def test_what_it_was_told_does_not_become_memory(story: Story) -> None:
+    memory, project = story.agent.memory, story.agent.project
+    prompts = [event["text"] for event in memory.timeline(project) if event["kind"] == "prompt"]
+    assert prompts == ["And now?", "Where were we?", "Add a greeting to the project"]
+    brief = memory.cli("brief", "--cwd", str(project), "--agent", "copilot").stdout
     assert brief.count("<backstory-notes") == 1
     assert brief.count("Add a greeting to the project") == 1
+
+
+# MP-14
+def test_mp_14_hooks_and_history_tell_the_same_in_either_order_and_nothing_of_ours(story: Story) -> None:
+    assert {row[1] for row in story.assert_told_alike()} == {"prompt", "tool", "said", "turn_ended"}
 
 
 def test_resuming_again_and_again_piles_nothing_up(agent: Copilot) -> None:
@@ -145,49 +141,19 @@ def test_what_a_sub_agent_did_is_labelled_and_linked_to_who_sent_it(agent: Copil
     assert its_session["parent"] == asked[0]["session"]
 
 
-def test_history_and_live_capture_meet_in_the_same_rows(agent: Copilot) -> None:
+def test_a_sub_agents_history_tells_what_its_hooks_tell(agent: Copilot) -> None:
     agent.model.when("Survey the project", Task("Count the modules"), Say("Surveyed."))
-    agent.model.when("Count the modules", Shell("ls | wc -l"), Say("One module."))
-    first = add_greeting(agent)
-    agent.run("Survey the project", resume=first.session)
-    agent.memory.rests()
-    live = told(agent.memory, agent.project)
+    agent.model.when("Count the modules", Shell("exit 5"), Say("One module."))
+    with spooling(agent) as spool:
+        agent.run("Survey the project").assert_undisturbed("Surveyed.")
 
-    for again in ((), ("--again",), ("--again",)):
-        agent.memory.ask("import", "copilot", *again)
-        assert told(agent.memory, agent.project) == live
+    rows = assert_told_alike(agent, spool)
 
-
-def test_history_alone_tells_the_same(agent: Copilot) -> None:
-    first = add_greeting(agent)
-    look_around(agent, resume=first.session)
-    agent.memory.rests()
-    other = beside(agent.memory)
-
-    tally = other.ask("import", "copilot")
-
-    assert (tally["new"], tally["errors"]) == (1, 0)
-    assert told(other, agent.project) == told(agent.memory, agent.project)
-
-
-def test_hooks_do_not_store_again_what_was_imported_first(agent: Copilot) -> None:
-    with nobody_working(agent.memory):
-        first = add_greeting(agent)
-        look_around(agent, resume=first.session)
-        other = beside(agent.memory)
-        other.ask("import", "copilot")
-        imported = told(other, agent.project)
-
-        hand_over(agent.memory.home / "spool", other)
-
-    assert told(other, agent.project) == imported
-    assert other.status()["events"] > sum(imported.values()), "starts and ends came with the hooks"
+    assert [row[4] for row in rows if row[0].partition("/")[2] and row[5] == "failed"] == ["exit 5"]
 
 
 def test_uninstalled_it_leaves_no_trace(agent: Copilot) -> None:
     assert agent.hooks.exists()
-    add_greeting(agent)
-
     agent.memory.cli("uninstall", "copilot", "--yes")
 
     assert not agent.hooks.exists()

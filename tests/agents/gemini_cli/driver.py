@@ -29,6 +29,7 @@ _SETTINGS: dict[str, Any] = {
 @dataclass
 class Gemini(Headless):
     name = "gemini-cli"
+    untold = ("turn_ended",)
 
     @property
     def folder(self) -> Path:

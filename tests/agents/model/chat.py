@@ -8,6 +8,7 @@ all but full, which makes a client compact it.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import uuid
@@ -46,13 +47,16 @@ def conversation(body: Body) -> Conversation:
 
 
 def injections(body: Body, event: str) -> list[str]:
-    """The briefs that the model was told, in order, in whichever role; clients do not say which event's."""
+    """The briefs that the model was told, in order, in whichever role; clients do not say which event's.
+
+    One client makes the marks of a tag harmless.
+    """
     return [
         notes
         for message in body.get("messages", [])
         if message.get("role") not in ("assistant", "tool")
         for text in texts(message.get("content"))
-        for notes in _NOTES.findall(text)
+        for notes in _NOTES.findall(html.unescape(text))
     ]
 
 

@@ -36,7 +36,8 @@ def test_branches_forks_compactions_and_commands_by_hand_are_told_alike(agent: P
     agent.model.when("With spaces", Say("Spaces."))
     (agent.folder / "settings.json").parent.mkdir(parents=True, exist_ok=True)
     (agent.folder / "settings.json").write_text('{"compaction": {"keepRecentTokens": 1}}')
-    spool = spooling(agent, lambda: branch(agent))
+    with spooling(agent) as spool:
+        branch(agent)
     first, forked = agent.files()
     kinds = [json.loads(line)["type"] for line in first.read_text().splitlines()]
     assert "branch_summary" in kinds, kinds

@@ -1,14 +1,11 @@
 """Qwen Code as a test drives it.
 
-It tells the model of our brief in its system prompt, with the marks of a tag made harmless, so `brief` undoes
-that. It says nothing of hooks, neither of those that worked nor of the others; what they left is asserted on.
+It says nothing of hooks, neither of those that worked nor of the others; what they left is asserted on.
 """
 
 from __future__ import annotations
 
-import html
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +20,6 @@ SETTINGS: dict[str, Any] = {
 }
 QUIET = {"QWEN_CODE_SUPPRESS_YOLO_WARNING": "1", "OPENAI_API_KEY": "scripted-key", "OPENAI_MODEL": "scripted"}
 _EXPECTED = "Ripgrep not available"  # the npm package brings it without the right to run
-_INJECTED = re.compile(r'<qwen:([a-z-]+-context) hidden="true">(.*?)</qwen:\1>', re.S)
 
 
 @dataclass
@@ -58,20 +54,6 @@ class Qwen(Headless):
 
     def sessions(self) -> list[str]:
         return [file.stem for file in self.chats()]
-
-
-def briefs(run: Run) -> list[str]:
-    """What hooks told the model, as its first request has it."""
-    found = _INJECTED.finditer("\n".join(_texts(run.requests[0].body)))
-    return [html.unescape(each[2]) for each in found]
-
-
-def _texts(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for key, one in value.items() if key != "tools" for text in _texts(one)]
-    return [text for one in value for text in _texts(one)] if isinstance(value, list) else []
 
 
 def complaints(run: Run) -> list[str]:

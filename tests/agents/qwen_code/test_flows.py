@@ -9,8 +9,8 @@ import pytest
 
 from ..headless import Run
 from ..model import Edit, Say, Shell, Task, Write
-from ..twofold import assert_told_alike, leave_unread
-from .driver import Qwen, briefs, complaints
+from ..twofold import assert_told_alike, spooling, tell
+from .driver import Qwen, complaints
 
 pytestmark = pytest.mark.clients
 
@@ -68,7 +68,7 @@ def test_the_next_session_is_told_what_the_last_one_did(agent: Qwen) -> None:
     make_reader(agent)
     agent.memory.rests()
 
-    (brief,) = briefs(look_around(agent))
+    (brief,) = look_around(agent).requests[0].injections()
 
     assert "<backstory-notes" in brief
     assert "reader.py" in brief
@@ -78,7 +78,7 @@ def test_the_next_session_is_told_what_the_last_one_did(agent: Qwen) -> None:
 def test_it_is_told_even_when_it_starts_at_once(agent: Qwen) -> None:
     make_reader(agent)
 
-    (brief,) = briefs(look_around(agent))
+    (brief,) = look_around(agent).requests[0].injections()
 
     assert "reader.py" in brief
     assert "AssertionError" in brief
@@ -93,7 +93,7 @@ def test_a_resumed_session_is_told_the_brief_once_since_it_kept_none(agent: Qwen
     again = look_around(agent, resume=first.session)
 
     assert again.session == first.session
-    (brief,) = briefs(again)
+    (brief,) = again.requests[0].injections()
     assert brief.count("<backstory-notes") == 1
     assert "reader.py" in brief
     assert "Where were we" not in brief, "what it said itself is in its context"
@@ -110,23 +110,24 @@ def test_what_we_injected_is_never_remembered(agent: Qwen) -> None:
 
 
 # MP-14, MP-22
-def test_mp_14_hooks_and_chats_tell_the_same_in_either_order(agent: Qwen) -> None:
+def test_mp_14_hooks_and_chats_tell_the_same_in_either_order_and_nothing_of_ours(agent: Qwen) -> None:
     teach(agent)
     (agent.project / "notes.txt").write_text("what the notes say\n")
-    spool = leave_unread(agent)
-    assert agent.run("Make the reader as in @notes.txt").exit_code == 0
+    story = tell(agent, "Make the reader as in @notes.txt", "The reader is there.")
 
-    rows = assert_told_alike(agent, spool)
+    story.assert_told_once("reader.py")
+    rows = story.assert_told_alike()
 
-    assert sorted(row[5] for row in rows if row[1] == "tool") == ["failed", "failed", "ok", "ok", "ok"]
-    assert [row[6] for row in rows if row[1] == "prompt"] == ["Make the reader as in @notes.txt"]
+    assert sorted(row[5] for row in rows if row[1] == "tool") == ["failed", "failed", "ok", "ok", "ok", "ok"]
+    prompts = {row[6] for row in rows if row[1] == "prompt"}
+    assert prompts == {"Make the reader as in @notes.txt", "Where were we?", "And now?"}
 
 
 def test_a_sub_agents_chat_tells_what_its_hooks_tell(agent: Qwen) -> None:
     agent.model.when("Survey the project", Task("Count the modules"), Say("Surveyed."))
     agent.model.when("Count the modules", Shell("exit 5"), Say("One module."))
-    spool = leave_unread(agent)
-    assert agent.run("Survey the project").exit_code == 0
+    with spooling(agent) as spool:
+        assert agent.run("Survey the project").exit_code == 0
 
     rows = assert_told_alike(agent, spool)
 
@@ -155,7 +156,7 @@ def test_uninstalled_it_leaves_no_trace(bare_agent: Qwen) -> None:
     bare_agent.memory.cli("uninstall", "qwen-code", "--yes")
 
     assert bare_agent.settings.read_text() == before
-    assert briefs(look_around(bare_agent)) == []
+    assert look_around(bare_agent).requests[0].injections() == []
 
 
 def test_a_home_that_was_deleted_disturbs_nobody(agent: Qwen) -> None:

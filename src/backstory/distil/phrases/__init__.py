@@ -19,7 +19,7 @@ Trouble: trouble (the user reports it), dissent (it did not help), cause (the as
 """
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from backstory.distil.phrases import chinese, english, french, german, japanese, spanish
 
@@ -85,6 +85,7 @@ def _compiled(name: str, *languages: str) -> re.Pattern[str]:
     return re.compile("|".join(f"{start}(?:{'|'.join(rows)})" for start, rows in groups.items() if rows))
 
 
+@lru_cache(maxsize=64)  # many tables in a row read the same sentence
 def _lower(text: str) -> str:
     """In lower case, character for character, so that a match's place in it is its place in the text."""
     lower = text.lower()

@@ -12,7 +12,8 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"hello|one more thing|for (?:the )?\S+|on (?:#|no\.? )?\d|re|as for \S+|in that case|i think|"
             r"i'd say|honestly|to be clear|remember(?: that)?|note(?: that)?|keep in mind(?: that)?|fyi|"
             r"for (?:your )?information|you (?:can|may|should)|agreed|on second thoughts?|after all|"
-            r"in the end|for now|from now on|alright|all right|(?:you'?re|that'?s) right|good point|true|exactly|"
+            r"in the end|for now|from now on|alright|all right|(?:you'?re|that'?s) right|"
+            r"good point|true|exactly|"
             r"indeed|of course|yikes|ouch|first|second(?:ly)?|finally|lastly)\b[\s,.:;!…-]+)+",
             "ok, so for 2 we want",
         ),
@@ -208,8 +209,10 @@ TALK: dict[str, tuple[Phrase, ...]] = {
     "undecided": (
         Phrase(
             r"\b(?:sleep on it|(?:have|need|want|got) to (?:see|think|talk|ask|discuss|sleep|check with)|"
-            r"need to (?:see|think|talk|ask|discuss)|(?:let me|i'?ll|will|i will|gotta) (?:think|ask|talk|sleep|"
-            r"get back|decide|discuss)|think (?:about|over) (?:it|that|this)|thinking about it|park (?:it|that|"
+            r"need to (?:see|think|talk|ask|discuss)|(?:let me|i'?ll|will|i will|gotta) (?:think|"
+            r"ask|talk|sleep|"
+            r"get back|decide|discuss)|think (?:about|over) (?:it|that|this)|thinking about it|"
+            r"park (?:it|that|"
             r"this)|"
             r"don'?t know(?: yet)?$|no idea|dunno|idk|not decided|undecided|decide (?:it |that )?(?:later|"
             r"tomorrow|"

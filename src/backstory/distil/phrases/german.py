@@ -128,8 +128,10 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     ),
     "undecided": (
         Phrase(
-            r"\b(?:(?:denke|überlege?) (?:ich |wir )?(?:mir )?(?:das )?(?:noch|nochmal|noch mal)|drüber (?:nach|"
-            r"schlafen)|überleg(?:e|en)? (?:es |das )?mir|weiß (?:ich )?(?:noch )?nicht|keine ahnung|mal sehen|"
+            r"\b(?:(?:denke|überlege?) (?:ich |wir )?(?:mir )?(?:das )?(?:noch|nochmal|noch mal)|"
+            r"drüber (?:nach|"
+            r"schlafen)|überleg(?:e|en)? (?:es |das )?mir|weiß (?:ich )?(?:noch )?nicht|"
+            r"keine ahnung|mal sehen|"
             r"schauen wir mal|entscheide(?:n)? (?:ich|wir) (?:später|morgen|noch)|noch nicht entschieden|"
             r"muss .{0,30}(?:fragen|besprechen))",
             "da schlafe ich noch drüber, mal sehen",

@@ -1,0 +1,63 @@
+"""What a search gives back."""
+
+from dataclasses import dataclass
+
+DEFAULT_LIMIT = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a hit stands where it does: its marks, each from 0 to 1 (priors are added as they are)."""
+
+    words: float
+    meaning: float
+    alike: float
+    around: float
+    session: float
+    priors: float
+    relevance: float
+    found_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What happened just before or after a hit."""
+
+    id: str
+    kind: str
+    text: str
+    when: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Something that answers a question: where it is from, and a handle that `show` takes."""
+
+    id: str
+    kind: str
+    text: str
+    score: float
+    session: str
+    agent: str
+    project: str
+    when: int
+    branch: str = ""
+    status: str = ""
+    also: tuple[str, ...] = ()
+    why: Why | None = None
+    before: tuple[Near, ...] = ()
+    after: tuple[Near, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a search found; `abstained` if there was something, but nothing relevant enough.
+
+    `mode` says how it was searched, and why not better if it could have been. `short` are sentences of the
+    hits that say most about the question.
+    """
+
+    hits: tuple[Hit, ...]
+    abstained: bool
+    mode: str = ""
+    short: tuple[str, ...] = ()

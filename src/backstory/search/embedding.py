@@ -1,0 +1,29 @@
+"""Passages get their vectors: in batches, each its own transaction, so that a kill costs at most one."""
+
+import time
+
+from backstory.embed.provider import Embedder
+from backstory.store import Store
+from backstory.store.protocol import Vector
+
+_BATCH = 512
+
+
+def embed_waiting(store: Store, embedder: Embedder, seconds: float) -> bool:
+    """Make vectors of passages that have none, for about so long; True if none is left to be done."""
+    from backstory.embed import coding
+
+    deadline = time.monotonic() + seconds
+    with store.transaction():
+        store.vectors.adopt(embedder.model)
+    while rows := store.vectors.waiting(_BATCH):
+        made = embedder.embed([row.text for row in rows])
+        vectors = [
+            Vector(row.row, row.project_id, values, signs)
+            for row, values, signs in zip(rows, coding.values(made), coding.signs(made), strict=True)
+        ]
+        with store.transaction():
+            store.vectors.put(vectors)
+        if time.monotonic() > deadline:
+            return False
+    return True

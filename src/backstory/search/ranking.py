@@ -1,0 +1,145 @@
+"""From candidates to an order: the marks of each, weighed and summed.
+
+Marks are scaled within a question, so that the best candidate has 1 and the worst 0 (BM25 has no scale of its
+own), and summed with fixed weights; measured, this beats adding up ranks. A session's best marks count for
+each of its passages too: two half answers in one session are more than two in two. Priors are small: they
+decide between equals.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from backstory.search.question import Question
+from backstory.store import Store
+from backstory.store.protocol import Found
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from backstory.search.meaning import Likeness
+
+# How many candidates are looked at closely.
+CLOSELY = 100
+# Tuned on the development halves of the benchmarks only (docs/recall.md).
+_WEIGHTS = {"words": 0.40, "near": 0.15, "alike": 0.15, "around": 0.15, "around_near": 0.15}
+_SESSION = 0.5
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where the question is asked: what lies close to it counts a little more."""
+
+    branch: str = ""
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its marks. `raw` are those that are the same for every question: for the floor."""
+
+    found: Found
+    found_by: str
+    marks: Mapping[str, float]
+    raw: Mapping[str, float]
+    session: float = 0.0
+    priors: float = 0.0
+    score: float = 0.0
+
+
+def ranked(
+    store: Store,
+    question: Question,
+    candidates: Sequence[Found],
+    near: Mapping[int, float],
+    likeness: "Likeness | None",
+    here: Here,
+    now: int,
+) -> list[Ranked]:
+    """The candidates, best first; `near` are cosines by passage, `likeness` measures texts."""
+    most = max((-found.rank for found in candidates), default=0.0) or 1.0
+    words = {found.row: -found.rank / most for found in candidates}
+    chosen = _closely(candidates, words, near) if likeness else list(candidates)
+    raw: dict[str, list[float]] = {"words": [words[found.row] for found in chosen]}
+    if likeness:
+        raw |= _measured(store, chosen, near, likeness)
+    marks = {name: values if name == "words" else _scaled(values) for name, values in raw.items()}
+    weights = {name: _WEIGHTS[name] for name in marks}
+    total = sum(weights.values())
+    found = [
+        Ranked(
+            each,
+            " and ".join(
+                name for name, by in (("words", words[each.row] > 0), ("meaning", each.row in near)) if by
+            ),
+            {name: values[n] for name, values in marks.items()},
+            {name: values[n] for name, values in raw.items()},
+            priors=_priors(each, question, here, now),
+        )
+        for n, each in enumerate(chosen)
+    ]
+    best: dict[str, dict[str, float]] = {}
+    for one in found:
+        of_session = best.setdefault(one.found.session_id, {})
+        for name, mark in one.marks.items():
+            of_session[name] = max(of_session.get(name, 0.0), mark)
+    sums = {sid: sum(weights[n] * m for n, m in of.items()) / total for sid, of in best.items()}
+    done = []
+    for one in found:
+        own = sum(weights[name] * mark for name, mark in one.marks.items()) / total
+        session = sums[one.found.session_id]
+        score = (own + _SESSION * session) / (1 + _SESSION) + one.priors
+        done.append(replace(one, session=session, score=score))
+    return sorted(done, key=lambda one: (-one.score, -one.found.at))
+
+
+def _closely(
+    candidates: Sequence[Found], words: Mapping[int, float], near: Mapping[int, float]
+) -> list[Found]:
+    """The candidates that are worth a closer look."""
+    if len(candidates) <= CLOSELY:
+        return list(candidates)
+    close = dict(zip(near, _scaled(list(near.values())), strict=True))
+    return sorted(candidates, key=lambda f: -(words[f.row] + close.get(f.row, 0.0)))[:CLOSELY]
+
+
+def _measured(
+    store: Store, chosen: Sequence[Found], near: Mapping[int, float], likeness: "Likeness"
+) -> dict[str, list[float]]:
+    """What the texts themselves, and the stretches that they stand in, have in common with the question."""
+    keys = [(f.session_id, f.stretch) if f.stretch else (f.owner, f.row) for f in chosen]
+    wide = store.passages.stretches(list({key: 0 for key, f in zip(keys, chosen, strict=True) if f.stretch}))
+    wide |= {key: f.text for key, f in zip(keys, chosen, strict=True) if key not in wide}
+    place = {key: n for n, key in enumerate(wide)}
+    around = [place[key] for key in keys]
+    texts = [likeness.cut(text) for text in (*wide.values(), *(f.text for f in chosen))]
+    alike, close = (marks.tolist() for marks in likeness.measure(texts, len(wide)))
+    return {
+        "near": [near.get(found.row, 0.0) for found in chosen],
+        "alike": alike[len(wide) :],
+        "around": [alike[n] for n in around],
+        "around_near": [close[n] for n in around],
+    }
+
+
+def _scaled(values: Sequence[float]) -> list[float]:
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    return [(value - low) / (high - low) if high > low else 0.0 for value in values]
+
+
+def _priors(found: Found, question: Question, here: Here, now: int) -> float:
+    """What speaks for a candidate before its words are looked at."""
+    prior = 0.02 * math.exp(-max(now - found.at, 0) / (30 * _DAY_MS))
+    if found.owner.startswith("m"):
+        prior += 0.02
+    if found.pinned:
+        prior += 0.04
+    if found.said_by == "user":
+        prior += 0.01
+    if here.branch and found.branch == here.branch:
+        prior += 0.01
+    if any(name in found.text for name in here.files):
+        prior += 0.02
+    if question.until and question.since <= found.at < question.until:
+        prior += 0.15
+    return prior
