@@ -12,10 +12,11 @@ fast:  ## the fast tests, on each Python that is here
 	@$(DEV) fast
 
 faults:  ## kills processes, fills disks, takes locks
-	@$(DEV) run pytest -q -m faults
+	@$(DEV) run pytest -q -m "faults and not clients"
 
 clients:  ## the real agent clients, against the scripted model
-	@$(DEV) run pytest -q -m clients
+	@$(DEV) run python -m tests.agents.clients
+	@$(DEV) run pytest -q -m clients -n 2 --dist loadfile
 
 soak:  ## 100,000 events through real hooks while everything is killed; SOAK="--events 5000 --seed 1" changes that
 	@$(DEV) run python -m tests.faults.soak $(SOAK)

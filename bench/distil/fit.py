@@ -28,7 +28,7 @@ from backstory.distil.prose import sentences
 from backstory.distil.story import Limits
 from backstory.distil.telling import tell
 
-THRESHOLDS = (-0.3, 0.0, 0.3, 0.6, 0.9)
+THRESHOLDS = (0.0, 0.2, 0.4, 0.6, 0.8)
 RIDGE, ROUNDS = 1.0, 60
 OPENING = 0.2  # what a single sentence counts that opens a session: there decisions are rarer than here
 REAL = ("recordings", "recordings2", "recordings3", "transcripts", "blind", "blind2")  # not written by us

@@ -1,4 +1,4 @@
-"""The data sets as cases. None of them is part of the project: the folder is an argument, or BACKSTORY_BENCH_DATA.
+"""The data sets as cases. None is part of the project: the folder is an argument, or BACKSTORY_BENCH_DATA.
 
 LoCoMo: `locomo10.json` of github.com/snap-research/locomo (CC BY-NC 4.0). LongMemEval-S: the sessions' user
 turns, cut at 500 characters, one question a line (MIT). Coding: real coding sessions with the subjects of the
@@ -67,7 +67,10 @@ def locomo(folder: Path) -> Iterator[Case]:
             at = _when(talk.get(f"{key}_date_time", ""), _LOCOMO_DATE)
             turns = tuple(
                 Turn(
-                    t["dia_id"], t["speaker"] == talk["speaker_a"], f'{t["speaker"]} said, "{t["text"]}"', at + n
+                    t["dia_id"],
+                    t["speaker"] == talk["speaker_a"],
+                    f'{t["speaker"]} said, "{t["text"]}"',
+                    at + n,
                 )
                 for n, t in enumerate(talk[key])
             )
@@ -86,7 +89,9 @@ def longmemeval(folder: Path) -> Iterator[Case]:
         for number, line in enumerate(lines):
             q = json.loads(line)
             sessions = tuple(
-                Session(s["id"], "claude-code", (Turn(s["id"], True, s["text"], _when(s["when"], _LME_DATE)),))
+                Session(
+                    s["id"], "claude-code", (Turn(s["id"], True, s["text"], _when(s["when"], _LME_DATE)),)
+                )
                 for s in q["sessions"]
             )
             ask = Ask(q["question"], frozenset(q["gold"]), category=q["type"])

@@ -1,10 +1,12 @@
 """A case becomes a home, as the product would have it: events, memories, index, vectors."""
 
 import math
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from bench.recall.data import Case
 
 from backstory.app import App
 from backstory.hook.identity import project_id, session_id
@@ -14,8 +16,6 @@ from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.protocol import Arrival
 from backstory.work import Work
-
-from bench.recall.data import Case
 
 PROJECT = Project(project_id("bench"), "bench", "bench", "/bench", 1)
 
@@ -43,7 +43,13 @@ def _store(store: Store, case: Case) -> tuple[dict[str, str], dict[str, str]]:
             for turn in session.turns:
                 kind = Kind.PROMPT if turn.asked else Kind.SAID
                 event = Event(
-                    session.agent, session.id, kind, turn.at, turn.text, native_id=turn.id, where=Where("/bench")
+                    session.agent,
+                    session.id,
+                    kind,
+                    turn.at,
+                    turn.text,
+                    native_id=turn.id,
+                    where=Where("/bench"),
                 )
                 arrivals.append(Arrival(event, PROJECT, store.events.key(event)))
             for turn, added in zip(session.turns, store.events.add(arrivals), strict=True):

@@ -4,7 +4,8 @@ Each is one npm package at one version. Some have a native program in it; the ot
 that is pinned and comes from npm too, because the machine's own may be too old for them. The cache
 (`.cache/clients/<name>-<version>/` in the repository) is filled when a test asks for a client, once, under a
 lock, by renaming a finished folder into place; two test workers at once, or a download that was killed, leave
-nothing half done.
+nothing half done. `python -m tests.agents.clients` fetches all of them at once and says how far it is; what
+cannot be had is named, and in CI that is a failure.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,7 +157,22 @@ def version(program: Path) -> str:
     return said.stdout.strip()
 
 
+def fetch() -> int:
+    """All clients at once, each named when it is there; how many are missing."""
+    missing = 0
+    with ThreadPoolExecutor(len(CLIENTS)) as pool:
+        coming = {pool.submit(client, name): name for name in CLIENTS}
+        for number, done in enumerate(as_completed(coming), 1):
+            name = coming[done]
+            try:
+                done.result()
+                words = f"{name} {CLIENTS[name].version}"
+            except Unavailable as reason:
+                words = f"!!! no {name}: {reason}"
+                missing += 1
+            print(f"client {number} of {len(CLIENTS)}: {words}", flush=True)
+    return missing
+
+
 if __name__ == "__main__":
-    for name in CLIENTS:
-        program = client(name)
-        print(f"{name}: {version(program)} at {program}")
+    sys.exit(1 if fetch() and os.environ.get("CI") == "true" else 0)

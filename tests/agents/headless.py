@@ -106,3 +106,11 @@ class Headless:
         """A run to its end; `how` is as for `start`."""
         since = len(self.model.requests)
         return self.finish(self.start(prompt, **how), since)
+
+
+def row(brief: str, *words: str) -> str:
+    """The line of a brief that has all these words; none is a failure that shows the brief."""
+    for line in brief.splitlines():
+        if all(word in line for word in words):
+            return line
+    raise AssertionError(f"no line with {words} in this brief:\n{brief}")

@@ -71,6 +71,21 @@ def test_a_client_that_is_a_script_is_run_by_a_node_from_npm(npm: Path, cache: P
     assert npm.read_text().count("once more") == 2, "Node and the client, nothing else"
 
 
+def test_all_are_fetched_at_once_and_those_that_cannot_be_had_are_named(
+    npm: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The stand-in makes only two of them."""
+    missing = clients.fetch()
+
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == len(clients.CLIENTS)
+    assert missing == len([line for line in told if "!!! no " in line])
+    assert {name for name in clients.CLIENTS if any(f"{name} {clients.CLIENTS[name].version}" in line for line in told)} == {
+        "claude-code", "pi",
+    }  # fmt: skip
+    assert npm.read_text().count("once more") == len(clients.CLIENTS) + 1, "and Node"
+
+
 @pytest.mark.parametrize("name", clients.CLIENTS)
 def test_without_npm_the_tests_are_skipped_and_the_summary_says_so(cache: Path, name: str) -> None:
     with pytest.raises(pytest.skip.Exception, match="npm is missing"):

@@ -189,7 +189,8 @@ def test_two_projects_of_one_name_are_not_mixed_up(
     memory.caught_up()
     claude_mem.filled()
     memory.json("import", "claude-mem")
-    assert not memory.json("search", "flamingo")["hits"]
+    for folder in (memory.project, other):
+        assert not memory.json("search", "flamingo", "--cwd", str(folder))["hits"]
     assert memory.json("search", "flamingo", "--all")["hits"]
 
 

@@ -40,7 +40,7 @@ def test_sections_of_memory_md_and_topic_files_become_facts(memory: Memory, fold
     done = memory.json("import", "memory-md")
     assert done["errors"] == 0
     assert sorted(known.text for known in memories(memory, "fact")) == [
-        "Build: `make walrus` builds it never run flamingo on main",
+        "Build: `make walrus` builds it; never run flamingo on main",
         "Deploy: The pelican runs on Fridays.",
         "Shop: Uses the zebra framework.",
     ]
@@ -114,8 +114,8 @@ def test_a_groups_typed_facts_and_log_lines_come_over(memory: Memory, group: Pat
     memory.json("import", "memory-md", "--path", str(group))
     facts = sorted(known.text for known in memories(memory, "fact"))
     assert facts == [
-        "role: Keeps zebras type: user Since 2019.",
-        "tests: No mocks please type: feedback Because of the walrus.",
+        "role: Keeps zebras; type: user; Since 2019.",
+        "tests: No mocks please; type: feedback; Because of the walrus.",
     ]
     logged = [
         (event.text, event.at // 60_000 * 60_000) for event in events(memory, "noted") if event.tool == "log"
@@ -141,3 +141,9 @@ def test_a_log_that_grew_brings_its_new_lines_alone(memory: Memory, group: Path)
         log.write("- 09:45 [work] sold a pelican\n- 09:45 [work] sold a pelican\n")
     done = memory.json("import", "memory-md", "--path", str(group))
     assert (done["grown"], done["events"]) == (1, 2), "equal lines are told apart"
+
+
+def test_a_note_that_looks_like_an_aside_is_a_fact(memory: Memory, folder: Path) -> None:
+    (folder / "odd.md").write_text("Concepts: aardwolf\n")
+    memory.json("import", "memory-md")
+    assert "Concepts: aardwolf" in [known.text for known in memories(memory, "fact")]

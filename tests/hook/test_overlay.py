@@ -254,14 +254,24 @@ def test_it_stops_when_its_time_is_over(agent: Agent, project: Path) -> None:
 def test_a_command_whose_end_codex_does_not_tell_is_no_success(
     agent: Agent, project: Path, rows: Rows
 ) -> None:
-    said = {"session_id": "one", "cwd": str(project), "tool_name": "Bash", "tool_response": "1 failed\n"}
+    said: dict[str, Any] = {
+        "session_id": "one",
+        "cwd": str(project),
+        "tool_name": "Bash",
+        "tool_response": "1 failed\n",
+    }
     agent.leave("PostToolUse", **said, tool_input={"command": "pytest -q"})
     assert texts(rows()) == ["Commands run: pytest -q"]
 
 
 def test_the_files_of_a_patch_are_files_written(agent: Agent, project: Path, rows: Rows) -> None:
     patch = "*** Begin Patch\n*** Add File: new.py\n+x\n*** Update File: old.py\n@@\n-a\n+b\n*** End Patch\n"
-    said = {"session_id": "one", "cwd": str(project), "tool_name": "apply_patch", "tool_response": "done"}
+    said: dict[str, Any] = {
+        "session_id": "one",
+        "cwd": str(project),
+        "tool_name": "apply_patch",
+        "tool_response": "done",
+    }
     agent.leave("PostToolUse", **said, tool_input={"command": patch})
     assert texts(rows()) == ["Files written: new.py · old.py"]
 

@@ -48,7 +48,9 @@ NEAR = 3  # so many sentences of a prompt may answer
 FEW = 3  # so many sentences of a prompt belong together
 TERSE, WORDY = 5, 40  # words of a sentence
 NEITHER = "neither"  # neither chooses nor answers
-BARE, OPENING = 0.5, 1.5  # how much more it must weigh without a reason, and where nothing was said before
+#: How much less a sentence must weigh that says both choice and cause; how much more without a reason, and
+#: where nothing was said before it.
+SAID, BARE, OPENING = 0.2, 0.5, 1.5
 _BACKED = frozenset(
     f"{what}, {reason} reason" for what in ("firm choice", "answer") for reason in ("sure", "near")
 ) | {"decided", "picks", "proposed, names first"}
@@ -223,8 +225,10 @@ def read_choice(text: str, place: Place) -> tuple[Read, float] | None:
 
 
 def enough(found: frozenset[str]) -> float:
-    """How much a sentence must weigh: least with a reason, most where it opens a session."""
-    if "opens" in found and not ("chooses" in found and found & {"cause", "so", "decided"}):
+    """How much a sentence must weigh: least with a plain cause, most where it opens a session."""
+    if "chooses" in found and found & {"cause", "so", "decided"}:
+        return CHOICE_ENOUGH - SAID
+    if "opens" in found:
         return CHOICE_ENOUGH + OPENING
     return CHOICE_ENOUGH + (0.0 if found & _BACKED else BARE)
 

@@ -5,7 +5,7 @@ decision (CHOICE, marks in `choices`) or a next step (STEP, marks in `later`). T
 sets that the fit had not seen are precise.
 """
 
-CHOICE_ENOUGH = 0.5
+CHOICE_ENOUGH = 0.4
 STEP_ENOUGH = 0.0
 
 CHOICE: dict[str, float] = {

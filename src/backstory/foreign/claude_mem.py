@@ -202,8 +202,8 @@ class _Telling:
         if not told:
             return []
         more = lines(
-            labelled("Concepts: ", ", ".join(listed(row.get("concepts")))),
-            labelled("Metadata: ", _metadata(row.get("metadata"))),
+            labelled(pen.CONCEPTS, ", ".join(listed(row.get("concepts")))),
+            labelled(pen.METADATA, _metadata(row.get("metadata"))),
             labelled(pen.READ, ", ".join(listed(row.get("files_read")))),
             labelled(pen.CHANGED, ", ".join(listed(row.get("files_modified")))),
         )

@@ -15,7 +15,8 @@ from backstory.model import Action, Event, Kind, Outcome, Where
 SUMMARY, NEXT_STEP, DECISION, FACT = "summary", "next step", "decision", "fact"
 HEADER, LOG, INDEX, ARTICLE, DRAWER = "session", "log", "index", "article", "drawer"
 COMPRESSED = "compressed "
-READ, CHANGED = "Files read: ", "Files changed: "
+READ, CHANGED, CONCEPTS, METADATA = "Files read: ", "Files changed: ", "Concepts: ", "Metadata: "
+ASIDES = (READ, CHANGED, CONCEPTS, METADATA)
 
 
 @dataclass(frozen=True, slots=True)

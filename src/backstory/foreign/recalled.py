@@ -13,6 +13,7 @@ from backstory.model import Draft, Kind, MemoryKind, StoredEvent
 
 _CHARS = 400
 _WEIGHT = 0.8  # what we saw ourselves counts 1, what the user said more
+_ENDS = (".", "!", "?", ":", ";", "。")
 _MARKUP = re.compile(r"^(?:#{1,6}|[-*+]|\d+\.)\s+")
 # What becomes of what a tool noted, by what the tool calls it; anything else is something that happened.
 _KINDS = {
@@ -59,7 +60,7 @@ def _what(note: StoredEvent) -> str:
 def _draft(agent: str, kind: MemoryKind, stored: StoredEvent) -> Draft:
     event = stored.event
     said = [line.strip() for line in event.text.split("\n") if line.strip()]
-    told = [line for line in said if not line.startswith((pen.READ, pen.CHANGED))]
+    told = [line for line in said if not line.startswith(pen.ASIDES)]
     files = [
         name
         for line in said
@@ -69,7 +70,7 @@ def _draft(agent: str, kind: MemoryKind, stored: StoredEvent) -> Draft:
     return Draft(
         kind,
         f"{agent}:{event.native_id}",
-        _short(told),
+        _short(told or said),
         event.at,
         (stored.id,),
         detail=event.text,
@@ -83,7 +84,9 @@ def _draft(agent: str, kind: MemoryKind, stored: StoredEvent) -> Draft:
 
 def _short(lines: Sequence[str]) -> str:
     """The headline and as much of the rest as a row takes."""
-    plain = [_MARKUP.sub("", line) for line in lines]
-    if len(plain) > 1 and not plain[0].endswith((".", "!", "?", ":", "。")):
-        plain[0] += ":"
-    return shorten(" ".join(plain), _CHARS)
+    said, *rest = (_MARKUP.sub("", line) for line in lines)
+    between = ": "
+    for line in rest:
+        said += (" " if said.endswith(_ENDS) else between) + line
+        between = "; "
+    return shorten(said, _CHARS)

@@ -7,6 +7,7 @@ rarer words count more. A short reply gets its neighbours' words too, since what
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,25 +74,37 @@ class Likeness:
         """The word pieces of a text, to be measured."""
         return self._table.pieces_once(text)
 
-    def measure(self, texts: Sequence[Sequence[int]], wide: int) -> tuple[Floats, Floats]:
-        """How alike each text's words are to the question's; of the first `wide`, how near the whole is."""
-        alike, near = np.zeros(len(texts), np.float32), np.zeros(wide, np.float32)
+    def measure(self, texts: Sequence[Sequence[int]], groups: Sequence[int]) -> "Measured":
+        """Measure texts. `groups` numbers the session of each of the first texts, the wide ones."""
+        wide, most = len(groups), max(groups, default=-1) + 1
+        found = Measured([0.0] * len(texts), [0.0] * wide, [0.0] * most)
         known = [n for n, pieces in enumerate(texts) if pieces]
         if self._asked is None or not known:
-            return alike, near
+            return found
         flat = np.fromiter(chain.from_iterable(texts[n] for n in known), np.int64)
         used, place = np.unique(flat, return_inverse=True)
         directions = self._table.directions(used)
         lengths = [len(texts[n]) for n in known]
         starts = np.cumsum([0, *lengths[:-1]])
-        best = np.maximum.reduceat((directions @ self._asked.T)[place], starts, axis=0)
-        alike[known] = best @ self._weights / self._weights.sum()
+        best = np.zeros((len(texts), len(self._weights)), np.float32)
+        best[known] = np.maximum.reduceat((directions @ self._asked.T)[place], starts, axis=0)
+        shares = self._weights / self._weights.sum()
+        together = np.zeros((most, len(shares)), np.float32)
+        np.maximum.at(together, np.asarray(groups, np.int64), best[:wide])
+        near = np.zeros(wide, np.float32)
         first = [n for n in known if n < wide]
         if first:
             end = sum(lengths[: len(first)])
             owner = np.repeat(np.arange(len(first)), lengths[: len(first)])
             counts = np.bincount(owner * len(used) + place[:end], minlength=len(first) * len(used))
             sums = counts.reshape(len(first), -1).astype(np.float32) @ self._table.heavy(used, directions)
-            long = np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
-            near[first] = sums @ self._vector / long
-        return alike, near
+            near[first] = sums @ self._vector / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
+        return Measured((best @ shares).tolist(), near.tolist(), (together @ shares).tolist())
+
+
+class Measured(NamedTuple):
+    """How alike texts are to a question: word by word, the wide ones as a whole, and sessions altogether."""
+
+    alike: list[float]
+    near: list[float]
+    together: list[float]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # How many candidates are looked at closely.
 CLOSELY = 100
 # Tuned on the development halves of the benchmarks only (docs/recall.md).
-_WEIGHTS = {"words": 0.40, "near": 0.15, "alike": 0.15, "around": 0.15, "around_near": 0.15}
+_WEIGHTS = {"words": 0.40, "near": 0.15, "alike": 0.15, "around": 0.15, "around_near": 0.15, "together": 0.1}
 _SESSION = 0.5
 _DAY_MS = 86_400_000
 
@@ -112,13 +112,16 @@ def _measured(
     wide |= {key: f.text for key, f in zip(keys, chosen, strict=True) if key not in wide}
     place = {key: n for n, key in enumerate(wide)}
     around = [place[key] for key in keys]
+    sessions = {sid: n for n, sid in enumerate({f.session_id: None for f in chosen})}
+    session_of = {key: sessions[f.session_id] for key, f in zip(keys, chosen, strict=True)}
     texts = [likeness.cut(text) for text in (*wide.values(), *(f.text for f in chosen))]
-    alike, close = (marks.tolist() for marks in likeness.measure(texts, len(wide)))
+    found = likeness.measure(texts, [session_of[key] for key in wide])
     return {
-        "near": [near.get(found.row, 0.0) for found in chosen],
-        "alike": alike[len(wide) :],
-        "around": [alike[n] for n in around],
-        "around_near": [close[n] for n in around],
+        "near": [near.get(f.row, 0.0) for f in chosen],
+        "alike": found.alike[len(wide) :],
+        "around": [found.alike[n] for n in around],
+        "around_near": [found.near[n] for n in around],
+        "together": [found.together[sessions[f.session_id]] for f in chosen],
     }
 
 

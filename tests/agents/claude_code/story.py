@@ -47,11 +47,3 @@ def look_around(agent: Claude, **how: Any) -> Run:
     run = agent.run("Where were we?", **how)
     run.assert_undisturbed("Let me see.")
     return run
-
-
-def row(brief: str, *words: str) -> str:
-    """The line of a brief that has all these words; none is a failure that shows the brief."""
-    for line in brief.splitlines():
-        if all(word in line for word in words):
-            return line
-    raise AssertionError(f"no line with {words} in this brief:\n{brief}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ..headless import row
 from ..memory import zombies_of
 from .claude import Claude
-from .story import begin_migration, look_around, row
+from .story import begin_migration, look_around
 
 pytestmark = [pytest.mark.clients, pytest.mark.faults]
 

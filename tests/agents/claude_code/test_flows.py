@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ..headless import row
 from ..model import Edit, Read, Say, Shell, Task, Write
 from .claude import Claude
-from .story import add_greeting, look_around, row
+from .story import add_greeting, look_around
 
 pytestmark = pytest.mark.clients
 

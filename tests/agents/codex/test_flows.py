@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from ..headless import Run
@@ -126,20 +124,6 @@ def test_an_error_that_ends_a_turn_is_stored(agent: Codex) -> None:
     assert run.exit_code != 0
     kinds = [event["kind"] for event in reversed(agent.memory.timeline(agent.project))]
     assert kinds == ["session_started", "prompt", "turn_failed", "session_ended"]
-
-
-def test_what_we_injected_is_never_remembered(agent: Codex) -> None:
-    make_reader(agent)
-    agent.memory.rests()
-    look_around(agent)
-    agent.memory.rests()
-    assert any("backstory-notes" in line for line in agent.rollouts()[-1].read_text().splitlines())
-
-    agent.memory.cli("import", "codex")
-
-    stored = json.dumps(agent.memory.timeline(agent.project))
-    assert "backstory-notes" not in stored
-    assert "Notes that Backstory kept" not in stored
 
 
 def test_a_resumed_session_holds_one_brief_and_hears_only_what_is_new(agent: Codex) -> None:

@@ -35,6 +35,7 @@ def test_mp_14_hooks_and_rollouts_tell_the_same_in_either_order_and_nothing_of_o
     story = tell(agent, "Work through it", "Worked through.")
 
     story.assert_told_once("a.py")
+    assert "backstory-notes" in agent.rollouts()[-1].read_text(), "Codex keeps what we injected"
     rows = story.assert_told_alike()
 
     ends = sorted((row[1], row[2], Path(row[4]).name, row[5]) for row in rows if row[1] == "tool")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ..headless import Run
+from ..loopback import Loopback
 from ..model import Edit, Say, Shell, Task, Write
-from ..twofold import assert_told_alike, spooling, tell
+from ..twofold import Story, assert_told_alike, on_stage, spooling, tell
 from .driver import Qwen, complaints
 
 pytestmark = pytest.mark.clients
@@ -44,47 +46,47 @@ def look_around(agent: Qwen, **how: str) -> Run:
     return undisturbed(agent.run("Where were we?", **how), "Let me see.")
 
 
-def test_what_was_run_and_written_is_stored_with_how_it_ended(agent: Qwen) -> None:
-    """Without the hooks that it runs without a prompt after each tool result, and without a SessionEnd."""
-    make_reader(agent)
-    agent.memory.rests()
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory, loopback: Loopback) -> Iterator[Story]:
+    with on_stage(Qwen, tmp_path_factory.mktemp("qwen"), loopback) as agent:
+        teach(agent)
+        (agent.project / "notes.txt").write_text("what the notes say\n")
+        yield tell(agent, "Make the reader as in @notes.txt", "The reader is there.")
 
-    events = list(reversed(agent.memory.timeline(agent.project)))
-    calls = [(e["action"], Path(e["target"]).name, e["outcome"]) for e in events if e["kind"] == "tool"]
-    assert calls == [
+
+def test_what_was_run_and_written_is_stored_with_how_it_ended(story: Story) -> None:
+    """Without the hooks that it runs without a prompt after each tool result, and without a SessionEnd."""
+    assert story.uses() == [
         ("run", "echo größer", "ok"),
         ("write", "reader.py", "ok"),
         ("edit", "reader.py", "ok"),
         ("edit", "reader.py", "failed"),
         ("run", "python3 check.py", "failed"),
     ]
-    assert events[-3]["text"].startswith("Exit code 1\nTraceback")
-    assert [e["kind"] for e in events if e["kind"] != "tool"] == [
+    assert story.events[-3]["text"].startswith("Exit code 1\nTraceback")
+    assert [event["kind"] for event in story.events if event["kind"] != "tool"] == [
         "session_started", "prompt", "said", "turn_ended",
     ]  # fmt: skip
 
 
-def test_the_next_session_is_told_what_the_last_one_did(agent: Qwen) -> None:
-    make_reader(agent)
-    agent.memory.rests()
-
-    (brief,) = look_around(agent).requests[0].injections()
-
-    assert "<backstory-notes" in brief
-    assert "reader.py" in brief
-    assert "AssertionError" in brief
+def test_the_next_session_is_told_of_it_once_also_when_it_is_taken_up_again(story: Story) -> None:
+    """Nothing was stored yet: it is told from what the hooks have left."""
+    story.assert_told_once("reader.py")
+    assert "AssertionError" in story.second.brief
 
 
-def test_it_is_told_even_when_it_starts_at_once(agent: Qwen) -> None:
-    make_reader(agent)
+# MP-14, MP-22
+def test_mp_14_hooks_and_chats_tell_the_same_in_either_order_and_nothing_of_ours(story: Story) -> None:
+    rows = story.assert_told_alike()
 
-    (brief,) = look_around(agent).requests[0].injections()
+    assert {row[1] for row in rows} == {"prompt", "tool", "said", "turn_ended"}
+    prompts = {row[6] for row in rows if row[1] == "prompt"}
+    assert prompts == {"Make the reader as in @notes.txt", "Where were we?", "And now?"}
 
-    assert "reader.py" in brief
-    assert "AssertionError" in brief
 
-
-def test_a_resumed_session_is_told_the_brief_once_since_it_kept_none(agent: Qwen) -> None:
+def test_a_session_is_told_what_was_stored_and_again_when_it_is_resumed_since_it_kept_nothing(
+    agent: Qwen,
+) -> None:
     make_reader(agent)
     agent.memory.rests()
     first = look_around(agent)
@@ -93,34 +95,11 @@ def test_a_resumed_session_is_told_the_brief_once_since_it_kept_none(agent: Qwen
     again = look_around(agent, resume=first.session)
 
     assert again.session == first.session
-    (brief,) = again.requests[0].injections()
-    assert brief.count("<backstory-notes") == 1
-    assert "reader.py" in brief
-    assert "Where were we" not in brief, "what it said itself is in its context"
-
-
-def test_what_we_injected_is_never_remembered(agent: Qwen) -> None:
-    make_reader(agent)
-    agent.memory.rests()
-    look_around(agent)
-    agent.memory.rests()
-    agent.memory.cli("import", "qwen-code", "--again", "--min-messages", "0")
-
-    assert "Notes that Backstory kept" not in json.dumps(agent.memory.timeline(agent.project))
-
-
-# MP-14, MP-22
-def test_mp_14_hooks_and_chats_tell_the_same_in_either_order_and_nothing_of_ours(agent: Qwen) -> None:
-    teach(agent)
-    (agent.project / "notes.txt").write_text("what the notes say\n")
-    story = tell(agent, "Make the reader as in @notes.txt", "The reader is there.")
-
-    story.assert_told_once("reader.py")
-    rows = story.assert_told_alike()
-
-    assert sorted(row[5] for row in rows if row[1] == "tool") == ["failed", "failed", "ok", "ok", "ok", "ok"]
-    prompts = {row[6] for row in rows if row[1] == "prompt"}
-    assert prompts == {"Make the reader as in @notes.txt", "Where were we?", "And now?"}
+    for run in (first, again):
+        (brief,) = run.requests[0].injections()
+        assert "reader.py" in brief
+        assert "AssertionError" in brief
+        assert "Where were we" not in brief, "what it said itself is in its context"
 
 
 def test_a_sub_agents_chat_tells_what_its_hooks_tell(agent: Qwen) -> None:
