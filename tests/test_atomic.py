@@ -74,6 +74,7 @@ class TestWriting:
     def test_a_failed_write_leaves_the_old_content_and_no_temporary_file(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        """NC-26: and the original error surfaces."""
         path = tmp_path / "state.json"
         write_atomic(path, b"old")
 
@@ -126,7 +127,7 @@ class TestWriting:
         assert (found[0], found[-1]) == ("old", "new")
 
     def test_a_writer_killed_in_the_middle_of_a_large_file_leaves_the_old_one(self, tmp_path: Path) -> None:
-        """MEMORIA-2: the kernel ends it after the first half megabyte of eight."""
+        """MEMORIA-2, NC-27: the kernel ends it after the first half megabyte of eight."""
         path = tmp_path / "state.json"
         path.write_bytes(b"old")
         code = """

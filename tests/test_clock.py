@@ -62,12 +62,14 @@ def test_a_span_is_that_long_ago(text: str, ago: int) -> None:
     assert clock.parse_when(text, now=NEW_YEAR_UTC) == NEW_YEAR_UTC - ago
 
 
-def test_a_date_is_its_midnight_in_utc() -> None:
+# MP-5
+def test_mp_5_a_date_is_its_midnight_in_utc() -> None:
     assert clock.parse_when("2026-01-01") == NEW_YEAR_UTC
 
 
+# MP-5
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "2026-1-1x", "3x", "-3d", "1e9d", "3 d"])
-def test_anything_else_is_refused_with_what_to_write(text: str) -> None:
+def test_mp_5_anything_else_is_refused_with_what_to_write(text: str) -> None:
     with pytest.raises(UsageError, match="YYYY-MM-DD"):
         clock.parse_when(text)
 

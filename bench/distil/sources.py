@@ -17,7 +17,7 @@ from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus
 
 HERE = Path(__file__).parent
 START = 1_760_000_000_000
-BLIND = ("blind", "blind2", "blind3")
+BLIND = ("blind", "blind2", "blind3", "blind4")
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def recorded() -> Iterator[Case]:
     """
     named = [
         (folder, *item)
-        for folder in ("recordings", "recordings2", "recordings3")
+        for folder in ("recordings", "recordings2", "recordings3", "recordings4")
         for item in labels(folder).items()
     ]
     for folder, name, label in named:

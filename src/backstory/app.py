@@ -26,6 +26,7 @@ from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import USER, fact
 from backstory.capture.waiting import waiting
+from backstory.embed.provider import QUESTION_SECONDS, Means, means, missing
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool
 from backstory.hook.identity import claimed, ident, project_id, session_id
@@ -44,11 +45,13 @@ from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.recall.brief import Brief, brief_for
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
-from backstory.search import lexical
+from backstory.search import find
+from backstory.search.answer import DEFAULT_LIMIT, Answer
+from backstory.search.ranking import Here
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.copies import Contents
-from backstory.store.protocol import Arrival, Injection, Job
+from backstory.store.protocol import Arrival, Filters, Injection, Job
 from backstory.upkeep import backups, export, forget, orphans, room
 from backstory.upkeep.forget import Forgotten, Wanted
 
@@ -253,11 +256,40 @@ class App:
         return brief_for(self.home, hook_settings, str(folder), agent, source, session, project_was)
 
     def search(
-        self, question: str, project_id: str | None, limit: int = lexical.DEFAULT_LIMIT, floor: bool = True
-    ) -> lexical.Answer:
+        self,
+        question: str,
+        project_id: str | None,
+        limit: int = DEFAULT_LIMIT,
+        floor: bool = True,
+        *,
+        filters: Filters | None = None,
+        here: Here | None = None,
+        explain: bool = False,
+        neighbours: int = 0,
+    ) -> Answer:
         """The best hits for a question."""
         self.catch_up()
-        return lexical.search(self.store, question, project_id, limit, floor)
+        return find.search(
+            self.store,
+            question,
+            project_id,
+            limit,
+            floor,
+            means=self.means(),
+            filters=filters,
+            here=here,
+            explain=explain,
+            neighbours=neighbours,
+            zone=clock.zone(self.settings.time_zone),
+        )
+
+    def _search_problems(self) -> list[str]:
+        why = missing(self.settings)
+        return [f"search goes {why}"] if why else []
+
+    def means(self) -> Means:
+        """What there is to search by meaning with, and if there is nothing, why."""
+        return means(self.settings, QUESTION_SECONDS)
 
     def timeline(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
         """The latest events, newest first."""
@@ -466,7 +498,7 @@ class App:
             freeable=room.freeable(store),
             last_event_at=latest[0].event.at if latest else 0,
             worker_running=running,
-            problems=(*self.problems, *prepare.notices(store)),
+            problems=(*self.problems, *prepare.notices(store), *self._search_problems()),
         )
 
     def _nothing_yet(self) -> Status:

@@ -9,9 +9,11 @@ was sent is what a test asserts on: a brief that never reached a request helped 
 - `enter`     runs one command in there, with broken disks if the test asks for them
 - `unforkable`  runs one command whose forks fail
 - `memory`    Backstory as the agent's user has it: its home, its command line, its processes
-- `told`      what a memory has stored, as live capture and import must both tell it
 - `model/`    the scripted model: what it says (`script`), how it says it (one wire module per protocol)
-- `headless`  what drivers of agents without a terminal have in common
-- `twofold`   one session as live capture and as history tell it, in both orders
+- `repository`  the project that they work in
+- `headless`  what drivers of agents have in common: one prompt, to its end
+- `drivers`   all seven by name
+- `twofold`   three runs that each suite tells, and the same sessions as live capture and as history tell them
 - `<agent>/`  a driver that reads like the story of a session, and the scenarios
+- `test_seven`  one task that goes through all of them
 """

@@ -69,6 +69,7 @@ _TRIPLES = {
     "darwin-arm64": "aarch64-apple-darwin",
 }
 _LAUNCHER = """#!/bin/sh
+export NODE_COMPILE_CACHE="{compiled}"
 exec "{node}" "{script}" "$@"
 """
 
@@ -109,7 +110,7 @@ def _fetched(wanted: Client, node: Path | None = None) -> Path:
 
 def _launcher(file: Path, node: Path, script: Path) -> Path:
     """A program of one path, like those of the other clients."""
-    wanted = _LAUNCHER.format(node=node, script=script)
+    wanted = _LAUNCHER.format(node=node, script=script, compiled=file.with_name("compiled"))
     if not file.exists() or file.read_text() != wanted:
         file.write_text(wanted)
         file.chmod(0o755)

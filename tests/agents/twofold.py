@@ -22,13 +22,21 @@ from .conftest import program, remembering
 from .headless import Headless, Run
 from .loopback import Loopback
 from .memory import Memory
-from .model import Model, Request, Say, Shell
+from .model import Edit, Model, Read, Request, Say, Shell, Step, Write
 from .repository import repository
 
 # What only somebody who was there can tell.
 _ONLY_LIVE = ("session_started", "session_ended", "compacting")
 _OURS = ("backstory-notes", "Notes that Backstory kept")
 
+WORK, DONE = "Make the reader split at commas", "The reader splits at commas."
+DID = [
+    ("run", "echo größer", "ok"),
+    ("run", "ls missing-folder", "failed"),
+    ("write", "reader.py", "ok"),
+    ("edit", "reader.py", "ok"),
+    ("read", "missing.py", "failed"),
+]
 ASKED, ASKED_AGAIN = "Where were we?", "And now?"
 
 Rows = Counter[tuple[str, ...]]
@@ -89,7 +97,22 @@ def on_stage(driver: type[Driver], folder: Path, loopback: Loopback) -> Iterator
             model.close()
 
 
-def tell(agent: Headless, prompt: str, answer: str) -> Story:
+def teach(agent: Headless, *more: Step, thought: str = "") -> None:
+    """Work with everything in it: commands that pass and fail, a new file, an edit, a file that is missing."""
+    reader = str(agent.project / "reader.py")
+    agent.model.when(
+        WORK,
+        Shell("echo größer"),
+        Shell("ls missing-folder"),
+        Write(reader, "SEPARATOR = ';'\n"),
+        Edit(reader, "';'", "','"),
+        Read(str(agent.project / "missing.py")),
+        *more,
+        Say(DONE, thought),
+    )
+
+
+def tell(agent: Headless, prompt: str = WORK, answer: str = DONE) -> Story:
     """The story in which the agent does first what this prompt asks for."""
     with spooling(agent) as spool:
         first = agent.run(prompt)

@@ -292,6 +292,7 @@ def test_a_file_that_changed_after_the_plan_is_left_alone(home: Home, file: Path
 
 
 def test_a_link_stays_a_link_and_a_mode_stays_a_mode(home: Home, file: Path, tmp_path: Path) -> None:
+    """NC-25."""
     target = tmp_path / "dotfiles" / "claude.json"
     target.parent.mkdir()
     target.write_text("{}\n")
@@ -308,6 +309,7 @@ def test_a_link_stays_a_link_and_a_mode_stays_a_mode(home: Home, file: Path, tmp
 
 
 def test_new_settings_are_for_their_owner_alone(home: Home, file: Path) -> None:
+    """NC-25: new files get the default mode."""
     install(home)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 

@@ -123,7 +123,8 @@ def test_a_container_is_scheduled_by_its_name(machine: Memory) -> None:
     assert "docker exec dev backstory import" in tab(machine)
 
 
-def test_without_any_scheduler_it_says_so(machine: Memory) -> None:
+# MP-3
+def test_mp_3_without_any_scheduler_it_says_so_and_ends_in_three(machine: Memory) -> None:
     for program in (machine.user / "programs").iterdir():
         program.unlink()
     machine.extra["PATH"] = str(machine.user / "programs")

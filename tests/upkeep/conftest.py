@@ -17,9 +17,8 @@ def app(house: House) -> Iterator[App]:
 def lived(house: House, words: str = "blue whale") -> Story:
     """A session that fails, mends and decides, with these words in every step."""
     story = house.session()
-    story.starts().prompts(
-        f"Let us use postgres instead of mysql for the {words} table, because it has ranges"
-    )
+    story.starts().prompts(f"Which database for the {words} table?").stops("Either would do.")
+    story.prompts(f"Let us use postgres instead of mysql for the {words} table, because it has ranges")
     story.runs(f"pytest -k '{words}'", fails=f"AssertionError: {words} is missing")
     story.edits("auth.py", new=f"x = '{words}'").runs(f"pytest -k '{words}'", "1 passed")
     story.stops(f"The {words} table is there. Next: index the {words} table.").ends()

@@ -47,7 +47,7 @@ def test_a_round_trip_gives_the_same_rows(house: House, app: App, tmp_path: Path
         second = exported(other, tmp_path / "second.jsonl")
         assert rows(second) == rows(first)
         assert other.search("deploy fridays", None).hits
-        assert not other.search("red panda", None, floor=False).hits
+        assert not [hit for hit in other.search("red panda", None, floor=False).hits if "panda" in hit.text]
         assert other.brief(house.project, "claude-code").text == app.brief(house.project, "claude-code").text
 
 

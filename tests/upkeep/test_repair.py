@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import backstory
 from backstory.app import App
+from backstory.capture.schedule import EVERY, KINDS, run_here, schedule
 from backstory.errors import Failed
+from backstory.paths import Home
 from backstory.store import copies
 from tests.story import House
 
@@ -121,3 +125,18 @@ def test_mp_28_it_refuses_while_another_process_has_it_open(house: House, app: A
             app.repair()
     finally:
         reader.communicate()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("every", EVERY)
+def test_mp_27_no_schedule_mends_anything(kind: str, every: str) -> None:
+    """MP-27: nor does anything that runs by itself: worker, hooks, plugins."""
+    made = schedule(kind, every, run_here(Home(Path("/home/dev/.backstory"))))
+    assert "repair" not in repr(made)
+    package = Path(backstory.__file__).parent
+    alone = [
+        package / name for name in ("worker.py", "shift.py", "work.py", "cli/scheduled.py", "hook/hook.sh")
+    ]
+    alone += [path for path in (package.parents[1] / "plugins").rglob("*") if path.is_file()]
+    for path in alone:
+        assert "repair" not in path.read_text("utf-8", "replace"), path

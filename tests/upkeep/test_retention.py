@@ -18,7 +18,7 @@ from backstory.app import App
 from backstory.hook.redact import Redactor
 from backstory.model import MemoryKind
 from backstory.store.protocol import Room
-from backstory.upkeep import archive, retention
+from backstory.upkeep import archive, retention, room
 from tests.story import House, Story
 
 from .conftest import lived
@@ -423,3 +423,17 @@ def test_status_says_what_could_be_freed(house: House, app: App, monkeypatch: py
     status = app.status()
     assert status.sizes["database"] == house.home.database.stat().st_size
     assert status.freeable["payloads older than 30 days"] == status.sizes["payloads"] > 0
+
+
+def test_of_a_large_database_status_tells_what_the_worker_summed_up(
+    house: House, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Summing up reads every payload: not while somebody waits for `status`."""
+    monkeypatch.setattr(room, "_LARGE", 0)
+    lived(house)
+    assert app.status().sizes["payloads"] == 0, "nothing is known yet"
+    prunes(house)
+    noted = app.status().sizes["payloads"]
+    assert noted == house.store.retention.payload_bytes(0)[0] > 0
+    lived(house, "red panda")
+    assert app.status().sizes["payloads"] == noted

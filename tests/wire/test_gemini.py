@@ -314,7 +314,7 @@ def test_read_on_from_a_prompt_it_gives_the_rest_of_the_chat() -> None:
 
 
 def test_a_chat_of_an_older_version_is_one_object(tmp_path: Path) -> None:
-    """MP-17 and after: what an agent wrote before it wrote lines is read as well."""
+    """What an agent wrote before it wrote lines is read as well."""
     chats = tmp_path / "tmp" / "0f" / "chats"
     chats.mkdir(parents=True)
     old = {

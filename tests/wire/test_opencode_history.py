@@ -200,6 +200,7 @@ def test_tables_with_secrets_cannot_be_read_at_all(data: Path, table: str) -> No
         assert opened.execute("SELECT count(*) FROM session").fetchone() == (3,)
 
 
+# MP-1
 @pytest.mark.parametrize(
     "statement",
     [
@@ -210,7 +211,7 @@ def test_tables_with_secrets_cannot_be_read_at_all(data: Path, table: str) -> No
         "PRAGMA user_version",
     ],
 )
-def test_nothing_can_be_changed(data: Path, statement: str) -> None:
+def test_mp_1_nothing_can_be_changed(data: Path, statement: str) -> None:
     with closing(opencode_database.connect(data)) as opened, pytest.raises(sqlite3.DatabaseError):
         opened.execute(statement)
 

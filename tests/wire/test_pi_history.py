@@ -109,7 +109,8 @@ def test_reading_on_at_the_last_prompt_gives_that_turn_again(transcript: Transcr
 # --- messages ---------------------------------------------------------------------------------------------
 
 
-def test_thoughts_are_kept_apart_from_words_and_images_are_left_out() -> None:
+# MP-33
+def test_mp_33_thoughts_are_kept_apart_from_words_and_images_are_left_out() -> None:
     image = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
     thought = {"type": "thinking", "thinking": "Hm."}
     events = told(user([text("Look: "), image]), assistant(thought, text("A cat.")))

@@ -1,15 +1,22 @@
 """`backstory search`: the best hits for a question, each with a handle that `show` takes."""
 
+from pathlib import Path
+
 import click
 
 from backstory import clock
 from backstory.cli.output import json_option, line, on_terminal, one_line, print_json, talk, when
 from backstory.cli.rows import handle
-from backstory.cli.scope import opened, scope, scope_options
+from backstory.cli.scope import folder, opened, scope, scope_options
 from backstory.errors import UsageError
-from backstory.search.lexical import DEFAULT_LIMIT
+from backstory.hook.identity import resolve
+from backstory.model import MemoryStatus
+from backstory.search.answer import DEFAULT_LIMIT, Hit, Near
+from backstory.search.ranking import Here
+from backstory.store.protocol import Filters
 
 _TEXT = 500
+_NEAR_TEXT = 160
 
 
 @click.command()
@@ -18,7 +25,26 @@ _TEXT = 500
 @click.option(
     "--limit", type=click.IntRange(1, 1000), default=DEFAULT_LIMIT, show_default=True, help="Most hits."
 )
+@click.option("--agent", multiple=True, metavar="NAME", help="Only of this agent; may be repeated.")
+@click.option("--branch", multiple=True, metavar="NAME", help="Only of sessions on this branch.")
+@click.option("--file", "files", multiple=True, metavar="PATH", help="Only what touched this file.")
+@click.option("--kind", multiple=True, metavar="KIND", help="Only prompt, said, tool, decision, lesson, …")
+@click.option("--since", metavar="WHEN", help="Not before YYYY-MM-DD, or 2w, 3d, 12h ago.")
+@click.option("--until", metavar="WHEN", help="Before YYYY-MM-DD, or 2w, 3d, 12h ago.")
+@click.option(
+    "--status",
+    multiple=True,
+    type=click.Choice([status.value for status in MemoryStatus]),
+    help="Only memories in this state; candidate and confirmed by default, beside what happened.",
+)
 @click.option("--no-floor", is_flag=True, help="Show the nearest even if nothing is relevant enough.")
+@click.option("--explain", is_flag=True, help="Say why each hit stands where it does.")
+@click.option(
+    "--neighbours",
+    type=click.IntRange(0, 20),
+    default=0,
+    help="Also so many things that happened before and after.",
+)
 @json_option
 def search(
     query: tuple[str, ...],
@@ -26,33 +52,96 @@ def search(
     project: str | None,
     everywhere: bool,
     limit: int,
+    agent: tuple[str, ...],
+    branch: tuple[str, ...],
+    files: tuple[str, ...],
+    kind: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    status: tuple[str, ...],
     no_floor: bool,
+    explain: bool,
+    neighbours: int,
     as_json: bool,
 ) -> None:
     """Search what was asked, done and learned.
 
-    QUERY is words, an error message, a path, a command. Each hit ends in what it says; its handle goes to
-    `backstory show`. When nothing is relevant enough, nothing is printed. Write -- before a QUERY that
-    begins with a dash.
+    QUERY is words, an error message, a path, a command; "last week" or "in March" prefer that time. Each hit
+    ends in what it says; its first line is a call that shows where it comes from. When nothing is relevant
+    enough, nothing is printed. Write -- before a QUERY that begins with a dash.
     """
     question = " ".join(query)
     if not question.strip("\0 \t\r\n"):
         raise UsageError('there is nothing to search for: write words, as in `backstory search "login test"`')
+    filters = Filters(
+        agents=agent,
+        branches=branch,
+        files=files,
+        kinds=tuple(each.replace(" ", "_").replace("-", "_") for each in kind),
+        statuses=status,
+        since=clock.parse_when(since) if since else 0,
+        until=clock.parse_when(until) if until else 0,
+    )
     with opened() as app:
         where = scope(app, cwd, project, everywhere)
-        answer = app.search(question, where.project_id, limit, floor=not no_floor)
+        here = Here() if project or everywhere else Here(branch=_branch(folder(cwd)))
+        answer = app.search(
+            question,
+            where.project_id,
+            limit,
+            floor=not no_floor,
+            filters=filters,
+            here=here,
+            explain=explain,
+            neighbours=neighbours,
+        )
         zone = clock.zone(app.settings.time_zone)
     if as_json:
-        print_json({"hits": answer.hits, "abstained": answer.abstained})
+        print_json(
+            {"hits": answer.hits, "abstained": answer.abstained, "mode": answer.mode, "short": answer.short}
+        )
         return
+    if answer.short and on_terminal():
+        line(("In short: ", "bold"), one_line(" … ".join(answer.short), 3 * _TEXT))
+        line()
     for number, hit in enumerate(answer.hits):
         if number and on_terminal():
             line()
         facts = " · ".join((hit.kind.replace("_", " "), hit.agent, hit.project, when(hit.when, zone)))
         line((handle(hit.id), "bold cyan"), "  ", (one_line(facts), "dim"))
+        _around(hit.before)
         line(one_line(hit.text, _TEXT), indent=4)
+        _around(hit.after)
+        if explain:
+            line((_why(hit), "dim"), indent=4)
+        if on_terminal() or explain:
+            line((f"backstory show {handle(hit.id)}", "dim"), indent=4)
+    if explain:
+        talk(f"Searched {answer.mode}.")
     if answer.abstained:
         talk(f"Nothing in {where.label} is relevant enough; --no-floor shows the nearest.")
     elif not answer.hits:
         hint = "" if where.project_id is None else "; --all searches every project"
         talk(f"Nothing found in {where.label}{hint}.")
+
+
+def _branch(place: Path) -> str:
+    """The branch that the folder is on, or ""."""
+    try:
+        return resolve(str(place)).branch
+    except OSError:
+        return ""
+
+
+def _around(near: tuple[Near, ...]) -> None:
+    for each in near:
+        line((f"{handle(each.id)} {each.kind}: {one_line(each.text, _NEAR_TEXT)}", "dim"), indent=6)
+
+
+def _why(hit: Hit) -> str:
+    if hit.why is None:
+        return ""
+    names = ("words", "meaning", "alike", "around", "session", "priors", "relevance")
+    marks = " · ".join(f"{name} {getattr(hit.why, name):.2f}" for name in names)
+    also = f" · says the same: {', '.join(handle(each) for each in hit.also)}" if hit.also else ""
+    return f"score {hit.score:.3f} = {marks} · found by {hit.why.found_by}{also}"

@@ -44,6 +44,7 @@ def examine(app: App, folder: Path) -> Iterator[Check]:
         usable = usable and check.state is not State.FAIL
     if usable and app.home.database.exists():
         yield from _guarded("text index", memory.index(app))
+        yield from _guarded("search", memory.meaning(app))
         yield from _guarded("jobs", memory.jobs(app))
         yield from _guarded("captured", memory.captured(app, connected))
         yield from _guarded("proof", proof.captured(app, connected))

@@ -172,3 +172,19 @@ def brief(app: App, folder: Path, usable: bool) -> Check:
         found = f"{len(expected)} characters" if expected else "empty: nothing is known here yet"
         return ok("brief", f"{found} (no hook is installed to print it)")
     return way_in.answer(app, folder, expected)
+
+
+def meaning(app: App) -> Iterator[Check]:
+    """Search by meaning: whether there is something to make vectors with, and how many are missing."""
+    means = app.means()
+    if means.embedder is None:
+        if app.settings.embed_provider == "off":
+            yield ok("search", means.why)
+        else:
+            yield warn("search", means.why, "until then search goes by words only")
+        return
+    done, waiting = app.store.vectors.counts()
+    if waiting:
+        yield ok("search", f"by words and meaning; {waiting:,} of {done + waiting:,} vectors are to be made")
+    else:
+        yield ok("search", f"by words and meaning ({means.embedder.model}, {done:,} vectors)")

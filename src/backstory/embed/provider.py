@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 from backstory.errors import Failed
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 
 STATIC_MODEL = "backstory-static-1"
+_NO_NUMPY = "by words only: numpy is missing; `pip install numpy` adds search by meaning"
 _WORKER_SECONDS = 30.0
 # A question waits for its vector only so long: the words alone answer it too.
 QUESTION_SECONDS = 2.0
@@ -43,6 +45,13 @@ def wanted(settings: Settings) -> str:
     return {"off": "", "static": STATIC_MODEL}.get(kind, f"{kind}:{settings.embed_model}")
 
 
+def missing(settings: Settings) -> str:
+    """What keeps search from going by meaning, if that can be told without loading anything."""
+    if settings.embed_provider != "off" and find_spec("numpy") is None:
+        return _NO_NUMPY
+    return ""
+
+
 def means(settings: Settings, seconds: float = _WORKER_SECONDS) -> Means:
     """What the settings ask for, as far as it can be had; an endpoint has so long to answer."""
     if settings.embed_provider == "off":
@@ -54,7 +63,7 @@ def means(settings: Settings, seconds: float = _WORKER_SECONDS) -> Means:
 
         own = table()
     except ImportError:
-        return Means(why="by words only: numpy is missing; `pip install numpy` adds search by meaning")
+        return Means(why=_NO_NUMPY)
     except (OSError, ValueError) as error:
         return Means(why=f"by words only: the table of vectors cannot be read ({error}); reinstall Backstory")
     if settings.embed_provider == "static":

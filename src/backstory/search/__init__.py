@@ -1,4 +1,12 @@
-"""Search: finding what was said, done and learned.
+"""Search: finding what was said, done and learned, or saying that there is nothing.
 
-lexical.py    from a question to ranked hits, by words
+find.py        from a question to an answer
+question.py    a question, taken apart: its words, the time it speaks of
+meaning.py     nearest vectors; how alike the words of question and text are (numpy)
+ranking.py     marks of candidates, weighed and summed; priors
+floor.py       what is not relevant enough
+repeats.py     one thing stored in two forms is shown once
+short.py       the sentences that say most
+answer.py      what a search gives back
+embedding.py   passages get their vectors
 """

@@ -12,6 +12,7 @@ from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, Near, Why
 from backstory.search.question import Question, question
 from backstory.search.ranking import Here, Ranked, ranked
 from backstory.search.repeats import collapse
+from backstory.search.short import in_short
 from backstory.store import Store
 from backstory.store.protocol import Filters, Found
 
@@ -49,15 +50,16 @@ def search(
 
         likeness = Likeness(means.table, asked)
     order = ranked(store, asked, list(found.values()), near, likeness, here or Here(), now)
-    best = list({one.found.owner: one for one in reversed(order)}.values())[::-1]
-    best.sort(key=lambda one: (-one.score, -one.found.at))
-    judged = [(one, relevance.of(one, asked)) for one in best]
+    best: dict[str, Ranked] = {}
+    for one in order:
+        best.setdefault(one.found.owner, one)
+    judged = [(one, relevance.of(one, asked)) for one in best.values()]
     kept = [pair for pair in judged if not floor or pair[1] >= relevance.FLOOR]
     hits = collapse([_hit(one, fits, explain) for one, fits in kept], lambda h: h.text, _richer, limit)
     if neighbours:
         rows = {one.found.owner: one.found for one, _ in kept}
         hits = [_with_neighbours(store, hit, rows[hit.id], neighbours) for hit in hits]
-    return Answer(tuple(hits), abstained=bool(judged) and not hits, mode=mode)
+    return Answer(tuple(hits), bool(judged) and not hits, mode, in_short(hits, asked))
 
 
 def _near(

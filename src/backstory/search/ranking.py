@@ -21,8 +21,20 @@ if TYPE_CHECKING:
 # How many candidates are looked at closely.
 CLOSELY = 100
 # Tuned on the development halves of the benchmarks only (docs/recall.md).
-_WEIGHTS = {"words": 0.40, "near": 0.15, "alike": 0.15, "around": 0.15, "around_near": 0.15, "together": 0.1}
-_SESSION = 0.5
+_WEIGHTS = {
+    "words": 0.25,  # BM25
+    "near": 0.20,  # the cosine of the passage's vector
+    "alike": 0.15,  # its words, each with the question's word that is most like it
+    "around": 0.20,  # the same for the stretch that it stands in
+    "around_near": 0.20,
+    "together": 0.20,  # the same for all that was found of its session
+}
+_SESSION = 1.0
+# Digests repeat what events say, and say it shorter; what was learned says more than both.
+_KINDS = {
+    "turn": -0.05, "summary": -0.05, "next_step": -0.05, "session": -0.05,
+    "decision": 0.01, "lesson": 0.02, "attempt": 0.02, "command": 0.01, "preference": 0.02, "fact": 0.03,
+}  # fmt: skip
 _DAY_MS = 86_400_000
 
 
@@ -100,7 +112,9 @@ def _closely(
     if len(candidates) <= CLOSELY:
         return list(candidates)
     close = dict(zip(near, _scaled(list(near.values())), strict=True))
-    return sorted(candidates, key=lambda f: -(words[f.row] + close.get(f.row, 0.0)))[:CLOSELY]
+    return sorted(
+        candidates, key=lambda f: -(words[f.row] + close.get(f.row, 0.0) + 2 * _KINDS.get(f.kind, 0.0))
+    )[:CLOSELY]
 
 
 def _measured(
@@ -133,8 +147,7 @@ def _scaled(values: Sequence[float]) -> list[float]:
 def _priors(found: Found, question: Question, here: Here, now: int) -> float:
     """What speaks for a candidate before its words are looked at."""
     prior = 0.02 * math.exp(-max(now - found.at, 0) / (30 * _DAY_MS))
-    if found.owner.startswith("m"):
-        prior += 0.02
+    prior += _KINDS.get(found.kind, 0.0)
     if found.pinned:
         prior += 0.04
     if found.said_by == "user":

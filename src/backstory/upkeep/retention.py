@@ -17,6 +17,7 @@ from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
 from backstory.store.protocol import OldRows, Room
+from backstory.upkeep import room
 from backstory.upkeep.archive import Archive
 
 log = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ def prune(home: Home, settings: Settings, store: Store, interrupted: Callable[[]
         _compact(store)
     with store.transaction():
         store.books.set_meta(_DONE, today)
+        room.note(store)
     return Pruned(rows, whole=True)
 
 
@@ -111,13 +113,13 @@ def _payloads(store: Store, before: int, more: Callable[[], bool]) -> Iterator[t
         after = found.last
 
 
-def _used(room: Room) -> int:
-    return room.size - room.free
+def _used(file: Room) -> int:
+    return file.size - file.free
 
 
-def worth_compacting(room: Room) -> bool:
+def worth_compacting(file: Room) -> bool:
     """Whether so much of the file is free that rewriting it is worth the while."""
-    return room.free > WORTH_BYTES and room.free > WORTH_PART * room.size
+    return file.free > WORTH_BYTES and file.free > WORTH_PART * file.size
 
 
 def _compact(store: Store) -> None:

@@ -1,5 +1,9 @@
-"""How much room everything takes, and what could be freed."""
+"""How much room everything takes, and what could be freed.
 
+Summing up payloads reads the whole of them: in a large database that is done once a day, by the worker.
+"""
+
+import json
 import os
 from pathlib import Path
 
@@ -10,6 +14,13 @@ from backstory.store import Store
 # What `freeable` counts as old: an age at which raw payloads are rarely asked for.
 OLD_DAYS = 30
 _DAY_MS = 86_400_000
+_LARGE = 64_000_000
+_NOTED = "payload_bytes"
+
+
+def note(store: Store) -> None:
+    """Sum up the payloads, for `taken` and `freeable` to tell; inside a transaction."""
+    store.books.set_meta(_NOTED, json.dumps(_summed(store)))
 
 
 def taken(home: Home, store: Store | None) -> dict[str, int]:
@@ -18,7 +29,7 @@ def taken(home: Home, store: Store | None) -> dict[str, int]:
     sizes = {
         "database": _file(database),
         "log": _file(database.with_name(database.name + "-wal")),
-        "payloads": store.retention.payload_bytes(0)[0] if store else 0,
+        "payloads": _payloads(store)[0] if store else 0,
     }
     folders = {
         "spool": home.spool,
@@ -33,8 +44,20 @@ def taken(home: Home, store: Store | None) -> dict[str, int]:
 
 def freeable(store: Store) -> dict[str, int]:
     """Bytes that could go: free pages, and payloads that `retention.payload_days` would archive."""
-    _, old = store.retention.payload_bytes(clock.now_ms() - OLD_DAYS * _DAY_MS)
+    old = _payloads(store)[1]
     return {"free pages": store.retention.room().free, f"payloads older than {OLD_DAYS} days": old}
+
+
+def _payloads(store: Store) -> tuple[int, int]:
+    """The bytes of all payloads and of the old ones; of a large database as of the last day of work."""
+    if store.retention.room().size <= _LARGE:
+        return _summed(store)
+    everything, old = json.loads(store.books.meta(_NOTED) or "[0, 0]")
+    return int(everything), int(old)
+
+
+def _summed(store: Store) -> tuple[int, int]:
+    return store.retention.payload_bytes(clock.now_ms() - OLD_DAYS * _DAY_MS)
 
 
 def _file(path: Path) -> int:

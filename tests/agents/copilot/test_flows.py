@@ -9,39 +9,23 @@ import pytest
 
 from ..headless import Run
 from ..loopback import Loopback
-from ..model import Edit, Read, Say, Shell, Task, Write
-from ..twofold import Story, assert_told_alike, on_stage, spooling, tell
+from ..model import Say, Shell, Task
+from ..twofold import DID, DONE, WORK, Story, assert_told_alike, on_stage, spooling, teach, tell
 from .driver import Copilot
 
 pytestmark = pytest.mark.clients
-
-
-def teach(agent: Copilot) -> None:
-    """Work with everything in it: a new file, commands that pass and fail, a file that is not there, an edit."""
-    file = agent.project / "greeting.py"
-    agent.model.when(
-        "Add a greeting",
-        Write(str(file), "HELLO = 'hello'\n"),
-        Shell("cat greeting.py"),
-        Shell("ls /nowhere-at-all"),
-        Read(str(agent.project / "missing.txt")),
-        Edit(str(file), "hello'", "hi'"),
-        Say("The greeting is in place."),
-    )
 
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory, loopback: Loopback) -> Iterator[Story]:
     with on_stage(Copilot, tmp_path_factory.mktemp("copilot"), loopback) as agent:
         teach(agent)
-        yield tell(agent, "Add a greeting to the project", "The greeting is in place.")
+        yield tell(agent)
 
 
-def add_greeting(agent: Copilot) -> Run:
+def make_reader(agent: Copilot) -> None:
     teach(agent)
-    run = agent.run("Add a greeting to the project")
-    run.assert_undisturbed("The greeting is in place.")
-    return run
+    agent.run(WORK).assert_undisturbed(DONE)
 
 
 def look_around(agent: Copilot, **how: str) -> Run:
@@ -52,14 +36,8 @@ def look_around(agent: Copilot, **how: str) -> Run:
 
 
 def test_what_it_did_is_captured_with_the_right_outcomes(story: Story) -> None:
-    assert story.uses() == [
-        ("write", "greeting.py", "ok"),
-        ("run", "cat greeting.py", "ok"),
-        ("run", "ls /nowhere-at-all", "failed"),
-        ("read", "missing.txt", "failed"),
-        ("edit", "greeting.py", "ok"),
-    ]
-    failed = next(event for event in story.events if event["target"] == "ls /nowhere-at-all")
+    assert story.uses() == DID
+    failed = next(event for event in story.events if event["target"] == "ls missing-folder")
     assert failed["text"].splitlines()[0] == "Exit code 2"
     assert "shellId" not in failed["text"]
     assert [event["kind"] for event in story.events if event["kind"] != "tool"] == [
@@ -74,18 +52,18 @@ def test_the_first_session_of_a_project_is_told_nothing(story: Story) -> None:
 
 def test_the_next_session_is_told_of_it_once_also_when_it_is_taken_up_again(story: Story) -> None:
     """Nothing was stored yet: it is told from what the hooks have left."""
-    story.assert_told_once("greeting.py")
-    assert "ls /nowhere-at-all → ls: cannot access" in story.second.brief
-    assert story.second.brief.count("Add a greeting to the project") == 1
+    story.assert_told_once("reader.py")
+    assert "ls missing-folder → ls: cannot access" in story.second.brief
+    assert story.second.brief.count(WORK) == 1
 
 
 def test_what_it_was_told_does_not_become_memory(story: Story) -> None:
     memory, project = story.agent.memory, story.agent.project
     prompts = [event["text"] for event in memory.timeline(project) if event["kind"] == "prompt"]
-    assert prompts == ["And now?", "Where were we?", "Add a greeting to the project"]
+    assert prompts == ["And now?", "Where were we?", WORK]
     brief = memory.cli("brief", "--cwd", str(project), "--agent", "copilot").stdout
     assert brief.count("<backstory-notes") == 1
-    assert brief.count("Add a greeting to the project") == 1
+    assert brief.count(WORK) == 1
 
 
 # MP-14
@@ -95,7 +73,7 @@ def test_mp_14_hooks_and_history_tell_the_same_in_either_order_and_nothing_of_ou
 
 def test_resuming_again_and_again_piles_nothing_up(agent: Copilot) -> None:
     """Copilot keeps no injection: what a resumed session is to know must be told again, once."""
-    add_greeting(agent)
+    make_reader(agent)
     agent.memory.rests()
     second = look_around(agent)
     agent.memory.rests()
@@ -109,20 +87,20 @@ def test_resuming_again_and_again_piles_nothing_up(agent: Copilot) -> None:
     assert run.session == second.session
     assert "Where were we?" in json.dumps(run.requests[0].body["messages"])
     assert len(run.requests[0].injections()) == 1
-    assert "greeting.py" in run.brief
+    assert "reader.py" in run.brief
 
 
 def test_a_resumed_session_is_told_what_it_has_missed_and_not_its_own_past(agent: Copilot) -> None:
     agent.model.when("Plan the trip", Say("Planned the journey."))
     first = agent.run("Plan the trip")
     agent.memory.rests()
-    add_greeting(agent)
+    make_reader(agent)
     agent.memory.rests()
 
     resumed = look_around(agent, resume=first.session)
 
     assert resumed.session == first.session
-    assert "greeting.py" in resumed.brief
+    assert "reader.py" in resumed.brief
     assert "Plan the trip" not in resumed.brief
 
 

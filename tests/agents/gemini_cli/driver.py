@@ -45,7 +45,8 @@ class Gemini(Headless):
 
     def reach(self) -> dict[str, str]:
         self.settle()
-        return {"GEMINI_API_KEY": "scripted-key", "GOOGLE_GEMINI_BASE_URL": self.model.url}
+        reached = {"GEMINI_API_KEY": "scripted-key", "GOOGLE_GEMINI_BASE_URL": self.model.url}
+        return {**reached, "GEMINI_CLI_NO_RELAUNCH": "true"}  # it would start itself again with more memory
 
     def settle(self) -> None:
         """The settings of somebody who uses it, beside what stands there already."""

@@ -34,7 +34,7 @@ def test_a_deleted_home_stays_deleted(agent: Pi) -> None:
 def test_without_a_shell_nothing_is_captured_and_nothing_is_said(agent: Pi, tmp_path: Path) -> None:
     if agent.loopback.notice:
         pytest.skip(agent.loopback.notice)
-    _, node, script, _ = shlex.split(agent.program.read_text().splitlines()[1])
+    _, node, script, _ = shlex.split(agent.program.read_text().splitlines()[-1])
     launcher = tmp_path / "pi"  # its own is a shell script
     launcher.write_text(
         f"#!{sys.executable} -IS\nimport os, sys\nos.execv({node!r}, [{node!r}, {script!r}, *sys.argv[1:]])\n"

@@ -3,60 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from ..loopback import Loopback
-from ..model import Edit, Read, Say, Shell, Wait, Write
-from ..twofold import Story, on_stage, tell
+from ..model import Say, Shell, Wait, Write
+from ..twofold import DID, WORK, Story, on_stage, teach, tell
 from .driver import Pi
 
 pytestmark = pytest.mark.clients
 
 
-def teach(agent: Pi) -> None:
-    """Work with everything in it: commands that pass and fail, a new file, an edit, a thought."""
-    reader = agent.project / "reader.py"
-    agent.model.when(
-        "Make the reader",
-        Shell("echo checking"),
-        Shell("ls missing-folder"),
-        Write(str(reader), "SEPARATOR = ';'\n"),
-        Edit(str(reader), "';'", "','"),
-        Read(str(agent.project / "missing.py")),
-        Say("The reader splits at commas.", thought="Commas it is, because the export has them."),
-    )
+THOUGHT = "Commas it is, because the export has them."
 
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory, loopback: Loopback) -> Iterator[Story]:
     with on_stage(Pi, tmp_path_factory.mktemp("pi"), loopback) as agent:
-        teach(agent)
-        yield tell(agent, "Make the reader split at commas", "The reader splits at commas.")
+        teach(agent, thought=THOUGHT)
+        yield tell(agent)
 
 
 def test_everything_that_happened_is_captured_with_its_outcome(story: Story) -> None:
-    told = [(e["kind"], e["action"], e["outcome"], Path(e["target"]).name) for e in story.events]
-    assert told[:1] == [("session_started", "", "", "")]
-    assert told[1:7] == [
-        ("prompt", "", "", ""),
-        ("tool", "run", "ok", "echo checking"),
-        ("tool", "run", "failed", "ls missing-folder"),
-        ("tool", "write", "ok", "reader.py"),
-        ("tool", "edit", "ok", "reader.py"),
-        ("tool", "read", "failed", "missing.py"),
-    ]
-    assert sorted(kind for kind, *_ in told[7:]) == ["reasoned", "said", "session_ended", "turn_ended"]
+    assert story.uses() == DID
+    kinds = [event["kind"] for event in story.events if event["kind"] != "tool"]
+    assert kinds[:2] == ["session_started", "prompt"]
+    assert sorted(kinds[2:]) == ["reasoned", "said", "session_ended", "turn_ended"]
     failed = next(e for e in story.events if e["outcome"] == "failed")
     assert failed["text"].startswith("Exit code 2\n")
     thought = next(e for e in story.events if e["kind"] == "reasoned")
-    assert thought["text"] == "Commas it is, because the export has them."
+    assert thought["text"] == THOUGHT
 
 
 def test_the_next_session_is_told_of_it_once_also_when_it_is_taken_up_again(story: Story) -> None:
     story.assert_told_once("reader.py")
-    assert "Commas it is" not in story.second.brief, "thoughts are kept, not given back"
+    assert THOUGHT not in story.second.brief, "thoughts are kept, not given back"
 
 
 # MP-14
@@ -84,7 +65,7 @@ def test_after_a_compaction_the_session_gets_its_own_checkpoint(agent: Pi) -> No
     teach(agent)
     (agent.folder / "settings.json").parent.mkdir(parents=True, exist_ok=True)
     (agent.folder / "settings.json").write_text('{"compaction": {"enabled": true, "keepRecentTokens": 1}}')
-    first = agent.run("Make the reader split at commas")
+    first = agent.run(WORK)
     agent.model.when("Fill it", Say("Filled."))
     agent.run("Fill it [[full]]", resume=first.session)
     agent.memory.drained()

@@ -18,7 +18,12 @@ SETTINGS: dict[str, Any] = {
     "telemetry": {"enabled": False},
     "general": {"enableAutoUpdate": False},
 }
-QUIET = {"QWEN_CODE_SUPPRESS_YOLO_WARNING": "1", "OPENAI_API_KEY": "scripted-key", "OPENAI_MODEL": "scripted"}
+QUIET = {
+    "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
+    "QWEN_CODE_NO_RELAUNCH": "true",  # it would start itself again with more memory
+    "OPENAI_API_KEY": "scripted-key",
+    "OPENAI_MODEL": "scripted",
+}
 _EXPECTED = "Ripgrep not available"  # the npm package brings it without the right to run
 
 

@@ -1,4 +1,4 @@
-"""From a question to ranked hits, by words; better nothing than something irrelevant."""
+"""From a question to ranked hits, by words and meaning; better nothing than something irrelevant."""
 
 import json
 
@@ -6,7 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backstory.search.lexical import DEFAULT_LIMIT, Answer, search
+from backstory.embed.provider import Means, means
+from backstory.search.answer import DEFAULT_LIMIT, Answer
+from backstory.search.find import search
+from backstory.settings import Settings
 from tests.story import House
 
 
@@ -32,7 +35,12 @@ def house(house: House) -> House:
 
 
 def ask(house: House, question: str, **options: object) -> Answer:
+    options = {"means": means(Settings()), **options}
     return search(house.store, question, None, **options)  # type: ignore[arg-type]
+
+
+WORDS_ONLY = Means(why="by words only")
+WAYS = pytest.mark.parametrize("way", [WORDS_ONLY, means(Settings())], ids=["words", "meaning"])
 
 
 def texts(answer: Answer) -> str:
@@ -55,11 +63,12 @@ def texts(answer: Answer) -> str:
         ("what did we do about the PostgreSQL version", "PostgreSQL"),
     ],
 )
+@WAYS
 def test_words_names_paths_options_and_versions_find_themselves(
-    house: House, question: str, expected: str
+    house: House, question: str, expected: str, way: Means
 ) -> None:
     """CCE-53: punctuation is taken literally."""
-    answer = ask(house, question)
+    answer = ask(house, question, means=way)
     assert expected in answer.hits[0].text
     assert not answer.abstained
 
@@ -67,21 +76,23 @@ def test_words_names_paths_options_and_versions_find_themselves(
 @pytest.mark.parametrize(
     "question", ["kubernetes ingress", "how do I bake sourdough bread at home with rye flour"]
 )
-def test_an_off_topic_question_finds_nothing(house: House, question: str) -> None:
+@WAYS
+def test_an_off_topic_question_finds_nothing(house: House, question: str, way: Means) -> None:
     """CCE-54."""
-    assert ask(house, question).hits == ()
+    assert ask(house, question, means=way).hits == ()
 
 
 def test_sharing_one_common_word_is_not_enough_and_it_says_that_it_kept_silent(house: House) -> None:
     question = "bake sourdough bread with version control and rye flour in minutes"
     answer = ask(house, question)
-    assert answer == Answer((), abstained=True)
+    assert (answer.hits, answer.abstained) == ((), True)
     assert ask(house, question, floor=False).hits != ()
 
 
 @pytest.mark.parametrize("question", ["", "   ", "?!", '"', "()", "\0", "**", "- - -"])
 def test_a_question_without_words_is_no_question(house: House, question: str) -> None:
-    assert ask(house, question) == Answer((), abstained=False)
+    answer = ask(house, question)
+    assert (answer.hits, answer.abstained) == ((), False)
 
 
 def test_a_question_of_nothing_but_small_words_is_still_asked(house: House) -> None:
