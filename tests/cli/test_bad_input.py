@@ -51,7 +51,7 @@ def test_an_empty_question_is_wrong_usage(worked: Memory, question: str) -> None
 def test_any_question_is_only_words(worked: Memory, question: str) -> None:
     done = worked.ask("search", "--json", "--", question)
     assert done.exit_code == 0
-    assert json.loads(done.stdout).keys() == {"hits", "abstained"}
+    assert json.loads(done.stdout).keys() >= {"hits", "abstained"}
     assert worked.ask("search", "--", question).exit_code == 0
 
 

@@ -54,6 +54,8 @@ def memories(memory: Memory, kind: str = "") -> list[Known]:
 
 
 def found(memory: Memory, words: str) -> list[str]:
-    """What a search gives, as kind and first line."""
+    """What a search gives that has one of the words, as kind and first line."""
     hits = memory.json("search", words, "--all", "--no-floor")["hits"]
-    return [f"{hit['kind']}: {hit['text'].splitlines()[0]}" for hit in hits]
+    sought = words.lower().split()
+    having = [hit for hit in hits if any(word in hit["text"].lower() for word in sought)]
+    return [f"{hit['kind']}: {hit['text'].splitlines()[0]}" for hit in having]

@@ -5,6 +5,7 @@ sqlite.py      the embedded default: opening, pragmas, transactions
 schema.py      migrations, applied in order
 copies.py      backups: made, looked into, put in place
 salvage.py     what a damaged database still gives, in a new one
+retention.py   what has aged, to be archived and let go
 forgetting.py  removing for good, with tombstones
 dump.py        everything as plain rows, out of one database and into another
 events.py      sessions, turns and events, each stored exactly once

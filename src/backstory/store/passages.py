@@ -229,6 +229,8 @@ class Passages:
 
     def stretches(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
         """The whole text of stretches, by session and number."""
+        if not wanted:
+            return {}
         found: dict[tuple[str, int], list[str]] = {}
         marks = ",".join(["(?, ?)"] * len(wanted))
         rows = self._db.execute(
@@ -240,7 +242,7 @@ class Passages:
             """,  # noqa: S608
             [value for pair in wanted for value in pair],
         )
-        for session_id, stretch, text in rows if wanted else ():
+        for session_id, stretch, text in rows:
             found.setdefault((session_id, stretch), []).append(text)
         return {key: "\n".join(texts) for key, texts in found.items()}
 
