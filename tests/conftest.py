@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.story import House
+from tests.story import CLOCK, House
 
 Git = Callable[..., str]
 
@@ -73,6 +73,12 @@ def _nobodys_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of whoever runs the tests: no home, no zone, no guard of theirs."""
     for name in ("BACKSTORY_HOME", "BACKSTORY_TZ", "BACKSTORY_GUARD", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _a_clock_of_its_own() -> None:
+    """A test that lived in the future does not take the next one along."""
+    CLOCK.begin()
 
 
 def eventually(what: str, holds: Callable[[], Any], seconds: float = 10) -> Any:
