@@ -14,9 +14,9 @@ ROOT = Path(backstory.__file__).parent
 LAYERS = (
     ("cli", "web", "mcp", "worker", "shift", "__main__"),
     ("doctor",),  # looks at everything, for the surfaces
-    ("app", "work"),
-    ("recall", "search", "distil", "knowledge", "capture", "upkeep"),
-    ("store", "embed", "agents", "foreign", "hook"),
+    ("app", "library", "work", "refine"),
+    ("recall", "search", "distil", "knowledge", "registry", "capture", "upkeep"),
+    ("store", "embed", "llm", "agents", "foreign", "hook"),
     ("settings",),
     ("model", "paths", "errors", "atomic", "clock", "jsonc", "steps", "__init__"),
 )
@@ -31,7 +31,7 @@ SQL = re.compile(
 
 
 # What reads other programs' databases, read-only, and so has SQL that is not ours.
-FOREIGN_SQL = ("agents/opencode_database.py", "foreign/tables.py")
+FOREIGN_SQL = ("agents/opencode_database.py", "foreign/tables.py", "registry/source.py")
 
 
 def modules() -> list[Path]:

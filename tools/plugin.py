@@ -12,7 +12,8 @@ def claude_code_hooks() -> str:
     agent = AGENTS["claude-code"]
     hooks = {
         hook.name: [
-            {
+            ({"matcher": hook.matcher} if hook.matcher else {})
+            | {
                 "hooks": [
                     {
                         "type": "command",

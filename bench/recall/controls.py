@@ -1,59 +1,86 @@
-"""Negative controls: does an off-topic question get nothing, and an on-topic one something?"""
+"""Negative controls: does an off-topic question get nothing, and an on-topic one something?
+
+Each question is asked twice: of the search that users get, and of the same search without vectors.
+"""
 
 import random
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from bench.recall import data, memory
 from bench.recall.everyday import EVERYDAY
 
+from backstory.app import App
+from backstory.search.find import BY_WORDS, search
+
 _SOME = 60
+_CHATS = 100
+Silences = dict[tuple[str, str, bool], list[tuple[bool, bool]]]
 
 
 def controls(folder: Path) -> list[dict[str, Any]]:
     """How many questions of each kind got nothing, on what was tuned and on what was not."""
     talks, work = list(data.locomo(folder)), next(data.coding(folder))
     chosen = random.Random(11)
-    counted: dict[tuple[str, str], list[bool]] = {}
+    counted: Silences = {}
     for number, case in enumerate(talks):
         split = "dev" if case.tuned else "test"
         other = talks[(number + 1) % 5 + (0 if case.tuned else 5)]
         with memory.filled(case) as (app, _, _):
-            for what, texts in (
-                ("conversation: its own questions", _some(chosen, case)),
-                ("conversation: another one's questions", _some(chosen, other)),
-                ("conversation: everyday questions", list(EVERYDAY)),
-                ("conversation: commits of a code base", _some(chosen, work)),
+            for what, on_topic, texts in (
+                ("conversation: its own questions", True, _some(chosen, case)),
+                ("conversation: another one's questions", False, _some(chosen, other)),
+                ("conversation: everyday questions", False, EVERYDAY),
+                ("conversation: commits of a code base", False, _some(chosen, work)),
             ):
-                asked = [not app.search(text, memory.PROJECT.id).hits for text in texts]
-                counted.setdefault((split, what), []).extend(asked)
+                counted.setdefault((split, what, on_topic), []).extend(_silent(app, texts))
     with memory.filled(work) as (app, _, _):
-        for split, what, texts in (
-            ("dev", "coding: its own commits", [ask.text for ask in work.asks]),
-            ("dev", "coding: everyday questions", list(EVERYDAY)),
-            ("dev", "coding: questions of conversations", _some(chosen, talks[0])),
-            ("test", "coding: questions of conversations", _some(chosen, talks[7])),
+        for split, what, on_topic, texts in (
+            ("dev", "coding: its own commits", True, [ask.text for ask in work.asks]),
+            ("dev", "coding: everyday questions", False, EVERYDAY),
+            ("dev", "coding: questions of conversations", False, _some(chosen, talks[0])),
+            ("test", "coding: questions of conversations", False, _some(chosen, talks[7])),
         ):
-            asked = [not app.search(text, memory.PROJECT.id).hits for text in texts]
-            counted.setdefault((split, what), []).extend(asked)
-    rows = list(data.longmemeval(folder))
-    for case in chosen.sample(rows, 100):
+            counted.setdefault((split, what, on_topic), []).extend(_silent(app, texts))
+    for case in chosen.sample(list(data.longmemeval(folder)), _CHATS):
         split = "dev" if case.tuned else "test"
         with memory.filled(case) as (app, _, _):
-            for what, text in (
-                ("chats: its own question", case.asks[0].text),
-                ("chats: an everyday question", chosen.choice(EVERYDAY)),
+            for what, on_topic, text in (
+                ("chats: its own question", True, case.asks[0].text),
+                ("chats: an everyday question", False, chosen.choice(EVERYDAY)),
             ):
-                counted.setdefault((split, what), []).append(not app.search(text, memory.PROJECT.id).hits)
+                counted.setdefault((split, what, on_topic), []).extend(_silent(app, [text]))
+    rows = [_row(split, what, silent) for (split, what, _), silent in sorted(counted.items())]
+    for split in ("dev", "test"):
+        for what, wanted in (("all on-topic questions", True), ("all off-topic questions", False)):
+            silent = [
+                pair for (s, _, on), some in counted.items() if (s, on) == (split, wanted) for pair in some
+            ]
+            rows.append(_row(split, what, silent))
+    return rows
+
+
+def _silent(app: App, texts: Iterable[str]) -> list[tuple[bool, bool]]:
+    """Whether each question got nothing: from search, and from search by words alone."""
     return [
-        {
-            "split": split,
-            "what": what,
-            "questions": len(silent),
-            "silent": f"{100 * sum(silent) / len(silent):.1f} %",
-        }
-        for (split, what), silent in sorted(counted.items())
+        (
+            not app.search(text, memory.PROJECT.id).hits,
+            not search(app.store, text, memory.PROJECT.id, means=BY_WORDS).hits,
+        )
+        for text in texts
     ]
+
+
+def _row(split: str, what: str, silent: list[tuple[bool, bool]]) -> dict[str, Any]:
+    ours, words = (100 * sum(pair[n] for pair in silent) / len(silent) for n in (0, 1))
+    return {
+        "split": split,
+        "what": what,
+        "questions": len(silent),
+        "silent": f"{ours:.1f} %",
+        "by words": f"{words:.1f} % by words alone",
+    }
 
 
 def _some(chosen: random.Random, case: data.Case) -> list[str]:

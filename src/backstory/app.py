@@ -30,11 +30,14 @@ from backstory.embed.provider import QUESTION_SECONDS, Means, means, missing
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool
 from backstory.hook.identity import claimed, ident, project_id, session_id
+from backstory.llm.governor import Spending, resume, spending
 from backstory.model import (
+    Act,
     Event,
     Kind,
     Memory,
     MemoryKind,
+    MemoryStatus,
     Project,
     Session,
     StoredEvent,
@@ -45,13 +48,16 @@ from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.recall.brief import Brief, brief_for
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
+from backstory.recall.standing import labels
 from backstory.search import find
 from backstory.search.answer import DEFAULT_LIMIT, Answer
+from backstory.search.asking import own_words
 from backstory.search.ranking import Here
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.copies import Contents
-from backstory.store.protocol import Arrival, Filters, Injection, Job
+from backstory.store.jobs import ASKING
+from backstory.store.protocol import Arrival, Call, Filters, Injection, Job, SpentOn
 from backstory.upkeep import backups, export, forget, orphans, room
 from backstory.upkeep.forget import Forgotten, Wanted
 
@@ -66,6 +72,9 @@ _SETTLE_SECONDS = 5.0
 _LONGEST_NOTE = 20_000
 _TELLING = (MemoryKind.LESSON, MemoryKind.DECISION, MemoryKind.ATTEMPT, MemoryKind.SUMMARY)
 _FOREVER = 2**62
+# Files that were changed so lately count a little more in a search.
+_IN_PLAY_MS = 4 * 3_600_000
+_MOST_IN_PLAY = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,11 @@ class Status:
     freeable: dict[str, int]
     last_event_at: int
     worker_running: bool
+    spending: Spending
+    by_status: dict[str, int]
+    by_source: dict[str, int]
+    worst_attempts: int
+    vectors: tuple[int, int]
     problems: tuple[str, ...]
 
 
@@ -114,19 +128,37 @@ class EventView:
     payload: str | None
 
 
+def payload_state(view: EventView) -> str:
+    """Whether what the agent sent is there, has grown old and left, or never was."""
+    if view.payload is not None:
+        return f"{view.stored.payload_size} characters; `backstory show {view.stored.id} --raw` prints it"
+    if view.stored.payload_size:
+        return f"aged out; it had {view.stored.payload_size} characters"
+    return "none of its own"
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryView:
-    """One memory with the events that it rests on."""
+    """One memory with the events that it rests on.
+
+    `label` says how it stands today; `replaced` are the older ones whose place it took, `replaced_by` is the
+    one that took its own.
+    """
 
     memory: Memory
     sources: tuple[StoredEvent, ...]
+    label: str = ""
+    replaced: tuple[str, ...] = ()
+    replaced_by: str = ""
 
 
 class App:
     """One home, opened for use; close it, or use it in a `with`."""
 
-    def __init__(self, home: Home | None = None) -> None:
+    def __init__(self, home: Home | None = None, attended: bool = False) -> None:
+        """`attended`: the process that asks sees to the spool itself, so nobody has to wait for it."""
         self.home = home or Home.default()
+        self._attended = attended
         self.settings, self.problems = settings.load(self.home)
         self._store: Store | None = None
 
@@ -151,6 +183,8 @@ class App:
 
     def catch_up(self, wait: float = _CATCH_UP_SECONDS) -> bool:
         """Take in what lies in the spool, or wait for the worker that does; False if some is left."""
+        if self._attended:
+            return True
         deadline = time.monotonic() + wait
         while waiting(self.home):  # also what a hook left in the meantime: its worker found the lock held
             with lock(self.home.worker_lock) as held:
@@ -266,10 +300,12 @@ class App:
         here: Here | None = None,
         explain: bool = False,
         neighbours: int = 0,
+        by_agent: bool = False,
     ) -> Answer:
-        """The best hits for a question."""
+        """The best hits for a question; what an agent was just asked is no answer to its own question."""
         self.catch_up()
-        return find.search(
+        but = own_words(self.store, project_id, os.environ, by_agent, clock.now_ms())
+        answer = find.search(
             self.store,
             question,
             project_id,
@@ -281,7 +317,16 @@ class App:
             explain=explain,
             neighbours=neighbours,
             zone=clock.zone(self.settings.time_zone),
+            but=but,
         )
+        kept = [self.store.memories.kept(hit.id) for hit in answer.hits if hit.id.startswith("m")]
+        label = labels(self.store, [memory for memory in kept if memory is not None])
+        return replace(answer, hits=tuple(replace(hit, label=label.get(hit.id, "")) for hit in answer.hits))
+
+    def files_in_play(self, project_id: str) -> tuple[str, ...]:
+        """The names of files that were changed in a project in the last hours."""
+        since = clock.now_ms() - _IN_PLAY_MS
+        return tuple(self.store.doing.files(project_id, since, _MOST_IN_PLAY))
 
     def _search_problems(self) -> list[str]:
         why = missing(self.settings)
@@ -318,9 +363,15 @@ class App:
 
     def _view(self, full: str) -> SessionView | EventView | MemoryView:
         events = self.store.events
-        if full.startswith("m") and (memory := self.store.memories.memory(full)) is not None:
+        if full.startswith("m") and (memory := self._shown_memory(full)) is not None:
             sources = [stored for sid in memory.sources if (stored := events.event(sid)) is not None]
-            return MemoryView(memory, tuple(sorted(sources, key=lambda s: (s.event.at, s.seq))))
+            return MemoryView(
+                memory,
+                tuple(sorted(sources, key=lambda s: (s.event.at, s.seq))),
+                labels(self.store, [memory]).get(full, ""),
+                tuple(self.store.successions.before(full)),
+                self.store.successions.after(full),
+            )
         if full.startswith("e") and (stored := events.event(full)) is not None:
             session = events.session(stored.session_id)
             if session is not None:
@@ -334,6 +385,13 @@ class App:
                 tuple(self.store.briefs.of_session(full)),
             )
         raise SourceMissing(f"{full!r} is not to be shown")
+
+    def _shown_memory(self, full: str) -> Memory | None:
+        """A memory that may be shown: one in force, or one that is history."""
+        if (memory := self.store.memories.memory(full)) is not None:
+            return memory
+        kept = self.store.memories.kept(full)
+        return kept if kept is not None and kept.status is MemoryStatus.SUPERSEDED else None
 
     def handoff(self, project_id: str | None, to: str | None = None, session: str = "") -> Handoff:
         """What a session leaves, for the agent that goes on; the latest session with work by default."""
@@ -388,6 +446,59 @@ class App:
         memory = self.store.memories.memory(mid)
         assert memory is not None
         return memory
+
+    # --- a person's say ----------------------------------------------------------------------------------
+
+    def judge(self, handle: str, act: Act, text: str = "") -> Memory:
+        """Do to a memory what a person wants: an event, which a rebuild does again. Gives it as it then is.
+
+        `text` is the new wording of an edit, or the handle of the memory that supersedes it.
+        """
+        self.catch_up()
+        memory = self._kept_memory(handle)
+        if act is Act.SUPERSEDE:
+            newer = self._kept_memory(text)
+            if newer.id == memory.id or newer.project_id != memory.project_id:
+                raise UsageError("a memory is superseded by another one of the same project: name that one")
+            text = newer.id
+        elif act is not Act.EDIT:
+            text = ""
+        elif not text.strip() or len(text) > _LONGEST_NOTE:
+            raise UsageError(f"the new wording must have 1 to {_LONGEST_NOTE} characters")
+        now = clock.now_ms()
+        project = self.store.events.project(memory.project_id)
+        assert project is not None
+        # never searched or distilled: what it says is found as the memory itself
+        event = Event(
+            USER, f"user-{project.id}", Kind.JUDGED, now, Privacy(self.settings).text(text.strip()),
+            target=memory.id, reason=act, native_id=f"{act}-{memory.id}-{now}", recalled=True,
+        )  # fmt: skip
+        key = self.store.events.key(event)
+        with self._alone():
+            with self.store.transaction():
+                added = self.store.events.add([Arrival(event, project, key)])[0]
+                self.store.memories.judge(memory.id, act, event.text, added.event_id)
+            prepare.project_file(self.home, self.store, project.id)
+        return self._kept_memory(memory.id)
+
+    def _kept_memory(self, handle: str) -> Memory:
+        full = self._full_id(handle)
+        if not full.startswith("m") or (memory := self.store.memories.kept(full)) is None:
+            raise SourceMissing(f"{handle!r} is no memory; `backstory review` lists memories with handles")
+        return memory
+
+    def memories(
+        self,
+        kinds: Sequence[MemoryKind],
+        statuses: Sequence[MemoryStatus],
+        project_id: str | None = None,
+        before: tuple[int, str] | None = None,
+        limit: int = 50,
+        pinned: bool = False,
+    ) -> list[Memory]:
+        """Memories of these kinds in these states, newest first; for a person who looks through them."""
+        self.catch_up()
+        return self.store.memories.listed(kinds, statuses, project_id, before, limit, pinned)
 
     # --- import ----------------------------------------------------------------------------------------
 
@@ -479,6 +590,7 @@ class App:
         counts = books.table_counts()
         briefs, tokens = store.briefs.totals()
         latest = store.events.latest(None, 0, 1)
+        by_status, by_source = store.views.memory_counts()
         with lock(self.home.worker_lock) as free:
             running = not free
         return Status(
@@ -498,6 +610,11 @@ class App:
             freeable=room.freeable(store),
             last_event_at=latest[0].event.at if latest else 0,
             worker_running=running,
+            by_status=by_status,
+            by_source=by_source,
+            worst_attempts=max((job.attempts for job in store.jobs.all("parked")), default=0),
+            vectors=store.vectors.counts(),
+            spending=spending(self.settings, store),
             problems=(*self.problems, *prepare.notices(store), *self._search_problems()),
         )
 
@@ -516,8 +633,65 @@ class App:
             sizes=room.taken(self.home, None),
             freeable={},
             worker_running=False,
+            by_status={},
+            by_source={},
+            worst_attempts=0,
+            vectors=(0, 0),
+            spending=spending(self.settings, None),
             problems=tuple(self.problems),
         )
+
+    def jobs(self, states: Sequence[str] = ()) -> list[Job]:
+        """Work to be done, oldest first; in these states, or in all but done."""
+        found = self.store.jobs.all() if self.home.database.exists() else []
+        return [job for job in found if (job.state in states if states else job.state != "done")]
+
+    def jobs_called(self, names: Sequence[str]) -> list[Job]:
+        """The jobs with these handles, `kind:subject`; a kind, or the beginning of a subject, is enough."""
+        waiting = self.jobs(("waiting", "parked"))
+        found: dict[tuple[str, str], Job] = {}
+        for name in names:
+            matching = [j for j in waiting if name == j.kind or f"{j.kind}:{j.subject}".startswith(name)]
+            matching = matching or [j for j in waiting if len(name) >= 4 and j.subject.startswith(name)]
+            if not matching:
+                raise SourceMissing(f"no job waits or is parked as {name!r}; `backstory jobs` lists them")
+            found.update({(job.kind, job.subject): job for job in matching})
+        return list(found.values())
+
+    def retry_jobs(self, jobs: Sequence[Job]) -> list[Job]:
+        """Have jobs tried again, by a worker that is started; gives those that were still there."""
+        with self.store.transaction():
+            changed = [job for job in jobs if self.store.jobs.retry(job, clock.now_ms())]
+        self._wake_worker()
+        return changed
+
+    def drop_jobs(self, jobs: Sequence[Job]) -> list[Job]:
+        """Take jobs out of the queue; what they were about is asked for again when there is something new."""
+        with self.store.transaction():
+            return [job for job in jobs if self.store.jobs.drop(job)]
+
+    def spending(self) -> Spending:
+        """Who is asked, and what that has taken."""
+        return spending(self.settings, self._readable_store())
+
+    def spent_on(self, since: int) -> list[SpentOn]:
+        """What calls since then took, by purpose and model."""
+        store = self._readable_store()
+        return store.ledger.spent_on(since) if store else []
+
+    def model_calls(self, limit: int, since: int = 0) -> list[Call]:
+        """The latest calls of models, newest first."""
+        store = self._readable_store()
+        return store.ledger.latest(limit, since) if store else []
+
+    def resume_models(self) -> None:
+        """Let models be asked again after the breaker has stopped all calls."""
+        with self.store.transaction():
+            resume(self.store, clock.now_ms())
+            for job in self.store.jobs.all("waiting"):
+                if job.kind in ASKING:
+                    self.store.jobs.retry(job, clock.now_ms())
+        self._wake_worker()
 
     def parked(self) -> list[Job]:
         """Jobs that failed too often and wait for a person."""
@@ -610,7 +784,7 @@ class App:
             if waiting(self.home):
                 self._work().round()
             what = forget.plan(self.home, self.store, wanted)
-            if what.reach or what.files:
+            if what.reach or what.files or what.pages:
                 forget.carry_out(self.home, self.store, what)
                 self._work().round()
             if self.store.forgetting.traces_left() and not self.store.forgetting.erase_traces():

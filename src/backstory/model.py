@@ -25,6 +25,7 @@ class Kind(StrEnum):
     REMEMBERED = "remembered"
     DOCUMENT = "document"
     NOTED = "noted"
+    JUDGED = "judged"
 
 
 class Action(StrEnum):
@@ -182,7 +183,20 @@ class MemoryStatus(StrEnum):
     CONFIRMED = "confirmed"
     SUPERSEDED = "superseded"
     REJECTED = "rejected"
+    PROPOSED = "proposed"
     EXPIRED = "expired"
+
+
+class Act(StrEnum):
+    """What a person does to a memory. Canonical: kept as an event, and done again by a rebuild."""
+
+    CONFIRM = "confirm"
+    REJECT = "reject"
+    RESTORE = "restore"
+    PIN = "pin"
+    UNPIN = "unpin"
+    EDIT = "edit"
+    SUPERSEDE = "supersede"
 
 
 class Scope(StrEnum):
@@ -200,6 +214,7 @@ class Draft:
     `subject` is what makes it the same memory when it is distilled again: two drafts of one session
     with the same kind and subject are one. `sources` are the ids of the events it rests on.
     `said_by` is who said it: "user", "assistant", "tool" or "" when it was observed by rules.
+    `proposed`: a model said it and showed no evidence, so nobody is told before a person confirms it.
     """
 
     kind: MemoryKind
@@ -214,6 +229,7 @@ class Draft:
     weight: float = 1.0
     auto: bool = True
     turn: int = 0
+    proposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

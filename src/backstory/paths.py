@@ -70,6 +70,11 @@ class Home:
         return self.root / "briefs"
 
     @property
+    def notes(self) -> Path:
+        """What may be said at work, one file a project."""
+        return self.briefs / "notes"
+
+    @property
     def transcripts(self) -> Path:
         """Redacted copies of the agents' own transcripts, one file a session."""
         return self.root / "transcripts"
@@ -90,6 +95,11 @@ class Home:
         return self.root / "archive"
 
     @property
+    def knowledge(self) -> Path:
+        """Daily logs and wikis, Markdown that people own: one folder a project, and `shared`."""
+        return self.root / "knowledge"
+
+    @property
     def wanted(self) -> Path:
         """There while somebody waits for the worker's lock: a worker that only lingers gives it up."""
         return self.root / "worker.wanted"
@@ -98,6 +108,26 @@ class Home:
     def worker_lock(self) -> Path:
         """Held by the one worker as long as it lives."""
         return self.root / "worker.lock"
+
+    @property
+    def serving(self) -> Path:
+        """The port and the process of the running viewer; gone when it ended orderly."""
+        return self.root / "serve.json"
+
+    @property
+    def serve_lock(self) -> Path:
+        """Held by the one viewer as long as it lives."""
+        return self.root / "serve.lock"
+
+    @property
+    def serve_token(self) -> Path:
+        """What programs show the viewer to be let in."""
+        return self.root / "serve.token"
+
+    @property
+    def model_lock(self) -> Path:
+        """Held by whoever asks a model: one call at a time, whichever process makes it."""
+        return self.root / "model.lock"
 
     @property
     def trouble(self) -> Path:

@@ -6,6 +6,7 @@ never overwritten, the defaults are used and `doctor` says so.
 """
 
 import dataclasses
+import re
 import tomllib
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
@@ -28,6 +29,18 @@ def _setting(
     if isinstance(default, tuple):
         return field(default_factory=lambda: default, metadata=metadata)
     return field(default=default, metadata=metadata)
+
+
+def _is_amount(text: str) -> bool:
+    return re.fullmatch(r"\d{1,9}(\.\d{1,6})?", text) is not None
+
+
+def _are_prices(rows: tuple[str, ...]) -> bool:
+    return all(
+        name and _is_amount(inward) and _is_amount(outward)
+        for name, _, both in (row.partition("=") for row in rows)
+        for inward, _, outward in [both.partition("/")]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,50 @@ class Settings:
     embed_url: str = _setting("", "The endpoint's address, such as http://localhost:11434 or https://…/v1")
     embed_model: str = _setting("", "The endpoint's model; another one embeds everything anew")
     embed_key_env: str = _setting("", "The environment variable that holds the endpoint's key, if any")
+    model_provider: str = _setting(
+        "off",
+        "Who improves memories: off (nobody, nothing is ever sent), anthropic, openai (any compatible "
+        "endpoint), claude (`claude -p`), codex (`codex exec`)",
+        ("off", "anthropic", "openai", "claude", "codex"),
+    )
+    model_url: str = _setting("", "The endpoint's address, such as http://localhost:11434/v1")
+    model_key_env: str = _setting("", "The environment variable that holds the key; the key is never stored")
+    model_distil: str = _setting("", "The model that reads sessions; empty: the provider's cheap one")
+    model_compile: str = _setting("", "The model that writes the wiki; empty: the provider's cheap one")
+    model_prices: tuple[str, ...] = _setting(
+        ("claude-haiku-4-5=1/5",),
+        "What a million tokens cost, as model=in/out; without its row only the caps in tokens hold",
+        allows=_are_prices,
+    )
+    model_batch_turns: int = _setting(
+        10, "After how many finished turns a running session is read; one that ended is read at once"
+    )
+    model_timeout_seconds: int = _setting(60, "How long an answer may take, all in all")
+    model_output_tokens: int = _setting(1_500, "Longest answer, in tokens")
+    model_calls_hour: int = _setting(60, "Most calls in an hour; more are an anomaly and stop all calls")
+    model_session_events: int = _setting(1_000, "Above so many events a session is no longer read by a model")
+    model_call_tokens: int = _setting(12_000, "Most tokens of one call, question and answer; 0: no calls")
+    model_call_money: str = _setting(
+        "0.05", "Most money of one call, in the currency of model.prices", allows=_is_amount
+    )
+    model_session_tokens: int = _setting(60_000, "Most tokens of one session; 0: no calls")
+    model_session_money: str = _setting(
+        "0.20", "Most money of one session, in the currency of model.prices", allows=_is_amount
+    )
+    model_day_tokens: int = _setting(400_000, "Most tokens of a day; 0: no calls")
+    model_day_money: str = _setting(
+        "1.00", "Most money of a day, in the currency of model.prices", allows=_is_amount
+    )
+    model_month_tokens: int = _setting(5_000_000, "Most tokens of a month; 0: no calls")
+    model_month_money: str = _setting(
+        "10.00", "Most money of a month, in the currency of model.prices", allows=_is_amount
+    )
+    notes_prompt: bool = _setting(
+        True, "Say up to three short notes with a prompt, if the memory has something to the point"
+    )
+    notes_before: bool = _setting(True, "Say one note before a command or an edit that failed here before")
+    notes_after: bool = _setting(True, "Say one note after an error whose fix is known")
+    notes_max_chars: int = _setting(800, "Most characters that notes at work have, each time")
     privacy_redact_off: tuple[str, ...] = _setting(
         (), "Redaction rows to switch off by name, for example email, ip, phone"
     )
@@ -70,6 +127,18 @@ class Settings:
     )
     privacy_ignore_projects: tuple[str, ...] = _setting(
         (), "Folders in which nothing is captured or briefed (globs on the path)"
+    )
+    knowledge_enabled: bool = _setting(
+        True, "Keep daily logs and a wiki of each project, as Markdown in the home's folder knowledge"
+    )
+    knowledge_interval_minutes: int = _setting(
+        30, "Fewest minutes between two compilations of a wiki; BACKSTORY_COMPILE_INTERVAL_MIN overrides it"
+    )
+    knowledge_max_logs: int = _setting(60, "Most daily logs that one compilation takes in")
+    knowledge_max_seconds: int = _setting(120, "After how many seconds a compilation begins no further log")
+    project_trust: tuple[str, ...] = _setting(
+        ("*",),
+        "Projects that may use shared knowledge: ids or identities, * for any; !name takes one out again",
     )
     project_monorepo: tuple[str, ...] = _setting(
         (), "Remotes (host/owner/name) whose packages are projects of their own; * for all"
@@ -104,6 +173,12 @@ class Settings:
             "budget_chars": self.brief_max_chars,
             "budget_tokens": self.brief_max_tokens,
             "sources": list(self.brief_sources),
+            "notes": {
+                "prompt": self.notes_prompt,
+                "before": self.notes_before,
+                "after": self.notes_after,
+                "max_chars": self.notes_max_chars,
+            },
             "redact_off": list(self.privacy_redact_off),
             "ignore_paths": list(self.privacy_ignore_paths),
             "ignore_projects": list(self.privacy_ignore_projects),

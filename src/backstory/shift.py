@@ -8,7 +8,9 @@ stayed, and its file must not lie there until the next one.
 import contextlib
 import logging
 import os
+import threading
 import time
+from collections.abc import Callable
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from backstory.capture import quarantine
 from backstory.capture.hookfiles import write_hook_files, write_hook_settings
 from backstory.capture.waiting import waiting
 from backstory.errors import BackstoryError
+from backstory.llm.provider import OFF
 from backstory.paths import Home
 from backstory.store import open_store
 from backstory.work import Work
@@ -27,6 +30,11 @@ _POLL_SECONDS = 0.1
 _WANTED_SECONDS = 60
 # `status` holds the lock for a moment, to see whether a worker does.
 _LOCK_SECONDS = 0.1
+# What a model has answered is put in its place by the next round: that is worth waiting for.
+_ANSWER_SECONDS = 10.0
+# So often a process that stays opens the database anew, and does what a worker does before it ends.
+_ATTEND_SECONDS = 60.0
+_ATTEND_AGAIN_SECONDS = 5.0
 
 
 def begin(home: Home) -> int:
@@ -61,9 +69,9 @@ def _leave_word(home: Home, error: str) -> None:
 
 def run(home: Home, linger: float | None = None) -> int:
     """Work until nothing is left for `linger` seconds; gives the number of things done."""
-    done = idle = 0
+    done = idle = refined = 0
     while True:
-        with lock(home.worker_lock, wait=_LOCK_SECONDS) as held:
+        with lock(home.worker_lock, wait=_ANSWER_SECONDS if refined else _LOCK_SECONDS) as held:
             if not held:
                 log.info("another worker is at work")
                 return done
@@ -71,10 +79,40 @@ def run(home: Home, linger: float | None = None) -> int:
         done += step
         idle = 0 if step else idle + 1
         if idle > 1 or not waiting(home):  # twice nothing done: what lies there is beyond us
-            return done
+            refined = _refine(home)
+            if not refined:
+                return done
 
 
-def _work(home: Home, linger: float | None) -> int:
+def attend(home: Home, stopped: threading.Event) -> None:
+    """Do the workers' work until told to stop, for a process that stays; gives way to who wants the lock."""
+    while not stopped.is_set():
+        try:
+            with lock(home.worker_lock, wait=_LOCK_SECONDS) as held:
+                if held:
+                    _work(home, _ATTEND_SECONDS, stopped.is_set)
+                    home.trouble.unlink(missing_ok=True)
+            if held:
+                _refine(home)
+        except Exception as error:
+            log.exception("the work failed")
+            _leave_word(home, str(error))
+            stopped.wait(_ATTEND_AGAIN_SECONDS)
+        stopped.wait(_POLL_SECONDS)
+
+
+def _refine(home: Home) -> int:
+    """Ask a model what is to be asked, if there is one; outside the worker's lock, since it takes its time."""
+    loaded, _ = settings.load(home)
+    if loaded.model_provider == OFF or not home.database.exists():
+        return 0
+    from backstory.refine import Refine
+
+    with contextlib.closing(open_store(home)) as store:
+        return Refine(home, loaded, store).run()
+
+
+def _work(home: Home, linger: float | None, enough: Callable[[], bool] = lambda: False) -> int:
     """Round after round while there is something to do; then look at the spool until `linger` is over."""
     loaded, problems = settings.load(home)
     for problem in problems:
@@ -92,7 +130,7 @@ def _work(home: Home, linger: float | None) -> int:
                 done += step
             if step:
                 idle_since = time.monotonic()
-            elif time.monotonic() - idle_since >= patience or _wanted(home):
+            elif time.monotonic() - idle_since >= patience or _wanted(home) or enough():
                 step = work.look_again()
                 if not step:
                     break
@@ -102,6 +140,8 @@ def _work(home: Home, linger: float | None) -> int:
         if opened == _inode(home.database):
             work.prove()
             work.prune()
+            if not _wanted(home):
+                work.write_down()
         if store.forgetting.traces_left():  # whoever forgot something was killed before the end
             store.forgetting.erase_traces()
         store.checkpoint()

@@ -17,6 +17,8 @@ STEPS = (
     "transcript.read",
     "distil.made",
     "distil.stored",
+    "refine.answered",
+    "refine.kept",
     "brief.prepared",
     "index.stored",
     "migrate.statement",
@@ -28,6 +30,11 @@ STEPS = (
     "export.line",
     "retention.archived",
     "retention.dropped",
+    "daily.logged",
+    "compile.copied",
+    "compile.begun",
+    "compile.page",
+    "compile.done",
 )
 
 

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from backstory import clock, distil
+from backstory import clock, distil, refine
 from backstory.atomic import read_state
 from backstory.capture import documents, proof, sites, transcripts
 from backstory.capture.archive import keep_copy
@@ -22,12 +22,16 @@ from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import USER, fact
 from backstory.capture.waiting import waiting
+from backstory.distil import claims, succession
+from backstory.distil.merge import merge
 from backstory.embed.provider import means, wanted
 from backstory.foreign.recalled import memories as noted_elsewhere
 from backstory.foreign.tools import FOREIGN
-from backstory.model import Kind, MemoryKind, Session, StoredEvent, Tier
+from backstory.knowledge.writing import Writing
+from backstory.llm import governor
+from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, StoredEvent, Tier
 from backstory.paths import Home
-from backstory.recall import prepare
+from backstory.recall import notes, prepare
 from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
 from backstory.steps import step
@@ -43,6 +47,8 @@ _HELD_FILES = 300
 _DISTIL_SECONDS = 3.0
 _ARCHIVE_SECONDS = 2.0
 _EMBED_SECONDS = 2.0
+# So many of a project's rejected memories are looked at: they are not to come back in other words.
+_REJECTED = 500
 # Projects whose briefs are made anew each day: what they say of capture and of the last weeks has aged.
 _FRESH_PROJECTS = 100
 
@@ -58,7 +64,10 @@ class Work:
         self._zone = clock.zone(settings.time_zone)
         self._confirmed = read_state(home.confirmed, {})
         self._followed: set[str] = set()
+        self._spends = True
         self._vectors_asked_for = False
+        self._told: set[str] = set()
+        self._compacting: set[str] = set()
         self._limits = distil.Limits(
             max_turns=settings.distil_max_turns,
             max_chars=settings.distil_max_chars,
@@ -72,6 +81,7 @@ class Work:
         """Do everything that is due now; gives how much was done, 0 when there was nothing."""
         self._begin_day()
         self._end_orphans()
+        self._end_notice()
         places = Places(self._store, self._confirmed, self._settings.project_monorepo, self._privacy.place)
         drain = Drain(self._home, self._settings, self._store, places)
         done = 0
@@ -111,6 +121,14 @@ class Work:
                 self._store.books.set_meta("orphans", hour)
                 orphans.end(self._store, orphans.find(self._store, hours))
 
+    def _end_notice(self) -> None:
+        """Once a brief has said that no model is asked, the others need not say it again."""
+        if governor.told(self._store):
+            with self._store.transaction():
+                governor.note_told(self._store)
+                for project in self._store.events.projects()[:_FRESH_PROJECTS]:
+                    self._store.jobs.ask("brief", project.id, clock.now_ms())
+
     def look_again(self) -> int:
         """Read on in the transcripts that were read: some agents write the last words after their last hook.
 
@@ -149,6 +167,19 @@ class Work:
     def prune(self) -> None:
         """Archive what has grown old, once a day; makes way for what comes in meanwhile."""
         retention.prune(self._home, self._settings, self._store, lambda: waiting(self._home))
+
+    def write_down(self) -> None:
+        """Bring daily logs and wikis up to date: of what was distilled, and once an hour of all projects."""
+        told, self._told = self._told, set()
+        compacting, self._compacting = self._compacting, set()
+        if not self._settings.knowledge_enabled:
+            return
+        hour = str(clock.now_ms() // orphans.HOUR_MS)
+        if self._store.books.meta("written_down") != hour:
+            told |= {project.id for project in self._store.events.projects()[:_FRESH_PROJECTS]}
+            with self._store.transaction():
+                self._store.books.set_meta("written_down", hour)
+        Writing(self._home, self._settings, self._store).write_down(sorted(told), sorted(compacting))
 
     def settle(self, seconds: float) -> None:
         """Make what was just imported searchable, and distil the newest of it, for about so long."""
@@ -214,14 +245,36 @@ class Work:
         elif reason := distil.too_little(session, events, self._limits):
             log.info("session %s: %s", session.native_id, reason)
             self._keep_checkpoint(session, events)
+            if not notes.flagged(self._home, session.cwd):  # a folder that the project was not in before
+                with self._store.transaction():
+                    self._store.jobs.ask("brief", session.project_id, clock.now_ms())
             return
         else:
             drafts = distil.distil_session(session, events, self._limits)
         step("distil.made")
         with self._store.transaction():
             self._store.memories.replace(session, drafts, tier, made_by)
+            if tier is Tier.RULES:
+                self._add_claims(session, drafts, events)
             self._ask_for_briefs(session)
         step("distil.stored")
+        self._told.add(session.project_id)
+        if events and events[-1].event.kind is Kind.COMPACTING:
+            self._compacting.add(sid)
+
+    def _add_claims(self, session: Session, observed: list[Draft], events: list[StoredEvent]) -> None:
+        """Put what models have said beside what the rules observed, and ask one about what is new."""
+        said = self._store.ledger.bodies(session.id)
+        if said:
+            no_more = [MemoryStatus.REJECTED]
+            rejected = self._store.memories.listed(claims.KINDS, no_more, session.project_id, None, _REJECTED)
+            made = [claim for _, body in said for claim in claims.loads(body)]
+            drafts = merge(made, observed, events, rejected)
+            self._store.memories.replace(session, drafts, Tier.MODEL, f"{claims.VERSION} {said[-1][0]}")
+        if self._spends and refine.wants(self._settings, self._store, session, events):
+            now = clock.now_ms()
+            self._store.jobs.ask(refine.KIND, session.id, now)
+            self._store.jobs.thaw(refine.KIND, now, session.id)
 
     def _with_subagents(self, session: Session) -> list[StoredEvent]:
         """A session's events, and in their places what its sub-agents did with tools."""
@@ -255,10 +308,21 @@ class Work:
     def _prepare(self, subject: str) -> None:
         """Write the file of a project or of a session; their ids begin differently."""
         if subject.startswith("p"):
+            self._succeed(subject)
             prepare.project_file(self._home, self._store, subject)
         elif (session := self._store.events.session(subject)) is not None and not session.parent_id:
             prepare.session_file(self._home, self._store, session)
         step("brief.prepared")
+
+    def _succeed(self, project_id: str) -> None:
+        """Find out which decisions of a project are history; what a person has judged stays as it is."""
+        decided = self._store.successions.decisions(project_id)
+        firm = {each.id for each in decided if each.firm}
+        found = succession.successions([(each.id, each.at, f"{each.text}. {each.reason}") for each in decided])
+        with self._store.transaction():
+            self._store.successions.write(
+                project_id, {older: newer for older, newer in found.items() if older not in firm}
+            )
 
     def _index(self, interrupted: Callable[[], bool] = lambda: False, limit: int = STEP) -> int:
         done = 0
@@ -301,6 +365,7 @@ class Work:
 
         Killed in between, it is finished by the next worker.
         """
+        self._spends = False
         ids = self._store.events.all_session_ids()
         now = clock.now_ms()
         with self._store.transaction():

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from backstory.agents import AGENTS
+
 from . import clients, conftest
+from .drivers import DRIVERS
 
 NPM = """#!/bin/sh
 echo once more >> "$NPM_COUNT"
@@ -109,6 +113,19 @@ def test_a_client_that_does_not_run_is_named_with_what_to_do(
     program.write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(clients.Unavailable, match=r"claude does not run .*; delete .*claude-code-"):
         clients.client("claude-code")
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+def test_a_hand_over_takes_a_session_up_with_the_words_that_the_real_client_is_driven_with(name: str) -> None:
+    driver = DRIVERS[name](Path(), Path(), Any, Any, Any)  # type: ignore[arg-type]
+    _, *printed = AGENTS[name].resume.format(session="ID").split()
+    words = driver.words("Go on", "ID")
+    assert printed in [words[at : at + len(printed)] for at in range(len(words))]
+
+
+@pytest.mark.parametrize("name", clients.CLIENTS)
+def test_the_newest_version_that_is_said_to_be_tested_is_the_pinned_one(name: str) -> None:
+    assert AGENTS[name].tested == clients.CLIENTS[name].version
 
 
 @pytest.mark.clients

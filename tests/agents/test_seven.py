@@ -1,18 +1,20 @@
-"""One task goes through all seven agents, each the real client, and the seventh knows what the first decided."""
+"""One task goes through all seven agents, each the real client, and each knows what the others decided."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import pytest
 
-from .conftest import program
+from .conftest import program, remembering
 from .drivers import DRIVERS
 from .headless import Headless, Run, row
 from .loopback import Loopback
 from .memory import Memory
 from .model import Model, Say, Shell, Write
+from .repository import repository
 
 pytestmark = pytest.mark.clients
 
@@ -24,6 +26,10 @@ class Chapter(NamedTuple):
     program: str
     decided: str
     module: str
+
+    def assert_mended(self, brief: str) -> None:
+        """Whose check failed, how, and what made it pass."""
+        row(brief, self.agent, "failed", "ModuleNotFoundError", f"fixed by editing {self.module}.py")
 
 
 CHAPTERS = (
@@ -37,8 +43,45 @@ CHAPTERS = (
 )
 
 
+@dataclass
+class Story:
+    """Seven agents of one user, and the run of each; `installed` is what the installation said."""
+
+    memory: Memory
+    agents: dict[str, Headless]
+    installed: dict[str, list[dict[str, str]]]
+    runs: list[Run]
+
+    @property
+    def claude(self) -> Headless:
+        return self.agents["claude-code"]
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory, loopback: Loopback) -> Iterator[Story]:
+    """Backstory is installed without a word about agents; then each of them does its chapter."""
+    folder = tmp_path_factory.mktemp("seven")
+    project = repository(folder / "project")
+    found = folder / "programs"
+    found.mkdir()
+    model = Model(loopback.listen())
+    with remembering(folder / "home") as memory:
+        agents = {
+            name: driver(program(name), project, model, memory, loopback) for name, driver in DRIVERS.items()
+        }
+        for chapter in CHAPTERS:
+            (found / chapter.program).symlink_to(agents[chapter.agent].program)
+            agents[chapter.agent].settle()
+        memory.extra["PATH"] = f"{found}:{memory.environment['PATH']}"
+        installed = memory.ask("install", "--yes")
+        memory.hurry(1)
+        yield Story(memory, agents, installed, [play(agents[each.agent], each) for each in CHAPTERS])
+        memory.rests()
+    model.close()
+
+
 def play(agent: Headless, chapter: Chapter) -> Run:
-    """The check fails, the module is written, the check passes, and the agent says what was decided."""
+    """The check fails, the module is written, the check passes, and the agent says what it has done."""
     check = f"python3 -c 'import {chapter.module}'"
     answer = f"{chapter.module}.py is there."
     agent.model.when(
@@ -55,45 +98,52 @@ def play(agent: Headless, chapter: Chapter) -> Run:
     return run
 
 
+def test_all_seven_are_found_and_connected_by_one_command(story: Story) -> None:
+    assert [chapter.agent for chapter in CHAPTERS] == list(story.agents)
+    assert {plan["agent"] for plan in story.installed["agents"]} == set(story.agents)
+
+
 def test_each_agent_goes_on_where_the_others_stopped_and_the_seventh_knows_what_the_first_decided(
-    project: Path, model: Model, memory: Memory, loopback: Loopback, tmp_path: Path
+    story: Story,
 ) -> None:
-    agents = {
-        name: driver(program(name), project, model, memory, loopback) for name, driver in DRIVERS.items()
-    }
-    assert list(agents) == [chapter.agent for chapter in CHAPTERS]
-    found = tmp_path / "programs"
-    found.mkdir()
-    for chapter in CHAPTERS:
-        (found / chapter.program).symlink_to(agents[chapter.agent].program)
-        agents[chapter.agent].settle()
-    memory.extra["PATH"] = f"{found}:{memory.environment['PATH']}"
-    told = memory.ask("install", "--yes")
-    assert {plan["agent"] for plan in told["agents"]} == set(agents), "it finds all seven by itself"
-    memory.hurry(1)
-
-    runs = [play(agents[chapter.agent], chapter) for chapter in CHAPTERS]
-
-    assert runs[0].requests[0].injections() == []
-    for number, run in enumerate(runs[1:], 1):
+    assert story.runs[0].requests[0].injections() == []
+    for number, run in enumerate(story.runs[1:], 1):
         (brief,) = run.requests[0].injections()
         for earlier in CHAPTERS[:number]:
-            row(brief, earlier.agent, "Asked:", earlier.decided)
-            row(
-                brief, earlier.agent, "failed", "ModuleNotFoundError", f"fixed by editing {earlier.module}.py"
-            )
-    row(runs[-1].brief, "claude-code", "keep amounts in whole cents, because floats lose money")
+            row(brief, earlier.agent, earlier.decided)
+            earlier.assert_mended(brief)
+    row(story.runs[-1].brief, "claude-code", "keep amounts in whole cents, because floats lose money")
 
-    taken_up = agents["claude-code"].run("Go on", resume=runs[0].session)
-    assert taken_up.session == runs[0].session
+
+def test_the_first_one_taken_up_again_hears_of_the_six_others_and_not_of_itself(story: Story) -> None:
+    taken_up = story.claude.run("Go on", resume=story.runs[0].session)
+    story.memory.rests()
+    assert taken_up.session == story.runs[0].session
     for chapter in CHAPTERS[1:]:
         row(taken_up.brief, chapter.agent, f"{chapter.module}.py")
     assert "amounts.py" not in taken_up.brief, "that stands in its conversation"
-    memory.rests()
 
-    stored = memory.status()["events"]
-    kept = memory.ask("import", "--min-messages", "0", "--again")
-    assert (kept["events"], kept["errors"]) == (0, 0), (
-        "their own histories tell nothing that hooks had not told"
-    )
-    assert memory.status()["events"] == stored
+
+def test_their_own_histories_tell_nothing_that_hooks_had_not_told(story: Story) -> None:
+    stored = story.memory.status()["events"]
+    kept = story.memory.ask("import", "--min-messages", "0", "--again")
+    assert (kept["events"], kept["errors"]) == (0, 0)
+    assert story.memory.status()["events"] == stored
+
+
+def test_a_memory_that_only_has_their_histories_knows_the_same(story: Story) -> None:
+    """Somebody who worked with all seven for long installs Backstory today: another home, all the same past."""
+    today = replace(story.memory, home=story.memory.home.with_name("today"))
+    told = today.ask("install", "--yes")
+    assert (told["imported"]["new"], told["imported"]["errors"]) == (len(CHAPTERS), 0)
+    assert told["telling"]["text"] in today.cli("show", told["telling"]["id"]).stdout
+    today.hurry(1)
+
+    story.claude.model.when("What now", Say("Let me see."))
+    run = replace(story.claude, memory=today).run("What now?")
+    today.rests()
+
+    row(run.brief, CHAPTERS[0].agent, CHAPTERS[0].decided)
+    for chapter in CHAPTERS:
+        chapter.assert_mended(run.brief)
+        assert today.search(chapter.decided, story.claude.project)[0]["agent"] == chapter.agent

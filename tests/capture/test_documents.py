@@ -42,6 +42,7 @@ def shelf(house: House) -> Shelf:
     return Shelf(house, folder)
 
 
+# MP-34
 def test_mp_34_documents_are_imported_and_source_code_is_not(shelf: Shelf) -> None:
     (shelf.folder / "notes.txt").write_text("a giraffe\n")
     (shelf.folder / "guide.rst").write_text("Guide\n=====\n\nAsk the ocelot.\n")

@@ -83,6 +83,7 @@ def rewritten(story: Story, change: object) -> None:
 # --- what comes in ------------------------------------------------------------------------------------------
 
 
+# MP-1, MP-10
 def test_mp_1_mp_10_a_session_is_imported_in_order_and_its_source_stays_as_it_is(
     elsewhere: House, house: House, bring: Bringing
 ) -> None:
@@ -105,6 +106,7 @@ def test_mp_1_mp_10_a_session_is_imported_in_order_and_its_source_stays_as_it_is
     assert (story.transcript.read_bytes(), story.transcript.stat().st_mtime_ns) == before
 
 
+# MP-14, CM-63, CCE-71
 def test_mp_14_cm_63_cce_71_importing_twice_stores_nothing_new(
     elsewhere: House, house: House, bring: Bringing
 ) -> None:
@@ -118,6 +120,7 @@ def test_mp_14_cm_63_cce_71_importing_twice_stores_nothing_new(
     assert [(e.id, e.seq, e.turn, e.event) for e in house.stored(story)] == stored
 
 
+# MP-15
 def test_mp_15_of_a_session_that_grew_exactly_the_new_part_is_imported(
     elsewhere: House, house: House, bring: Bringing
 ) -> None:
@@ -186,6 +189,7 @@ def test_live_capture_and_import_meet_in_the_same_rows_whichever_comes_first(
     assert {e.turn for e in house.stored(story) if e.event.kind is Kind.PROMPT} == {1, 2}
 
 
+# CCE-73
 def test_cce_73_imported_rows_have_the_form_of_live_ones(
     house: House, elsewhere: House, bring: Bringing
 ) -> None:
@@ -202,6 +206,7 @@ def test_cce_73_imported_rows_have_the_form_of_live_ones(
     assert form(past) == form(live)
 
 
+# MP-21, CCE-72
 def test_mp_21_cce_72_times_are_the_original_ones_also_the_beginning_of_time(
     elsewhere: House, house: House, bring: Bringing
 ) -> None:
@@ -216,6 +221,7 @@ def test_mp_21_cce_72_times_are_the_original_ones_also_the_beginning_of_time(
     assert {e.origin for e in house.events(story)} == {"history"}, "marked as migrated"
 
 
+# MP-22
 def test_mp_22_non_ascii_text_survives_unchanged(elsewhere: House, house: House, bring: Bringing) -> None:
     words = "Größe prüfen 你好 🎉 ‒ naïve ﬁ"
     story = elsewhere.told().prompts(words).runs("echo ü", words).stops(words)
@@ -223,6 +229,7 @@ def test_mp_22_non_ascii_text_survives_unchanged(elsewhere: House, house: House,
     assert [e.text for e in house.events(story) if e.text] == [words, words, words]
 
 
+# MP-23
 def test_mp_23_every_imported_session_names_its_agent_and_who_imported_it(
     elsewhere: House, house: House, bring: Bringing
 ) -> None:
@@ -233,6 +240,7 @@ def test_mp_23_every_imported_session_names_its_agent_and_who_imported_it(
     assert house.row(live).imported_by == ""
 
 
+# MP-24
 def test_mp_24_the_project_is_where_it_happened_or_the_one_that_was_chosen(
     elsewhere: House, house: House, bring: Bringing, git: Git, tmp_path: Path
 ) -> None:
@@ -256,6 +264,7 @@ def test_the_project_of_a_folder_that_is_gone_is_the_one_it_had(
     assert house.store.events.project_of_place(str(gone)) is not None
 
 
+# MP-9
 def test_mp_9_a_session_is_found_by_its_title_folder_day_and_agent(
     elsewhere: House, house: House, bring: Bringing
 ) -> None:
@@ -273,6 +282,7 @@ def test_mp_9_a_session_is_found_by_its_title_folder_day_and_agent(
     assert [hit.owner for hit in found if hit.kind == "session"] == [story.id]
 
 
+# MP-11, CM-53
 def test_mp_11_cm_53_reasoning_is_kept_and_labelled_but_is_nobodys_words(
     elsewhere: House, house: House, bring: Bringing
 ) -> None:
@@ -291,6 +301,7 @@ def test_mp_11_cm_53_reasoning_is_kept_and_labelled_but_is_nobodys_words(
     assert "Oracle" not in house.brief().text
 
 
+# CM-53
 def test_cm_53_what_sub_agents_left_hangs_below_the_session_that_started_them(
     elsewhere: House, house: House, bring: Bringing
 ) -> None:
@@ -351,6 +362,7 @@ def test_what_was_compacted_and_our_own_notes_are_told_apart(
 # --- what stays out -----------------------------------------------------------------------------------------
 
 
+# MP-8
 def test_mp_8_sessions_that_are_too_short_are_skipped_and_counted(
     elsewhere: House, house: House, bring: Bringing
 ) -> None:
@@ -365,6 +377,7 @@ def test_mp_8_sessions_that_are_too_short_are_skipped_and_counted(
     assert house.store.events.session(silent.id) is None, "nobody answered"
 
 
+# MP-12, MP-13
 def test_mp_12_mp_13_corrupt_lines_and_records_are_skipped_and_counted(
     elsewhere: House, house: House, bring: Bringing
 ) -> None:
@@ -382,6 +395,7 @@ def test_mp_12_mp_13_corrupt_lines_and_records_are_skipped_and_counted(
     assert [e.text for e in house.events(story) if e.kind is Kind.SAID] == ["still here", "Done."]
 
 
+# CM-52
 def test_cm_52_a_transcript_that_begins_with_metadata_is_recognised_and_a_stranger_is_not(
     elsewhere: House, bring: Bringing
 ) -> None:
@@ -397,6 +411,7 @@ def test_cm_52_a_transcript_that_begins_with_metadata_is_recognised_and_a_strang
     assert (tally.new, tally.skipped, tally.errors) == (1, 0, 0)
 
 
+# MP-7
 def test_mp_7_one_session_only(elsewhere: House, house: House, bring: Bringing) -> None:
     one, two = worked(elsewhere.told()), worked(elsewhere.told())
     tally = bring(session=two.session)
@@ -405,6 +420,7 @@ def test_mp_7_one_session_only(elsewhere: House, house: House, bring: Bringing) 
     assert house.events(two)
 
 
+# MP-5
 def test_mp_5_since_looks_at_the_last_update(elsewhere: House, bring: Bringing) -> None:
     old, new = aged(worked(elsewhere.told()), hours=100), aged(worked(elsewhere.told()), hours=1)
     tally = bring(since=clock.now_ms() - 50 * 3_600_000)
@@ -449,6 +465,7 @@ def test_no_secret_of_a_history_reaches_the_home(elsewhere: House, house: House,
 # --- telling before doing -----------------------------------------------------------------------------------
 
 
+# MP-16, MP-17
 def test_mp_16_mp_17_a_dry_run_changes_nothing_and_tags_every_session(
     elsewhere: House, house: House, bring: Bringing
 ) -> None:
@@ -471,6 +488,7 @@ def test_mp_16_mp_17_a_dry_run_changes_nothing_and_tags_every_session(
     assert (real.new, real.grown, real.skipped, real.events) == (1, 1, 1, tally.events)
 
 
+# MP-19
 def test_mp_19_a_store_that_cannot_be_read_makes_everything_new_and_the_real_import_still_stores_once(
     elsewhere: House, house: House, bring: Bringing, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,8 @@ def test_what_is_no_session_or_no_work_is_told(worked: Memory, memory: Memory) -
 
 
 def test_an_agent_that_goes_on_where_another_left_off_starts_from_its_checkpoint(worked: Memory) -> None:
+    worked.prompt("Let's keep sessions in Redis instead of Postgres, because they expire by themselves there.")
+    worked.caught_up()
     own = worked.json("brief", "--agent", AGENT)
     other = worked.json("brief", "--agent", "codex")
 
@@ -65,4 +67,6 @@ def test_an_agent_that_goes_on_where_another_left_off_starts_from_its_checkpoint
     assert any(text.startswith("Goal: The login test fails.") for text in said)
     assert any(text.startswith("Passing: pytest tests/test_login.py") for text in said)
     assert {row["agent"] for row in other["rows"] if row["section"] == "left_off"} == {AGENT}
+    assert not any(text.startswith(("Asked: ", "Decided: ")) for text in said), "each thing is said once"
+    assert any(row["section"] == "decisions" for row in other["rows"])
     assert not any(row["text"].startswith("Goal:") for row in own["rows"])

@@ -3,6 +3,8 @@
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,7 @@ def tags(output: str) -> list[str]:
     return [line.split()[0] for line in output.splitlines() if line.startswith("[")]
 
 
+# MP-2
 def test_mp_2_the_history_is_found_by_default_by_variable_and_by_path(past: Past, tmp_path: Path) -> None:
     past.session()
     assert past.memory.json("import", "claude-code", "--dry-run")["new"] == 1
@@ -105,6 +108,7 @@ def test_the_contract_of_the_json(past: Past) -> None:
         (["import", "docs", "/nowhere/at/all"], 2),
     ],
 )
+# MP-3
 def test_mp_3_exit_codes_say_what_went_wrong(past: Past, words: list[str], code: int) -> None:
     past.session()
     done = past.memory.ask(*words)
@@ -115,6 +119,7 @@ def test_mp_3_exit_codes_say_what_went_wrong(past: Past, words: list[str], code:
         assert len(done.stderr.splitlines()) == 1
 
 
+# MP-3
 def test_mp_3_an_import_that_failed_ends_in_four_and_names_what(past: Past) -> None:
     past.session()
     bad = past.session()
@@ -123,6 +128,8 @@ def test_mp_3_an_import_that_failed_ends_in_four_and_names_what(past: Past) -> N
     bad.transcript.mkdir()
     (bad.transcript / "x.jsonl").symlink_to("/proc/self/mem")
     done = past.memory.ask("import", "claude-code")
+    assert done.exit_code == 4
+    assert "[SKIP] claude-code x.jsonl: " in done.stdout
     assert "1 new" in done.stdout, "the others are imported"
     past.memory.home.joinpath("backstory.db").write_bytes(b"this is no database" * 500)
     broken = past.memory.ask("import", "claude-code", "--again")
@@ -130,13 +137,31 @@ def test_mp_3_an_import_that_failed_ends_in_four_and_names_what(past: Past) -> N
     assert "backstory doctor" in broken.stderr or "database" in broken.stderr
 
 
+# MP-3
+def test_mp_3_a_python_without_sqlite_ends_in_three_and_says_so(past: Past) -> None:
+    past.session()
+    probe = (
+        "import sys; sys.modules['_sqlite3'] = None; from backstory.cli import cli; cli.main(sys.argv[1:])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe, "import", "claude-code"],
+        env=past.memory.environment, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "_sqlite3 is missing" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+# MP-4
 def test_mp_4_an_unknown_option_says_how_and_exits_1(past: Past) -> None:
     done = past.memory.ask("import", "--repair")
     assert done.exit_code == 1
     assert done.stdout == ""
+    assert "usage: backstory import [OPTIONS] [AGENT]..." in done.stderr
     assert "--help" in done.stderr
 
 
+# MP-5
 def test_mp_5_since_is_a_day_or_a_span(past: Past) -> None:
     past.session(hours=100)
     past.session(hours=2)
@@ -145,6 +170,7 @@ def test_mp_5_since_is_a_day_or_a_span(past: Past) -> None:
         assert (found["new"], found["skipped"]) == (1, 1), when
 
 
+# MP-6, MP-8
 def test_mp_6_mp_8_the_least_number_of_messages_is_three_unless_said(past: Past) -> None:
     short = past.session()
     assert short.transcript is not None
@@ -154,6 +180,7 @@ def test_mp_6_mp_8_the_least_number_of_messages_is_three_unless_said(past: Past)
     assert past.memory.json("import", "claude-code", "--min-messages", "2")["new"] == 1
 
 
+# MP-7
 def test_mp_7_one_session_by_its_own_id(past: Past) -> None:
     past.session()
     wanted = past.session()
@@ -161,6 +188,7 @@ def test_mp_7_one_session_by_its_own_id(past: Past) -> None:
     assert [row["session"] for row in found["sessions"]] == [wanted.session]
 
 
+# MP-16, MP-18
 def test_mp_16_mp_18_a_dry_run_tells_what_a_real_one_would_do_also_when_that_is_nothing(past: Past) -> None:
     past.session()
     dry = past.memory.ask("import", "claude-code", "--dry-run")
@@ -173,6 +201,7 @@ def test_mp_16_mp_18_a_dry_run_tells_what_a_real_one_would_do_also_when_that_is_
     assert "there is nothing to import" in nothing.stderr
 
 
+# MP-19
 def test_mp_19_a_database_that_is_none_makes_a_dry_run_call_everything_new(past: Past) -> None:
     past.session()
     past.memory.home.mkdir(mode=0o700)
@@ -182,6 +211,7 @@ def test_mp_19_a_database_that_is_none_makes_a_dry_run_call_everything_new(past:
     assert tags(dry.stdout) == ["[NEW]"]
 
 
+# MP-20
 def test_mp_20_nothing_that_qualifies_is_said_and_is_no_failure(past: Past) -> None:
     past.folder.mkdir(parents=True)
     done = past.memory.ask("import", "claude-code")
@@ -190,6 +220,7 @@ def test_mp_20_nothing_that_qualifies_is_said_and_is_no_failure(past: Past) -> N
     assert past.memory.ask("import").exit_code == 0
 
 
+# MP-23, MP-24
 def test_mp_23_mp_24_who_imports_and_into_which_project_can_be_chosen(past: Past) -> None:
     story = past.session()
     done = past.memory.ask("import", "claude-code", "--user", "grace", "--project", "zoo")
@@ -218,6 +249,7 @@ def test_a_specstory_file_of_a_session_that_is_known_is_not_a_second_session(pas
     }
 
 
+# CM-63
 def test_cm_63_a_real_process_imports_once_and_leaves_no_terminal_codes(past: Past) -> None:
     past.session()
     done = past.memory.run("import", "claude-code")

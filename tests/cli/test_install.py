@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from backstory.agents import agent as known_agent
 from backstory.capture.surfaces import installable
 
 from .memory import AGENT, Memory
@@ -65,9 +66,9 @@ def test_a_second_install_changes_nothing_and_asks_nothing(memory: Memory) -> No
     again = memory.json("install", AGENT)
     assert first["changed"] is True
     assert again["changed"] is False
-    assert (
-        first["agents"][0]["counts"]["add"] == again["agents"][0]["counts"]["keep"] - 1 == 11
-    )  # ten hooks, a server
+    hooks_and_server = len(known_agent(AGENT).hooks) + 1
+    assert first["agents"][0]["counts"]["add"] == hooks_and_server
+    assert again["agents"][0]["counts"]["keep"] == hooks_and_server + 1, "and the script"
     assert settings_of(memory).read_bytes() == before
 
 
@@ -152,6 +153,7 @@ def test_install_without_a_name_imports_the_past_and_ends_with_something_true(wi
     assert with_a_past.json("status")["events"] > 0
 
 
+# CM-63
 def test_a_second_install_imports_nothing_again_cm_63(with_a_past: Memory) -> None:
     first = with_a_past.json("install", "--yes")
     again = with_a_past.json("install")
@@ -184,9 +186,22 @@ def test_every_agent_that_is_found_is_connected_and_all_are_undone_mp_37(memory:
         (programs / agent.surface.program).write_text("#!/bin/sh\n")
         (programs / agent.surface.program).chmod(0o755)
     memory.extra["PATH"] = str(programs)
-    theirs = memory.user / ".claude" / "settings.json"
-    theirs.parent.mkdir()
-    theirs.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "other-tool"}]}]}}')
+    others = {
+        ".claude/settings.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "other-tool"}]}]}}',
+        ".claude.json": '{"numStartups": 3, "mcpServers": {"other": {"command": "other-tool"}}}',
+        ".codex/hooks.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "other-tool"}]}]}}\n',
+        ".codex/config.toml": '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "other-tool"\n',
+        ".config/opencode/opencode.json": '{\n  // mine\n  "mcp": {"other": {"type": "local"}}\n}\n',
+        ".config/opencode/plugins/other.js": "export const Other = async () => ({})\n",
+        ".gemini/settings.json": '{"hooks": {"AfterTool": [{"hooks": [{"type": "command", "command": "other-tool"}]}]}}',
+        ".copilot/mcp-config.json": '{"mcpServers": {"other": {"command": "other-tool"}}}',
+        ".copilot/hooks/other.json": '{"version": 1, "hooks": {}}',
+        ".pi/agent/extensions/other.ts": "export default function () {}\n",
+        ".qwen/settings.json": '{"mcpServers": {"other": {"command": "other-tool"}}, "theme": "x"}',
+    }
+    for name, text in others.items():
+        (memory.user / name).parent.mkdir(parents=True, exist_ok=True)
+        (memory.user / name).write_text(text)
     before = {path: path.read_bytes() for path in memory.user.rglob("*") if path.is_file()}
 
     told = memory.json("install", "--yes")

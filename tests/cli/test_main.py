@@ -31,7 +31,7 @@ def test_without_a_command_it_prints_the_same_help(memory: Memory) -> None:
     assert memory.ask().stdout == memory.ask("--help").stdout == memory.ask("-h").stdout
 
 
-WITHOUT_JSON = ("mcp", "export")  # they speak JSON anyway
+WITHOUT_JSON = ("mcp", "export", "session")  # they speak JSON anyway
 
 
 @pytest.mark.parametrize(("name", "line"), COMMANDS)

@@ -131,6 +131,10 @@ def test_mp_3_without_any_scheduler_it_says_so_and_ends_in_three(machine: Memory
     told = machine.ask("install", "--schedule", "--yes")
     assert told.exit_code == 3
     assert "backstory import" in told.stderr
+    for kind, missing in (("systemd", "systemctl"), ("cron", "crontab"), ("launchd", "launchctl")):
+        told = machine.ask("install", "--schedule", "--by", kind, "--yes")
+        assert (told.exit_code, f"`{missing}`" in told.stderr) == (3, True), told.stderr
+    assert not machine.home.exists()
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """A storm: many sessions through the installed hook commands, as real processes, while everything is struck.
 
-Hooks are killed and hung up in the middle, workers are killed, ended, stopped and struck at their named steps,
-commands are killed while they back up, rebuild or read. Afterwards every event whose hook returned is stored
-exactly once, and one whose hook was struck at most once. All decisions come from one seed.
+Hooks are killed, hung up and paused in the middle, workers are killed, ended, stopped and struck at their named
+steps, commands and servers are killed while they back up, rebuild or answer. Afterwards every event whose hook
+returned is stored exactly once, and one whose hook was struck at most once. All decisions come from one seed.
 """
 
 from __future__ import annotations
@@ -39,6 +39,12 @@ _COMMANDS = (
     ("search", "answer"),
     ("brief",),
     ("export",),
+    ("serve", "--no-browser"),
+)
+_MCP = (
+    {"method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}}},
+    {"method": "tools/call", "params": {"name": "search", "arguments": {"query": "answer"}}},
+    {"method": "tools/call", "params": {"name": "remember", "arguments": {"text": "It storms"}}},
 )
 
 What = tuple[str, str]
@@ -53,6 +59,7 @@ class Weather:
     turns: int = 100
     strikes: int = 200
     hook_share: float = 0.06  # of the hooks that are struck
+    paused_share: float = 0.02  # of the others, those that are stopped and go on
 
 
 @dataclass
@@ -120,6 +127,8 @@ class Agent:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(data[:half])
             process.stdin.flush()
+            if not victim and self._rng.random() < self._weather.paused_share:
+                self._pauses(process)
             if victim:
                 time.sleep(self._rng.random() * 0.006)
                 if self._rng.random() < 0.5:
@@ -138,6 +147,13 @@ class Agent:
         else:
             assert code == 0, f"a hook ended with {code}"
             self.returned[what] += 1
+
+    def _pauses(self, process: subprocess.Popen[bytes]) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGSTOP)
+            self._tally.struck["hook SIGSTOP"] += 1
+            time.sleep(self._rng.random() * 0.05)
+            os.killpg(process.pid, signal.SIGCONT)
 
     def stored(self) -> Counter[What]:
         """What the store has of it."""
@@ -170,10 +186,12 @@ class Reaper:
         roll = self._rng.random()
         if roll < 0.45:
             self._at_a_step()
-        elif roll < 0.9:
+        elif roll < 0.87:
             self._at_random()
-        else:
+        elif roll < 0.96:
             self._a_command()
+        else:
+            self._a_server()
         self._started = [process for process in self._started if process.poll() is None]
 
     def _at_a_step(self) -> None:
@@ -210,14 +228,30 @@ class Reaper:
             command.wait()
             self._tally.struck[f"command {words[0]}"] += 1
 
+    def _a_server(self) -> None:
+        """An MCP server, in the middle of its answers."""
+        server = self._start([sys.executable, "-I", "-m", "backstory.mcp"], given=True)
+        assert server.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            for number, request in enumerate(_MCP):
+                server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, **request}).encode() + b"\n")
+            server.stdin.flush()
+            time.sleep(self._rng.random() * 0.8)
+        if server.poll() is None:
+            server.kill()
+            self._tally.struck["server mcp"] += 1
+        server.wait()
+        with contextlib.suppress(BrokenPipeError):
+            server.stdin.close()
+
     def _worker(self, **environment: str) -> subprocess.Popen[bytes]:
         run = [sys.executable, "-I", "-m", "backstory.worker", str(self._house.home.root)]
         return self._start(run, **environment)
 
-    def _start(self, words: list[str], **environment: str) -> subprocess.Popen[bytes]:
+    def _start(self, words: list[str], given: bool = False, **environment: str) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             words,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if given else subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=self._house.project,

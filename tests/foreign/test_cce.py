@@ -9,6 +9,7 @@ from .reading import events, found, memories
 from .stores import DAY, SESSION, Engine
 
 
+# CCE-71
 def test_cce_71_migrating_twice_brings_each_session_once(memory: Memory, engine: Engine) -> None:
     """Marks are kept in our store; the source is not even marked."""
     engine.filled()
@@ -20,6 +21,7 @@ def test_cce_71_migrating_twice_brings_each_session_once(memory: Memory, engine:
     assert engine.path.read_bytes() == before
 
 
+# CCE-72
 def test_cce_72_times_are_kept_also_zero_and_rows_say_whence_they_came(
     memory: Memory, engine: Engine
 ) -> None:
@@ -32,6 +34,7 @@ def test_cce_72_times_are_kept_also_zero_and_rows_say_whence_they_came(
     assert (ocelot["agent"], ocelot["when"]) == ("cce", 0)
 
 
+# CCE-73
 def test_cce_73_rows_are_stored_as_written_in_the_form_of_our_own_and_marked_compressed(
     memory: Memory, engine: Engine
 ) -> None:

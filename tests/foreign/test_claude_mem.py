@@ -35,6 +35,7 @@ def test_what_it_noted_becomes_memories_of_its_kind(memory: Memory, claude_mem: 
     assert "Completed: Login passes" in summary.text
 
 
+# MP-21
 def test_mp_21_times_and_prompts_are_the_original_ones_and_come_once(
     memory: Memory, claude_mem: ClaudeMem
 ) -> None:
@@ -73,6 +74,7 @@ def test_older_names_of_columns_are_understood(memory: Memory, tmp_path: Path) -
     assert found(memory, "ibis")
 
 
+# MP-15
 def test_mp_15_a_session_that_grew_brings_exactly_its_new_part(memory: Memory, claude_mem: ClaudeMem) -> None:
     claude_mem.filled()
     memory.json("import", "claude-mem")
@@ -104,6 +106,7 @@ def test_rows_without_a_session_are_not_lost(memory: Memory, claude_mem: ClaudeM
     assert {event.project for event in events(memory, "noted")} == {"shop"}
 
 
+# MP-12
 def test_mp_12_a_row_that_says_nothing_is_counted_and_the_rest_comes_over(
     memory: Memory, claude_mem: ClaudeMem
 ) -> None:
@@ -118,6 +121,7 @@ def test_mp_12_a_row_that_says_nothing_is_counted_and_the_rest_comes_over(
     assert dugong.at > 0
 
 
+# MP-22
 def test_mp_22_bytes_that_are_no_text_do_not_stop_it(memory: Memory, claude_mem: ClaudeMem) -> None:
     claude_mem.session()
     claude_mem.observes("x", narrative="Zoë 世界 🦓")
@@ -194,6 +198,7 @@ def test_two_projects_of_one_name_are_not_mixed_up(
     assert memory.json("search", "flamingo", "--all")["hits"]
 
 
+# MP-7
 def test_mp_7_one_session_can_be_chosen_by_the_agents_own_id(memory: Memory, claude_mem: ClaudeMem) -> None:
     claude_mem.filled()
     claude_mem.session("other")
@@ -203,6 +208,7 @@ def test_mp_7_one_session_can_be_chosen_by_the_agents_own_id(memory: Memory, cla
     assert not found(memory, "flamingo")
 
 
+# MP-2
 def test_mp_2_its_folder_is_found_by_variable_and_by_path(
     memory: Memory, claude_mem: ClaudeMem, tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def test_every_entry_and_article_is_found(memory: Memory, tree: Path) -> None:
     assert {event.project for event in events(memory)} == {"shop"}
 
 
+# MP-21
 def test_mp_21_an_entry_has_the_minute_that_its_heading_names(memory: Memory, tree: Path) -> None:
     memory.json("import", "memoria")
     entries = [event for event in events(memory, "noted") if event.tool == "summary"]
@@ -100,6 +101,7 @@ def test_the_last_entry_of_a_day_is_where_one_left_off(memory: Memory, tree: Pat
     assert "· memoria] Session (14:05): **Context:** Shipped the flamingo." in memory.ask("brief").stdout
 
 
+# MP-15
 def test_mp_15_a_log_that_grew_brings_its_new_entry_alone(memory: Memory, tree: Path) -> None:
     memory.json("import", "memoria")
     log = tree / "daily" / "2026-01-05.md"

@@ -20,6 +20,7 @@ def test_each_drawer_is_found_with_its_wing_room_and_source(memory: Memory, pala
     assert found(memory, "birds.py")
 
 
+# MP-21
 def test_mp_21_a_drawer_has_the_time_at_which_its_text_was_written(memory: Memory, palace: Palace) -> None:
     palace.filled()
     memory.json("import", "mempalace")
@@ -49,6 +50,7 @@ def test_a_drawer_without_text_is_counted_and_the_rest_comes_over(memory: Memory
     assert (done["corrupt"], done["events"]) == (1, 1)
 
 
+# MP-15
 def test_mp_15_a_new_drawer_is_all_that_is_added(memory: Memory, palace: Palace) -> None:
     palace.filled()
     memory.json("import", "mempalace")
@@ -65,6 +67,7 @@ def test_a_wing_is_the_project_whose_name_it_writes_in_its_own_way(memory: Memor
     assert memory.json("search", "aardvark")["hits"]
 
 
+# MP-2
 def test_mp_2_the_palace_is_where_its_configuration_says(memory: Memory, palace: Palace) -> None:
     palace.filled()
     moved = memory.user / "elsewhere"

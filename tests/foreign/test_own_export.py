@@ -65,6 +65,7 @@ def test_a_dry_run_beside_a_past_of_its_own_leaves_that_as_it_is(memory: Memory,
         (["import", "backstory", __file__], 4),
     ],
 )
+# MP-3
 def test_mp_3_exit_codes_say_what_went_wrong(memory: Memory, words: list[str], code: int) -> None:
     done = memory.ask(*words)
     assert done.exit_code == code, done.output

@@ -94,6 +94,7 @@ def tool(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+# MP-14
 def test_mp_14_everything_comes_over_is_found_and_comes_once(tool: str, memory: Memory) -> None:
     MAKERS[tool](memory)
     first = memory.json("import", tool)
@@ -112,6 +113,7 @@ def test_mp_14_everything_comes_over_is_found_and_comes_once(tool: str, memory: 
     assert {k: after[k] for k in ("events", "memories")} == {k: before[k] for k in ("events", "memories")}
 
 
+# MP-1
 def test_mp_1_the_source_is_not_touched(tool: str, memory: Memory) -> None:
     place = MAKERS[tool](memory)
     before = looks(place)
@@ -119,6 +121,7 @@ def test_mp_1_the_source_is_not_touched(tool: str, memory: Memory) -> None:
     assert looks(place) == before
 
 
+# MP-16, MP-18
 def test_mp_16_mp_18_a_dry_run_tells_and_stores_nothing(tool: str, memory: Memory) -> None:
     MAKERS[tool](memory)
     dry = memory.json("import", tool, "--dry-run")
@@ -137,6 +140,7 @@ def test_secrets_do_not_come_over(tool: str, memory: Memory) -> None:
     assert SECRET not in memory.ask("export").output
 
 
+# MP-23
 def test_mp_23_what_came_over_says_whence_and_who_brought_it(tool: str, memory: Memory) -> None:
     MAKERS[tool](memory)
     memory.json("import", tool, "--user", "ada")
@@ -173,6 +177,7 @@ def test_the_user_is_never_said_to_have_said_it(tool: str, memory: Memory) -> No
         assert f"· {tool}]" in brief
 
 
+# MP-24
 def test_mp_24_it_can_be_put_into_one_project(tool: str, memory: Memory) -> None:
     MAKERS[tool](memory)
     memory.json("import", tool, "--project", "zoo")
@@ -180,6 +185,7 @@ def test_mp_24_it_can_be_put_into_one_project(tool: str, memory: Memory) -> None
     assert {hit["project"] for hit in hits} == {"zoo"}
 
 
+# MP-3
 def test_mp_3_a_tool_that_is_not_here_ends_in_two(tool: str, memory: Memory) -> None:
     if tool == "memoria":
         assert "nothing" in memory.ask("import", tool).stderr
@@ -212,6 +218,7 @@ sys.stdin.read()
 
 @pytest.mark.parametrize("index", [True, False], ids=["by a living writer", "and its index is gone"])
 @pytest.mark.parametrize("tool", WRITES)
+# MP-1
 def test_mp_1_a_log_that_is_not_folded_in_is_read_and_left_alone(
     tool: str, index: bool, memory: Memory, tmp_path: Path
 ) -> None:

@@ -88,6 +88,33 @@ def test_each_source_gets_its_own(agent: Agent, project: Path, source: str) -> N
     assert ("Goal: ship it" in told) == (source == "compact")
 
 
+def test_a_fork_whose_history_names_its_origin_hears_only_what_that_one_had_not_heard(
+    agent: Agent, project: Path, tmp_path: Path
+) -> None:
+    """Codex tells it nowhere else."""
+    agent.prepare(project, ("decisions", "an old decision"))
+    origin = session_id("claude-code", "origin")
+    (agent.home / "briefs" / "sessions").mkdir()
+    (agent.home / "briefs" / "sessions" / f"{origin}.json").write_text(
+        json.dumps({"v": 1, "last_at": time.time_ns() // 1_000_000 - 60_000, "shown": [], "checkpoint": []})
+    )
+    agent.leave("UserPromptSubmit", 10, session_id="another", cwd=str(project), prompt="meanwhile")
+    rollout = tmp_path / "rollout.jsonl"
+    payload = {"session_id": "new", "cwd": str(project), "source": "fork", "transcript_path": str(rollout)}
+
+    def told() -> str:
+        return context(agent.run("SessionStart", payload).stdout)
+
+    assert "an old decision" in told(), "of nobody's past nothing is known"
+    rollout.write_text('{"payload":{"id":"new","forked_from_id":"origin","base":"' + "x" * 9_000 + '"}}\n')
+    assert "meanwhile" in told()
+    assert "an old decision" not in told()
+    rollout.write_text(
+        '{"payload":{"id":"new"}}\n{"said":"\\"forked_from_id\\":", "forked_from_id":"origin"}\n'
+    )
+    assert "an old decision" in told(), "what was said in it is no origin"
+
+
 def test_sources_can_be_switched_off(agent: Agent, project: Path) -> None:
     agent.prepare(project, ("decisions", "a decision"))
     write_hook_settings(agent.home, {"sources": ["startup"]})

@@ -400,6 +400,8 @@ def test_bytes_never_raise(data: bytes) -> None:
 
 # A hundred kilobytes of each takes milliseconds; whatever grows faster than its input takes minutes.
 HOSTILE = """
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 from backstory.hook.patterns import ROWS
 from backstory.hook.redact import Redactor
 redactor = Redactor()
@@ -438,7 +440,5 @@ def test_a_key_that_a_patch_gives_line_by_line_goes_as_a_whole() -> None:
 
 
 def test_a_megabyte_of_anything_hostile_does_not_hang() -> None:
-    try:
-        subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, check=True, timeout=60)
-    except subprocess.TimeoutExpired as hang:
-        pytest.fail(f"hangs at the last of {(hang.stdout or b'').decode().split()}")
+    done = subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"hangs at the last of {done.stdout.split()} {done.stderr}"

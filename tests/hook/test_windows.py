@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from backstory.agents import AGENTS
-from backstory.hook import spool, windows
+from backstory.hook import notes, spool, windows
 from backstory.hook.command import hook_command_windows, quote_cmd
 
 from .stage import Agent, context
@@ -47,6 +47,12 @@ def test_waking_and_answering_events_are_those_of_the_agents_table() -> None:
     assert set(windows.WAKES) == {hook.name for hook in hooks if hook.wakes}
     assert set(windows.ANSWERS) == {hook.name for hook in hooks if hook.answers}
     assert set(windows.DELIVERS) == {hook.name for hook in hooks if hook.delivers}
+    noted = {
+        f"{row.name}.{hook.name}": hook.note for row in AGENTS.values() for hook in row.hooks if hook.note
+    }
+    assert set(windows.NOTES) == set(noted)
+    assert set(windows.BEFORE) == {name for name, note in noted.items() if note == "before"}
+    assert all(notes.KINDS[name.partition(".")[2]] == note for name, note in noted.items())
 
 
 def run(agent: Agent, event: str, data: bytes, **options: Any) -> subprocess.CompletedProcess[bytes]:

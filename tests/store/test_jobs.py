@@ -121,3 +121,78 @@ def test_a_long_error_is_cut(store: Store) -> None:
     with store.transaction():
         store.jobs.failed(job, "x" * 10_000, 0, 5)
     assert len(store.jobs.all()[0].last_error) <= 500
+
+
+def test_what_asks_a_model_is_tried_quickly_and_then_cools_down(store: Store) -> None:
+    """MEMORIA-15, CM-56."""
+    ask(store, "s1", kind="refine")
+    delays = []
+    for _ in range(4):
+        due = store.jobs.due_at("refine")
+        assert due is not None
+        job = lease(store, due, "refine")
+        assert job is not None
+        assert fail(store, job, due, most=9) == "waiting"
+        delays.append((store.jobs.due_at("refine") or 0) - due)
+    assert delays == [2_000, 4_000, 6 * 3_600_000, 6 * 3_600_000]
+
+
+def test_a_failure_waits_at_least_as_long_as_it_was_told_to(store: Store) -> None:
+    ask(store, "s1", kind="refine")
+    job = lease(store, 0, "refine")
+    assert job is not None
+    with store.transaction():
+        store.jobs.failed(job, "later", 0, 5, at_least=90_000)
+    assert store.jobs.due_at("refine") == 90_000
+
+
+def test_what_is_left_for_later_counts_no_try(store: Store) -> None:
+    ask(store, "s1")
+    job = taken(store)
+    with store.transaction():
+        store.jobs.postpone(job, 500, "no money")
+    assert lease(store, 499) is None
+    (left,) = store.jobs.all()
+    assert (left.state, left.attempts, left.last_error) == ("waiting", 0, "no money")
+    assert taken(store, 500).subject == "s1"
+
+
+def test_who_holds_the_workers_lock_does_not_take_back_what_is_asked_of_a_model(store: Store) -> None:
+    """An answer takes longer than a worker's round, and is waited for under a lock of its own."""
+    ask(store, "s1")
+    ask(store, "s1", kind="refine")
+    lease(store)
+    lease(store, kind="refine")
+    with store.transaction():
+        assert store.jobs.reclaim() == 1
+    assert lease(store) is not None
+    assert lease(store, kind="refine") is None
+    with store.transaction():
+        assert store.jobs.reclaim(asking=True) == 1
+    assert lease(store, kind="refine") is not None
+
+
+def test_what_cools_down_can_be_thawed_one_or_all(store: Store) -> None:
+    ask(store, "s1", "s2", "s3")
+    for _ in range(2):
+        fail(store, taken(store))
+    with store.transaction():
+        assert store.jobs.thaw("distil", 5, "s1") == 1
+        assert store.jobs.thaw("distil", 5) == 2
+        assert store.jobs.thaw("brief", 5) == 0
+    assert store.jobs.due_at("distil") == 0, "the third never failed"
+
+
+def test_a_person_retries_and_drops_what_is_not_at_work(store: Store) -> None:
+    ask(store, "s1", "s2", "s3")
+    fail(store, taken(store), most=1)
+    running = taken(store)
+    by_name = {job.subject: job for job in store.jobs.all()}
+    with store.transaction():
+        assert store.jobs.retry(by_name["s1"], 9)
+        assert not store.jobs.retry(running, 9)
+        assert not store.jobs.drop(running)
+        assert store.jobs.drop(by_name["s3"])
+    assert {(j.subject, j.state, j.attempts) for j in store.jobs.all()} == {
+        ("s1", "waiting", 0), ("s2", "leased", 0),
+    }  # fmt: skip

@@ -181,6 +181,16 @@ def test_its_hooks_file_has_a_command_and_a_timeout_for_each_event() -> None:
     assert isinstance(SURFACE.hooks, Owned)
 
 
+def test_on_windows_it_is_powershell_that_starts_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As data: no Windows has run it."""
+    monkeypatch.setattr("sys.platform", "win32")
+    text = """(if exist "C:\\it's" "C:\\it's") & exit 0"""
+    written = json.loads(hooks_text({hook.name: text for hook in agent("copilot").hooks}))
+    (start,) = written["hooks"]["SessionStart"]
+    assert "bash" not in start
+    assert start["powershell"] == """cmd /d /s /c '(if exist "C:\\it''s" "C:\\it''s") & exit 0'"""
+
+
 def test_its_things_lie_where_it_looks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("COPILOT_HOME", str(tmp_path))
     assert hooks_file() == tmp_path / "hooks" / "backstory.json"

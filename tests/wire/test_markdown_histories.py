@@ -161,6 +161,7 @@ def test_aiders_ids_stay_when_more_is_written(repository: Path) -> None:
     assert len(sessions) == 2
 
 
+# MP-2
 def test_mp_2_aiders_file_lies_in_the_project_or_where_its_variable_says(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -56,6 +58,7 @@ def changed(change: Callable[[dict[str, Any]], None]) -> dict[str, list[dict[str
 # --- what a session holds ---------------------------------------------------------------------------------
 
 
+# MP-10, MP-11
 def test_a_session_is_read_in_order_without_the_noise_of_its_steps(data: Path) -> None:
     events, counts = read(trails(data)[WORK])
     assert [(event.kind, event.action, event.outcome) for event in events] == [
@@ -86,6 +89,7 @@ def test_a_prompt_is_read_without_the_quotes_of_the_command_line(data: Path) -> 
     assert prompt.text == "Make the reader split at commas"
 
 
+# MP-11, CM-53
 def test_reasoning_is_kept_under_its_own_name(data: Path) -> None:
     [thought] = [event for event in read(trails(data)[WORK])[0] if event.kind is Kind.REASONED]
     assert thought.text == "Commas it is, because the export has them."
@@ -156,6 +160,7 @@ def test_what_was_moved_into_the_database_is_not_read_from_its_files_again(tmp_p
     assert len(found) == 3
 
 
+# MP-12, MP-13
 def test_broken_records_are_counted_and_passed_over(tmp_path: Path) -> None:
     rows: dict[str, list[dict[str, Any]]] = json.loads(json.dumps(ROWS))
     broken = next(row for row in rows["part"] if "echo checking" in row["data"])
@@ -166,6 +171,7 @@ def test_broken_records_are_counted_and_passed_over(tmp_path: Path) -> None:
     assert (counts["malformed"], counts["unknown"]) == (1, 1)
 
 
+# MP-22
 def test_words_of_any_language_come_through(tmp_path: Path) -> None:
     def translate(part: dict[str, Any]) -> None:
         if part.get("text") == "The reader splits at commas.":
@@ -223,12 +229,34 @@ def test_reading_leaves_the_folder_as_it_was_and_no_secret_comes_along(data: Pat
     assert {path.name: path.read_bytes() for path in data.parent.iterdir()} == before
 
 
-def test_what_a_running_opencode_has_not_yet_folded_in_is_read_too(data: Path) -> None:
-    with closing(sqlite3.connect(data)) as writing:
-        writing.execute("UPDATE session SET time_updated = 9999999999999 WHERE id = ?", (WORK,))
-        writing.commit()
-        assert Path(f"{data}-wal").stat().st_size > 0
+WRITER = """
+import sqlite3, sys
+writing = sqlite3.connect(sys.argv[1])
+writing.execute("UPDATE session SET time_updated = 9999999999999 WHERE id = ?", sys.argv[2:])
+writing.commit()
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+# MP-1
+@pytest.mark.parametrize("killed", [False, True])
+def test_mp_1_what_opencode_has_not_yet_folded_in_is_read_too_and_left_where_it_is(
+    data: Path, killed: bool
+) -> None:
+    words = [sys.executable, "-c", WRITER, str(data), WORK]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        if killed:
+            writer.kill()
+            writer.wait()
+        before = {path.name: path.read_bytes() for path in data.parent.iterdir()}
+        assert before["opencode.db-wal"]
+        assert before["opencode.db-shm"]
         assert trails(data)[WORK].updated == 9999999999999
+        assert {path.name: path.read_bytes() for path in data.parent.iterdir()} == before
+        writer.communicate()
 
 
 def test_a_database_of_something_else_holds_no_sessions(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 resume="codex resume {session}",
                 tested="0.166.0",
                 history=codex_history.HISTORY,
+                limits=codex.LIMITS,
             ),
             Agent(
                 name=gemini_cli.NAME,
@@ -96,6 +97,7 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 resume="gemini --resume {session}",
                 tested="0.61.0",
                 history=gemini_history.HISTORY,
+                limits=gemini_cli.LIMITS,
             ),
             Agent(
                 name=copilot.NAME,
@@ -109,6 +111,7 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 resume="copilot --resume={session}",
                 tested="1.0.102",
                 history=copilot_history.HISTORY,
+                limits=copilot.LIMITS,
             ),
             Agent(
                 name=qwen_code.NAME,
@@ -122,6 +125,7 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 resume="qwen --resume {session}",
                 tested="0.24.4",
                 history=qwen_history.HISTORY,
+                limits=qwen_code.LIMITS,
             ),
             Agent(
                 name=opencode.NAME,
@@ -135,6 +139,7 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 resume="opencode --session {session}",
                 tested="1.18.33",
                 history=opencode_history.HISTORY,
+                limits=opencode.LIMITS,
             ),
             Agent(
                 name=pi.NAME,
@@ -148,6 +153,7 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 resume="pi --session {session}",
                 tested="0.87.1",
                 history=pi_history.HISTORY,
+                limits=pi.LIMITS,
             ),
         )
     }

@@ -29,7 +29,9 @@ class Unreadable(BackstoryError):
 class HookEvent:
     """One hook that we install. `wakes`: it starts the worker. `answers`: it may print context.
 
-    `delivers`: it prints the context that a hook which answers has held back for it.
+    `delivers`: it prints the context that a hook which answers has held back for it. `note`: the agent takes
+    a note with it: on the "prompt", "before" a tool is used, "after" one has failed. `matcher`: for which
+    tools the agent should run it, all if empty.
     """
 
     name: str
@@ -37,6 +39,8 @@ class HookEvent:
     answers: bool = False
     wakes: bool = False
     delivers: bool = False
+    note: str = ""
+    matcher: str = ""
 
 
 class HistoryReader(Protocol):
@@ -108,6 +112,7 @@ class Agent:
     `our_tools` are globs of the names under which our own MCP tools appear.
     `surface` is where it is installed; `resume` the command that takes up a session, with {session} in it;
     `tested` the newest version that our tests ran. `history` finds and opens what it has kept itself.
+    `limits` says what does not work there, or only later.
     """
 
     name: str
@@ -121,3 +126,4 @@ class Agent:
     resume: str = ""
     tested: str = ""
     history: "History | None" = None
+    limits: str = ""

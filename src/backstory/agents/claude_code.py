@@ -22,9 +22,10 @@ NAME = "claude-code"
 # Stop is the durable point; a hook that runs after every tool call never starts a worker.
 HOOKS = (
     HookEvent("SessionStart", timeout=15, answers=True, wakes=True),
-    HookEvent("UserPromptSubmit", timeout=10),
+    HookEvent("UserPromptSubmit", timeout=10, note="prompt"),
+    HookEvent("PreToolUse", timeout=10, note="before", matcher="Bash|Edit|MultiEdit"),
     HookEvent("PostToolUse", timeout=10),
-    HookEvent("PostToolUseFailure", timeout=10),
+    HookEvent("PostToolUseFailure", timeout=10, note="after"),
     HookEvent("Stop", timeout=10, wakes=True),
     HookEvent("StopFailure", timeout=10, wakes=True),
     HookEvent("SubagentStop", timeout=10),

@@ -22,10 +22,16 @@ from backstory.agents.fields import ident, mapping, path, string
 from backstory.model import Event, Kind, Where
 
 NAME = "codex"
+LIMITS = (
+    "No hook tells how a command ended, that a patch or a turn failed, or what was said in mid-turn: its "
+    "rollout does, which is read when the turn ends. A session that starts in that very moment is told "
+    "what was done, and not yet how it ended."
+)
 
 HOOKS = (
     HookEvent("SessionStart", timeout=15, answers=True, wakes=True),
-    HookEvent("UserPromptSubmit", timeout=10),
+    HookEvent("UserPromptSubmit", timeout=10, note="prompt"),
+    HookEvent("PreToolUse", timeout=10, note="before", matcher="Bash"),
     HookEvent("PostToolUse", timeout=10),
     HookEvent("Stop", timeout=10, wakes=True),
     HookEvent("SubagentStop", timeout=10),

@@ -10,6 +10,7 @@ every retry.
 import json
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,10 +20,15 @@ from backstory.agents.fields import flatten, ident, mapping, string
 from backstory.model import Event
 
 NAME = "copilot"
+LIMITS = (
+    "What it said, and that a turn failed, is told by its history alone, which is read when the turn "
+    "ends. It keeps nothing that was injected: a session that is taken up again is told everything again, "
+    "once."
+)
 
 HOOKS = (
     HookEvent("SessionStart", timeout=15, answers=True, wakes=True),
-    HookEvent("UserPromptSubmit", timeout=10),
+    HookEvent("UserPromptSubmit", timeout=10, note="prompt"),
     HookEvent("PostToolUse", timeout=10),
     HookEvent("PostToolUseFailure", timeout=10),
     HookEvent("Stop", timeout=10, wakes=True),
@@ -49,12 +55,19 @@ def history_file(session: str) -> Path:
 
 
 def hooks_text(commands: Mapping[str, str]) -> str:
-    """The hooks file: each event's command."""
+    """The hooks file: each event's command, under the key of the shell that this system has."""
     hooks = {
-        hook.name: [{"type": "command", "bash": commands[hook.name], "timeoutSec": hook.timeout}]
+        hook.name: [{"type": "command", **_in_shell(commands[hook.name]), "timeoutSec": hook.timeout}]
         for hook in HOOKS
     }
     return json.dumps({"version": 1, "hooks": hooks}, indent=2) + "\n"
+
+
+def _in_shell(command: str) -> dict[str, str]:
+    """On Windows the command is one of cmd.exe, and Copilot gives it to PowerShell."""
+    if sys.platform == "win32":
+        return {"powershell": "cmd /d /s /c '" + command.replace("'", "''") + "'"}
+    return {"bash": command}
 
 
 SURFACE = Surface("copilot", config_dir, hooks_file, Owned(hooks_text))

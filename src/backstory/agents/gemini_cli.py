@@ -19,10 +19,14 @@ from backstory.agents.ours import without_notes
 from backstory.model import Event, Kind, Outcome, Where
 
 NAME = "gemini-cli"
+LIMITS = (
+    "Its chats do not tell when a turn ended, so an imported session has no ends of turns. Compressions "
+    "are read from the chat, when the turn ends."
+)
 
 HOOKS = (
     HookEvent("SessionStart", timeout=15, answers=True, wakes=True),
-    HookEvent("BeforeAgent", timeout=10, delivers=True),
+    HookEvent("BeforeAgent", timeout=10, delivers=True, note="prompt"),
     HookEvent("AfterTool", timeout=10),
     HookEvent("AfterAgent", timeout=10, wakes=True),
     HookEvent("SessionEnd", timeout=10, wakes=True),

@@ -14,6 +14,11 @@ from backstory.agents import plugged
 from backstory.agents.agent import HookEvent, Owned, Surface
 
 NAME = "opencode"
+LIMITS = (
+    "It keeps nothing that was injected: every call of the model is given the brief anew, once. Of a copy "
+    "of its database that has a write-ahead log and no index of it, reading makes the index; where "
+    "opencode itself keeps it, nothing is touched."
+)
 PLUGIN = "opencode_plugin.js"
 
 HOOKS = (

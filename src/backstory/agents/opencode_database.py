@@ -1,8 +1,9 @@
 """opencode's database, opened so that nothing but sessions can be read and nothing can be changed.
 
 Other tables beside them hold accounts, credentials and shared secrets. So SQLite itself refuses every table
-but the three, whatever the statement. Where no writer has left a write-ahead log the file is opened as
-immutable: reading it then leaves no trace beside it either.
+but the three, whatever the statement. Nor are the files beside it touched: where no writer has left a
+write-ahead log the database is opened as immutable, and else the log's index read-only, too. Only of a log
+without an index, which nobody but a copying hand leaves, SQLite makes the index that it needs.
 
 This is the one place outside the store with SQL in it; it is not our database.
 """
@@ -35,8 +36,8 @@ class SessionRow:
 
 def connect(file: Path) -> sqlite3.Connection:
     """A connection that can read the three tables and nothing else."""
-    unchanging = not Path(f"{file}-wal").exists()
-    how = "immutable=1" if unchanging else "mode=ro"
+    log, index = (Path(f"{file}{suffix}").exists() for suffix in ("-wal", "-shm"))
+    how = "immutable=1" if not log else "mode=ro&readonly_shm=1" if index else "mode=ro"
     try:
         connection = sqlite3.connect(f"file:{quote(str(file))}?{how}", uri=True, timeout=5)
     except sqlite3.Error as error:

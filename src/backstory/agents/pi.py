@@ -13,6 +13,9 @@ from backstory.agents import plugged
 from backstory.agents.agent import Owned, Surface
 
 NAME = "pi"
+LIMITS = (
+    "It knows no MCP servers: the agent searches with the command `backstory search`, which the brief names."
+)
 EXTENSION = "pi_extension.ts"
 HOOKS = plugged.HOOKS
 

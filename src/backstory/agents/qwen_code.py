@@ -20,10 +20,14 @@ from backstory.agents.ours import without_notes
 from backstory.model import Event, Kind, Where
 
 NAME = "qwen-code"
+LIMITS = (
+    "Headless it runs no hook when a session ends: that one counts as ended when it has long been silent. "
+    "It keeps nothing that was injected: a session that is taken up again is told everything again, once."
+)
 
 HOOKS = (
     HookEvent("SessionStart", timeout=15, answers=True, wakes=True),
-    HookEvent("UserPromptSubmit", timeout=10),
+    HookEvent("UserPromptSubmit", timeout=10, note="prompt"),
     HookEvent("PostToolUse", timeout=10),
     HookEvent("PostToolUseFailure", timeout=10),
     HookEvent("Stop", timeout=10, wakes=True),

@@ -3,7 +3,8 @@
     {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "… hook.sh …", "timeout": 10}]}]}}
 
 The command itself is the mark: whatever names the agent for our script is ours, also from another home or
-an older Backstory. A group without a matcher fires for every source and every tool.
+an older Backstory. A group without a matcher fires for every source and every tool; one that has some does
+not start for the others at all.
 """
 
 import json
@@ -21,16 +22,27 @@ _OURS = re.compile(r"\bBACKSTORY_AGENT=.*/hook/hook\.sh|[/\\]hook[/\\]hook\.pyc\
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The hook that an event should have; `timeout` in the agent's own unit, `extra` keys that it wants."""
+    """The hook that an event should have; `timeout` in the agent's own unit, `extra` keys that it wants.
+
+    `matcher` names the tools that it is for, if not for all.
+    """
 
     command: str
     timeout: int
     extra: Mapping[str, str] = field(default_factory=dict)
+    matcher: str = ""
 
     @property
     def handler(self) -> dict[str, Any]:
         """The entry as it is written."""
         return {"type": "command", **self.extra, "command": self.command, "timeout": self.timeout}
+
+    @property
+    def group(self) -> dict[str, Any]:
+        """The entry in a group of its own."""
+        return (
+            {"matcher": self.matcher, "hooks": [self.handler]} if self.matcher else {"hooks": [self.handler]}
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,4 +184,4 @@ def _add(text: str, event: str, want: Wanted) -> str:
     elif not isinstance(groups[event], list):
         at = jsonc.find(jsonc.parse(text), ("hooks", event)).start
         raise InvalidJson(text, at, f'the hooks of "{event}" must be an array, [ … ]')
-    return jsonc.insert(text, ("hooks", event), None, {"hooks": [want.handler]})
+    return jsonc.insert(text, ("hooks", event), None, want.group)

@@ -139,6 +139,9 @@ def _script(home: Path, python: str) -> bytes:
         "@WAKING@", _alternatives(hook.name for hook in hooks if hook.wakes and not hook.answers)
     )
     text = text.replace("@DELIVERING@", _alternatives(hook.name for hook in hooks if hook.delivers))
+    for note in ("prompt", "before", "after"):
+        named = (f"{a.name}.{hook.name}" for a in AGENTS.values() for hook in a.hooks if hook.note == note)
+        text = text.replace(f"@{note.upper()}@", _alternatives(named))
     for placeholder, value in values.items():
         text = text.replace(placeholder, quote_sh(value))
     return os.fsencode(text)

@@ -63,6 +63,9 @@ def known(home: Home) -> str:
 
 def plan_schedule(made: Schedule, home: Home) -> Scheduling:
     """Put a schedule in place, or bring it up to date."""
+    for program in {words[0] for words in made.on}:
+        if shutil.which(program) is None:
+            raise _missing(program)
     drafts = Drafts()
     seen = sites.known(home).get(AGENT, ())
     listed: list[Site] = []
@@ -100,13 +103,17 @@ def plan_unschedule(kind: str, home: Home) -> Scheduling:
 def carry_out_schedule(scheduling: Scheduling, home: Home) -> None:
     """Do it. What cannot be switched off is switched off already; what cannot be switched on is told."""
     for words in scheduling.before:
-        with contextlib.suppress(Failed):
+        with contextlib.suppress(Failed, DependencyMissing):
             _switch(words)
     carry_out(scheduling.plan, home)
     if scheduling.crontab[0] != scheduling.crontab[1]:
         _write_crontab(scheduling.crontab[1])
     for words in scheduling.after:
         _switch(words)
+
+
+def _missing(program: str) -> DependencyMissing:
+    return DependencyMissing(f"this machine has no `{program}`: choose another schedule with --by")
 
 
 def _switch(words: tuple[str, ...], data: bytes = b"") -> None:
@@ -120,6 +127,8 @@ def _switch(words: tuple[str, ...], data: bytes = b"") -> None:
 def _run(words: tuple[str, ...], data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(words, input=data, capture_output=True, timeout=60)
+    except FileNotFoundError:
+        raise _missing(words[0]) from None
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Failed(f"`{shlex.join(words)}` cannot be run: {error}") from None
 

@@ -72,7 +72,9 @@ def wanted(agent: Agent, hooks: Grouped, home: Home) -> dict[str, entries.Wanted
     """Each event's entry in settings that hold groups of handlers."""
     texts = commands(agent, home)
     return {
-        hook.name: entries.Wanted(texts[hook.name], hook.timeout * hooks.per_second, dict(hooks.extra))
+        hook.name: entries.Wanted(
+            texts[hook.name], hook.timeout * hooks.per_second, dict(hooks.extra), hook.matcher
+        )
         for hook in agent.hooks
     }
 

@@ -60,7 +60,7 @@ def forget(
             project_id=scope(app, None, project, False).project_id if project else None,
         )
         plan = app.forget(wanted, really=False)
-        nothing = not plan.reach and not plan.files
+        nothing = not plan.reach and not plan.files and not plan.pages
         if not as_json and not nothing:
             _tell(app, plan)
         if not dry_run and not nothing:
@@ -68,7 +68,7 @@ def forget(
                 raise click.Abort
             plan = app.forget(wanted, really=True)
     if as_json:
-        print_json(_json(plan, forgotten=not dry_run and not nothing))
+        print_json(forgotten_json(plan, forgotten=not dry_run and not nothing))
     elif nothing:
         talk("There is nothing of that kind.")
     elif not dry_run:
@@ -103,6 +103,8 @@ def _tell(app: App, plan: Forgotten) -> None:
         line(f"and {rest:,} more; --json lists all ids")
     for file in plan.files:
         line(f"deletes {file}")
+    for file in plan.pages:
+        line(f"takes it out of the page {file}")
     for file in plan.archives:
         line(f"takes it out of the archive {file}")
     _tell_rest(plan)
@@ -115,7 +117,8 @@ def _tell_rest(plan: Forgotten) -> None:
         talk(f"Out of reach, may still have it: the agent's own file {name}")
 
 
-def _json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
+def forgotten_json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
+    """What forgetting touches, for programs."""
     return {
         "forgotten": forgotten,
         "events": plan.reach.events,
@@ -123,6 +126,7 @@ def _json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
         "sessions": plan.reach.sessions,
         "touched": plan.sessions,
         "files": plan.files,
+        "pages": plan.pages,
         "archives": plan.archives,
         "backups": plan.backups,
         "out_of_reach": plan.out_of_reach,

@@ -2,7 +2,6 @@
 
 import getpass
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import click
@@ -86,8 +85,7 @@ def import_(
                 tally = app.import_documents(folder_of_docs, wish.project, wish.user, dry_run, say, report)
             else:
                 place = Path(path).expanduser() if path else None
-                megabytes = partial(_megabytes, report)
-                tally = app.import_history(agents, wish, place, dry_run, say, megabytes)
+                tally = app.import_history(agents, wish, place, dry_run, say, in_megabytes(report))
     if as_json:
         print_json(_as_json(tally, told, dry_run))
     else:
@@ -96,8 +94,9 @@ def import_(
         raise click.exceptions.Exit(4)
 
 
-def _megabytes(report: Callable[[int, int], None], done: int, of: int) -> None:
-    report(done // _MEGABYTE, max(1, of // _MEGABYTE))
+def in_megabytes(report: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    """A progress bar that is told bytes and counts megabytes."""
+    return lambda done, of: report(done // _MEGABYTE, max(1, of // _MEGABYTE))
 
 
 def _named(words: tuple[str, ...], path: str | None, what: str, kind: str) -> Path:

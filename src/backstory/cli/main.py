@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from backstory import __version__
-from backstory.errors import BackstoryError
+from backstory.errors import BackstoryError, DependencyMissing
 
 # section, then command and what it is for; the module has the command's name unless it says otherwise
 SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
@@ -28,6 +28,8 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("timeline", "List what happened, newest first."),
             ("remember", "Keep something for the sessions to come."),
             ("handoff", "Print a hand-over of a session, to go on in another agent."),
+            ("serve", "Look at the memory in the browser: see, search, correct, forget."),
+            ("review", "Look through what was learned: confirm, correct, reject, pin."),
         ),
     ),
     (
@@ -41,10 +43,25 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
+        "Write down",
+        (
+            ("log", "Read the daily log, or append to it."),
+            ("compile", "Bring the wiki of a project up to date with its daily logs."),
+            ("lint", "Check the wiki of a project."),
+            ("ask", "Answer a question from the wiki and the memory, with sources."),
+        ),
+    ),
+    (
+        "Host agents",
+        (("session", "Register sessions, for hosts that run agents in groups."),),
+    ),
+    (
         "Look after",
         (
             ("status", "Show how the memory is doing, in numbers."),
             ("doctor", "Check every step from an agent's hook to the printed brief."),
+            ("jobs", "List the work that waits; retry or drop what is stuck."),
+            ("cost", "Show what models have taken, and what they may take."),
             ("rebuild", "Make everything derived again from the stored events."),
             ("forget", "Forget something for good, with all that hangs on it."),
             ("scrub", "Take secrets out of what is stored already."),
@@ -58,11 +75,16 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
 )
 _MODULES = {
     "uninstall": "install",
+    "compile": "wiki",
+    "lint": "wiki",
+    "ask": "wiki",
     "import": "import_",
     "scrub": "forget",
     "restore": "backup",
     "repair": "backup",
 }
+# Commands whose function must not be called as they are: Python has a use for the name.
+_SHADOWING = ("import", "compile")
 _STORY = """\
 One memory for every coding agent: a session ends, and the next one,
 in whichever agent, starts knowing what was done, decided and learned."""
@@ -81,7 +103,7 @@ class Group(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         module = importlib.import_module(f"backstory.cli.{_MODULES.get(cmd_name, cmd_name)}")
-        command: click.Command = getattr(module, "import_" if cmd_name == "import" else cmd_name)
+        command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in _SHADOWING else cmd_name)
         return command
 
     def resolve_command(
@@ -157,6 +179,12 @@ def _report(error: BaseException) -> int:
         case BackstoryError():
             _complain(str(error), error)
             return error.exit_code
+        case ModuleNotFoundError():
+            _complain(
+                f"the module {error.name} is missing here: install Backstory anew, or with another Python",
+                error,
+            )
+            return DependencyMissing.exit_code
         case OSError():
             what = error.strerror or str(error)
             where = f"{error.filename}: " if error.filename else ""
@@ -178,7 +206,8 @@ def _usage(error: click.ClickException) -> str:
     ctx = getattr(error, "ctx", None)
     path = ctx.command_path if ctx else "backstory"
     message = error.format_message().rstrip(".")
-    return f"{message}{'' if message.endswith(('?', ')')) else ';'} `{path} --help` shows how"
+    usage = f" u{ctx.get_usage()[1:]};" if ctx else ""
+    return f"{message}{'' if message.endswith(('?', ')')) else ';'}{usage} `{path} --help` shows how"
 
 
 def _complain(message: str, error: BaseException) -> None:

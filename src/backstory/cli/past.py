@@ -5,7 +5,7 @@ from typing import Any
 
 from backstory.agents import Agent
 from backstory.capture.importing import Tally, Wish
-from backstory.cli.import_ import me
+from backstory.cli.import_ import in_megabytes, me
 from backstory.cli.output import age, count, line, one_line, progress, talk
 from backstory.cli.rows import handle, memory_json
 from backstory.cli.scope import opened
@@ -20,8 +20,8 @@ def imported(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:
         tally = Tally()
         try:
             if kept:
-                with progress("Importing what they remember") as report:
-                    tally = app.import_history(kept, Wish(user=me()), progress=report)
+                with progress("Importing what they remember (MB)") as report:
+                    tally = app.import_history(kept, Wish(user=me()), progress=in_megabytes(report))
         except BackstoryError as error:  # the agents are connected all the same
             talk(f"the past was not imported: {error}; `backstory import` tries again")
         found = app.telling() if tally.new or tally.grown or tally.skipped else None

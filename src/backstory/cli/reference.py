@@ -49,6 +49,8 @@ Times in JSON are milliseconds since 1970 (UTC); people are shown the zone of th
 | `import` | `new grown skipped events errors corrupt dry_run`, `sessions` (each: `tag agent session` …) |
 | `config` | `settings` (each: `key value default doc`), or one of them |
 | `doctor` | `state`, `checks` (each: `name state found todo`) |
+| `jobs` | `jobs` (each: `id kind subject state attempts due asked error`); `retry`, `drop` also `changed` |
+| `cost` | `spending`, `since`, `by` (each: `purpose provider model calls` …); with `--calls` `calls` |
 | `rebuild` | `sessions events memories` |
 | `forget` | `forgotten events memories sessions touched files backups out_of_reach` |
 | `scrub` | `scrubbed events memories files backups` |
@@ -81,12 +83,14 @@ def commands_page() -> str:
             command = cli.get_command(click.Context(cli), name)
             assert command is not None
             parts += [f"### backstory {name}\n", _help(command, cli, f"backstory {name}")]
+            for below in command.commands.values() if isinstance(command, click.Group) else ():
+                parts.append(_help(below, cli, f"backstory {name} {below.name}"))
     return "\n".join(parts)
 
 
 def _help(command: click.Command, parent: click.Command | None, path: str) -> str:
     above = click.Context(parent, info_name="backstory") if parent else None
-    name = path.rpartition(" ")[2]
+    name = path.partition(" ")[2] or path
     context = click.Context(
         command, parent=above, info_name=name, terminal_width=_WIDTH, max_content_width=_WIDTH
     )

@@ -1,4 +1,4 @@
-"""`backstory remember`: a note of the user's own, for the sessions to come."""
+"""`backstory remember`: a note of the user's own, a typed fact or a discovery, for the sessions to come."""
 
 import sys
 
@@ -7,25 +7,72 @@ import click
 from backstory.cli.output import json_option, line, print_json, talk
 from backstory.cli.rows import memory_json
 from backstory.cli.scope import cwd_option, folder, opened
+from backstory.errors import UsageError
 
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
 @cwd_option
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(("user", "feedback", "project", "reference")),
+    help="Also write it down as a fact of this type.",
+)
+@click.option("--name", metavar="NAME", help="What the fact is called; one of the same name is written anew.")
+@click.option("--discovery", is_flag=True, help="TEXT is something found out, which may become a fact.")
+@click.option("--context", metavar="TEXT", help="Where it was found out; with --discovery.")
+@click.option("--promote-to", metavar="TEXT", help="Where it should go; with --discovery.")
+@click.option("--at", metavar="TIME", help="When, as YYYY-MM-DDTHH:MM; with --discovery.")
 @json_option
-def remember(text: tuple[str, ...], cwd: str | None, as_json: bool) -> None:
+def remember(
+    text: tuple[str, ...],
+    cwd: str | None,
+    kind: str | None,
+    name: str | None,
+    discovery: bool,
+    context: str | None,
+    promote_to: str | None,
+    at: str | None,
+    as_json: bool,
+) -> None:
     """Keep something for the sessions to come.
 
     TEXT is kept as you say it, secrets taken out, and stands in the next brief of the project. With - as
-    TEXT it is read from stdin. Prints the new memory's handle.
+    TEXT it is read from stdin. Prints the new memory's handle. With --type it is also a page under facts/ of
+    the project's knowledge, and a line of their index. A discovery whose fields are empty or of several
+    lines is refused with exit 2.
     """
+    if name is not None and kind is None:
+        raise UsageError("--name is for a typed fact: add --type")
+    if discovery and kind is not None:
+        raise UsageError("--discovery and --type exclude each other: give one of them")
+    if not discovery and (context is not None or promote_to is not None or at is not None):
+        raise UsageError("--context, --promote-to and --at belong to --discovery: add it")
     said = " ".join(text)
     if said == "-":
         said = sys.stdin.buffer.read().decode("utf-8", "replace")
+    page = ""
     with opened() as app:
+        if discovery or kind is not None:
+            from backstory.library import Library
+
+            library, project = Library(app), app.project_at(folder(cwd))
+        if discovery and not library.discover(project, said, context or "", promote_to or "", at or ""):
+            talk("That is known already: nothing was changed.")
+            if as_json:
+                print_json({"id": None, "discovery": False})
+            return
         memory = app.remember(said, folder(cwd))
+        if kind is not None:
+            page, problems = library.keep_fact(project, memory, kind, name or "")
+            for problem in problems:
+                talk(f"backstory: the index of facts {problem}")
     if as_json:
-        print_json(memory_json(memory))
+        print_json({**memory_json(memory), **({"page": page} if page else {})})
         return
     line(memory.id)
-    talk(f"Remembered for {memory.project_name}: the next session there is told.")
+    talk(
+        f"Remembered for {memory.project_name}: the next session there is told."
+        + (f" {page}" if page else "")
+    )

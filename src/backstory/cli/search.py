@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from backstory import clock
+from backstory.app import App
 from backstory.cli.output import json_option, line, on_terminal, one_line, print_json, talk, when
 from backstory.cli.rows import handle
 from backstory.cli.scope import folder, opened, scope, scope_options
@@ -66,9 +67,10 @@ def search(
 ) -> None:
     """Search what was asked, done and learned.
 
-    QUERY is words, an error message, a path, a command; "last week" or "in March" prefer that time. Each hit
-    ends in what it says; its first line is a call that shows where it comes from. When nothing is relevant
-    enough, nothing is printed. Write -- before a QUERY that begins with a dash.
+    QUERY is words, an error message, a path, a command; "last week", "in March" or "before the migration"
+    prefer that time. Each hit begins with its handle and its age, and ends in the call that shows where it
+    comes from. When nothing is relevant enough, nothing is printed. Write -- before a QUERY that begins with
+    a dash.
     """
     question = " ".join(query)
     if not question.strip("\0 \t\r\n"):
@@ -84,7 +86,7 @@ def search(
     )
     with opened() as app:
         where = scope(app, cwd, project, everywhere)
-        here = Here() if project or everywhere else Here(branch=_branch(folder(cwd)))
+        here = _here(app, folder(cwd)) if not project else Here()
         answer = app.search(
             question,
             where.project_id,
@@ -98,7 +100,13 @@ def search(
         zone = clock.zone(app.settings.time_zone)
     if as_json:
         print_json(
-            {"hits": answer.hits, "abstained": answer.abstained, "mode": answer.mode, "short": answer.short}
+            {
+                "hits": answer.hits,
+                "abstained": answer.abstained,
+                "mode": answer.mode,
+                "short": answer.short,
+                "lacking": answer.lacking,
+            }
         )
         return
     if answer.short and on_terminal():
@@ -107,16 +115,16 @@ def search(
     for number, hit in enumerate(answer.hits):
         if number and on_terminal():
             line()
-        facts = " · ".join((hit.kind.replace("_", " "), hit.agent, hit.project, when(hit.when, zone)))
+        told = (hit.kind.replace("_", " "), hit.agent, hit.project, when(hit.when, zone), hit.label)
+        facts = " · ".join(filter(None, told))
         line((handle(hit.id), "bold cyan"), "  ", (one_line(facts), "dim"))
         _around(hit.before)
         line(one_line(hit.text, _TEXT), indent=4)
         _around(hit.after)
         if explain:
             line((_why(hit), "dim"), indent=4)
-        if on_terminal() or explain:
-            line((f"backstory show {handle(hit.id)}", "dim"), indent=4)
-    if explain:
+        line((f"backstory show {handle(hit.id)}", "dim"), indent=4)
+    if explain or answer.lacking:
         talk(f"Searched {answer.mode}.")
     if answer.abstained:
         talk(f"Nothing in {where.label} is relevant enough; --no-floor shows the nearest.")
@@ -125,12 +133,16 @@ def search(
         talk(f"Nothing found in {where.label}{hint}.")
 
 
-def _branch(place: Path) -> str:
-    """The branch that the folder is on, or ""."""
+def _here(app: App, place: Path) -> Here:
+    """Where the question is asked: project and branch of a folder, files that were changed there lately."""
     try:
-        return resolve(str(place)).branch
+        branch = resolve(str(place)).branch
     except OSError:
-        return ""
+        branch = ""
+    if not app.home.database.exists():
+        return Here(branch=branch)
+    project_id = app.project_at(place).id
+    return Here(project_id, branch, app.files_in_play(project_id))
 
 
 def _around(near: tuple[Near, ...]) -> None:

@@ -26,6 +26,16 @@ it. *History*: what `backstory import` reads. *Tested*: the newest version of th
 ran; `backstory doctor` tells when yours is newer.
 
 """
+_LIMITS = """\
+
+## What does not work, or only later
+
+**Everywhere.** Reasoning is kept under its own name and shown by `backstory timeline` and `backstory
+show`; it is never distilled or injected, and `backstory search` does not look through it. The tests run
+on Linux: what install writes on macOS and Windows is tested as data alone, and the plugin files of
+opencode and pi need `/bin/sh`.
+
+"""
 _SCHEDULES = """\
 # Schedules
 
@@ -65,6 +75,7 @@ def agents_page() -> str:
             for agent in AGENTS.values()
             if agent.surface and agent.surface.after
         ]
+        limits = [f"**{agent.title}.** {agent.limits}" for agent in AGENTS.values() if agent.limits]
         files = [_files(agent) for agent in AGENTS.values() if agent.surface]
     titles = ("", "captured live", "brief", "MCP server", "history", "taken up with", "tested")
     table = [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}", *rows]
@@ -76,6 +87,7 @@ def agents_page() -> str:
     parts = [_HEAD, "\n".join(table), "\n\n## Where things are\n\n", "\n".join(where), "\n"]
     if notes:
         parts += ["\n## What only you can do\n\n", "\n\n".join(notes), "\n"]
+    parts += [_LIMITS, "\n\n".join(limits), "\n"]
     return "".join(parts)
 
 

@@ -6,7 +6,7 @@ from typing import assert_never
 import click
 
 from backstory import clock
-from backstory.app import EventView, MemoryView, SessionView
+from backstory.app import EventView, MemoryView, SessionView, payload_state
 from backstory.cli.output import count, json_option, line, print_json, raw, table, when
 from backstory.cli.rows import (
     event_json,
@@ -70,7 +70,13 @@ def _json(view: View) -> dict[str, object]:
                 "payload": view.payload,
             }
         case MemoryView():
-            return {"memory": memory_json(view.memory), "sources": [event_json(s) for s in view.sources]}
+            return {
+                "memory": memory_json(view.memory),
+                "sources": [event_json(s) for s in view.sources],
+                "label": view.label,
+                "replaced": view.replaced,
+                "replaced_by": view.replaced_by,
+            }
         case SessionView():
             return {
                 "session": session_json(view.session),
@@ -107,7 +113,6 @@ def _heading(text: str) -> None:
 def _print_event(view: EventView, zone: tzinfo | None) -> None:
     event = view.stored.event
     line((view.stored.id, "bold cyan"), f"  {event.kind.replace('_', ' ')}")
-    size = f"{view.stored.payload_size} characters; --raw prints it" if view.payload is not None else ""
     _facts(
         ("when", when(event.at, zone)),
         ("session", f"{handle(view.session.id)}, turn {view.stored.turn}, {view.session.project_name}"),
@@ -118,7 +123,7 @@ def _print_event(view: EventView, zone: tzinfo | None) -> None:
         ("reason", event.reason),
         ("folder", event.where.cwd),
         ("branch", " ".join(filter(None, (event.where.branch, event.where.commit[:9])))),
-        ("payload", size),
+        ("payload", payload_state(view)),
         ("recalled", "our own words come back; never distilled or searched" if event.recalled else ""),
     )
     if event.text:
@@ -137,6 +142,8 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
         ("because", memory.reason),
         ("files", ", ".join(memory.files)),
         ("made by", f"{memory.made_by} ({memory.tier}), {memory.status}"),
+        ("today", view.label),
+        ("replaced", ", ".join(map(handle, view.replaced))),
     )
     line()
     line(memory.text)

@@ -4,6 +4,7 @@ import click
 
 from backstory import clock
 from backstory.app import Status
+from backstory.cli.cost import spending_json
 from backstory.cli.output import Styled, count, json_option, listed, megabytes, print_json, table, when
 from backstory.cli.scope import opened
 from backstory.model import Project
@@ -20,7 +21,7 @@ def status(as_json: bool) -> None:
         found, projects = app.status(), app.projects()
         zone = clock.zone(app.settings.time_zone)
     if as_json:
-        print_json(_json(found, projects))
+        print_json(status_json(found, projects))
         return
     last = when(found.last_event_at, zone) if found.last_event_at else "none yet"
     size = (
@@ -33,6 +34,8 @@ def status(as_json: bool) -> None:
     rows: list[tuple[str, str | Styled]] = [
         ("home", f"{found.home} ({size})"),
         ("memory", f"{count(found.memories, 'memory')} from {made_from}"),
+        ("states", listed(f"{n:,} {state}" for state, n in sorted(found.by_status.items())) or "none"),
+        ("made by", listed(f"{name} {n:,}" for name, n in sorted(found.by_source.items())) or "nobody"),
         ("projects", f"{found.projects:,}{names}"),
         ("last event", last),
         ("spool", f"{found.spooled:,} waiting, {found.quarantined:,} in quarantine"),
@@ -41,7 +44,9 @@ def status(as_json: bool) -> None:
         ("worker", "at work" if found.worker_running else "resting"),
         ("briefs", f"{found.briefs:,} given, about {found.brief_tokens:,} tokens"),
         ("jobs", listed(f"{n:,} {state}" for state, n in sorted(found.jobs.items())) or "none"),
+        ("models", found.spending.line),
         ("to index", count(found.unindexed, "event")),
+        ("vectors", f"{found.vectors[0]:,} made, {found.vectors[1]:,} to be made"),
     ]
     rows += [
         ("sizes", listed(f"{name} {megabytes(n)}" for name, n in found.sizes.items() if n) or "nothing yet"),
@@ -54,7 +59,8 @@ def status(as_json: bool) -> None:
     table([[(name, "dim"), value] for name, value in rows])
 
 
-def _json(found: Status, projects: list[Project]) -> dict[str, object]:
+def status_json(found: Status, projects: list[Project]) -> dict[str, object]:
+    """The status for programs."""
     return {
         "events": found.events,
         "sessions": found.sessions,
@@ -75,6 +81,11 @@ def _json(found: Status, projects: list[Project]) -> dict[str, object]:
         "database_bytes": found.database_bytes,
         "sizes": found.sizes,
         "freeable": found.freeable,
+        "by_status": found.by_status,
+        "by_source": found.by_source,
+        "worst_attempts": found.worst_attempts,
+        "vectors": found.vectors,
+        "spending": spending_json(found.spending),
         "problems": found.problems,
         "project_list": projects,
     }

@@ -106,6 +106,7 @@ def _draft(read: Read, who: str, event_id: str, at: int, turn: int) -> Draft:
         at,
         (event_id,),
         reason=shorten(reason, 400),
+        detail=shorten(read.context, 400),
         said_by=who,
         weight=1.5 if who == "user" else 1.0,
         auto=True,
@@ -127,7 +128,7 @@ def _users(turn: Turn, offers: Offers, worked: bool) -> Iterator[Draft]:
     used: list[str] = []
     for _, text, read in sorted(chosen, key=lambda row: -row[0]):
         if not any(text in other for other in used):  # the reason of a surer choice is none itself
-            used.append(f"{read.choice} {read.reason}")
+            used.append(f"{read.choice} {read.reason} {read.context}")
             yield _draft(read, "user", turn.ask_id, turn.at, turn.number)
 
 
@@ -169,23 +170,26 @@ def places(turn: Turn, offers: Offers, worked: bool) -> Iterator[tuple[Sentence,
 
 
 def told(read: Read, place: Place, offers: Offers, text: str) -> Read:
-    """A choice with what belongs to it: the option that it names, what stands around it, what it answers."""
+    """A choice with what belongs to it: the option that it names, what stands around it, what it answers.
+
+    What stands around it is its reason only if it gives none itself.
+    """
     option = offers.named(read.choice) or offers.named(text)
     choice = f"{option} → {read.choice}" if option else read.choice
-    parts = [read.reason] if read.reason else []
+    parts: list[str] = []
     room = place.length < ROOMY
     around = place.around
     for near in (around.following, around.previous, around.earlier, around.next):
-        if _belongs(near, room) and not any(near in part for part in (*parts, choice)):
+        if _belongs(near, room) and not any(near in part for part in (*parts, choice, read.reason)):
             parts.append(near)
     taken = "" if option else offers.taken(text, answers(place))
-    if not parts and room and answers(place) and offers.complaint:
+    if not (parts or read.reason) and room and answers(place) and offers.complaint:
         parts.append(offers.complaint)
     if taken and not names(choice):  # "like it"
-        return Read(f"{choice} → {taken}", " ".join(parts))
-    if taken:
-        parts.append(f"(of: {taken})")
-    return Read(choice, " ".join(parts))
+        choice, taken = f"{choice} → {taken}", ""
+    said = " ".join(parts)
+    reason, rest = (read.reason, said) if read.reason else (said, "")
+    return Read(choice, reason, context=f"{rest} (of: {taken})".strip() if taken else rest)
 
 
 def _belongs(near: str, room: bool) -> bool:

@@ -81,11 +81,12 @@ _GOES_ON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A choice and its reason; `ahead` says that the next sentence was used up as the reason."""
+    """A choice, its reason and what was said with it; `ahead`: the next sentence was used up as the reason."""
 
     choice: str
     reason: str
     ahead: bool = False
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

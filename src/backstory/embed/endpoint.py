@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Endpoint:
     """An embedding model behind a URL; it is an `Embedder`."""
 
+    batch = 32
+
     def __init__(self, kind: str, url: str, name: str, key: str = "", seconds: float = 30.0) -> None:
         self._kind = kind
         self._url = url.rstrip("/")

@@ -22,9 +22,10 @@ QUESTION_SECONDS = 2.0
 
 
 class Embedder(Protocol):
-    """Makes vectors; `model` names it and its version."""
+    """Makes vectors; `model` names it and its version, `batch` is how many texts it takes at once."""
 
     model: str
+    batch: int
 
     def embed(self, texts: Sequence[str]) -> "Floats":
         """One unit vector per text."""
@@ -32,11 +33,15 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What there is to search by meaning with. `why` says what is missing, and what to do about it."""
+    """What there is to search by meaning with. `why` says what is missing, and what to do about it.
+
+    `off`: nobody wants it.
+    """
 
     embedder: Embedder | None = None
     table: "Table | None" = None
     why: str = ""
+    off: bool = False
 
 
 def wanted(settings: Settings) -> str:
@@ -55,7 +60,7 @@ def missing(settings: Settings) -> str:
 def means(settings: Settings, seconds: float = _WORKER_SECONDS) -> Means:
     """What the settings ask for, as far as it can be had; an endpoint has so long to answer."""
     if settings.embed_provider == "off":
-        return Means(why="by words only: embed.provider is off")
+        return Means(why="by words only: embed.provider is off", off=True)
     # Our matrices are small: more threads only wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:

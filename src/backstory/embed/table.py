@@ -27,6 +27,7 @@ class Table:
     """The table that ships with Backstory; it is an `Embedder`."""
 
     model = STATIC_MODEL
+    batch = 512
 
     def __init__(self, folder: Path = _DATA) -> None:
         self._vectors: NDArray[np.int8] = np.load(folder / "vectors.npy", mmap_mode="r")

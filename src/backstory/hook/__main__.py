@@ -1,4 +1,4 @@
-"""The answering hook: prints the brief for the session that starts, and nothing else.
+"""The answering hook: prints the brief for the session that starts, or notes at work, and nothing else.
 
 It reads four things (the payload, the prepared files of project and session, the spool) and writes one: the
 receipt of what it gave, as a spool file. It never opens the database. Whatever goes wrong ends in a line in
@@ -18,8 +18,10 @@ DEADLINE_MS = 2_000
 LOG_BYTES = 256 * 1024
 _LOST = "Backstory could not write this session's start to its spool; `backstory doctor` explains."
 _ROUNDING_MS = 600  # what is newer than this is never hidden by a clock that counts in seconds
+_FORKED, _HEAD_BYTES = b'"forked_from_id":"', 4_096  # how Codex begins the rollout of a fork
 _TOP_LEVEL_ANSWER = ("copilot",)  # all others want it inside hookSpecificOutput, and Codex nothing beside it
 _HELD_BACK = {"gemini-cli": "BeforeAgent"}  # whose brief goes out with the first prompt, see `held`
+_NOTED = ("UserPromptSubmit", "BeforeAgent", "PreToolUse", "PostToolUseFailure")  # see `notes`
 
 
 def main(argv: list[str]) -> None:
@@ -46,8 +48,10 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
     from backstory.hook.identity import ident
     from backstory.hook.payload import BadPayload, parse
 
-    if event == _HELD_BACK.get(agent):
-        return _delivered(home, agent, event, data)
+    if event == _HELD_BACK.get(agent) and (delivered := _delivered(home, agent, event, data)):
+        return delivered
+    if event in _NOTED:
+        return _noted(home, agent, event, data)
     settings = made.json_file(os.path.join(home, "hook", "settings.json"))
     deadline = made.number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
     _arm(deadline)
@@ -77,6 +81,7 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
         (_LOST,) if lost else (),
         failed=lambda error: log(home, agent, event, error),
         spoke=_last_spoke(payload),
+        forked=_forked_from(payload) if source == "fork" else "",
     )
     _arm(0)
     receipt = {
@@ -104,6 +109,28 @@ def _delivered(home: str, agent: str, event: str, data: bytes) -> str:
     return _given(home, agent, event, text, receipt)
 
 
+def _noted(home: str, agent: str, event: str, data: bytes) -> str:
+    """What the memory has to say about a prompt or a tool's use; mostly nothing."""
+    from backstory.hook import made, notes
+    from backstory.hook.identity import ident
+    from backstory.hook.payload import parse
+
+    _arm(notes.DEADLINE_MS / 1000)
+    payload = parse(data)
+    settings = made.json_file(os.path.join(home, "hook", "settings.json"))
+    told = notes.notes_for(home, settings, agent, event, payload)
+    _arm(0)
+    receipt = {
+        "session_id": ident(payload.get("session_id") or payload.get("sessionId")),
+        "cwd": payload.get("cwd"),
+        "source": notes.KINDS[event],
+        "shown": told.shown,
+        "chars": len(told.text),
+        "tokens": round(told.tokens),
+    }
+    return _given(home, agent, event, told.text, receipt)
+
+
 def _given(home: str, agent: str, event: str, text: str, receipt: "dict[str, Any]") -> str:
     """What to print so that the agent is told this now; leaves the receipt."""
     from backstory.hook import spool
@@ -126,6 +153,16 @@ def _last_spoke(payload: "dict[str, Any]") -> int:
     if not isinstance(seconds, int | float) or seconds < 0:
         return 0
     return int(time.time_ns() // 1_000_000 - seconds * 1000 + _ROUNDING_MS)
+
+
+def _forked_from(payload: "dict[str, Any]") -> str:
+    """The session that a fork went out from, as the first line of its own history tells; "" if it does not."""
+    from backstory.hook.identity import ident, read_file
+
+    file = payload.get("transcript_path")
+    head = read_file(file, _HEAD_BYTES) if isinstance(file, str) else b""
+    told = head.partition(b"\n")[0].partition(_FORKED)[2].partition(b'"')[0]
+    return ident(told.decode("utf-8", "replace"))
 
 
 def shape(agent: str, event: str, text: str) -> str:

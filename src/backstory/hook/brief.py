@@ -135,12 +135,11 @@ def compose(
     by_section: dict[str, list[tuple[Row, str]]] = {name: [] for name, _, _ in SECTIONS}
     told = set()
     for row in rows:
-        line = _line(row, now)
-        if row.section in by_section and (said := (row.session, line)) not in told:
+        text = line(row, now)
+        if row.section in by_section and (said := (row.session, text)) not in told:
             told.add(said)
-            by_section[row.section].append((row, line))
-    name = neutral(project).translate(_ATTRIBUTE)[:80]
-    frame = [f'<backstory-notes project="{name}">', _INTRO, *notes, "", _MORE, "</backstory-notes>"]
+            by_section[row.section].append((row, text))
+    frame = [opening(project), _INTRO, *notes, "", _MORE, "</backstory-notes>"]
     room = _Room(max_chars, max_tokens)
     if not all(room.take(line) for line in frame):
         return Brief("", [])
@@ -158,11 +157,17 @@ def compose(
 _ATTRIBUTE = {ord('"'): "'", ord("<"): "‹", ord(">"): "›", ord("&"): "+"}
 
 
-def _line(row: Row, now: int) -> str:
-    text = shorten(neutral(row.text), ROW_CHARS)
+def opening(project: str) -> str:
+    """How a block of notes begins; nothing in a project's name can end it."""
+    return f'<backstory-notes project="{neutral(project).translate(_ATTRIBUTE)[:80]}">'
+
+
+def line(row: Row, now: int, limit: int = 0) -> str:
+    """A row as it is told: age and origin, the text, the handle; the text is cut to keep to `limit`."""
     origin = f"{age(row.at, now)} · {neutral(row.agent)}" if row.agent else age(row.at, now)
     handle = f" ({neutral(row.id)[:HANDLE]})" if row.id else ""
-    return f"- [{origin}] {text}{handle}"
+    room = limit - len(origin) - len(handle) - len("- [] ") if limit else ROW_CHARS
+    return f"- [{origin}] {shorten(neutral(row.text), room)}{handle}"
 
 
 def shorten(text: str, limit: int) -> str:

@@ -21,12 +21,30 @@ serial=0
 lost=open # at which step the payload would be lost; empty when all of it is in the file
 answers=  # the agent waits for what we print
 wakes=    # a worker should look at the spool
+note=     # on what the memory may have a note: a prompt, before a tool, after its failure
 
 case $BACKSTORY_EVENT in
     @ANSWERING@) answers=1 wakes=1 ;;
     @WAKING@) wakes=1 ;;
     @DELIVERING@) [ ! -e "$home/briefs/held/${GEMINI_SESSION_ID:-none}" ] || answers=1 ;;
 esac
+
+case $BACKSTORY_AGENT.$BACKSTORY_EVENT in
+    @PROMPT@) note=prompt ;;
+    @BEFORE@) note=before ;;
+    @AFTER@) note=after ;;
+esac
+
+# Mostly there is nothing to say, and no Python starts: the worker leaves a flag for each folder that it has
+# notes on. They hold for what lies below it too.
+if [ "$answers" ]; then
+    note=
+elif [ "$note" ]; then
+    cd -P . >/dev/null 2>&1
+    case ${PWD-} in /*) folder=$PWD ;; *) folder= ;; esac
+    while [ "$folder" ] && [ ! -e "$home/briefs/at$folder/.$note" ]; do folder=${folder%/*}; done
+    [ -z "$folder" ] || answers=1
+fi
 
 # A mark is an empty file whose name tells the reason: that much can be written on a full disk too.
 mark() { { printf '' >"$file.$1.fail"; } 2>/dev/null; }
@@ -39,22 +57,31 @@ spool() {
     { lost=write; LC_ALL=C @CAT@ && { [ "$answers" ] || printf '\036'; } && lost=; } 2>/dev/null >"$file"
 }
 
+answer() {
+    [ -x "$python" ] || return 0
+    "$python" -I -S "$home/hook/hook.pyc" answer "$home" \
+        "$BACKSTORY_AGENT" "$BACKSTORY_EVENT" "$@" 2>/dev/null || {
+        code=$?
+        [ "$note" ] || mark "answer-$code" # a note that came too late is no loss
+    }
+}
+
+if [ "$note" = before ]; then # nothing to keep: what the tool did is told when it is done
+    lost=
+    if [ "$answers" ]; then answer; else @CAT@ >/dev/null 2>&1; fi
+    exit 0
+fi
+
 spool
 if [ "$lost" = open ] && [ ! -d "$home/spool" ]; then
     @MKDIR@ -p "$home/spool" 2>/dev/null
     spool
 fi
-while [ "$lost" = open ] && [ -e "$file" ] && [ "$serial" -lt 99 ]; do
+while [ "$lost" = open ] && [ -e "$file" ] && [ "$serial" -lt 9999 ]; do
     serial=$((serial + 1))
     file=$name.$serial
     spool
 done
-
-answer() {
-    [ -x "$python" ] || return 0
-    "$python" -I -S "$home/hook/hook.pyc" answer "$home" \
-        "$BACKSTORY_AGENT" "$BACKSTORY_EVENT" "$@" 2>/dev/null || mark "answer-$?"
-}
 
 if [ "$answers" ] && [ -z "$lost" ]; then
     # Open it before the trailer shows it to the drain, which unlinks what it has stored.

@@ -36,17 +36,20 @@ def brief_for(
     failed: "Callable[[Exception], None] | None" = None,
     project: str = "",
     spoke: int = 0,
+    forked: str = "",
 ) -> brief.Brief:
     """What a session of `agent` that starts in `cwd` is told; `native` is the agent's own id of it, or "".
 
     Looking through the spool stops at monotonic `until`; what goes wrong there is reported to `failed`, and
     the prepared rows are given without it. `project` names the project of a folder that is gone. `spoke` is
-    when this context last heard something, if the agent says so.
+    when this context last heard something, if the agent says so. `forked` is the agent's own id of the session
+    whose conversation this one goes on from: it holds what that one held.
     """
     if ignores_folder(cwd, settings.get("ignore_projects") or []) or source not in settings.get(
         "sources", SOURCES
     ):
         return brief.Brief("", [])
+    native = forked or native
     own = session_id(agent, ident(native)) if native else ""
     place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or ())
     briefs = os.path.join(home, "briefs")
@@ -66,7 +69,7 @@ def brief_for(
     return brief.compose(
         brief.choose(source, rows, session, waiting, own, spoke),
         str(prepared.get("name") or place.name),
-        time.time_ns() // 1_000_000,
+        now_ms(),
         [*notices, *_trouble(home), *(str(notice) for notice in prepared.get("notices") or [])],
         number(settings.get("budget_chars"), brief.CHARS),
         min(number(settings.get("budget_tokens"), brief.TOKENS), _MOST_TOKENS.get(agent, 1_000_000)),
@@ -74,7 +77,7 @@ def brief_for(
 
 
 def _taken_over(rows: "list[brief.Row]", briefs: str, agent: str, source: str) -> "list[brief.Row]":
-    """Where another agent left off, this one goes on from its checkpoint, which also tells the open steps."""
+    """Where another agent left off, its checkpoint stands for its summary, and tells the open steps too."""
     left = next((row for row in rows if row.section == "left_off"), None)
     if left is None or left.agent == agent or source not in ("startup", "clear"):
         return rows
@@ -83,7 +86,9 @@ def _taken_over(rows: "list[brief.Row]", briefs: str, agent: str, source: str) -
     if not checkpoint:
         return rows
     others = [row for row in rows if row is not left and (row.section, row.session) != ("open", left.session)]
-    return [left, *checkpoint, *others]
+    if any((row.section, row.session) == ("decisions", left.session) for row in others):
+        checkpoint = [row for row in checkpoint if not row.text.startswith("Decided: ")]
+    return [*checkpoint, *others]
 
 
 def _trouble(home: str) -> list[str]:
@@ -91,7 +96,7 @@ def _trouble(home: str) -> list[str]:
     trouble = json_file(os.path.join(home, "trouble.json"))
     if not trouble:
         return []
-    since = brief.age(number(trouble.get("since"), 0), time.time_ns() // 1_000_000)
+    since = brief.age(number(trouble.get("since"), 0), now_ms())
     return [f"Backstory could not store anything ({since}); what was captured waits. Run `backstory doctor`."]
 
 
@@ -107,3 +112,8 @@ def json_file(path: str) -> "dict[str, Any]":
 def number(value: object, default: int) -> int:
     """A setting that must be a positive number."""
     return value if isinstance(value, int) and value > 0 else default
+
+
+def now_ms() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000

@@ -19,6 +19,12 @@ CREATE_NEW_PROCESS_GROUP = 0x00000200
 ANSWERS = ("SessionStart",)
 WAKES = (*ANSWERS, "Stop", "StopFailure", "SessionEnd", "PreCompact", "AfterAgent")
 DELIVERS = ("BeforeAgent",)
+BEFORE = ("claude-code.PreToolUse", "codex.PreToolUse")
+NOTES = (
+    *BEFORE,
+    *("claude-code.UserPromptSubmit", "claude-code.PostToolUseFailure", "codex.UserPromptSubmit"),
+    *("gemini-cli.BeforeAgent", "copilot.UserPromptSubmit", "qwen-code.UserPromptSubmit"),
+)
 _EXPLANATION = "This is Backstory's hook: a coding agent runs it and sends an event to its stdin.\n"
 
 
@@ -34,11 +40,12 @@ def capture(home: str, agent: str, event: str, start: "Callable[[str], None] | N
     data = hook.read_stdin()
     lost = False
     try:
-        spool.write(os.path.join(home, "spool"), agent, event, data)
+        if f"{agent}.{event}" not in BEFORE:  # what the tool did is told when it is done
+            spool.write(os.path.join(home, "spool"), agent, event, data)
     except OSError as error:
         lost = True
         hook.log(home, agent, event, error)
-    if event in ANSWERS or event in DELIVERS:
+    if event in ANSWERS or event in DELIVERS or f"{agent}.{event}" in NOTES:
         try:
             hook.write(1, hook.answer(home, agent, event, data, lost).encode("utf-8", "replace"))
         except Exception as error:  # the worker is woken all the same

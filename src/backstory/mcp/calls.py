@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory import clock
-from backstory.app import App, EventView, MemoryView, SessionView
+from backstory.app import App, EventView, MemoryView, SessionView, payload_state
 from backstory.errors import BackstoryError, UsageError
 from backstory.hook.brief import HANDLE, age, shorten
 from backstory.hook.neutral import neutral
@@ -18,6 +18,7 @@ from backstory.model import Event, Kind, Memory, Outcome, Session
 PAGE = 8_000
 _HIT_CHARS = 700
 _LINE_CHARS = 300
+_PAYLOAD_CHARS = 4_000
 _LIMITS = {"search": 7, "timeline": 20}
 
 Arguments = Mapping[str, Any]
@@ -69,17 +70,19 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
     if not query.strip("\0 \t\r\n"):
         raise UsageError("there is nothing to search for: write words")
     limit = arguments.get("limit", _LIMITS["search"])
-    found = app.search(query, _project(app, arguments, folder), limit)
+    found = app.search(query, _project(app, arguments, folder), limit, by_agent=True)
+    lacking = f"\n(Searched {found.lacking}.)" if found.lacking else ""
     if not found.hits:
         wider = "" if arguments.get("all") else " in this project; all=true searches every project"
-        return f"Nothing relevant{wider}."
+        return f"Nothing relevant{wider}.{lacking}"
     now = clock.now_ms()
-    return "\n".join(
+    told = "\n".join(
         f"- [{age(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}"
-        f"{f' · {hit.project}' if arguments.get('all') else ''}] "
+        f"{f' · {hit.project}' if arguments.get('all') else ''}{f' · {hit.label}' if hit.label else ''}] "
         f"{shorten(' '.join(hit.text.split()), _HIT_CHARS)} ({hit.id[:HANDLE]})"
         for hit in found.hits
     )
+    return f"{told}{lacking}"
 
 
 def _timeline(app: App, arguments: Arguments, folder: Path) -> str:
@@ -129,8 +132,9 @@ def document(view: SessionView | EventView | MemoryView) -> str:
                 f"{event.kind} {clock.stamp(event.at)}: {event.target}",
                 event.text,
             ]
+            lines += ["", f"Payload: {payload_state(view)}"]
             if view.payload is not None:
-                lines += ["", "As the agent sent it:", view.payload]
+                lines += ["As the agent sent it:", shorten(view.payload, _PAYLOAD_CHARS)]
         case SessionView():
             lines = [_session(view.session), "", "What was learned:"]
             lines += [f"- {_memory(memory)} ({memory.id[:HANDLE]})" for memory in view.memories]

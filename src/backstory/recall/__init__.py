@@ -1,6 +1,10 @@
 """Recall: giving back what was learned.
 
 prepare.py    the rows of a project's brief and of a session's checkpoint, written for the hook to read
+rows.py       a memory as a row of them
+notes.py      what may be said on a prompt, before a tool or after its failure, and the flags for the shell
+freshness.py  whether the files that a memory names are as they were
+standing.py   in force or history, fresh or not: the labels of memories
 brief.py      the brief as a command shows it
 handoff.py    a session's work as a text to paste into any agent
 """

@@ -7,16 +7,19 @@ its context has been given and its checkpoint. Both are written as a whole, and 
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from backstory import clock
 from backstory.atomic import write_atomic
+from backstory.hook.notes import MOST
+from backstory.llm import governor
 from backstory.model import Memory, MemoryKind, Session
 from backstory.paths import Home
+from backstory.recall import notes
+from backstory.recall.rows import Row, row
+from backstory.recall.standing import Standing
 from backstory.store import Store
 
 FORMAT = 1
-REASON_CHARS = 200
 _RECENT_MS = 30 * 86_400_000
 # section, the kinds it shows, how many rows at most
 _SECTIONS: tuple[tuple[str, tuple[MemoryKind, ...], int], ...] = (
@@ -46,8 +49,6 @@ _FAILURES = {
     "quarantined": "could not record {events}",
 }
 
-Row = dict[str, Any]
-
 
 def project_file(home: Home, store: Store, project_id: str) -> None:
     """Write the rows of a project's brief."""
@@ -62,6 +63,7 @@ def project_file(home: Home, store: Store, project_id: str) -> None:
         "forgotten": [],
     }
     write_atomic(home.briefs / f"{project_id}.json", json.dumps(value, ensure_ascii=False).encode())
+    notes.write(home, store, project_id)
 
 
 def session_file(home: Home, store: Store, session: Session) -> None:
@@ -73,6 +75,8 @@ def session_file(home: Home, store: Store, session: Session) -> None:
         # not the start that is being answered right now: it would hide all that is new
         "last_at": store.events.last_spoke(session.id),
         "shown": list(store.briefs.held_by(session.id)),
+        "noted": list(store.briefs.held_by(session.id, tuple(MOST))),
+        "pending": notes.pending(home, store, session.id, session.project_id),
         "checkpoint": _checkpoint_rows(checkpoint, session) if checkpoint else [],
     }
     path = home.briefs / "sessions" / f"{session.id}.json"
@@ -83,11 +87,12 @@ def project_rows(store: Store, project_id: str) -> list[Row]:
     """All rows that a brief of this project may show, by section, best first."""
     summaries = store.memories.of_project(project_id, [MemoryKind.SUMMARY], _OTHER_SESSIONS + 1)
     summaries.sort(key=lambda summary: not _worked(store, summary))  # stable: the newest that did something
-    rows = [_row("left_off", summary) for summary in summaries[:1]]
+    rows = [row("left_off", summary) for summary in summaries[:1]]
     latest = {summary.session_id for summary in summaries[:_OPEN_SESSIONS]}
     steps = store.memories.of_project(project_id, [MemoryKind.NEXT_STEP], 40)
     still_open = _distinct(step for step in steps if step.session_id in latest)[:_OPEN_STEPS]
-    rows += [_row("open", step) for step in still_open]
+    rows += [row("open", step) for step in still_open]
+    standing = Standing(store)
     open_events = {source for step in still_open for source in step.sources}
     for section, kinds, limit in _SECTIONS:
         found = [
@@ -96,9 +101,9 @@ def project_rows(store: Store, project_id: str) -> list[Row]:
             # a check that is still red is told once, as an open thread
             if memory.kind is not MemoryKind.ATTEMPT or open_events.isdisjoint(memory.sources)
         ]
-        rows += [_row(section, memory) for memory in _distinct(_by_worth(found))[:limit]]
+        rows += [row(section, m, standing.warning(m)) for m in _distinct(_by_worth(found))[:limit]]
     since = clock.now_ms() - _RECENT_MS
-    rows += [_row("others", summary) for summary in summaries[1:] if summary.at >= since]
+    rows += [row("others", summary) for summary in summaries[1:] if summary.at >= since]
     return rows
 
 
@@ -120,7 +125,7 @@ def note_unheard(store: Store, unheard: Mapping[str, tuple[int, int]]) -> bool:
 
 def notices(store: Store) -> list[str]:
     """What capture failed in, one line each: agents of which nothing came, then failures of the last week."""
-    return [*_unheard(store), *_failures(store)]
+    return [*_unheard(store), *_failures(store), *filter(None, [governor.notice(store)])]
 
 
 def _unheard(store: Store) -> list[str]:
@@ -163,31 +168,6 @@ def _distinct(memories: Iterable[Memory]) -> list[Memory]:
             seen.add(words)
             found.append(memory)
     return found
-
-
-def _row(section: str, memory: Memory) -> Row:
-    text = memory.text
-    if memory.kind is MemoryKind.DECISION:
-        who = {"user": "The user decided", "assistant": "The agent decided"}.get(memory.said_by, "Decided")
-        text = f"{who}: {text}"
-        if memory.reason and memory.reason not in text:
-            text = f"{text} ({_cut(memory.reason, REASON_CHARS).rstrip('.')})"
-    elif memory.kind is MemoryKind.PREFERENCE:
-        text = f"The user wants: {text}"
-    elif memory.kind is MemoryKind.FACT:
-        text = f"{'Told to remember' if memory.said_by == 'user' else 'Noted'}: {text}"
-    return {
-        "id": memory.id,
-        "section": section,
-        "text": text,
-        "at": memory.at,
-        "agent": memory.agent,
-        "session": memory.session_id,
-    }
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def _checkpoint_rows(checkpoint: Memory, session: Session) -> list[Row]:

@@ -8,5 +8,6 @@ floor.py       what is not relevant enough
 repeats.py     one thing stored in two forms is shown once
 short.py       the sentences that say most
 answer.py      what a search gives back
+asking.py      who asks: nobody gets his own question back
 embedding.py   passages get their vectors
 """

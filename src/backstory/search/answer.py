@@ -31,7 +31,10 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Something that answers a question: where it is from, and a handle that `show` takes."""
+    """Something that answers a question: where it is from, and a handle that `show` takes.
+
+    `label` says how a memory stands today: superseded, fresh, changed since, gone.
+    """
 
     id: str
     kind: str
@@ -43,6 +46,7 @@ class Hit:
     when: int
     branch: str = ""
     status: str = ""
+    label: str = ""
     also: tuple[str, ...] = ()
     why: Why | None = None
     before: tuple[Near, ...] = ()
@@ -54,10 +58,12 @@ class Answer:
     """What a search found; `abstained` if there was something, but nothing relevant enough.
 
     `mode` says how it was searched, and why not better if it could have been. `short` are sentences of the
-    hits that say most about the question.
+    hits that say most about the question. `lacking` says why it was not searched by meaning, though it should
+    have been, and what to do about it.
     """
 
     hits: tuple[Hit, ...]
     abstained: bool
     mode: str = ""
     short: tuple[str, ...] = ()
+    lacking: str = ""

@@ -1,12 +1,13 @@
 """Passages get their vectors: in batches, each its own transaction, so that a kill costs at most one."""
 
+import logging
 import time
 
 from backstory.embed.provider import Embedder
 from backstory.store import Store
 from backstory.store.protocol import Vector
 
-_BATCH = 512
+log = logging.getLogger(__name__)
 
 
 def embed_waiting(store: Store, embedder: Embedder, seconds: float) -> bool:
@@ -16,8 +17,14 @@ def embed_waiting(store: Store, embedder: Embedder, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     with store.transaction():
         store.vectors.adopt(embedder.model)
-    while rows := store.vectors.waiting(_BATCH):
+    began = True
+    while rows := store.vectors.waiting(embedder.batch):
         made = embedder.embed([row.text for row in rows])
+        if began and store.vectors.dimensions() not in (0, made.shape[1]):
+            log.warning("%s gives %d dimensions now: all vectors anew", embedder.model, made.shape[1])
+            with store.transaction():
+                store.vectors.start_again()
+        began = False
         vectors = [
             Vector(row.row, row.project_id, values, signs)
             for row, values, signs in zip(rows, coding.values(made), coding.signs(made), strict=True)

@@ -1,6 +1,6 @@
 """From a question to an answer: candidates by words and by meaning, ranked, repeats collapsed, or nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 
@@ -16,8 +16,11 @@ from backstory.search.short import in_short
 from backstory.store import Store
 from backstory.store.protocol import Filters, Found
 
-BY_WORDS = Means(why="by words only")
+BY_WORDS = Means(why="by words only", off=True)
+BY_BOTH = "by words and meaning"
 _POOL = 200
+# Filters take away most of what lies near: then more of it is looked at.
+_POOL_FILTERED = 500
 
 
 def search(
@@ -33,23 +36,28 @@ def search(
     explain: bool = False,
     neighbours: int = 0,
     zone: tzinfo | None = None,
+    but: Collection[str] = (),
 ) -> Answer:
-    """The best hits for a question, in one project or in all."""
+    """The best hits for a question, in one project or in all; `but` are the ids of what is no answer."""
     now = clock.now_ms()
     asked = question(text, now, zone)
     if not asked.words or limit < 1:
         return Answer((), abstained=False, mode=means.why)
+    if asked.landmark:
+        asked = _dated(store, asked, project_id, now)
     pool = max(_POOL, 4 * limit)
     found = {each.row: each for each in store.passages.search(asked.phrases, project_id, pool, filters)}
-    near, mode = _near(store, asked, project_id, means, pool, found)
+    near, mode = _near(store, asked, project_id, means, _POOL_FILTERED if filters else pool, found)
     if missing := [row for row in near if row not in found]:
         found |= {each.row: each for each in store.passages.read(missing, filters)}
+    lacking = "" if means.off or near or mode.startswith(BY_BOTH) else mode
+    candidates = [each for each in found.values() if each.owner not in but]
     likeness = None
     if means.table is not None:
         from backstory.search.meaning import Likeness
 
         likeness = Likeness(means.table, asked)
-    order = ranked(store, asked, list(found.values()), near, likeness, here or Here(), now)
+    order = ranked(store, asked, candidates, near, likeness, here or Here(), now)
     best: dict[str, Ranked] = {}
     for one in order:
         best.setdefault(one.found.owner, one)
@@ -59,7 +67,16 @@ def search(
     if neighbours:
         rows = {one.found.owner: one.found for one, _ in kept}
         hits = [_with_neighbours(store, hit, rows[hit.id], neighbours) for hit in hits]
-    return Answer(tuple(hits), bool(judged) and not hits, mode, in_short(hits, asked))
+    return Answer(tuple(hits), bool(judged) and not hits, mode, in_short(hits, asked), lacking)
+
+
+def _dated(store: Store, asked: Question, project_id: str | None, now: int) -> Question:
+    """The question with the time that its landmark ("before the migration") stands for, if it is known."""
+    found = store.passages.search(asked.landmark, project_id, 1)
+    if not found:
+        return asked
+    since, until = (0, found[0].at) if asked.earlier else (found[0].at + 1, now)
+    return replace(asked, since=since, until=until)
 
 
 def _near(
@@ -83,9 +100,11 @@ def _near(
         vector = meaning.vector_of(means.embedder, asked.text)
     except Failed as error:
         return {}, f"by words; {error}"
+    if store.vectors.dimensions() not in (0, len(vector)):
+        return {}, f"by words; {model} gives other vectors than before: the next worker makes them anew"
     near = meaning.nearest(store, model, vector, project_id, limit)
     near |= meaning.cosines(store, model, vector, [row for row in found if row not in near])
-    return near, f"by words and meaning ({model})"
+    return near, f"{BY_BOTH} ({model})"
 
 
 def _hit(one: Ranked, fits: float, explain: bool) -> Hit:

@@ -33,8 +33,8 @@ def of(one: Ranked, question: Question) -> float:
 
 def _spelled_out(word: Word, text: str) -> bool:
     """Whether a word that is no plain word stands in the text as it is written."""
-    plain = word.text.isascii() and word.text.strip(".:-?*_/").isalpha()
-    if plain or len(word.text) < 2:
+    plain = word.text.isascii() and (len(word.text) < 2 or word.text.strip(".:-?*_/").isalpha())
+    if plain:
         return False
     return _bare(word.text.strip(".:?")) in text
 

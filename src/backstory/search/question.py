@@ -47,6 +47,11 @@ _AGO = re.compile(
 _SPAN = re.compile(r"\b(today|yesterday|(?:this|last|past) (?:hour|day|night|week|month|year))\b")
 _WEEKDAY = re.compile(rf"\b(?:on|last) ({'|'.join(_DAYS)})\b")
 _MONTH = re.compile(rf"\b(?:in|during|since|last) ({'|'.join(_MONTHS)})(?: (\d{{4}}))?\b")
+_LANDMARK = re.compile(
+    r"\b(before|prior to|after|since) (?:(?:the|our|my|that|this|we|i|you|they) )*"
+    r"([a-z][\w./-]*(?: [\w./-]+){0,2})"
+)
+_EARLIER = ("before", "prior to")
 _DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _UNIT_DAYS = {"hour": 1 / 24, "day": 1, "night": 1, "week": 7, "month": 30, "year": 365}
 
@@ -61,12 +66,17 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: its words, the text that its meaning is taken from, the time it speaks of, if any."""
+    """What is asked: its words, the text that its meaning is taken from, the time it speaks of, if any.
+
+    `landmark` are phrases of something that happened, before which (`earlier`) or after which it asks.
+    """
 
     words: tuple[Word, ...]
     text: str
     since: int = 0
     until: int = 0
+    landmark: tuple[str, ...] = ()
+    earlier: bool = False
 
     @property
     def phrases(self) -> list[str]:
@@ -86,7 +96,17 @@ def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
             target = spare if found.strip(".:*-_/?").lower() in _STOP else telling
             target.setdefault(found.lower(), Word(found.lower(), quoted))
     words = list((telling or spare).values())[:_WORDS]
-    return Question(tuple(words), rest if words else text, since, until)
+    landmark, earlier = ((), False) if until else _landmark(rest)
+    return Question(tuple(words), rest if words else text, since, until, landmark, earlier)
+
+
+def _landmark(text: str) -> tuple[tuple[str, ...], bool]:
+    """The phrases of what a text says it was before or after, and whether before."""
+    match = _LANDMARK.search(text.lower())
+    if match is None:
+        return (), False
+    named = [word for word in match[2].split() if word.strip(".-") not in _STOP]
+    return tuple(phrase for word in named for phrase in phrases(word)), match[1] in _EARLIER
 
 
 def _time(text: str, now: datetime) -> tuple[int, int, str]:

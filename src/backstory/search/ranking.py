@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from backstory.model import MemoryStatus
 from backstory.search.question import Question
 from backstory.store import Store
 from backstory.store.protocol import Found
@@ -30,6 +31,9 @@ _WEIGHTS = {
     "together": 0.20,  # the same for all that was found of its session
 }
 _SESSION = 1.0
+# The worst of many candidates is bad, the worst of few need not be; and what differs by less than the span is
+# as good as each other: there priors decide.
+_MANY, _SPAN = 50, 0.1
 # Digests repeat what events say, and say it shorter; what was learned says more than both.
 _KINDS = {
     "turn": -0.05, "summary": -0.05, "next_step": -0.05, "session": -0.05,
@@ -42,6 +46,7 @@ _DAY_MS = 86_400_000
 class Here:
     """Where the question is asked: what lies close to it counts a little more."""
 
+    project_id: str = ""
     branch: str = ""
     files: tuple[str, ...] = ()
 
@@ -140,8 +145,9 @@ def _measured(
 
 
 def _scaled(values: Sequence[float]) -> list[float]:
-    low, high = min(values, default=0.0), max(values, default=0.0)
-    return [(value - low) / (high - low) if high > low else 0.0 for value in values]
+    low = min(values, default=0.0) * min(1.0, len(values) / _MANY)
+    high = max(values, default=0.0)
+    return [(value - low) / max(high - low, _SPAN) for value in values]
 
 
 def _priors(found: Found, question: Question, here: Here, now: int) -> float:
@@ -152,10 +158,14 @@ def _priors(found: Found, question: Question, here: Here, now: int) -> float:
         prior += 0.04
     if found.said_by == "user":
         prior += 0.01
+    if found.status == MemoryStatus.CONFIRMED:
+        prior += 0.01
+    if here.project_id and found.project_id == here.project_id:
+        prior += 0.05
     if here.branch and found.branch == here.branch:
         prior += 0.01
     if any(name in found.text for name in here.files):
-        prior += 0.02
+        prior += 0.05
     if question.until and question.since <= found.at < question.until:
-        prior += 0.15
+        prior += 0.04 if question.landmark else 0.15
     return prior

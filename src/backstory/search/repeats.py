@@ -38,12 +38,12 @@ def collapse(
     words: list[frozenset[str]] = []
     for thing in things:
         key = canonical(text_of(thing))
-        these = frozenset(key.lower().split())
+        these = _words(key)
         for place, those in enumerate(words):
             if key == keys[place] or _alike(these, those):
                 kept[place] = richer(kept[place], thing)
                 key = canonical(text_of(kept[place]))
-                keys[place], words[place] = key, frozenset(key.lower().split())
+                keys[place], words[place] = key, _words(key)
                 break
         else:
             kept.append(thing)
@@ -52,6 +52,10 @@ def collapse(
             if len(kept) >= enough:
                 break
     return kept
+
+
+def _words(key: str) -> frozenset[str]:
+    return frozenset(word.strip(".,;:!?") for word in key.lower().split())
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -10,11 +10,15 @@ forgetting.py  removing for good, with tombstones
 dump.py        everything as plain rows, out of one database and into another
 events.py      sessions, turns and events, each stored exactly once
 memories.py    memories with their lineage
+successions.py  which decision took the place of which
 briefs.py      what a brief is made from, and receipts of what was given
 jobs.py        work to be done: leased, retried, parked
+ledger.py      calls of models: what they took, what was answered
 passages.py    the text index
 words.py       what it holds beside the text, and how a question's words are put to it
 vectors.py     vectors of passages, all of one model
+doing.py       what is being done right now
+views.py       what only people look at: long lists, sums, what has just happened
 books.py       counters, tombstones, spool receipts, transcript marks
 health.py      is the database whole, looked at without changing it
 migrations/    numbered schema files, never edited

@@ -37,17 +37,20 @@ class Briefs:
             for iid, at, source, chars, tokens in rows
         ]
 
-    def held_by(self, session_id: str) -> tuple[str, ...]:
-        """Ids of the memories that the session's context still holds: given since its last compaction."""
+    def held_by(self, session_id: str, sources: Sequence[str] = ()) -> tuple[str, ...]:
+        """Ids of the memories that the session's context still holds: given since its last compaction.
+
+        `sources` are the occasions that count; all if empty.
+        """
         rows = self._db.execute(
             """
-            SELECT id FROM injections WHERE session_id = :sid AND at >= coalesce((
+            SELECT id, source FROM injections WHERE session_id = :sid AND at >= coalesce((
                 SELECT max(at) FROM injections WHERE session_id = :sid AND source IN ('compact', 'clear')
             ), 0)
             """,
             {"sid": session_id},
         )
-        return self._shown([iid for (iid,) in rows])
+        return self._shown([iid for iid, source in rows if not sources or source in sources])
 
     def _shown(self, injections: Sequence[str]) -> tuple[str, ...]:
         found: dict[str, None] = {}

@@ -25,6 +25,8 @@ _TABLES = (
     "memory_sources",
     "injections",
     "injected",
+    "model_answers",
+    "model_calls",
     "counters",
     "tombstones",
 )
@@ -35,6 +37,8 @@ _OF_SESSION = {
     "events": "session_id",
     "memories": "session_id",
     "injections": "session_id",
+    "model_answers": "session_id",
+    "model_calls": "session_id",
 }
 _WHOLE_ONLY = ("ordinals", "counters", "tombstones", "memory_sources", "injected", "places")
 

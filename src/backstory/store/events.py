@@ -420,7 +420,7 @@ class Events:
 
     def session(self, sid: str) -> Session | None:
         """One session by its id."""
-        return next(iter(self._sessions("WHERE s.id = ?", (sid,))), None)
+        return next(iter(self.read_sessions("WHERE s.id = ?", (sid,))), None)
 
     def last_spoke(self, sid: str) -> int:
         """When something last happened in a session, apart from its starts and ends; 0 if nothing did."""
@@ -445,22 +445,23 @@ class Events:
         if top_level:
             clauses.append("s.parent_id = ''")
         where = "WHERE " + " AND ".join(clauses)
-        return self._sessions(f"{where} ORDER BY s.last_at DESC LIMIT ?", (*values, limit))
+        return self.read_sessions(f"{where} ORDER BY s.last_at DESC LIMIT ?", (*values, limit))
 
     def silent_since(self, at: int) -> list[Session]:
         """Sessions that never ended and in which nothing has happened since then, oldest first."""
         silent = "WHERE s.status = 'active' AND s.last_at < ? AND s.agent <> 'user' ORDER BY s.last_at"
-        return self._sessions(silent, (at,))
+        return self.read_sessions(silent, (at,))
 
     def children(self, sid: str) -> list[Session]:
         """The sub-agents that a session started."""
-        return self._sessions("WHERE s.parent_id = ? AND s.parent_id <> '' ORDER BY s.started_at", (sid,))
+        return self.read_sessions("WHERE s.parent_id = ? AND s.parent_id <> '' ORDER BY s.started_at", (sid,))
 
     def all_session_ids(self) -> list[str]:
         """Every session, oldest first: what `rebuild` goes through."""
         return [row[0] for row in self._db.execute("SELECT id FROM sessions ORDER BY started_at, id")]
 
-    def _sessions(self, clause: str, values: Sequence[object]) -> list[Session]:
+    def read_sessions(self, clause: str, values: Sequence[object]) -> list[Session]:
+        """Sessions `s` for which a clause of this package holds."""
         rows = self._db.execute(
             f"""
             SELECT s.id, s.agent, s.native_id, s.project_id, p.name, s.parent_id, s.subagent_type, s.source,
@@ -475,16 +476,16 @@ class Events:
 
     def of_session(self, sid: str, after: int = -1) -> list[StoredEvent]:
         """All events of a session in the order they happened; payloads stay where they are."""
-        return self._events("WHERE e.session_id = ? AND e.seq > ? ORDER BY e.at, e.seq", (sid, after))
+        return self.read_events("WHERE e.session_id = ? AND e.seq > ? ORDER BY e.at, e.seq", (sid, after))
 
     def latest(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
         """The latest events of a project, newest first, for a timeline."""
         if project_id is None:
-            return self._events(
+            return self.read_events(
                 f"WHERE e.at >= ? AND {_TOLD} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
                 (since, limit),
             )
-        return self._events(
+        return self.read_events(
             f"""
             WHERE s.project_id = ? AND e.at >= ? AND {_TOLD}
             ORDER BY e.at DESC, e.seq DESC LIMIT ?
@@ -494,9 +495,10 @@ class Events:
 
     def event(self, event_id: str) -> StoredEvent | None:
         """One event by its id."""
-        return next(iter(self._events("WHERE e.id = ?", (event_id,))), None)
+        return next(iter(self.read_events("WHERE e.id = ?", (event_id,))), None)
 
-    def _events(self, clause: str, values: Sequence[object]) -> list[StoredEvent]:
+    def read_events(self, clause: str, values: Sequence[object]) -> list[StoredEvent]:
+        """Events `e` for which a clause of this package holds."""
         rows = self._db.execute(
             f"""
             SELECT e.id, e.session_id, e.turn, e.seq, e.payload_size, s.agent, s.native_id, e.kind, e.at,
@@ -530,6 +532,24 @@ class Events:
             "SELECT id, identity, name, root, seen_at FROM projects ORDER BY seen_at DESC"
         )
         return [Project(*row) for row in rows]
+
+    def places_of(self, project_id: str) -> list[str]:
+        """The folders that a project's sessions ran in, the latest first."""
+        rows = self._db.execute(
+            "SELECT path FROM places WHERE project_id = ? ORDER BY seen_at DESC LIMIT 100", (project_id,)
+        )
+        return [path for (path,) in rows]
+
+    def passes(self, project_id: str, since: int) -> list[tuple[str, str, int]]:
+        """The commands that passed since then: each with a session it passed in, and when last."""
+        return self._db.execute(
+            """
+            SELECT e.target, e.session_id, max(e.at) FROM sessions s JOIN events e ON e.session_id = s.id
+            WHERE s.project_id = ? AND s.last_at >= ? AND e.at >= ? AND e.action = 'run' AND e.outcome = 'ok'
+            GROUP BY e.target, e.session_id
+            """,
+            (project_id, since, since),
+        ).fetchall()
 
     def project_of_place(self, path: str) -> Project | None:
         """The project that a folder belonged to when it was last seen, by the nearest known parent."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from backstory.store.ledger import drop_answers
 from backstory.store.passages import Passages
 from backstory.store.protocol import Reach
 
@@ -21,6 +22,9 @@ _EVENT_TEXTS = "tool, target, reason, text, native_id, cwd, branch, commit_id, w
 _MEMORY_TEXTS = "text, detail, reason, files"
 # A title is made of a prompt, and again of another when that one is gone.
 _SESSION_TEXTS = "native_id, source, cwd, branch, transcript, end_reason"
+# What an error says may quote anything.
+_COMPLAINTS = (("jobs", "last_error"), ("model_calls", "error"))
+_UNTOLD = "not told any more: something was forgotten since"
 
 
 class Forgetting:
@@ -70,8 +74,16 @@ class Forgetting:
         )
         return frozenset(eid for (eid,) in rows)
 
+    def with_sources(self, reach: Reach) -> Reach:
+        """The reach, and the events that its memories rest on."""
+        events = set(reach.events)
+        for mid in reach.memories:
+            rows = self._db.execute("SELECT event_id FROM memory_sources WHERE memory_id = ?", (mid,))
+            events.update(eid for (eid,) in rows)
+        return Reach(frozenset(events), reach.memories, reach.sessions)
+
     def with_lineage(self, reach: Reach) -> Reach:
-        """The reach and all that hangs on it: sub-agents, events, what memories rest on and are made of."""
+        """The reach and all that hangs on it: sub-agents, events, the memories that were made of them."""
         sessions = set(reach.sessions)
         for sid in reach.sessions:
             children = self._db.execute("SELECT id FROM sessions WHERE parent_id = ?", (sid,))
@@ -84,20 +96,9 @@ class Forgetting:
             memories.update(
                 m for (m,) in self._db.execute("SELECT id FROM memories WHERE session_id = ?", (sid,))
             )
-        for mid in reach.memories:
-            events.update(
-                e
-                for (e,) in self._db.execute(
-                    "SELECT event_id FROM memory_sources WHERE memory_id = ?", (mid,)
-                )
-            )
         for eid in events:
-            memories.update(
-                m
-                for (m,) in self._db.execute(
-                    "SELECT memory_id FROM memory_sources WHERE event_id = ?", (eid,)
-                )
-            )
+            rows = self._db.execute("SELECT memory_id FROM memory_sources WHERE event_id = ?", (eid,))
+            memories.update(mid for (mid,) in rows)
         return Reach(frozenset(events), frozenset(memories), frozenset(sessions))
 
     def of_project(self, project_id: str) -> frozenset[str]:
@@ -145,6 +146,7 @@ class Forgetting:
         self._bury(EVENT, reach.events, at)
         self._bury(MEMORY, named.memories, at)
         self._bury(SESSION, reach.sessions, at)
+        drop_answers(self._db, list(self.touched(reach)))
         for mid in reach.memories:
             self._passages.remove(mid)
             self._db.execute("DELETE FROM memories WHERE id = ?", (mid,))
@@ -158,7 +160,10 @@ class Forgetting:
             self._db.execute(f"DELETE FROM events WHERE id IN ({marks})", part)  # noqa: S608
         self._passages.lower_mark()
         for sid in reach.sessions:
+            self._passages.remove(sid)
             self._remove_session(sid)
+        for table, column in _COMPLAINTS:
+            self._db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} <> ''", (_UNTOLD,))  # noqa: S608
         self._db.execute("DELETE FROM places WHERE project_id NOT IN (SELECT project_id FROM sessions)")
         self._db.execute(
             """
@@ -173,6 +178,7 @@ class Forgetting:
             "DELETE FROM injections WHERE session_id = ?",
             "DELETE FROM transcripts WHERE session_id = ?",
             "DELETE FROM jobs WHERE subject = ?",
+            "UPDATE model_calls SET session_id = '' WHERE session_id = ?",
             "DELETE FROM turns WHERE session_id = ?",
             "DELETE FROM sessions WHERE id = ?",
         ):
@@ -196,6 +202,7 @@ class Forgetting:
             """,
             (sid,),
         )
+        self._passages.head_again(sid)
 
     def rewrite(self, clean: Callable[[str], str], clean_json: Callable[[str], str]) -> Reach:
         """Put every stored text as `clean` gives it; inside a transaction. Gives what was changed."""
@@ -226,8 +233,16 @@ class Forgetting:
             for row in self._db.execute("SELECT id, title FROM sessions").fetchall()
             if self._rewrite_row("sessions", "id", row[0], "title", row[1:], clean)
         }
+        for row in self._db.execute("SELECT id, body FROM model_answers").fetchall():
+            if (cleaned := clean_json(row[1])) != row[1]:
+                self._db.execute("UPDATE model_answers SET body = ? WHERE id = ?", (cleaned, row[0]))
         for owner in events | memories:
             self._rewrite_passages(owner, clean)
+        for sid in sessions:
+            self._passages.head_again(sid)
+        for table, column in _COMPLAINTS:
+            for row in self._db.execute(f"SELECT DISTINCT {column} FROM {table}").fetchall():  # noqa: S608
+                self._rewrite_row(table, column, row[0], column, row, clean)
         return Reach(frozenset(events), frozenset(memories), frozenset(sessions))
 
     def _rewrite_row(
@@ -248,13 +263,17 @@ class Forgetting:
 
     def _rewrite_passages(self, owner: str, clean: Callable[[str], str]) -> None:
         rows = self._db.execute(
-            "SELECT project_id, session_id, kind, at, text FROM passages WHERE owner = ? ORDER BY part",
+            """
+            SELECT project_id, session_id, kind, at, text, stretch FROM passages WHERE owner = ?
+            ORDER BY part
+            """,
             (owner,),
         ).fetchall()
         if rows:
-            project_id, session_id, kind, at, _ = rows[0]
+            project_id, session_id, kind, at, _, stretch = rows[0]
             text = clean("\n".join(row[4] for row in rows))
             self._passages.put(owner, project_id, session_id, kind, at, text)
+            self._db.execute("UPDATE passages SET stretch = ? WHERE owner = ?", (stretch, owner))
 
     def traces_left(self) -> bool:
         """Whether something was removed whose bytes may still be in the file."""

@@ -9,8 +9,13 @@ import sqlite3
 from backstory.store.protocol import Job
 
 LEASE_MS = 60_000
+# Kinds that ask a model: whoever does them holds the model's lock, not the worker's.
+ASKING = ("refine",)
 _FIRST_DELAY_MS = 2_000
 _LONGEST_DELAY_MS = 6 * 3_600_000
+# How long the first failures of a kind wait for their next try, if not ever longer; then it cools down.
+_QUICK_TRIES = dict.fromkeys(ASKING, (2_000, 4_000))
+_COLUMNS = "kind, subject, state, attempts, not_before, last_error, asked_at"
 
 
 class Jobs:
@@ -51,7 +56,7 @@ class Jobs:
         for due in ("state = 'waiting' AND not_before <= :now", "state = 'leased' AND leased_to < :now"):
             row = self._db.execute(
                 f"""
-                SELECT kind, subject, state, attempts, not_before, last_error FROM jobs
+                SELECT {_COLUMNS} FROM jobs
                 WHERE kind = :kind AND {due} ORDER BY asked_at {order} LIMIT 1
                 """,  # noqa: S608 - the two conditions above, and ASC or DESC
                 {"now": now, "kind": kind},
@@ -60,9 +65,23 @@ class Jobs:
                 return Job(*row)
         return None
 
-    def reclaim(self) -> int:
-        """Take back all leases: whoever holds the worker's lock knows that their holders are gone."""
-        return self._db.execute("UPDATE jobs SET state = 'waiting' WHERE state = 'leased'").rowcount
+    def due_at(self, kind: str) -> int | None:
+        """When the next work of this kind is due, or None; who was leased it may be dead."""
+        row = self._db.execute(
+            "SELECT min(not_before) FROM jobs WHERE kind = ? AND state IN ('waiting', 'leased')", (kind,)
+        ).fetchone()
+        return None if row[0] is None else int(row[0])
+
+    def reclaim(self, asking: bool = False) -> int:
+        """Take back leases: who holds the worker's lock, or the model's, knows that nobody else is at it."""
+        marks = ",".join("?" * len(ASKING))
+        return self._db.execute(
+            f"""
+            UPDATE jobs SET state = 'waiting'
+            WHERE state = 'leased' AND kind {"" if asking else "NOT"} IN ({marks})
+            """,  # noqa: S608 - question marks
+            ASKING,
+        ).rowcount
 
     def done(self, job: Job, now: int) -> None:
         """The work is done; asked for again in the meantime, it is due again."""
@@ -72,11 +91,11 @@ class Jobs:
             (now, job.kind, job.subject),
         )
 
-    def failed(self, job: Job, error: str, now: int, max_attempts: int) -> str:
-        """Note a failure; returns the job's new state: waiting (for a retry) or parked."""
+    def failed(self, job: Job, error: str, now: int, max_attempts: int, at_least: int = 0) -> str:
+        """Note a failure; returns the job's new state: waiting (for a retry, in no less time) or parked."""
         attempts = job.attempts + 1
         state = "parked" if attempts >= max_attempts else "waiting"
-        delay = min(_FIRST_DELAY_MS * 4 ** (attempts - 1), _LONGEST_DELAY_MS)
+        delay = max(_delay(job.kind, attempts), at_least)
         self._db.execute(
             """
             UPDATE jobs SET state = ?, attempts = ?, not_before = ?, last_error = ?
@@ -86,13 +105,52 @@ class Jobs:
         )
         return state
 
+    def postpone(self, job: Job, until: int, why: str) -> None:
+        """Leave it for later: no failure, and no try either."""
+        self._db.execute(
+            """
+            UPDATE jobs SET state = 'waiting', not_before = ?, last_error = ?
+            WHERE kind = ? AND subject = ? AND state = 'leased'
+            """,
+            (until, why[:500], job.kind, job.subject),
+        )
+
+    def thaw(self, kind: str, now: int, subject: str = "") -> int:
+        """What failed and cools down is due at once, all of a kind or one of it."""
+        return self._db.execute(
+            """
+            UPDATE jobs SET not_before = ?
+            WHERE kind = ? AND state = 'waiting' AND attempts > 0 AND (? = '' OR subject = ?)
+            """,
+            (now, kind, subject, subject),
+        ).rowcount
+
+    def retry(self, job: Job, now: int) -> bool:
+        """A person wants it tried again, now; False if it is not waiting or parked any more."""
+        changed = self._db.execute(
+            """
+            UPDATE jobs SET state = 'waiting', attempts = 0, not_before = 0, asked_at = ?
+            WHERE kind = ? AND subject = ? AND state IN ('waiting', 'parked')
+            """,
+            (now, job.kind, job.subject),
+        )
+        return changed.rowcount == 1
+
+    def drop(self, job: Job) -> bool:
+        """A person wants it no more; False if it is not waiting or parked any more."""
+        changed = self._db.execute(
+            "DELETE FROM jobs WHERE kind = ? AND subject = ? AND state IN ('waiting', 'parked')",
+            (job.kind, job.subject),
+        )
+        return changed.rowcount == 1
+
     def all(self, state: str | None = None) -> list[Job]:
         """The jobs in a state, or all, oldest first."""
         rows = self._db.execute(
-            """
-            SELECT kind, subject, state, attempts, not_before, last_error FROM jobs
+            f"""
+            SELECT {_COLUMNS} FROM jobs
             WHERE :state IS NULL OR state = :state ORDER BY asked_at
-            """,
+            """,  # noqa: S608 - columns of this file
             {"state": state},
         )
         return [Job(*row) for row in rows]
@@ -100,3 +158,11 @@ class Jobs:
     def counts(self) -> dict[str, int]:
         """How many jobs are in each state."""
         return dict(self._db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
+
+
+def _delay(kind: str, attempts: int) -> int:
+    if kind in _QUICK_TRIES:
+        quick = _QUICK_TRIES[kind]
+        return quick[attempts - 1] if attempts <= len(quick) else _LONGEST_DELAY_MS
+    grown: int = _FIRST_DELAY_MS * 4 ** (attempts - 1)
+    return min(grown, _LONGEST_DELAY_MS)

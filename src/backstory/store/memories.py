@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from backstory.model import Draft, Memory, MemoryKind, MemoryStatus, Scope, Session, Tier
+from backstory.model import Act, Draft, Memory, MemoryKind, MemoryStatus, Scope, Session, Tier
 from backstory.store.passages import Passages
 
 # The one visibility filter: what may be shown to anyone. Every read below goes through it.
@@ -17,10 +17,21 @@ VISIBLE = """
     m.status IN ('candidate', 'confirmed')
     AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
 """
+# For the person who looks through what was set aside: everything but what was forgotten.
+KEPT = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))"
 _COLUMNS = """
     m.id, m.project_id, p.name, m.session_id, m.agent, m.kind, m.tier, m.status, m.scope, m.text, m.detail,
     m.reason, m.files, m.said_by, m.at, m.weight, m.pinned, m.turn, m.made_by
 """
+_JUDGED: dict[Act, str] = {
+    Act.CONFIRM: "status = 'confirmed'",
+    Act.REJECT: "status = 'rejected'",
+    Act.RESTORE: "status = 'candidate'",
+    Act.PIN: "pinned = 1",
+    Act.UNPIN: "pinned = 0",
+    Act.EDIT: "text = :text, status = 'confirmed'",
+    Act.SUPERSEDE: "status = 'superseded'",
+}
 # Kinds that search does not look through: they repeat what others say.
 _NOT_INDEXED = (MemoryKind.CHECKPOINT,)
 
@@ -53,6 +64,7 @@ class Memories:
                 self._delete(gone)
         for mid, draft in kept.items():
             self._put(mid, session, draft, tier, made_by)
+        self._judge_again(session)
         return len(kept)
 
     def add(self, session: Session, draft: Draft, tier: Tier, made_by: str) -> str:
@@ -61,6 +73,30 @@ class Memories:
         if not self._forgotten(session.id, draft):
             self._put(mid, session, draft, tier, made_by)
         return mid
+
+    def judge(self, mid: str, act: Act, text: str, event_id: str) -> None:
+        """Do to a memory what a person wants; it rests on that act from then on. Inside a transaction."""
+        self._db.execute(
+            f"UPDATE memories SET {_JUDGED[act]} WHERE id = :id",  # noqa: S608 - constants of this file
+            {"id": mid, "text": text},
+        )
+        self._db.execute("INSERT OR IGNORE INTO memory_sources VALUES (?, ?)", (mid, event_id))
+        if act is Act.EDIT and (memory := self.kept(mid)) is not None:
+            self._index(mid, memory.project_id, memory.session_id, memory.kind, memory.at, memory)
+
+    def _judge_again(self, session: Session) -> None:
+        """Do again, in their order, what people did to this session's memories."""
+        acts = self._db.execute(
+            """
+            SELECT e.target, e.reason, e.text, e.id FROM sessions u JOIN events e ON e.session_id = u.id
+            WHERE u.agent = 'user' AND u.project_id = ? AND e.kind = 'judged'
+                AND e.target IN (SELECT m.id FROM memories m WHERE m.session_id = ?)
+            ORDER BY e.at, e.seq
+            """,
+            (session.project_id, session.id),
+        ).fetchall()
+        for mid, act, text, event_id in acts:
+            self.judge(mid, Act(act), text, event_id)
 
     def _outlived(self, sid: str) -> set[str]:
         """Memories of a session whose events have left for the archive: nothing can say them again."""
@@ -76,7 +112,8 @@ class Memories:
         rows = self._db.execute(
             """
             SELECT m.id FROM memories m WHERE m.session_id = ? AND NOT EXISTS (
-                SELECT 1 FROM memory_sources f JOIN events e ON e.id = f.event_id WHERE f.memory_id = m.id)
+                SELECT 1 FROM memory_sources f JOIN events e ON e.id = f.event_id
+                WHERE f.memory_id = m.id AND e.kind <> 'judged')
             """,
             (sid,),
         )
@@ -96,6 +133,8 @@ class Memories:
 
     def _put(self, mid: str, session: Session, draft: Draft, tier: Tier, made_by: str) -> None:
         status = MemoryStatus.CANDIDATE if draft.auto else MemoryStatus.CONFIRMED
+        if draft.proposed:
+            status = MemoryStatus.PROPOSED
         self._db.execute(
             """
             INSERT INTO memories (id, project_id, session_id, agent, kind, tier, status, scope, text, detail,
@@ -151,6 +190,49 @@ class Memories:
         """One memory with its sources, if it may be shown."""
         found = self._read("m.id = ?", (mid,))
         return found[0] if found else None
+
+    def kept(self, mid: str) -> Memory | None:
+        """One memory in whatever state, for a person to look at; not if it was forgotten."""
+        rows = self._db.execute(
+            f"""
+            SELECT {_COLUMNS} FROM memories m JOIN projects p ON p.id = m.project_id
+            WHERE m.id = ? AND {KEPT}
+            """,  # noqa: S608 - constants of this file
+            (mid,),
+        ).fetchall()
+        return self._memory(rows[0]) if rows else None
+
+    def listed(
+        self,
+        kinds: Sequence[MemoryKind],
+        statuses: Sequence[MemoryStatus],
+        project_id: str | None,
+        before: tuple[int, str] | None,
+        limit: int,
+        pinned: bool = False,
+    ) -> list[Memory]:
+        """Memories of these kinds in these states, newest first, older than a cursor; for a person."""
+        clauses = [KEPT, f"m.status IN ({','.join('?' * len(statuses))})"]
+        values: list[object] = list(statuses)
+        if project_id:
+            clauses.append("m.project_id = ?")
+            values.append(project_id)
+        if pinned:
+            clauses.append("m.pinned = 1")
+        if before is not None:
+            clauses.append("(m.at, m.id) < (?, ?)")
+            values += before
+        rows: list[tuple[str, ...]] = []
+        for kind in kinds:  # one after the other: each is read off the end of an index
+            rows += self._db.execute(
+                f"""
+                SELECT {_COLUMNS} FROM memories m JOIN projects p ON p.id = m.project_id
+                WHERE m.kind = ? AND {" AND ".join(clauses)} ORDER BY m.at DESC, m.id DESC LIMIT ?
+                """,  # noqa: S608 - the clauses above are constants
+                (kind, *values, limit),
+            ).fetchall()
+        rows.sort(key=lambda row: (row[14], row[0]), reverse=True)
+        return [self._memory(row) for row in rows[:limit]]
 
     def of_project(
         self, project_id: str, kinds: Sequence[MemoryKind], limit: int, since: int = 0

@@ -34,6 +34,16 @@ _JOINED = """
     LEFT JOIN memories m ON m.id = f.owner
 """
 _NOT_FORGOTTEN = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (f.owner, f.session_id))"
+# A session may change its branch: an event happened on its own one.
+_BRANCH = "coalesce(nullif((SELECT e.branch FROM events e WHERE e.id = f.owner), ''), s.branch)"
+# A file's name counts from the beginning of a part of its path: `auth.py` is not `oauth.py`.
+_TOUCHED = """
+    (instr('/' || replace(m.files, '"', '/'), ?) OR EXISTS (
+        SELECT 1 FROM events e WHERE e.id = f.owner AND instr('/' || replace(e.target, ' ', '/'), ?)))
+"""
+# Ranking reads everything that has one of the words. Of so many passages that takes too long if a word is
+# common; then the rarer words, those that together are in so many of them, find the candidates alone.
+_MANY, _COMMON = 200_000, 10_000
 # Columns of the index: the text, its parts, the project (which says nothing about how well it fits).
 _RANK = "bm25(passage_fts, 1.0, 0.6, 0.0)"
 
@@ -130,6 +140,12 @@ class Passages:
         text = f"{title}\n{agent} session in {cwd or 'an unknown folder'}, {day}"
         return (session_id, 0, project_id, session_id, "session", at, project_id, text, spread(text), 0)
 
+    def head_again(self, session_id: str) -> None:
+        """If a session is found as a whole, let it be by the title that it has now."""
+        row = self._db.execute("SELECT project_id FROM passages WHERE owner = ?", (session_id,)).fetchone()
+        if row is not None:
+            self._put_all([self._header(session_id, row[0])])
+
     def _put_all(self, found: list[tuple[object, ...]]) -> None:
         last = self._db.execute("SELECT coalesce(max(row), 0) FROM passages").fetchone()[0]
         self._db.executemany(_INSERT, found)
@@ -188,6 +204,15 @@ class Passages:
         self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None = None
     ) -> list[Found]:
         """Passages with any of the quoted `terms`, best first, of one project or of all."""
+        rarer = self._rarer(terms)
+        found = self._ranked(rarer, project_id, limit, filters)
+        if len(found) < limit // 4 and len(rarer) < len(terms):  # the rarer ones may all be elsewhere
+            found = self._ranked(terms, project_id, limit, filters)
+        return found
+
+    def _ranked(
+        self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None
+    ) -> list[Found]:
         scope = "" if project_id is None else f'scope : "{project_id}" AND '
         expression = f"{scope}{{text extra}} : ({' OR '.join(terms)})"
         wanted, values = _wanted(filters)
@@ -213,6 +238,30 @@ class Passages:
                 (expression, *values, limit),
             )
         return [Found._make(row) for row in rows]
+
+    def _rarer(self, terms: Sequence[str]) -> list[str]:
+        """The terms that are looked for: all, or of a large index the rarer ones."""
+        last = self._db.execute("SELECT max(row) FROM passages").fetchone()[0] or 0
+        if last < _MANY:
+            return list(terms)
+        found = {
+            term: self._db.execute(
+                """
+                SELECT count(*) FROM (
+                    SELECT 1 FROM passage_fts WHERE passage_fts MATCH ? LIMIT ?)
+                """,
+                (f"{{text extra}} : ({term})", _COMMON),
+            ).fetchone()[0]
+            for term in terms
+        }
+        chosen: list[str] = []
+        left = _COMMON
+        for term in sorted((term for term in terms if found[term]), key=lambda term: found[term]):
+            if chosen and found[term] > left:
+                break
+            chosen.append(term)
+            left -= found[term]
+        return chosen or list(terms)
 
     def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
         """These passages, those that may be shown and are wanted."""
@@ -270,11 +319,11 @@ def _wanted(filters: Filters | None) -> tuple[str, list[object]]:
         parts.append(f"m.status IN ({','.join('?' * len(filters.statuses))})")
         values += filters.statuses
     else:
-        parts.append("(m.id IS NULL OR m.status IN ('candidate', 'confirmed'))")
+        parts.append("(m.id IS NULL OR m.status IN ('candidate', 'confirmed', 'superseded'))")
     for column, wanted in (
         ("f.kind", filters.kinds),
         ("s.agent", filters.agents),
-        ("s.branch", filters.branches),
+        (_BRANCH, filters.branches),
     ):
         if wanted:
             parts.append(f"{column} IN ({','.join('?' * len(wanted))})")
@@ -286,13 +335,8 @@ def _wanted(filters: Filters | None) -> tuple[str, list[object]]:
         parts.append("f.at < ?")
         values.append(filters.until)
     for name in filters.files:
-        parts.append(
-            """
-            (instr(m.files, ?) OR EXISTS (
-                SELECT 1 FROM events e WHERE e.id = f.owner AND instr(e.target, ?)))
-            """
-        )
-        values += [name, name]
+        parts.append(_TOUCHED)
+        values += [f"/{name}", f"/{name}"]
     return " AND ".join(parts), values
 
 

@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from backstory.model import Draft, Event, Memory, MemoryKind, Project, Session, StoredEvent, Tier
+from backstory.model import (
+    Act,
+    Draft,
+    Event,
+    Memory,
+    MemoryKind,
+    MemoryStatus,
+    Project,
+    Session,
+    StoredEvent,
+    Tier,
+)
 from backstory.paths import Home
 
 
@@ -88,6 +99,61 @@ class Job:
     attempts: int
     not_before: int
     last_error: str
+    asked_at: int = 0
+
+
+class Call(NamedTuple):
+    """One call of a model, step by step; a time is None until its step is done. Cost is in millionths."""
+
+    id: str
+    purpose: str
+    session_id: str
+    provider: str
+    model: str
+    finalized_at: int
+    asked_at: int
+    answered_at: int | None
+    parsed_at: int | None
+    stored_at: int | None
+    outcome: str
+    error: str
+    tokens_in: int
+    tokens_out: int
+    cost: int
+
+
+class Spent(NamedTuple):
+    """What some calls took."""
+
+    calls: int
+    tokens: int
+    cost: int
+
+
+class SpentOn(NamedTuple):
+    """What the calls of one purpose and model took."""
+
+    purpose: str
+    provider: str
+    model: str
+    calls: int
+    failed: int
+    tokens_in: int
+    tokens_out: int
+    cost: int
+
+
+class ModelAnswer(NamedTuple):
+    """What a model said about a session, from one event's place to another, by its question's hash."""
+
+    id: str
+    session_id: str
+    first_seq: int
+    last_seq: int
+    model: str
+    version: str
+    body: str
+    at: int
 
 
 class Found(NamedTuple):
@@ -233,6 +299,12 @@ class EventStore(Protocol):
     def projects(self) -> list[Project]:
         """All projects, the latest seen first."""
 
+    def places_of(self, project_id: str) -> list[str]:
+        """The folders that a project's sessions ran in, the latest first."""
+
+    def passes(self, project_id: str, since: int) -> list[tuple[str, str, int]]:
+        """The commands that passed since then: each with a session it passed in, and when last."""
+
     def project_of_place(self, path: str) -> Project | None:
         """The project that a folder belonged to when it was last seen."""
 
@@ -255,6 +327,23 @@ class MemoryStore(Protocol):
     def memory(self, mid: str) -> Memory | None:
         """One memory with its sources."""
 
+    def judge(self, mid: str, act: Act, text: str, event_id: str) -> None:
+        """Write what a person wants of a memory; `event_id` is the event that says so."""
+
+    def kept(self, mid: str) -> Memory | None:
+        """One memory in whatever state, for a person to look at."""
+
+    def listed(
+        self,
+        kinds: Sequence[MemoryKind],
+        statuses: Sequence[MemoryStatus],
+        project_id: str | None,
+        before: tuple[int, str] | None,
+        limit: int,
+        pinned: bool = False,
+    ) -> list[Memory]:
+        """Memories of these kinds in these states, newest first, older than a cursor; for a person."""
+
     def of_project(
         self, project_id: str, kinds: Sequence[MemoryKind], limit: int, since: int = 0
     ) -> list[Memory]:
@@ -262,6 +351,35 @@ class MemoryStore(Protocol):
 
     def of_session(self, sid: str) -> list[Memory]:
         """All that was distilled from a session."""
+
+
+class Decided(NamedTuple):
+    """A decision as successions need it; a `firm` one was confirmed, pinned or judged by a person."""
+
+    id: str
+    at: int
+    text: str
+    reason: str
+    firm: bool
+
+
+class SuccessionStore(Protocol):
+    """Which decision took the place of which."""
+
+    def decisions(self, project_id: str) -> list[Decided]:
+        """The latest decisions of a project, those in force and those that others took the place of."""
+
+    def write(self, project_id: str, found: Mapping[str, str]) -> bool:
+        """Make these, older → newer, the successions of a project; False if they were so already."""
+
+    def of_project(self, project_id: str) -> dict[str, str]:
+        """The successions of a project, older → newer."""
+
+    def after(self, older: str) -> str:
+        """The memory that took this one's place, or ""."""
+
+    def before(self, newer: str) -> list[str]:
+        """The memories whose place this one took."""
 
 
 class TextIndex(Protocol):
@@ -294,6 +412,18 @@ class TextIndex(Protocol):
         """The passages of events before and after one, in order."""
 
 
+class DoingStore(Protocol):
+    """What is being done right now."""
+
+    def prompts(
+        self, natives: Sequence[str] = (), project_id: str | None = None, since: int = 0
+    ) -> frozenset[str]:
+        """The prompts of turns that go on, and the memories that rest on them."""
+
+    def files(self, project_id: str, since: int, limit: int) -> list[str]:
+        """The names of the files that were changed last in a project."""
+
+
 class VectorIndex(Protocol):
     """Vectors of passages, all of one model."""
 
@@ -305,6 +435,9 @@ class VectorIndex(Protocol):
 
     def adopt(self, model: str) -> bool:
         """Write which model makes them from now on; True if that drops another one's."""
+
+    def start_again(self) -> None:
+        """Drop all vectors, and let every passage wait for a new one."""
 
     def clear(self) -> None:
         """Drop all vectors."""
@@ -334,20 +467,75 @@ class JobQueue(Protocol):
     def lease(self, now: int, kind: str, newest: bool = False) -> Job | None:
         """Take the oldest (or newest) piece of work of this kind that is due."""
 
-    def reclaim(self) -> int:
-        """Write that nobody holds a lease; for the one who holds the worker's lock."""
+    def due_at(self, kind: str) -> int | None:
+        """When the next piece of work of this kind is due."""
+
+    def reclaim(self, asking: bool = False) -> int:
+        """Write that nobody holds a lease; for the one who holds the worker's lock, or the model's."""
 
     def done(self, job: Job, now: int) -> None:
         """Write that it is done."""
 
-    def failed(self, job: Job, error: str, now: int, max_attempts: int) -> str:
-        """Write a failure; gives the new state: waiting or parked."""
+    def failed(self, job: Job, error: str, now: int, max_attempts: int, at_least: int = 0) -> str:
+        """Write a failure; gives the new state: waiting (for no less time) or parked."""
+
+    def postpone(self, job: Job, until: int, why: str) -> None:
+        """Write that it is left for later, without a failure."""
+
+    def thaw(self, kind: str, now: int, subject: str = "") -> int:
+        """Write that what failed is due at once, all of a kind or one of it."""
+
+    def retry(self, job: Job, now: int) -> bool:
+        """Write that a person wants it tried again."""
+
+    def drop(self, job: Job) -> bool:
+        """Delete it, because a person wants it no more."""
 
     def all(self, state: str | None = None) -> list[Job]:
         """The jobs in a state, or all."""
 
     def counts(self) -> dict[str, int]:
         """How many jobs are in each state."""
+
+
+class ModelLedger(Protocol):
+    """Calls of models, and what they answered."""
+
+    def open(self, call: Call) -> None:
+        """Write a call that is about to be made."""
+
+    def settle(self, call: Call) -> None:
+        """Write how a call ended."""
+
+    def unusable(self, call_id: str, error: str) -> None:
+        """Write that an answer could not be parsed."""
+
+    def parsed(self, call_id: str, at: int) -> None:
+        """Write that an answer was understood."""
+
+    def stored(self, call_id: str, at: int) -> None:
+        """Write that what an answer says is kept."""
+
+    def spent(self, since: int, session_id: str = "") -> Spent:
+        """What calls since then took."""
+
+    def spent_on(self, since: int) -> list[SpentOn]:
+        """What calls since then took, by purpose and model."""
+
+    def latest(self, limit: int, since: int = 0) -> list[Call]:
+        """The latest calls, newest first."""
+
+    def keep(self, answer: ModelAnswer) -> None:
+        """Write an answer."""
+
+    def answered(self, answer_id: str) -> bool:
+        """Whether this very question was answered before."""
+
+    def read_through(self, sid: str) -> int:
+        """Up to which event a model has read a session; -1: nothing."""
+
+    def bodies(self, sid: str) -> list[tuple[str, str]]:
+        """What models said about a session, each with the model's name."""
 
 
 class BriefStore(Protocol):
@@ -359,11 +547,62 @@ class BriefStore(Protocol):
     def of_session(self, session_id: str) -> list[Injection]:
         """The briefs that a session received, oldest first."""
 
-    def held_by(self, session_id: str) -> tuple[str, ...]:
+    def held_by(self, session_id: str, sources: Sequence[str] = ()) -> tuple[str, ...]:
         """Ids of the memories that the session's context still holds."""
 
     def totals(self) -> tuple[int, int]:
         """How many briefs were given, and their estimated tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsWanted:
+    """Which sessions a list shows; empty means all. Times are a range [since, until) of their last event."""
+
+    project_id: str = ""
+    agent: str = ""
+    branch: str = ""
+    since: int = 0
+    until: int = 0
+
+
+class Worked(NamedTuple):
+    """A session as a picture needs it."""
+
+    started_at: int
+    agent: str
+    events: int
+    prompts: int
+
+
+class ViewStore(Protocol):
+    """What only people look at: long lists by cursor, sums for pictures, what has just happened."""
+
+    def sessions(self, wanted: SessionsWanted, before: tuple[int, str] | None, limit: int) -> list[Session]:
+        """Sessions, the latest first, from before a cursor (last_at, id)."""
+
+    def choices(self, project_id: str) -> tuple[list[str], list[str]]:
+        """The agents, and the branches of a project, that sessions have."""
+
+    def story(self, sid: str, after: tuple[int, int], limit: int) -> list[StoredEvent]:
+        """Events of a session in their order, from behind a cursor (at, seq)."""
+
+    def last_row(self) -> int:
+        """The number of the event that was stored last."""
+
+    def after(self, row: int, limit: int) -> list[tuple[int, StoredEvent]]:
+        """Events that were stored after one, in the order they were stored."""
+
+    def worked(self, since: int) -> list[Worked]:
+        """The sessions in which something happened since then, for a picture."""
+
+    def injected(self, since: int) -> list[tuple[int, int]]:
+        """When briefs were given since then, and their tokens."""
+
+    def files(self, since: int, project_id: str, limit: int) -> list[tuple[str, ...]]:
+        """The files that each of the latest sessions changed."""
+
+    def memory_counts(self) -> tuple[dict[str, int], dict[str, int]]:
+        """How many memories there are by status, and by what made them."""
 
 
 class ForgetStore(Protocol):
@@ -380,6 +619,9 @@ class ForgetStore(Protocol):
 
     def of_project(self, project_id: str) -> frozenset[str]:
         """All sessions of a project, sub-agents' too."""
+
+    def with_sources(self, reach: Reach) -> Reach:
+        """The reach, and the events that its memories rest on."""
 
     def with_lineage(self, reach: Reach) -> Reach:
         """The reach and all that hangs on it."""
@@ -532,6 +774,10 @@ class Store(Protocol):
         """The text index."""
 
     @property
+    def doing(self) -> DoingStore:
+        """What is being done right now."""
+
+    @property
     def vectors(self) -> VectorIndex:
         """Vectors of passages."""
 
@@ -540,8 +786,20 @@ class Store(Protocol):
         """Work to be done."""
 
     @property
+    def ledger(self) -> ModelLedger:
+        """Calls of models, and what they answered."""
+
+    @property
+    def successions(self) -> SuccessionStore:
+        """Which decision took the place of which."""
+
+    @property
     def briefs(self) -> BriefStore:
         """Receipts of briefs."""
+
+    @property
+    def views(self) -> ViewStore:
+        """What only people look at."""
 
     @property
     def forgetting(self) -> ForgetStore:

@@ -14,15 +14,19 @@ from backstory.paths import Home
 from backstory.store import copies, schema
 from backstory.store.books import Books
 from backstory.store.briefs import Briefs
+from backstory.store.doing import Doing
 from backstory.store.dump import Dump
 from backstory.store.events import Events
 from backstory.store.forgetting import Forgetting
 from backstory.store.jobs import Jobs
+from backstory.store.ledger import Ledger
 from backstory.store.memories import Memories
 from backstory.store.passages import Passages
 from backstory.store.protocol import Store
 from backstory.store.retention import Retention
+from backstory.store.successions import Successions
 from backstory.store.vectors import Vectors
+from backstory.store.views import Views
 
 BUSY_TIMEOUT_MS = 5_000
 # A reader that stays keeps the write-ahead log from being reused; beyond this size the writer waits for it.
@@ -39,9 +43,13 @@ class SqliteStore:
         self.books = Books(connection)
         self.passages = Passages(connection)
         self.vectors = Vectors(connection)
+        self.doing = Doing(connection)
         self.memories = Memories(connection, self.passages)
+        self.successions = Successions(connection)
         self.events = Events(connection, key)
+        self.views = Views(connection, self.events)
         self.jobs = Jobs(connection)
+        self.ledger = Ledger(connection)
         self.briefs = Briefs(connection)
         self.forgetting = Forgetting(connection, self.passages)
         self.dump = Dump(connection, self.forgetting)

@@ -36,8 +36,7 @@ class Vectors:
         before = self.model()
         if before == model:
             return False
-        self.clear()
-        self._db.execute("UPDATE passages SET model = '' WHERE model <> ''")
+        self.start_again()
         self._db.execute(
             """
             INSERT INTO meta (key, value) VALUES ('embed_model', ?)
@@ -46,6 +45,11 @@ class Vectors:
             (model,),
         )
         return bool(before)
+
+    def start_again(self) -> None:
+        """Drop all vectors, and let every passage wait for a new one. Inside a transaction."""
+        self.clear()
+        self._db.execute("UPDATE passages SET model = '' WHERE model <> ''")
 
     def clear(self) -> None:
         """Drop all vectors."""

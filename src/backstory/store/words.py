@@ -30,7 +30,6 @@ _CAMEL_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 _RUN = re.compile(f"[{_UNSPACED}]+")
 _PART = re.compile(rf"[^\W_{_UNSPACED}]+")
-_MOST = 400
 
 
 def spread(text: str) -> str:
@@ -42,7 +41,7 @@ def spread(text: str) -> str:
     if not text.isascii():
         for run in _RUN.findall(text):
             found.update(dict.fromkeys(_pairs(run)))
-    return " ".join(list(found)[:_MOST])
+    return " ".join(found)
 
 
 def _camels(text: str) -> Iterator[str]:
@@ -73,7 +72,11 @@ def phrases(word: str) -> list[str]:
             found.append(" ".join(name))
     for run in _RUN.findall(word):
         found.extend(_pairs(run))
-    return [f'"{phrase}"' for phrase in dict.fromkeys(phrase.lower() for phrase in found)]
+    quoted = [f'"{phrase}"' for phrase in dict.fromkeys(phrase.lower() for phrase in found)]
+    # A single character of such a script is in no pair of its own: it finds those that begin with it.
+    return [
+        f"{phrase}*" if _RUN.fullmatch(phrase[1:-1]) and len(phrase) == 3 else phrase for phrase in quoted
+    ]
 
 
 def _pairs(run: str) -> list[str]:

@@ -1,7 +1,8 @@
 """Forgetting, complete: what is meant, what hangs on it, where its words also lie, and what is out of reach.
 
-By id or by text, it follows the lineage both ways: forgetting a memory forgets the events it rests on, and
-forgetting an event forgets the memories made of it; what is left of their sessions is distilled again.
+A memory that is named takes the events along that it rests on; an event takes the memories along that were
+made of it. A memory that only has the words in it, such as a session's summary, goes without its events: what
+is left of its session is distilled again.
 """
 
 import json
@@ -15,14 +16,15 @@ from backstory import clock
 from backstory.capture.archive import copy_of
 from backstory.errors import UsageError
 from backstory.hook import spool
+from backstory.knowledge.forgetting import Unwanted, erase, pages_with
 from backstory.paths import Home
 from backstory.steps import step
 from backstory.store import Store, copies
 from backstory.store.protocol import Reach
 from backstory.upkeep import archive
 
-# What Backstory itself needs to run; no words of a session are in there.
-_OURS = ("hook", "backups", "archive")
+# What Backstory itself needs to run, and what is cleaned row by row instead of file by file.
+_OURS = ("hook", "backups", "archive", "knowledge")
 _SHORTEST = 3
 
 
@@ -49,22 +51,32 @@ class Forgotten:
     archives: tuple[Path, ...]
     backups: tuple[Path, ...]
     out_of_reach: tuple[str, ...]
+    pages: tuple[Path, ...]
+    unwanted: Unwanted
 
 
 def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
     """Everything that forgetting would touch; changes nothing."""
     matches = _matcher(wanted)
     old, of_sessions = archive.holding(home, _archived(store, wanted, matches))
-    now = _named(store, wanted, matches)
-    named = Reach(now.events | old.events, now.memories | old.memories, now.sessions)
+    told = store.forgetting.holding(matches) if matches else Reach()
+    now = store.forgetting.with_sources(_named(store, wanted, matches, told))
+    named = Reach(now.events | old.events, now.memories, now.sessions)
     reach = store.forgetting.with_lineage(named)
+    meant = old.memories if _limited(wanted) else old.memories | told.memories
+    alone = meant - reach.memories  # no event of theirs goes: they need tombstones of their own
+    named = Reach(named.events, named.memories | alone, named.sessions)
+    reach = Reach(reach.events, reach.memories | alone, reach.sessions)
     touched = store.forgetting.touched(Reach(reach.events, reach.memories, reach.sessions | of_sessions))
     natives = [s.native_id for sid in reach.sessions if (s := store.events.session(sid)) is not None]
     in_file = matches or (_containing(natives) if natives else None)
     files = tuple(_files(home, in_file)) if in_file else ()
     outside = tuple(path for path in store.forgetting.transcripts(touched) if Path(path).exists())
     archives = tuple(archive.having(home, reach))
-    return Forgotten(named, reach, touched, files, archives, tuple(copies.listed(home)), outside)
+    unwanted = Unwanted(reach.memories | reach.sessions, None if _limited(wanted) else matches)
+    pages = tuple(pages_with(home, unwanted))
+    backups = tuple(copies.listed(home))
+    return Forgotten(named, reach, touched, files, archives, backups, outside, pages, unwanted)
 
 
 def carry_out(home: Home, store: Store, what: Forgotten) -> None:
@@ -73,6 +85,8 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
     _drop_prepared(home, what)  # first: killed in between, no brief may tell it any more
     for file in what.files:
         file.unlink(missing_ok=True)
+    if what.pages:
+        erase(home, what.unwanted)
     for old in what.archives:
         archive.drop(old, what.reach)
     with store.transaction():
@@ -94,10 +108,16 @@ def _drop_prepared(home: Home, what: Forgotten) -> None:
         (home.briefs / "sessions" / f"{sid}.json").unlink(missing_ok=True)
         copy_of(home, sid).unlink(missing_ok=True)
         (home.briefs / f"{project_id}.json").unlink(missing_ok=True)
+        (home.notes / f"{project_id}.json").unlink(missing_ok=True)
     shutil.rmtree(home.briefs / "held", ignore_errors=True)  # made from those, for a prompt that is to come
 
 
-def _named(store: Store, wanted: Wanted, matches: Callable[[str], bool] | None) -> Reach:
+def _limited(wanted: Wanted) -> bool:
+    """Whether words are meant in one project or at one time only."""
+    return wanted.project_id is not None or wanted.since is not None or wanted.until is not None
+
+
+def _named(store: Store, wanted: Wanted, matches: Callable[[str], bool] | None, told: Reach) -> Reach:
     events: set[str] = set()
     memories: set[str] = set()
     sessions: set[str] = set()
@@ -106,13 +126,11 @@ def _named(store: Store, wanted: Wanted, matches: Callable[[str], bool] | None) 
     ranged = wanted.since is not None or wanted.until is not None
     if matches is None and wanted.project_id is not None and not ranged:
         sessions |= store.forgetting.of_project(wanted.project_id)
-    elif ranged or wanted.project_id is not None:
+    elif _limited(wanted):
         span = store.forgetting.between(wanted.since or 0, wanted.until or 2**62, wanted.project_id)
-        events |= span if matches is None else span & store.forgetting.holding(matches).events
+        events |= span if matches is None else span & told.events
     elif matches is not None:
-        found = store.forgetting.holding(matches)
-        events |= found.events
-        memories |= found.memories
+        events |= told.events
         sessions |= set(store.forgetting.sessions_like(matches))
     return Reach(frozenset(events), frozenset(memories), frozenset(sessions))
 

@@ -55,9 +55,9 @@ class _OnlyLooked(Exception):
 
 
 def _rewritten(home: Home, privacy: Privacy, really: bool) -> list[Path]:
-    """Logs, prepared briefs and quarantined files that had a secret in them."""
+    """Logs, prepared briefs, quarantined files and written-down pages that had a secret in them."""
     changed = []
-    for folder in (home.logs, home.briefs, home.quarantine):
+    for folder in (home.logs, home.briefs, home.quarantine, home.knowledge):
         for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
             if not path.is_file() or path.is_symlink():
                 continue

@@ -62,6 +62,7 @@ def test_what_a_fork_inherited_is_not_stored_as_done_twice(agent: Claude) -> Non
     assert look_around(agent).brief.count("Add a greeting to the project") == 1
 
 
+# CMEM-21
 def test_cmem_21_a_compacted_session_gets_its_own_checkpoint_first(agent: Claude) -> None:
     first = add_greeting(agent)
     add_farewell(agent)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..headless import Headless
+from ..memory import eventually
 
 PLAIN = "gpt-5.5"  # calls its tools one by one
 SCRIPTING = "gpt-6-sol"  # calls them from scripts, as the newer models do
@@ -90,6 +91,15 @@ class Codex(Headless):
             value = {key: {"trusted_hash": digest} for key, digest in hooks.items()}
             edit = {"keyPath": "hooks.state", "value": value, "mergeStrategy": "upsert"}
             server.ask("config/batchWrite", edits=[edit])
+
+    def fork(self, session: str, prompt: str) -> str:
+        """What a person does with `codex fork`: another session goes on from this one; gives its id."""
+        with _Server(self) as server:
+            forked = server.ask("thread/fork", threadId=session, model=self.model_name)["thread"]["id"]
+            since = len(self.model.requests)
+            server.ask("turn/start", threadId=forked, input=[{"type": "text", "text": prompt}])
+            eventually("the fork has asked its model", lambda: len(self.model.requests) > since, 60)
+        return str(forked)
 
 
 def _session(file: Path) -> str:

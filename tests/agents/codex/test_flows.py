@@ -140,7 +140,15 @@ def test_a_resumed_session_holds_one_brief_and_hears_only_what_is_new(agent: Cod
     agent.model.when("Add a writer", Write(str(agent.project / "writer.py"), "X = 1\n"), Say("Added."))
     undisturbed(agent.run("Add a writer"), "Added.")
     agent.memory.rests()
-    old, new = look_around(agent, resume=first.session).requests[0].injections()
+    taken_up = look_around(agent, resume=first.session)
+    old, new = taken_up.requests[0].injections()
     assert "reader.py" in old
     assert "writer.py" in new
     assert "reader.py" not in new
+
+    agent.memory.rests()
+    agent.trust()
+    since = len(agent.model.requests)
+    assert agent.fork(first.session, "Where were we?") != first.session
+    forked = [request for request in agent.model.requests[since:] if request.is_main]
+    assert forked[0].injections() == [old, new], "a fork holds what its origin held, and nothing is added"

@@ -5,12 +5,15 @@
   (`PATHS`, `conversation`, `injections`, `reply`)
 - `chat`       the OpenAI Chat Completions protocol: opencode, pi, Copilot, Qwen Code
 - `gemini`     the Gemini protocol: Gemini CLI
+- `faults`     what goes wrong on the way: errors, silence, drops, half an answer, nonsense
 - `server`     serves them, and keeps every request for the test to look at
 """
 
+from .faults import Cut, Drip, Fault, Hang, Raw, Status, refusal
 from .script import Edit, Read, Say, Script, Shell, Step, Task, Tool, Wait, Write
 from .server import Model, Request
 
 __all__ = [
-    "Edit", "Model", "Read", "Request", "Say", "Script", "Shell", "Step", "Task", "Tool", "Wait", "Write",
+    "Cut", "Drip", "Edit", "Fault", "Hang", "Model", "Raw", "Read", "Request", "Say", "Script", "Shell",
+    "Status", "Step", "Task", "Tool", "Wait", "Write", "refusal",
 ]  # fmt: skip

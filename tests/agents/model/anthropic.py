@@ -92,7 +92,7 @@ def _message(body: Body, answer: Answer) -> Body:
 def _shaped(body: Body, text: str) -> str:
     """Side calls may ask for JSON of a given schema; every text field gets the same words."""
     wanted = (body.get("output_config") or {}).get("format") or body.get("output_format")
-    if not wanted or body.get("tools"):
+    if not wanted or body.get("tools") or text.startswith("{"):
         return text
     fields = (wanted.get("schema") or {}).get("properties") or {}
     return json.dumps(

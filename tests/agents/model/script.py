@@ -191,13 +191,26 @@ def inline_steps(prompt: str) -> list[Step]:
 
 @dataclass
 class Script:
-    """Rules first, then what stands in the prompt, then `OK.`"""
+    """Rules first, then what stands in the prompt, then `OK.`
+
+    A call without tools is no turn of an agent: `aside` says what it is answered with.
+    """
 
     rules: list[tuple[str, tuple[Step, ...]]] = field(default_factory=list)
+    asides: list[tuple[str, Callable[[str], str]]] = field(default_factory=list)
 
     def when(self, part_of_prompt: str, *steps: Step) -> None:
         """A later rule wins, so that a test can change its mind."""
         self.rules.insert(0, (part_of_prompt, steps))
+
+    def aside(self, part_of_prompt: str, answer: Callable[[str], str] | str) -> None:
+        """What a call without tools is answered with, or how that follows from its prompt."""
+        told = answer if callable(answer) else lambda _: answer
+        self.asides.insert(0, (part_of_prompt, told))
+
+    def _aside(self, conversation: Conversation) -> str:
+        prompt = next((turn for turn in reversed(conversation.turns) if turn is not None), "")
+        return next((told(prompt) for part, told in self.asides if part in prompt), "Scripted title")
 
     def steps(self, prompt: str) -> Iterable[Step]:
         for part, steps in self.rules:
@@ -207,7 +220,7 @@ class Script:
 
     def answer(self, conversation: Conversation) -> Answer:
         if not conversation.tools:  # a side call of the client: a title, a summary
-            return Answer(text="Scripted title")
+            return Answer(text=self._aside(conversation))
         prompt, done = self._position(conversation)
         wait, index = 0.0, 0
         for step in self.steps(prompt):

@@ -10,11 +10,14 @@ import json
 import re
 import socket
 import threading
+from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from . import anthropic, chat, gemini, responses
+from .faults import Fault, play
 from .script import Script, Step
 
 WIRES = {path: wire for wire in (anthropic, chat, gemini, responses) for path in wire.PATHS}
@@ -53,6 +56,7 @@ class Model:
     listener: socket.socket
     script: Script = field(default_factory=Script)
     requests: list[Request] = field(default_factory=list)
+    faults: deque[Fault] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
         self.stalling = threading.Event()
@@ -63,6 +67,14 @@ class Model:
 
     def when(self, part_of_prompt: str, *steps: Step) -> None:
         self.script.when(part_of_prompt, *steps)
+
+    def aside(self, part_of_prompt: str, answer: Callable[[str], str] | str) -> None:
+        """What a call without tools is answered with."""
+        self.script.aside(part_of_prompt, answer)
+
+    def fails_with(self, *faults: Fault) -> None:
+        """What goes wrong with the next requests, one after the other."""
+        self.faults.extend(faults)
 
     def main_requests(self, prompt: str = "") -> list[Request]:
         """The requests of real conversations, of those whose last prompt contains these words."""
@@ -122,7 +134,11 @@ class _Handler(BaseHTTPRequestHandler):
             model.stalling.set()
             model.closing.wait(answer.wait)
         kind, pieces = wire.reply(path, body, answer)
-        self._send(200, kind, b"".join(pieces))
+        data = b"".join(pieces)
+        if model.faults:
+            play(self, model.faults.popleft(), kind, data)
+        else:
+            self._send(200, kind, data)
 
     def _body(self) -> dict[str, Any]:
         raw = b""
@@ -138,10 +154,14 @@ class _Handler(BaseHTTPRequestHandler):
         body: dict[str, Any] = json.loads(raw or b"{}")
         return body
 
-    def _send(self, status: int, kind: str, data: bytes) -> None:
+    def begin(self, status: int, kind: str, size: int, more: Mapping[str, str] | None = None) -> None:
+        """The head of an answer."""
         self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
+        for name, value in {"Content-Type": kind, "Content-Length": str(size), **(more or {})}.items():
+            self.send_header(name, value)
         self.end_headers()
+
+    def _send(self, status: int, kind: str, data: bytes) -> None:
+        self.begin(status, kind, len(data))
         if self.command != "HEAD":
             self.wfile.write(data)

@@ -1,0 +1,102 @@
+"""`backstory review`: what was learned, and a person's say on it."""
+
+import click
+
+from backstory import clock
+from backstory.cli.output import json_option, print_json, table, talk
+from backstory.cli.rows import handle, memory_json, memory_row
+from backstory.cli.scope import opened, scope, scope_options
+from backstory.errors import UsageError
+from backstory.model import Act, Memory, MemoryKind, MemoryStatus
+
+# What people have an opinion on; the rest says what happened.
+REVIEWED = (
+    MemoryKind.DECISION,
+    MemoryKind.PREFERENCE,
+    MemoryKind.LESSON,
+    MemoryKind.ATTEMPT,
+    MemoryKind.FACT,
+)
+_LIMIT = 30
+_DONE = {
+    Act.CONFIRM: "confirmed",
+    Act.REJECT: "rejected: no brief and no search shows it any more; --restore takes that back",
+    Act.RESTORE: "a candidate again",
+    Act.PIN: "pinned: it comes first",
+    Act.UNPIN: "no longer pinned",
+    Act.EDIT: "changed, and confirmed as it now reads",
+    Act.SUPERSEDE: "superseded",
+}
+
+
+@click.command()
+@click.argument("name", metavar="[HANDLE]", required=False)
+@click.option("--confirm", "act", flag_value=Act.CONFIRM.value, help="It is true.")
+@click.option("--reject", "act", flag_value=Act.REJECT.value, help="It is wrong: never show it again.")
+@click.option("--restore", "act", flag_value=Act.RESTORE.value, help="Take a rejection back.")
+@click.option("--pin", "act", flag_value=Act.PIN.value, help="It comes first.")
+@click.option("--unpin", "act", flag_value=Act.UNPIN.value, help="It no longer comes first.")
+@click.option("--edit", metavar="TEXT", help="Say it better.")
+@click.option("--superseded-by", metavar="HANDLE", help="Another memory has taken its place.")
+@click.option(
+    "--status",
+    type=click.Choice([status.value for status in MemoryStatus]),
+    default=MemoryStatus.CANDIDATE.value,
+    show_default=True,
+    help="Which memories to list.",
+)
+@click.option("--limit", type=click.IntRange(1, 1000), default=_LIMIT, show_default=True, help="Most rows.")
+@scope_options
+@json_option
+def review(
+    name: str | None,
+    act: str | None,
+    edit: str | None,
+    superseded_by: str | None,
+    status: str,
+    limit: int,
+    cwd: str | None,
+    project: str | None,
+    everywhere: bool,
+    as_json: bool,
+) -> None:
+    """Look through what was learned, and say what you think of it.
+
+    Without HANDLE it lists decisions, preferences, lessons and failed attempts that nobody has judged yet.
+    What you say is kept as an event: it survives a rebuild. `backstory serve` has the same, as a page.
+    """
+    wanted = [
+        (each, text)
+        for each, text in ((Act(act) if act else None, ""), (Act.EDIT, edit), (Act.SUPERSEDE, superseded_by))
+        if each is not None and text is not None
+    ]
+    if len(wanted) > 1:
+        raise UsageError("say one thing about a memory at a time: --confirm, --reject, --pin, --edit …")
+    if bool(wanted) != (name is not None):
+        raise UsageError("a HANDLE goes with what to do: `backstory review HANDLE --confirm`")
+    with opened() as app:
+        if name is not None:
+            each, text = wanted[0]
+            _tell(app.judge(name, each, text), each, as_json)
+            return
+        where = scope(app, cwd, project, everywhere)
+        zone = clock.zone(app.settings.time_zone)
+        found = app.memories(REVIEWED, [MemoryStatus(status)], where.project_id, None, limit)
+    if as_json:
+        print_json({"memories": [memory_json(memory) for memory in found]})
+    elif found:
+        table(
+            [
+                [*memory_row(memory)[:2], (clock.stamp(memory.at, zone), "dim"), memory.text]
+                for memory in found
+            ]
+        )
+    else:
+        talk(f"Nothing in {where.label} is {status}.")
+
+
+def _tell(memory: Memory, act: Act, as_json: bool) -> None:
+    if as_json:
+        print_json(memory_json(memory))
+    else:
+        talk(f"{handle(memory.id)} is {_DONE[act]}.")

@@ -1,0 +1,40 @@
+"""`backstory serve`: the viewer, in the browser."""
+
+import click
+
+from backstory.cli.output import line, talk
+from backstory.cli.scope import opened
+
+
+@click.command()
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="A fixed port; the system chooses one otherwise."
+)
+@click.option("--no-browser", is_flag=True, help="Print the link instead of opening it.")
+@click.option("--read-only", is_flag=True, help="Look only: nothing can be changed, nothing is captured.")
+def serve(port: int, no_browser: bool, read_only: bool) -> None:
+    """Look at the memory in the browser: see, search, correct, forget.
+
+    It answers on this machine only. The link that it prints lets one browser in, once; programs show the
+    token in the home's serve.token. While it runs, it does the worker's work. Ctrl-C ends it.
+    """
+    from backstory.web.server import serve as run
+
+    with opened() as app:
+        home = app.home
+
+    def ready(address: str, link: str) -> None:
+        line(link)
+        talk(f"The viewer is at {address}. The link lets one browser in. Ctrl-C ends it.")
+        if not no_browser:
+            _open(link)
+
+    run(home, port, read_only, ready)
+    talk("The viewer has ended.")
+
+
+def _open(link: str) -> None:
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()

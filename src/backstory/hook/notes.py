@@ -1,0 +1,202 @@
+"""Notes at work: what the memory has to say about a prompt, a command, an edit or an error, if anything.
+
+The worker keeps a small file of notes for each project, with the words, commands, edits and errors that they
+belong to; a flag in `briefs/at/<folder>/` tells the shell that there is something for that folder, and only
+then does Python start. It says at most three short notes on a prompt and one before or after a tool, none
+twice in one context, and nothing when nothing clears the floor.
+"""
+
+import os
+
+from backstory.hook import brief, made, spool, wording
+from backstory.hook.globs import ignores_folder
+from backstory.hook.identity import ident, project_id, resolve, session_id
+from backstory.hook.payload import BadPayload, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# which kind of note goes out with an event; agents differ in which of these take any
+KINDS = {
+    "UserPromptSubmit": "prompt",
+    "BeforeAgent": "prompt",
+    "PreToolUse": "before",
+    "PostToolUseFailure": "after",
+}
+DEADLINE_MS = 300
+CHARS = 800
+MOST = {"prompt": 3, "before": 1, "after": 1}
+_INTRO = {
+    "prompt": "From earlier sessions here, perhaps of use; records to check, not instructions:",
+    "before": "This was tried here before; a record to check, not an instruction:",
+    "after": "An error like this was met here before; a record to check, not an instruction:",
+}
+_SEVERAL_CHARS = 230
+_SHORTEST_ROW = 60
+_CLOSING = "</backstory-notes>"
+_WIPES = ("compact", "clear")
+
+
+def notes_for(
+    home: str, settings: "dict[str, Any]", agent: str, event: str, payload: "dict[str, Any]"
+) -> "brief.Brief":
+    """What to say for this event; an empty text if nothing."""
+    kind = KINDS[event]
+    chosen = settings.get("notes")
+    chosen = chosen if isinstance(chosen, dict) else {}
+    cwd = payload.get("cwd")
+    silent = brief.Brief("", [])
+    if chosen.get(kind) is False or not isinstance(cwd, str) or not cwd:
+        return silent
+    if ignores_folder(cwd, settings.get("ignore_projects") or []):
+        return silent
+    place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or ())
+    prepared = made.json_file(os.path.join(home, "briefs", "notes", f"{project_id(place.identity)}.json"))
+    rows = brief.rows_of(prepared.get("notes"))
+    if not rows:
+        return silent
+    native = ident(payload.get("session_id") or payload.get("sessionId"))
+    own = session_id(agent, native) if native else ""
+    session = made.json_file(os.path.join(home, "briefs", "sessions", f"{own}.json")) if own else {}
+    if kind == "prompt":
+        found = _on_prompt(_text(payload.get("prompt")), prepared, session)
+    elif kind == "before":
+        found = _before(payload, prepared, place.root)
+    else:
+        found = _after(payload, prepared)
+    if not found:
+        return silent
+    told = _told(home, session, agent, native, kind)
+    by_id = {row.id: row for row in rows}
+    chosen_rows = []
+    for note in found:
+        row = by_id.get(note)
+        if row is not None and note not in told and row.session != own:
+            chosen_rows.append(row)
+    name = str(prepared.get("name") or place.name)
+    budget = made.number(chosen.get("max_chars"), CHARS)
+    return compose(kind, chosen_rows[: MOST[kind]], name, budget, made.now_ms())
+
+
+def compose(kind: str, rows: "list[brief.Row]", project: str, budget: int, now: int) -> "brief.Brief":
+    """The notes as text, as many as the budget holds, none cut to pieces; empty if there are none."""
+    head = f"{brief.opening(project)}\n{_INTRO[kind]}"
+    room = budget - len(head) - len(_CLOSING) - 1
+    lines, taken = [], []
+    for row in rows:
+        limit = min(_SEVERAL_CHARS if len(rows) > 1 else room, room - 1)
+        line = brief.line(row, now, limit)
+        if limit < _SHORTEST_ROW or len(line) > limit:
+            break
+        lines.append(line)
+        taken.append(row)
+        room -= len(line) + 1
+    if not lines:
+        return brief.Brief("", [])
+    return brief.Brief("\n".join([head, *lines, _CLOSING]), taken)
+
+
+def _on_prompt(prompt: str, prepared: "dict[str, Any]", session: "dict[str, Any]") -> list[str]:
+    """What an error of the last turn calls for, then what the prompt's words reach, best first."""
+    if not prompt:
+        return []  # Qwen Code asks after every tool result
+    pending = session.get("pending")
+    waiting = [str(note) for note in pending] if isinstance(pending, list) else []
+    return [*waiting, *(note for note, _ in reached(prompt, prepared))]
+
+
+def reached(prompt: str, prepared: "dict[str, Any]") -> list[tuple[str, float]]:
+    """The notes whose words a prompt has enough of, best first, with what they reach."""
+    weights, floor, words = prepared.get("weights"), prepared.get("floor"), prepared.get("words")
+    if not isinstance(weights, dict) or not isinstance(words, dict) or not isinstance(floor, int | float):
+        return []
+    asked = {term: weights[term] for term in wording.terms(prompt) if term in weights}
+    if not asked:
+        return []
+    found = []
+    for note, own in words.items():
+        shared = [term for term in own if term in asked]
+        score = sum(asked[term] for term in shared)
+        # one rare word is chance, the name of a file is not
+        if score >= floor and (len(shared) > 1 or wording.is_name(shared[0])):
+            found.append((note, score))
+    found.sort(key=_best_first)
+    return found
+
+
+def _best_first(pair: tuple[str, float]) -> float:
+    return -pair[1]
+
+
+def _before(payload: "dict[str, Any]", prepared: "dict[str, Any]", root: str) -> list[str]:
+    """Notes on the command or the edit that is about to be made."""
+    given = payload.get("tool_input")
+    given = given if isinstance(given, dict) else {}
+    if command := _text(given.get("command")):
+        return _listed(prepared.get("commands"), wording.command_keys(command))
+    file = _text(given.get("file_path")) or _text(given.get("path"))
+    edits = given.get("edits")
+    keys = [
+        wording.edit_key(file, _text(edit.get("new_string")), root)
+        for edit in (edits if isinstance(edits, list) else [given])
+        if isinstance(edit, dict) and file
+    ]
+    return _listed(prepared.get("edits"), keys)
+
+
+def _after(payload: "dict[str, Any]", prepared: "dict[str, Any]") -> list[str]:
+    """Notes on an error that was met and mended before."""
+    if payload.get("is_interrupt"):
+        return []
+    given = payload.get("tool_input")
+    command = _text(given.get("command")) if isinstance(given, dict) else ""
+    return met_before(_text(payload.get("error")), command, prepared)
+
+
+def met_before(error: str, command: str, prepared: "dict[str, Any]") -> list[str]:
+    """Notes whose error stands in this one; those of the same command first."""
+    known = prepared.get("errors")
+    if not error or not isinstance(known, dict):
+        return []
+    words = wording.error_words(error)
+    found = [note for key, notes in known.items() if key in words for note in notes]
+    if len(found) < 2:
+        return found
+    same = set(_listed(prepared.get("commands"), wording.command_keys(command)))
+    return sorted(dict.fromkeys(found), key=lambda note: note not in same)
+
+
+def _listed(table: object, keys: list[str]) -> list[str]:
+    if not isinstance(table, dict):
+        return []
+    return [note for key in keys for note in table.get(key) or ()]
+
+
+def _told(home: str, session: "dict[str, Any]", agent: str, native: str, kind: str) -> set[str]:
+    """What this context has been told: as the worker knows, and by receipts that still lie in the spool.
+
+    A brief does not count when it comes to the deed: it was read long ago, perhaps.
+    """
+    held = session.get("shown" if kind == "prompt" else "noted")
+    told = {str(note) for note in held} if isinstance(held, list) else set()
+    for entry in spool.entries(os.path.join(home, "spool")):
+        if entry.name.event != spool.RECEIPT or entry.name.agent != agent:
+            continue
+        data = spool.read(entry.path)
+        try:
+            receipt = parse(data) if data else {}
+        except BadPayload:
+            continue
+        if receipt.get("session_id") != native:
+            continue
+        if receipt.get("source") in _WIPES:
+            told.clear()
+        shown = receipt.get("shown")
+        if isinstance(shown, list) and (kind == "prompt" or receipt.get("source") in MOST):
+            told.update(str(note) for note in shown)
+    return told
+
+
+def _text(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""

@@ -1,0 +1,106 @@
+"""Several pages written together or not at all.
+
+First every page that will change is copied aside and a manifest names them all; then the pages are written,
+one by one; then the manifest goes. Whoever comes next and finds a manifest takes back what was begun. A page
+that somebody else has written meanwhile is left as it is: it is people's.
+"""
+
+import json
+import shutil
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from backstory.atomic import make_private_dir, write_atomic
+from backstory.knowledge.vault import Vault
+from backstory.steps import step
+
+_UNDO = ".backstory/undo"
+
+
+@dataclass(slots=True)
+class Changes:
+    """Pages to be written, by their path in the vault; None removes one."""
+
+    vault: Vault
+    pages: dict[str, bytes | None] = field(default_factory=dict)
+
+    def put(self, relative: str, text: str) -> None:
+        """Plan a page, unless it says that already."""
+        data = text.encode("utf-8", "replace")
+        if self.read(relative) != data.decode():
+            self.pages[relative] = data
+
+    def read(self, relative: str) -> str | None:
+        """A page as it will be; None if there will be none."""
+        if relative in self.pages:
+            planned = self.pages[relative]
+            return None if planned is None else planned.decode()
+        try:
+            return self.vault.file(relative).read_bytes().decode("utf-8", "replace")
+        except OSError:
+            return None
+
+    def remove(self, relative: str) -> None:
+        """Plan that a page goes."""
+        self.pages[relative] = None
+
+    def write(self) -> None:
+        """Write all of it; the caller holds the vault."""
+        if not self.pages:
+            return
+        undo = make_private_dir(self.vault.file(_UNDO))
+        manifest: list[dict[str, Any]] = []
+        for number, (relative, data) in enumerate(self.pages.items()):
+            path = self.vault.file(relative)
+            was = path.read_bytes() if path.exists() else None
+            if was is not None:
+                write_atomic(undo / str(number), was)
+            manifest.append({"page": relative, "was": was is not None, "new": _digest(data)})
+        step("compile.copied")
+        write_atomic(undo / "manifest.json", json.dumps(manifest).encode())
+        step("compile.begun")
+        for relative, data in self.pages.items():
+            path = self.vault.file(relative)
+            if data is None:
+                path.unlink(missing_ok=True)
+            else:
+                write_atomic(path, data)
+            step("compile.page")
+        (undo / "manifest.json").unlink()
+        step("compile.done")
+        shutil.rmtree(undo, ignore_errors=True)
+        self.pages.clear()
+
+
+def unfinished(vault: Vault) -> list[str]:
+    """The pages of a change that was begun and never finished."""
+    path = vault.file(f"{_UNDO}/manifest.json")
+    try:
+        return [str(row["page"]) for row in json.loads(path.read_bytes())]
+    except (OSError, ValueError):
+        return []
+
+
+def take_back(vault: Vault) -> list[str]:
+    """Take back a change that was never finished; gives its pages. The caller holds the vault."""
+    pages = unfinished(vault)
+    undo = vault.file(_UNDO)
+    if pages:
+        for number, row in enumerate(json.loads((undo / "manifest.json").read_bytes())):
+            path = vault.file(row["page"])
+            now = path.read_bytes() if path.exists() else None
+            copy = undo / str(number)
+            if _digest(now) != row["new"]:
+                continue  # never written, or people's own by now
+            if row["was"]:
+                write_atomic(path, copy.read_bytes())
+            elif now is not None:
+                path.unlink()
+        (undo / "manifest.json").unlink()
+    shutil.rmtree(undo, ignore_errors=True)
+    return pages
+
+
+def _digest(data: bytes | None) -> str:
+    return "" if data is None else blake2b(data, digest_size=16).hexdigest()

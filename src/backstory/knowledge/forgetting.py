@@ -1,0 +1,140 @@
+"""What was forgotten leaves every page: rows that tell it, its sessions' entries, articles made of it alone.
+
+This and taking out secrets are the only times that a log is rewritten. Articles that nothing is left of go,
+with every link to them; the compiled state of a log that changed goes too, so that it is compiled anew.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from backstory.hook.brief import HANDLE
+from backstory.knowledge import facts
+from backstory.knowledge.articles import article_from, is_empty
+from backstory.knowledge.changes import Changes, take_back
+from backstory.knowledge.index import put_index
+from backstory.knowledge.pages import links_in, parted, sections
+from backstory.knowledge.vault import Vault
+from backstory.paths import Home
+
+_HANDLE = re.compile(r"\b([ms][0-9a-f]{8})[0-9a-f]*\b")
+_ENTRY = re.compile(r"### \d\d:\d\d · \S+ · (s[0-9a-f]{8})")
+
+
+class Unwanted:
+    """What must not stand on any page: words, and the handles of memories and sessions."""
+
+    def __init__(self, ids: Iterable[str], matches: Callable[[str], bool] | None) -> None:
+        self._handles = {one[:HANDLE] for one in ids}
+        self._matches = matches
+
+    def session(self, heading: str) -> bool:
+        """Whether a heading begins an entry of a session that is forgotten."""
+        found = _ENTRY.match(heading)
+        return found is not None and found[1] in self._handles
+
+    def tells(self, row: str) -> bool:
+        """Whether a row tells of it."""
+        if self._matches is not None and self._matches(row):
+            return True
+        return any(handle in self._handles for handle in _HANDLE.findall(row))
+
+
+def vaults(home: Home) -> Iterator[Vault]:
+    """Every vault of a home."""
+    for root in sorted(home.knowledge.iterdir()) if home.knowledge.is_dir() else ():
+        if root.is_dir() and not root.is_symlink():
+            yield Vault(root, root.name)
+
+
+def pages_with(home: Home, unwanted: Unwanted) -> list[Path]:
+    """The pages that would be changed."""
+    return [
+        vault.root / relative
+        for vault in vaults(home)
+        for relative, text in _texts(vault)
+        if _cleaned(text, unwanted) != text
+    ]
+
+
+def erase(home: Home, unwanted: Unwanted) -> None:
+    """Take it out of every page of every vault."""
+    for vault in vaults(home):
+        with vault.held():
+            take_back(vault)
+            _erase(vault, unwanted)
+
+
+def _erase(vault: Vault, unwanted: Unwanted) -> None:
+    changes = Changes(vault)
+    for relative, text in _texts(vault):
+        clean = _cleaned(text, unwanted)
+        if clean == text:
+            continue
+        changes.put(relative, clean)
+        if relative.startswith("daily/"):
+            state = f".backstory/days/{relative[6:-3]}.json"
+            if vault.file(state).exists():
+                changes.remove(state)
+    gone = {
+        address for address in vault.articles() + vault.links("facts") if _is_gone(address, changes, unwanted)
+    }
+    for address in gone:
+        changes.remove(f"{address}.md")
+    for relative, _ in _texts(vault):
+        now = changes.read(relative)
+        if gone and now is not None:
+            kept = [row for row in now.splitlines(keepends=True) if gone.isdisjoint(links_in(row))]
+            changes.put(relative, "".join(kept))
+    if changes.pages:
+        if changes.read("index.md") is not None:
+            put_index(changes)
+        facts.put_index(changes)
+        changes.write()
+    for path in sorted((vault.own / "days").glob("*.json")) if (vault.own / "days").is_dir() else ():
+        notes = json.loads(path.read_bytes()).get("notes", [])
+        if any(unwanted.tells(f"{note['text']} {note['handle']} {note['session']}") for note in notes):
+            path.unlink()
+
+
+def _texts(vault: Vault) -> Iterator[tuple[str, str]]:
+    for path in sorted(vault.root.rglob("*.md")):
+        inside = path.relative_to(vault.root)
+        if path.is_file() and not path.is_symlink() and not inside.parts[0].startswith("."):
+            yield inside.as_posix(), path.read_bytes().decode("utf-8", "replace")
+
+
+def _cleaned(text: str, unwanted: Unwanted) -> str:
+    """A page without the rows that tell of it, and without the entries of forgotten sessions."""
+    kept: list[str] = []
+    inside = False
+    for row in text.splitlines(keepends=True):
+        if row.startswith("### "):
+            inside = unwanted.session(row)
+        elif re.match(r"#{1,2} |- \d\d:\d\d \[", row):
+            inside = False
+        if not inside and not unwanted.tells(row):
+            kept.append(row)
+    return "".join(kept)
+
+
+def _is_gone(address: str, changes: Changes, unwanted: Unwanted) -> bool:
+    """Whether an article was made of it alone, or is called by it."""
+    if address == facts.INDEX:
+        return False
+    text = changes.read(f"{address}.md")
+    if text is None or unwanted.tells(address.rpartition("/")[2].replace("-", " ")):
+        return True
+    if f"{address}.md" not in changes.pages:
+        return False
+    fields, body = parted(text)
+    match address.partition("/")[0]:
+        case "facts":
+            return True
+        case "concepts":
+            return is_empty(article_from(address, text))
+        case "connections":
+            return not sections(body).get("Connection", "").strip()
+        case _:
+            return not fields.get("title") or not sections(body).get("Answer", "").strip()

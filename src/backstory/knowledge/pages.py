@@ -1,0 +1,133 @@
+"""Markdown, made and read: text that stays text, slugs, front matter, links, sections.
+
+What is stored was written by agents, tools and whoever they read. In a page it is one line that can neither
+link, embed, open a tag, begin a comment nor end the block it stands in.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backstory.hook.neutral import neutral
+
+_SLUG_CHARS = 60
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_LINK = re.compile(r"(?<!\\)\[\[([^\[\]|#^\n]+)(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_HEAD = re.compile(r"\A---\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_FIELD = re.compile(r"^([A-Za-z_][\w-]*):[ \t]*(.*)$")
+_SECTION = re.compile(r"^## (.+?)[ \t]*$", re.MULTILINE)
+
+
+def harmless(text: str, longest: int = 0) -> str:
+    """Any text as one line of a page that does nothing but stand there."""
+    line = _TAG.sub("‹", neutral(text))
+    for found, instead in (("[[", "[ ["), ("]]", "] ]"), ("](", "] ("), ("%%", "% %")):
+        while found in line:
+            line = line.replace(found, instead)
+    return cut(line, longest) if longest else line
+
+
+def cut(text: str, longest: int) -> str:
+    """Text of at most this length, cut between words if it must be."""
+    if len(text) <= longest:
+        return text
+    kept = text[: longest - 1]
+    head, _, tail = kept.rpartition(" ")
+    kept = head if len(head) > longest // 2 and len(tail) < 40 else kept
+    if kept.count("`") % 2:  # a code span that the cut opened
+        kept = kept.rpartition("`")[0]
+    return kept.rstrip(" ,;:.-") + "…"
+
+
+def slug(text: str) -> str:
+    """Lowercase words with hyphens, of letters and digits alone."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    words = re.findall(r"[a-z0-9]+", plain)
+    made = "-".join(words)
+    if len(made) > _SLUG_CHARS:
+        made = made[:_SLUG_CHARS].rpartition("-")[0] or made[:_SLUG_CHARS]
+    return made
+
+
+def link(target: str, shown: str = "") -> str:
+    """A wikilink."""
+    label = harmless(shown).replace("|", "/").replace("[", "(").replace("]", ")")
+    return f"[[{target}|{label}]]" if label else f"[[{target}]]"
+
+
+def links_in(text: str) -> list[str]:
+    """The targets of a page's wikilinks, each once, in their order; code is not looked through."""
+    found = _LINK.findall(_CODE.sub("", text))
+    return list(dict.fromkeys(target.strip().rstrip("\\") for target in found))
+
+
+def front(fields: Mapping[str, Any]) -> str:
+    """Front matter; values are written as JSON, which YAML reads."""
+    rows = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
+    return "---\n" + "\n".join(rows) + "\n---\n"
+
+
+def parted(text: str) -> tuple[dict[str, Any], str]:
+    """Front matter and body of a page, whoever wrote it; what is not understood stays text."""
+    match = _HEAD.match(text)
+    if match is None:
+        return {}, text
+    fields: dict[str, Any] = {}
+    listed = ""
+    for row in match[1].splitlines():
+        if found := _FIELD.match(row):
+            listed = found[1]
+            fields[listed] = _value(found[2])
+        elif listed and (item := re.match(r"[ \t]*-[ \t]+(.+)", row)):
+            before = fields[listed] if isinstance(fields[listed], list) else []
+            fields[listed] = [*before, _value(item[1])]
+    return fields, text[match.end() :]
+
+
+def _value(text: str) -> Any:
+    text = text.strip()
+    try:
+        return json.loads(text)
+    except ValueError:
+        if text.startswith("[") and text.endswith("]"):
+            return [part.strip().strip("'\"") for part in text[1:-1].split(",") if part.strip()]
+        return text.strip("'\"")
+
+
+def words_of(value: Any) -> list[str]:
+    """A field that should be a list of words, as one."""
+    if isinstance(value, str):
+        return [value] if value else []
+    return [str(item) for item in value] if isinstance(value, Sequence) else []
+
+
+def sections(body: str) -> dict[str, str]:
+    """The sections of a page by their heading, and under "" what stands before the first."""
+    found: dict[str, str] = {}
+    parts = _SECTION.split(body)
+    found[""] = parts[0]
+    for title, text in zip(parts[1::2], parts[2::2], strict=True):
+        found[title] = found.get(title, "") + text
+    return found
+
+
+def word_count(text: str) -> int:
+    """How many words a page has, its front matter left out."""
+    return len(parted(text)[1].split())
+
+
+_BEGIN, _END = "<!-- backstory: made anew each time -->", "<!-- /backstory -->"
+
+
+def with_block(old: str, head: str, made: str) -> str:
+    """A page whose one part is made anew each time; what people wrote around it stays."""
+    block = f"{_BEGIN}\n{made.strip()}\n{_END}"
+    before, begin, rest = old.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if begin and end:
+        return before + block + after
+    mine = old.strip()
+    return f"{mine or head.strip()}\n\n{block}\n"

@@ -1,0 +1,227 @@
+"""The use cases of knowledge, for the surfaces: the log, the wiki, questions, facts, a host's bootstrap.
+
+It stands beside `App`, which it asks for store, settings and projects; a vault has a lock of its own.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from backstory import clock
+from backstory.app import App
+from backstory.capture.privacy import Privacy
+from backstory.errors import Failed, UsageError
+from backstory.hook.brief import HANDLE
+from backstory.knowledge import asking, daily, discoveries, facts, linting
+from backstory.knowledge.asking import Reply
+from backstory.knowledge.bootstrap import bootstrap
+from backstory.knowledge.changes import Changes, take_back
+from backstory.knowledge.compiling import Compiled
+from backstory.knowledge.daily import Appended, LogFailed, LogUsage
+from backstory.knowledge.index import put_log
+from backstory.knowledge.linting import Issue
+from backstory.knowledge.skips import take_skips
+from backstory.knowledge.trust import trusted
+from backstory.knowledge.vault import Vault, existing, shared_vault, vault_of
+from backstory.knowledge.writer import Writer
+from backstory.knowledge.writing import Writing
+from backstory.model import Memory, Project
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """The log of a day, and where it lies; the text is "" if there is none."""
+
+    day: str
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """What a check of the wiki found, what was mended first, and the page that says so."""
+
+    issues: tuple[Issue, ...]
+    fixed: int
+    report: str
+
+
+class Library:
+    """What is written down, of one project and across projects."""
+
+    def __init__(self, app: App, writer: Writer | None = None) -> None:
+        self._app = app
+        self._writer = writer
+        self._zone = clock.zone(app.settings.time_zone)
+
+    def vault(self, project: Project) -> Vault:
+        """The vault of a project."""
+        return vault_of(self._app.home, project)
+
+    # --- the daily log -----------------------------------------------------------------------------------
+
+    def log_of(self, project: Project, day: str = "", shared: bool = False) -> Day:
+        """The log of a day, today's by default; sessions that are over are in it."""
+        wanted = daily.checked_day(day) if day else self._today()
+        if shared:
+            vault = self._shared_for(project)
+        else:
+            vault = self.vault(project)
+            self._catch_up(project)
+        return Day(wanted, str(vault.page(f"daily/{wanted}")), daily.read(vault, wanted))
+
+    def append(
+        self,
+        project: Project,
+        lines: Sequence[str],
+        source: str = "",
+        day: str = "",
+        at: str = "",
+        shared: bool = False,
+    ) -> Appended:
+        """Append lines to the log of a day; secrets are taken out first."""
+        wanted = daily.checked_day(day) if day else self._today()
+        time = daily.checked_time(at) if at else f"{clock.in_zone(clock.now_ms(), self._zone):%H:%M}"
+        vault = self._shared_for(project) if shared else self.vault(project)
+        tag = source or (project.name if shared else "user")
+        clean = Privacy(self._app.settings)
+        said = [clean.text(line) for line in lines if line.strip()]
+        if not said:
+            raise LogUsage("there is no line to append: give --line, --file, or write to stdin")
+        with _log_failures(), vault.held():
+            return daily.append_lines(vault, wanted, time, clean.text(tag), said)
+
+    def _shared_for(self, project: Project) -> Vault:
+        if not trusted(project, self._app.settings.project_trust):
+            raise LogUsage(
+                f"the project {project.name} may not use what is shared: "
+                "the setting project.trust leaves it out"
+            )
+        return shared_vault(self._app.home)
+
+    # --- the wiki ----------------------------------------------------------------------------------------
+
+    def compile(
+        self, project: Project, everything: bool = False, only: str = "", dry: bool = False
+    ) -> Compiled:
+        """Bring a project's wiki up to date, or only tell what that would do."""
+        self._catch_up(project)
+        vault = existing(self.vault(project))
+        return self._writing().compiled(vault, project.id, everything=everything, only=only, dry=dry)
+
+    def lint(self, project: Project, structural: bool = False, mend: bool = False) -> Linted:
+        """Check a project's wiki, mend what needs no thought if so wished, and write the report."""
+        vault = existing(self.vault(project))
+        stamp = self._stamp()
+        writer = None if structural or mend else self._writer
+        with vault.held():
+            fixed = 0
+            if mend:
+                take_back(vault)
+                changes = Changes(vault)
+                fixed = linting.fix(vault, changes)
+                changes.write()
+            found = linting.lint(vault, writer)
+            take_skips(vault)
+            page = f"reports/lint-{stamp[:10]}.md"
+            changes = Changes(vault)
+            changes.put(page, linting.report(found, stamp))
+            errors = sum(issue.severity == "error" for issue in found)
+            put_log(
+                changes,
+                stamp,
+                "lint",
+                [],
+                [],
+                f"{errors} errors of {len(found)} issues; {fixed} pages mended",
+            )
+            changes.write()
+        return Linted(tuple(found), fixed, str(vault.file(page)))
+
+    # --- questions ---------------------------------------------------------------------------------------
+
+    def ask(self, project: Project, question: str, file_back: bool = False) -> Reply:
+        """Answer a question from the wiki and the memory of a project; file the answer if so wished."""
+        if not question.strip():
+            raise UsageError("there is no question: write it behind `backstory ask`")
+        clean = Privacy(self._app.settings).text(question.strip())
+        found = self._app.search(clean, project.id)
+        vault = self.vault(project)
+        reply = asking.reply(vault, clean, [] if found.abstained else found.hits, self._writer)
+        if not vault.root.is_dir():
+            return reply
+        with vault.held():
+            take_back(vault)
+            changes = Changes(vault)
+            if file_back and reply.known:
+                reply = replace(reply, filed=asking.file_back(vault, changes, reply, self._stamp()))
+            else:
+                put_log(changes, self._stamp(), "ask", [], [], clean)
+            changes.write()
+        return reply
+
+    # --- facts and discoveries ---------------------------------------------------------------------------
+
+    def keep_fact(self, project: Project, memory: Memory, kind: str, name: str = "") -> tuple[str, list[str]]:
+        """Write a typed fact down at once; gives its page, and what is wrong with the index since."""
+        vault = self.vault(project)
+        with vault.held():
+            take_back(vault)
+            changes = Changes(vault)
+            clean = Privacy(self._app.settings).text(name)
+            address = facts.put(changes, kind, memory.text, clean, memory.id[:HANDLE], self._today())
+            changes.write()
+        return address, [text for text, severity in facts.problems(vault) if severity == "warning"]
+
+    def discover(self, project: Project, what: str, context: str, promote_to: str, stamp: str = "") -> bool:
+        """Note a discovery; False if it is there already."""
+        clean = Privacy(self._app.settings).text
+        vault = self.vault(project)
+        changes = Changes(vault)
+        when = stamp or self._stamp()
+        discoveries.put(
+            changes, clean(what), clean(context), clean(promote_to), when
+        )  # refused before a lock
+        with vault.held():
+            take_back(vault)
+            changes = Changes(vault)
+            new = discoveries.put(changes, clean(what), clean(context), clean(promote_to), when)
+            changes.write()
+        return new
+
+    # --- hosts -------------------------------------------------------------------------------------------
+
+    def bootstrap(self, project: Project, about: str = "") -> str:
+        """What a session of a host is told at its start."""
+        self._catch_up(project)
+        may = trusted(project, self._app.settings.project_trust)
+        return bootstrap(self.vault(project), shared_vault(self._app.home) if may else None, about)
+
+    # --- parts -------------------------------------------------------------------------------------------
+
+    def _catch_up(self, project: Project) -> None:
+        """Sessions that are over are in the log before anybody reads it."""
+        self._app.catch_up()
+        if self._app.settings.knowledge_enabled and self._app.store.events.project(project.id) is not None:
+            self._writing().log_project(project)
+
+    def _writing(self) -> Writing:
+        return Writing(self._app.home, self._app.settings, self._app.store, self._writer)
+
+    def _stamp(self) -> str:
+        return clock.stamp(clock.now_ms(), self._zone)
+
+    def _today(self) -> str:
+        return clock.day_of(clock.now_ms(), self._zone)
+
+
+@contextmanager
+def _log_failures() -> Iterator[None]:
+    """A log that cannot be written is said with its path and exits 1."""
+    try:
+        yield
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise LogFailed(f"the log cannot be written: {where}{error.strerror or error}") from None
+    except Failed as error:
+        raise LogFailed(str(error)) from None

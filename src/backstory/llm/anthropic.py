@@ -1,0 +1,61 @@
+"""The Anthropic Messages protocol."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from backstory.llm import http
+from backstory.llm.provider import Access, Question, Reply, Trouble
+
+_VERSION = "2023-06-01"
+_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+class Anthropic:
+    """An endpoint below whose address `/v1/messages` answers; it is a `Provider`."""
+
+    name = "anthropic"
+    overhead = 0
+
+    def __init__(self, access: Access) -> None:
+        self.model = access.model
+        self._access = access
+        self._url = access.url.rstrip("/").removesuffix("/v1") + "/v1/messages"
+        self._where = urlsplit(access.url).netloc.rpartition("@")[2]
+        self._takes_schema = True
+
+    def ask(self, question: Question) -> Reply:
+        """The answer, or a `Trouble`; a model that knows no schemas is asked again without."""
+        answer = self._post(question)
+        if answer.status == 400 and self._takes_schema and b"output_config" in answer.body:
+            self._takes_schema = False
+            answer = self._post(question)
+        http.refuse(answer, self._where, self._access.key)
+        return self._read(answer.json(self._where))
+
+    def _post(self, question: Question) -> http.Answer:
+        body: dict[str, Any] = {
+            "model": self.model,
+            "system": question.system,
+            "messages": [{"role": "user", "content": question.text}],
+            "max_tokens": question.max_tokens,
+        }
+        if self._takes_schema and question.schema:
+            body["output_config"] = {"format": {"type": "json_schema", "schema": question.schema}}
+        headers = {"x-api-key": self._access.key, "anthropic-version": _VERSION}
+        return http.post(self._url, headers, body, self._access.seconds, self._access.key)
+
+    def _read(self, told: Any) -> Reply:
+        try:
+            text = "".join(block["text"] for block in told["content"] if block["type"] == "text")
+            usage = told.get("usage") or {}
+            reply = Reply(
+                text, sum(int(usage.get(name) or 0) for name in _READ), int(usage.get("output_tokens") or 0)
+            )
+            stopped = told.get("stop_reason")
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise Trouble(
+                f"{self._where} answered in a shape that is not Anthropic's: check model.url"
+            ) from None
+        if stopped == "refusal":
+            raise Trouble(f"{self.model} refused to answer")
+        return reply

@@ -1,0 +1,212 @@
+"""Every call of a model goes through here: estimated, held against the caps, written down, then made.
+
+The row in the ledger is there before the call, with its estimate; two processes cannot spend the same
+money twice, and what a kill interrupts counts as spent.
+"""
+
+import json
+import uuid
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from backstory import clock
+from backstory.errors import Failed
+from backstory.llm import breaker
+from backstory.llm.caps import Cap, caps, period
+from backstory.llm.prices import cost, price_of, shown, tokens
+from backstory.llm.provider import Provider, Question, Reply, Trouble, model_for
+from backstory.settings import Settings
+from backstory.store import Store
+from backstory.store.ledger import ANOMALY, FAILED, OK, OPEN
+from backstory.store.protocol import Call, Spent
+
+_HOUR_MS = 3_600_000
+_RESUMED = "model.resumed_at"
+_SAID = "model.said"
+SAID_ONCE = ("day", "month", "breaker")
+
+
+class Refused(Failed):
+    """A call that the governor does not allow now; `until` says when it may be tried again, 0: never."""
+
+    def __init__(self, scope: str, why: str, until: int) -> None:
+        super().__init__(why)
+        self.scope = scope
+        self.until = until
+
+
+class Asked(NamedTuple):
+    """A reply, and the row that its call has in the ledger."""
+
+    call_id: str
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a call is for: its name in the ledger, its session if it has one, when the work became due."""
+
+    name: str
+    session_id: str = ""
+    finalized_at: int = 0
+
+
+class Governor:
+    """Allows or refuses calls in one home; the caller holds the model's lock."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self._settings = settings
+        self._store = store
+        self._caps: dict[str, Cap] = caps(settings)
+        self._zone = clock.zone(settings.time_zone)
+
+    def room(self) -> int:
+        """How many tokens a question of one call may have, its system text included."""
+        return max(self._caps["call"].tokens - self._settings.model_output_tokens, 0)
+
+    def ask(self, provider: Provider, question: Question, purpose: Purpose) -> Asked:
+        """Make a call, if it is allowed: `Refused` if not, `Trouble` if there is no answer."""
+        now = clock.now_ms()
+        price = price_of(provider.model, self._settings.model_prices)
+        inward = tokens(question.system, question.text, json.dumps(question.schema)) + provider.overhead
+        most = cost(price, inward, question.max_tokens)
+        call = Call(
+            f"c{uuid.uuid4().hex[:14]}", purpose.name, purpose.session_id, provider.name, provider.model,
+            purpose.finalized_at or now, now, None, None, None, OPEN, "", inward, question.max_tokens, most,
+        )  # fmt: skip
+        with self._store.transaction():
+            self._allow(call, now)
+            self._store.ledger.open(call)
+        try:
+            reply = provider.ask(question)
+            if not reply.text.strip():
+                raise Trouble(f"{provider.model} answered with nothing")
+        except Trouble as trouble:
+            took = (call.tokens_in, 0) if trouble.sent else (0, 0)
+            said = f"{trouble} ({trouble.said})" if trouble.said else str(trouble)
+            self._settle(call, FAILED, said, took, price)
+            raise
+        took = reply.tokens_in or inward, reply.tokens_out or tokens(reply.text)
+        odd = breaker.anomalous(inward + question.max_tokens, sum(took))
+        error = f"{sum(took):,} tokens, at most {inward + question.max_tokens:,} were expected" if odd else ""
+        self._settle(call, ANOMALY if odd else OK, error, took, price)
+        return Asked(call.id, reply)
+
+    def _settle(
+        self, call: Call, outcome: str, error: str, took: tuple[int, int], price: tuple[int, int] | None
+    ) -> None:
+        settled = call._replace(
+            answered_at=clock.now_ms(), outcome=outcome, error=error, tokens_in=took[0], tokens_out=took[1],
+            cost=cost(price, *took),
+        )  # fmt: skip
+        with self._store.transaction():
+            self._store.ledger.settle(settled)
+
+    def _allow(self, call: Call, now: int) -> None:
+        """Raise `Refused` if this call is one too many."""
+        ledger = self._store.ledger
+        until, why = self.paused(now)
+        if until > now:
+            raise Refused("breaker", why, until)
+        if ledger.spent(now - _HOUR_MS).calls >= self._settings.model_calls_hour:
+            raise Refused(
+                "hour",
+                f"{self._settings.model_calls_hour} calls in an hour (model.calls_hour)",
+                now + _HOUR_MS,
+            )
+        for scope, cap in self._caps.items():
+            spent, after = Spent(0, 0, 0), 0
+            if scope == "session" and call.session_id:
+                spent = ledger.spent(0, call.session_id)
+            elif scope in ("day", "month"):
+                since, after = period(scope, now, self._zone)
+                spent = ledger.spent(since)
+            if reason := cap.exceeded(spent, call.tokens_in + call.tokens_out, call.cost):
+                raise Refused(scope, reason, after)
+
+    def paused(self, now: int) -> tuple[int, str]:
+        """Until when the breaker is open, and why; (0, "") if it is closed."""
+        resumed = int(self._store.books.meta(_RESUMED) or 0)
+        until, why = breaker.open_until(self._store.ledger.latest(breaker.LOOK_BACK, resumed))
+        return (until, why) if until > now else (0, "")
+
+
+def resume(store: Store, now: int) -> None:
+    """A person says that calls may be made again: what went wrong before counts no more."""
+    store.books.set_meta(_RESUMED, str(now))
+
+
+def note_refusal(store: Store, refused: Refused, now: int) -> bool:
+    """Write that the next brief says why no model is asked, once each; True if that is news."""
+    if refused.scope not in SAID_ONCE:
+        return False
+    key = f"{refused.scope} {refused.until if refused.scope != 'breaker' else now // (24 * _HOUR_MS)}"
+    said = json.loads(store.books.meta(_SAID) or "{}")
+    if said.get("key") == key:
+        return False
+    briefs, _ = store.briefs.totals()
+    store.books.set_meta(_SAID, json.dumps({"key": key, "why": str(refused), "briefs": briefs}))
+    return True
+
+
+def notice(store: Store) -> str:
+    """What the next brief says of models that are not asked; "" once a brief has said it."""
+    said = json.loads(store.books.meta(_SAID) or "{}")
+    if not said.get("why") or store.briefs.totals()[0] > said["briefs"]:
+        return ""
+    return f"Backstory asks no model for now, and goes on by rules: {said['why']}. See `backstory cost`"
+
+
+def told(store: Store) -> bool:
+    """Whether a brief has said it, and nobody has written that down yet."""
+    said = json.loads(store.books.meta(_SAID) or "{}")
+    return bool(said.get("why")) and store.briefs.totals()[0] > said["briefs"]
+
+
+def note_told(store: Store) -> None:
+    """Write that a brief has said it."""
+    said = json.loads(store.books.meta(_SAID) or "{}")
+    store.books.set_meta(_SAID, json.dumps({"key": said.get("key", "")}))
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What models take, for people: who is asked, what today and this month took, what the caps are."""
+
+    provider: str
+    models: dict[str, str]
+    today: Spent
+    month: Spent
+    caps: dict[str, Cap]
+    paused_until: int
+    paused_why: str
+    unpriced: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """All of it in one line."""
+        if self.provider == "off":
+            return "off: nothing is sent"
+        day = self.caps["day"]
+        line = (
+            f"{self.provider} {self.models['distil']}: {self.today.calls:,} calls today, "
+            f"{self.today.tokens:,} of {day.tokens:,} tokens, {shown(self.today.cost)} of {shown(day.money)}"
+        )
+        return f"{line}; PAUSED: {self.paused_why}" if self.paused_until else line
+
+
+def spending(settings: Settings, store: Store | None) -> Spending:
+    """How things stand."""
+    now, zone = clock.now_ms(), clock.zone(settings.time_zone)
+    models = {purpose: model_for(settings, purpose) for purpose in ("distil", "compile")}
+    until, why = Governor(settings, store).paused(now) if store else (0, "")
+    sums = [
+        store.ledger.spent(period(scope, now, zone)[0]) if store else Spent(0, 0, 0)
+        for scope in ("day", "month")
+    ]
+    unpriced = {
+        model for model in models.values() if model and price_of(model, settings.model_prices) is None
+    }
+    return Spending(
+        settings.model_provider, models, sums[0], sums[1], caps(settings), until, why, tuple(sorted(unpriced))
+    )

@@ -1,0 +1,134 @@
+"""One POST of JSON with a deadline for all of it: connecting, sending, and an answer that comes in drops.
+
+A socket's own timeout begins anew with every byte, so a timer closes the connection at the deadline.
+Redirects are not followed: a key goes to the address that the user wrote, and nowhere else.
+"""
+
+import contextlib
+import http.client
+import ipaddress
+import json
+import math
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from backstory.llm.provider import Trouble
+
+_LARGEST = 4_000_000
+_EXCERPT = 300
+_LONGEST_WAIT = 86_400.0
+_CONNECTIONS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server answered."""
+
+    status: int
+    body: bytes
+    retry_after: float = 0.0
+
+    def json(self, where: str) -> Any:
+        """The body as JSON, or a Trouble."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            raise Trouble(f"{where} answered with something else than JSON: check model.url") from None
+
+
+def post(url: str, headers: Mapping[str, str], body: Any, seconds: float, secret: str = "") -> Answer:
+    """Send JSON and read the answer within so many seconds; whatever goes wrong is a Trouble.
+
+    `secret` is what an excerpt of the answer must not repeat.
+    """
+    parts = urlsplit(url)
+    where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    if parts.scheme not in _CONNECTIONS or not parts.hostname:
+        raise Trouble(f"model.url must begin with http:// or https://, not {url!r}: set it")
+    if secret and parts.scheme == "http" and not _near(parts.hostname):
+        raise Trouble(f"a key is not sent to {where} unencrypted: use https:// in model.url")
+    data = json.dumps(body).encode()
+    connection = _CONNECTIONS[parts.scheme](parts.hostname, parts.port, timeout=seconds)
+    try:
+        with _deadline(connection, seconds) as late:
+            try:
+                path = parts.path + (f"?{parts.query}" if parts.query else "")
+                connection.request("POST", path, data, {"Content-Type": "application/json", **headers})
+                response = connection.getresponse()
+                answer = response.read(_LARGEST + 1)
+                if response.length and len(answer) <= _LARGEST:
+                    raise http.client.IncompleteRead(answer, response.length)
+            except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
+                if late.is_set() or isinstance(error, TimeoutError):
+                    raise Trouble(f"{where} did not answer within {seconds:g} s: check model.url") from None
+                reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+                sent = not isinstance(error, ConnectionRefusedError | socket.gaierror)
+                raise Trouble(f"{where} gives no answer ({reason}): check model.url", sent=sent) from None
+    finally:
+        connection.close()
+    if late.is_set():
+        raise Trouble(f"{where} did not answer within {seconds:g} s: check model.url")
+    if len(answer) > _LARGEST:
+        raise Trouble(f"{where} answered with more than {_LARGEST:,} bytes: check model.url")
+    return Answer(response.status, answer, _seconds_of(response.getheader("Retry-After", "")))
+
+
+def refuse(answer: Answer, where: str, secret: str = "") -> None:
+    """Raise the Trouble that a status other than 200 means."""
+    if answer.status == 200:
+        return
+    said = answer.body[:_EXCERPT].decode("utf-8", "replace").strip()
+    said = said.replace(secret, "…") if secret else said
+    advice = {
+        401: "check the key in the variable that model.key_env names",
+        403: "check the key in the variable that model.key_env names",
+        404: "check model.url and the model's name",
+        429: "it is asked again later",
+    }.get(answer.status, "it is asked again later" if answer.status >= 500 else "check model.*")
+    raise Trouble(f"{where} answered {answer.status}: {advice}", answer.retry_after, sent=False, said=said)
+
+
+@contextlib.contextmanager
+def _deadline(connection: http.client.HTTPConnection, seconds: float) -> Iterator[threading.Event]:
+    """Hang up when the time is over; the event says whether that happened."""
+    late = threading.Event()
+
+    def hang_up() -> None:
+        late.set()
+        with contextlib.suppress(OSError):
+            if connection.sock is not None:
+                connection.sock.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, hang_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield late
+    finally:
+        timer.cancel()
+
+
+def _near(host: str) -> bool:
+    """Whether it is this machine or a private network."""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return host == "localhost" or host.endswith((".localhost", ".local"))
+
+
+def _seconds_of(header: str) -> float:
+    """Retry-After in seconds, whether it came as a number or as a date; never absurdly long."""
+    try:
+        wait = float(header)
+    except ValueError:
+        try:
+            wait = parsedate_to_datetime(header).timestamp() - time.time()
+        except (ValueError, TypeError):
+            return 0.0
+    return min(max(wait, 0.0), _LONGEST_WAIT) if math.isfinite(wait) else 0.0

@@ -1,0 +1,64 @@
+"""OpenAI's chat completions, which Ollama, LM Studio, vLLM, OpenRouter and many others speak too."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from backstory.llm import http
+from backstory.llm.provider import Access, Question, Reply, Trouble
+
+
+class OpenAI:
+    """An endpoint below whose address `/chat/completions` answers; it is a `Provider`."""
+
+    name = "openai"
+    overhead = 0
+
+    def __init__(self, access: Access) -> None:
+        self.model = access.model
+        self._access = access
+        self._url = access.url.rstrip("/") + "/chat/completions"
+        self._where = urlsplit(access.url).netloc.rpartition("@")[2]
+        self._takes_schema = True
+
+    def ask(self, question: Question) -> Reply:
+        """The answer, or a `Trouble`; a server that knows no schemas is asked again without."""
+        answer = self._post(question)
+        if answer.status in (400, 422) and self._takes_schema and b"response_format" in answer.body:
+            self._takes_schema = False
+            answer = self._post(question)
+        http.refuse(answer, self._where, self._access.key)
+        return self._read(answer.json(self._where))
+
+    def _post(self, question: Question) -> http.Answer:
+        # OpenAI's own models take the longer name only, the others mostly know the older one.
+        limit = "max_completion_tokens" if self._where == "api.openai.com" else "max_tokens"
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [
+                {"role": "system", "content": question.system},
+                {"role": "user", "content": question.text},
+            ],
+            limit: question.max_tokens,
+        }
+        if self._takes_schema and question.schema:
+            shape = {"name": "answer", "strict": True, "schema": question.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": shape}
+        key = self._access.key
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        return http.post(self._url, headers, body, self._access.seconds, key)
+
+    def _read(self, told: Any) -> Reply:
+        try:
+            message = told["choices"][0]["message"]
+            text, refusal = message.get("content") or "", message.get("refusal") or ""
+            usage = told.get("usage") or {}
+            reply = Reply(
+                str(text), int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+            )
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            raise Trouble(
+                f"{self._where} answered in a shape that is not OpenAI's: check model.url"
+            ) from None
+        if refusal:
+            raise Trouble(f"{self.model} refused to answer", said=str(refusal)[:200])
+        return reply

@@ -1,0 +1,142 @@
+"""Who is asked, and the nouns of asking.
+
+A provider turns a `Question` into a `Reply` or raises `Trouble`. It knows nothing of budgets: the governor
+asks it. Keys are read from the environment when a question is asked, and never stored or printed.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from backstory.errors import Failed
+from backstory.settings import Settings
+
+Schema = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked: how to behave, what to read, and the shape of its answer; {}: plain text."""
+
+    system: str
+    text: str
+    schema: Schema
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, and what it took as the provider counted it; 0: it did not say."""
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Trouble(Failed):
+    """A model gave no usable answer.
+
+    `retry_after` is how many seconds it asked us to wait, or 0. `sent`: the question may have been read, and
+    be paid for. `said` is what came back instead of an answer; it may quote the question.
+    """
+
+    def __init__(self, message: str, retry_after: float = 0.0, sent: bool = True, said: str = "") -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.sent = sent
+        self.said = said
+
+
+class Provider(Protocol):
+    """Somebody who can be asked.
+
+    `name` is the provider's, `model` the model's; `overhead` is how many tokens it adds to every question.
+    """
+
+    name: str
+    model: str
+    overhead: int
+
+    def ask(self, question: Question) -> Reply:
+        """The answer, or a `Trouble`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to reach a provider: where, which model, with which key, how long to wait."""
+
+    model: str
+    url: str = ""
+    key: str = ""
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What is to be known of a provider when the settings do not say it."""
+
+    make: Callable[[Access], Provider]
+    model: str
+    url: str = ""
+    key_env: str = ""
+    needs_key: bool = False
+
+
+def _anthropic(access: Access) -> Provider:
+    from backstory.llm.anthropic import Anthropic
+
+    return Anthropic(access)
+
+
+def _openai(access: Access) -> Provider:
+    from backstory.llm.openai import OpenAI
+
+    return OpenAI(access)
+
+
+def _claude(access: Access) -> Provider:
+    from backstory.llm.programs import CLAUDE, Program
+
+    return Program(CLAUDE, access)
+
+
+def _codex(access: Access) -> Provider:
+    from backstory.llm.programs import CODEX, Program
+
+    return Program(CODEX, access)
+
+
+# The models are the cheap ones: what they are asked is short and simple.
+PROVIDERS: dict[str, _Row] = {
+    "anthropic": _Row(
+        _anthropic, "claude-haiku-4-5", "https://api.anthropic.com", "ANTHROPIC_API_KEY", needs_key=True
+    ),
+    "openai": _Row(_openai, "gpt-6-luna", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "claude": _Row(_claude, "claude-haiku-4-5"),
+    "codex": _Row(_codex, "gpt-6-luna"),
+}
+OFF = "off"
+PURPOSES = ("distil", "compile")
+
+
+def model_for(settings: Settings, purpose: str) -> str:
+    """The model that this purpose is served by; "" when models are off."""
+    row = PROVIDERS.get(settings.model_provider)
+    chosen: str = settings.model_compile if purpose == "compile" else settings.model_distil
+    return chosen or row.model if row else ""
+
+
+def provider(settings: Settings, purpose: str) -> Provider | None:
+    """Who is asked for this purpose; None when models are off, a `Trouble` when something is missing."""
+    row = PROVIDERS.get(settings.model_provider)
+    if row is None:
+        return None
+    key_env = settings.model_key_env or row.key_env
+    key = os.environ.get(key_env, "") if key_env else ""
+    if row.needs_key and not key:
+        raise Trouble(f"the environment has no {key_env}: set it, or name another one in model.key_env")
+    access = Access(
+        model_for(settings, purpose), settings.model_url or row.url, key, settings.model_timeout_seconds
+    )
+    return row.make(access)

@@ -1,0 +1,268 @@
+"""What may be said at work, prepared by the worker: a file of notes for each project, flags for the shell.
+
+A note belongs to the words of a prompt, to a command or an edit that failed, to an error that was mended. The
+hook only looks its keys up (`hook/notes.py`). Which words tell something is known here: those that are rare
+in language and not in every note of the project. A command that has passed in a later session is not warned
+about any more. A flag in `briefs/at/<folder>/` says that a folder has notes of a kind; without one, no hook
+starts Python.
+"""
+
+import json
+import math
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backstory import clock
+from backstory.atomic import make_private_dir, write_atomic
+from backstory.embed.provider import means
+from backstory.hook import wording
+from backstory.hook.notes import MOST, met_before
+from backstory.model import Action, Kind, Memory, MemoryKind, Outcome, StoredEvent
+from backstory.paths import Home
+from backstory.recall.rows import row
+from backstory.recall.standing import Standing
+from backstory.settings import Settings, load
+from backstory.store import Store
+
+if TYPE_CHECKING:
+    from backstory.embed.table import Table
+
+FORMAT = 1
+FLOOR = 3.0  # what the words that prompt and note share must weigh together; see docs/recall-at-work.md
+# kind, and how many of its latest may be said
+_KINDS = (
+    (MemoryKind.LESSON, 80),
+    (MemoryKind.ATTEMPT, 40),
+    (MemoryKind.DECISION, 60),
+    (MemoryKind.PREFERENCE, 20),
+    (MemoryKind.FACT, 20),
+)
+_WORDS = 60
+_PLAIN = 4.6  # as rare as words that every project talks of: test, file, error, add, change
+_UNKNOWN = 3.0  # without the table of words
+_NAME = 4.5
+_LONGEST_PATH = 3_000
+
+Weigh = Callable[[str, str], float]
+
+
+def write(home: Home, store: Store, project_id: str) -> None:
+    """Write a project's notes and their flags; without notes there are no files."""
+    settings, _ = load(home)
+    project = store.events.project(project_id)
+    value = notes(store, project_id, weigher(settings))
+    path = home.notes / f"{project_id}.json"
+    if value["notes"]:
+        value["name"] = project.name if project else ""
+        make_private_dir(home.notes)
+        write_atomic(path, json.dumps(value, ensure_ascii=False).encode())
+    else:
+        path.unlink(missing_ok=True)
+    present = {
+        "prompt": bool(value["notes"]) and settings.notes_prompt,
+        "before": bool(value["commands"] or value["edits"]) and settings.notes_before,
+        "after": bool(value["errors"]) and settings.notes_after,
+    }
+    for folder in _roots(store, project_id):
+        _flag(home, folder, present)
+
+
+def flagged(home: Home, folder: str) -> bool:
+    """Whether a folder, or one around it, has a flag of any kind."""
+    around = [Path(folder), *Path(folder).parents] if _is_sound(folder) else []
+    return any((_flags(home, str(each)) / f".{kind}").exists() for each in around for kind in MOST)
+
+
+def pending(home: Home, store: Store, session_id: str, project_id: str) -> list[str]:
+    """Notes on errors that a session's last turn ended with, for the agents that take none with the error."""
+    prepared = _read(home.notes / f"{project_id}.json")
+    if not prepared.get("errors"):
+        return []
+    events = [each for each in store.events.of_session(session_id) if each.event.action is Action.RUN]
+    last = max((each.turn for each in events), default=0)
+    left: dict[str, str] = {}
+    for each in events:
+        if each.turn == last:
+            key = wording.command_key(each.event.target)
+            left.pop(key, None)
+            if each.event.outcome is Outcome.FAILED:
+                left[key] = each.event.text
+    found = [note for command, error in left.items() for note in met_before(error, command, prepared)[:1]]
+    return list(dict.fromkeys(found))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+# --- what a note belongs to --------------------------------------------------------------------------------
+
+
+def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
+    """All notes of a project with their keys."""
+    told = [
+        memory
+        for kind, limit in _KINDS
+        for memory in store.memories.of_project(project_id, [kind], limit)
+        if memory.text.strip()
+    ]
+    standing = Standing(store)
+    words = _words(told, weigh)
+    commands, edits, errors = _deeds(store, project_id, told)
+    return {
+        "v": FORMAT,
+        "project": project_id,
+        "made_at": clock.now_ms(),
+        "notes": [row(memory.kind, memory, standing.warning(memory)) for memory in told],
+        "floor": FLOOR,
+        "weights": words[0],
+        "words": words[1],
+        "commands": commands,
+        "edits": edits,
+        "errors": errors,
+    }
+
+
+def weigher(settings: Settings) -> Weigh:
+    """How much a word tells: as much as it is rare. Names are rare by themselves."""
+    table = means(settings).table
+
+    def weigh(term: str, word: str) -> float:
+        if wording.is_name(term):
+            return _NAME
+        if table is None or not word.isascii():
+            return _UNKNOWN
+        rarity = min(_rarity(table, form) for form in (word, term, f"{term}e"))
+        return max(0.0, min(rarity - _PLAIN, _NAME))
+
+    return weigh
+
+
+def _rarity(table: "Table", word: str) -> float:
+    pieces = table.pieces(word)
+    return float(max(table.rarity(pieces).tolist(), default=0.0)) + (len(pieces) - 1) / 2
+
+
+def _words(memories: Sequence[Memory], weigh: Weigh) -> tuple[dict[str, float], dict[str, list[str]]]:
+    """The words that tell something, with their weights; and those of each note."""
+    own = {
+        memory.id: wording.terms(" ".join((memory.text, memory.reason, *memory.files))) for memory in memories
+    }
+    notes_with = Counter(term for terms in own.values() for term in terms)
+    weights: dict[str, float] = {}
+    for terms in own.values():
+        for term, word in terms.items():
+            if term not in weights:
+                weights[term] = round(weigh(term, word) / (1 + math.log2(notes_with[term]) / 2), 2)
+    kept = {term: weight for term, weight in weights.items() if weight > 0}
+    by_note = {
+        mid: sorted((term for term in terms if term in kept), key=lambda term: -kept[term])[:_WORDS]
+        for mid, terms in own.items()
+    }
+    return kept, by_note
+
+
+Keys = dict[str, list[str]]
+
+
+def _deeds(store: Store, project_id: str, memories: Iterable[Memory]) -> tuple[Keys, Keys, Keys]:
+    """The commands, edits and errors that notes belong to, each with its notes, the newest first."""
+    tried = [memory for memory in memories if memory.kind in (MemoryKind.LESSON, MemoryKind.ATTEMPT)]
+    commands: Keys = defaultdict(list)
+    edits: Keys = defaultdict(list)
+    errors: Keys = defaultdict(list)
+    passed = _passed(store, project_id, min((memory.at for memory in tried), default=0)) if tried else {}
+    roots = _roots(store, project_id)
+    for memory in sorted(tried, key=lambda memory: -memory.at):
+        events = [found for source in memory.sources if (found := store.events.event(source)) is not None]
+        keys = [wording.command_key(each.event.target) for each in events if _failed(each)]
+        if not keys and (shown := _shown(memory.text)):
+            keys = [wording.command_key(shown)]
+        for key in dict.fromkeys(filter(None, keys)):
+            if not any(sid != memory.session_id and at > memory.at for sid, at in passed.get(key, ())):
+                commands[key].append(memory.id)
+        if memory.kind is MemoryKind.LESSON:
+            for error in dict.fromkeys(filter(None, map(wording.error_key, _quoted(memory.detail)))):
+                errors[error].append(memory.id)
+        elif not keys:
+            for key in dict.fromkeys(filter(None, (_edit(each, roots) for each in events))):
+                edits[key].append(memory.id)
+    return dict(commands), dict(edits), dict(errors)
+
+
+def _passed(store: Store, project_id: str, since: int) -> dict[str, list[tuple[str, int]]]:
+    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for command, sid, at in store.events.passes(project_id, since):
+        found[wording.command_key(command)].append((sid, at))
+    return found
+
+
+def _failed(stored: StoredEvent) -> bool:
+    event = stored.event
+    return event.kind is Kind.TOOL and event.action is Action.RUN and event.outcome is Outcome.FAILED
+
+
+def _shown(text: str) -> str:
+    """The command that a memory begins with, if it was not cut."""
+    if not text.startswith("`"):
+        return ""
+    command = text[1:].partition("`")[0]
+    return "" if "…" in command else command
+
+
+def _quoted(detail: str) -> list[str]:
+    """The errors that a lesson quotes in the first line of its detail."""
+    quoted = detail.partition("\n")[0].partition('`: "')[2]
+    return quoted.removesuffix('"').split('", then "') if quoted else []
+
+
+def _edit(stored: StoredEvent, roots: Sequence[str]) -> str:
+    event = stored.event
+    if event.action is not Action.EDIT:
+        return ""
+    text = event.text
+    new = text.partition("\n+ ")[2] if text.startswith("- ") else text.removeprefix("+ ")
+    within = max((root for root in roots if event.target.startswith(f"{root}/")), key=len, default="")
+    return wording.edit_key(event.target, new, within)
+
+
+def _roots(store: Store, project_id: str) -> list[str]:
+    """The project's folder, its work trees', and folders within them, as far as sessions ran there."""
+    project = store.events.project(project_id)
+    return list(dict.fromkeys([*([project.root] if project else []), *store.events.places_of(project_id)]))
+
+
+# --- flags -------------------------------------------------------------------------------------------------
+
+
+def _flags(home: Home, folder: str) -> Path:
+    return Path(f"{home.briefs}/at{folder}")
+
+
+def _is_sound(folder: str) -> bool:
+    """Whether a folder's name can be repeated below the home."""
+    absolute = folder.startswith("/") and "\0" not in folder and len(folder) < _LONGEST_PATH
+    return absolute and os.path.normpath(folder) == folder != "/"
+
+
+def _flag(home: Home, folder: str, present: dict[str, bool]) -> None:
+    if not _is_sound(folder):
+        return
+    place = _flags(home, folder)
+    if any(present.values()):
+        make_private_dir(place)
+    for kind, there in present.items():
+        if there:
+            os.close(os.open(place / f".{kind}", os.O_CREAT | os.O_WRONLY, 0o600))
+        else:
+            (place / f".{kind}").unlink(missing_ok=True)
+    while place != home.briefs and place.is_dir() and not any(place.iterdir()):
+        place.rmdir()
+        place = place.parent

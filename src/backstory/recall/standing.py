@@ -1,0 +1,50 @@
+"""How a memory stands today: in force or history, fresh or overtaken by its files."""
+
+from collections.abc import Iterable
+
+from backstory.hook.brief import HANDLE
+from backstory.model import Memory, MemoryKind, MemoryStatus
+from backstory.recall.freshness import CHANGED, GONE, Freshness
+from backstory.store import Store
+
+_WORDS = {CHANGED: "its files have changed since", GONE: "its files are gone"}
+_INSTEAD_CHARS = 80
+
+
+class Standing:
+    """Says of memories of one store how they stand; looks at each work tree once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._fresh = Freshness(store)
+
+    def label(self, memory: Memory) -> str:
+        """In a few words, "" if there is nothing to say: "superseded by m1a2b3c4d", "fresh", "gone"."""
+        return ", ".join(filter(None, (self.succession(memory), self._fresh.of(memory))))
+
+    def succession(self, memory: Memory) -> str:
+        """Whether it is history, and what is in force in its place."""
+        if memory.status is not MemoryStatus.SUPERSEDED:
+            return ""
+        newer = self._store.successions.after(memory.id)
+        return f"superseded by {newer[:HANDLE]}" if newer else "superseded"
+
+    def warning(self, memory: Memory) -> str:
+        """What a brief says beside it: what it replaced, and files that are not as they were; no praise."""
+        return ", ".join(filter(None, (self._instead(memory), _WORDS.get(self._fresh.of(memory), ""))))
+
+    def _instead(self, memory: Memory) -> str:
+        if memory.kind is not MemoryKind.DECISION:
+            return ""
+        older = [self._store.memories.kept(mid) for mid in self._store.successions.before(memory.id)]
+        texts = [each.text for each in sorted(filter(None, older), key=lambda each: each.at)]
+        if not texts:
+            return ""
+        text = texts[-1]
+        return f"before: {text if len(text) <= _INSTEAD_CHARS else text[: _INSTEAD_CHARS - 1] + '…'}"
+
+
+def labels(store: Store, memories: Iterable[Memory]) -> dict[str, str]:
+    """The labels of memories by id; those that have none are left out."""
+    standing = Standing(store)
+    return {memory.id: label for memory in memories if (label := standing.label(memory))}

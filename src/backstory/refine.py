@@ -1,0 +1,224 @@
+"""Memories made better by a model, if one is configured: what is new, part by part, within a budget.
+
+Done after a worker's rounds and outside its lock, because an answer takes its time and nobody shall wait for
+it. The model's own lock is held instead: one call at a time, whichever process makes it. An answer is kept by
+the hash of its question; distilling the session again puts it beside what the rules observed. Whatever goes
+wrong here, the rules' memories stand.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import blake2b
+
+from backstory import clock
+from backstory.atomic import lock
+from backstory.capture.privacy import Privacy
+from backstory.distil import claims, excerpt
+from backstory.distil.claims import Claim
+from backstory.distil.excerpt import Part
+from backstory.llm import parse
+from backstory.llm.governor import Asked, Governor, Purpose, Refused, note_refusal
+from backstory.llm.prices import tokens
+from backstory.llm.provider import OFF, Provider, Question, Trouble, provider
+from backstory.model import Session, StoredEvent
+from backstory.paths import Home
+from backstory.settings import Settings
+from backstory.steps import step
+from backstory.store import Store
+from backstory.store.protocol import Job, ModelAnswer
+
+log = logging.getLogger(__name__)
+KIND = "refine"
+# So little is not worth a call: a greeting, a question and its answer.
+LEAST_CHARS = 400
+_CHARS_PER_TOKEN = 3.0  # more cautious than the estimate: a part must not exceed the cap of a call
+_LOCK_SECONDS = 0.05
+# A try that is due so soon is waited for; a later one is left to the next worker.
+_PATIENCE_MS = 6_000
+_MONTH_MS = 31 * 86_400_000
+_REPAIR = """
+
+Your last answer could not be used: {error}. It began: {answer}
+Answer again, with the JSON object only."""
+
+
+def wants(settings: Settings, store: Store, session: Session, events: list[StoredEvent]) -> bool:
+    """Whether a model is to be asked about this session now; without a provider never."""
+    if settings.model_provider == OFF or session.parent_id or session.imported_by:
+        return False
+    if session.event_count > settings.model_session_events:
+        log.warning(
+            "session %s has %d events, more than model.session_events (%d): no model reads it any more",
+            session.id, session.event_count, settings.model_session_events,
+        )  # fmt: skip
+        return False
+    through = store.ledger.read_through(session.id)
+    return excerpt.is_due(session, events, through, settings.model_batch_turns, LEAST_CHARS)
+
+
+class Refine:
+    """Asks a model about the sessions of one home."""
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        store: Store,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._home = home
+        self._settings = settings
+        self._store = store
+        self._pause = pause
+        self._privacy = Privacy(settings)
+        self._governor = Governor(settings, store)
+
+    def run(self, interrupted: Callable[[], bool] = lambda: False) -> int:
+        """Do what is due, and what is due very soon; gives how many answers were kept."""
+        if self._settings.model_provider == OFF or self._store.jobs.due_at(KIND) is None:
+            return 0
+        kept = 0
+        # what was asked for after the last look, by a process that found the lock held, must not lie there
+        while self._due_soon() and not interrupted():
+            with lock(self._home.model_lock, wait=_LOCK_SECONDS) as held:
+                if not held:
+                    log.info("another process asks the model")
+                    return kept
+                with self._store.transaction():
+                    self._store.jobs.reclaim(asking=True)
+                while self._wait() and not interrupted():
+                    kept += self._next()
+        return kept
+
+    def _due_soon(self) -> bool:
+        due = self._store.jobs.due_at(KIND)
+        return due is not None and due - clock.now_ms() <= _PATIENCE_MS
+
+    def _wait(self) -> bool:
+        """Until the next job is due, if that is soon; False if it is not."""
+        due = self._store.jobs.due_at(KIND)
+        if due is None or (wait := due - clock.now_ms()) > _PATIENCE_MS:
+            return False
+        if wait > 0:
+            self._pause(wait / 1000)
+        return True
+
+    def _next(self) -> int:
+        with self._store.transaction():
+            job = self._store.jobs.lease(clock.now_ms(), KIND)
+        if job is None:
+            return 0
+        kept, trouble = 0, ""
+        try:
+            asked = provider(self._settings, "distil")
+            session = self._store.events.session(job.subject)
+            if asked is not None and session is not None:
+                for part in self._parts(asked, session):
+                    kept += self._keep(job, session, part, asked)
+        except Refused as refused:
+            self._refused(job, refused)
+            return kept
+        except Trouble as error:
+            trouble, wait = str(error), error.retry_after
+            log.warning("no answer about session %s: %s", job.subject, error)
+        except Exception as error:  # one session's trouble must not stop the others'
+            trouble, wait = repr(error), 0.0
+            log.exception("asking about session %s failed", job.subject)
+        now = clock.now_ms()
+        with self._store.transaction():
+            if trouble:
+                most = self._settings.jobs_max_attempts
+                state = self._store.jobs.failed(job, trouble, now, most, int(wait * 1000))
+                if state == "parked":
+                    log.error("%s of %s is parked: `backstory jobs` shows it", KIND, job.subject)
+            else:
+                self._store.jobs.done(job, now)
+            if kept:
+                self._store.jobs.thaw(KIND, now)
+        return kept
+
+    def _parts(self, asked: Provider, session: Session) -> list[Part]:
+        room = self._governor.room() - tokens(claims.SYSTEM, str(claims.SCHEMA)) - asked.overhead
+        chars = int(room * _CHARS_PER_TOKEN)
+        if chars < LEAST_CHARS:
+            raise Trouble("model.call_tokens leaves no room for a question: raise it", sent=False)
+        events = self._store.events.of_session(session.id)
+        through = self._store.ledger.read_through(session.id)
+        return excerpt.parts(session, events, through, chars, LEAST_CHARS)
+
+    def _keep(self, job: Job, session: Session, part: Part, asked: Provider) -> int:
+        """Ask about one part and keep what is answered; 0 if that is known already."""
+        name = f"{claims.VERSION}\0{asked.name}\0{asked.model}\0{session.id}\0{part.text}"
+        key = "a" + blake2b(name.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        if self._store.ledger.answered(key):
+            return 0
+        call_id, said = self._ask(asked, part, Purpose("distil", session.id, job.asked_at))
+        step("refine.answered")
+        clean = self._privacy.text
+        said = [replace(claim, text=clean(claim.text), reason=clean(claim.reason)) for claim in said]
+        now = clock.now_ms()
+        answer = ModelAnswer(
+            key,
+            session.id,
+            part.first_seq,
+            part.last_seq,
+            asked.model,
+            claims.VERSION,
+            claims.dumps(said),
+            now,
+        )
+        with self._store.transaction():
+            if self._store.events.session(session.id) is None:
+                return 0  # forgotten in the meantime
+            self._store.ledger.keep(answer)
+            self._store.ledger.stored(call_id, now)
+            self._store.jobs.ask("distil", session.id, now)
+        step("refine.kept")
+        return 1
+
+    def _ask(self, asked: Provider, part: Part, purpose: Purpose) -> tuple[str, list[Claim]]:
+        """The claims of a part, asked for at most twice: an answer that cannot be used is mended once."""
+        text = f"Log:\n{part.text}"
+        most = self._settings.model_output_tokens
+        first = self._governor.ask(asked, Question(claims.SYSTEM, text, claims.SCHEMA, most), purpose)
+        try:
+            return first.call_id, self._read(first, part)
+        except ValueError as error:
+            self._unusable(first, error)
+            again = text + _REPAIR.format(error=error, answer=first.reply.text[:300])
+            purpose = Purpose("repair", purpose.session_id, purpose.finalized_at)
+            second = self._governor.ask(asked, Question(claims.SYSTEM, again, claims.SCHEMA, most), purpose)
+        try:
+            return second.call_id, self._read(second, part)
+        except ValueError as error:
+            self._unusable(second, error)
+            raise Trouble(f"{asked.model} answered twice in a way that cannot be used: {error}") from None
+
+    def _read(self, asked: Asked, part: Part) -> list[Claim]:
+        found = claims.read(parse.read_object(asked.reply.text), part)
+        with self._store.transaction():
+            self._store.ledger.parsed(asked.call_id, clock.now_ms())
+        return found
+
+    def _unusable(self, asked: Asked, error: ValueError) -> None:
+        log.warning("an answer (%s) cannot be used: %s", asked.call_id, error)
+        with self._store.transaction():
+            self._store.ledger.unusable(
+                asked.call_id, f"{error}; it began: {self._privacy.text(asked.reply.text[:200])}"
+            )
+
+    def _refused(self, job: Job, refused: Refused) -> None:
+        """No failure: it is left until there is money again; what can never fit is given up."""
+        log.warning("no model is asked about session %s: %s", job.subject, refused)
+        now = clock.now_ms()
+        with self._store.transaction():
+            if refused.until:
+                self._store.jobs.postpone(job, refused.until, str(refused))
+            else:
+                self._store.jobs.done(job, now)
+            if note_refusal(self._store, refused, now):
+                for project in self._store.events.projects():
+                    if project.seen_at > now - _MONTH_MS:
+                        self._store.jobs.ask("brief", project.id, now)

@@ -1,0 +1,76 @@
+"""Which decision took the place of which. Derived; what a person has judged is never touched."""
+
+import sqlite3
+from collections.abc import Mapping
+
+from backstory.store.protocol import Decided
+
+_MOST = 300
+_JUDGED = """
+    EXISTS (SELECT 1 FROM memory_sources f JOIN events e ON e.id = f.event_id
+            WHERE f.memory_id = m.id AND e.kind = 'judged')
+"""
+
+
+class Successions:
+    """Who succeeded whom in one database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def decisions(self, project_id: str) -> list[Decided]:
+        """The latest decisions of a project, those in force and those that others took the place of."""
+        rows = self._db.execute(
+            f"""
+            SELECT m.id, m.at, m.text, m.reason, m.status = 'confirmed' OR m.pinned OR {_JUDGED}
+            FROM memories m JOIN sessions s ON s.id = m.session_id
+            WHERE m.project_id = ? AND m.kind = 'decision' AND s.parent_id = ''
+                AND (m.status IN ('candidate', 'confirmed') OR (m.status = 'superseded' AND NOT {_JUDGED}))
+                AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
+            ORDER BY m.at DESC LIMIT {_MOST}
+            """,  # noqa: S608 - constants of this file
+            (project_id,),
+        )
+        return [Decided(mid, at, text, reason, bool(firm)) for mid, at, text, reason, firm in rows]
+
+    def write(self, project_id: str, found: Mapping[str, str]) -> bool:
+        """Make these, older → newer, the successions of a project; False if they were so already."""
+        if self.of_project(project_id) == found:
+            return False
+        self._db.execute(
+            "DELETE FROM successions WHERE older IN (SELECT id FROM memories WHERE project_id = ?)",
+            (project_id,),
+        )
+        self._db.execute(
+            f"""
+            UPDATE memories AS m SET status = 'candidate'
+            WHERE project_id = ? AND kind = 'decision' AND status = 'superseded' AND NOT {_JUDGED}
+            """,  # noqa: S608 - constants of this file
+            (project_id,),
+        )
+        for older, newer in found.items():
+            self._db.execute("INSERT INTO successions VALUES (?, ?)", (older, newer))
+            self._db.execute("UPDATE memories SET status = 'superseded' WHERE id = ?", (older,))
+        return True
+
+    def of_project(self, project_id: str) -> dict[str, str]:
+        """The successions of a project, older → newer."""
+        rows = self._db.execute(
+            """
+            SELECT x.older, x.newer FROM successions x JOIN memories m ON m.id = x.older
+            WHERE m.project_id = ?
+            """,
+            (project_id,),
+        )
+        return dict(rows.fetchall())
+
+    def after(self, older: str) -> str:
+        """The memory that took this one's place, or ""."""
+        row = self._db.execute("SELECT newer FROM successions WHERE older = ?", (older,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def before(self, newer: str) -> list[str]:
+        """The memories whose place this one took."""
+        return [
+            older for (older,) in self._db.execute("SELECT older FROM successions WHERE newer = ?", (newer,))
+        ]

@@ -1,0 +1,112 @@
+"""What only people look at: long lists by cursor, sums for pictures, what has just happened."""
+
+import json
+import sqlite3
+
+from backstory.model import MemoryKind, Session, StoredEvent
+from backstory.store.events import Events
+from backstory.store.memories import VISIBLE
+from backstory.store.protocol import SessionsWanted, Worked
+
+_TOP = "s.parent_id = '' AND s.agent NOT IN ('user', 'docs')"
+# Tombstones of sessions that a source has taken back; what was forgotten has no row any more.
+_SHOWN = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id = s.id)"
+
+
+class Views:
+    """Reads of one database for pages and pictures."""
+
+    def __init__(self, connection: sqlite3.Connection, events: Events) -> None:
+        self._db = connection
+        self._events = events
+
+    def sessions(self, wanted: SessionsWanted, before: tuple[int, str] | None, limit: int) -> list[Session]:
+        """Sessions, the latest first, from before a cursor (last_at, id)."""
+        clauses, values = [_TOP, _SHOWN], list[object]()
+        for column, value in (
+            ("project_id", wanted.project_id),
+            ("agent", wanted.agent),
+            ("branch", wanted.branch),
+        ):
+            if value:
+                clauses.append(f"s.{column} = ?")
+                values.append(value)
+        if wanted.since:
+            clauses.append("s.last_at >= ?")
+            values.append(wanted.since)
+        if wanted.until:
+            clauses.append("s.last_at < ?")
+            values.append(wanted.until)
+        if before is not None:
+            clauses.append("(s.last_at, s.id) < (?, ?)")
+            values += before
+        where = " AND ".join(clauses)
+        return self._events.read_sessions(
+            f"WHERE {where} ORDER BY s.last_at DESC, s.id DESC LIMIT ?", (*values, limit)
+        )
+
+    def choices(self, project_id: str) -> tuple[list[str], list[str]]:
+        """The agents, and the branches of a project, that sessions have."""
+        agents = self._db.execute(
+            f"SELECT DISTINCT s.agent FROM sessions s WHERE {_TOP} ORDER BY 1"  # noqa: S608 - a constant
+        )
+        branches = self._db.execute(
+            "SELECT DISTINCT branch FROM sessions WHERE project_id = ? AND branch <> '' ORDER BY 1 LIMIT 200",
+            (project_id,),
+        )
+        return [agent for (agent,) in agents], [branch for (branch,) in branches]
+
+    def story(self, sid: str, after: tuple[int, int], limit: int) -> list[StoredEvent]:
+        """Events of a session in their order, from behind a cursor (at, seq)."""
+        return self._events.read_events(
+            "WHERE e.session_id = ? AND (e.at, e.seq) > (?, ?) ORDER BY e.at, e.seq LIMIT ?",
+            (sid, *after, limit),
+        )
+
+    def last_row(self) -> int:
+        """The number of the event that was stored last."""
+        return int(self._db.execute("SELECT coalesce(max(row), 0) FROM events").fetchone()[0])
+
+    def after(self, row: int, limit: int) -> list[tuple[int, StoredEvent]]:
+        """Events that were stored after one, in the order they were stored."""
+        rows = self._db.execute(
+            "SELECT row FROM events WHERE row > ? ORDER BY row LIMIT ?", (row, limit)
+        ).fetchall()
+        if not rows:
+            return []
+        found = self._events.read_events(
+            "WHERE e.row BETWEEN ? AND ? ORDER BY e.row", (rows[0][0], rows[-1][0])
+        )
+        return [(number, stored) for (number,), stored in zip(rows, found, strict=False)]
+
+    def worked(self, since: int) -> list[Worked]:
+        """The sessions in which something happened since then, for a picture."""
+        rows = self._db.execute(
+            f"""
+            SELECT s.started_at, s.agent, s.event_count, s.prompt_count FROM sessions s
+            WHERE s.last_at >= ? AND {_TOP}
+            """,  # noqa: S608 - a constant
+            (since,),
+        )
+        return [Worked(*row) for row in rows]
+
+    def injected(self, since: int) -> list[tuple[int, int]]:
+        """When briefs were given since then, and their tokens."""
+        return self._db.execute("SELECT at, tokens FROM injections WHERE at >= ?", (since,)).fetchall()
+
+    def files(self, since: int, project_id: str, limit: int) -> list[tuple[str, ...]]:
+        """The files that each of the latest sessions changed."""
+        rows = self._db.execute(
+            f"""
+            SELECT m.files FROM memories m WHERE m.kind = ? AND m.at >= ?
+                AND (? = '' OR m.project_id = ?) AND {VISIBLE} ORDER BY m.at DESC LIMIT ?
+            """,  # noqa: S608 - a constant
+            (MemoryKind.SUMMARY, since, project_id, project_id, limit),
+        )
+        return [tuple(json.loads(files)) for (files,) in rows]
+
+    def memory_counts(self) -> tuple[dict[str, int], dict[str, int]]:
+        """How many memories there are by status, and by what made them."""
+        by_status = self._db.execute("SELECT status, count(*) FROM memories GROUP BY status").fetchall()
+        by_maker = self._db.execute("SELECT made_by, count(*) FROM memories GROUP BY made_by").fetchall()
+        return dict(by_status), dict(by_maker)

@@ -1,0 +1,17 @@
+"""The viewer: a small server on loopback where people look at the memory, correct it, and remove from it.
+
+- `server`    binding, being the only one, doing the worker's work meanwhile, ending
+- `presence`  who serves this home, on which port; what proves that a program may ask
+- `gate`      who may come in: host, origin, token or cookie, how many writes; and the headers of safety
+- `site`      the routes
+- `asked`     a request as pages see it
+- `markup`    HTML that cannot forget to escape
+- `pages/`    one module a page, each a function from memory and request to HTML
+- `pictures`  drawings for people who would rather look, as SVG
+- `actions`   what the forms of pages do; each has a twin on the command line
+- `api`       the same for programs, as JSON; a table that is also its description
+- `openapi`   that description
+- `hooks`     hook payloads over HTTP, into the same spool
+- `live`      what happens right now, as a stream
+- `static/`   one style sheet, one script
+"""

@@ -1,0 +1,38 @@
+"""What the forms of pages do. Each is one use case of the app, as its twin on the command line is."""
+
+from pathlib import Path
+
+from backstory.app import App
+from backstory.errors import UsageError
+from backstory.model import Act
+from backstory.web.asked import Asked, Elsewhere, Page, local
+from backstory.web.pages import forget as forget_page
+
+
+def judge(app: App, asked: Asked) -> Elsewhere:
+    """`backstory review HANDLE --confirm`, and so on."""
+    act = asked.parts["act"]
+    if act not in set(Act):
+        raise UsageError(f"a memory cannot be {act!r}: it can be {', '.join(Act)}")
+    app.judge(asked.parts["id"], Act(act), asked.get("text"))
+    return Elsewhere(local(asked.values.get("next", "/")))
+
+
+def remember(app: App, asked: Asked) -> Elsewhere:
+    """`backstory remember TEXT`."""
+    app.remember(asked.get("text"), Path(app.project_named(asked.get("project")).root))
+    return Elsewhere(local(asked.values.get("next", "/memories")))
+
+
+def forget(app: App, asked: Asked) -> Page:
+    """`backstory forget HANDLE --yes`."""
+    handle, text = asked.get("handle"), asked.get("text")
+    if not handle and not text:
+        raise UsageError("there is nothing to forget: name a handle or words")
+    return forget_page.done(app.forget(app.wanted([handle] if handle else [], text=text), really=True))
+
+
+def change_setting(app: App, asked: Asked) -> Elsewhere:
+    """`backstory config KEY VALUE`."""
+    app.change_setting(asked.get("key"), None if asked.get("unset") else asked.values.get("value", ""))
+    return Elsewhere(local(asked.values.get("next", "/settings")))

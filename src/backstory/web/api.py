@@ -1,0 +1,285 @@
+"""The memory for programs: JSON under /api/. One table says what can be asked, checks it, and describes it.
+
+A number that is too large is clamped, not refused; what cannot be understood is refused in words.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from backstory import clock
+from backstory.app import App, EventView, MemoryView, SessionView
+from backstory.cli.forget import forgotten_json
+from backstory.cli.output import to_json
+from backstory.cli.rows import event_json, memory_json, session_json
+from backstory.cli.status import status_json
+from backstory.errors import BackstoryError, Failed, SourceMissing, UsageError
+from backstory.model import Act, MemoryKind, MemoryStatus
+from backstory.web import openapi
+from backstory.web.asked import MOST, Asked, clamped
+from backstory.web.openapi import BOOLEAN, COUNT, TEXT, Endpoint, Field
+from backstory.web.pages import brief, health, memories, search, sessions
+
+_LARGEST_BODY = 256 * 1024
+_PROJECT = Field("project", TEXT, "id of a project, as /api/projects gives it")
+_BEFORE = Field("before", TEXT, "`next` of the page before")
+_LIMIT = Field("limit", COUNT, f"most rows; at most {MOST}")
+_ID = Field("id", TEXT, "a handle; its first characters are enough", place="path")
+
+Answer = Mapping[str, Any]
+
+
+def _status(app: App, asked: Asked) -> Answer:
+    return status_json(app.status(), app.projects())
+
+
+def _health(app: App, asked: Asked) -> Answer:
+    return {"checks": health.checks(app)}
+
+
+def _projects(app: App, asked: Asked) -> Answer:
+    return {"projects": app.projects()}
+
+
+def _sessions(app: App, asked: Asked) -> Answer:
+    limit = clamped(asked.get("limit"))
+    found = sessions.listed(app, asked, limit + 1)
+    more = f"{found[limit - 1].last_at}~{found[limit - 1].id}" if len(found) > limit else None
+    return {"sessions": [session_json(each) for each in found[:limit]], "next": more}
+
+
+def _session(app: App, asked: Asked) -> Answer:
+    view = app.show(asked.parts["id"])
+    if not isinstance(view, SessionView):
+        raise SourceMissing(f"{asked.parts['id']!r} is no session")
+    return {
+        "session": session_json(view.session),
+        "children": [session_json(child) for child in view.children],
+        "memories": [memory_json(memory) for memory in view.memories],
+        "events": [event_json(stored) for stored in view.events],
+        "briefs": view.injections,
+    }
+
+
+def _event(app: App, asked: Asked) -> Answer:
+    view = app.show(asked.parts["id"])
+    if not isinstance(view, EventView):
+        raise SourceMissing(f"{asked.parts['id']!r} is no event")
+    return {"event": event_json(view.stored), "session": session_json(view.session), "payload": view.payload}
+
+
+def _timeline(app: App, asked: Asked) -> Answer:
+    since = clock.parse_when(asked.get("since")) if asked.get("since") else 0
+    events = app.timeline(asked.get("project") or None, since, clamped(asked.get("limit")))
+    return {"events": [event_json(stored) for stored in events]}
+
+
+def _memories(app: App, asked: Asked) -> Answer:
+    limit = clamped(asked.get("limit"))
+    found = memories.listed(app, asked, limit + 1)
+    more = f"{found[limit - 1].at}~{found[limit - 1].id}" if len(found) > limit else None
+    return {"memories": [memory_json(each) for each in found[:limit]], "next": more}
+
+
+def _memory(app: App, asked: Asked) -> Answer:
+    view = app.show(asked.parts["id"])
+    if not isinstance(view, MemoryView):
+        raise SourceMissing(f"{asked.parts['id']!r} is no memory")
+    return {"memory": memory_json(view.memory), "sources": [event_json(stored) for stored in view.sources]}
+
+
+def _remember(app: App, asked: Asked) -> Answer:
+    folder = asked.get("cwd") or app.project_named(asked.get("project")).root
+    if not Path(folder).is_absolute():
+        raise UsageError("cwd must be an absolute path, or name a project")
+    return {"memory": memory_json(app.remember(asked.get("text"), Path(folder)))}
+
+
+def _judge(app: App, asked: Asked) -> Answer:
+    return {"memory": memory_json(app.judge(asked.parts["id"], Act(asked.parts["act"]), asked.get("text")))}
+
+
+def _search(app: App, asked: Asked) -> Answer:
+    if not asked.get("q"):
+        raise UsageError("there is nothing to search for: give q")
+    answer = search.asked_of(app, asked, explain=bool(asked.get("explain")))
+    return {"hits": answer.hits, "abstained": answer.abstained, "mode": answer.mode, "short": answer.short}
+
+
+def _brief(app: App, asked: Asked) -> Answer:
+    made = brief.made_for(app, asked)
+    return {"text": made.text, "chars": made.chars, "tokens": made.tokens, "rows": made.rows}
+
+
+def _forget(app: App, asked: Asked) -> Answer:
+    handles = asked.get("handle").split()
+    if not handles and not asked.get("text"):
+        raise UsageError("there is nothing to forget: give handle or text")
+    really = asked.get("really") == "true"
+    plan = app.forget(app.wanted(handles, text=asked.get("text")), really=really)
+    return forgotten_json(plan, forgotten=really)
+
+
+def _settings(app: App, asked: Asked) -> Answer:
+    return {"settings": app.setting_rows()}
+
+
+def _change(app: App, asked: Asked) -> Answer:
+    value = asked.values.get("value")
+    app.change_setting(asked.parts["key"], value)
+    return {"setting": next(row for row in app.setting_rows() if row.key == asked.parts["key"])}
+
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint("GET", "/api/status", "How the memory is doing, in numbers", _status),
+    Endpoint("GET", "/api/health", "The doctor's findings; takes seconds", _health),
+    Endpoint("GET", "/api/projects", "All projects, the latest seen first", _projects),
+    Endpoint(
+        "GET",
+        "/api/sessions",
+        "Sessions, the latest first",
+        _sessions,
+        (_PROJECT, Field("agent"), Field("branch"), Field("day", TEXT, "YYYY-MM-DD"), _BEFORE, _LIMIT),
+    ),
+    Endpoint("GET", "/api/sessions/{id}", "A session with its events and memories", _session, (_ID,)),
+    Endpoint("GET", "/api/events/{id}", "An event with its payload", _event, (_ID,)),
+    Endpoint(
+        "GET",
+        "/api/timeline",
+        "What happened, newest first",
+        _timeline,
+        (_PROJECT, Field("since", TEXT, "YYYY-MM-DD, or 2w, 3d, 12h"), _LIMIT),
+    ),
+    Endpoint(
+        "GET",
+        "/api/memories",
+        "Memories, newest first",
+        _memories,
+        (
+            _PROJECT,
+            Field("kind", choices=tuple(MemoryKind)),
+            Field("status", choices=(*MemoryStatus, "pinned")),
+            _BEFORE,
+            _LIMIT,
+        ),
+    ),
+    Endpoint(
+        "POST",
+        "/api/memories",
+        "Remember something",
+        _remember,
+        (
+            Field("text", required=True, place="body"),
+            Field("project", place="body"),
+            Field("cwd", TEXT, "a folder of the project", place="body"),
+        ),
+    ),
+    Endpoint("GET", "/api/memories/{id}", "A memory with what it rests on", _memory, (_ID,)),
+    Endpoint(
+        "POST",
+        "/api/memories/{id}/{act}",
+        "Confirm, reject, restore, pin, unpin, edit or supersede",
+        _judge,
+        (
+            _ID,
+            Field("act", choices=tuple(Act), place="path"),
+            Field("text", TEXT, "the new wording, or the handle of the newer memory", place="body"),
+        ),
+    ),
+    Endpoint(
+        "GET",
+        "/api/search",
+        "The best hits for a question, or none",
+        _search,
+        (
+            Field("q", required=True),
+            _PROJECT,
+            Field("agent"),
+            Field("branch"),
+            Field("file"),
+            Field("kind"),
+            Field("since", TEXT, "YYYY-MM-DD, or 2w, 3d, 12h"),
+            Field("until", TEXT, "the same"),
+            Field("nearest", BOOLEAN, "even if nothing is relevant enough"),
+            Field("explain", BOOLEAN),
+            _LIMIT,
+        ),
+    ),
+    Endpoint(
+        "GET",
+        "/api/brief",
+        "What a session that starts now is told",
+        _brief,
+        (
+            _PROJECT,
+            Field("cwd", TEXT, "a folder, instead of a project"),
+            Field("agent"),
+            Field("source", TEXT, "startup, resume, clear, compact or fork"),
+            Field("session"),
+        ),
+    ),
+    Endpoint(
+        "POST",
+        "/api/forget",
+        "What forgetting touches and, if really, do it",
+        _forget,
+        (
+            Field("handle", TEXT, "handles, with spaces between", place="body"),
+            Field("text", place="body"),
+            Field("really", BOOLEAN, place="body"),
+        ),
+    ),
+    Endpoint("GET", "/api/settings", "All settings", _settings),
+    Endpoint(
+        "PUT",
+        "/api/settings/{key}",
+        "Change a setting; without a value, back to its default",
+        _change,
+        (Field("key", place="path"), Field("value", place="body")),
+    ),
+)
+
+
+def routes() -> list[Route]:
+    """All of the table, and its description."""
+    described = Route("/openapi.json", _described, methods=["GET"])
+    return [
+        described,
+        *(Route(each.path, partial(_answer, each), methods=[each.method]) for each in ENDPOINTS),
+    ]
+
+
+async def _described(request: Request) -> Response:
+    return JSONResponse(openapi.document(ENDPOINTS))
+
+
+async def _answer(endpoint: Endpoint, request: Request) -> Response:
+    state = request.app.state
+    try:
+        given: dict[str, object] = dict(request.query_params)
+        if endpoint.method != "GET":
+            body = await request.body()
+            if len(body) > _LARGEST_BODY:
+                return JSONResponse({"error": "that is too much"}, 413)
+            given = openapi.body_of(body)
+        values = endpoint.checked(given, "query" if endpoint.method == "GET" else "body")
+        parts = endpoint.checked(request.path_params, "path")
+        text = await run_in_threadpool(_run, endpoint.run, state.home, parts, values)
+    except BackstoryError as error:
+        status = 404 if isinstance(error, SourceMissing) else 409 if isinstance(error, Failed) else 400
+        return JSONResponse({"error": str(error)}, status)
+    return Response(text, media_type="application/json")
+
+
+def _run(
+    run: Callable[[App, Asked], Answer], home: Any, parts: Mapping[str, str], values: Mapping[str, str]
+) -> str:
+    with App(home, attended=True) as app:
+        zone = clock.zone(app.settings.time_zone)
+        return to_json(run(app, Asked(parts=parts, values=values, zone=zone)))

@@ -1,0 +1,69 @@
+"""A request as pages and actions see it, and a page as the site sends it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from urllib.parse import urlencode
+
+from backstory.web.markup import Html
+
+PAGE = 50
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked: the path with its parts, the query or the form, and what holds for all pages."""
+
+    path: str = "/"
+    parts: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+    zone: tzinfo | None = None
+    read_only: bool = False
+    fragment: bool = False
+
+    def get(self, name: str) -> str:
+        """A value of query or form, or ""."""
+        return self.values.get(name, "").strip()
+
+    def with_(self, **changes: str) -> str:
+        """The address of this page with other values; the cursor never survives a change."""
+        kept = {key: value for key, value in self.values.items() if value and key not in ("before", "part")}
+        kept.update(changes)
+        query = urlencode({key: value for key, value in kept.items() if value})
+        return f"{self.path}?{query}" if query else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page function gives: a title for the window, the content, which part of the site it is in."""
+
+    title: str
+    body: Html
+    here: str = ""
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What an action gives: where to look next, and what to say there."""
+
+    path: str
+
+
+def cursor(text: str) -> tuple[int, str] | None:
+    """A cursor as a link carries it, `at~id`; what is none is no cursor."""
+    at, mark, key = text.partition("~")
+    if not mark or not at.lstrip("-").isdecimal() or len(at) > 18:
+        return None
+    return int(at), key
+
+
+def clamped(text: str, default: int = PAGE, most: int = MOST) -> int:
+    """A number of rows within reason, whatever was asked for."""
+    return min(max(int(text), 1), most) if text.isdecimal() and len(text) < 10 else default
+
+
+def local(path: str) -> str:
+    """A path of this site, or the beginning of it."""
+    return path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"

@@ -1,0 +1,113 @@
+"""Forget: first everything that it touches, then, if that is meant, for good."""
+
+from backstory.app import App
+from backstory.cli.output import count, one_line
+from backstory.upkeep.forget import Forgotten
+from backstory.web.asked import Asked, Page
+from backstory.web.markup import Html, h, join
+from backstory.web.pages import lines
+from backstory.web.pages.frame import heading
+
+_SHOWN = 30
+
+
+def page(app: App, asked: Asked) -> Page:
+    """What forgetting a handle, or everything with some words, would touch."""
+    handle, text = asked.get("handle"), asked.get("text")
+    if not handle and not text:
+        return Page("Forget", join(heading("Forget", "Say what should go."), _form(asked)), "/memories")
+    plan = app.forget(app.wanted([handle] if handle else [], text=text), really=False)
+    if not plan.reach and not plan.files:
+        body = join(
+            heading("Forget"), lines.empty("There is nothing of that kind", h("a", "Back", href="/memories"))
+        )
+        return Page("Forget", body, "/memories")
+    reach = plan.reach
+    counts = ", ".join(
+        (
+            count(len(reach.sessions), "session"),
+            count(len(reach.events), "event"),
+            count(len(reach.memories), "memory"),
+        )
+    )
+    body = join(
+        heading("Forget this for good?", f"It touches {counts}. Nothing has been removed yet."),
+        h("ul", _rows(app, plan), class_="lines"),
+        _rest(plan),
+        None
+        if asked.read_only
+        else h(
+            "form",
+            h("input", type="hidden", name="handle", value=handle),
+            h("input", type="hidden", name="text", value=text),
+            h("button", "Forget it for good", type="submit", class_="button danger"),
+            h(
+                "a",
+                "Keep it",
+                href=f"/memories/{handle}" if handle.startswith("m") else "/memories",
+                class_="button",
+            ),
+            method="post",
+            action="/forget",
+            class_="acts",
+        ),
+    )
+    return Page("Forget", body, "/memories")
+
+
+def done(plan: Forgotten) -> Page:
+    """What was forgotten, and what still has it."""
+    reach = plan.reach
+    says = (
+        f"{count(len(reach.sessions), 'session')}, {count(len(reach.events), 'event')} and "
+        f"{count(len(reach.memories), 'memory')} are gone, and no import brings them back."
+    )
+    body = join(
+        heading("Forgotten", says), _rest(plan), h("p", h("a", "Back to the memories", href="/memories"))
+    )
+    return Page("Forgotten", body, "/memories")
+
+
+def _form(asked: Asked) -> Html:
+    field = h("input", name="text", minlength=3, required=True)
+    return h(
+        "form",
+        h("label", h("span", "Everything that holds these words"), field),
+        h("button", "Show what that touches", type="submit", class_="button"),
+        action="/forget",
+        class_="tell",
+    )
+
+
+def _rows(app: App, plan: Forgotten) -> list[Html]:
+    rows = []
+    for sid in sorted(plan.reach.sessions)[:_SHOWN]:
+        session = app.store.events.session(sid)
+        if session is not None:
+            rows.append(_row("session", session.title or sid, f"/sessions/{sid}"))
+    for mid in sorted(plan.reach.memories)[:_SHOWN]:
+        memory = app.store.memories.kept(mid)
+        if memory is not None:
+            rows.append(_row(memory.kind.replace("_", " "), memory.text, f"/memories/{mid}"))
+    for eid in sorted(plan.reach.events)[:_SHOWN]:
+        stored = app.store.events.event(eid)
+        if stored is not None:
+            rows.append(_row(lines.verb(stored.event), lines.told(stored.event, 200), f"/events/{eid}"))
+    rest = len(plan.reach.sessions) + len(plan.reach.memories) + len(plan.reach.events) - len(rows)
+    if rest > 0:
+        rows.append(h("li", f"and {rest:,} more", class_="line"))
+    return rows
+
+
+def _row(kind: str, text: str, link: str) -> Html:
+    return lines.line(kind, "grey", one_line(text, 240) or "…", link)
+
+
+def _rest(plan: Forgotten) -> Html | None:
+    said = [
+        *(f"Deletes the file {file}" for file in plan.files),
+        *(f"Takes it out of the archive {file}" for file in plan.archives),
+        *(f"Out of reach, may still have it: the backup {file}" for file in plan.backups),
+        *(f"Out of reach, may still have it: the agent's own file {file}" for file in plan.out_of_reach),
+    ]
+    return h("ul", [h("li", each) for each in said[:60]], class_="rest") if said else None

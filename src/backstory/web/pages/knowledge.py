@@ -1,0 +1,253 @@
+"""Knowledge: the wiki that is made of sessions, with links that work, backlinks, and the log by calendar.
+
+The files are read as they lie in the home. No path leaves it: a page is one that the folder lists.
+"""
+
+import calendar
+import re
+from collections import defaultdict
+from datetime import date
+from pathlib import Path
+from urllib.parse import quote
+
+from backstory.app import App
+from backstory.errors import SourceMissing
+from backstory.web import markdown
+from backstory.web.asked import Asked, Page
+from backstory.web.markup import Html, h, join
+from backstory.web.pages import lines
+from backstory.web.pages.frame import heading
+
+_MOST_PAGES = 5_000
+_LARGEST = 2_000_000
+_DAY = re.compile(r"(?:.*/)?daily/(\d{4})-(\d{2})-(\d{2})")
+_FOLDERS = ("concepts", "connections", "qa", "facts", "weekly", "daily")
+
+
+def vaults(app: App) -> dict[str, Path]:
+    """The wikis of this home, by the name of their folder."""
+    if not app.home.knowledge.is_dir():
+        return {}
+    found = sorted(app.home.knowledge.iterdir())
+    return {folder.name: folder for folder in found if folder.is_dir() and not folder.is_symlink()}
+
+
+def pages_of(vault: Path) -> dict[str, Path]:
+    """The pages of a wiki by their name: the path without `.md`."""
+    root = vault.resolve()
+    found: dict[str, Path] = {}
+    for path in sorted(vault.rglob("*.md")):
+        if len(found) < _MOST_PAGES and path.is_file() and path.resolve().is_relative_to(root):
+            found[path.relative_to(vault).as_posix().removesuffix(".md")] = path
+    return found
+
+
+def read(path: Path) -> str:
+    """The text of a page; what is no UTF-8 is marked, not refused."""
+    with path.open("rb") as file:
+        return file.read(_LARGEST).decode("utf-8", "replace")
+
+
+def page(app: App, asked: Asked) -> Page:
+    """A wiki's front: its index, its folders, its log by calendar; or a page of it."""
+    known = vaults(app)
+    if not known:
+        body = join(
+            heading("Knowledge", "A wiki made of your sessions, in plain Markdown."),
+            lines.empty(
+                "No page yet",
+                "Pages are written from what was learned: ",
+                h("code", "backstory compile"),
+                " makes them now.",
+            ),
+        )
+        return Page("Knowledge", body, "/knowledge")
+    name = asked.parts.get("vault") or asked.get("vault") or next(iter(known))
+    if name not in known:
+        raise SourceMissing(f"there is no wiki {name!r}")
+    found = pages_of(known[name])
+    wanted = asked.parts.get("page", "").removesuffix(".md")
+    if wanted:
+        return _one(name, found, wanted)
+    return _front(asked, known, name, found)
+
+
+def _link(vault: str, name: str) -> str:
+    return f"/knowledge/{quote(vault, safe='')}/{quote(name)}"
+
+
+def _resolver(vault: str, found: dict[str, Path], here: str = "") -> markdown.Resolve:
+    by_last = {name.rpartition("/")[2].lower(): name for name in reversed(list(found))}
+    by_name = {name.lower(): name for name in found}
+
+    def resolve(target: str) -> str | None:
+        plain = target.partition("#")[0].removesuffix(".md").strip().lower()
+        beside = f"{here.rpartition('/')[0]}/{plain}".lstrip("/").lower()
+        name = by_name.get(plain) or by_name.get(beside) or by_last.get(plain.rpartition("/")[2])
+        return _link(vault, name) if name else None
+
+    return resolve
+
+
+def _front(asked: Asked, known: dict[str, Path], name: str, found: dict[str, Path]) -> Page:
+    choice = h(
+        "form",
+        lines.choose("vault", "Project", name, [(each, each.rpartition("-")[0] or each) for each in known]),
+        h("button", "Show", type="submit"),
+        class_="filters",
+        action="/knowledge",
+    )
+    groups: dict[str, list[str]] = defaultdict(list)
+    for each in found:
+        groups[each.partition("/")[0] if "/" in each else ""].append(each)
+    order = [
+        *(f for f in _FOLDERS if f in groups and f != "daily"),
+        *(g for g in groups if g not in _FOLDERS and g),
+    ]
+    sections = [
+        h(
+            "section",
+            h("h2", group.capitalize()),
+            h(
+                "ul",
+                [
+                    h("li", h("a", _title(each, found[each]), href=_link(name, each)), data_row=True)
+                    for each in groups[group][:200]
+                ],
+            ),
+            class_="card",
+        )
+        for group in order
+    ]
+    index = found.get("index")
+    text = (
+        markdown.rendered(markdown.front_matter(read(index))[1], _resolver(name, found, "index"))
+        if index
+        else None
+    )
+    body = join(
+        heading("Knowledge", "A wiki made of your sessions, in plain Markdown."),
+        choice if len(known) > 1 else None,
+        h(
+            "div",
+            h("article", text, class_="wide prose") if text else None,
+            h(
+                "aside",
+                _calendar(asked, name, groups.get("daily", [])),
+                class_="narrow",
+                aria_label="Daily log",
+            ),
+            class_="columns",
+        ),
+        h("div", sections, class_="cards"),
+    )
+    return Page("Knowledge", body, "/knowledge")
+
+
+def _title(name: str, path: Path) -> str:
+    fields, _ = markdown.front_matter(read(path)[:2_000])
+    return dict(fields).get("title", "").strip("\"'") or name.rpartition("/")[2].replace("-", " ")
+
+
+def _calendar(asked: Asked, vault: str, days: list[str]) -> Html | None:
+    written = {}
+    for name in days:
+        if found := _DAY.fullmatch(name):
+            written[found[0][-10:]] = name
+    if not written:
+        return None
+    newest = max(written)
+    year, month = int(newest[:4]), int(newest[5:7])
+    if re.fullmatch(r"\d{4}-\d{2}", asked.get("month")):
+        year, month = int(asked.get("month")[:4]), min(12, max(1, int(asked.get("month")[5:])))
+    year = min(max(year, 1971), 9000)
+    months = sorted({day[:7] for day in written})
+    now = f"{year:04}-{month:02}"
+    before = max((each for each in months if each < now), default="")
+    after = min((each for each in months if each > now), default="")
+    weeks = calendar.Calendar().monthdatescalendar(year, month)
+    rows = [h("tr", [_day(vault, each, month, written) for each in week]) for week in weeks]
+    return h(
+        "section",
+        h("h2", "Daily log"),
+        h(
+            "nav",
+            h("a", "←", href=f"/knowledge?vault={quote(vault)}&month={before}", aria_label="Earlier month")
+            if before
+            else None,
+            h("strong", date(year, month, 1).strftime("%B %Y")),
+            h("a", "→", href=f"/knowledge?vault={quote(vault)}&month={after}", aria_label="Later month")
+            if after
+            else None,
+            class_="months",
+            aria_label="Months",
+        ),
+        h(
+            "table",
+            h(
+                "thead",
+                h("tr", [h("th", day, scope="col") for day in ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")]),
+            ),
+            h("tbody", rows),
+            class_="month",
+        ),
+    )
+
+
+def _day(vault: str, each: date, month: int, written: dict[str, str]) -> Html:
+    if each.month != month:
+        return h("td")
+    name = written.get(each.isoformat())
+    return h("td", h("a", each.day, href=_link(vault, name), title=each.isoformat()) if name else each.day)
+
+
+def _one(vault: str, found: dict[str, Path], wanted: str) -> Page:
+    if wanted not in found:
+        raise SourceMissing(f"there is no page {wanted!r} in this wiki")
+    resolve = _resolver(vault, found, wanted)
+    fields, text = markdown.front_matter(read(found[wanted]))
+    own = _link(vault, wanted)
+    back = [
+        name
+        for name, path in found.items()
+        if name != wanted and any(_resolver_hits(link, resolve, own) for link in markdown.links(read(path)))
+    ]
+    rows = [h("div", h("dt", key), h("dd", value)) for key, value in fields if value and key != "title"]
+    title = dict(fields).get("title", "").strip("\"'") or wanted.rpartition("/")[2].replace("-", " ")
+    body = join(
+        h("p", h("a", "Knowledge", href=f"/knowledge?vault={quote(vault)}"), " / ", wanted, class_="crumb"),
+        h(
+            "div",
+            h(
+                "article",
+                None if text.lstrip().startswith("# ") else h("h1", title),
+                markdown.rendered(text, resolve),
+                class_="wide prose",
+            ),
+            h(
+                "aside",
+                h(
+                    "section",
+                    h("h2", "Linked from"),
+                    h(
+                        "ul",
+                        [
+                            h("li", h("a", _title(name, found[name]), href=_link(vault, name)), data_row=True)
+                            for name in back
+                        ],
+                    ),
+                )
+                if back
+                else None,
+                h("section", h("h2", "About"), h("dl", rows, class_="sheet")) if rows else None,
+                class_="narrow",
+                aria_label="About this page",
+            ),
+            class_="columns",
+        ),
+    )
+    return Page(title, body, "/knowledge")
+
+
+def _resolver_hits(link: str, resolve: markdown.Resolve, own: str) -> bool:
+    return resolve(link) == own

@@ -1,0 +1,224 @@
+"""Memories: what is in force; and one of them, with what it rests on and what can be done to it."""
+
+from backstory.app import App
+from backstory.cli.output import plain
+from backstory.errors import SourceMissing
+from backstory.model import Kind, Memory, MemoryKind, MemoryStatus
+from backstory.web.asked import Asked, Page, clamped, cursor
+from backstory.web.markup import Html, h, join
+from backstory.web.pages import lines
+from backstory.web.pages.frame import heading
+
+_IN_FORCE = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
+_STATES = {
+    "": "In force",
+    "candidate": "Not judged",
+    "confirmed": "Confirmed",
+    "superseded": "Superseded",
+    "rejected": "Rejected",
+    "pinned": "Pinned",
+}
+
+
+def kinds_of(text: str) -> list[MemoryKind]:
+    """The kinds that were asked for, or all that people read."""
+    return [MemoryKind(text)] if text in set(MemoryKind) else list(lines.KINDS)[:5]
+
+
+def listed(app: App, asked: Asked, limit: int) -> list[Memory]:
+    """The memories that were asked for."""
+    state = asked.get("status")
+    states = [MemoryStatus(state)] if state in set(MemoryStatus) else list(_IN_FORCE)
+    before = cursor(asked.get("before"))
+    project = asked.get("project") or None
+    return app.memories(kinds_of(asked.get("kind")), states, project, before, limit, pinned=state == "pinned")
+
+
+def page(app: App, asked: Asked) -> Page:
+    """The list."""
+    limit = clamped(asked.get("limit"))
+    found = listed(app, asked, limit + 1)
+    more = f"{found[limit - 1].at}~{found[limit - 1].id}" if len(found) > limit else ""
+    tabs = [
+        h("a", title, href=asked.with_(kind=kind), aria_current="true" if asked.get("kind") == kind else None)
+        for kind, title in [("", "All"), *((kind.value, title) for kind, title in lines.KINDS.items())]
+    ]
+    acts = (
+        ("confirm", "pin", "reject")
+        if asked.get("status") not in ("rejected", "superseded")
+        else ("restore",)
+    )
+    shown = [lines.memory_line(memory, asked, _acts(memory, acts)) for memory in found[:limit]]
+    body = join(
+        heading("Memories", "What your agents have learned, and what they will be told."),
+        h("nav", tabs, class_="tabs", aria_label="Kinds"),
+        _filters(app, asked),
+        h("ul", shown, class_="rows") if shown else _none(asked),
+        lines.pager(asked, more),
+        _remember(app, asked),
+    )
+    return Page("Memories", body, "/memories")
+
+
+def _none(asked: Asked) -> Html:
+    if any(asked.get(name) for name in ("kind", "status", "project", "before")):
+        return lines.empty(
+            "Nothing of that kind", "Choose less, or ", h("a", "look at all", href="/memories"), "."
+        )
+    return lines.empty(
+        "Nothing learned yet", "Memories are made when a session's turn ends. Work on, then look again."
+    )
+
+
+def _acts(memory: Memory, acts: tuple[str, ...]) -> tuple[str, ...]:
+    done = {"confirm"} if memory.status is MemoryStatus.CONFIRMED else set()
+    return tuple("unpin" if act == "pin" and memory.pinned else act for act in acts if act not in done)
+
+
+def _filters(app: App, asked: Asked) -> Html:
+    return h(
+        "form",
+        h("input", type="hidden", name="kind", value=asked.get("kind")),
+        lines.choose(
+            "project",
+            "Project",
+            asked.get("project"),
+            [("", "All projects"), *((each.id, each.name) for each in app.projects()[:200])],
+        ),
+        lines.choose("status", "State", asked.get("status"), _STATES.items()),
+        h("button", "Show", type="submit"),
+        class_="filters",
+        action="/memories",
+    )
+
+
+def _remember(app: App, asked: Asked) -> Html | None:
+    projects = app.projects()[:200]
+    if asked.read_only or not projects:
+        return None
+    return h(
+        "section",
+        h("h2", "Tell them something"),
+        lines.post(
+            "/remember",
+            asked,
+            h(
+                "label",
+                h("span", "What the next sessions should know"),
+                h("textarea", name="text", rows=3, maxlength=20_000, required=True),
+            ),
+            lines.choose(
+                "project", "Project", asked.get("project"), [(each.id, each.name) for each in projects]
+            ),
+            h("button", "Remember", type="submit", class_="button"),
+            class_="tell",
+        ),
+    )
+
+
+def one(app: App, asked: Asked) -> Page:
+    """A memory, whatever its state."""
+    memory = app.store.memories.kept(asked.parts["id"])
+    if memory is None:
+        raise SourceMissing(f"there is no memory {asked.parts['id']!r}")
+    sources = [stored for eid in memory.sources if (stored := app.store.events.event(eid)) is not None]
+    sources.sort(key=lambda stored: (stored.event.at, stored.seq))
+    facts = (
+        ("Said", lines.said_by(memory)),
+        ("Project", h("a", memory.project_name, href=f"/memories?project={memory.project_id}")),
+        ("Agent", lines.agent_chip(memory.agent)),
+        ("Session", h("a", "the session it comes from", href=f"/sessions/{memory.session_id}")),
+        ("When", lines.moment(memory.at, asked.zone)),
+        ("Files", ", ".join(memory.files)),
+        ("Made by", f"{memory.made_by} ({memory.tier})"),
+        ("Handle", lines.handle(memory.id)),
+    )
+    rows = [h("div", h("dt", name), h("dd", value)) for name, value in facts if value]
+    in_force = memory.status in _IN_FORCE
+    acts = _acts(memory, ("confirm", "pin", "reject") if in_force else ("restore",))
+    zone = asked.zone
+    evidence = [
+        lines.line(
+            lines.verb(stored.event),
+            lines.event_tone(stored.event),
+            lines.told(stored.event, 300) or stored.id,
+            f"/events/{stored.id}",
+            lines.moment(stored.event.at, zone),
+        )
+        for stored in sources
+        if stored.event.kind is not Kind.JUDGED
+    ]
+    said = [
+        lines.line(
+            stored.event.reason,
+            "amber",
+            "your act",
+            f"/events/{stored.id}",
+            lines.moment(stored.event.at, zone),
+        )
+        for stored in sources
+        if stored.event.kind is Kind.JUDGED
+    ]
+    detail = plain(memory.detail) if memory.detail and memory.detail != memory.text else ""
+    chips = (
+        lines.chip(memory.kind.replace("_", " "), lines.tone(memory.kind)),
+        lines.chip(memory.status, "grey" if in_force else "red"),
+        lines.chip("pinned", "amber") if memory.pinned else None,
+    )
+    body = join(
+        h(
+            "div",
+            h("p", h("a", "Memories", href="/memories"), class_="crumb"),
+            h("div", chips, class_="chips"),
+            h("h1", lines.spoken(memory.text), class_="statement"),
+            h("p", h("b", "Why: "), lines.why(memory.reason), class_="reason") if memory.reason else None,
+            lines.act_forms(memory, asked, acts) if not asked.read_only else None,
+            class_="top",
+        ),
+        h(
+            "div",
+            h(
+                "div",
+                h("section", h("h2", "It rests on"), h("ul", evidence, class_="lines")) if evidence else None,
+                h("section", h("h2", "Around it"), h("pre", detail[:20_000], tabindex="0"))
+                if detail
+                else None,
+                h("section", h("h2", "What you did to it"), h("ul", said, class_="lines")) if said else None,
+                _change(memory, asked) if not asked.read_only else None,
+                class_="wide parts",
+            ),
+            h("aside", h("dl", rows, class_="sheet"), class_="narrow", aria_label="About this memory"),
+            class_="columns",
+        ),
+    )
+    return Page(memory.text[:60], body, "/memories")
+
+
+def _change(memory: Memory, asked: Asked) -> Html:
+    edit = lines.post(
+        f"/memories/{memory.id}/edit",
+        asked,
+        h(
+            "label",
+            h("span", "Say it better"),
+            h("textarea", memory.text, name="text", rows=4, maxlength=20_000, required=True),
+        ),
+        h("button", "Save", type="submit", class_="button"),
+        class_="tell",
+    )
+    supersede = (
+        lines.post(
+            f"/memories/{memory.id}/supersede",
+            asked,
+            h(
+                "label",
+                h("span", "Handle of the memory that has taken its place"),
+                h("input", name="text", required=True, minlength=4, class_="mono"),
+            ),
+            h("button", "Supersede", type="submit", class_="button"),
+            class_="tell",
+        )
+        if memory.kind is not MemoryKind.SUMMARY
+        else None
+    )
+    return h("section", h("h2", "Correct it"), edit, supersede)

@@ -1,0 +1,149 @@
+"""Now: what runs, what arrives, what was learned, and the last weeks in pictures."""
+
+from backstory import clock
+from backstory.app import App
+from backstory.cli.output import count, one_line
+from backstory.model import MemoryStatus, Session, SessionStatus
+from backstory.store.protocol import SessionsWanted
+from backstory.web import pictures
+from backstory.web.asked import Asked, Page
+from backstory.web.markup import Html, h, join
+from backstory.web.pages import lines
+from backstory.web.pages.frame import heading
+
+_DAY_MS = 86_400_000
+_WEEKS = 12
+_LATEST = 14
+_FILES = 8
+
+
+def page(app: App, asked: Asked) -> Page:
+    """The first page."""
+    if not app.home.database.exists() or not app.projects():
+        return Page("Now", _welcome(), "/")
+    recent = app.store.views.sessions(SessionsWanted(), None, 8)
+    running = [session for session in recent if session.status is SessionStatus.ACTIVE]
+    rest = [session for session in recent if session.status is not SessionStatus.ACTIVE]
+    body = join(
+        heading("Now", "What your agents are doing, as it arrives."),
+        h(
+            "div",
+            h("div", h("section", _feed(app, asked)), _pictures(app, asked), class_="wide"),
+            h("div", _sessions(running, rest, asked), _learned(app, asked), class_="narrow"),
+            class_="columns",
+        ),
+    )
+    return Page("Now", body, "/")
+
+
+def _welcome() -> Html:
+    steps = (
+        ("Connect your agents", "backstory install"),
+        ("Bring in what they did before", "backstory import"),
+        ("Then work as always: sessions appear here while they run.", ""),
+    )
+    items = [
+        h("li", h("p", says), h("pre", h("code", command)) if command else None) for says, command in steps
+    ]
+    return join(
+        heading(
+            "Nothing is remembered yet", "One memory for every coding agent. It begins with these steps."
+        ),
+        h("ol", items, class_="steps"),
+    )
+
+
+def _feed(app: App, asked: Asked) -> Html:
+    events = app.timeline(None, 0, _LATEST)
+    names = {sid: app.store.events.session(sid) for sid in {stored.session_id for stored in events}}
+    rows = []
+    for stored in events:
+        session = names[stored.session_id]
+        event = stored.event
+        rows.append(
+            h(
+                "li",
+                lines.moment(event.at, asked.zone, short=True),
+                lines.chip(lines.verb(event), lines.event_tone(event)),
+                h("a", lines.told(event, 200) or "…", href=f"/sessions/{stored.session_id}#{stored.id}"),
+                h("span", session.project_name if session else "", class_="where"),
+                class_="row",
+            )
+        )
+    title = h("h2", "As it happens ", h("span", "connecting", class_="pulse", id="pulse"), id="feed-title")
+    feed = h(
+        "ol", rows, class_="feed", id="feed", data_live="/live", tabindex="0", aria_labelledby="feed-title"
+    )
+    return join(title, feed)
+
+
+def _sessions(running: list[Session], rest: list[Session], asked: Asked) -> Html:
+    shown = [lines.session_short(session, asked.zone) for session in (running + rest)[:5]]
+    title = f"{count(len(running), 'session')} running" if running else "Latest sessions"
+    return h(
+        "section",
+        h("h2", title),
+        h("ul", shown, class_="rows compact"),
+        h("a", "All sessions", href="/sessions"),
+    )
+
+
+def _learned(app: App, asked: Asked) -> Html | None:
+    kinds = list(lines.KINDS)[:5]
+    found = app.memories(kinds, [MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED], None, None, 5)
+    if not found:
+        return None
+    shown = [
+        lines.line(m.kind.replace("_", " "), lines.tone(m.kind), one_line(m.text, 160), f"/memories/{m.id}")
+        for m in found
+    ]
+    return h("section", h("h2", "Last learned"), h("ul", shown, class_="lines"))
+
+
+def _pictures(app: App, asked: Asked) -> Html:
+    now = clock.now_ms()
+    since = now - _WEEKS * 7 * _DAY_MS
+    views = app.store.views
+    worked = views.worked(since)
+    by_agent: dict[str, int] = {}
+    by_day: dict[str, int] = {}
+    for each in worked:
+        by_agent[each.agent] = by_agent.get(each.agent, 0) + each.events
+        day = clock.day_of(each.started_at, asked.zone)
+        by_day[day] = by_day.get(day, 0) + each.events
+    tokens: dict[str, int] = {}
+    for at, spent in views.injected(since):
+        day = clock.day_of(at, asked.zone)
+        tokens[day] = tokens.get(day, 0) + spent
+    touched: dict[str, int] = {}
+    for files in views.files(since, "", 500):
+        for file in files:
+            touched[file] = touched.get(file, 0) + 1
+    most = sorted(touched.items(), key=lambda item: (-item[1], item[0]))[:_FILES]
+    agents = sorted(by_agent.items(), key=lambda item: -item[1])
+    days = pictures.days(now, _WEEKS * 7, asked.zone)
+    figures = [
+        _figure(
+            "Activity",
+            "Events of the sessions that began each day, 12 weeks",
+            pictures.calendar(days, by_day),
+        ),
+        _figure(
+            "Agents side by side",
+            "Events in 12 weeks",
+            pictures.bars([(lines.agent_name(name), n) for name, n in agents]),
+        ),
+        _figure(
+            "Files most worked on",
+            "By the sessions that changed them, 12 weeks",
+            pictures.bars(most, shorten=True),
+        ),
+        _figure(
+            "Tokens given to agents", "Tokens of briefs a day, 4 weeks", pictures.columns(days[-28:], tokens)
+        ),
+    ]
+    return h("section", h("h2", "The last weeks"), h("div", figures, class_="figures"), class_="pictures")
+
+
+def _figure(title: str, says: str, drawing: Html) -> Html:
+    return h("figure", h("figcaption", h("strong", title), h("span", says)), drawing)

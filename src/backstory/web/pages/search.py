@@ -1,0 +1,182 @@
+"""Search: as one types, narrowed, explained; every hit with a handle to copy."""
+
+from backstory import clock
+from backstory.app import App
+from backstory.cli.output import one_line
+from backstory.search.answer import Answer, Hit
+from backstory.store.protocol import Filters
+from backstory.web.asked import Asked, Page, clamped
+from backstory.web.markup import Html, h, join
+from backstory.web.pages import lines
+from backstory.web.pages.frame import heading
+
+_LIMIT = 20
+_TEXT = 700
+_LONGEST = 10_000
+_KINDS = (
+    "prompt",
+    "said",
+    "tool",
+    "decision",
+    "lesson",
+    "attempt",
+    "preference",
+    "fact",
+    "command",
+    "summary",
+)
+_SPANS = (
+    ("", "Any time"),
+    ("1d", "Last day"),
+    ("1w", "Last week"),
+    ("4w", "Last 4 weeks"),
+    ("52w", "Last year"),
+)
+
+
+def asked_of(app: App, asked: Asked, explain: bool = False) -> Answer:
+    """The answer to what was asked, within reason."""
+    since, until, file = asked.get("since"), asked.get("until"), asked.get("file")
+    filters = Filters(
+        agents=tuple(filter(None, (asked.get("agent"),))),
+        branches=tuple(filter(None, (asked.get("branch"),))),
+        files=tuple(filter(None, (file,))),
+        kinds=tuple(filter(None, (asked.get("kind").replace(" ", "_"),))),
+        since=clock.parse_when(since) if since else 0,
+        until=clock.parse_when(until) if until else 0,
+    )
+    return app.search(
+        asked.get("q")[:_LONGEST],
+        asked.get("project") or None,
+        clamped(asked.get("limit"), _LIMIT, 100),
+        floor=not asked.get("nearest"),
+        filters=filters,
+        explain=explain,
+    )
+
+
+def page(app: App, asked: Asked) -> Page:
+    """The form and, if something was asked, the hits."""
+    results = h("div", _results(app, asked), id="results", aria_live="polite")
+    if asked.fragment:
+        return Page("Search", results)
+    body = join(
+        heading("Search", "Words, an error message, a path, a command. “Last week” prefers that time."),
+        _form(app, asked),
+        results,
+    )
+    return Page(f"{one_line(asked.get('q'), 40)} · Search" if asked.get("q") else "Search", body, "/search")
+
+
+def _form(app: App, asked: Asked) -> Html:
+    agents, _ = app.store.views.choices("") if app.home.database.exists() else ([], [])
+    return h(
+        "form",
+        h(
+            "input",
+            type="search",
+            name="q",
+            value=asked.get("q"),
+            placeholder="why did we choose …",
+            aria_label="What to search for",
+            data_as_you_type="#results",
+            autofocus=True,
+            autocomplete="off",
+        ),
+        h(
+            "div",
+            lines.choose(
+                "project",
+                "Project",
+                asked.get("project"),
+                [("", "All projects"), *((each.id, each.name) for each in app.projects()[:200])],
+            ),
+            lines.choose(
+                "agent",
+                "Agent",
+                asked.get("agent"),
+                [("", "All agents"), *((each, lines.agent_name(each)) for each in agents)],
+            ),
+            lines.choose("kind", "Kind", asked.get("kind"), [("", "Everything"), *((k, k) for k in _KINDS)]),
+            lines.choose("since", "When", asked.get("since"), _SPANS),
+            _tick("explain", "Explain", asked),
+            _tick("nearest", "Even if not relevant", asked),
+            class_="filters",
+        ),
+        h("input", type="hidden", name="file", value=asked.get("file")) if asked.get("file") else None,
+        action="/search",
+        role="search",
+        class_="find",
+    )
+
+
+def _tick(name: str, says: str, asked: Asked) -> Html:
+    box = h("input", type="checkbox", name=name, value="1", checked=bool(asked.get(name)), data_submit=True)
+    return h("label", box, h("span", says), class_="tick")
+
+
+def _results(app: App, asked: Asked) -> Html:
+    if not asked.get("q"):
+        return lines.empty("Ask anything", "Handles such as ", h("code", "m1a2b3c4d"), " lead there at once.")
+    answer = asked_of(app, asked, explain=bool(asked.get("explain")))
+    if answer.abstained:
+        nearest = h("a", "Show the nearest", href=asked.with_(nearest="1"))
+        return lines.empty(
+            "Nothing relevant", "There are hits, but none is near enough. ", nearest, " all the same."
+        )
+    if not answer.hits:
+        return lines.empty("Nothing found", "Try other words, or look in all projects.")
+    short = (
+        h("p", h("strong", "In short: "), lines.spoken(" … ".join(answer.short)), class_="short")
+        if answer.short
+        else None
+    )
+    how = h("p", f"Searched {answer.mode}.", class_="how") if asked.get("explain") and answer.mode else None
+    return join(short, h("ul", [_hit(hit, asked) for hit in answer.hits], class_="rows hits"), how)
+
+
+def _hit(hit: Hit, asked: Asked) -> Html:
+    tone = lines.tone(hit.kind) if hit.id.startswith("m") else "blue"
+    return h(
+        "li",
+        h(
+            "div",
+            lines.chip(hit.kind.replace("_", " "), tone),
+            lines.chip(hit.status) if hit.status not in ("", "candidate") else None,
+            class_="chips",
+        ),
+        h(
+            "a",
+            lines.spoken(one_line(hit.text, _TEXT)),
+            href=f"/memories/{hit.id}" if hit.id.startswith("m") else f"/events/{hit.id}",
+            class_="title",
+        ),
+        h(
+            "div",
+            lines.agent_chip(hit.agent),
+            h("span", hit.project),
+            h("span", hit.branch, class_="mono") if hit.branch else None,
+            lines.moment(hit.when, asked.zone),
+            h("a", "its session", href=f"/sessions/{hit.session}"),
+            lines.handle(hit.id),
+            class_="facts",
+        ),
+        _why(hit),
+        class_="row",
+        data_row=True,
+        id=hit.id,
+    )
+
+
+def _why(hit: Hit) -> Html | None:
+    if hit.why is None:
+        return None
+    names = ("words", "meaning", "alike", "around", "session", "priors", "relevance")
+    marks = [h("span", f"{name} ", h("b", f"{getattr(hit.why, name):.2f}")) for name in names]
+    return h(
+        "p",
+        h("span", "score ", h("b", f"{hit.score:.3f}")),
+        marks,
+        h("span", f"found by {hit.why.found_by}"),
+        class_="why",
+    )

@@ -1,0 +1,106 @@
+"""Sessions: the list, narrowed by project, agent, branch and day."""
+
+import itertools
+import os
+from datetime import datetime, time, timedelta
+
+from backstory import clock
+from backstory.app import App
+from backstory.errors import UsageError
+from backstory.model import Session
+from backstory.store.protocol import SessionsWanted
+from backstory.web.asked import PAGE, Asked, Page, clamped, cursor
+from backstory.web.markup import Html, h, join
+from backstory.web.pages import lines
+from backstory.web.pages.frame import heading
+
+
+def day_span(day: str, asked: Asked) -> tuple[int, int]:
+    """From when to when a day of the user's zone is, in milliseconds; all of time if there is none."""
+    if not day:
+        return 0, 0
+    try:
+        date = datetime.strptime(day, "%Y-%m-%d").date()
+    except ValueError:
+        raise UsageError(f"{day!r} is not a day: write YYYY-MM-DD") from None
+    if not 1971 <= date.year <= 9000:
+        return 0, 1
+    start = datetime.combine(date, time(), asked.zone)
+    return int(start.timestamp() * 1000), int((start + timedelta(days=1)).timestamp() * 1000)
+
+
+def listed(app: App, asked: Asked, limit: int) -> list[Session]:
+    """The sessions that were asked for."""
+    since, until = day_span(asked.get("day"), asked)
+    wanted = SessionsWanted(asked.get("project"), asked.get("agent"), asked.get("branch"), since, until)
+    return app.store.views.sessions(wanted, cursor(asked.get("before")), limit)
+
+
+def page(app: App, asked: Asked) -> Page:
+    """The list."""
+    limit = clamped(asked.get("limit"))
+    found = listed(app, asked, limit + 1)
+    more = f"{found[limit - 1].last_at}~{found[limit - 1].id}" if len(found) > limit else ""
+    body = join(
+        heading("Sessions", "Every session of every agent, the latest first."),
+        _filters(app, asked),
+        _rows(found[:limit], asked),
+        lines.pager(asked, more),
+    )
+    return Page("Sessions", body, "/sessions")
+
+
+def _rows(found: list[Session], asked: Asked) -> Html:
+    if not found:
+        narrowed = any(asked.get(name) for name in ("project", "agent", "branch", "day", "before"))
+        if narrowed:
+            return lines.empty(
+                "No session fits", "Choose less, or ", h("a", "look at all of them", href="/sessions"), "."
+            )
+        return lines.empty(
+            "No session yet", "Connect an agent with ", h("code", "backstory install"), " and start it."
+        )
+    in_one = bool(asked.get("project"))
+    days = itertools.groupby(found, lambda session: clock.day_of(session.last_at, asked.zone))
+    return join(_day(day, list(group), asked, in_one) for day, group in days)
+
+
+def _day(day: str, found: list[Session], asked: Asked, in_one: bool) -> Html:
+    written = datetime.strptime(day, "%Y-%m-%d").strftime(
+        "%A, %-d %B %Y" if os.name == "posix" else "%A, %d %B %Y"
+    )
+    rows = [lines.session_line(session, asked.zone, not in_one) for session in found]
+    return h("section", h("h2", written, class_="day"), h("ul", rows, class_="rows"))
+
+
+def _filters(app: App, asked: Asked) -> Html:
+    project = asked.get("project")
+    agents, branches = app.store.views.choices(project)
+    return h(
+        "form",
+        lines.choose(
+            "project",
+            "Project",
+            project,
+            [("", "All projects"), *((each.id, each.name) for each in app.projects()[: PAGE * 4])],
+        ),
+        lines.choose(
+            "agent",
+            "Agent",
+            asked.get("agent"),
+            [("", "All agents"), *((each, lines.agent_name(each)) for each in agents)],
+        ),
+        lines.choose(
+            "branch", "Branch", asked.get("branch"), [("", "All branches"), *((b, b) for b in branches)]
+        )
+        if branches
+        else None,
+        h(
+            "label",
+            h("span", "Day"),
+            h("input", type="date", name="day", value=asked.get("day"), data_submit=True),
+        ),
+        h("button", "Show", type="submit"),
+        class_="filters",
+        action="/sessions",
+    )

@@ -1,0 +1,72 @@
+"""Settings: the same table as `backstory config`, to be changed in place."""
+
+import itertools
+
+from backstory.app import App
+from backstory.cli.config import written
+from backstory.settings import Row
+from backstory.web.asked import Asked, Page
+from backstory.web.markup import Html, h, join
+from backstory.web.pages import lines
+from backstory.web.pages.frame import heading
+
+
+def page(app: App, asked: Asked) -> Page:
+    """All settings, by section."""
+    groups = itertools.groupby(app.setting_rows(), lambda row: row.key.partition(".")[0])
+    shown = [
+        h(
+            "section",
+            h("h2", section.capitalize()),
+            h("ul", [_row(row, asked) for row in rows], class_="settings"),
+        )
+        for section, rows in groups
+    ]
+    problems = (
+        h("ul", [h("li", problem) for problem in app.problems], class_="problems") if app.problems else None
+    )
+    body = join(
+        heading("Settings", "The same table as `backstory config`. Changes hold at once, for hooks too."),
+        problems,
+        shown,
+    )
+    return Page("Settings", body, "/settings")
+
+
+def _row(row: Row, asked: Asked) -> Html:
+    changed = row.value != row.default
+    field: Html
+    if isinstance(row.default, bool):
+        options = [
+            h("option", each, value=each, selected=each == written(row.value)) for each in ("true", "false")
+        ]
+        field = h("select", options, name="value", id=row.key, disabled=asked.read_only)
+    else:
+        kind = "number" if isinstance(row.default, int) else "text"
+        field = h(
+            "input",
+            type=kind,
+            name="value",
+            id=row.key,
+            value=written(row.value),
+            min=0 if kind == "number" else None,
+            disabled=asked.read_only,
+        )
+    key = h("input", type="hidden", name="key", value=row.key)
+    buttons = (
+        ()
+        if asked.read_only
+        else (
+            h("button", "Save", type="submit"),
+            h("button", "Default", type="submit", name="unset", value="1", class_="quiet")
+            if changed
+            else None,
+        )
+    )
+    return h(
+        "li",
+        h("label", h("code", row.key), lines.chip("changed", "amber") if changed else None, for_=row.key),
+        h("p", f"{row.doc}. ", h("span", f"Default: {written(row.default) or 'empty'}", class_="how")),
+        lines.post("/settings", asked, key, field, buttons, class_="setting"),
+        data_row=True,
+    )

@@ -1,0 +1,257 @@
+"""One session as a story: what was asked, what was done, what failed and what mended it, what was learned.
+
+Routine steps fold into one line that opens; failures and words stand open. A long session comes in parts.
+"""
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+from backstory import clock
+from backstory.app import App
+from backstory.cli.output import count, one_line, plain
+from backstory.errors import SourceMissing
+from backstory.model import Kind, Memory, MemoryKind, Outcome, Session, StoredEvent
+from backstory.web.asked import Asked, Page, cursor
+from backstory.web.markup import Child, Html, h, join
+from backstory.web.pages import lines
+
+_PART = 300
+_SAID_CHARS = 4_000
+_ERROR_CHARS = 1_500
+_TARGET_CHARS = 300
+_BAD = (Outcome.FAILED, Outcome.INTERRUPTED)
+# Said by a heading or by nothing at all.
+_SILENT = (Kind.SESSION_STARTED, Kind.TURN_ENDED, Kind.SUBAGENT_ENDED, Kind.SESSION_ENDED)
+_WORDS = (Kind.PROMPT, Kind.SAID, Kind.REMEMBERED, Kind.NOTED, Kind.COMPACTED)
+_OPEN_STEPS = 3
+
+
+def page(app: App, asked: Asked) -> Page:
+    """The story of a session."""
+    session = app.store.events.session(asked.parts["id"])
+    if session is None or app.store.books.tombstoned([session.id]):
+        raise SourceMissing(f"there is no session {asked.parts['id']!r}")
+    after = cursor(asked.get("after"))
+    start = (after[0], int(after[1])) if after and after[1].isdecimal() and len(after[1]) < 18 else (-1, -1)
+    events = app.store.views.story(session.id, start, _PART + 1)
+    last = events[_PART - 1] if len(events) > _PART else None
+    shown = events[:_PART]
+    more = (
+        h(
+            "a",
+            "Go on",
+            href=f"/sessions/{session.id}?after={last.event.at}~{last.seq}",
+            class_="button",
+            rel="next",
+        )
+        if last
+        else None
+    )
+    learned = app.store.memories.of_session(session.id)
+    body = join(
+        _head(app, session, asked),
+        h(
+            "div",
+            h(
+                "article",
+                _turns(shown, asked),
+                h("nav", more, class_="pager", aria_label="Parts"),
+                class_="wide story",
+            ),
+            h(
+                "aside",
+                _aside(app, session, learned, asked),
+                class_="narrow",
+                aria_label="About this session",
+            ),
+            class_="columns",
+        ),
+    )
+    return Page(session.title or "Session", body, "/sessions")
+
+
+def _head(app: App, session: Session, asked: Asked) -> Html:
+    span = f"{clock.stamp(session.started_at, asked.zone)} – {clock.stamp(session.last_at, asked.zone)[11:]}"
+    parent = (
+        h("a", "part of another session", href=f"/sessions/{session.parent_id}")
+        if session.parent_id
+        else None
+    )
+    facts: list[Child] = [
+        lines.agent_chip(session.agent),
+        h("a", session.project_name, href=f"/sessions?project={session.project_id}"),
+        h("span", session.branch, class_="mono") if session.branch else None,
+        h("span", span),
+        h("span", f"{count(session.prompt_count, 'prompt')}, {count(session.event_count, 'event')}"),
+        lines.state(session),
+        parent,
+        lines.handle(session.id),
+        h("a", "Forget…", href=f"/forget?handle={session.id}", class_="quiet")
+        if not asked.read_only
+        else None,
+    ]
+    return h(
+        "div",
+        h("p", h("a", "Sessions", href="/sessions"), class_="crumb"),
+        h("h1", session.title or "Untitled session"),
+        h("div", facts, class_="facts"),
+        class_="top",
+    )
+
+
+def _turns(events: Sequence[StoredEvent], asked: Asked) -> Iterable[Html]:
+    if not events:
+        yield lines.empty("No events", "They have left for the archive; what was learned stays.")
+    for turn, group in itertools.groupby(events, lambda stored: stored.turn):
+        parts = list(_parts([stored for stored in group if stored.event.kind not in _SILENT], asked))
+        if parts:
+            yield h(
+                "section",
+                parts,
+                class_="turn",
+                aria_label=f"Turn {turn}" if turn else "Before the first prompt",
+            )
+
+
+def _parts(events: Sequence[StoredEvent], asked: Asked) -> Iterable[Html]:
+    for routine, group in itertools.groupby(events, _is_routine):
+        steps = list(group)
+        if not routine:
+            yield from (_told(stored, asked) for stored in steps)
+        elif len(steps) <= _OPEN_STEPS:
+            yield h("ul", [_step(stored, asked) for stored in steps], class_="steps")
+        else:
+            rows = h("ul", [_step(stored, asked) for stored in steps], class_="steps")
+            yield h("details", h("summary", _sum(steps)), rows, class_="fold")
+
+
+def _is_routine(stored: StoredEvent) -> bool:
+    event = stored.event
+    return event.kind is Kind.REASONED or (event.kind is Kind.TOOL and event.outcome not in _BAD)
+
+
+def _sum(steps: Sequence[StoredEvent]) -> str:
+    """What a run of steps was, in words: 5 reads, 2 edits."""
+    verbs: dict[str, int] = {}
+    for stored in steps:
+        verb = lines.verb(stored.event)
+        verbs[verb] = verbs.get(verb, 0) + 1
+    return f"{count(len(steps), 'step')}: " + ", ".join(
+        f"{verb} ×{n}" if n > 1 else verb for verb, n in verbs.items()
+    )
+
+
+def _step(stored: StoredEvent, asked: Asked) -> Html:
+    event = stored.event
+    return h(
+        "li",
+        lines.chip(lines.verb(event), lines.event_tone(event)),
+        h("code", one_line(lines.target(event) or event.text or event.tool, _TARGET_CHARS), class_="target"),
+        _raw(stored, asked),
+        id=stored.id,
+        class_="step",
+        data_row=True,
+    )
+
+
+def _raw(stored: StoredEvent, asked: Asked) -> Html:
+    when = lines.moment(stored.event.at, asked.zone, short=True)
+    return h("a", when, href=f"/events/{stored.id}", class_="raw", title="Everything about this event")
+
+
+def _told(stored: StoredEvent, asked: Asked) -> Html:
+    event = stored.event
+    if event.kind is Kind.TOOL:
+        return h(
+            "div",
+            h(
+                "div",
+                lines.chip(f"{lines.verb(event)} {event.outcome}", "red"),
+                _raw(stored, asked),
+                class_="who",
+            ),
+            h("pre", h("code", one_line(lines.target(event), _TARGET_CHARS)), class_="command")
+            if event.target
+            else None,
+            h("pre", shortened(event.text, _ERROR_CHARS), class_="error", tabindex="0")
+            if event.text
+            else None,
+            id=stored.id,
+            class_="failure",
+            data_row=True,
+        )
+    if event.kind not in _WORDS:
+        said = h("span", one_line(event.text or event.reason, 200)) if event.text or event.reason else None
+        return h(
+            "p",
+            lines.chip(lines.verb(event), lines.event_tone(event)),
+            said,
+            _raw(stored, asked),
+            id=stored.id,
+            class_="mark-line",
+            data_row=True,
+        )
+    who = "You" if event.kind in (Kind.PROMPT, Kind.REMEMBERED) else lines.agent_name(event.agent)
+    kind = "prompt" if event.kind is Kind.PROMPT else "reply"
+    label = "Summary after compaction" if event.kind is Kind.COMPACTED else who
+    return h(
+        "div",
+        h("div", h("strong", label), _raw(stored, asked), class_="who"),
+        h("div", shortened(event.text, _SAID_CHARS), class_="words"),
+        id=stored.id,
+        class_=kind,
+        data_row=True,
+    )
+
+
+def shortened(text: str, longest: int) -> str:
+    """As much of a text as a page bears; the event's own page has all of it."""
+    text = plain(text[: 4 * longest])
+    return text if len(text) <= longest else text[:longest].rstrip() + " …"
+
+
+def _aside(app: App, session: Session, learned: Sequence[Memory], asked: Asked) -> Iterable[Html]:
+    for kind, title in lines.KINDS.items():
+        found = [memory for memory in learned if memory.kind is kind]
+        if found:
+            shown = [
+                h("li", h("a", lines.spoken(one_line(m.text, 300)), href=f"/memories/{m.id}"), data_row=True)
+                for m in found
+            ]
+            yield h("section", h("h2", title), h("ul", shown, class_=f"learned {lines.tone(kind)}"))
+    files = sorted({file for memory in learned if memory.kind is MemoryKind.SUMMARY for file in memory.files})
+    if files:
+        shown = [
+            h("li", h("a", file, href=f"/search?file={_quoted(file)}&q={_quoted(file)}"))
+            for file in files[:40]
+        ]
+        yield h("section", h("h2", "Files"), h("ul", shown, class_="files mono"))
+    children = app.store.events.children(session.id)
+    if children:
+        shown = [
+            h(
+                "li",
+                h("a", child.title or child.subagent_type or "Sub-agent", href=f"/sessions/{child.id}"),
+                h("span", count(child.event_count, "event"), class_="facts"),
+            )
+            for child in children
+        ]
+        fold = h("details", h("summary", count(len(children), "sub-agent")), h("ul", shown))
+        yield h("section", h("h2", "Sub-agents"), fold)
+    given = app.store.briefs.of_session(session.id)
+    if given:
+        shown = [
+            h(
+                "li",
+                lines.moment(each.at, asked.zone),
+                f" {each.source}: {each.tokens:,} tokens, {count(len(each.shown), 'memory')}",
+            )
+            for each in given
+        ]
+        yield h("section", h("h2", "What it was told"), h("ul", shown))
+
+
+def _quoted(text: str) -> str:
+    from urllib.parse import quote
+
+    return quote(text, safe="")

@@ -1,0 +1,194 @@
+"""The routes: pages, actions, the API, hooks, MCP, the live feed; one way from a request to an answer.
+
+The database is opened for each request and closed after it, in a thread: a viewer that stays open for days
+must not keep a file open that somebody wants to restore, and a slow question must not stop the others.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ExceptionHandler
+
+from backstory import clock
+from backstory.app import App
+from backstory.errors import BackstoryError, Failed, SourceMissing
+from backstory.mcp.protocol import Conversation
+from backstory.paths import Home
+from backstory.web import actions, api, hooks, live
+from backstory.web.asked import Asked, Elsewhere, Page
+from backstory.web.gate import Gate, Keys
+from backstory.web.markup import h, join
+from backstory.web.pages import (
+    brief,
+    event,
+    forget,
+    health,
+    knowledge,
+    memories,
+    now,
+    review,
+    search,
+    sessions,
+    settings,
+    story,
+)
+from backstory.web.pages.frame import heading, whole
+
+log = logging.getLogger(__name__)
+_LARGEST_FORM = 256 * 1024
+
+Answered = Page | Elsewhere
+PAGES: Mapping[str, Callable[[App, Asked], Answered]] = {
+    "/": now.page,
+    "/sessions": sessions.page,
+    "/sessions/{id}": story.page,
+    "/events/{id}": event.page,
+    "/search": search.page,
+    "/memories": memories.page,
+    "/memories/{id}": memories.one,
+    "/review": review.page,
+    "/forget": forget.page,
+    "/knowledge": knowledge.page,
+    "/knowledge/{vault}/{page:path}": knowledge.page,
+    "/brief": brief.page,
+    "/health": health.page,
+    "/settings": settings.page,
+}
+ACTIONS: Mapping[str, Callable[[App, Asked], Answered]] = {
+    "/memories/{id}/{act}": actions.judge,
+    "/remember": actions.remember,
+    "/forget": actions.forget,
+    "/settings": actions.change_setting,
+}
+STATIC = {"style.css": "text/css", "viewer.js": "text/javascript", "icon.svg": "image/svg+xml"}
+
+
+def site(home: Home, keys: Keys, port: int, read_only: bool, feed: live.Live) -> Starlette:
+    """The whole application."""
+    routes = [
+        *(Route(path, partial(_shown, page), methods=["GET"]) for path, page in PAGES.items()),
+        *(Route(path, partial(_done, action), methods=["POST"]) for path, action in ACTIONS.items()),
+        *api.routes(),
+        Route("/hooks/{agent}/{event}", hooks.hook, methods=["POST"]),
+        Route("/mcp", _mcp, methods=["POST"]),
+        Route("/live", live.stream),
+        Route("/ping", _ping),
+        Route("/links", _link, methods=["POST"]),
+        Route("/static/{name}", _static),
+    ]
+    handlers: dict[type[Exception], ExceptionHandler] = {404: _missing, 405: _missing, Exception: _broken}  # type: ignore[dict-item]
+    made = Starlette(
+        routes=routes,
+        middleware=[Middleware(Gate, keys=keys, port=port, read_only=read_only)],
+        exception_handlers=handlers,
+    )
+    made.router.redirect_slashes = False
+    made.state.home, made.state.keys, made.state.read_only, made.state.live = home, keys, read_only, feed
+    return made
+
+
+async def _shown(page: Callable[[App, Asked], Answered], request: Request) -> Response:
+    values = {key: value for key, value in request.query_params.items() if "\0" not in value}
+    return await _answered(page, request, values)
+
+
+async def _done(action: Callable[[App, Asked], Answered], request: Request) -> Response:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _LARGEST_FORM:
+            return PlainTextResponse("That is too much for a form.", 413)
+    pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
+    return await _answered(action, request, dict(pairs))
+
+
+async def _answered(
+    do: Callable[[App, Asked], Answered], request: Request, values: Mapping[str, str]
+) -> Response:
+    state = request.app.state
+
+    def work() -> Response:
+        with App(state.home, attended=True) as app:
+            asked = Asked(
+                path=request.url.path,
+                parts=dict(request.path_params),
+                values=values,
+                zone=clock.zone(app.settings.time_zone),
+                read_only=state.read_only,
+                fragment=values.get("part") == "1",
+            )
+            try:
+                answer = do(app, asked)
+            except BackstoryError as error:
+                answer = _trouble(error)
+            if isinstance(answer, Elsewhere):
+                return RedirectResponse(answer.path, 303)
+            if asked.fragment:
+                return HTMLResponse(answer.body, answer.status)
+            return HTMLResponse(whole(answer, asked), answer.status)
+
+    return await run_in_threadpool(work)
+
+
+def _trouble(error: BackstoryError) -> Page:
+    """What went wrong, as a page of its own."""
+    title = "Not found" if isinstance(error, SourceMissing) else "That did not work"
+    status = 404 if isinstance(error, SourceMissing) else 409 if isinstance(error, Failed) else 400
+    back = h("p", h("a", "To the first page", href="/"))
+    return Page(title, join(heading(title, str(error)), back), status=status)
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 404)
+    if request.url.path.startswith("/api/") or "text/html" not in request.headers.get("accept", ""):
+        return JSONResponse({"error": getattr(error, "detail", "not found")}, status)
+    page = Page(
+        "Not found",
+        join(heading("Not found", "There is no such page."), h("p", h("a", "To the first page", href="/"))),
+    )
+    return HTMLResponse(whole(page, Asked(request.url.path, read_only=request.app.state.read_only)), status)
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    log.error("a request failed: %s %s", request.method, request.url.path, exc_info=error)
+    says = f"unexpected {type(error).__name__}; the details are in the log of the home"
+    return JSONResponse({"error": says}, 500)
+
+
+async def _mcp(request: Request) -> Response:
+    """MCP over HTTP: each request is a conversation of its own."""
+    body = await request.body()
+    folder = request.query_params.get("cwd") or request.headers.get("x-backstory-cwd", "")
+    conversation = Conversation(folder if Path(folder).is_absolute() else str(request.app.state.home.root))
+    answers = await run_in_threadpool(conversation.hear, body)
+    if not answers:
+        return Response(status_code=202)
+    return Response(answers[0], media_type="application/json")
+
+
+async def _ping(request: Request) -> Response:
+    return JSONResponse({"pid": os.getpid(), "serving": "backstory"})
+
+
+async def _link(request: Request) -> Response:
+    keys: Keys = request.app.state.keys
+    return JSONResponse({"link": keys.new_link()})
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in STATIC:
+        return PlainTextResponse("not found", 404)
+    data = files("backstory.web").joinpath("static", name).read_bytes()
+    return Response(data, media_type=STATIC[name], headers={"cache-control": "private, max-age=60"})

@@ -1,0 +1,180 @@
+"""`backstory search` as people and agents type it, and the calls that it prints."""
+
+import json
+import random
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from backstory.app import App
+from backstory.paths import Home
+from backstory.upkeep import retention
+
+from .memory import Memory
+from .test_terminal import OURS, on_terminal
+
+CALL = re.compile(r"^\s*(backstory show \S+)$", re.MULTILINE)
+
+
+@pytest.fixture
+def busy(memory: Memory) -> Memory:
+    """Several sessions about caches, long and short."""
+    for n, word in enumerate(("redis", "memcached", "sqlite", "varnish")):
+        session = f"00000000-0000-4000-8000-00000000000{n}"
+        memory.prompt(f"The {word} cache is stale after a deploy. Why?", session=session)
+        memory.command(
+            f"cat logs/{word}.log", f"{word} cache line\n" * 400 + f"{word} evicted", session=session
+        )
+        memory.command(f"make {word}", f"{word} cache refused the connection", failed=True, session=session)
+        memory.command(f"make {word}", "ok", session=session)
+        memory.hook(
+            "Stop", session=session, last_assistant_message=f"The {word} cache had no expiry. It has one now."
+        )
+    memory.caught_up()
+    return memory
+
+
+def test_every_hit_has_its_age_and_the_call_that_shows_its_source(busy: Memory) -> None:
+    """CCE-57"""
+    printed = busy.run("search", "stale cache after a deploy").stdout
+    hits = busy.json("search", "stale cache after a deploy")["hits"]
+    assert len(CALL.findall(printed)) == len(hits) > 2
+    assert printed.count("ago)") + printed.count("(just now)") == len(hits)
+
+
+def test_the_calls_that_are_printed_work_when_they_are_pasted(busy: Memory) -> None:
+    """CCE-58: a random sample of questions; each call, as it stands, returns the source of its hit."""
+    chance = random.Random(7)
+    words = ["redis", "cache", "deploy", "evicted", "varnish", "make", "expiry", "refused", "connection"]
+    tried = 0
+    for _ in range(4):
+        question = " ".join(chance.sample(words, 2))
+        hits = busy.json("search", question, "--no-floor", "--limit", "20")["hits"]
+        calls = CALL.findall(busy.ask("search", question, "--no-floor", "--limit", "20").stdout)
+        assert len(calls) == len(hits)
+        for call, hit in chance.sample(list(zip(calls, hits, strict=True)), 3):
+            shown = subprocess.run(
+                ["sh", "-c", call], env=busy.environment, cwd=busy.project, capture_output=True, text=True
+            )
+            assert shown.returncode == 0, shown.stderr
+            whole = " ".join(shown.stdout.split())
+            for line in hit["text"].splitlines():
+                assert " ".join(line.split())[:60] in whole, (call, line)
+            tried += 1
+    assert tried == 12
+
+
+def test_the_printed_handles_of_many_hits_are_those_of_the_hits(busy: Memory) -> None:
+    """CCE-58: every one of them, in this process."""
+    for question in ("cache", "make", "evicted", "deploy"):
+        for hit in busy.json("search", question, "--no-floor", "--limit", "50")["hits"]:
+            shown = busy.json("show", hit["id"][:9])
+            assert hit["id"] in json.dumps(shown)
+
+
+def test_three_hits_or_more_are_told_in_short_first(busy: Memory, memory: Memory) -> None:
+    """CCE-56: real sentences of the hits, before them; fewer hits need none."""
+    shown = " ".join(OURS.sub("", on_terminal(busy, "search", "stale cache after a deploy")).split())
+    answer = busy.json("search", "stale cache after a deploy")
+    assert len(answer["hits"]) >= 3
+    assert shown.startswith("In short: ")
+    stored = " ".join(" ".join(hit["text"].split()) for hit in answer["hits"])
+    for sentence in answer["short"]:
+        assert " ".join(sentence.split()) in stored
+    assert busy.json("search", "stale cache after a deploy", "--limit", "2")["short"] == []
+
+
+def test_an_event_says_whether_its_payload_is_there_aged_out_or_never_was(
+    busy: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CCE-59"""
+    event = next(e for e in busy.json("timeline")["events"] if e["kind"] == "tool")
+    assert "--raw` prints it" in " ".join(busy.ask("show", event["id"]).stdout.split())
+    note = busy.run("remember", "Deploys go out on Tuesdays").stdout.strip()
+    [source] = busy.json("show", note)["sources"]
+    assert "payload none of its own" in " ".join(busy.ask("show", source["id"]).stdout.split())
+    busy.ask("config", "retention.payload_days", "1")
+    real = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: real() + 3 * 86_400 * 10**9)
+    with App(Home(busy.home)) as app:
+        retention.prune(app.home, app.settings, app.store, lambda: False)
+    assert "payload aged out" in " ".join(busy.ask("show", event["id"]).stdout.split())
+    assert busy.ask("show", event["id"], "--raw").exit_code == 2
+
+
+def test_a_decision_is_kept_cleaned_found_and_confirmed(memory: Memory) -> None:
+    """CCE-60: it needs a text, secrets and addresses are taken out, it is stored, indexed and confirmed."""
+    assert "nothing to remember" in memory.ask("remember", "  ").stderr
+    done = memory.run("remember", "We chose Postgres over MySQL; ask jane.roe@shopmail.io about it.")
+    assert "Remembered for shop" in done.stderr
+    handle = done.stdout.strip()
+    kept = memory.json("show", handle)["memory"]
+    assert "Postgres over MySQL" in kept["text"]
+    assert "jane.roe" not in kept["text"]
+    assert memory.found("Postgres MySQL") == handle
+
+
+def test_a_decision_of_one_session_is_found_in_a_later_one_after_a_restart(memory: Memory) -> None:
+    """CCE-61: each of these is a process of its own."""
+    memory.worked_here()
+    memory.prompt("Something else entirely", session="22222222-2222-4222-8222-222222222222")
+    found = json.loads(memory.run("search", "which algorithm signs the tokens", "--json").stdout)
+    assert any("RS256" in hit["text"] for hit in found["hits"])
+    code = "from backstory.app import App\nwith App() as app: print(app.search('RS256 Safari', None).hits[0].text)"
+    again = subprocess.run(
+        [sys.executable, "-c", code], env=memory.environment, capture_output=True, text=True, check=True
+    )
+    assert "RS256" in again.stdout
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "x" * 1_000_000, "login " * 100_000, 'a" OR b', "NEAR(a b, 3)", "text : x", "a* ^b", "NOT AND OR",
+        "the of and", "🙂", "🙂🙃 👩‍👩‍👧", "\u202e\u200b", "((((", "--", "scope : p", "'; DROP TABLE passages; --",
+        "\ud800", "%", "_", "\\", "a\nb\tc", "٣٤٥",
+    ],
+)  # fmt: skip
+def test_bad_questions_give_a_clear_result(worked: Memory, question: str) -> None:
+    done = worked.ask("search", "--json", "--", question)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout).keys() >= {"hits", "abstained"}
+    assert worked.ask("search", "--", question).exit_code == 0
+
+
+@pytest.mark.parametrize("question", ["", "   ", "\0", "\n\t"])
+def test_an_empty_question_is_refused_with_what_to_write(worked: Memory, question: str) -> None:
+    done = worked.ask("search", "--", question)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "nothing to search for" in done.stderr
+
+
+def test_filters_and_their_mistakes_are_named(worked: Memory) -> None:
+    found = worked.json("search", "login", "--kind", "prompt", "--agent", "claude-code", "--since", "1h")[
+        "hits"
+    ]
+    assert {hit["kind"] for hit in found} == {"prompt"}
+    assert worked.json("search", "login", "--file", "tests/test_login.py")["hits"]
+    assert worked.json("search", "login", "--agent", "codex")["hits"] == []
+    assert worked.json("search", "login", "--until", "2w")["hits"] == []
+    assert worked.ask("search", "login", "--since", "soonish").exit_code == 1
+    assert worked.ask("search", "login", "--status", "wrong").exit_code == 1
+
+
+def test_explained_the_marks_and_the_way_of_searching_are_told(worked: Memory) -> None:
+    done = worked.run("search", "login test", "--explain")
+    assert re.search(r"score \d\.\d+ = words \d\.\d+ · meaning \d\.\d+ · .*relevance \d", done.stdout)
+    assert "Searched by words and meaning (backstory-static-1)." in done.stderr
+
+
+def test_the_project_where_it_is_asked_comes_first_among_all(worked: Memory) -> None:
+    there = worked.project.parent / "other"
+    there.mkdir()
+    worked.run("remember", "The lighthouse lamp is changed by Ann", "--cwd", str(there))
+    worked.run("remember", "The lighthouse lamp is changed by Bob")
+    for folder, name in ((there, "Ann"), (worked.project, "Bob")):
+        done = worked.run("search", "lighthouse lamp", "--all", "--json", cwd=folder)
+        assert name in json.loads(done.stdout)["hits"][0]["text"]

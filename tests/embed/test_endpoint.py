@@ -1,0 +1,69 @@
+"""Vectors over HTTP, against a real server."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from backstory.embed.endpoint import endpoint
+from backstory.embed.provider import means
+from backstory.errors import Failed
+from backstory.settings import Settings
+
+from .serving import Endpoint, serving
+
+
+@pytest.fixture
+def server() -> Iterator[Endpoint]:
+    with serving() as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("kind", "base", "path"), [("openai", "/v1", "/v1/embeddings"), ("ollama", "", "/api/embed")]
+)
+def test_an_endpoint_gives_unit_vectors_in_the_order_of_the_texts(
+    server: Endpoint, kind: str, base: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OUR_KEY", "sesame")
+    there = endpoint(kind, server.url + base, "m1", "OUR_KEY", 5)
+    found = there.embed(["alpha beta", "gamma"])
+    assert np.allclose(np.linalg.norm(found, axis=1), 1)
+    assert np.argmax(found[1]) == np.argmax(server.vector("gamma"))
+    assert server.requests == [(path, {"model": "m1", "input": ["alpha beta", "gamma"]}, "Bearer sesame")]
+    assert there.model == f"{kind}:m1"
+
+
+def test_without_a_key_none_is_sent(server: Endpoint) -> None:
+    endpoint("openai", server.url, "m1", "", 5).embed(["x"])
+    assert server.requests[0][2] == ""
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        b"<html>",
+        b"{}",
+        b'{"data": 3}',
+        b'{"data": [{"embedding": "x"}]}',
+        b'{"data": []}',
+        b'{"data": [{"embedding": [1, 2]}, {"embedding": [1]}]}',
+    ],
+)
+def test_an_answer_that_is_no_vectors_is_refused_with_what_to_do(server: Endpoint, broken: bytes) -> None:
+    server.broken = broken
+    with pytest.raises(Failed, match=r"check embed\."):
+        endpoint("openai", server.url, "m1", "", 5).embed(["x", "y"])
+
+
+def test_an_error_of_the_server_and_no_server_at_all_are_named(server: Endpoint) -> None:
+    server.status = 500
+    with pytest.raises(Failed, match=r"500.*check embed\.url"):
+        endpoint("openai", server.url, "m1", "", 5).embed(["x"])
+    with pytest.raises(Failed, match=r"check embed\.url"):
+        endpoint("ollama", "http://127.0.0.1:9", "m1", "", 1).embed(["x"])
+
+
+def test_settings_that_name_no_endpoint_say_what_is_missing() -> None:
+    assert "embed.url must begin" in means(Settings(embed_provider="ollama", embed_model="m")).why
+    assert "embed.model is empty" in means(Settings(embed_provider="openai", embed_url="http://x")).why

@@ -1,0 +1,437 @@
+"""From logs to wiki: what is compiled, what it makes, and that it is whole whatever happens."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from backstory.app import App
+from backstory.errors import Failed
+from backstory.knowledge import compiling, rollup
+from backstory.knowledge.changes import Changes, take_back, unfinished
+from backstory.knowledge.compiling import Limits, stale
+from backstory.knowledge.notes import Note
+from backstory.knowledge.pages import front, links_in, parted, sections, slug
+from backstory.knowledge.vault import migrate
+from backstory.steps import STEPS
+from tests.story import House
+
+from .book import Book, logged_in, run
+
+SECTIONS = ["Key Points", "Details", "Related Concepts", "Sources"]
+
+
+@pytest.fixture
+def written(house: House, book: Book) -> Book:
+    """A book about two sessions that had to do with each other."""
+    logged_in(house.told()).ends()
+    second = house.told().starts().prompts("The login test is red again, see src/auth/tokens.py.")
+    second.runs("pytest tests/test_login.py", fails="E  jwt.InvalidAlgorithmError: HS256")
+    second.edits("src/auth/tokens.py").edits("src/auth/keys.py").runs(
+        "pytest tests/test_login.py", "1 passed"
+    )
+    second.stops("The key is read from the vault now.").ends()
+    book.writes_down()
+    return book
+
+
+def test_only_logs_that_differ_from_what_was_compiled_are_compiled(book: Book) -> None:
+    """CM-19: by their content, not by their time."""
+    book.says("2026-11-14", "we moved auth.py")
+    book.says("2026-11-15", "we moved keys.py")
+    assert [each.day for each in book.compiles().days] == ["2026-11-14", "2026-11-15"]
+    assert book.compiles().days == ()
+    path = book.vault.page("daily/2026-11-14")
+    os.utime(path, (1, 1))
+    assert book.compiles().days == ()
+    book.says("2026-11-15", "and mail.py")
+    assert [each.day for each in book.compiles().days] == ["2026-11-15"]
+
+
+def test_all_file_and_dry_run_do_as_they_are_called(house: House, book: Book) -> None:
+    """CM-20: and an unknown file exits 1 with its name in the message."""
+    book.says("2026-11-14", "we moved auth.py")
+    book.says("2026-11-15", "we moved keys.py")
+    before = book.snapshot()
+    done = run(house, "compile", "--dry-run", "--json")
+    told = json.loads(done.stdout)
+    assert [each["day"] for each in told["days"]] == ["2026-11-14", "2026-11-15"]
+    assert set(told["created"]) >= {"concepts/auth-py", "concepts/keys-py"}
+    assert book.snapshot() == before
+    assert json.loads(run(house, "compile", "--file", "2026-11-15.md", "--json").stdout)["created"] == [
+        "concepts/keys-py"
+    ]
+    done = run(house, "compile", "--file", "2026-12-24.md")
+    assert done.exit_code == 1
+    assert "2026-12-24.md" in done.stderr
+    run(house, "compile")
+    told = json.loads(run(house, "compile", "--all", "--json").stdout)
+    assert [each["day"] for each in told["days"]] == ["2026-11-14", "2026-11-15"]
+    assert told["created"] == []
+
+
+@pytest.mark.parametrize("name", ["auth.py", "src/auth.py"])
+def test_a_log_about_a_topic_with_an_article_updates_that_article(book: Book, name: str) -> None:
+    """CM-21: of that name or with it among the aliases; the log is added to its sources."""
+    book.says("2026-11-14", "begin")
+    mine = front(
+        {"title": "Signing in", "aliases": [name], "tags": ["mine"], "sources": ["daily/2026-11-01"]}
+    )
+    page = book.vault.page("concepts/signing-in")
+    page.parent.mkdir()
+    page.write_text(f"{mine}\n# Signing in\n\nMy own words.\n\n## Details\n\nA paragraph.\n\nAnother one.\n")
+    book.says("2026-11-15", "src/auth.py reads the keys now")
+    done = book.compiles()
+    assert "concepts/signing-in" in done.updated
+    assert not [address for address in done.created if "auth" in address]
+    fields, body = parted(page.read_text())
+    assert fields["sources"] == ["daily/2026-11-01", "daily/2026-11-15"]
+    assert fields["tags"] == ["mine"]
+    assert "My own words." in body
+    assert "A paragraph.\n\nAnother one." in body
+    assert "src/auth.py reads the keys now" in sections(body)["Key Points"]
+
+
+def test_a_decision_made_again_in_other_words_is_the_same_article(house: House, book: Book) -> None:
+    """CM-21: near enough is the same."""
+    for words in (
+        "Let's use Postgres for the job queue because SQLite locks.",
+        "Let's use Postgres for our job queue, because SQLite locks too often.",
+    ):
+        house.told().starts().prompts(words).stops("Postgres it is.").ends()
+        book.writes_down()
+    book.compiles()
+    assert len([link for link in book.vault.links("concepts") if "postgres" in link]) == 1
+
+
+def test_every_article_has_its_front_matter_and_its_four_sections(written: Book) -> None:
+    """CM-22: title, aliases, tags, sources, created, updated; Key Points, Details, Related Concepts, Sources."""
+    concepts = written.vault.links("concepts")
+    assert {"concepts/invalidalgorithmerror", "concepts/working-agreements"} <= set(concepts)
+    for link in concepts:
+        fields, body = parted(written.page(link))
+        assert list(fields) == ["title", "aliases", "tags", "sources", "created", "updated"]
+        assert fields["sources"], link
+        assert [name for name in sections(body) if name] == SECTIONS
+        assert "no model wrote it" in body, "it says what it is"
+
+
+def test_an_article_tells_what_it_knows_with_its_sources(written: Book) -> None:
+    text = written.page("concepts/invalidalgorithmerror")
+    points = sections(parted(text)[1])["Key Points"]
+    assert "fixed by editing" in points
+    rows = points.strip().splitlines()
+    assert len(rows) == 2
+    assert all(
+        re.search(r"\(\[\[daily/\d{4}-\d\d-\d\d\|[^]]+\]\], claude-code, `m[0-9a-f]{8}`\)$", row)
+        for row in rows
+    )
+
+
+def test_a_connection_names_at_least_two_concepts_that_exist(written: Book) -> None:
+    """CM-23: which link back to it."""
+    connections = written.vault.links("connections")
+    assert connections
+    for link in connections:
+        fields, body = parted(written.page(link))
+        assert len(fields["connects"]) >= 2
+        for concept in fields["connects"]:
+            assert concept in links_in(body)
+            assert link in links_in(written.page(concept))
+
+
+def test_the_index_has_one_row_for_each_article_and_none_for_a_missing_one(written: Book) -> None:
+    """CM-25: after every compilation, also when people have added or deleted an article."""
+    row = re.compile(r"^\| \[\[([^\]\\|]+)", re.MULTILINE)
+    assert sorted(row.findall(written.page("index"))) == sorted(written.vault.articles())
+    written.vault.page("concepts/working-agreements").unlink()
+    written.vault.page("concepts/mine").write_text("# Mine | with a bar\n\nWords.\n")
+    written.says("2026-11-02", "something about mail.py")
+    written.compiles()
+    rows = row.findall(written.page("index"))
+    assert sorted(rows) == sorted(written.vault.articles())
+    assert "concepts/mine" in rows
+    assert "concepts/working-agreements" not in rows
+
+
+def test_the_log_gains_one_entry_for_each_thing_done_and_is_only_appended_to(
+    house: House, book: Book
+) -> None:
+    """CM-26: compile, ask and lint, with time and what was created and updated."""
+    book.says("2026-11-14", "we moved auth.py to the keys folder")
+    seen = ""
+    for words, entry in (
+        (("compile",), "compile"),
+        (("ask", "where is auth.py?"), "ask"),
+        (("ask", "--file-back", "where is auth.py?"), "ask"),
+        (("lint",), "lint"),
+    ):
+        run(house, *words)
+        now = book.page("log")
+        assert now.startswith(seen)
+        tail = now[len(seen) :]
+        assert len(re.findall(rf"^## \d{{4}}-\d\d-\d\d \d\d:\d\d {entry}$", tail, re.MULTILINE)) == 1
+        assert re.search(r"^- created: ", tail, re.MULTILINE)
+        assert re.search(r"^- updated: ", tail, re.MULTILINE)
+        seen = now
+    assert "- created: `concepts/auth-py`" in seen
+    assert "- created: `qa/where-is-auth-py`" in seen
+
+
+def test_links_are_folder_and_slug_and_none_is_broken(written: Book) -> None:
+    """CM-27: without extension, slugs lowercase with hyphens; all pages, as Obsidian follows them."""
+    assert written.broken() == []
+    for link in written.vault.articles():
+        assert re.fullmatch(r"(?:concepts|connections|qa)/[a-z0-9]+(?:-[a-z0-9]+)*", link)
+    targets = {target for text in written.pages().values() for target in links_in(text)}
+    assert not any(target.endswith(".md") for target in targets)
+    assert slug("Ünïcode / Größe__x.PY") == "unicode-grosse-x-py".replace("grosse", "groe")
+
+
+def test_a_grown_log_is_read_from_where_it_was_left(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CM-58: only the tail, if the compiled part is its exact beginning; else all of it."""
+    read: list[str] = []
+    whole = compiling.notes_in
+
+    def spy(text: str, *rest: object) -> list[Note]:
+        read.append(text)
+        return whole(text, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(compiling, "notes_in", spy)
+    book.says("2026-11-15", "first we moved auth.py")
+    book.compiles()
+    book.says("2026-11-15", "then we moved mail.py")
+    assert stale(book.vault) == [compiling.Stale("2026-11-15", "grown")]
+    book.compiles()
+    assert "auth.py" not in read[-1]
+    assert "mail.py" in read[-1]
+    path = book.vault.page("daily/2026-11-15")
+    path.write_text(path.read_text().replace("first we moved auth.py", "first we deleted auth.py"))
+    assert stale(book.vault) == [compiling.Stale("2026-11-15", "changed")]
+    book.compiles()
+    assert "deleted auth.py" in read[-1]
+    article = book.page("concepts/auth-py")
+    assert "deleted auth.py" in article
+    assert "first we moved auth.py" not in article, "what the log no longer says is gone"
+
+
+def test_an_article_that_nothing_is_left_of_goes_with_every_link_to_it(written: Book) -> None:
+    written.says("2026-11-02", "the mailer in src/mail.py sends twice")
+    written.compiles()
+    assert "concepts/src-mail-py" in written.vault.links("concepts")
+    path = written.vault.page("daily/2026-11-02")
+    path.write_text("# Daily log 2026-11-02\n")
+    done = written.compiles()
+    assert "concepts/src-mail-py" in done.removed
+    assert written.broken() == []
+
+
+def test_a_failed_compilation_changes_nothing_and_exits_non_zero(
+    house: House, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CM-50: no page and no state."""
+    book.says("2026-11-15", "we moved auth.py")
+    before = book.snapshot()
+
+    def fail(*_: object) -> None:
+        raise Failed("the sky fell")
+
+    monkeypatch.setattr(rollup, "put_highlights", fail)
+    assert run(house, "compile").exit_code != 0
+    assert book.snapshot() == before
+    monkeypatch.undo()
+    monkeypatch.setenv("BACKSTORY_TZ", "UTC")
+    assert run(house, "compile").exit_code == 0
+    assert "concepts/auth-py" in book.vault.links("concepts")
+
+
+STRIKES = [f"{name}=KILL@{time}" for name in STEPS if name.startswith("compile.") for time in (1, 3)]
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("strike", STRIKES)
+def test_a_compilation_killed_at_any_step_is_taken_back_by_the_next(written: Book, strike: str) -> None:
+    """CM-59, NC-40: with its state; the next run then says what it took back, and finishes."""
+    written.says("2026-11-02", "src/auth/tokens.py and mail.py belong together")
+    before = written.snapshot()
+    environment = {
+        **os.environ,
+        "BACKSTORY_HOME": str(written.house.home.root),
+        "BACKSTORY_TZ": "UTC",
+        "BACKSTORY_STRIKE": strike,
+    }
+    command = [sys.executable, "-m", "backstory", "compile"]
+    struck = subprocess.run(
+        command, env=environment, cwd=written.house.project, capture_output=True, timeout=60
+    )
+    begun = unfinished(written.vault)
+    if struck.returncode == 0:
+        assert strike.endswith("@3"), "a step that is passed once"
+        assert not strike.startswith("compile.page"), "many pages are written"
+        return
+    assert struck.returncode == -signal.SIGKILL
+    if strike.startswith(("compile.begun", "compile.page")):
+        assert begun, "what was begun and not finished is known"
+        with written.vault.held():
+            assert take_back(written.vault) == begun
+    now = {name: data for name, data in written.snapshot().items() if not name.startswith(".backstory/undo")}
+    if strike.startswith("compile.done"):
+        assert now != before
+    else:
+        assert now == before
+    done = written.compiles()
+    assert done.days or strike.startswith("compile.done")
+    assert "concepts/mail-py" in written.vault.links("concepts")
+    assert written.broken() == []
+    assert not (written.vault.own / "undo").exists()
+
+
+def test_what_people_wrote_after_a_kill_is_not_taken_back(book: Book) -> None:
+    book.says("2026-11-15", "x")
+    with book.vault.held():
+        changes = Changes(book.vault)
+        changes.put("concepts/a.md", "new")
+        changes.put("concepts/b.md", "new")
+        undo = book.vault.file(".backstory/undo")
+        undo.mkdir()
+        manifest = [
+            {"page": name, "was": False, "new": compiling.digest(b"new")}
+            for name in ("concepts/a.md", "concepts/b.md")
+        ]
+        (undo / "manifest.json").write_text(json.dumps(manifest))
+        book.vault.page("concepts/a").parent.mkdir()
+        book.vault.page("concepts/a").write_text("new")
+        book.vault.page("concepts/b").write_text("mine")
+        take_back(book.vault)
+    assert book.page("concepts/a") == ""
+    assert book.page("concepts/b") == "mine"
+
+
+def test_a_compilation_takes_on_so_much_and_leaves_the_rest_on_record(house: House, book: Book) -> None:
+    """CM-60, NC-41: by number and by time; past days first; what is left is said, once, and not marked done."""
+    for day in range(10, 16):
+        book.says(f"2026-11-{day}", f"we moved part{day}.py")
+    done = book.compiles(limits=Limits(logs=2, seconds=60))
+    assert [each.day for each in done.days] == ["2026-11-10", "2026-11-11"]
+    assert done.left == ("2026-11-12", "2026-11-13", "2026-11-14", "2026-11-15")
+    assert [each.day for each in stale(book.vault)] == list(done.left), "unverified work has no stamp"
+    record = json.loads((book.vault.own / "skipped.json").read_text())["skipped"]
+    assert record[0]["what"] == "compile"
+    done = book.compiles(limits=Limits(logs=60, seconds=0))
+    assert [each.day for each in done.days] == ["2026-11-12"], "at least one, then the time is over"
+    assert any("4 logs left" in said for said in done.skipped), "what was left out is surfaced"
+    done = book.compiles()
+    assert any("3 logs left" in said for said in done.skipped)
+    assert not (book.vault.own / "skipped.json").exists(), "and then removed"
+    assert book.compiles().skipped == ()
+
+
+def test_the_worker_compiles_what_is_stale_when_the_interval_has_passed(
+    house: House, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged_in(house.told()).ends()
+    book.writes_down()
+    assert book.vault.articles()
+    book.says("2026-11-02", "we moved mail.py")
+    house.told().starts().prompts("Count whales").stops("Twelve.").ends()
+    book.writes_down()
+    assert "concepts/mail-py" not in book.vault.articles(), "not so soon"
+    monkeypatch.setenv("BACKSTORY_COMPILE_INTERVAL_MIN", "0")
+    house.told().starts().prompts("Count whales again").stops("Thirteen.").ends()
+    book.writes_down()
+    assert "concepts/mail-py" in book.vault.articles()
+
+
+def test_weeks_and_highlights_stay_small_and_keep_who_said_it(book: Book) -> None:
+    """NC-37: however much was logged."""
+    for day in range(2, 16):
+        lines = [
+            f"number {number} of day {day}: we decided about part{number}.py and wrote a long line of it " * 3
+            for number in range(40)
+        ]
+        book.says(f"2026-11-{day:02}", *lines, source=f"agent-{day}")
+    book.compiles()
+    weeks = book.vault.links("weekly")
+    assert weeks == ["weekly/2026-W45", "weekly/2026-W46"] or weeks == [
+        "weekly/2026-W45",
+        "weekly/2026-W46",
+        "weekly/2026-W44",
+    ]
+    for page in weeks:
+        text = book.page(page)
+        assert len(text) < rollup.WEEK_CHARS + 1_000
+        assert re.search(r"\], agent-\d+\)", text)
+        assert "more in the daily logs" in text
+    highlights = book.page("highlights")
+    assert 0 < len(highlights) < rollup.HIGHLIGHT_CHARS + 500
+    assert re.search(r"\], agent-\d+\)", highlights)
+
+
+def test_the_runbook_says_what_was_run_here_and_keeps_peoples_words(house: House, book: Book) -> None:
+    logged_in(house.told()).ends()
+    book.writes_down()
+    page = book.vault.page("RUNBOOK")
+    assert "`ruff check .`" in page.read_text()
+    page.write_text(
+        page.read_text().replace("# Runbook", "# Runbook\n\nAsk Anna before a deploy.") + "\nMy end.\n"
+    )
+    book.compiles(everything=True)
+    text = page.read_text()
+    assert "Ask Anna before a deploy." in text
+    assert text.endswith("\nMy end.\n")
+    assert text.count("`ruff check .`") == 1
+
+
+def test_the_wiki_makes_no_memories_and_memories_no_second_wiki(house: House, book: Book) -> None:
+    """NC-42: compiling and asking add nothing to the memory, and a typed fact stands on its own page only."""
+    logged_in(house.told()).ends()
+    book.writes_down()
+    run(house, "remember", "--type", "reference", "The whale register is kept at whales.example")
+    with App(house.home) as app:
+        before = app.status().memories
+    run(house, "compile", "--all")
+    run(house, "ask", "--file-back", "what failed in the login test?")
+    with App(house.home) as app:
+        assert app.status().memories == before
+    holding = [page for page, text in book.pages().items() if "The whale register is kept at" in text]
+    assert holding == [
+        "facts/index",
+        next(iter(link for link in book.vault.links("facts") if "whale" in link)),
+    ]
+    told = [
+        row
+        for page in book.vault.links("concepts")
+        for row in book.page(page).splitlines()
+        if row.startswith("- ") and "`m" in row and "fixed by" in row
+    ]
+    assert len(told) == len(set(told)), "a note is told in one article"
+
+
+def test_the_format_is_brought_up_to_date_by_its_owner_once_and_an_unknown_one_is_refused(
+    house: House, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NC-45: byte-identical when current."""
+    book.says("2026-11-15", "x")
+    path = book.vault.own / "format.json"
+    before = path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino
+    assert migrate(book.vault) is False
+    assert (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino) == before
+    path.unlink()
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.raises(Failed, match="another user"):
+        migrate(book.vault)
+    monkeypatch.undo()
+    monkeypatch.setenv("BACKSTORY_TZ", "UTC")
+    assert migrate(book.vault) is True
+    assert path.read_bytes() == before[0]
+    for unknown in ('{"version": 2}', '{"version": "x"}', "[", "{}"):
+        path.write_text(unknown)
+        log = book.page("daily/2026-11-15")
+        assert run(house, "log", "2026-11-15", "--append", "--line", "y").exit_code == 1
+        assert run(house, "compile").exit_code == 4
+        assert path.read_text() == unknown
+        assert book.page("daily/2026-11-15") == log

@@ -1,0 +1,226 @@
+"""Whatever a model does wrong: no call outlasts its limit, nothing is lost, the rules' memories stand."""
+
+import json
+import logging
+import socket
+import time
+from dataclasses import replace
+from email.utils import formatdate
+
+import pytest
+
+from backstory import clock
+from backstory.llm import http
+from backstory.llm.provider import Trouble
+from tests.agents.model import Cut, Drip, Fault, Hang, Model, Raw, Status, refusal
+from tests.llm.conftest import Asking, a_session, saying
+from tests.story import House
+
+FAULTS: dict[str, tuple[Fault, str]] = {
+    "too many requests": (Status(429, "1"), "answered 429"),
+    "server error": (Status(500), "answered 500"),
+    "wrong key": (Status(401), "model.key_env"),
+    "moved": (Status(302), "answered 302"),
+    "silence": (Hang(), "did not answer within 1 s"),
+    "slow drip": (Drip(0.05), "did not answer within 1 s"),
+    "cut off": (Cut(40), "gives no answer"),
+    "not HTTP's JSON": (Raw(b"<html>Bad gateway</html>"), "something else than JSON"),
+    "another shape": (Raw(b'{"choices": "none"}'), "shape that is not OpenAI's"),
+    "refusal": (refusal("openai"), "refused to answer"),
+    "empty": (Raw(json.dumps({"choices": [{"message": {"content": ""}}]}).encode()), "answered with nothing"),
+}
+UNUSABLE = {
+    "no JSON": "I would rather talk about it.",
+    "half of it": '{"memories": [{"kind": "fact", "te',
+    "another schema": '{"notes": []}',
+    "a list": "[1, 2, 3]",
+    "no known kind": '{"memories": [{"kind": "rumour", "text": "It is said", "reason": "", "events": []}]}',
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_told_kept_for_another_try_and_costs_no_memory(
+    house: House, asking: Asking, name: str
+) -> None:
+    fault, words = FAULTS[name]
+    house.sets("model.timeout_seconds", "1")
+    story = a_session(house)
+    house.works()
+    stand = house.store.memories.of_session(story.id)
+    asking.model.fails_with(fault)
+    asking.answers({"kind": "fact", "text": "The importer streams"})
+    began = time.monotonic()
+    refine = asking.refine()
+    refine._next()
+    assert time.monotonic() - began < 5
+    state, attempts, error = asking.job(story)
+    assert (state, attempts) == ("waiting", 1)
+    assert words in error
+    assert house.store.memories.of_session(story.id) == stand
+    assert refine.run() == 1, "the next try succeeds"
+    assert asking.job(story)[:2] == ("done", 1)
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_an_answer_that_cannot_be_used_is_mended_once(house: House, asking: Asking, name: str) -> None:
+    a_session(house)
+    told = [UNUSABLE[name], saying({"kind": "fact", "text": "The importer streams"})]
+    asking.model.aside("Log:", lambda _: told.pop(0))
+    assert asking.asks() == 1
+    assert [(call.purpose, call.outcome) for call in asking.calls()] == [
+        ("distil", "unusable"),
+        ("repair", "ok"),
+    ]
+    assert "could not be used" in asking.log()
+    assert UNUSABLE[name][:20] in asking.log()
+
+
+def test_an_unparsable_answer_is_logged_kept_for_retry_and_loses_nothing(
+    house: House, asking: Asking, caplog: pytest.LogCaptureFixture
+) -> None:
+    """CMEM-31: mended once in vain; the observations wait for the next try."""
+    story = a_session(house)
+    house.works()
+    stand = house.store.memories.of_session(story.id)
+    asking.model.aside("Log:", "Hm.")
+    with caplog.at_level(logging.WARNING):
+        asking.refine()._next()
+    assert "cannot be used: the answer is not one JSON object" in caplog.text
+    assert asking.job(story)[:2] == ("waiting", 1)
+    assert all("it began: Hm." in call.error for call in asking.calls())
+    assert house.store.memories.of_session(story.id) == stand
+    asking.answers({"kind": "fact", "text": "The importer streams"})
+    assert asking.refine().run() == 1
+
+
+@pytest.mark.parametrize("around", ["{}", "```json\n{}\n```", "Here it is:\n{}\nAnything else?"])
+def test_an_answer_is_read_whatever_stands_around_it(house: House, asking: Asking, around: str) -> None:
+    a_session(house)
+    sloppy = '{"memories": [{"kind": "fact", "text": "The importer streams", "reason": "", "events": [1],},]}'
+    asking.model.aside("Log:", around.replace("{}", sloppy))
+    assert asking.asks() == 1
+    assert [call.outcome for call in asking.calls()] == ["ok"]
+
+
+def test_a_failing_call_is_tried_three_times_with_pauses_of_two_and_four_seconds(
+    house: House, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MEMORIA-15, MEMORIA-16, MEMORIA-17, CM-56: then it cools down, with all that it needs kept."""
+    story = a_session(house)
+    house.works()
+    now = [clock.now_ms()]
+    monkeypatch.setattr(clock, "now_ms", lambda: now[0])
+    asking.pausing = lambda seconds: now.__setitem__(0, now[0] + int(seconds * 1000))
+    asking.model.fails_with(*[Status(500)] * 3)
+    assert asking.refine().run() == 0
+    assert asking.pauses == [2.0, 4.0]
+    assert len(asking.model.requests) == 3
+    assert asking.job(story)[:2] == ("waiting", 3)
+    assert house.store.ledger.read_through(story.id) == -1, "nothing counts as read"
+    assert house.store.jobs.due_at("refine") == now[0] + 6 * 3_600_000
+    assert asking.refine().run() == 0
+    assert len(asking.model.requests) == 3, "it cools down: nobody is asked"
+    story.prompts("One more thing: keep the header row").stops("Kept.").ends()
+    asking.answers()
+    assert asking.asks() == 1, "the session's next stop tries again"
+    assert "nightly run takes an hour" in asking.log()
+    assert "keep the header row" in asking.log()
+
+
+def test_after_n_tries_it_is_parked_and_blocks_nobody(
+    house: House, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CM-56, CM-57: attempts are kept after each outcome, whoever counts them."""
+    house.sets("jobs.max_attempts", "4")
+    poison = a_session(house)
+    house.works()
+    now = [clock.now_ms()]
+    monkeypatch.setattr(clock, "now_ms", lambda: now[0])
+    for tries in range(1, 5):
+        asking.model.fails_with(Status(500))
+        asking.refine()._next()  # a process of its own each time
+        house.close()
+        assert asking.job(poison)[1] == tries
+        now[0] += 7 * 3_600_000
+    assert asking.job(poison)[0] == "parked"
+    a_session(house)
+    asking.answers()
+    assert asking.asks() == 1
+    assert asking.job(poison)[0] == "parked"
+
+
+def test_a_success_gives_what_cools_down_another_try(house: House, asking: Asking) -> None:
+    """CM-56: drained opportunistically."""
+    cooling = a_session(house)
+    house.works()
+    (job,) = [job for job in house.store.jobs.all() if job.kind == "refine"]
+    with house.store.transaction():
+        house.store.jobs.failed(replace(job, attempts=2), "three times in vain", clock.now_ms(), 9)
+    assert asking.refine().run() == 0
+    a_session(house)
+    asking.answers()
+    assert asking.asks() == 2
+    assert asking.job(cooling)[0] == "done"
+
+
+@pytest.mark.parametrize("as_date", [False, True])
+def test_a_server_that_wants_to_be_left_alone_is_left_alone(
+    house: House, asking: Asking, as_date: bool
+) -> None:
+    story = a_session(house)
+    house.works()
+    late = formatdate(time.time() + 120, usegmt=True) if as_date else "120"
+    asking.model.fails_with(Status(429, late))
+    began = clock.now_ms()
+    assert asking.refine().run() == 0
+    due = house.store.jobs.due_at("refine")
+    assert due is not None
+    assert 110_000 < due - began < 130_000
+    assert asking.job(story)[1] == 1
+    assert asking.pauses == []
+
+
+def test_what_a_server_says_of_a_key_stays_out_of_everything(
+    house: House, asking: Asking, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-very-secret-1234567890")
+    house.sets("model.key_env", "MY_KEY")
+    story = a_session(house)
+    house.works()
+    asking.model.fails_with(Status(401, message="no such key: sk-very-secret-1234567890"))
+    with caplog.at_level(logging.DEBUG):
+        asking.refine()._next()
+    assert "no such key: …" in asking.calls()[0].error
+    assert "very-secret" not in asking.job(story)[2] + caplog.text
+    assert house.found_in_home("very-secret") == []
+
+
+class TestTheLine:
+    def test_a_key_is_not_sent_in_the_clear_to_a_stranger(self) -> None:
+        with pytest.raises(Trouble, match="unencrypted"):
+            http.post("http://models.example/v1", {}, {}, 1, "sk-secret")
+
+    @pytest.mark.parametrize("url", ["", "ftp://a.example", "localhost:11434", "http://"])
+    def test_an_address_that_is_none_is_told(self, url: str) -> None:
+        with pytest.raises(Trouble, match=r"model\.url must begin"):
+            http.post(url, {}, {}, 1)
+
+    def test_nobody_there(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+        with pytest.raises(Trouble, match="gives no answer") as caught:
+            http.post(f"http://127.0.0.1:{port}/v1", {}, {}, 2)
+        assert not caught.value.sent
+
+    def test_a_huge_answer_is_not_read_to_its_end(self, model: Model) -> None:
+        model.fails_with(Raw(b"x" * 5_000_000))
+        with pytest.raises(Trouble, match="more than 4,000,000 bytes"):
+            http.post(f"{model.url}/v1/chat/completions", {}, {"messages": []}, 20)
+
+    def test_a_server_without_schemas_is_asked_without(self, house: House, asking: Asking) -> None:
+        a_session(house)
+        asking.model.fails_with(Status(400, message="response_format is not supported"))
+        asking.answers()
+        assert asking.asks() == 1
+        assert "response_format" in asking.model.requests[0].body
+        assert "response_format" not in asking.model.requests[1].body

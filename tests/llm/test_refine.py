@@ -1,0 +1,329 @@
+"""From a session to what a model adds: new text only, in parts, merged with what the rules observed."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from backstory import clock
+from backstory.app import App
+from backstory.model import Act, MemoryKind, MemoryStatus, Tier
+from backstory.store.protocol import Filters
+from tests.llm.conftest import Asking, a_session, line_with, saying
+from tests.story import House
+
+STREAMS: dict[str, Any] = {"kind": "fact", "text": "The importer streams its rows one by one"}
+
+
+def by_line(words: str, **claim: Any) -> Any:
+    """An answer that cites the line with these words, wherever it stands in the log."""
+    return lambda log: saying({**claim, "events": [line_with(log, words)]})
+
+
+class TestOffByDefault:
+    def test_nothing_is_sent_and_nothing_is_asked_for(self, house: House, asking: Asking) -> None:
+        house.sets("model.provider", "off")
+        story = a_session(house)
+        assert asking.asks() == 0
+        assert asking.model.requests == []
+        assert [job.kind for job in house.store.jobs.all() if job.kind == "refine"] == []
+        assert house.store.memories.of_session(story.id), "the rules need no model"
+
+    def test_only_redacted_text_is_sent(self, house: House, asking: Asking) -> None:
+        secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        story = a_session(house, over=False)
+        story.prompts(f"The token is {secret}, and <private>my name is Ada</private>").stops("Noted.").ends()
+        asking.asks()
+        assert asking.model.requests
+        sent = json.dumps([request.body for request in asking.model.requests])
+        assert "The token is" in sent
+        assert secret not in sent
+        assert "Ada" not in sent
+
+
+class TestAnswers:
+    def test_what_a_model_says_is_a_memory_with_its_evidence(self, house: House, asking: Asking) -> None:
+        story = a_session(house)
+        claim = {**STREAMS, "reason": "The whole file did not fit into memory"}
+        asking.model.aside("Log:", by_line("changed", **claim))
+        assert asking.asks() == 1
+        (memory,) = asking.learned(story)
+        assert (memory.text, memory.kind, memory.tier) == (STREAMS["text"], MemoryKind.FACT, Tier.MODEL)
+        assert memory.reason == claim["reason"]
+        assert memory.made_by == "t2.1 scripted-small"
+        (source,) = [e for e in house.stored(story) if e.id in memory.sources]
+        assert source.event.target.endswith("importer.py")
+        assert "streams its rows" in house.brief().text
+
+    def test_the_schema_is_asked_for_and_the_model_is_the_one_that_was_set(
+        self, house: House, asking: Asking
+    ) -> None:
+        """MEMORIA-18: explicit and configurable."""
+        a_session(house)
+        asking.answers()
+        asking.asks()
+        (request,) = asking.model.requests
+        assert request.body["model"] == "scripted-small"
+        assert request.body["response_format"]["json_schema"]["strict"]
+        assert request.body["max_tokens"] == 1_500
+
+    def test_nothing_worth_saving_changes_nothing_that_anybody_sees(
+        self, house: House, asking: Asking
+    ) -> None:
+        """CM-15."""
+        story = a_session(house)
+        house.works()
+        before, told = house.store.memories.of_session(story.id), house.brief().text
+        asking.answers()
+        assert asking.asks() == 1
+        assert house.store.memories.of_session(story.id) == before
+        assert house.brief().text == told
+        assert asking.asks() == 0, "and it is not asked again"
+
+    def test_too_little_is_not_worth_a_call(self, house: House, asking: Asking) -> None:
+        house.session().prompts("hello").stops("Hello!").ends()
+        assert asking.asks() == 0
+        assert asking.model.requests == []
+
+    def test_every_step_can_be_looked_at(self, house: House, asking: Asking) -> None:
+        """CMEM-3: what finalised the work, the model's answer, the parse and the insert."""
+        a_session(house)
+        asking.answers(STREAMS)
+        asking.asks()
+        (call,) = asking.calls()
+        assert None not in (call.answered_at, call.parsed_at, call.stored_at)
+        times = [call.finalized_at, call.asked_at, call.answered_at, call.parsed_at, call.stored_at]
+        assert times == sorted(times, key=lambda at: at or 0)
+        assert (call.purpose, call.outcome, call.provider, call.model) == (
+            "distil", "ok", "openai", "scripted-small",
+        )  # fmt: skip
+        assert (call.tokens_in, call.tokens_out, call.cost) == (100, 20, 200)
+
+
+class TestNewTextOnly:
+    def test_what_was_read_is_never_sent_again(self, house: House, asking: Asking) -> None:
+        """CMEM-25: in batches; N stops cost the new text, not N times all of it."""
+        house.sets("model.batch_turns", "2")
+        story = a_session(house, over=False)
+        asking.answers()
+        assert asking.asks() == 1
+        for number in (1, 2):
+            story.prompts(f"Question {number} about the export: " + "why is it so slow? " * 20)
+            story.stops("Because it is not streamed yet. " * 10)
+        assert asking.asks() == 1
+        assert "nightly run takes an hour" in asking.log(0)
+        assert "nightly run takes an hour" not in asking.log(1)
+        assert "Question 1" in asking.log(1)
+        assert "Question 2" in asking.log(1)
+
+    def test_a_running_session_waits_until_its_turns_are_worth_a_call(
+        self, house: House, asking: Asking
+    ) -> None:
+        house.sets("model.batch_turns", "3")
+        story = a_session(house, over=False)
+        assert asking.asks() == 0
+        story.prompts("A third question, which is still being worked on").runs("make", "ok")
+        assert asking.asks() == 0, "its turn is not over"
+        story.stops("Done.")
+        asking.answers()
+        assert asking.asks() == 1
+        assert "third question" in asking.log()
+
+    def test_what_comes_in_late_does_not_hide_what_is_still_running(
+        self, house: House, asking: Asking
+    ) -> None:
+        """A transcript's words get a high number at an early time."""
+        house.sets("model.batch_turns", "1")
+        asking.answers()
+        story = house.told().starts().prompts("Explain the cache " + "in every detail " * 30)
+        story.runs("make cache", "ok").stops("It is a ring. " * 30)
+        story.prompts("Now shrink it " + "carefully " * 50).runs("make shrink", "ok")
+        house.works()  # reads the transcript: the first turn's words come after the second prompt
+        assert asking.refine().run() == 1
+        assert "shrink" not in asking.log()
+        story.stops("Shrunk to half of its size.").ends()
+        asking.asks()
+        assert "Now shrink it" in asking.log()
+        assert "Shrunk to half" in asking.log()
+
+    def test_a_long_session_is_read_in_parts_that_each_fit(self, house: House, asking: Asking) -> None:
+        house.sets("model.call_tokens", "4000")
+        story = house.session().starts()
+        for number in range(40):
+            story.prompts(f"Step {number}: " + "do the next thing with care " * 12)
+            story.stops(f"Finished step {number}. " + "It went as planned. " * 12)
+        story.ends()
+        asking.answers()
+        parts = asking.asks()
+        assert parts > 2
+        logs = [asking.log(number) for number in range(parts)]
+        for number in range(40):
+            assert sum(f"user: Step {number}:" in log for log in logs) == 1
+        assert all(call.tokens_in + 1_500 <= 4_000 for call in asking.calls())
+
+    def test_a_rebuild_makes_the_same_memories_and_spends_nothing(self, house: House, asking: Asking) -> None:
+        """DESIGN.md, rule 8."""
+        story = a_session(house)
+        asking.model.aside("Log:", by_line("changed", **STREAMS))
+        asking.asks()
+        before = house.store.memories.of_session(story.id)
+        house.rebuilds()
+        assert house.store.memories.of_session(story.id) == before
+        assert asking.refine().run() == 0
+        assert len(asking.model.requests) == 1
+
+    def test_a_rebuild_of_what_no_model_has_read_asks_for_nothing(self, house: House, asking: Asking) -> None:
+        house.sets("model.provider", "off")
+        a_session(house)
+        house.works()
+        house.sets("model.provider", "openai")
+        house.rebuilds()
+        assert asking.refine().run() == 0
+        assert asking.model.requests == []
+
+
+class TestMerging:
+    def test_what_cites_nothing_is_proposed_and_told_to_nobody(self, house: House, asking: Asking) -> None:
+        story = a_session(house)
+        asking.answers({"kind": "decision", "text": "The team moves to Kafka next year"})
+        asking.asks()
+        assert asking.learned(story) == []
+        assert "Kafka" not in house.brief().text
+        assert house.store.passages.search(['"kafka"'], None, 5, Filters()) == []
+        with App(house.home) as app:
+            (proposed,) = app.memories([MemoryKind.DECISION], [MemoryStatus.PROPOSED])
+            assert "cites nothing" in proposed.detail
+            app.judge(proposed.id, Act.CONFIRM)
+        assert [m.text for m in asking.learned(story)] == ["The team moves to Kafka next year"]
+        house.rebuilds()
+        assert [m.text for m in asking.learned(story)] == ["The team moves to Kafka next year"]
+
+    @pytest.mark.parametrize(
+        ("text", "doubt"),
+        [
+            ("The fix is in `exporter_v2.py`", "does not have exporter_v2.py"),
+            ("Run it with --turbo", "does not have --turbo"),
+            ("`pytest -q tests/test_importer.py` passes", "outcomes it cites say otherwise"),
+        ],
+    )
+    def test_files_commands_and_outcomes_stay_those_observed(
+        self, house: House, asking: Asking, text: str, doubt: str
+    ) -> None:
+        story = a_session(house)
+        asking.model.aside("Log:", by_line("FAILED", kind="fact", text=text))
+        asking.asks()
+        assert asking.learned(story) == []
+        with App(house.home) as app:
+            (proposed,) = app.memories([MemoryKind.FACT], [MemoryStatus.PROPOSED])
+        assert doubt in proposed.detail
+
+    def test_files_are_those_that_the_cited_events_changed(self, house: House, asking: Asking) -> None:
+        story = a_session(house)
+        asking.model.aside("Log:", by_line("changed", **STREAMS, files=["/etc/passwd"]))
+        asking.asks()
+        (memory,) = asking.learned(story)
+        assert [file.rpartition("/")[2] for file in memory.files] == ["importer.py"]
+
+    def test_a_wish_of_the_user_rests_on_words_of_the_user(self, house: House, asking: Asking) -> None:
+        """DESIGN.md, rule 11."""
+        story = a_session(house)
+        asking.model.aside(
+            "Log:", by_line("agent: The importer", kind="preference", text="Always answers in verse")
+        )
+        asking.asks()
+        assert asking.learned(story) == []
+        assert "verse" not in house.brief().text
+
+    def test_what_the_rules_have_said_is_not_said_twice(self, house: House, asking: Asking) -> None:
+        story = a_session(house)
+        house.works()
+        (decided,) = [m for m in house.store.memories.of_session(story.id) if m.kind is MemoryKind.DECISION]
+        asking.model.aside(
+            "Log:", by_line("CSV as the only", kind="decision", text="CSV is the only input format")
+        )
+        asking.asks()
+        assert asking.learned(story) == []
+        assert decided in house.store.memories.of_session(story.id)
+
+    def test_what_was_rejected_stays_rejected_also_in_other_words(self, house: House, asking: Asking) -> None:
+        story = a_session(house)
+        asking.model.aside("Log:", by_line("changed", **STREAMS))
+        asking.asks()
+        (memory,) = asking.learned(story)
+        with App(house.home) as app:
+            app.judge(memory.id, Act.REJECT)
+        house.rebuilds()
+        assert asking.learned(story) == []
+        again = a_session(house)
+        reworded = "Its rows are streamed by the importer, one by one"
+        asking.model.aside("Log:", by_line("changed", kind="fact", text=reworded))
+        asking.asks()
+        assert asking.learned(story) == asking.learned(again) == []
+
+    def test_what_a_model_says_is_redacted_too(self, house: House, asking: Asking) -> None:
+        secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        a_session(house)
+        asking.model.aside("Log:", by_line("changed", kind="fact", text=f"The token {secret} opens it"))
+        asking.asks()
+        assert house.found_in_home(secret) == []
+
+
+class TestForgetting:
+    def test_what_models_said_goes_with_the_session(self, house: House, asking: Asking) -> None:
+        """DESIGN.md, rule 10: a byte search over the home finds nothing."""
+        story = a_session(house)
+        asking.model.aside("Log:", by_line("changed", kind="fact", text="Xylophones sort the rows"))
+        asking.asks()
+        assert house.found_in_home("Xylophones")
+        with App(house.home) as app:
+            app.forget(app.wanted([story.id]), really=True)
+        assert house.found_in_home("Xylophones") == []
+        assert asking.calls()[0].tokens_in == 100, "what was spent stays spent"
+
+    def test_what_models_said_goes_with_a_single_memory(self, house: House, asking: Asking) -> None:
+        story = a_session(house)
+        asking.model.aside("Log:", by_line("changed", kind="fact", text="Xylophones sort the rows"))
+        asking.asks()
+        (memory,) = asking.learned(story)
+        with App(house.home) as app:
+            app.forget(app.wanted([memory.id]), really=True)
+        assert house.found_in_home("Xylophones") == []
+
+    def test_an_export_takes_answers_along(self, house: House, asking: Asking) -> None:
+        a_session(house)
+        asking.answers(STREAMS)
+        asking.asks()
+        with App(house.home) as app:
+            tables = {json.loads(line).get("table") for line in app.export_lines(None, 0, 2**62)}
+        assert {"model_answers", "model_calls"} <= tables
+
+
+class TestManyEvents:
+    def test_a_session_beyond_the_cap_is_captured_but_no_longer_read(
+        self, house: House, asking: Asking, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """CMEM-22, CMEM-23."""
+        house.sets("model.session_events", "20")
+        story = house.session().prompts("Try every port " + "with patience " * 40)
+        for port in range(30):
+            story.runs(f"nc -z localhost {port}", "closed")
+        story.stops("All are closed.").ends()
+        with caplog.at_level(logging.WARNING):
+            asking.asks()
+        assert asking.model.requests == []
+        assert "more than model.session_events (20)" in caplog.text
+        assert len([e for e in house.events(story) if e.tool == "Bash"]) == 30
+        assert house.store.memories.of_session(story.id)
+
+
+def test_a_provider_that_is_switched_on_does_not_read_what_was_imported(house: House, asking: Asking) -> None:
+    house.sets("model.provider", "off")
+    story = a_session(house)
+    house.works()
+    house.sets("model.provider", "openai")
+    with house.store.transaction():
+        house.store.events.note_import(story.id, "ada", over=True)
+        house.store.jobs.ask("distil", story.id, clock.now_ms())
+    assert asking.asks() == 0
+    assert asking.model.requests == []

@@ -1,0 +1,247 @@
+"""What is stored is found: to its last line, in every script, and narrowed by filters."""
+
+import itertools
+import time
+from pathlib import Path
+
+import pytest
+
+from backstory.embed.provider import means
+from backstory.search.answer import Answer
+from backstory.search.find import search
+from backstory.search.ranking import Here
+from backstory.settings import Settings
+from backstory.store.passages import pieces
+from backstory.store.protocol import Filters
+from tests.conftest import Git
+from tests.story import CLOCK, House
+
+DAY = 86_400
+
+
+def ask(house: House, question: str, **options: object) -> Answer:
+    return search(house.store, question, None, **{"means": means(Settings()), **options})  # type: ignore[arg-type]
+
+
+def texts(answer: Answer) -> list[str]:
+    return [hit.text for hit in answer.hits]
+
+
+def test_a_needle_in_the_last_line_of_two_megabytes_is_found(house: House) -> None:
+    log = "".join(f"line {n} of a build that talks and talks\n" for n in range(52_000))
+    assert len(log) > 2_000_000
+    story = house.session().prompts("Build it").runs("make all", log + "fatal: the xylophone is out of tune")
+    story.stops("It failed.")
+    house.works()
+    best = ask(house, "xylophone out of tune").hits[0]
+    assert "xylophone" in best.text
+    event = house.store.events.event(best.id)
+    assert event is not None
+    assert event.event.text.endswith("xylophone is out of tune")
+
+
+@pytest.mark.parametrize("text", ["a" * 5_000, "wort " * 1_000, "\n\n" * 900 + "x", "漢字" * 900, ""])
+def test_cutting_into_passages_drops_nothing(text: str) -> None:
+    cut = list(pieces(text))
+    assert "".join("".join(cut).split()) == "".join(text.split())
+    assert all(len(piece) <= 1_000 for piece in cut)
+
+
+@pytest.mark.parametrize(
+    "name", ["bge-small", "foo_bar.py:42", "--no-verify", '"quoted"', "v1.2.3-rc1", "C++", "$HOME/.config"]
+)
+def test_names_find_themselves(house: House, name: str) -> None:
+    """CCE-53"""
+    story = house.session()
+    for n in range(20):
+        story.prompts(f"Something else, small talk number {n}, verify it in foo or bar, at home").stops(
+            "Fine."
+        )
+    story.prompts(f"Remember that {name} is what we use here").stops("Noted.")
+    house.works()
+    assert name in ask(house, name).hits[0].text
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("缓存", "把缓存层改成 Redis，因为旧的太慢"),
+        ("数据库 迁移", "数据库迁移昨天失败了，锁超时"),
+        ("検索", "検索インデックスを作り直した"),
+        ("배포", "배포 스크립트를 고쳤다"),
+        ("层", "把缓存层改成 Redis，因为旧的太慢"),
+    ],
+)
+@pytest.mark.parametrize("by_meaning", [True, False])
+def test_two_characters_are_a_word(house: House, question: str, expected: str, by_meaning: bool) -> None:
+    story = house.session()
+    for text in (
+        "把缓存层改成 Redis，因为旧的太慢",
+        "数据库迁移昨天失败了，锁超时",
+        "検索インデックスを作り直した",
+        "배포 스크립트를 고쳤다",
+        "nothing of that kind",
+    ):
+        story.prompts(text).stops("好的。")
+    house.works()
+    how = {} if by_meaning else {"means": means(Settings(embed_provider="off"))}
+    found = ask(house, question, **how)
+    assert found.hits, "it abstained"
+    assert expected in found.hits[0].text
+
+
+# --- filters ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def various(house: House, project: Path, git: Git) -> House:
+    """Sessions of two agents, on two branches, on several days, all about the cache."""
+    git(project, "init", "-q")
+    git(project, "commit", "-q", "--allow-empty", "-m", "first")
+    story = house.session().starts().prompts("Why is the cache slow? The cache of the shop")
+    story.edits("src/cache.py").runs("pytest tests/test_cache.py", "3 passed").stops("The cache was cold.")
+    house.works()
+    git(project, "checkout", "-q", "-b", "feature")
+    story.prompts("Make the cache on the feature branch larger").edits("src/oldcache.py").stops(
+        "Cache is larger."
+    )
+    house.session(agent="codex").starts().prompts("The cache again, says Codex").stops("Cache seen.")
+    house.works()
+    return house
+
+
+def ids(answer: Answer) -> set[str]:
+    return {hit.id for hit in answer.hits}
+
+
+def test_filters_narrow_by_agent_kind_and_status(various: House) -> None:
+    every = ask(various, "cache", limit=50, floor=False)
+    assert {hit.agent for hit in every.hits} == {"claude-code", "codex"}
+    for filters, holds in (
+        (Filters(agents=("codex",)), lambda h: h.agent == "codex"),
+        (Filters(kinds=("prompt",)), lambda h: h.kind == "prompt"),
+        (Filters(statuses=("candidate",)), lambda h: h.status == "candidate"),
+    ):
+        found = ask(various, "cache", limit=50, floor=False, filters=filters)
+        assert found.hits
+        assert all(holds(hit) for hit in found.hits)
+        assert len(found.hits) < len(every.hits)
+    assert ask(various, "cache", filters=Filters(statuses=("rejected",))).hits == ()
+
+
+def test_the_branch_is_that_of_the_event_not_of_the_session(various: House) -> None:
+    on_feature = texts(
+        ask(
+            various, "cache", limit=50, floor=False, filters=Filters(branches=("feature",), kinds=("prompt",))
+        )
+    )
+    on_main = texts(
+        ask(various, "cache", limit=50, floor=False, filters=Filters(branches=("main",), kinds=("prompt",)))
+    )
+    assert any("larger" in text for text in on_feature)
+    assert any("Why is the cache slow" in text for text in on_main)
+    assert not any("larger" in text for text in on_main)
+
+
+def test_a_file_is_found_by_its_name_and_not_by_a_part_of_it(various: House) -> None:
+    found = ask(
+        various, "cache", limit=50, floor=False, filters=Filters(files=("cache.py",), kinds=("tool",))
+    )
+    assert found.hits
+    assert not any("oldcache" in text for text in texts(found))
+    assert any(
+        "test_cache.py" in text
+        for text in texts(ask(various, "cache", floor=False, filters=Filters(files=("tests/test_cache.py",))))
+    )
+
+
+def test_times_are_a_range(various: House) -> None:
+    now = int(time.time() * 1000)
+    assert ask(various, "cache", filters=Filters(since=now + 1)).hits == ()
+    assert ask(various, "cache", filters=Filters(until=now - DAY * 1000)).hits == ()
+    assert ask(various, "cache", filters=Filters(since=now - DAY * 1000, until=now + 1)).hits
+
+
+def test_a_filter_finds_by_meaning_what_words_alone_would_miss(house: House) -> None:
+    """The nearest of all may all be of another agent; those of the wanted one are found nevertheless."""
+    other = house.session(agent="codex")
+    for n in range(40):
+        other.prompts(f"Automobile repair number {n}, garage {n}").stops(f"Repaired {n}.")
+    house.session().prompts("The car engine was mended").stops("Good.")
+    house.works()
+    found = ask(house, "automobile repair", floor=False, filters=Filters(agents=("claude-code",)))
+    assert any("car engine" in text for text in texts(found))
+
+
+# --- time, place, neighbours ------------------------------------------------------------------------------
+
+
+def aged(house: House, *days_and_texts: tuple[float, str]) -> None:
+    """Prompts that were made so many days ago, oldest first."""
+    for days, text in days_and_texts:
+        with pytest.MonkeyPatch.context() as patch:
+            steps = itertools.count(int((time.time() - days * DAY) * 1e9), 10**6)
+            patch.setattr(CLOCK, "tick", lambda steps=steps: next(steps))
+            house.session().prompts(text).stops("Done.")
+    house.works()
+
+
+def test_a_question_about_a_time_gets_what_is_of_that_time(house: House) -> None:
+    aged(house, (40, "Deploy the gateway with blue green"), (1.0, "Deploy the gateway with canaries"))
+    prompts = Filters(kinds=("prompt",))
+    assert "canaries" in ask(house, "how did we deploy the gateway yesterday", filters=prompts).hits[0].text
+    assert (
+        "blue green" in ask(house, "how did we deploy the gateway 6 weeks ago", filters=prompts).hits[0].text
+    )
+
+
+def test_before_and_after_something_that_happened_are_times(house: House) -> None:
+    aged(
+        house,
+        (30, "The nightly import of orders failed with a timeout"),
+        (20, "Run the postgres migration now"),
+        (10, "The nightly import of orders failed with a deadlock"),
+    )
+    prompts = Filters(kinds=("prompt",))
+    before = ask(house, "why did the import of orders fail before the postgres migration", filters=prompts)
+    after = ask(house, "why did the import of orders fail after the postgres migration", filters=prompts)
+    orders = [[t for t in texts(answer) if "orders" in t] for answer in (before, after)]
+    assert ["timeout" in orders[0][0], "deadlock" in orders[1][0]] == [True, True]
+
+
+def test_what_lies_close_to_where_it_is_asked_comes_first(house: House, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    one = house.session().prompts("Tune the retry policy of mailer.py").stops("Done.")
+    two = house.session(cwd=elsewhere).prompts("Tune the retry policy of sender.py").stops("Done.")
+    house.works()
+    rows = [house.row(story) for story in (one, two)]
+    prompts = Filters(kinds=("prompt",))
+    for row in rows:
+        hits = ask(house, "retry policy", filters=prompts, here=Here(project_id=row.project_id)).hits
+        assert hits[0].session == row.id
+    for name, row in zip(("mailer.py", "sender.py"), rows, strict=True):
+        hits = ask(house, "retry policy", filters=prompts, here=Here(files=(name,))).hits
+        assert hits[0].session == row.id
+
+
+def test_neighbours_are_what_happened_around_a_hit_in_its_order(house: House) -> None:
+    story = house.session().prompts("Look at the parser").runs("ls src", "parser.py")
+    story.prompts("Why is the walrus operator refused?").runs("python --version", "Python 3.7").stops(
+        "Too old."
+    )
+    house.works()
+    hit = ask(house, "walrus operator", neighbours=2, filters=Filters(kinds=("prompt",))).hits[0]
+    assert [near.kind for near in (*hit.before, *hit.after)] == ["prompt", "tool", "tool", "said"]
+    assert "Python 3.7" in hit.after[0].text
+    assert ask(house, "walrus operator").hits[0].after == ()
+
+
+def test_explained_each_hit_says_why_it_stands_there(house: House) -> None:
+    house.session().prompts("Why is the walrus operator refused?").stops("Too old.")
+    house.works()
+    why = ask(house, "walrus operator", explain=True).hits[0].why
+    assert why is not None
+    assert why.words == 1.0
+    assert why.found_by == "words and meaning"
+    assert 0.5 <= why.relevance <= 1

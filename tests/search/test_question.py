@@ -1,0 +1,87 @@
+"""A question, taken apart: words, and the time that it speaks of."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from backstory.search.question import question
+from backstory.store.words import phrases, spread
+
+NOW = int(datetime(2026, 11, 18, 15, 0, tzinfo=UTC).timestamp() * 1000)  # a Wednesday
+
+
+def days(text: str) -> tuple[str, str]:
+    asked = question(text, NOW, UTC)
+    return tuple(
+        datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d") if ms else ""
+        for ms in (asked.since, asked.until)
+    )  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("what broke yesterday", "2026-11-17", "2026-11-18"),
+        ("what did we do today", "2026-11-18", "2026-11-18"),
+        ("the login fix of last week", "2026-11-09", "2026-11-16"),
+        ("what did we decide on Monday", "2026-11-16", "2026-11-17"),
+        ("the release in March", "2026-03-01", "2026-04-01"),
+        ("the release in December 2024", "2024-12-01", "2025-01-01"),
+        ("what happened on 2026-02-03", "2026-02-03", "2026-02-04"),
+        ("the outage 2 weeks ago", "2026-11-01", "2026-11-08"),
+        ("the outage", "", ""),
+        ("version 2026-13-45", "", ""),
+    ],
+)
+def test_time_words_are_a_time(text: str, since: str, until: str) -> None:
+    assert days(text) == (since, until)
+
+
+def test_time_words_are_not_searched_for_and_the_rest_is() -> None:
+    assert [word.text for word in question("login fix last week", NOW, UTC).words] == ["login", "fix"]
+
+
+@pytest.mark.parametrize(
+    ("text", "landmark", "earlier"),
+    [
+        ("what failed before the migration", '"migration"', True),
+        ("who changed the cache after we upgraded redis", '"redis"', False),
+        ("everything since the big refactoring", '"refactoring"', False),
+        ("the migration", "", False),
+    ],
+)
+def test_something_that_happened_can_be_a_time_too(text: str, landmark: str, earlier: bool) -> None:
+    asked = question(text, NOW, UTC)
+    assert (landmark in asked.landmark, asked.earlier) == (bool(landmark), earlier)
+
+
+def test_only_small_words_are_still_words() -> None:
+    """CCE-52: function words are taken out, unless there is nothing else."""
+    assert [word.text for word in question("what did we do about the cache", NOW).words] == ["cache"]
+    assert [word.text for word in question("what did you do", NOW).words] == ["what", "did", "you", "do"]
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("bge-small", ['"bge small"']),
+        ("foo_bar.py:42", ['"foo bar py 42"']),
+        ("--no-verify", ['"no verify"']),
+        ("parseToken", ['"parsetoken"', '"parse token"']),
+        ("parse_token", ['"parse token"', '"parsetoken"']),
+        ("src/auth/token.py", ['"src auth token py"', '"token py"']),
+        ("数据库", ['"数据"', '"据库"']),
+        ("库", ['"库"*']),
+        ("修复login错误", ['"login"', '"修复"', '"错误"']),
+    ],
+)
+def test_each_word_is_looked_for_whole_and_in_its_parts(word: str, found: list[str]) -> None:
+    """CCE-53"""
+    assert phrases(word) == found
+
+
+def test_every_pair_of_a_long_run_is_indexed() -> None:
+    """No tail is dropped: the last two characters of a whole passage of them find themselves."""
+    run = "".join(chr(0x4E00 + n) for n in range(999))
+    assert spread(run).split()[-1] == run[-2:]
+    assert len(spread(run).split()) == 998

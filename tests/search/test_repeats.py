@@ -1,0 +1,62 @@
+"""One thing stored in two forms is shown once, as the richer of the two."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backstory.embed.provider import means
+from backstory.search.find import search
+from backstory.search.repeats import canonical, collapse
+from backstory.settings import Settings
+from tests.story import House
+
+KEPT = (
+    "src/auth/The_Parser.py", "https://example.org/A/b?x=The", "v1.2.3-rc1", "2026-11-16", "parseToken",
+    "SCREAMING_CASE", "`a = the(x)`", "--no-verify", "foo_bar.py:42", "C:\\The\\a",
+)  # fmt: skip
+
+
+@given(st.text(max_size=300) | st.lists(st.sampled_from(["The", "a", "an", "Cat,", *KEPT])).map(" ".join))
+def test_the_key_is_the_same_every_time_and_when_it_is_made_of_itself(text: str) -> None:
+    """CCE-47: deterministic and idempotent."""
+    assert canonical(text) == canonical(text)
+    assert canonical(canonical(text)) == canonical(text)
+
+
+@pytest.mark.parametrize("thing", KEPT)
+def test_what_has_structure_survives_byte_for_byte(thing: str) -> None:
+    """CCE-47: code, paths, addresses, versions, dates, identifiers; and texts are stored as written."""
+    assert thing in canonical(f"The file {thing} is in a folder")
+
+
+def test_articles_case_and_spacing_do_not_tell_two_texts_apart() -> None:
+    assert canonical("The cache is  in a file.") == canonical("the Cache is in\nfile.")
+    assert canonical("the cache is in A.py") != canonical("the cache is in a.py")
+
+
+def test_the_longer_of_two_that_say_the_same_is_kept_in_the_better_place() -> None:
+    """CCE-51"""
+    short = "The login test fails because the token has no expiry date"
+    rich = f"{short}; fixed in auth/parse_token.py by adding exp, see the commit"
+    other = "The cart was renamed to basket in fourteen files of the shop"
+    kept = collapse([short, other, rich], str, lambda a, b: max(a, b, key=len), 5)
+    assert kept == [rich, other]
+
+
+def test_a_decision_and_the_prompt_that_it_came_from_are_one_hit_with_both_handles(house: House) -> None:
+    """CCE-50, CCE-51: fused from words and meaning, each fact once; the memory is shown, which can be
+    drilled into."""
+    house.session().starts().prompts(
+        "We sign the tokens with RS256 because Safari rejects HS256 in the embedded view."
+    ).stops("Understood, RS256 it is.")
+    house.session().prompts("The automobile was mended in the garage").stops("Good.")
+    house.works()
+    answer = search(house.store, "sign tokens RS256 Safari", None, means=means(Settings()), explain=True)
+    telling = [hit for hit in answer.hits if "Safari rejects HS256" in hit.text]
+    assert len(telling) == 1
+    assert telling[0].also
+    assert telling[0].id.startswith("m")
+    for each in (telling[0].id, *telling[0].also):
+        assert house.store.events.ids_like(each) == [each]
+    by_meaning = search(house.store, "car repair", None, means=means(Settings()), explain=True, floor=False)
+    assert any("automobile" in h.text and h.why and h.why.found_by == "meaning" for h in by_meaning.hits)

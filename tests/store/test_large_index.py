@@ -1,0 +1,43 @@
+"""In a very large memory common words find nothing by themselves, unless there are no others."""
+
+from pathlib import Path
+
+import pytest
+
+from backstory.store import passages
+from tests.story import House
+
+
+@pytest.fixture
+def large(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
+    """Forty prompts about the blue whale, one of them about a zyzzyva, and what a large memory is."""
+    story = house.session().starts()
+    for number in range(40):
+        story.prompts(f"The blue whale {number}" + (" and the zyzzyva" if number == 3 else ""))
+    story.stops("Yes.")
+    house.works()
+    monkeypatch.setattr(passages, "_MANY", 1)
+    monkeypatch.setattr(passages, "_COMMON", 5)
+    return house
+
+
+def found(house: House, *words: str, project_id: str | None = None) -> list[str]:
+    terms = [f'"{word}"' for word in words]
+    return [each.text for each in house.store.passages.search(terms, project_id, 8) if each.kind == "prompt"]
+
+
+def test_the_rarer_words_find_the_candidates(large: House) -> None:
+    assert found(large, "whale", "zyzzyva") == ["The blue whale 3 and the zyzzyva"]
+
+
+def test_a_question_of_common_words_is_answered(large: House) -> None:
+    assert len(found(large, "blue", "whale")) > 3
+
+
+def test_a_word_that_is_only_elsewhere_hides_nothing_here(large: House, tmp_path: Path) -> None:
+    other = tmp_path / "zoo"
+    other.mkdir()
+    story = large.session(cwd=other).starts().prompts("A whale lives in this zoo").stops("Yes.")
+    large.works()
+    project_id = large.row(story).project_id
+    assert found(large, "whale", "zyzzyva", project_id=project_id) == ["A whale lives in this zoo"]

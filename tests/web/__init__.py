@@ -1,0 +1,1 @@
+"""The viewer's server, asked over real HTTP."""
