@@ -1,18 +1,24 @@
 # What CI runs, and what you run: `make demo` shows it, `make test` proves it.
 DEV = python3 tools/dev.py
 
-.PHONY: demo test fast faults clients soak lint format docs bench clean
+.PHONY: demo test fast faults browser screenshots clients soak lint format docs bench clean
 
 demo:  ## sets up, then tells the story in a scratch home
 	@$(DEV) user python demo/story.py
 
-test: fast faults clients  ## everything; fast tests first, then the slow groups
+test: fast faults browser clients  ## everything; fast tests first, then the slow groups
 
 fast:  ## the fast tests, on each Python that is here
 	@$(DEV) fast
 
 faults:  ## kills processes, fills disks, takes locks
 	@$(DEV) run pytest -q -m "faults and not clients"
+
+browser:  ## the viewer, looked at by a real Chromium
+	@$(DEV) run pytest -q -m browser
+
+screenshots:  ## photographs of every page of the viewer, into docs/screenshots/
+	@$(DEV) run python tools/screenshots.py
 
 clients:  ## the real agent clients, against the scripted model
 	@$(DEV) run python -m tests.agents.clients
@@ -39,6 +45,7 @@ bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA
 	@$(DEV) run python bench/redact.py
 	@$(DEV) run python bench/import.py
 	@$(DEV) run python bench/distil/run.py
+	@$(DEV) run python -m bench.recall.run
 
 clean:
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache

@@ -127,3 +127,23 @@ OTHERS = (
     "ok thanks, that is all for today",
     "Add OAuth with Google to the sign-in page",
 )
+
+# Written after the floor was chosen, and only measured.
+UNSEEN = (
+    ("half-even gives odd results for negative discounts", {"round"}),
+    ("should we keep prices in cents when we add yen?", {"money"}),
+    ("jobs stay in the queue forever, is SKIP LOCKED right?", {"queue"}),
+    ("sort orders by their id, does UUIDv7 allow that?", {"uuid"}),
+    ("rotate the key of the signed cookies", {"cookies"}),
+    ("webhooks.py must verify a second signature header", {"webhook"}),
+    ("pyyaml is missing in the new container", {"yaml"}),
+    ("e2e/checkout.spec.ts times out on CI", {"flaky"}),
+    ("port 5432 is already allocated when I start the stack", {"docker"}),
+    ("merge the alembic heads after pulling", {"migrate"}),
+    ("why are prices stale for a day? is it the TTL?", {"cache"}),
+    ("speed up the CSV import with a thread pool", {"threads"}),
+    ("the deploy to staging hangs at make ship", {"staging"}),
+    ("VAT for digital goods sold to Norway", {"vat"}),
+    ("stop posting alerts to the ops channel", {"slack"}),
+    ("try Elasticsearch again for products?", {"search"}),
+)

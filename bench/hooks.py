@@ -6,7 +6,8 @@ Each round runs every case once, through `sh -c` with the command that `install`
 hits all alike; medians are compared. The answering hook works on a home with 100,000 memories stored and
 200 events of 4 kB in the spool, and its answer is checked for them. The worker that it starts finds its lock
 held and ends; the next case waits for that, as it would disturb it. A third home has secrets in what waits,
-so that redaction has something to do.
+so that redaction has something to do. Before a tool is used there is mostly nothing to say: that hook is
+compared with the capture hook; in a fourth home, with 200 notes, it and a prompt get one.
 """
 
 import argparse
@@ -42,6 +43,7 @@ MEMORIES = 100_000
 SESSIONS = 1_000
 KINDS = tuple(kind for kind in MemoryKind if kind is not MemoryKind.CHECKPOINT)
 WORKER_SECONDS = 0.4
+NOTES = 200
 # Put together at run time, so that scanners of this repository do not take them for leaks.
 SECRETS = {
     "github-token": "gh" + "p_16C7e42F292c6912E7710c838347Ae178B4a",
@@ -53,8 +55,11 @@ SECRETS = {
 class Case:
     """One thing to time: a command line, what it reads, and what is to be done before and after."""
 
-    def __init__(self, argv: list[str], data: bytes = b"", pause: float = 0.0) -> None:
+    def __init__(
+        self, argv: list[str], data: bytes = b"", pause: float = 0.0, folder: Path | None = None
+    ) -> None:
         self.argv = argv
+        self.folder = folder
         self.data = data
         self.pause = pause
         self.times: list[float] = []
@@ -64,7 +69,11 @@ class Case:
         """Time it once, the way an agent runs it: pipes on both sides, waiting for its end."""
         start = time.perf_counter()
         process = subprocess.Popen(
-            self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            self.argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=self.folder,
         )
         assert process.stdin is not None
         assert process.stdout is not None
@@ -93,7 +102,7 @@ def payload(event: str, project: Path, size: int, number: int, **more: Any) -> b
         "hook_event_name": event,
         **more,
     }
-    if event.startswith("PostToolUse"):
+    if "ToolUse" in event:
         base |= {"tool_name": "Bash", "tool_use_id": f"toolu_{number:024}", "duration_ms": 46}
         base["tool_input"] = {"command": f"make check-{number}", "description": "Run one of the checks"}
     if event == "PostToolUse":
@@ -108,7 +117,7 @@ def payload(event: str, project: Path, size: int, number: int, **more: Any) -> b
         base["error"] = f"Exit code 2\nmake: *** [Makefile:9: check-{number}] Error 1\n" + "detail " * (
             size // 8
         )
-    elif event == "UserPromptSubmit":
+    elif event == "UserPromptSubmit" and "prompt" not in more:
         base["prompt"] = f"Request {number}: make the discount rule work for orders of {number} items. " * (
             size // 80
         )
@@ -166,9 +175,32 @@ def leave_secrets(home: Path, project: Path) -> None:
     path.write_bytes(json.dumps(data).encode() + spool.TRAILER)
 
 
+def leave_notes(home: Path, project: Path) -> None:
+    """200 notes, each on a command that failed, with the flags that a worker leaves for them."""
+    pid = project_id(resolve(str(project)).identity)
+    notes = [
+        {"id": f"m{n:014x}", "section": "lesson", "at": 1, "agent": "codex", "session": "s1"}
+        | {"text": f'`make check-{n}` failed: "rule {n} is missing" → fixed by editing rules/{n}.mk'}
+        for n in range(NOTES)
+    ]
+    value = {
+        "v": 1, "project": pid, "name": "shop", "notes": notes, "floor": 3.0,
+        "weights": {term: 2.0 for n in range(NOTES) for term in (f"rules/{n}.mk", f"check-{n}", "discount")},
+        "words": {note["id"]: [f"rules/{n}.mk", f"check-{n}"] for n, note in enumerate(notes)},
+        "commands": {f"make check-{n}": [note["id"]] for n, note in enumerate(notes)},
+        "edits": {}, "errors": {},
+    }  # fmt: skip
+    at = Path(f"{home}/briefs/at{project}")
+    for folder in (home / "briefs" / "notes", at):
+        folder.mkdir(parents=True)
+    (home / "briefs" / "notes" / f"{pid}.json").write_text(json.dumps(value))
+    for kind in ("prompt", "before", "after"):
+        (at / f".{kind}").touch()
+
+
 @contextlib.contextmanager
-def stage() -> Iterator[tuple[Path, Path, Path, Path]]:
-    """A home to capture into, two with events waiting, the second's with secrets, and a project under git."""
+def stage() -> Iterator[tuple[Path, Path, Path, Path, Path]]:
+    """Homes to capture into, with events waiting, with secrets in them, with notes; a project under git."""
     with tempfile.TemporaryDirectory(prefix="backstory-bench-") as folder:
         top = Path(folder).resolve()
         project = top / "shop"
@@ -176,9 +208,12 @@ def stage() -> Iterator[tuple[Path, Path, Path, Path]]:
         (git / "objects").mkdir(parents=True)
         (git / "HEAD").write_text("ref: refs/heads/main\n")
         (git / "config").write_text('[remote "origin"]\n\turl = git@github.com:example/shop.git\n')
-        capture, answering, secretive = top / "capture", top / "answering", top / "secretive"
-        for home in (capture, answering, secretive):
+        capture, answering, secretive, noting = (
+            top / name for name in ("capture", "answering", "secretive", "noting")
+        )
+        for home in (capture, answering, secretive, noting):
             write_hook_files(home)
+        leave_notes(noting, project)
         leave_events(answering, project)
         leave_events(secretive, project)
         leave_secrets(secretive, project)
@@ -187,12 +222,12 @@ def stage() -> Iterator[tuple[Path, Path, Path, Path]]:
         with lock(answering / "worker.lock") as held, lock(secretive / "worker.lock") as held_too:
             assert held
             assert held_too
-            yield capture, answering, secretive, project
+            yield capture, answering, secretive, noting, project
 
 
 def measure(rounds: int) -> dict[str, Any]:
     """Run all cases and give the figures."""
-    with stage() as (capture, answering, secretive, project):
+    with stage() as (capture, answering, secretive, noting, project):
 
         def hook(home: Path, event: str) -> list[str]:
             return ["/bin/sh", "-c", hook_command(str(home), "claude-code", event)]
@@ -211,16 +246,27 @@ def measure(rounds: int) -> dict[str, Any]:
             "answer": Case(hook(answering, "SessionStart"), start, pause=WORKER_SECONDS),
             "answer_redacts": Case(hook(secretive, "SessionStart"), start, pause=WORKER_SECONDS),
         }
+        before = payload("PreToolUse", project, 0, 7)
+        asked = payload("UserPromptSubmit", project, 0, 7, prompt="rules/7.mk: why does check-7 fail?")
+        asked = asked.replace(b"5f04c7c9", b"eeeeeeee")  # another session: it has not been told yet
+        cases |= {
+            "before_silent": Case(hook(capture, "PreToolUse"), before, folder=project),
+            "before_says": Case(hook(noting, "PreToolUse"), before, folder=project),
+            "prompt_says": Case(hook(noting, "UserPromptSubmit"), asked, folder=project),
+        }
         kept = {path.name for path in (secretive / "spool").iterdir()}
         for _ in range(rounds):
             for case in cases.values():
                 case.run()
-            for home, keep in ((capture, set()), (answering, kept), (secretive, kept)):
+            for home, keep in ((capture, set()), (noting, set()), (answering, kept), (secretive, kept)):
                 for path in (home / "spool").iterdir():
                     if path.name not in keep:
                         path.unlink()
         check_answer(cases["answer"].output)
         check_redacted(cases["answer_redacts"].output.decode())
+        assert b"rules/7.mk" in cases["before_says"].output
+        assert b"rules/7.mk" in cases["prompt_says"].output
+        assert cases["before_silent"].output == b""
     ms = {name: case.ms for name, case in cases.items()}
     return {
         "rounds": rounds,
@@ -232,6 +278,9 @@ def measure(rounds: int) -> dict[str, Any]:
         "faster_than_claude_mem": round(CLAUDE_MEM_MS / ms["capture_4k"]),
         "answer_vs_python": round(ms["answer"] / ms["python"], 2),
         "answer_redacts_vs_python": round(ms["answer_redacts"] / ms["python"], 2),
+        "before_vs_capture": round(ms["before_silent"] / ms["capture_600b"], 2),
+        "before_says_vs_python": round(ms["before_says"] / ms["python"], 2),
+        "prompt_says_vs_python": round(ms["prompt_says"] / ms["python"], 2),
         "brief_chars": len(json.loads(cases["answer"].output)["hookSpecificOutput"]["additionalContext"]),
     }
 
@@ -264,6 +313,9 @@ TARGETS = (
     ("faster_than_claude_mem", f"capture hook, times faster than {CLAUDE_MEM_MS:.0f} ms", 100, False),
     ("answer_vs_python", f"answering hook, {EVENTS} events waiting, × python -I -S -c pass", 4.0, True),
     ("answer_redacts_vs_python", "the same, with secrets in what it shows", 4.0, True),
+    ("before_vs_capture", "hook before a tool, nothing to say, × capture hook", 1.5, True),
+    ("before_says_vs_python", "the same with a note to say, × python -I -S -c pass", 4.0, True),
+    ("prompt_says_vs_python", "a prompt with a note to say, × python -I -S -c pass", 4.0, True),
 )
 
 

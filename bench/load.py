@@ -170,30 +170,31 @@ def offered(agents: int, rate: float, events: int, figures: Figures) -> None:
         own = {kind: [ms for s in sent for ms in s.own[kind]] for kind in ("hook", "cat")}
         returned = [name for s in sent for name in s.returned]
         lost, doubled = _accounted(home, returned)
-    ratio = _p(due["hook"], 99) / _p(due["cat"], 99)
     figures.add(
         "offered_per_s",
         2 * len(due["hook"]) / wall,
         "processes started per second",
         f"{2 * len(due['hook']) / wall:.0f}",
     )
-    for kind, name in (("hook", "capture hook"), ("cat", "sh -c 'cat >f'")):
-        spread = {f"p{q}": round(_p(due[kind], q), 2) for q in (50, 90, 99)}
+    # A machine that cannot keep up is late for both alike: then only the time from its own start tells.
+    for since, times in (("when it was due", due), ("its own start", own)):
+        for kind, name in (("hook", "capture hook"), ("cat", "sh -c 'cat >f'")):
+            spread = {f"p{q}": round(_p(times[kind], q), 2) for q in (50, 90, 99)}
+            figures.add(
+                f"{kind}_ms_from_{since.split()[-1]}",
+                spread,
+                f"{name}, from {since}: p50 · p90 · p99",
+                " · ".join(f"{ms:.1f} ms" for ms in spread.values()),
+            )
+        ratio = _p(times["hook"], 99) / _p(times["cat"], 99)
         figures.add(
-            f"{kind}_ms",
-            spread,
-            f"{name}: p50 · p90 · p99",
-            " · ".join(f"{ms:.1f} ms" for ms in spread.values()),
+            f"p99_ratio_from_{since.split()[-1]}",
+            round(ratio, 2),
+            f"p99 of the hook ÷ p99 of cat, from {since}",
+            f"{ratio:.2f}",
+            "≤ 3",
+            ratio <= 3,
         )
-    figures.add(
-        "hook_own_p99",
-        _p(own["hook"], 99),
-        "capture hook, p99 from its own start",
-        f"{_p(own['hook'], 99):.1f} ms",
-    )
-    figures.add(
-        "p99_ratio", round(ratio, 2), "p99 of the hook ÷ p99 of cat", f"{ratio:.2f}", "≤ 3", ratio <= 3
-    )
     figures.add("sent", len(returned), "events whose hook returned", f"{len(returned):,}")
     gone = f"{lost} lost, {doubled} doubled" + ("" if drained else ", the spool was not emptied in time")
     figures.add("lost", lost, "afterwards", gone, "0, 0", lost == doubled == 0 and drained)
@@ -431,7 +432,10 @@ def _words(path: Path) -> Iterator[str]:
 
 
 def _ask(home: Home, project: Path, here: Project, figures: Figures) -> None:
-    python, answer, status, none = [], [], [], []
+    python: list[float] = []
+    answer: list[float] = []
+    status: list[float] = []
+    none: list[float] = []
     start = json.dumps(
         {"session_id": "asks", "cwd": str(project), "hook_event_name": "SessionStart", "source": "startup"}
     ).encode()
@@ -521,7 +525,7 @@ def main() -> int:
         parts[part]()
         for row in figures.rows[seen:] if not chosen.json else ():
             mark = {True: "ok  ", False: "MISS", None: "    "}[row.met]
-            print(f"{mark} {row.what:<44}{row.value:<46}{row.target}", flush=True)
+            print(f"{mark} {row.what:<54}{row.value:<46}{row.target}", flush=True)
     if chosen.json:
         print(json.dumps(figures.numbers, indent=1))
     return 0 if all(row.met is not False for row in figures.rows) else 1

@@ -21,6 +21,10 @@ from rich.table import Table
 from rich.text import Text
 
 HERE = Path(__file__).parent
+SHOP = {  # the files that the recorded session leaves behind
+    "shop/auth/jwt.py": "kid = header(token).get('kid', 'default')\nalgorithm = 'RS256'\n",
+    "shop/auth/keys.py": "KEYS = load(CURRENT) | load(PREVIOUS)\n",
+}
 console = Console(width=min(Console().width, 110), highlight=False)
 
 
@@ -44,7 +48,9 @@ class Scratch:
     def __init__(self, folder: Path) -> None:
         self.home = folder / "home"
         self.project = folder / "shop"
-        self.project.mkdir()
+        for file, text in SHOP.items():
+            (self.project / file).parent.mkdir(parents=True, exist_ok=True)
+            (self.project / file).write_text(text)
         self.env = {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
             "HOME": str(folder / "user"),

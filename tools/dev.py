@@ -16,7 +16,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VERSIONS = ("3.11", "3.12", "3.13")
+VERSIONS = ("3.11", "3.12", "3.13")  # those that the fast tests run on
+NEWER = ("3.14", "3.15")  # good enough to run it where none of those is
 # Where several Pythons usually lie side by side, apart from PATH: folder, and pattern below it.
 PLACES = (
     (os.environ.get("PYENV_ROOT", "~/.pyenv"), "versions/{v}*/bin/python{v}"),
@@ -25,7 +26,7 @@ PLACES = (
     ("/usr/local/bin", "python{v}"),
     ("/usr/bin", "python{v}"),
 )
-SLOW = "clients or faults"
+SLOW = "clients or faults or browser"
 
 
 def say(text):
@@ -75,12 +76,12 @@ def environment(version, python, dev=True):
 
 def main_version():
     """The version and path of the Python that everything but the fast tests runs on."""
-    for version in VERSIONS:
+    for version in VERSIONS + NEWER:
         python = find(version)
         if python:
             return version, python
     say(
-        "No usable Python 3.11, 3.12 or 3.13 here. Install one with its venv module, for example\n"
+        "No usable Python 3.11 or newer here. Install one with its venv module, for example\n"
         "    apt-get install python3 python3-venv     (Debian, Ubuntu)\n"
         "    brew install python@3.13                 (macOS)"
     )

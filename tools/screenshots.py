@@ -3,6 +3,8 @@
 python tools/screenshots.py [FOLDER]
 """
 
+import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -23,6 +25,7 @@ def pages(viewer: Viewer) -> dict[str, str]:
     """Name and path of everything that is photographed."""
     found = viewer.ask("GET", "/api/sessions?limit=50").json["sessions"]
     login = next(each for each in found if each["title"].startswith("Logins"))
+    vault = next(path.name for path in sorted((viewer.home / "knowledge").glob("webshop-*")))
     memories = viewer.ask("GET", "/api/memories?kind=decision").json["memories"]
     return {
         "now": "/",
@@ -33,7 +36,7 @@ def pages(viewer: Viewer) -> dict[str, str]:
         "memory": f"/memories/{memories[0]['id']}",
         "forget": f"/forget?handle={memories[0]['id']}",
         "review": "/review",
-        "knowledge": "/knowledge",
+        "knowledge": f"/knowledge?vault={vault}",
         "brief": "/brief",
         "health": "/health?examine=1",
         "settings": "/settings",
@@ -60,7 +63,14 @@ def main(target: Path) -> None:
     """The sample, the server, the camera."""
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="backstory-shots-") as folder:
-        house = fill(Path(folder))
+        house = fill(Path(folder) / "sam")
+        subprocess.run(
+            [sys.executable, "-m", "backstory", "compile", "--all"],
+            env={**os.environ, "BACKSTORY_HOME": str(house.home.root), "HOME": folder},
+            cwd=house.project,
+            check=True,
+            capture_output=True,
+        )
         house.close()
         viewer = Viewer(house.home.root)
         try:

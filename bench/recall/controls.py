@@ -19,13 +19,15 @@ _CHATS = 100
 Silences = dict[tuple[str, str, bool], list[tuple[bool, bool]]]
 
 
-def controls(folder: Path) -> list[dict[str, Any]]:
-    """How many questions of each kind got nothing, on what was tuned and on what was not."""
+def controls(folder: Path, only: str | None = None) -> list[dict[str, Any]]:
+    """How many questions of each kind got nothing, on what was tuned and on what was not, or on one only."""
     talks, work = list(data.locomo(folder)), next(data.coding(folder))
     chosen = random.Random(11)
     counted: Silences = {}
     for number, case in enumerate(talks):
         split = "dev" if case.tuned else "test"
+        if only not in (None, split):
+            continue
         other = talks[(number + 1) % 5 + (0 if case.tuned else 5)]
         with memory.filled(case) as (app, _, _):
             for what, on_topic, texts in (
@@ -42,9 +44,12 @@ def controls(folder: Path) -> list[dict[str, Any]]:
             ("dev", "coding: questions of conversations", False, _some(chosen, talks[0])),
             ("test", "coding: questions of conversations", False, _some(chosen, talks[7])),
         ):
-            counted.setdefault((split, what, on_topic), []).extend(_silent(app, texts))
+            if only in (None, split):
+                counted.setdefault((split, what, on_topic), []).extend(_silent(app, texts))
     for case in chosen.sample(list(data.longmemeval(folder)), _CHATS):
         split = "dev" if case.tuned else "test"
+        if only not in (None, split):
+            continue
         with memory.filled(case) as (app, _, _):
             for what, on_topic, text in (
                 ("chats: its own question", True, case.asks[0].text),
@@ -53,6 +58,8 @@ def controls(folder: Path) -> list[dict[str, Any]]:
                 counted.setdefault((split, what, on_topic), []).extend(_silent(app, [text]))
     rows = [_row(split, what, silent) for (split, what, _), silent in sorted(counted.items())]
     for split in ("dev", "test"):
+        if only not in (None, split):
+            continue
         for what, wanted in (("all on-topic questions", True), ("all off-topic questions", False)):
             silent = [
                 pair for (s, _, on), some in counted.items() if (s, on) == (split, wanted) for pair in some

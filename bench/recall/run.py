@@ -54,7 +54,7 @@ def main() -> None:
         if part == "load":
             results[part] = load()
         elif part == "controls":
-            results[part] = controls(Path(args.data))
+            results[part] = controls(Path(args.data), args.only)
         else:
             cases = getattr(data, part)(Path(args.data))
             results[part] = found(part, _chosen(cases, args.only))
@@ -86,10 +86,10 @@ def found(part: str, cases: Iterable[data.Case]) -> list[dict[str, Any]]:
                 splits = ["dev" if case.tuned else "test", "all"]
                 splits += [f"category {ask.category}"] if ask.category else []
                 for name, method in asked.items():
-                    start = time.perf_counter()
+                    start = time.process_time()
                     orders = method(ask.text)
-                    took = (time.perf_counter() - start) * 1000 / (2 if turn_level else 1)
-                    marks = _marks(part, ask, orders) | {"ms": took}
+                    took = (time.process_time() - start) * 1000 / (2 if turn_level else 1)
+                    marks = _marks(part, ask, orders) | {"CPU": took}
                     for split in splits:
                         for mark, value in marks.items():
                             sums[split, name][mark].append(value)
@@ -115,7 +115,7 @@ def _marks(part: str, ask: data.Ask, orders: methods.Orders) -> dict[str, float]
 
 
 def _told(mark: str, values: list[float]) -> str:
-    if mark == "ms":
+    if mark == "CPU":
         return f"{sorted(values)[len(values) // 2]:.1f} ms"
     mean = sum(values) / len(values)
     return f"{mark} {mean:.3f}" if mark.startswith(("NDCG", "MRR")) else f"{mark} {100 * mean:.1f}"

@@ -31,6 +31,8 @@ from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool
 from backstory.hook.identity import claimed, ident, project_id, session_id
 from backstory.llm.governor import Spending, resume, spending
+from backstory.llm.provider import OFF
+from backstory.llm.writer import ModelWriter
 from backstory.model import (
     Act,
     Event,
@@ -48,7 +50,7 @@ from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.recall.brief import Brief, brief_for
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
-from backstory.recall.standing import labels
+from backstory.recall.standing import Standing
 from backstory.search import find
 from backstory.search.answer import DEFAULT_LIMIT, Answer
 from backstory.search.asking import own_words
@@ -319,9 +321,10 @@ class App:
             zone=clock.zone(self.settings.time_zone),
             but=but,
         )
-        kept = [self.store.memories.kept(hit.id) for hit in answer.hits if hit.id.startswith("m")]
-        label = labels(self.store, [memory for memory in kept if memory is not None])
-        return replace(answer, hits=tuple(replace(hit, label=label.get(hit.id, "")) for hit in answer.hits))
+        label = Standing(self.store).label
+        return replace(
+            answer, hits=tuple(replace(hit, label=label(hit.id, *hit.also)) for hit in answer.hits)
+        )
 
     def files_in_play(self, project_id: str) -> tuple[str, ...]:
         """The names of files that were changed in a project in the last hours."""
@@ -368,7 +371,7 @@ class App:
             return MemoryView(
                 memory,
                 tuple(sorted(sources, key=lambda s: (s.event.at, s.seq))),
-                labels(self.store, [memory]).get(full, ""),
+                Standing(self.store).label(full),
                 tuple(self.store.successions.before(full)),
                 self.store.successions.after(full),
             )
@@ -669,6 +672,12 @@ class App:
         """Take jobs out of the queue; what they were about is asked for again when there is something new."""
         with self.store.transaction():
             return [job for job in jobs if self.store.jobs.drop(job)]
+
+    def writer(self) -> ModelWriter | None:
+        """Whoever writes better than the rules do; None without a configured model."""
+        if self.settings.model_provider == OFF:
+            return None
+        return ModelWriter(self.home, self.settings, self.store)
 
     def spending(self) -> Spending:
         """Who is asked, and what that has taken."""

@@ -51,7 +51,7 @@ class Library:
 
     def __init__(self, app: App, writer: Writer | None = None) -> None:
         self._app = app
-        self._writer = writer
+        self._writer = writer or app.writer()
         self._zone = clock.zone(app.settings.time_zone)
 
     def vault(self, project: Project) -> Vault:

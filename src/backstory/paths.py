@@ -70,6 +70,11 @@ class Home:
         return self.root / "briefs"
 
     @property
+    def forgotten(self) -> Path:
+        """The sessions of which no brief may tell, though something of them may still wait in the spool."""
+        return self.briefs / "forgotten.json"
+
+    @property
     def notes(self) -> Path:
         """What may be said at work, one file a project."""
         return self.briefs / "notes"

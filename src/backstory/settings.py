@@ -180,6 +180,7 @@ class Settings:
                 "max_chars": self.notes_max_chars,
             },
             "redact_off": list(self.privacy_redact_off),
+            "skip_tools": list(self.capture_skip_tools),
             "ignore_paths": list(self.privacy_ignore_paths),
             "ignore_projects": list(self.privacy_ignore_projects),
             "confirmed": dict(confirmed),

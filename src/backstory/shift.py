@@ -124,20 +124,21 @@ def _work(home: Home, linger: float | None, enough: Callable[[], bool] = lambda:
         opened = _inode(home.database)
         done = step = work.round()
         idle_since = time.monotonic()
-        while opened and opened == _inode(home.database):  # deleted with its home: nothing more to do here
+        # a database deleted with its home: nothing more to do here
+        while opened and opened == _inode(home.database) and not enough():
             if step or waiting(home):
                 step = work.round()
                 done += step
             if step:
                 idle_since = time.monotonic()
-            elif time.monotonic() - idle_since >= patience or _wanted(home) or enough():
+            elif time.monotonic() - idle_since >= patience or _wanted(home):
                 step = work.look_again()
                 if not step:
                     break
             else:
                 time.sleep(_POLL_SECONDS)
         quarantine.age_out(home)
-        if opened == _inode(home.database):
+        if opened == _inode(home.database) and not enough():
             work.prove()
             work.prune()
             if not _wanted(home):

@@ -318,7 +318,8 @@ class Work:
         """Find out which decisions of a project are history; what a person has judged stays as it is."""
         decided = self._store.successions.decisions(project_id)
         firm = {each.id for each in decided if each.firm}
-        found = succession.successions([(each.id, each.at, f"{each.text}. {each.reason}") for each in decided])
+        told = [(each.id, each.at, f"{each.text}. {each.reason}") for each in decided]
+        found = succession.successions(told)
         with self._store.transaction():
             self._store.successions.write(
                 project_id, {older: newer for older, newer in found.items() if older not in firm}

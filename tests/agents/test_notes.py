@@ -73,7 +73,9 @@ def test_before_a_command_that_failed_here_the_model_is_warned_with_the_fix(
         assert "python3 generate.py" in said
         assert "ConfigurationMissing" in said
         agent.memory.rests()
-        prompts = [event["text"] for event in agent.memory.timeline(agent.project) if event["kind"] == "prompt"]
+        prompts = [
+            event["text"] for event in agent.memory.timeline(agent.project) if event["kind"] == "prompt"
+        ]
         assert prompts == ["Try it again", "Load the settings"], "what we said is nobody's prompt"
         assert BEFORE not in json.dumps(agent.memory.timeline(agent.project))
 
@@ -82,7 +84,7 @@ def test_after_an_error_whose_fix_is_known_the_model_is_told_it(tmp_path: Path, 
     with on_stage(Claude, tmp_path, loopback) as agent:
         remember_the_fix(agent)
         no_brief(agent)
-        agent.model.when("Try it", Shell("python3 ./load.py"), Say("It fails."))
+        agent.model.when("Try it", Shell("python3 -u load.py"), Say("It fails."))
         run = agent.run("Try it another way")
 
         assert [told(request, BEFORE) for request in run.requests] == [0, 0], "never tried in this spelling"
@@ -108,5 +110,7 @@ def test_a_prompt_on_a_known_matter_brings_its_note_and_another_brings_nothing(
         assert "half-even" in json.dumps(asked.requests[0].body)
         assert told(other.requests[0], WITH_PROMPT) == 0
         agent.memory.rests()
-        prompts = {event["text"] for event in agent.memory.timeline(agent.project) if event["kind"] == "prompt"}
+        prompts = {
+            event["text"] for event in agent.memory.timeline(agent.project) if event["kind"] == "prompt"
+        }
         assert prompts == {DECISION, PROMPT, "Tell me a joke"}, "notes are no part of what was typed"

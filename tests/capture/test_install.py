@@ -231,7 +231,7 @@ def test_ours_of_another_home_are_taken_over_and_never_doubled(
     settings = json.loads(file.read_bytes())
     settings["hooks"]["Stop"].append({"matcher": "", "hooks": [{"type": "command", "command": "say done"}]})
     settings["hooks"]["Stop"] += settings["hooks"]["Stop"][:1]
-    settings["hooks"]["PreToolUse"] = settings["hooks"]["Stop"][:1]
+    settings["hooks"]["PermissionRequest"] = settings["hooks"]["Stop"][:1]
     settings["hooks"]["SessionEnd"][0]["hooks"][0]["timeout"] = 3
     del settings["hooks"]["PostCompact"][0]["hooks"][0]["timeout"]
     file.write_text(json.dumps(settings, indent=2))
@@ -239,10 +239,10 @@ def test_ours_of_another_home_are_taken_over_and_never_doubled(
     made = install(home)
 
     actions = did(made, file)
-    assert actions.pop("hook PreToolUse") == "remove"
+    assert actions.pop("hook PermissionRequest") == "remove"
     assert set(actions.values()) == {"update"}
     settings = json.loads(file.read_bytes())
-    assert "PreToolUse" not in settings["hooks"]
+    assert "PermissionRequest" not in settings["hooks"]
     assert len(handlers(file, "Stop")) == 2
     assert "old" not in str(settings)
     assert handlers(file, "SessionEnd")[0]["timeout"] == 3, "a timeout that somebody chose is theirs"

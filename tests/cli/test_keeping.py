@@ -92,6 +92,15 @@ def test_mp_26_repair_warns_and_waits_before_it_runs(worked: Memory) -> None:
     assert "whole again" in done.stdout
 
 
+def test_mp_26_no_repair_is_accepted_and_does_nothing(worked: Memory, tmp_path: Path) -> None:
+    """MP-26: a deprecated word of the importer that others switch from."""
+    before = worked.json("status")["events"]
+    done = worked.run("import", "claude-code", "--path", str(tmp_path), "--no-repair")
+    assert "deprecated" in done.stderr
+    assert worked.json("status")["events"] == before
+    assert "--no-repair" not in worked.run("import", "--help").stdout
+
+
 def test_mp_25_nothing_repairs_by_itself(worked: Memory) -> None:
     """MP-25: a damaged database is reported, never touched."""
     worked.run("status")

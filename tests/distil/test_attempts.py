@@ -35,3 +35,28 @@ def test_the_user_said_that_it_does_not_work() -> None:
     assert draft.said_by == "user"
     assert draft.files == ("mute.ts",)
     assert "still doesn't work" in draft.text
+
+
+def test_an_edit_that_the_assistant_calls_vain_is_told_with_its_words() -> None:
+    story = (
+        "> go\n! pytest\n  E   KeyError: 'kid'\nedit jwt.py\n  - h['kid']\n  + h.get('kid', 'default')\n"
+        "! pytest\n  E   ValueError: bad signature\nedit keys.py\n  - load(A)\n  + load(A) + load(B)\n$ pytest\n"
+    )
+    said = "Fixed. Falling back to a default key did not work: the signature does not match."
+    (draft,) = of(MemoryKind.ATTEMPT, f"{story}said\n  {said}\nend\n")
+    assert draft.text == (
+        "Editing jwt.py against \"KeyError: 'kid'\" did not help (- h['kid'] + h.get('kid', 'default'))"
+    )
+    assert draft.reason == "Falling back to a default key did not work: the signature does not match."
+    assert draft.files == ("jwt.py",)
+    assert attempts(f"{story}said\n  Fixed. The login did not work because one key was missing.\nend\n") == []
+    assert (
+        attempts(f"{story}said\n  Fixed. Loading both did not help the old tests, so I changed them.\nend\n")
+        == []
+    )
+
+
+def test_what_was_committed_or_fetched_from_the_stash_was_not_thrown_away() -> None:
+    assert attempts("> go\nedit a.py\n$ git commit -am x\n$ git reset --hard\nend\n") == []
+    assert attempts("> go\nedit a.py\n$ git stash\n$ git stash pop\nend\n") == []
+    assert attempts("> go\nedit a.py\n$ git stash\nend\n") != []

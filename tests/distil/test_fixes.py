@@ -179,3 +179,96 @@ end
     (lesson,) = of(MemoryKind.LESSON, told)
     assert "decimal comma" in lesson.text
     assert "basket.js" in lesson.text
+
+
+KEY_ERROR = "> go\n! pytest\n  E   KeyError: 'k'\nedit a.py\n  - h[k]\n  + h.get(k, 1)\n"
+SIGNATURE = "! pytest\n  E   ValueError: bad signature\n"
+LOADS_BOTH = "edit b.py\n  - load(A)\n  + load(A) + load(B)\n$ pytest\n"
+BOTH_FIXED = (
+    '`pytest` failed: "KeyError: \'k\'", then "ValueError: bad signature" → fixed by editing b.py '
+    "(- load(A) + load(A) + load(B))"
+)
+
+
+def test_an_error_that_another_one_followed_only_went_away() -> None:
+    first, second = lessons(KEY_ERROR + SIGNATURE + LOADS_BOTH + "end\n")
+    assert first == (
+        "`pytest` failed: \"KeyError: 'k'\" → went away after editing a.py (- h[k] + h.get(k, 1)), "
+        'then: "ValueError: bad signature"'
+    )
+    assert second.startswith('`pytest` failed: "ValueError: bad signature" → fixed by editing b.py')
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        SIGNATURE + "edit a.py\n  - h.get(k, 1)\n  + h[k]\n" + LOADS_BOTH + "end\n",
+        SIGNATURE + LOADS_BOTH + "end\n> clean up\nedit a.py\n  - h.get(k, 1)\n  + h[k]\nend\n",
+        SIGNATURE + "$ git checkout -- a.py\n" + LOADS_BOTH + "end\n",
+        SIGNATURE + "said\n  That didn't help.\n" + LOADS_BOTH + "end\n",
+        SIGNATURE + LOADS_BOTH + "said\n  Getting a default of 1 in a.py was not enough.\nend\n",
+        SIGNATURE + LOADS_BOTH + "said\n  Der Standardwert in a.py hat nicht geholfen.\nend\n",
+    ],
+    ids=["turned back", "turned back later", "thrown away", "called vain", "at the end", "in German"],
+)
+def test_an_edit_that_was_given_up_or_called_vain_is_no_fix(story: str) -> None:
+    assert lessons(KEY_ERROR + story) == [BOTH_FIXED]
+
+
+def test_an_edit_that_was_written_over_on_the_way_is_no_fix() -> None:
+    (text,) = lessons(KEY_ERROR + SIGNATURE + "edit a.py\n  - h.get(k, 1)\n  + h.get(k, B)\n$ pytest\nend\n")
+    assert 'then "ValueError: bad signature" → fixed by editing a.py (- h.get(k, 1) + h.get(k, B))' in text
+
+
+def test_an_edit_that_a_later_one_only_widened_still_got_past_its_error() -> None:
+    first, _ = lessons(
+        KEY_ERROR + SIGNATURE + "edit a.py\n  - h.get(k, 1)\n  + h.get(k, 1) or B\n$ pytest\nend\n"
+    )
+    assert "went away after editing a.py" in first
+
+
+def test_a_fix_that_was_turned_back_after_it_passed_is_none() -> None:
+    undone = "> no, that hides it\nedit a.py\n  - h.get(k, 1)\n  + h[k]\nend\n"
+    assert lessons(KEY_ERROR + "$ pytest\nend\n" + undone) == []
+    reported = "> the list is broken\nedit a.py\n  - x\n  + y\nsaid\n  The problem is the cache.\nend\n"
+    assert len(lessons(reported + "> thanks\nend\n")) == 1
+    assert lessons(reported + "> thanks\nedit a.py\n  - y\n  + x\nend\n") == []
+
+
+@pytest.mark.parametrize(
+    "proof",
+    [
+        "edit a.py\n  - h.get(k, 1)\n  + h[k]\n! pytest\n  E   KeyError: 'k'\n"
+        "edit a.py\n  - h[k]\n  + h.get(k, 1)\n$ pytest\n",
+        "$ git stash\n! pytest\n  E   KeyError: 'k'\n$ git stash pop\n$ pytest\n",
+        "$ git commit -am fix\nedit c.py\n$ git reset --hard\n",
+    ],
+    ids=["edited back and again", "stashed", "committed before"],
+)
+def test_a_fix_that_was_taken_away_only_for_a_moment_stays(proof: str) -> None:
+    assert lessons(KEY_ERROR + "$ pytest\n" + proof + "end\n") == [
+        "`pytest` failed: \"KeyError: 'k'\" → fixed by editing a.py (- h[k] + h.get(k, 1))"
+    ]
+
+
+def errors_in_a_row(count: int) -> str:
+    words = ("apple rots", "banana missing", "cherry stone", "damson sour", "elder late")
+    return (
+        "> go\n"
+        + "".join(f"! make\n  error: {word}\nedit {word[:5]}.c\n" for word in words[:count])
+        + "$ make\nend\n"
+    )
+
+
+def test_many_errors_in_a_row_are_one_lesson() -> None:
+    assert len(lessons(errors_in_a_row(4))) == 4
+    (text,) = lessons(errors_in_a_row(5))
+    assert text.startswith('`make` failed: "error: apple rots", then "error: damson sour"')
+    assert "fixed by" in text
+
+
+def test_another_spelling_answers_a_failure_only_soon() -> None:
+    failed = "> go\n! pip install psycopg2\n  Error: pg_config executable not found.\n"
+    passed = "$ pip install psycopg2-binary\nend\n"
+    assert lessons(failed + "$ date\n" * 3 + passed)
+    assert lessons(failed + "$ date\n" * 4 + passed) == []

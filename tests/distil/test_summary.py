@@ -1,6 +1,7 @@
 """The session as one row and as one page, turn digests, commands that work, the checkpoint."""
 
 import json
+from itertools import pairwise
 
 from backstory.distil import Limits
 from backstory.model import MemoryKind
@@ -114,3 +115,22 @@ def test_the_row_tells_asks_files_fixes_and_what_is_next() -> None:
     )
     for part in ("Asked: fix the login", "Changed a.py", "Fixed: `pytest`", "Next: "):
         assert part in summary.text
+
+
+def test_statements_end_in_one_mark() -> None:
+    asks = "> Keep the events in JSONB.\nedit a.py\nsaid\n  Done!\nend\n"
+    for told in (asks, asks + "> Is it quick?\nsaid\n  Yes.\nend\n", asks + f"> {'deploy key ' * 30}\nend\n"):
+        for draft in distilled(told):
+            assert not {"..", "….", "?.", "!.", ".,"} & {a + b for a, b in pairwise(draft.text)}, draft.text
+    (summary,) = of(MemoryKind.SUMMARY, asks)
+    assert summary.text == "Asked: Keep the events in JSONB. Changed a.py. Ended: Done!"
+
+
+def test_an_error_that_only_went_away_is_not_called_fixed() -> None:
+    (summary,) = of(
+        MemoryKind.SUMMARY,
+        "> go\n! make\n  error: no apple\nedit a.c\n  - x\n  + y\n! make\n  fatal: banana missing\nedit b.c\n"
+        "  - p\n  + q\n$ make\nend\n> undo the last\nedit b.c\n  - q\n  + p\nend\n",
+    )
+    assert "Fixed:" not in summary.text
+    assert "went away after editing a.c" in summary.detail

@@ -17,8 +17,10 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from backstory.hook import spool
@@ -230,7 +232,7 @@ class Reaper:
 
     def _a_server(self) -> None:
         """An MCP server, in the middle of its answers."""
-        server = self._start([sys.executable, "-I", "-m", "backstory.mcp"], given=True)
+        server = self._start([sys.executable, "-I", "-m", "backstory.mcp"], stdin=subprocess.PIPE)
         assert server.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             for number, request in enumerate(_MCP):
@@ -246,12 +248,17 @@ class Reaper:
 
     def _worker(self, **environment: str) -> subprocess.Popen[bytes]:
         run = [sys.executable, "-I", "-m", "backstory.worker", str(self._house.home.root)]
-        return self._start(run, **environment)
+        return self._start(run, environment)
 
-    def _start(self, words: list[str], given: bool = False, **environment: str) -> subprocess.Popen[bytes]:
+    def _start(
+        self,
+        words: list[str],
+        environment: Mapping[str, str] = MappingProxyType({}),
+        stdin: int = subprocess.DEVNULL,
+    ) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             words,
-            stdin=subprocess.PIPE if given else subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=self._house.project,
@@ -341,7 +348,9 @@ def rages(house: House, weather: Weather) -> Aftermath:
         if agent.failure is not None:
             raise agent.failure
     _age_what_was_left_unfinished(house)
-    house.works()
+    rested = time.monotonic() + HUNG_SECONDS
+    while house.works():  # a round has its limits of time
+        assert time.monotonic() < rested, f"there is always more to do (seed {weather.seed})"
     return Aftermath(agents, tally, time.monotonic() - began)
 
 

@@ -108,7 +108,6 @@ class Agent:
                 for number, (section, text) in enumerate(rows, 1)
             ],
             "notices": [],
-            "forgotten": [],
         } | more
         (self.home / "briefs" / f"{project_id(identity)}.json").write_text(json.dumps(value))
 

@@ -190,6 +190,25 @@ def test_ignored_files_and_folders_are_not_shown(agent: Agent, project: Path, ro
     assert rows({"ignore_projects": [str(project)]}) == []
 
 
+@pytest.mark.parametrize(
+    ("tool", "given", "error"),
+    [
+        ("mcp__bank__balance", {}, "ACME balance is 12345"),
+        ("Grep", {"pattern": "key", "glob": ".env"}, "conf/.env: 12345"),
+        ("Grep", {"pattern": "key"}, "conf/.env: 12345"),
+        ("Task", {"filename": "conf/.env"}, "12345"),
+    ],
+)
+def test_what_the_drain_would_not_keep_is_not_shown_either(
+    agent: Agent, project: Path, rows: Rows, tool: str, given: dict[str, str], error: str
+) -> None:
+    agent.leave(
+        "PostToolUseFailure", session_id="one", cwd=str(project), tool_name=tool, tool_input=given, error=error
+    )
+    assert "12345" in " ".join(texts(rows()))
+    assert rows({"skip_tools": ["mcp__bank__*"], "ignore_paths": [".env"]}) == []
+
+
 def test_forgotten_sessions_stay_forgotten(agent: Agent, project: Path, rows: Rows) -> None:
     prompt(agent, project, "forget this")
     assert rows(forgotten=(session_id("claude-code", "one"),)) == []
@@ -279,6 +298,21 @@ def test_the_files_of_a_patch_are_files_written(agent: Agent, project: Path, row
 def test_an_error_in_sections_is_told_by_its_output(agent: Agent, project: Path, rows: Rows) -> None:
     ran(agent, project, "make x", error="Command: make x\nDirectory: (root)\nOutput: no rule\nExit Code: 2")
     assert texts(rows()) == ["Failed: make x → no rule"]
+
+
+def test_of_a_traceback_in_sections_the_last_line_is_told(agent: Agent, project: Path, rows: Rows) -> None:
+    traceback = 'Traceback (most recent call last):\n  File "x.py", line 2\nValueError: no comma'
+    sections = (
+        f"Command: ./x\nDirectory: (root)\nOutput: {traceback}\nError: (none)\nExit Code: 1\nSignal: (none)"
+    )
+    ran(agent, project, "./x", error=sections)
+    assert texts(rows()) == ["Failed: ./x → ValueError: no comma"]
+
+
+def test_files_that_a_prompt_names_are_not_what_was_asked(agent: Agent, project: Path, rows: Rows) -> None:
+    read = "\n--- Content from referenced files ---\nContent from a.txt:\nlong\n--- End of content ---"
+    agent.leave("UserPromptSubmit", session_id="one", cwd=str(project), prompt=f"Do as in @a.txt{read}")
+    assert texts(rows()) == ["The user asked: “Do as in @a.txt”"]
 
 
 def test_what_gemini_sends_is_told_like_all_else(agent: Agent, project: Path, rows: Rows) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from backstory.app import App
 from backstory.errors import Failed
-from backstory.knowledge import compiling, rollup
+from backstory.knowledge import compiling, notes, rollup
 from backstory.knowledge.changes import Changes, take_back, unfinished
 from backstory.knowledge.compiling import Limits, stale
 from backstory.knowledge.notes import Note
@@ -195,7 +195,7 @@ def test_links_are_folder_and_slug_and_none_is_broken(written: Book) -> None:
 def test_a_grown_log_is_read_from_where_it_was_left(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     """CM-58: only the tail, if the compiled part is its exact beginning; else all of it."""
     read: list[str] = []
-    whole = compiling.notes_in
+    whole = notes.notes_in
 
     def spy(text: str, *rest: object) -> list[Note]:
         read.append(text)
@@ -256,7 +256,7 @@ STRIKES = [f"{name}=KILL@{time}" for name in STEPS if name.startswith("compile."
 @pytest.mark.parametrize("strike", STRIKES)
 def test_a_compilation_killed_at_any_step_is_taken_back_by_the_next(written: Book, strike: str) -> None:
     """CM-59, NC-40: with its state; the next run then says what it took back, and finishes."""
-    written.says("2026-11-02", "src/auth/tokens.py and mail.py belong together")
+    written.says("2026-11-02", "mail.py and src/auth/tokens.py belong together")
     before = written.snapshot()
     environment = {
         **os.environ,

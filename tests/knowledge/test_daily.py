@@ -16,7 +16,6 @@ from tests.story import CLOCK, House
 
 from .book import Book, file_modes, headings, logged_in, run
 
-
 # --- sessions -----------------------------------------------------------------------------------------------
 
 
@@ -100,7 +99,8 @@ def test_a_running_session_is_logged_when_it_has_been_silent(house: House, book:
     long_ago = (clock.now_ms() - 40 * 60_000) * 1_000_000
     for number, path in enumerate(sorted(house.home.spool.iterdir(), key=lambda p: p.stat().st_mtime_ns)):
         os.utime(path, ns=(long_ago + number * 1_000_000, long_ago + number * 1_000_000))
-    quiet.transcript and quiet.transcript.unlink()
+    assert quiet.transcript is not None
+    quiet.transcript.unlink()
     book.writes_down()
     [day] = book.vault.days()
     assert quiet.id[:9] in book.page(f"daily/{day}")

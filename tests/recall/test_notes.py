@@ -4,13 +4,16 @@ import json
 import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from backstory import clock
 from backstory.capture.hookfiles import write_hook_settings
 from backstory.settings import load
+from backstory.store.protocol import Injection
 from tests.story import House, Story
 
 ERROR = "Exit code 1\nModuleNotFoundError: No module named 'yaml' in loader"
@@ -66,8 +69,8 @@ class Desk:
         return self.fires("PreToolUse", tool_name="Edit", tool_input=given, **how)
 
     def fails(self, command: str, error: str, **how: Any) -> str:
-        given = {"tool_name": "Bash", "tool_input": {"command": command}}
-        return self.fires("PostToolUseFailure", **given, error=error, is_interrupt=False, **how)
+        how |= {"tool_name": "Bash", "tool_input": {"command": command}}
+        return self.fires("PostToolUseFailure", error=error, is_interrupt=False, **how)
 
 
 @pytest.fixture
@@ -157,10 +160,7 @@ def test_after_a_compaction_it_may_be_said_again(house: House, desk: Desk) -> No
     assert desk.asks(prompt)
 
 
-def _compact_receipt(house: House) -> Any:
-    from backstory import clock
-    from backstory.store.protocol import Injection
-
+def _compact_receipt(house: House) -> Injection:
     return Injection(house.session(session="now").id, clock.now_ms(), "compact", 10, 3, ())
 
 
@@ -322,8 +322,6 @@ def test_without_notes_no_python_starts(house: House, desk: Desk, tmp_path: Path
     trap = tmp_path / "python"
     trap.write_text(f"#!/bin/sh\necho started >>'{tmp_path}/started'\n")
     trap.chmod(0o755)
-    import sys
-
     script.write_text(script.read_text().replace(sys.executable, str(trap)))
     assert desk.asks("Look at the discount rounding") == ""
     assert desk.is_about_to_run("python load.py") == ""

@@ -117,14 +117,13 @@ def ids(answer: Answer) -> set[str]:
 def test_filters_narrow_by_agent_kind_and_status(various: House) -> None:
     every = ask(various, "cache", limit=50, floor=False)
     assert {hit.agent for hit in every.hits} == {"claude-code", "codex"}
-    for filters, holds in (
-        (Filters(agents=("codex",)), lambda h: h.agent == "codex"),
-        (Filters(kinds=("prompt",)), lambda h: h.kind == "prompt"),
-        (Filters(statuses=("candidate",)), lambda h: h.status == "candidate"),
+    for name, wanted, filters in (
+        ("agent", "codex", Filters(agents=("codex",))),
+        ("kind", "prompt", Filters(kinds=("prompt",))),
+        ("status", "candidate", Filters(statuses=("candidate",))),
     ):
         found = ask(various, "cache", limit=50, floor=False, filters=filters)
-        assert found.hits
-        assert all(holds(hit) for hit in found.hits)
+        assert {getattr(hit, name) for hit in found.hits} == {wanted}
         assert len(found.hits) < len(every.hits)
     assert ask(various, "cache", filters=Filters(statuses=("rejected",))).hits == ()
 

@@ -13,8 +13,10 @@ from backstory.embed import coding
 from backstory.embed.coding import Floats
 from backstory.embed.provider import Means
 from backstory.errors import Failed
+from backstory.model import MemoryKind, Tier
 from backstory.search.embedding import embed_waiting
 from backstory.search.find import search
+from backstory.store.passages import Passages
 from backstory.store.protocol import Vector
 from tests.embed.serving import Endpoint, serving
 from tests.story import House
@@ -190,22 +192,39 @@ def test_vectors_of_a_wrong_length_are_refused(lived: House) -> None:
     assert counts(lived)[0] == 1
 
 
+def test_without_an_embedder_a_session_is_summed_up_by_cutting_and_its_tier_says_so(house: House) -> None:
+    """CCE-42"""
+    house.sets("embed.provider", "off")
+    story = house.session().starts()
+    story.prompts("Rewrite the parser " + "so that it reads very long files " * 60).edits("parser.py")
+    story.stops("The parser reads line by line now. " * 60).ends()
+    house.works()
+    [summary] = [m for m in house.store.memories.of_session(story.id) if m.kind is MemoryKind.SUMMARY]
+    assert "Rewrite the parser" in summary.text
+    assert "…" in summary.text
+    assert len(summary.text) <= 700
+    assert summary.tier is Tier.RULES
+    assert counts(house)[0] == 0
+
+
 def test_index_and_vectors_follow_what_they_are_made_from(lived: House) -> None:
     """CCE-38: on insert, update and delete."""
-    store = lived.store
+    store, index = lived.store, lived.store.passages
+    assert isinstance(index, Passages)
     session = store.events.sessions(None, 1)[0]
 
     def put(text: str) -> None:
         with store.transaction():
-            store.passages.put("m-test", session.project_id, session.id, "fact", 1, text)
-        lived.works()
+            index.put("m-test", session.project_id, session.id, "fact", 1, text)
         embed_waiting(store, Small("small-1", 8), 60)
 
     def state(word: str) -> tuple[int, int]:
-        found = [f for f in store.passages.search([f'"{word}"'], None, 50) if f.owner == "m-test"]
+        found = [f for f in index.search([f'"{word}"'], None, 50) if f.owner == "m-test"]
         return len(found), len(store.vectors.read("small-1", [f.row for f in found]))
 
-    scanned = lambda: sum(len(rows) // 8 for rows, _ in store.vectors.blocks("small-1", None))  # noqa: E731
+    def scanned() -> int:
+        return sum(len(rows) // 8 for rows, _ in store.vectors.blocks("small-1", None))
+
     embed_waiting(store, Small("small-1", 8), 60)
     before = scanned()
     put("the zeppelin is green")
@@ -217,6 +236,6 @@ def test_index_and_vectors_follow_what_they_are_made_from(lived: House) -> None:
     assert found == vectors > 1
     assert scanned() == before + found
     with store.transaction():
-        store.passages.remove("m-test")
+        index.remove("m-test")
     assert (state("balloon"), scanned()) == ((0, 0), before)
-    assert store.passages.sound()
+    assert index.sound()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from backstory.agents.history import Source
@@ -29,6 +29,7 @@ from .test_parsers import ANYTHING, broken, mutated, quick
 few = settings(
     deadline=None,
     max_examples=40,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking them takes longer than reading them
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 LINES = st.text(st.sampled_from('[]"= \\\n\t#;:/@.a0é\x00remoteurlgitdirprojectref'), max_size=120)
@@ -65,7 +66,7 @@ def test_no_prepared_brief_breaks_the_next_one(house: House, brief: Any, raw: by
         house.home.briefs / "sessions" / f"{row.id}.json",
     ):
         known = json.loads(path.read_text()) if path.exists() else {}
-        value = {**known, **{key: brief for key in list(known)[:3]}} if isinstance(known, dict) else brief
+        value = {**known, **dict.fromkeys(list(known)[:3], brief)} if isinstance(known, dict) else brief
         path.write_bytes(json.dumps(value).encode() if raw is None else raw)
         for source in ("startup", "resume", "compact"):
             assert isinstance(house.brief(source=source, story=story).text, str)
@@ -122,7 +123,11 @@ def test_no_export_breaks_the_home_that_takes_it_in(
             pass
 
 
-STORES = {"claude-mem": ClaudeMem, "cce": Engine, "mempalace": Palace}
+STORES: dict[str, type[ClaudeMem | Engine | Palace]] = {
+    "claude-mem": ClaudeMem,
+    "cce": Engine,
+    "mempalace": Palace,
+}
 
 
 def read_all(source: Source, root: Path) -> None:
@@ -151,11 +156,11 @@ def test_no_file_breaks_the_reader_of_another_tools_store(name: str, data: bytes
     places=st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=64)), min_size=1, max_size=4)
 )
 def test_no_damage_breaks_the_reader_of_another_tools_database(
-    name: str, places: list[tuple[float, bytes]], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    name: str, places: list[tuple[float, bytes]], tmp_path: Path
 ) -> None:
     whole = tmp_path / "whole.db"
     if not whole.exists():
-        store = STORES[name](tmp_path_factory.mktemp(name) / "x.db")
+        store = STORES[name](tmp_path / "made" / "x.db")
         store.filled()
         whole.write_bytes(store.path.read_bytes())
     data = bytearray(whole.read_bytes())

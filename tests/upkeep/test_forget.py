@@ -47,6 +47,18 @@ def test_a_brief_that_waits_for_a_prompt_is_forgotten_as_well(house: House, app:
     assert held.take(str(house.home.root), "gemini") == ("", {})
 
 
+def test_what_a_forgotten_session_goes_on_to_say_is_shown_to_nobody(house: House, app: App) -> None:
+    story = house.session().prompts("the merger is called Bluebird").stops("Noted.")
+    house.works()
+    assert "Bluebird" in house.brief().text
+    house.close()
+    app.forget(app.wanted([story.id]), really=True)
+    story.prompts("Bluebird closes in May")
+    assert "Bluebird" not in house.brief().text
+    house.works()
+    assert "Bluebird" not in house.brief().text
+
+
 def test_a_dry_run_lists_what_would_go_and_changes_nothing(house: House, app: App) -> None:
     story = lived(house)
     before = app.status()
@@ -80,6 +92,35 @@ def test_forgetting_a_memory_takes_the_events_that_it_rests_on(house: House, app
     assert left
     house.rebuilds()
     assert house.store.memories.memory(decision.id) is None
+
+
+def test_a_decision_whose_successor_is_forgotten_is_in_force_again(house: House, app: App) -> None:
+    older, newer = house.session(), house.session()
+    for story, choice in ((older, "mysql"), (newer, "postgres instead of mysql")):
+        story.starts().prompts(f"We decided to use {choice} for the session store because it is quick.")
+        story.runs("make", "ok").stops("Done.").ends()
+        house.works()
+
+    def in_force() -> list[str]:
+        return [m.text for s in (older, newer) for m in house.store.memories.of_session(s.id)
+                if m.kind is MemoryKind.DECISION]  # fmt: skip
+
+    assert in_force() == ["We decided to use postgres instead of mysql for the session store"]
+    app.forget(app.wanted([newer.id]), really=True)
+    assert in_force() == ["We decided to use mysql for the session store"]
+
+
+def test_words_take_what_has_them_and_nothing_else(house: House, app: App) -> None:
+    """A summary has words of every prompt: that one of them is forgotten does not take the others along."""
+    story = house.session()
+    story.starts().prompts("Count the blue whales").stops("Twelve.")
+    story.prompts("Feed the red panda").runs("feed panda", "fed").stops("Fed.").ends()
+    house.works()
+    app.forget(app.wanted([], text="blue whale"), really=True)
+    assert [e.text for e in house.events(story) if e.kind == "prompt"] == ["Feed the red panda"]
+    assert "red panda" in house.brief().text
+    app.close()
+    assert everywhere(house, "blue whale") == []
 
 
 def test_no_hook_and_no_transcript_brings_it_back(

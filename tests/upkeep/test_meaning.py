@@ -5,13 +5,16 @@ import sqlite3
 import zlib
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from backstory.app import App
 from backstory.capture.importing import Wish
 from backstory.hook.redact import Redactor
+from backstory.model import Act
 from backstory.paths import Home
+from backstory.store import dump
 from tests.story import House
 
 from .conftest import lived
@@ -24,7 +27,7 @@ pytest.importorskip("numpy")
 WORDS = "blue whale"
 
 
-def asked(house: House, query: str, *values: object) -> list[tuple[bytes, ...]]:
+def asked(house: House, query: str, *values: object) -> list[tuple[Any, ...]]:
     house.close()
     with closing(sqlite3.connect(house.home.database)) as db:
         return db.execute(query, values).fetchall()
@@ -68,10 +71,12 @@ def in_order(house: House) -> None:
         numbers = b"".join(part for (part,) in db.execute("SELECT numbers FROM blocks"))
         codes = sum(len(part) for (part,) in db.execute("SELECT codes FROM blocks"))
         [(length,)] = db.execute("SELECT max(length(vector)) FROM vectors").fetchall()
+        [(filled,)] = db.execute("SELECT coalesce(sum(filled), 0) FROM blocks").fetchall()
     in_blocks = [int.from_bytes(numbers[at : at + 8], "little") for at in range(0, len(numbers), 8)]
     assert owners <= known
     assert vectors == passages, "everything that is found by words is found by meaning"
     assert sorted(in_blocks) == sorted(vectors)
+    assert filled == len(vectors)
     assert codes == len(vectors) * ((length or 0) // 8)
 
 
@@ -111,8 +116,6 @@ def test_a_title_that_was_forgotten_finds_no_session(house: House, app: App, tmp
 
 
 def test_a_memory_that_a_person_reworded_is_forgotten_with_its_wording(house: House, app: App) -> None:
-    from backstory.model import Act
-
     memory = app.remember("We deploy on Fridays", house.project)
     app.judge(memory.id, Act.EDIT, f"We deploy the {WORDS} on Mondays")
     house.works()
@@ -177,13 +180,11 @@ def test_nothing_that_is_kept_is_left_out_of_an_export(house: House, app: App) -
         for (name,) in asked(house, "SELECT name FROM sqlite_master WHERE type = 'table'")
         if not name.startswith(("sqlite_", "passage_fts"))
     }
-    made_again = {"passages", "vectors", "blocks", "jobs"}
+    made_again = {"passages", "vectors", "blocks", "jobs", "successions"}
     of_this_machine = {"receipts", "transcripts", "meta"}
     inside_events = {"payloads"}
     app.remember("We deploy on Fridays", house.project)
     told = {json.loads(line).get("table") for line in app.export_lines(None, 0, 2**62)} - {None}
-    from backstory.store import dump
-
     assert tables == set(dump._TABLES) | made_again | of_this_machine | inside_events
     assert {"events", "memories", "memory_sources", "projects", "sessions"} <= told
 

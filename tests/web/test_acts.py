@@ -30,7 +30,7 @@ def told(house: House) -> House:
 
 def decisions(house: House) -> list[Any]:
     states = list(MemoryStatus)
-    return house.store.memories.listed([MemoryKind.DECISION], states, None, None, 10)
+    return house.store.memories.listed([MemoryKind.DECISION], states, None, None, 10)[::-1]
 
 
 def command(house: House, *words: str) -> str:
@@ -47,11 +47,11 @@ def rows(house: House, mid: str) -> tuple[Any, ...]:
     memory = house.store.memories.kept(mid)
     assert memory is not None
     acts = [
-        (stored.event.kind, stored.event.reason, stored.event.target, stored.event.text)
+        (stored.event.at, (stored.event.kind, stored.event.reason, stored.event.target, stored.event.text))
         for source in memory.sources
         if (stored := house.store.events.event(source)) is not None and stored.event.kind is Kind.JUDGED
     ]
-    return memory.status, memory.pinned, memory.text, acts
+    return memory.status, memory.pinned, memory.text, [each for _, each in sorted(acts)]
 
 
 def test_the_page_and_the_command_leave_the_same_rows(told: House, viewer: Viewer) -> None:

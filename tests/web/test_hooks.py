@@ -73,6 +73,7 @@ def test_the_answer_to_a_start_is_the_brief(viewer: Viewer, house: House) -> Non
     eventually(
         "it is distilled", lambda: viewer.ask("GET", "/api/memories?kind=summary").json["memories"], 20
     )
+    eventually("the spool is empty", lambda: not house.spooled())
     answer = send(viewer, "SessionStart", cwd=str(house.project), source="startup")
     assert answer.status == 202
     assert answer.text == house.brief().text

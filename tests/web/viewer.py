@@ -109,7 +109,7 @@ class Viewer:
     def ends(self, signal: int = 15) -> tuple[int, str]:
         """End it by a signal; exit code and what it said."""
         self.process.send_signal(signal)
-        _, said = self.process.communicate(timeout=20)
+        _, said = self.process.communicate(timeout=60)
         return self.process.returncode, said
 
     def kill(self) -> None:

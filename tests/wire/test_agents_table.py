@@ -32,8 +32,8 @@ def test_cm_1_the_hooks_of_claude_code_have_short_explicit_timeouts() -> None:
     assert timeouts["PreCompact"] <= 10
     assert timeouts["SessionEnd"] <= 10
     assert set(timeouts) == {
-        "SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "StopFailure",
-        "SubagentStop", "PreCompact", "PostCompact", "SessionEnd",
+        "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop",
+        "StopFailure", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd",
     }  # fmt: skip
 
 

@@ -20,6 +20,12 @@ OURS = "backstory"
 _STYLES = {Tag.NEW: "green", Tag.GROWN: "cyan", Tag.SKIP: "dim"}
 
 
+def _no_repair(_context: click.Context, _option: click.Parameter, given: bool) -> None:
+    """Scripts of another importer say so; here an import never repairs."""
+    if given:
+        talk("--no-repair is deprecated and does nothing: only `backstory repair` repairs.")
+
+
 @click.command(name="import")
 @click.argument("agents", nargs=-1, metavar="[AGENT]...")
 @click.option("--path", metavar="FILE|DIR", help="Where its history lies; looked through to the bottom.")
@@ -37,6 +43,7 @@ _STYLES = {Tag.NEW: "green", Tag.GROWN: "cyan", Tag.SKIP: "dim"}
 @click.option("--user", metavar="NAME", help="Who imports it; you by default.")
 @click.option("--again", is_flag=True, help="Read everything again; nothing is stored twice.")
 @click.option("--dry-run", is_flag=True, help="Tell what would be imported; change nothing.")
+@click.option("--no-repair", is_flag=True, hidden=True, expose_value=False, callback=_no_repair)
 @json_option
 def import_(
     agents: tuple[str, ...],

@@ -1,4 +1,4 @@
-"""Distil by rules (T1): what a session leaves behind, found without a model.
+"""Distil by rules (T1): what a session leaves behind, found without a model; what one adds (T2).
 
 - `session`    the entry: events in, drafts out; says why there is nothing to distil
 - `story`      the nouns: turns, runs, changes, what was said; the limits
@@ -11,6 +11,8 @@
 - `chains`     failing runs of one command and the run that ended them
 - `fixes`      failure → what made it pass
 - `reports`    trouble that the user reported, its cause and the files changed
+- `undone`     edits that did not stay
+- `vain`       edits of which the assistant says that they did not help
 - `attempts`   what was tried in vain
 - `refusals`   failures that were wanted, fixes that the user threw out
 - `decisions`  decisions with their reason; standing wishes
@@ -28,6 +30,9 @@
 - `turns`      one digest per turn
 - `summary`    the session as one row and as one page
 - `checkpoint` what must survive a compaction
+- `excerpt`    what a model is given of a session, if one is configured (T2)
+- `claims`     what it says, read with care, with the events it cites
+- `merge`      its claims beside what the rules observed
 """
 
 from backstory.distil.session import VERSION, distil_session, too_little

@@ -1,24 +1,25 @@
-"""What was tried in vain, so that nobody repeats it: never passed, undone, or rejected by the user."""
+"""What was tried in vain, so that nobody repeats it: never passed, undone, called vain, or rejected."""
 
-import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 from backstory.distil.chains import Chain
-from backstory.distil.fixes import between, file_names, quoted_errors, undoes, unique
+from backstory.distil.fixes import file_names, quoted_errors, unique
 from backstory.distil.prose import sentences, shorten
 from backstory.distil.reports import DISSENT, objects, report_of
 from backstory.distil.shell import CHECKS, Role
-from backstory.distil.story import Change, Run, Story
+from backstory.distil.story import Change, Run, Story, between
+from backstory.distil.undone import added, given_up, thrown_away, turned_back
+from backstory.distil.vain import called_vain
 from backstory.model import Draft, MemoryKind
-
-_EDIT = re.compile(r"- ((?:(?!\n[-+] ).)*)\n\+ ((?:(?!\n[-+] ).)*)", re.DOTALL)
 
 
 def attempts(story: Story, found: list[Chain]) -> list[Draft]:
     """Every vain attempt, once."""
     drafts = [draft for chain in found if (draft := _never_passed(story, chain))]
     drafts += [draft for run in story.runs if (draft := _thrown_away(story, run))]
-    drafts += _turned_back(story.changes)
+    drafts += [_turned_back(*pair) for pair in turned_back(story.changes)]
+    drafts += _in_vain(story, found)
     drafts += _rejected(story)
     return list({draft.subject: draft for draft in drafts}.values())
 
@@ -46,11 +47,7 @@ def _never_passed(story: Story, chain: Chain) -> Draft | None:
 
 def _thrown_away(story: Story, run: Run) -> Draft | None:
     """Edits that git undid."""
-    if not run.passed or not undoes(run):
-        return None
-    named = {operand for step in run.command.steps for operand in step.operands}
-    whole = bool(named & {".", "HEAD"}) or "--hard" in run.line or "stash" in run.line
-    lost = [c for c in between(story.changes, -1, run.place) if whole or c.file in named]
+    lost = thrown_away(story, run)
     if not lost:
         return None
     names = file_names(lost)
@@ -68,31 +65,46 @@ def _thrown_away(story: Story, run: Run) -> Draft | None:
     )
 
 
-def _turned_back(changes: list[Change]) -> list[Draft]:
-    """Edits that a later edit reversed exactly."""
-    drafts: list[Draft] = []
-    before: dict[tuple[str, str, str], Change] = {}
-    for change in changes:
-        match = _EDIT.fullmatch(change.excerpt) if " … " not in change.excerpt else None
-        if match is None:
-            continue
-        old, new = match.group(1).strip(), match.group(2).strip()
-        first = before.pop((change.file, new, old), None)
-        if first is None:
-            before[(change.file, old, new)] = change
-            continue
-        drafts.append(
-            Draft(
-                MemoryKind.ATTEMPT,
-                f"undone:{change.file}:{new[:40]}",
-                f"An edit of {change.file} was tried and turned back: {shorten(first.excerpt, 160)}",
-                change.at,
-                (first.id, change.id),
-                files=(change.file,),
-                turn=change.turn,
-            )
-        )
-    return drafts
+def _turned_back(first: Change, back: Change) -> Draft:
+    """An edit that a later edit reversed exactly."""
+    return Draft(
+        MemoryKind.ATTEMPT,
+        f"undone:{first.file}:{added(back)[:40]}",
+        f"An edit of {first.file} was tried and turned back: {shorten(first.excerpt, 160)}",
+        back.at,
+        (first.id, back.id),
+        files=(first.file,),
+        turn=back.turn,
+    )
+
+
+def _in_vain(story: Story, found: list[Chain]) -> Iterator[Draft]:
+    """Edits that still stand, and that the assistant says did not help."""
+    gone = given_up(story)
+    edits = {change.id: change for change in story.changes if change.id not in gone}
+    for chain in found:
+        blamed: dict[str, list[Change]] = {}
+        for id_, sentence in called_vain(story, chain).items():
+            if id_ in edits:
+                blamed.setdefault(sentence, []).append(edits[id_])
+        for sentence, changes in blamed.items():
+            yield _called_vain(chain, changes, sentence)
+
+
+def _called_vain(chain: Chain, changes: list[Change], sentence: str) -> Draft:
+    run = next(run for run in chain.failures if run.place > changes[-1].place)
+    before = next(run for run in reversed(chain.failures) if run.place < changes[0].place)
+    names, excerpt = file_names(changes), shorten(changes[-1].excerpt, 120)
+    return Draft(
+        MemoryKind.ATTEMPT,
+        f"vain:{names}:{added(changes[-1])[:40]}",
+        shorten(f'Editing {names} against "{before.error}" did not help ({excerpt})', 360),
+        run.at,
+        unique([*(c.id for c in changes[-4:]), run.id]),
+        reason=shorten(sentence, 240),
+        files=unique(c.file for c in changes),
+        turn=run.turn,
+    )
 
 
 def _rejected(story: Story) -> list[Draft]:

@@ -1,14 +1,14 @@
 """Failure → what made it pass: the most useful thing that a session leaves behind.
 
 Between the first failure of a command and the run that passed lie edits, installs, other commands, or only
-another spelling. When nothing lies between, it was a flake, and there is no lesson.
+another spelling. When nothing lies between, it was a flake, and there is no lesson. Edits that did not stay,
+or that the assistant calls vain, are no part of the fix; an error that another one followed only went away.
 """
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
-from typing import Protocol, TypeVar
 
 from backstory.distil import phrases
 from backstory.distil.chains import Chain
@@ -16,15 +16,13 @@ from backstory.distil.failure import evidence
 from backstory.distil.prose import sentences, shorten
 from backstory.distil.refusals import intended, refusal
 from backstory.distil.shell import CHECKS, Role, covers
-from backstory.distil.story import Change, Run, Said, Story
+from backstory.distil.story import Change, Run, Said, Story, between
+from backstory.distil.undone import given_up, thrown_away, turned_back, undoes, written_over
+from backstory.distil.vain import called_vain
 from backstory.model import Draft, MemoryKind
 
 CAUSE = phrases.Rule("cause")
 
-_UNDO = re.compile(
-    r"\bgit\s+(?:checkout\s+(?:-\w+\s+)*(?:HEAD\s+)?(?:--|\.)|restore\s+(?!--staged)|reset\s+--hard|revert\b"
-    r"|stash(?!\s+(?:pop|list|show|apply)))"
-)
 _ERROR_WORD = re.compile(r"[a-z][a-z_]{2,}|[a-z]+\d{3,}")
 #: A test that is switched off, in an added line; a test file that is removed.
 _SKIP = re.compile(
@@ -36,45 +34,35 @@ _SKIP = re.compile(
     re.DOTALL,
 )
 _DELETES = re.compile(r"\b(?:git\s+)?rm\s+(?:-\w+\s+)*\S*(?:test|spec)\S*", re.IGNORECASE)
-STAGES = 4
+STAGES = 4  # so many errors in a row are told one by one
+FIXED, PAST = "fix:", "past:"  # how the subjects begin: the command passed, or only met the next error
 _BOOKKEEPING = frozenset({"add", "commit", "push", "status"})
-
-
-class Placed(Protocol):
-    """Anything that stands somewhere in the session."""
-
-    @property
-    def place(self) -> int: ...
-
-
-Item = TypeVar("Item", bound=Placed)
-
-
-def between(items: Sequence[Item], start: int, end: int) -> Sequence[Item]:
-    """What stands strictly between two places."""
-    first = bisect_right(items, start, key=lambda item: item.place)
-    return items[first : bisect_left(items, end, lo=first, key=lambda item: item.place)]
 
 
 def lessons(story: Story, found: list[Chain]) -> list[Draft]:
     """What failed and how it was made to pass, each once."""
     drafts: dict[str, Draft] = {}
+    gone = given_up(story)
     for chain in found:
-        for part in stages(story, chain):
-            draft = _lesson(story, part)
+        if chain.cure is None:
+            continue
+        edits = between(story.changes, chain.failures[0].place, chain.cure.place)
+        lost = gone | written_over(edits) | called_vain(story, chain).keys()
+        for part in stages(story, chain, lost):
+            draft = _lesson(story, part, lost)
             if draft is not None:
                 drafts.setdefault(draft.subject, draft)
     return list(drafts.values())
 
 
-def _lesson(story: Story, chain: Chain) -> Draft | None:
+def _lesson(story: Story, chain: Chain, lost: AbstractSet[str]) -> Draft | None:
     first, cure = chain.failures[0], chain.cure
     errors = quoted_errors(chain)
     if cure is None or first.culprit is None or not errors or intended(story, first):
         return None
-    changes = between(story.changes, first.place, cure.place)
+    changes = _kept(story, chain, lost)
     helpers = _helpers(story, first, cure)
-    ways = _ways(chain, cure, changes, helpers)
+    ways = _ways(story, chain, changes)
     if not ways or _hides(chain, changes, helpers):
         return None
     verdict = refusal(story, cure, [*ways, *(c.excerpt for c in changes[-4:])])
@@ -85,8 +73,11 @@ def _lesson(story: Story, chain: Chain) -> Draft | None:
             return None  # the user threw the fix out, and nothing took its place
         ways = [f"editing {file_names(changes)}, after the user refused the first fix"]
     excerpt = next((shorten(c.excerpt, 120) for c in reversed(changes) if c.excerpt and not c.created), "")
-    text = f"`{first.shown}` failed: {errors} → fixed by {' and '.join(ways)}" + (
-        f" ({excerpt})" if excerpt else ""
+    outcome = "fixed by" if cure.passed else "went away after"
+    text = (
+        f"`{first.shown}` failed: {errors} → {outcome} {' and '.join(ways)}"
+        + (f" ({excerpt})" if excerpt else "")
+        + ("" if cure.passed else f', then: "{cure.error}"')
     )
     detail = [f"- failed ×{len(chain.failures)}: `{first.shown}`: {errors}"]
     detail.append(f"- its output: {evidence(first.text, first.error)}")
@@ -101,22 +92,24 @@ def _lesson(story: Story, chain: Chain) -> Draft | None:
     )
     return Draft(
         MemoryKind.LESSON,
-        f"fix:{first.culprit.name} {' '.join(first.culprit.operands)}"[:80] + f":{errors[:60]}",
+        f"{FIXED if cure.passed else PAST}{first.culprit.name} {' '.join(first.culprit.operands)}"[:80]
+        + f":{errors[:60]}",
         shorten(text, 420),
         cure.at,
         tuple(dict.fromkeys(ids)),
         detail="\n".join(detail),
         reason=cause_between(story.said, first.place, cure.place),
         files=unique(c.file for c in changes),
-        weight=1.2,
+        weight=1.2 if cure.passed else 1.0,
         turn=cure.turn,
     )
 
 
-def stages(story: Story, chain: Chain) -> list[Chain]:
+def stages(story: Story, chain: Chain, lost: AbstractSet[str]) -> list[Chain]:
     """One chain for each distinct error: what got past the first is not what got past the second.
 
-    Where many errors follow each other the command was only groping, and the whole is one lesson.
+    Where many errors follow each other the command was only groping, and the whole is one lesson. Where
+    nothing of what got past an error stayed, the error belongs to the next stage.
     """
     if chain.cure is None:
         return []
@@ -130,11 +123,27 @@ def stages(story: Story, chain: Chain) -> list[Chain]:
         else:
             parts[-1].failures.append(run)
     parts[-1].cure = chain.cure
-    return parts if len(parts) <= STAGES else [chain]
+    if len(parts) > STAGES:
+        return [chain]
+    for part, after in pairwise(parts):
+        edits = between(story.changes, part.failures[0].place, after.failures[0].place)
+        if edits and not _ways(story, part, _kept(story, part, lost)):
+            after.failures = [*part.failures, *after.failures]
+            part.cure = None
+    return [part for part in parts if part.cure is not None]
+
+
+def _kept(story: Story, chain: Chain, lost: AbstractSet[str]) -> Sequence[Change]:
+    """The edits of a chain that count: not those that did not stay, nor those that only took such back."""
+    assert chain.cure is not None
+    changes = between(story.changes, chain.failures[0].place, chain.cure.place)
+    backs = {back.id for _, back in turned_back(changes)}
+    return [change for change in changes if change.id not in lost and change.id not in backs]
 
 
 def _something_done(story: Story, before: Run, run: Run) -> bool:
-    return bool(between(story.changes, before.place, run.place) or spelling(run) != spelling(before))
+    respelled = run.command.role not in CHECKS and spelling(run) != spelling(before)
+    return respelled or bool(between(story.changes, before.place, run.place))
 
 
 def distinct(one: str, two: str) -> bool:
@@ -143,15 +152,21 @@ def distinct(one: str, two: str) -> bool:
     return bool(left and right) and len(left & right) * 2 < min(len(left), len(right))
 
 
-def _ways(chain: Chain, cure: Run, changes: Sequence[Change], helpers: list[Run]) -> list[str]:
-    first, last = chain.failures[0], chain.failures[-1]
-    since = any(c.place > last.place for c in changes) or any(h.place > last.place for h in helpers)
+def _ways(story: Story, chain: Chain, changes: Sequence[Change]) -> list[str]:
+    first, last, cure = chain.failures[0], chain.failures[-1], chain.cure
+    assert cure is not None
+    helpers = _helpers(story, first, cure)
+    since = between(story.changes, last.place, cure.place) or any(h.place > last.place for h in helpers)
     if not since and spelling(cure) != spelling(last):
         if cure.command.role in CHECKS and not _same_operands(cure, last):
             return []  # something else passed; nothing was fixed
         return [f"running it as `{shorten(spelling(cure), 140)}`"]
-    if changes and any(undoes(helper) for helper in helpers):
+    undone = [helper for helper in helpers if undoes(helper)]
+    edited = between(story.changes, first.place, cure.place)
+    if edited and undone and not (changes and all(thrown_away(story, helper) for helper in undone)):
         return []  # it passes again because the edits were given up
+    if edited:
+        helpers = [helper for helper in helpers if helper not in undone]
     ways: list[str] = []
     if changes:
         ways.append("editing " + file_names(changes))
@@ -167,11 +182,6 @@ def _hides(chain: Chain, changes: Sequence[Change], helpers: list[Run]) -> bool:
     last = chain.failures[-1].place
     removed = any(_DELETES.search(helper.line) for helper in helpers if helper.place > last)
     return removed or any(_SKIP.search(change.excerpt) for change in changes if change.place > last)
-
-
-def undoes(run: Run) -> bool:
-    """Whether a command throws edits away."""
-    return "git" in run.line and _UNDO.search(run.line) is not None
 
 
 def _same_operands(one: Run, two: Run) -> bool:

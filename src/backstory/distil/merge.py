@@ -12,7 +12,9 @@ from hashlib import blake2b
 from backstory.distil.claims import Claim
 from backstory.model import Action, Draft, Event, Kind, Memory, MemoryKind, Outcome, StoredEvent
 
-_WORD = re.compile(r"[^\W_]{2,}|[\u3040-\u30ff\u4e00-\u9fff]")
+_WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W_\u3040-\u30ff\u4e00-\u9fff]{2,}")
+# Numbers, files, identifiers: two texts that differ in all of them speak of two things.
+_NAME = re.compile(r"[\w./:-]*(?:\d|\w[./_:]\w)[\w/-]*")
 _SMALL_WORDS = """
     the and for with that this was were are is be to of in on it its at by as an or from into because so use
     used uses using not no instead der die das und ist ein eine mit für weil les des une est pour
@@ -83,8 +85,8 @@ def _draft(claim: Claim, known: Mapping[str, StoredEvent]) -> Draft:
 
 
 def _subject(claim: Claim) -> str:
-    words = " ".join(_WORD.findall(claim.text.lower()))
-    return "t2:" + blake2b(words.encode(), digest_size=8).hexdigest()
+    words = " ".join(re.findall(r"\w+", claim.text.lower()))
+    return "t2:" + blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _last_at(known: Mapping[str, StoredEvent]) -> int:
@@ -110,10 +112,11 @@ def _contradicted(claim: Claim, cited: Sequence[StoredEvent]) -> bool:
 
 
 def _same(one: Draft, other: Draft | Memory) -> bool:
-    if one.kind is not other.kind:
+    names, other_names = set(_NAME.findall(one.text.lower())), set(_NAME.findall(other.text.lower()))
+    if one.kind is not other.kind or (names and other_names and names.isdisjoint(other_names)):
         return False
     words, others = _words(one.text), _words(other.text)
-    shared = len(words & others) / max(min(len(words), len(others)), 1)
+    shared = len(words & others) / max(len(words), len(others), 1)
     there = not set(one.sources).isdisjoint(other.sources)
     return shared >= (_SAME_THERE if there else _SAME)
 

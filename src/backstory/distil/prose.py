@@ -5,7 +5,7 @@ with which agents wrap their own machinery are no prompt at all.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -67,6 +67,8 @@ _VAGUE_WORDS = """
     im am zu mit von bei für auf aus ist's hier da dort mein dein ja nein nee
 """
 _VAGUE = frozenset(_VAGUE_WORDS.split()) | _EMPTY | _COMMON
+NAMED = 2  # words of a statement that only names something
+_ENDS = frozenset(".!?…。！？")
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+\\s*")
 
@@ -191,6 +193,14 @@ def shorten(text: str, limit: int) -> str:
     return (cut[:space] if space > limit * 0.5 else cut).rstrip(" ,;:.") + "…"
 
 
+def in_a_row(parts: Iterable[str]) -> str:
+    """Statements one after the other, with exactly one mark between two."""
+    line = ""
+    for part in parts:
+        line += (" " if line[-1:] in _ENDS else ". ") + part if line else part
+    return line
+
+
 def gist(text: str, limit: int) -> str:
     """The first prose of a message, as one line."""
     parts: list[str] = []
@@ -229,8 +239,13 @@ def once(drafts: list[Draft]) -> list[Draft]:
     for draft in drafts:
         words = frozenset(_WORD.findall(draft.text.lower()))
         words = words - _COMMON or words
-        if not any(
-            words and len(words & other) >= 0.75 * min(len(words), len(other)) for other, _ in kept[-60:]
-        ):
+        if not any(_repeats(words, other, draft.said_by == past.said_by) for other, past in kept[-60:]):
             kept.append((words, draft))
     return [draft for _, draft in kept]
+
+
+def _repeats(words: frozenset[str], before: frozenset[str], same_voice: bool) -> bool:
+    """Whether one says mostly what the other says; a name or two, said again among more, is something new."""
+    shared, few = len(words & before), min(len(words), len(before))
+    more = same_voice and len(before) <= NAMED and shared < 0.5 * len(words)
+    return shared >= 0.75 * few > 0 and not more

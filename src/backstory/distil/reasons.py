@@ -65,9 +65,6 @@ _WHEN = re.compile(
     r"\b(?:yesterday|this morning|today|just now|before lunch|on my side|gestern)\b", re.IGNORECASE
 )
 #: A sentence that goes on with the task, or tells what the speaker did, gives no reason for the one before.
-_WHEN = re.compile(
-    r"\b(?:yesterday|this morning|today|just now|before lunch|on my side|gestern)\b", re.IGNORECASE
-)
 _GOES_ON = re.compile(
     r"(?:so|then|also|and|in particular|for (?:each|example|now)|go|have|use|add|put|make|show|let'?s|"
     r"give|need|"
@@ -81,7 +78,7 @@ _GOES_ON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A choice, its reason and what was said with it; `ahead`: the next sentence was used up as the reason."""
+    """A choice, its reason and what was said with it; `ahead`: the next sentence is used up as the reason."""
 
     choice: str
     reason: str

@@ -8,8 +8,9 @@ import re
 
 from backstory.distil import failure, phrases
 from backstory.distil.fixes import cause_between, file_names, unique
-from backstory.distil.prose import sentences, shorten
+from backstory.distil.prose import in_a_row, sentences, shorten
 from backstory.distil.story import Story, Turn
+from backstory.distil.undone import given_up
 from backstory.model import Draft, MemoryKind
 
 DISSENT = phrases.Rule("dissent")
@@ -23,6 +24,7 @@ HEAD = 1_200  # a report is at the head of a prompt; what follows is the log
 def reported(story: Story, others: list[Draft]) -> list[Draft]:
     """Lessons from reports, except where a command told the same story already."""
     covered = {source for draft in others for source in draft.sources}
+    gone = given_up(story)
     drafts: dict[str, Draft] = {}
     turns = [turn for turn in story.turns if turn.ask]
     report = ""
@@ -32,12 +34,8 @@ def reported(story: Story, others: list[Draft]) -> list[Draft]:
             continue
         if not report or not DISSENT.search(turn.ask[:400]):
             report = report_of(turn)
-        if (
-            not turn.changes
-            or not turn.said
-            or not turn.ended
-            or (after is not None and objects(after, turn))
-        ):
+        changes = [change for change in turn.changes if change.id not in gone]
+        if not changes or not turn.said or not turn.ended or (after is not None and objects(after, turn)):
             continue
         cause = cause_between(turn.said, turn.ask_place, turn.said[-1].place + 1) or _told(turn)
         if not cause or any(change.id in covered for change in turn.changes):
@@ -45,11 +43,11 @@ def reported(story: Story, others: list[Draft]) -> list[Draft]:
         draft = Draft(
             MemoryKind.LESSON,
             f"report:{report[:80]}",
-            shorten(f"Reported: {report} → {cause} Changed {file_names(turn.changes)}", 420),
+            shorten(in_a_row((f"Reported: {report} → {cause}", f"Changed {file_names(changes)}")), 420),
             turn.at,
-            (turn.ask_id, *(c.id for c in turn.changes[-8:])),
+            (turn.ask_id, *(c.id for c in changes[-8:])),
             reason=cause,
-            files=unique(c.file for c in turn.changes),
+            files=unique(c.file for c in changes),
             turn=turn.number,
         )
         drafts.setdefault(draft.subject, draft)

@@ -1,9 +1,28 @@
 """The nouns of a session as the rules see it: turns, runs, changes, what was said; and the limits."""
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from backstory.distil import shell
 from backstory.model import Session
+
+
+class Placed(Protocol):
+    """Anything that stands somewhere in the session."""
+
+    @property
+    def place(self) -> int: ...
+
+
+Item = TypeVar("Item", bound=Placed)
+
+
+def between(items: Sequence[Item], start: int, end: int) -> Sequence[Item]:
+    """What stands strictly between two places."""
+    first = bisect_right(items, start, key=lambda item: item.place)
+    return items[first : bisect_left(items, end, lo=first, key=lambda item: item.place)]
 
 
 @dataclass(frozen=True)

@@ -37,13 +37,16 @@ _TOKEN = re.compile(r"[\w#@][\w.+#@/-]*\w|\w", re.ASCII | re.IGNORECASE)
 _NUMBER = re.compile(r"v?\d[\d.]*(?:ms|s|min|h|d|k|kb|mb|gb|px|%)?", re.IGNORECASE)
 _ENDING = re.compile(r"(?:ing|es|ed|s|e)$")
 _EMPTY = frozenset(
-    (
-        "a all also always an and any are as at be because been both but by decide decided decision do for "
-        "from go has have i in instead into is it its just let let's longer me more my never new no not now of "
-        "on one only or our own please rather should since so than that the their them then there these they "
-        "this to us use used uses using want wants was we we'll will with you"
-    ).split()
-)
+    {
+        "a", "all", "also", "always", "an", "and", "any", "are", "as", "at", "be", "because", "been",
+        "both", "but", "by", "decide", "decided", "decision", "do", "for", "from", "go", "has", "have", "i",
+        "in", "instead", "into", "is", "it", "its", "just", "let", "let's", "longer", "me", "more", "my",
+        "never", "new", "no", "not", "now", "of", "on", "one", "only", "or", "our", "own", "please",
+        "rather", "should", "since", "so", "than", "that", "the", "their", "them", "then", "there", "these",
+        "they", "this", "to", "us", "use", "used", "uses", "using", "want", "wants", "was", "we", "we'll",
+        "will", "with", "you",
+    }
+)  # fmt: skip
 _SAME_PURPOSE = 0.75
 _SAME_MATTER = 0.5
 _SHARED = 3

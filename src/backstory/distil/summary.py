@@ -1,7 +1,8 @@
 """The session in one row for a brief, and as a longer page whose cut never falls inside a turn."""
 
 from backstory.distil.commands import outcome, tally
-from backstory.distil.prose import gist, shorten
+from backstory.distil.fixes import PAST
+from backstory.distil.prose import gist, in_a_row, shorten
 from backstory.distil.shell import Role
 from backstory.distil.story import Limits, Story
 from backstory.distil.turns import ending, names, ran
@@ -58,12 +59,12 @@ def _row(story: Story, others: list[Draft]) -> str:
         parts.append(f"Asked: {gist(asks[0], 140)}")
         if len(asks) > 1:
             between = f", {len(asks) - 2} more, then" if len(asks) > 2 else ", then"
-            parts[-1] += f"{between}: {gist(asks[-1], 140)}"
+            parts[-1] = f"{parts[-1].rstrip('.')}{between}: {gist(asks[-1], 140)}"
     if story.changes:
         parts.append(f"Changed {names([c.file for c in story.changes], 4)}")
     if line := ran(story.runs, 2):
         parts.append(f"Ran {line}")
-    fixes = _of(others, MemoryKind.LESSON)
+    fixes = [row for row in _of(others, MemoryKind.LESSON) if not row.subject.startswith(PAST)]
     if fixes:
         parts.append(
             f"Fixed: {shorten(fixes[-1].text, 120)}" + (f" (+{len(fixes) - 1})" if len(fixes) > 1 else "")
@@ -72,7 +73,7 @@ def _row(story: Story, others: list[Draft]) -> str:
         parts.append(f"Unfinished: {_stopped(story)}, {ending(story.unfinished)}")
     elif story.said:
         parts.append(f"Ended: {gist(story.said[-1].text, 160)}")
-    return shorten(". ".join(parts), ROW)
+    return shorten(in_a_row(parts), ROW)
 
 
 def page(story: Story, digests: list[Draft], others: list[Draft], limits: Limits) -> str:

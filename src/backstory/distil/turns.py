@@ -1,7 +1,7 @@
 """One digest per turn: the ask, what changed, what ran and how, how it ended."""
 
 from backstory.distil.commands import outcome, tally
-from backstory.distil.prose import gist, shorten
+from backstory.distil.prose import gist, in_a_row, shorten
 from backstory.distil.shell import Role
 from backstory.distil.story import Run, Story, Turn
 from backstory.model import Draft, MemoryKind
@@ -46,7 +46,7 @@ def digest(turn: Turn) -> str:
         parts.append(end)
     elif turn.last_said is not None:
         parts.append(f"said: {gist(turn.last_said.text, 200)}")
-    return ". ".join(part[0].upper() + part[1:] for part in parts)
+    return in_a_row(part[0].upper() + part[1:] for part in parts)
 
 
 def turn_digests(story: Story) -> list[Draft]:

@@ -81,7 +81,7 @@ def worker(app: App) -> Iterator[Check]:
     """The worker: at work, resting, or hanging on its lock."""
     try:
         with lock(app.home.worker_lock) as free:
-            pid = "" if free else app.home.worker_lock.read_text()
+            pid = "" if free else app.home.worker_lock.read_text("utf-8")
     except OSError as error:
         yield fail("worker", f"its lock cannot be taken: {error}", "make the home writable")
         return

@@ -30,6 +30,8 @@ overlay.py   rows from what is still in the spool
 neutral.py   text that cannot pretend to be anything but a quoted note
 brief.py     rows to the text that a starting session receives
 made.py      the brief for one start of a session
+wording.py   what prompts, commands, errors and edits are recognised by
+notes.py     notes on them, said at work
 held.py      a brief that waits for the first prompt
 __main__.py  the answering hook
 windows.py   both hooks in one process, for Windows

@@ -139,7 +139,8 @@ def compose(
         if row.section in by_section and (said := (row.session, text)) not in told:
             told.add(said)
             by_section[row.section].append((row, text))
-    frame = [opening(project), _INTRO, *notes, "", _MORE, "</backstory-notes>"]
+    today = time.strftime("%Y-%m-%d", time.localtime(now / 1000))
+    frame = [opening(project), f"{_INTRO} Today is {today}.", *notes, "", _MORE, "</backstory-notes>"]
     room = _Room(max_chars, max_tokens)
     if not all(room.take(line) for line in frame):
         return Brief("", [])

@@ -56,7 +56,7 @@ def brief_for(
     prepared = json_file(os.path.join(briefs, f"{project or project_id(place.identity)}.json"))
     session = json_file(os.path.join(briefs, "sessions", f"{own}.json")) if own else {}
     try:
-        forgotten = prepared.get("forgotten") or ()
+        forgotten = json_file(os.path.join(briefs, "forgotten.json")).get("sessions") or ()
         waiting = overlay.rows(os.path.join(home, "spool"), place, settings, redact, forgotten, until)
     except Exception as error:
         if failed is None:

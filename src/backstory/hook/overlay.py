@@ -10,7 +10,7 @@ import time
 
 from backstory.hook import spool
 from backstory.hook.brief import Row, shorten
-from backstory.hook.globs import ignores_folder, ignores_path
+from backstory.hook.globs import ignores_folder, ignores_path, matches
 from backstory.hook.identity import Place, ident, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
 
@@ -43,6 +43,8 @@ _INJECTED = (
     ("<hook_context>", "</hook_context>"),
     ("<system_notification>", "</system_notification>"),
 )
+_REFERENCED = "--- Content from referenced files ---"  # what an @ named, in Gemini CLI and Qwen Code
+_SECTIONS = ("Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: ")
 
 
 class Waiting:
@@ -107,7 +109,7 @@ def collect(
         session = sessions.get(sid)
         if session is None:
             session = sessions[sid] = Waiting(entry.name.agent, sid, entry.mtime_ns // 1_000_000)
-        _note(session, entry, payload, settings.get("ignore_paths") or [])
+        _note(session, entry, payload, settings)
     return [session for session in sessions.values() if session.events]
 
 
@@ -150,13 +152,15 @@ class _Ours:
         return known
 
 
-def _note(session: Waiting, entry: spool.Entry, payload: "dict[str, Any]", ignored: "list[str]") -> None:
+def _note(
+    session: Waiting, entry: spool.Entry, payload: "dict[str, Any]", settings: "dict[str, Any]"
+) -> None:
     """Take from one payload what its session's rows will tell."""
     at = entry.mtime_ns // 1_000_000
     main = not payload.get("agent_id")  # what a sub-agent says is not the session's word
     tool = _text(payload.get("tool_name") or payload.get("toolName"))
     if tool:
-        _note_tool(session, tool, at, payload, ignored)
+        _note_tool(session, tool, at, payload, settings)
         return
     said = _text(payload.get("last_assistant_message") or payload.get("prompt_response"))
     # Gemini repeats the prompt beside what was said
@@ -168,7 +172,9 @@ def _note(session: Waiting, entry: spool.Entry, payload: "dict[str, Any]", ignor
     session.events += 1 if prompt or said else 0
 
 
-def _note_tool(session: Waiting, tool: str, at: int, payload: "dict[str, Any]", ignored: "list[str]") -> None:
+def _note_tool(
+    session: Waiting, tool: str, at: int, payload: "dict[str, Any]", settings: "dict[str, Any]"
+) -> None:
     given = payload.get("tool_input")
     given = given if isinstance(given, dict) else {}
     command = _text(given.get("command"))
@@ -176,11 +182,13 @@ def _note_tool(session: Waiting, tool: str, at: int, payload: "dict[str, Any]", 
     path = next(filter(None, map(_text, named)), "")
     if tool.startswith(_OUR_TOOLS) or runs_backstory(command):
         return
-    if ignored and any(ignores_path(word, ignored) for word in [path, *_words(command)] if word):
+    if any(matches(tool, glob) for glob in settings.get("skip_tools") or ()):
+        return
+    error = _text(payload.get("error")) or _error_in_answer(payload)
+    if _touches(settings.get("ignore_paths") or [], given, _words(command), error):
         return
     session.events += 1
     what = command or f"{tool} {path}".strip()
-    error = _text(payload.get("error")) or _error_in_answer(payload)
     if tool == "apply_patch":
         for file in patched(command):
             session.written.setdefault(file, at)
@@ -191,6 +199,15 @@ def _note_tool(session: Waiting, tool: str, at: int, payload: "dict[str, Any]", 
         (session.passed if told else session.ran).setdefault(command, at)
     elif path and tool in _WRITES and not error:
         session.written.setdefault(path, at)
+
+
+def _touches(ignored: "list[str]", given: "dict[str, Any]", words: list[str], error: str) -> bool:
+    """Whether a tool was about an ignored file: by what it was given, or by what a search answered."""
+    if not ignored:
+        return False
+    named = [value for value in given.values() if isinstance(value, str)]
+    found = [line.partition(":")[0] for line in error.splitlines()]
+    return any(ignores_path(word, ignored) for word in [*named, *words, *found] if word)
 
 
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
@@ -239,12 +256,12 @@ def _words(command: str) -> list[str]:
 
 
 def without_injected(text: str) -> str:
-    """A prompt without the block that an agent put our own notes into."""
+    """A prompt without the block that an agent put our own notes into, and without the files it names."""
     for opening, closing in _INJECTED:
         while (start := text.find(opening)) >= 0:
             end = text.find(closing, start)
             text = text[:start] + (text[end + len(closing) :] if end >= 0 else "")
-    return text.strip()
+    return text.partition(_REFERENCED)[0].strip()
 
 
 def runs_backstory(command: str) -> bool:
@@ -298,14 +315,22 @@ def _rows_of(session: Waiting, root: str, redact: "Callable[[str], str]") -> lis
 def first_line(error: str) -> str:
     """The line of an error that tells most: after a bare exit code the first one, of a traceback the last."""
     lines = [line.strip() for line in error.splitlines() if line.strip()]
-    if lines and lines[0].startswith("Command: "):  # Qwen Code tells it in sections, the output among them
-        lines = [line[8:] for line in lines if line.startswith("Output: ")] or lines
+    if lines and lines[0].startswith("Command: "):
+        lines = _output(lines) or lines
     code = ""
     if len(lines) > 1 and lines[0].startswith("Exit code "):
         code = f" ({lines[0].lower()})"
         lines = lines[1:]
     traced = any(line.startswith("Traceback (most recent call last)") for line in lines)
     return (lines[-1] if traced else lines[0]) + code if lines else ""
+
+
+def _output(lines: list[str]) -> list[str]:
+    """The output among the sections in which Qwen Code tells of a command."""
+    begin = next((at for at, line in enumerate(lines) if line.startswith("Output: ")), len(lines))
+    while lines and lines[-1].startswith(_SECTIONS):
+        lines = lines[:-1]
+    return [line.removeprefix("Output: ") for line in lines[begin:]]
 
 
 def _list(items: list[str], redact: "Callable[[str], str]") -> str:

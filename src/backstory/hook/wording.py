@@ -74,7 +74,7 @@ def _pairs(word: str) -> list[str]:
 
 def command_key(command: str) -> str:
     """A command without what does not change it: spaces, a folder it goes to first, what cuts its output."""
-    text = " ".join(command.split())
+    text = " ".join(command.split()).replace(" ./", " ")
     while text.startswith("cd ") and (at := text.find("&&")) > 0:
         text = text[at + 2 :].strip()
     for cutter in _CUTTERS:
@@ -106,13 +106,16 @@ def error_words(text: str) -> str:
 
 
 def error_key(line: str) -> str:
-    """What a line of an error is recognised by in another output; "" if too many errors say the same."""
+    """What a line of an error is recognised by in another output; "" if too many errors say the same.
+
+    It may begin within a word: whoever quoted the line may have cut it there.
+    """
     cut = line.endswith(("…", "..."))
     words = error_words(line).split()
     if cut:
         words = words[:-1]
     telling = sum(word not in _SAYS_NOTHING for word in words)
-    key = f" {' '.join(words)} "
+    key = f"{' '.join(words)} "
     return (
         key if telling >= _TELLING_WORDS and len(words) > _TELLING_WORDS and len(key) >= _ERROR_CHARS else ""
     )

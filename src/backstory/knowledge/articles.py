@@ -20,8 +20,16 @@ RELATED = "Related Concepts"
 SOURCES = "Sources"
 SECTIONS = (POINTS, DETAILS, RELATED, SOURCES)
 MADE = "*Compiled by Backstory"
+_POINTERS = {
+    "decision": "Decided",
+    "wish": "Wished",
+    "lesson": "Failed and fixed",
+    "attempt": "Tried and abandoned",
+    "turn": "Changed together with",
+}
 _MOST_DETAILS = 40
 _CITED = re.compile(r"\[\[daily/(\d{4}-\d\d-\d\d)\|[^\]]*\]\]")
+_HANDLE = re.compile(r"`(m[0-9a-f]{8})`")
 _ALIKE = 0.6
 
 
@@ -152,9 +160,12 @@ def add(article: Article, told: Sequence[Note], pointed: Mapping[str, Sequence[t
         _add_row(article, DETAILS if note.kind == "turn" else POINTS, row_of(note))
     for home, notes in pointed.items():
         for note, title in notes:
-            what = {"decision": "A decision", "wish": "A wish", "attempt": "An abandoned attempt"}
-            said = what.get(note.kind, "A lesson" if note.kind == "lesson" else "Also named")
-            _add_row(article, POINTS, f"- {said}: {link(home, title)} {cite(note)}")
+            where = DETAILS if note.kind == "turn" else POINTS
+            _add_row(
+                article,
+                where,
+                f"- {_POINTERS.get(note.kind, 'Also named')}: {link(home, title)} {cite(note)}",
+            )
     turns = article.rows[DETAILS]
     ours = [row for row in turns if _CITED.search(row)]
     for row in ours[: max(0, len(ours) - _MOST_DETAILS)]:
@@ -185,9 +196,17 @@ def introduce(article: Article) -> None:
     cited = [row for name in (POINTS, DETAILS) for row in article.rows[name] if _CITED.search(row)]
     days = sorted({day for row in cited for day in _CITED.findall(row)})
     span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}" if days else ""
-    many = f"{len(cited)} note{'' if len(cited) == 1 else 's'}"
-    line = f"{MADE} by rules from {many} of the daily log{f', {span}' if span else ''}; no model wrote it.*"
-    kept = [row for row in article.intro.split("\n") if not row.startswith(MADE)]
+    many = f"{len(cited)} note{'' if len(cited) == 1 else 's'} of the daily log, {span}"
+    made_of = many if cited else "the articles that it lists"
+    line = f"{MADE} by rules from {made_of}; no model wrote it.*"
+    told = "\n".join(cited)
+    kept = []
+    for row in article.intro.split("\n"):
+        handles = _HANDLE.findall(row)
+        if row.startswith(MADE) and handles and all(f"`{one}`" in told for one in handles):
+            line = row  # a model's introduction, and what it rests on is still there
+        elif not row.startswith(MADE):
+            kept.append(row)
     article.intro = "\n".join([line, *kept]).strip()
 
 

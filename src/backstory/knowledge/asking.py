@@ -5,7 +5,7 @@ model's, if it names its sources; else the passages stand.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from backstory import clock
@@ -20,11 +20,14 @@ from backstory.search.answer import Hit
 from backstory.search.question import question as taken_apart
 
 UNKNOWN = "Nothing that is written down or remembered here answers that."
-_ARTICLES = 4
-_ROWS = 3
+_ROWS = 5
+_OF_ONE = 3
 _HITS = 4
+_POINTER = re.compile(r"- [A-Z][a-z ]+: \[\[[^\]]+\]\] \(")
+_SAYING = ("decision", "lesson", "attempt", "preference", "fact")
 _TEXT = 500
 _ENOUGH = 0.6
+_FEW = 3
 _PROMPT_CHARS = 8_000
 _WORD = re.compile(r"[\w.-]+")
 _ASK = """\
@@ -51,17 +54,15 @@ class Reply:
 def reply(vault: Vault, question: str, hits: Sequence[Hit], writer: Writer | None = None) -> Reply:
     """Answer a question from the vault's articles and from what a search found."""
     words = {word.text.casefold() for word in taken_apart(question, clock.now_ms()).words}
-    found = _articles(vault, words, hits)
-    passages: list[tuple[str, str]] = []
-    told = ""
-    for address, rows in found:
-        passages += [(row, f"[[{address}]]") for row in rows]
-        told += "\n".join(rows)
-    remembered = [hit for hit in hits if f"`{hit.id[:HANDLE]}`" not in told][:_HITS]
+    found = _best(_articles(vault, words, hits, question.lower().startswith("why")))
+    passages = [(row, f"[[{address}]]") for address, row in found]
+    told = "\n".join(row for _, row in found)
+    useful = [hit for hit in hits if not found or hit.kind in _SAYING]  # articles tell the rest better
+    remembered = [hit for hit in useful if f"`{hit.id[:HANDLE]}`" not in told][:_HITS]
     passages += [(harmless(hit.text, _TEXT), f"`{hit.id[:HANDLE]}`") for hit in remembered]
     if not passages:
         return Reply(question, False, UNKNOWN)
-    articles = tuple(address for address, _ in found)
+    articles = tuple(dict.fromkeys(address for address, _ in found))
     memories = tuple(hit.id[:HANDLE] for hit in remembered)
     note = ""
     if writer is not None:
@@ -79,31 +80,48 @@ def reply(vault: Vault, question: str, hits: Sequence[Hit], writer: Writer | Non
     return Reply(question, True, text, articles, memories, note=note)
 
 
-def _articles(vault: Vault, words: set[str], hits: Sequence[Hit]) -> list[tuple[str, list[str]]]:
-    """The articles that speak of it, best first, with the rows that do."""
-    scored = []
-    for address in vault.articles():
-        text = vault.read(address)
+def _worth(row: str, words: set[str], handles: set[str], why: bool) -> int:
+    """How well a row answers: by its words, by being found, and by a reason if one is sought."""
+    found = 3 * any(f"`{one}`" in row for one in handles)
+    return len(words & _words(row)) + found + 6 * (why and "because" in row)
+
+
+def _articles(
+    vault: Vault, words: set[str], hits: Sequence[Hit], why: bool
+) -> Iterator[tuple[float, str, str]]:
+    """The rows of articles that speak of it: how well each does, its article, and itself."""
+    texts = {address: vault.read(address) for address in vault.articles()}
+    words = _telling(words, [_words(text) for text in texts.values()])
+    handles = {hit.id[:HANDLE] for hit in hits}
+    for address, text in texts.items():
         _, body = parted(text)
-        told = _words(text)
-        covered = len(words & told) / len(words) if words else 0.0
-        cited = sum(f"`{hit.id[:HANDLE]}`" in body for hit in hits)
-        if covered < _ENOUGH and not cited:
+        covered = len(words & _words(text)) / len(words) if words else 0.0
+        cited = any(f"`{one}`" in body for one in handles)
+        reasoned = why and "because" in body and covered >= _ENOUGH / 2
+        if covered < _ENOUGH and not cited and not reasoned:
             continue
         parts = sections(body)
-        rows = [
-            row.removeprefix("- ")
-            for name in ("Answer", "Key Points", "Details", "Connection")
-            for row in parts.get(name, "").splitlines()
-            if row.strip() and row != "- None yet."
-        ]
-        handles = {hit.id[:HANDLE] for hit in hits}
-        rows.sort(key=lambda row: -(len(words & _words(row)) + 3 * any(f"`{one}`" in row for one in handles)))
-        best = [row for row in rows if words & _words(row) or any(f"`{one}`" in row for one in handles)]
-        if best:
-            scored.append((covered + cited, address, best[:_ROWS]))
-    scored.sort(key=lambda found: (-found[0], found[1]))
-    return [(address, rows) for _, address, rows in scored[:_ARTICLES]]
+        for name in ("Answer", "Key Points", "Details"):
+            for row in parts.get(name, "").splitlines():
+                worth = _worth(row, words, handles, why)
+                if worth and not _POINTER.match(row):
+                    yield covered + worth, address, row.removeprefix("- ")
+
+
+def _best(rows: Iterable[tuple[float, str, str]]) -> list[tuple[str, str]]:
+    """The rows that answer best, at most so many of an article."""
+    kept: list[tuple[str, str]] = []
+    for _, address, row in sorted(rows, key=lambda found: (-found[0], found[1], found[2])):
+        if len(kept) < _ROWS and sum(address == other for other, _ in kept) < _OF_ONE:
+            kept.append((address, row))
+    return kept
+
+
+def _telling(words: set[str], articles: Sequence[set[str]]) -> set[str]:
+    """The words that tell one article from another: a word that most of them have says nothing."""
+    if len(articles) < _FEW:
+        return {word for word in words if len(word) > _FEW}
+    return {word for word in words if 2 * sum(word in one for one in articles) <= len(articles)}
 
 
 def _words(text: str) -> set[str]:

@@ -119,7 +119,7 @@ def compile_vault(
         if done:
             work.write_articles()
             if prose is not None and not dry:
-                earlier += tuple(prose.improve(work.touched(), work.fresh, deadline))
+                earlier += tuple(prose.improve(work.articles(), work.fresh, deadline))
             work.put(stamp, project_id)
         result = Compiled(
             tuple(done),
@@ -182,13 +182,9 @@ class _Compilation:
         }
         self.changes.put(f".backstory/days/{each.day}.json", json.dumps(state, ensure_ascii=False))
 
-    def touched(self) -> list[Article]:
-        """The articles that are new or changed."""
-        return [
-            article
-            for article in self._shelf.articles.values()
-            if article.text() != self._before.get(article.link)
-        ]
+    def articles(self) -> list[Article]:
+        """All concepts, as they will be."""
+        return list(self._shelf.articles.values())
 
     def write_articles(self) -> None:
         """Make and change articles, in memory."""
@@ -213,13 +209,17 @@ class _Compilation:
             told = [note for note in homes[topic] if topic in new or note in fresh]
             pointed: dict[str, list[tuple[Note, str]]] = defaultdict(list)
             for note in mentions[topic]:
-                home = self._shelf.about(topics_of(note)[0])
-                if home is None or home is article:
+                home = self._home(note)
+                if home is not None and home is not article:
+                    making.relate(article, home)
+                    making.relate(home, article)
+                if topic not in new and note not in fresh:
                     continue
-                making.relate(article, home)
-                making.relate(home, article)
-                if topic in new or note in fresh:
+                if home is article:
+                    told.append(note)
+                elif home is not None:
                     pointed[home.link].append((note, home.title))
+            told.sort(key=lambda note: (note.day, note.time))
             making.add(article, told, pointed)
         self._modules(wanted)
         for article in list(self._shelf.articles.values()):
@@ -231,6 +231,11 @@ class _Compilation:
             making.introduce(article)
             article.updated = self._today
         self._pairs = self._paired(every)
+
+    def _home(self, note: Note) -> Article | None:
+        """The article that tells a note: of the first of its topics that has one."""
+        found = (self._shelf.about(topic) for topic in topics_of(note))
+        return next((article for article in found if article is not None), None)
 
     def _modules(self, wanted: Iterable[Topic]) -> None:
         """An article for a folder in which several files have theirs."""
@@ -274,11 +279,7 @@ class _Compilation:
             for other in found[1:]:
                 first, second = sorted((found[0], other))
                 pairs[first, second].append(note)
-        often = [
-            (pair, notes)
-            for pair, notes in pairs.items()
-            if len(notes) >= _ENOUGH_MENTIONS or notes[0].kind == "lesson"
-        ]
+        often = [(pair, notes) for pair, notes in pairs.items() if len(notes) >= _ENOUGH_MENTIONS]
         often.sort(key=lambda found: (-len(found[1]), found[0]))
         fresh = {note.handle or note.text for note in self.fresh}
         return {

@@ -6,6 +6,7 @@ what would be missed most: facts, decisions, commitments, the state of the task.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -23,6 +24,7 @@ LESSONS = "Lessons Learned"
 ACTIONS = "Action Items"
 TASK = "Task State"
 _ROW = 400
+_DOTS = re.compile(r"(?<![.])([.?!])\.(?= |$)")
 _CONTEXT = 300
 _SECTION_OF = {
     MemoryKind.TURN: EXCHANGES,
@@ -111,6 +113,7 @@ def _row(memory: Memory) -> str:
         text = f"The user wants: {text}"
     elif memory.kind is MemoryKind.ATTEMPT:
         text = f"Abandoned: {text}"
+    text = _DOTS.sub(r"\1", text)
     box = "[ ] " if memory.kind is MemoryKind.NEXT_STEP else ""
     return f"- {box}`{memory.id[:HANDLE]}` {harmless(text, _ROW)}"
 

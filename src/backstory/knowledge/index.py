@@ -1,5 +1,6 @@
 """`index.md`, one row for each article there is, and `log.md`, one entry for each thing that was done."""
 
+import re
 from collections.abc import Sequence
 
 from backstory.knowledge.changes import Changes
@@ -9,6 +10,7 @@ from backstory.knowledge.vault import ARTICLES
 TITLES = {"concepts": "Concepts", "connections": "Connections", "qa": "Questions and answers"}
 MOST_SOURCES = 3
 _SUMMARY = 100
+_LINKED = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]")
 
 
 def put_index(changes: Changes) -> None:
@@ -71,14 +73,14 @@ def _summary(body: str) -> str:
     found = sections(body)
     for name in ("Key Points", "Answer", "Connection", "Details", ""):
         for row in found.get(name, "").splitlines():
-            text = row.strip().lstrip("-*# ").partition(" ([[")[0]
+            text = _LINKED.sub(r"\1", row.strip().lstrip("-*# ").partition(" ([[")[0])
             if text and not row.startswith(("*Compiled", "#", "<!--")) and text != "None yet.":
-                return cut(text.replace("[[", "").replace("]]", ""), _SUMMARY)
+                return cut(text, _SUMMARY)
     return ""
 
 
 def _cell(text: str) -> str:
-    return harmless(text.rpartition("|")[2] if text.count("|") == 1 else text).replace("|", "/")
+    return harmless(text).replace("|", "/")
 
 
 def _place(changes: Changes, folder: str) -> str:

@@ -6,7 +6,7 @@ whose memory may no longer be shown is passed over.
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from backstory.knowledge import entries as sections
@@ -39,6 +39,7 @@ class Note:
     handle: str = ""
     session: str = ""
     files: tuple[str, ...] = ()
+    turn: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """For our own state."""
@@ -51,8 +52,15 @@ def note_from(value: dict[str, Any]) -> Note:
 
 
 def notes_in(text: str, day: str, store: Store | None) -> list[Note]:
-    """What a log, or its tail, says."""
-    return list(_notes(text, day, store))
+    """What a log, or its tail, says; a decision is about the files that its turn changed."""
+    found = list(_notes(text, day, store))
+    changed = {(note.session, note.turn): note.files for note in found if note.kind == "turn" and note.turn}
+    return [
+        replace(note, files=changed.get((note.session, note.turn), ()))
+        if note.kind == "decision" and not note.files
+        else note
+        for note in found
+    ]
 
 
 def _notes(text: str, day: str, store: Store | None) -> Iterator[Note]:
@@ -78,15 +86,16 @@ def _told(
     kind: str, text: str, day: str, time: str, agent: str, session: str, handle: str, store: Store | None
 ) -> Note | None:
     files: tuple[str, ...] = ()
+    turn = 0
     if store is not None:
         full = [one for one in store.events.ids_like(handle) if one.startswith("m")]
         if len(full) == 1:
             memory = store.memories.memory(full[0])
             if memory is None:
                 return None  # rejected, superseded or forgotten since
-            files = memory.files[:12]
+            files, turn = memory.files[:12], memory.turn
     if kind == "decision" and text.startswith("The user wants: "):
         kind = "wish"
     elif kind == "lesson" and text.startswith("Abandoned: "):
         kind = "attempt"
-    return Note(kind, text, day, time, agent, handle, session, files)
+    return Note(kind, text, day, time, agent, handle, session, files, turn)

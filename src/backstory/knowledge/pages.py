@@ -59,8 +59,8 @@ def link(target: str, shown: str = "") -> str:
 
 
 def links_in(text: str) -> list[str]:
-    """The targets of a page's wikilinks, each once, in their order; code is not looked through."""
-    found = _LINK.findall(_CODE.sub("", text))
+    """The targets of a page's wikilinks, each once, in their order; not those in code or front matter."""
+    found = _LINK.findall(_CODE.sub("", _HEAD.sub("", text)))
     return list(dict.fromkeys(target.strip().rstrip("\\") for target in found))
 
 

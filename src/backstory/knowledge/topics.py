@@ -37,6 +37,9 @@ _PLAIN = frozenset(
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][\w.+-]{1,30}")
 _DECIDED = re.compile(r"^(?:The user decided|The agent decided|Decided|The user wants): ")
+_TALK = re.compile(
+    r"^(?:ok(?:ay)?|good|yes|so|then|and|please|let's|let us|we(?:'ll| will| should)?)[,.]? ", re.IGNORECASE
+)
 _TITLE = 70
 AGREEMENTS = "Working agreements"
 NOTES = "Notes by people"
@@ -105,9 +108,10 @@ def _tool(command: str) -> str:
 
 def decision_title(text: str) -> str:
     """A decision as a title: what was decided, without who did and why."""
-    said = _DECIDED.sub("", text)
+    said = _TALK.sub("", _DECIDED.sub("", text))
     said = re.split(r"(?<=\w)(?:\.(?:\s|$)| \(|; )", said, maxsplit=1)[0]
-    return cut(harmless(said), _TITLE).rstrip(".") or "A decision"
+    title = cut(harmless(said), _TITLE).rstrip(".") or "A decision"
+    return title[0].upper() + title[1:]
 
 
 def title_of(topic: Topic) -> str:

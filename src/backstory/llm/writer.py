@@ -2,7 +2,7 @@
 
 from backstory.atomic import lock
 from backstory.llm.governor import Governor, Purpose
-from backstory.llm.provider import OFF, Question, Trouble, provider
+from backstory.llm.provider import Question, Trouble, provider
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store
@@ -30,8 +30,3 @@ class ModelWriter:
             if not held:
                 raise Trouble("another process asks the model: try again in a moment", sent=False)
             return self._governor.ask(chosen, question, Purpose(purpose)).reply.text
-
-
-def writer(home: Home, settings: Settings, store: Store) -> ModelWriter | None:
-    """Whoever writes better than the rules do; None if no model is configured."""
-    return None if settings.model_provider == OFF else ModelWriter(home, settings, store)

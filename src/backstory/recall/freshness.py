@@ -2,8 +2,8 @@
 
 A memory was true when its session ended. A file that was touched after that, and that git does not know to be
 the same, has changed since; one that is not there is gone. Touched alone is not enough: a clone touches
-everything. Nor is a commit: it may hold what the session itself had written. Two calls of git for a project,
-by the worker or a command, never by a hook.
+everything. Nor is a commit within the hour: it holds what the session itself had written. Two calls of git
+for a project, by the worker or a command, never by a hook.
 """
 
 import os
@@ -21,6 +21,7 @@ _SECONDS = 2.0
 # Takes no lock that the agent's own git would stumble over, and starts no program that a repository names.
 _GIT = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
 _GRACE_MS = 2_000
+_OWN_COMMIT_MS = 3_600_000
 _MARK = "\x1d"
 
 
@@ -80,7 +81,7 @@ class _Tree:
         name = os.path.relpath(path, self._root)
         if self._committed is None or name in self._dirty:
             return CHANGED
-        return CHANGED if self._committed.get(name, 0) > since else FRESH
+        return CHANGED if self._committed.get(name, 0) > since + _OWN_COMMIT_MS else FRESH
 
 
 def _last_commits(log: str) -> dict[str, int]:

@@ -114,7 +114,7 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
         if memory.text.strip()
     ]
     standing = Standing(store)
-    words = _words(told, weigh)
+    words = words_of(told, weigh)
     commands, edits, errors = _deeds(store, project_id, told)
     return {
         "v": FORMAT,
@@ -150,7 +150,7 @@ def _rarity(table: "Table", word: str) -> float:
     return float(max(table.rarity(pieces).tolist(), default=0.0)) + (len(pieces) - 1) / 2
 
 
-def _words(memories: Sequence[Memory], weigh: Weigh) -> tuple[dict[str, float], dict[str, list[str]]]:
+def words_of(memories: Sequence[Memory], weigh: Weigh) -> tuple[dict[str, float], dict[str, list[str]]]:
     """The words that tell something, with their weights; and those of each note."""
     own = {
         memory.id: wording.terms(" ".join((memory.text, memory.reason, *memory.files))) for memory in memories

@@ -60,10 +60,17 @@ def project_file(home: Home, store: Store, project_id: str) -> None:
         "made_at": clock.now_ms(),
         "rows": project_rows(store, project_id),
         "notices": notices(store),
-        "forgotten": [],
     }
     write_atomic(home.briefs / f"{project_id}.json", json.dumps(value, ensure_ascii=False).encode())
+    forgotten_file(home, store)
     notes.write(home, store, project_id)
+
+
+def forgotten_file(home: Home, store: Store, also: Iterable[str] = ()) -> None:
+    """Write which sessions were forgotten: what of them still comes in is shown to nobody."""
+    sessions = sorted(store.books.buried("session").union(also))
+    if sessions or home.forgotten.exists():
+        write_atomic(home.forgotten, json.dumps({"sessions": sessions}).encode())
 
 
 def session_file(home: Home, store: Store, session: Session) -> None:

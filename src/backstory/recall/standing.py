@@ -1,7 +1,5 @@
 """How a memory stands today: in force or history, fresh or overtaken by its files."""
 
-from collections.abc import Iterable
-
 from backstory.hook.brief import HANDLE
 from backstory.model import Memory, MemoryKind, MemoryStatus
 from backstory.recall.freshness import CHANGED, GONE, Freshness
@@ -18,9 +16,14 @@ class Standing:
         self._store = store
         self._fresh = Freshness(store)
 
-    def label(self, memory: Memory) -> str:
-        """In a few words, "" if there is nothing to say: "superseded by m1a2b3c4d", "fresh", "gone"."""
-        return ", ".join(filter(None, (self.succession(memory), self._fresh.of(memory))))
+    def label(self, *ids: str) -> str:
+        """In a few words, "" if there is nothing to say: "superseded by m1a2b3c4d", "fresh", "gone".
+
+        Of several that say the same, the first is shown; if another of them is history, all of it is.
+        """
+        kept = [memory for mid in ids if mid.startswith("m") and (memory := self._store.memories.kept(mid))]
+        words = [self.succession(memory) for memory in kept] + [self._fresh.of(memory) for memory in kept[:1]]
+        return ", ".join(dict.fromkeys(filter(None, words)))
 
     def succession(self, memory: Memory) -> str:
         """Whether it is history, and what is in force in its place."""
@@ -42,9 +45,3 @@ class Standing:
             return ""
         text = texts[-1]
         return f"before: {text if len(text) <= _INSTEAD_CHARS else text[: _INSTEAD_CHARS - 1] + '…'}"
-
-
-def labels(store: Store, memories: Iterable[Memory]) -> dict[str, str]:
-    """The labels of memories by id; those that have none are left out."""
-    standing = Standing(store)
-    return {memory.id: label for memory in memories if (label := standing.label(memory))}

@@ -1,5 +1,14 @@
 """The floor: below it a hit is no answer. Better nothing than something irrelevant.
 
+One number for everybody. Search, the brief and the notes at the point of action all ask the same:
+
+    ranked = ranking.ranked(...)                 # or a `Ranked` of their own
+    floor.of(ranked[0], asked) >= floor.FLOOR    # asked = question.question(text, now)
+
+Whoever has neither vectors nor a database at hand, such as a hook that reads what the worker prepared, asks
+`floor.shares_enough(words, text)`: plain Python, no imports but the standard library's; the words are those
+of `question.question(text, now).words`. It is what search itself falls back on without a model.
+
 How sure it is that a hit has to do with the question is a logistic function of how alike their words are. It
 was fitted on the development halves of the benchmarks: questions put to the store that answers them, against
 questions of another store and everyday questions (docs/recall.md has the numbers). A name that the question
@@ -7,7 +16,9 @@ spells out (`foo_bar.py:42`, two Chinese characters) and that stands in the text
 """
 
 import math
+import re
 import unicodedata
+from collections.abc import Sequence
 
 from backstory.search.question import Question, Word
 from backstory.search.ranking import Ranked
@@ -16,7 +27,8 @@ FLOOR = 0.5
 _WEIGHTS = {"alike": 8.46, "around": 5.71, "around_near": 6.41, "together": 1.09}
 _PER_WORD = 3.66 / 8  # the longer the question, the less a likeness comes about by chance
 _MOST_WORDS = 8
-_BIAS = -13.1
+_BIAS = -12.7
+_PARTS = re.compile(r"[^\W_]+")
 
 
 def of(one: Ranked, question: Question) -> float:
@@ -25,7 +37,7 @@ def of(one: Ranked, question: Question) -> float:
     if any(_spelled_out(word, text) for word in question.words):
         return 1.0
     if "alike" not in one.raw:
-        return 1.0 if _shares_enough(text, question) else 0.0
+        return 1.0 if shares_enough([word.text for word in question.words], text) else 0.0
     sum_ = _BIAS + _PER_WORD * min(len(question.words), _MOST_WORDS)
     sum_ += sum(weight * one.raw[name] for name, weight in _WEIGHTS.items())
     return 1 / (1 + math.exp(-sum_))
@@ -39,11 +51,11 @@ def _spelled_out(word: Word, text: str) -> bool:
     return _bare(word.text.strip(".:?")) in text
 
 
-def _shares_enough(text: str, question: Question) -> bool:
-    """By words alone: one of up to three must be there, else a third of them."""
-    shared = sum(_stem(_bare(word.text.strip(".:?"))) in text for word in question.words)
-    count = len(question.words)
-    return shared >= (1 if count <= 3 else -(-count // 3))
+def shares_enough(words: Sequence[str], text: str) -> bool:
+    """By words alone: one of up to three must begin a word of the text, else a third of them."""
+    there = " " + " ".join(_PARTS.findall(_bare(text)))
+    shared = sum(f" {_stem(_bare(word.strip('.:?')))}" in there for word in words)
+    return shared >= (1 if len(words) <= 3 else -(-len(words) // 3))
 
 
 def _bare(text: str) -> str:

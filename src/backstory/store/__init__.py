@@ -8,6 +8,7 @@ salvage.py     what a damaged database still gives, in a new one
 retention.py   what has aged, to be archived and let go
 forgetting.py  removing for good, with tombstones
 dump.py        everything as plain rows, out of one database and into another
+incoming.py    such rows looked at before they are written
 events.py      sessions, turns and events, each stored exactly once
 memories.py    memories with their lineage
 successions.py  which decision took the place of which

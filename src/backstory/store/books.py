@@ -108,6 +108,10 @@ class Books:
         query = "SELECT 1 FROM tombstones WHERE id = ?"
         return {i for i in ids if self._db.execute(query, (i,)).fetchone() is not None}
 
+    def buried(self, what: str) -> set[str]:
+        """The ids of everything of one sort that was forgotten."""
+        return {i for (i,) in self._db.execute("SELECT id FROM tombstones WHERE what = ?", (what,))}
+
     def bury(self, what: str, ids: Iterable[str], reason: str, at: int) -> None:
         """Leave tombstones, so that no import brings these ids back."""
         self._db.executemany(

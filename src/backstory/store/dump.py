@@ -4,11 +4,14 @@ What is derived from these rows (text index, jobs, prepared briefs) is made agai
 known by their ids, so that loading the same export twice changes nothing.
 """
 
+import re
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from backstory.errors import Failed
+from backstory.store import incoming
 from backstory.store.forgetting import Forgetting
 from backstory.store.protocol import Reach
 
@@ -121,21 +124,20 @@ class Dump:
         """Use the key of an export in a database that is still empty; False if it has a past of its own."""
         if self._db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() is not None:
             return bool(self._db.execute("SELECT value FROM meta WHERE key = 'key'").fetchone() == (key,))
+        if re.fullmatch("[0-9a-f]{32}", key) is None:
+            raise Failed("the first line of this export has no key: it was changed or cut")
         self._db.execute("UPDATE meta SET value = ? WHERE key = 'key'", (key,))
         return True
 
     def load(self, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, int]:
         """Write rows that are not there yet; inside a transaction. Gives how many were new, by table."""
         new: dict[str, int] = {}
+        shapes = {table: incoming.columns(self._db, table) for table in _TABLES}
         for table, row in rows:
-            if table not in _TABLES:
+            if table not in shapes:
                 continue  # of a newer Backstory; counted by the caller
-            names = [name for name in self._columns(table) if name in row]
-            marks = ", ".join("?" * len(names))
-            done = self._db.execute(
-                f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({marks})",  # noqa: S608
-                [row[name] for name in names],
-            )
+            values = incoming.fitting(table, shapes[table], row)
+            done = self._write(table, values)
             if done.rowcount > 0:
                 new[table] = new.get(table, 0) + 1
                 if table == "events" and isinstance(row.get("payload"), str):
@@ -145,6 +147,18 @@ class Dump:
                 self._bring_back(row)
         self._bury()
         return new
+
+    def _write(self, table: str, values: Mapping[str, Any]) -> sqlite3.Cursor:
+        marks = ", ".join("?" * len(values))
+        try:
+            return self._db.execute(
+                f"INSERT OR IGNORE INTO {table} ({', '.join(values)}) VALUES ({marks})",  # noqa: S608
+                list(values.values()),
+            )
+        except sqlite3.IntegrityError:
+            raise Failed(
+                f"a row of {table} refers to something that this export does not have: it was changed or cut"
+            ) from None
 
     def _bring_back(self, row: Mapping[str, Any]) -> None:
         """Give an event that is there the payload that was archived."""

@@ -743,6 +743,9 @@ class BookStore(Protocol):
     def tombstoned(self, ids: Iterable[str]) -> set[str]:
         """Which of these ids were forgotten."""
 
+    def buried(self, what: str) -> set[str]:
+        """All ids of one sort that were forgotten."""
+
     def bury(self, what: str, ids: Iterable[str], reason: str, at: int) -> None:
         """Write tombstones."""
 

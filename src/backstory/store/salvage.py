@@ -10,7 +10,7 @@ from pathlib import Path
 from backstory.store import schema
 
 # The text index is derived and built anew; what was read of a transcript is read again, to fill the gaps.
-_DERIVED = ("passages", "passage_fts", "vectors", "blocks", "transcripts", "receipts")
+_DERIVED = ("passages", "passage_fts", "vectors", "blocks", "successions", "transcripts", "receipts")
 _STEP = 500
 
 
@@ -165,6 +165,7 @@ def _drop_orphans(new: sqlite3.Connection) -> None:
         "DELETE FROM turns WHERE session_id NOT IN (SELECT id FROM sessions)",
         "DELETE FROM memories WHERE session_id NOT IN (SELECT id FROM sessions)",
         "DELETE FROM memory_sources WHERE memory_id NOT IN (SELECT id FROM memories)",
+        "DELETE FROM model_answers WHERE session_id NOT IN (SELECT id FROM sessions)",
         "DELETE FROM injected WHERE injection_id NOT IN (SELECT id FROM injections)",
         "DELETE FROM places WHERE project_id NOT IN (SELECT id FROM projects)",
     ):

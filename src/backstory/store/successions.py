@@ -35,7 +35,7 @@ class Successions:
 
     def write(self, project_id: str, found: Mapping[str, str]) -> bool:
         """Make these, older → newer, the successions of a project; False if they were so already."""
-        if self.of_project(project_id) == found:
+        if self.of_project(project_id) == found and not self._left_behind(project_id):
             return False
         self._db.execute(
             "DELETE FROM successions WHERE older IN (SELECT id FROM memories WHERE project_id = ?)",
@@ -52,6 +52,18 @@ class Successions:
             self._db.execute("INSERT INTO successions VALUES (?, ?)", (older, newer))
             self._db.execute("UPDATE memories SET status = 'superseded' WHERE id = ?", (older,))
         return True
+
+    def _left_behind(self, project_id: str) -> bool:
+        """Whether a decision still counts as superseded although what took its place is gone."""
+        row = self._db.execute(
+            f"""
+            SELECT 1 FROM memories m
+            WHERE m.project_id = ? AND m.kind = 'decision' AND m.status = 'superseded' AND NOT {_JUDGED}
+                AND m.id NOT IN (SELECT older FROM successions) LIMIT 1
+            """,  # noqa: S608 - constants of this file
+            (project_id,),
+        ).fetchone()
+        return row is not None
 
     def of_project(self, project_id: str) -> dict[str, str]:
         """The successions of a project, older → newer."""

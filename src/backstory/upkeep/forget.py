@@ -18,6 +18,7 @@ from backstory.errors import UsageError
 from backstory.hook import spool
 from backstory.knowledge.forgetting import Unwanted, erase, pages_with
 from backstory.paths import Home
+from backstory.recall import prepare
 from backstory.steps import step
 from backstory.store import Store, copies
 from backstory.store.protocol import Reach
@@ -83,6 +84,7 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
     """Forget it, all but its traces in the file; for who holds the worker's lock."""
     now = clock.now_ms()
     _drop_prepared(home, what)  # first: killed in between, no brief may tell it any more
+    prepare.forgotten_file(home, store, what.reach.sessions)
     for file in what.files:
         file.unlink(missing_ok=True)
     if what.pages:

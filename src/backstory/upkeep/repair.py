@@ -38,8 +38,9 @@ def repair(home: Home) -> Repaired:
         new.unlink(missing_ok=True)
         rescued = salvage.rebuild(folder / home.database.name, new, fallback=copies.listed(home))
         made = copies.look(new)
-        if made.damage or made.schema == 0:
-            raise Failed(f"the new database is not whole ({made.damage}): the old one was left as it is")
+        if made.damage or made.schema == 0 or made.events != rescued["events"].rows:
+            told = made.damage or f"{made.events} of {rescued['events'].rows} events"
+            raise Failed(f"the new database is not whole ({told}): the old one was left as it is")
         if not any(table.rows for table in rescued.values()):
             raise Failed(
                 f"nothing can be read of {home.database}: go back to a backup with `backstory restore`; "

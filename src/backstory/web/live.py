@@ -114,7 +114,10 @@ class Live:
             ]
             now = time.monotonic()
             for sid in touched:
-                self._known.setdefault(sid, {m.id for m in app.store.memories.of_session(sid)})
+                if sid not in self._known:  # what rests on older events than these was learned before
+                    first = min(stored.event.at for _, stored in found if stored.session_id == sid)
+                    learned = app.store.memories.of_session(sid)
+                    self._known[sid] = {memory.id for memory in learned if memory.at < first}
                 self._touched[sid] = now
             for sid, at in list(self._touched.items()):
                 told += self._learned(app, sid, zone)

@@ -10,7 +10,7 @@ from html import escape
 
 from backstory.cli.output import plain
 
-_VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "circle", "rect", "line", "path", "polyline"))
+_VOID = frozenset(("br", "hr", "img", "input", "link", "meta"))
 _LINKS = ("href", "src", "action", "formaction")
 _SAFE_LINKS = ("/", "#", "?", "http://", "https://")
 

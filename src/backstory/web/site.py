@@ -14,7 +14,6 @@ from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -74,8 +73,8 @@ ACTIONS: Mapping[str, Callable[[App, Asked], Answered]] = {
 STATIC = {"style.css": "text/css", "viewer.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
-def site(home: Home, keys: Keys, port: int, read_only: bool, feed: live.Live) -> Starlette:
-    """The whole application."""
+def site(home: Home, keys: Keys, port: int, read_only: bool, feed: live.Live) -> Gate:
+    """The whole application, behind its gate."""
     routes = [
         *(Route(path, partial(_shown, page), methods=["GET"]) for path, page in PAGES.items()),
         *(Route(path, partial(_done, action), methods=["POST"]) for path, action in ACTIONS.items()),
@@ -88,14 +87,10 @@ def site(home: Home, keys: Keys, port: int, read_only: bool, feed: live.Live) ->
         Route("/static/{name}", _static),
     ]
     handlers: dict[type[Exception], ExceptionHandler] = {404: _missing, 405: _missing, Exception: _broken}  # type: ignore[dict-item]
-    made = Starlette(
-        routes=routes,
-        middleware=[Middleware(Gate, keys=keys, port=port, read_only=read_only)],
-        exception_handlers=handlers,
-    )
+    made = Starlette(routes=routes, exception_handlers=handlers)
     made.router.redirect_slashes = False
     made.state.home, made.state.keys, made.state.read_only, made.state.live = home, keys, read_only, feed
-    return made
+    return Gate(made, keys, port, read_only)
 
 
 async def _shown(page: Callable[[App, Asked], Answered], request: Request) -> Response:

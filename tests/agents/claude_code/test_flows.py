@@ -110,8 +110,8 @@ def test_what_the_agent_recalled_itself_does_not_become_memory(agent: Claude) ->
 
     asking = agent.run("What do we have?")
     asking.assert_undisturbed("We have that.")
-    found = str(asking.requests[-1].body["messages"][-1]["content"])
-    assert "greeting.py" in found, "the agent was told what the search found"
+    told = str(asking.requests[-1].body["messages"]).partition("tool_result")[2]
+    assert "greeting.py" in told, "the agent was told what the search found"
 
     recalled = [event for event in agent.memory.timeline(agent.project) if event["recalled"]]
     assert [event["target"] for event in recalled if event["tool"] == "Bash"] == [

@@ -66,7 +66,7 @@ def test_what_was_run_and_written_is_stored_with_how_it_ended(agent: Codex) -> N
 
     assert told(agent.memory, agent) == READER
     assert {name for name, _ in hooks(run.stderr)} == {
-        "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop",
+        "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop",
     }  # fmt: skip
     kinds = [event["kind"] for event in reversed(agent.memory.timeline(agent.project))]
     assert [kind for kind in kinds if kind != "tool"] == [

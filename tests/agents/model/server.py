@@ -82,7 +82,7 @@ class Model:
             request for request in list(self.requests) if request.is_main and prompt in request.last_prompt()
         ]
 
-    def wait_until_stalling(self, seconds: float = 30) -> None:
+    def wait_until_stalling(self, seconds: float = 120) -> None:
         """Returns when a client is waiting for an answer that a `Wait` holds back."""
         if not self.stalling.wait(seconds):
             raise TimeoutError("the model was never asked for the step after its Wait")

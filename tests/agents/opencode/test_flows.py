@@ -76,7 +76,7 @@ def test_a_session_that_was_killed_is_in_the_next_brief(agent: Opencode) -> None
         "Migrate the tables", Write(str(agent.project / "schema.py"), "VERSION = 7\n"), Wait(60), Say("Done.")
     )
     working = agent.start("Migrate the tables")
-    agent.model.wait_until_stalling(60)
+    agent.model.wait_until_stalling()
     working.kill()
     working.communicate()
 

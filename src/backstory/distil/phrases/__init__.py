@@ -15,7 +15,8 @@ The moves of a talk: opener, refusal, directive (orders, norms), negated, verdic
 and blame), chore (only steers the work), own_plan (what the speaker will do), standing (a lasting wish).
 What remains: next_heading, next_sentence, time, dated (a time that only dates something), put_off, waiting,
 offer and filler (questions that offer work; mere politeness).
-Trouble: trouble (the user reports it), dissent (it did not help), cause (the assistant names why).
+Trouble: trouble (the user reports it), dissent (the user says that it did not help), vain (the assistant says
+so of what it tried), cause (the assistant names why).
 """
 
 import re

@@ -84,6 +84,26 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "it still doesn't work",
         ),
     ),
+    "vain": (
+        Phrase(
+            r"\bdid(?:n'?t| not) (?:\w+ )?(?:help|fix|solve|cure|suffice|change (?:anything|a thing)|"
+            r"make (?:a|any) difference|cut it)\b",
+            "raising the limit didn't help",
+        ),
+        Phrase(
+            r"\b(?:\w{2,}ing|an?|my|that|this|it|(?:first|earlier|previous|initial|last|old) (?:attempt|try|"
+            r"fix|idea|approach|guess|edit|change))\b(?:[^.;:?]|[.:](?=\w)){0,80}? "
+            r"(?:did(?:n'?t| not) (?:\w+ )?work|failed as well|"
+            r"(?:was|were|is)(?:n'?t| not) (?:\w+ )?(?:enough|it|right|the (?:fix|cause|problem|answer))|"
+            r"was (?:wrong|a mistake|a dead end|a red herring|in vain))\b",
+            "Retrying the call did not work",
+        ),
+        Phrase(
+            r"\b(?:made no difference|had no effect|made (?:it|things) worse|to no avail|no luck with|"
+            r"only (?:hid|masked|moved) (?:the|it))\b",
+            "raising the limit made no difference",
+        ),
+    ),
     "trouble": (
         Phrase(
             r"\b(?:errors?|fail(?:s|ed|ing|ure)?|broke(?:n)?|bug|crash(?:es|ed|ing)?|(?:does|do|did|is|"

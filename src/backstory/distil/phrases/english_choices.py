@@ -2,6 +2,16 @@
 
 from backstory.distil.phrases.phrase import Phrase
 
+#: Back to what was there before, and why: a choice. Back to a place in the work is none.
+BACK_TO = (
+    r" back (?:to|onto)\b(?! (?:you|me|us|it|this|that|work|sleep|bed|step|square|page|task|normal|what|"
+    r"where|when|how|why|main|master|head|\d|the (?:\S+ ){0,2}?(?:start|beginning|top|plan|task|issue|"
+    r"question|test|list|problem|bug|code|file|previous|last|first|earlier|board|page|error|failure|ticket|pr|"
+    r"review)s?)\b)"
+    r"(?=.{2,}?\b(?:instead|rather|because|since|cause|as (?:it|we|they|the)|so (?:that|we))\b"
+    r"|.{2,}?[,;:–—] ?\S+ \S+ \S)"
+)
+
 CHOICES: dict[str, tuple[Phrase, ...]] = {
     "user_choice": (
         Phrase(
@@ -12,6 +22,13 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"debug|fix|plan|verify|turn (?:our|your|to)|move (?:on|to)|capture|address|be sure|"
             r"wait|ask|skip to|jump|focus|finish)\b)\w+",
             "let's use RS256",
+        ),
+        Phrase(
+            r"^(?:(?:ok(?:ay)?|no|yes|sorry|please|and|so|then|well|actually|hm+|just|instead|"
+            r"on second thoughts?)[,. ]+)*(?:(?:let'?s|we(?:'ll|'re| will| should| want to| need to| are)?|"
+            r"i(?:'d| would)? (?:want|like|rather|prefer)(?: to)?) )?(?:just )?(?:go|switch|move|change|roll|"
+            r"return|revert)(?:ing)?" + BACK_TO,
+            "go back to MySQL, nobody here runs Postgres",
         ),
         Phrase(
             r"\b(?:we|i)(?:'ll| will| should| want to| wanna| need to)\s+(?:use|go with|stick with|keep|"
@@ -158,6 +175,19 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"^(?:(?:ok(?:ay)?|and|also|but|so|oh|btw|by the way|please|remember|note)[,:. ]+)*(?:always|"
             r"never|don'?t ever|do not ever)\s+\w",
             "Always run the linter",
+        ),
+        Phrase(
+            r"^(?:(?:ok(?:ay)?|and|also|but|so|oh|btw|by the way|please|remember|note|no)[,:. ]+)*"
+            r"(?:don'?t|do not|never|no|stop|avoid|use|keep|write|put|make|run|start|prefer)\b[^?]{2,80}?"
+            r"(?:[,;:.–—-]|\b(?:and|but))\s+(?:please |instead |but |and )*(?:always|never)\s+"
+            r"(?!(?:mind|ever|again|the|been|was|did|had|\w+(?:ed|s))\b)\w",
+            "Don't use tabs, always use spaces",
+        ),
+        Phrase(
+            r"^(?:please )?(?:no|use|avoid|prefer) (?!(?:idea|clue|luck|problem|way|one|more|need)\b)\S+"
+            r"(?: \S+){0,2}?[,;] (?:but |and )?(?:always|never) (?!(?:mind|ever|again|the|been|was|did|had|"
+            r"fails?|works?|worked)\b)\w",
+            "no tabs, always spaces",
         ),
         Phrase(
             r"\b(?:from now on|going forward|in (?:the )?future(?:,| please| always| never| don)|"

@@ -1,5 +1,6 @@
 """English, the moves of a talk: refusing, telling what to do, judging, putting off, waiting."""
 
+from backstory.distil.phrases.english_choices import BACK_TO
 from backstory.distil.phrases.phrase import Phrase
 
 TALK: dict[str, tuple[Phrase, ...]] = {
@@ -166,7 +167,9 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             r"reboot|undo|redo|revert|update|implement|document|finish|complete|clean up|refactor|"
             r"translate|export|import the|generate|create|convert|install|download|apply|rerun|list|"
             r"print|compare|analy[sz]e|"
-            r"think|give|help|walk|draft|propose|suggest|plan|read through|go (?:ahead|on|through|over|"
+            r"think|give|help|walk|draft|propose|suggest|plan|read through|go(?!"
+            + BACK_TO
+            + r") (?:ahead|on|through|over|"
             r"back)|"
             r"take (?:a|another) (?:look|note|screenshot)|make (?:sure|a (?:pr|commit|plan|branch|note)|"
             r"it (?:work|"

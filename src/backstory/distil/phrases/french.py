@@ -9,6 +9,11 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"on va utiliser|on garde|on prend|on part sur|j'ai décidé|on a décidé|plutôt)\b",
             "utilisons Postgres",
         ),
+        Phrase(
+            r"\b(?:revenons|on revient|reviens|retournons|repassons|on repasse) (?:à|au|aux|sur)\b"
+            r"(?=.{2,}\b(?:au lieu|plutôt|parce|car|puisqu|sinon))",
+            "on revient à MySQL au lieu de Postgres",
+        ),
     ),
     "assistant_choice": (
         Phrase(
@@ -31,6 +36,11 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "désormais, réponds en français",
         ),
         Phrase(r"^(?:toujours|jamais)\b", "toujours lancer les tests"),
+        Phrase(
+            r"^(?:pas d|n'utilise|utilise|évite|mets|écris)[^?]{2,80}?[,;–—-]\s+(?:mais )?"
+            r"(?:toujours|jamais)\b(?! (?:pas|la même|le même)\b)",
+            "pas de tabulations, toujours des espaces",
+        ),
     ),
     "opener": (
         Phrase(
@@ -133,6 +143,13 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"\b(?:ne (?:marche|fonctionne) (?:toujours )?pas|toujours (?:la même|pas)|même erreur|"
             r"annule)\b",
             "ça ne marche pas",
+        ),
+    ),
+    "vain": (
+        Phrase(
+            r"\b(?:n'(?:a|ont) (?:pas (?:marché|suffi|aidé|fonctionné)|rien (?:changé|donné))|"
+            r"ne suffi(?:t|sait) pas|sans succès|en vain|était une impasse)\b",
+            "une valeur par défaut n'a pas suffi",
         ),
     ),
     "trouble": (

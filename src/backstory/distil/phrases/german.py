@@ -17,6 +17,12 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"\b(?:bleiben|nehmen|machen|lassen|behalten|verwenden|nutzen) wir\b(?!.*\?)",
             "dann bleiben wir bei CSV",
         ),
+        Phrase(
+            r"^(?:(?:ok(?:ay)?|gut|ja|nein|also|dann|bitte|doch|lieber|wieder|geh(?:en)?|wir|wechs(?:le|el|eln)|"
+            r"lass uns)[,. ]+)*(?:zurück (?:zu|zum|zur|auf)|(?:doch|lieber) wieder)\b"
+            r"(?=.{2,}\b(?:statt|weil|da|denn|sonst|damit)\b)",
+            "zurück zu MySQL, weil der Betrieb kein Postgres will",
+        ),
         Phrase(r"\b(?:entschieden|entscheidung)\b", "Entscheidung: keine ORM"),
     ),
     "assistant_choice": (
@@ -48,6 +54,11 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
     "standing": (
         Phrase(r"\b(?:immer|niemals|nie)\b.{0,60}\b(?:bitte|erst|vor|ohne)\b", "immer erst testen"),
         Phrase(r"^(?:bitte )?(?:immer|nie(?:mals)?)\b", "bitte immer auf Deutsch antworten"),
+        Phrase(
+            r"^(?:(?:bitte|und|nein|ok)[, ]+)*(?:keine?n?|nicht|nie|nimm|verwende|benutze?|nutze?|schreib)\b"
+            r"[^?]{2,80}?[,;–—-]\s+(?:sondern |bitte )*(?:immer|nie(?:mals)?)\b(?! (?:noch|wieder|mehr)\b)",
+            "keine Tabs, immer Leerzeichen",
+        ),
         Phrase(
             r"\b(?:ab jetzt|von jetzt an|künftig|in zukunft|bitte (?:kein|nicht|nie|immer)|ich bevorzuge|"
             r"ich möchte immer)",
@@ -235,6 +246,14 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"\b(?:(?:funktioniert|geht|klappt|hilft) (?:\w+ ){0,3}nicht|immer noch|derselbe fehler|"
             r"rückgängig|hat nicht geholfen)\b",
             "funktioniert immer noch nicht",
+        ),
+    ),
+    "vain": (
+        Phrase(
+            r"\b(?:(?:hat|haben) [^.;:?]{0,40}?(?:nicht geholfen|nichts (?:gebracht|geändert)|nicht gereicht|"
+            r"nicht funktioniert)|half(?:en)? (?:\w+ )?nicht|brachten? nichts|reichten? nicht|"
+            r"änderten? nichts|waren? (?:vergeblich|vergebens|eine sackgasse|der falsche weg)|ohne erfolg)\b",
+            "ein Standardwert hat nicht geholfen",
         ),
     ),
     "trouble": (

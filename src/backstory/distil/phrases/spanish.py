@@ -10,6 +10,11 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"decidimos|decidí|prefiero|cambiemos)\b",
             "usemos Postgres",
         ),
+        Phrase(
+            r"\b(?:volvamos|volvemos|vuelve|regresemos|regresamos) a\b"
+            r"(?=.{2,}\b(?:en vez|en lugar|porque|ya que|pues)\b)",
+            "volvamos a MySQL en vez de Postgres",
+        ),
     ),
     "assistant_choice": (
         Phrase(
@@ -31,6 +36,10 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "a partir de ahora usa tabs",
         ),
         Phrase(r"^(?:siempre|nunca)\b", "siempre usa tabs"),
+        Phrase(
+            r"^(?:no uses|nada de|usa|evita|pon|escribe)\b[^?]{2,80}?[,;–—-]\s+(?:sino )?(?:siempre|nunca)\b",
+            "no uses tabuladores, siempre espacios",
+        ),
     ),
     "opener": (
         Phrase(
@@ -134,6 +143,12 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"\b(?:no (?:funciona|sirve)|sigue (?:sin|fallando|igual)|mismo error|deshaz|revierte)\b",
             "sigue sin funcionar",
+        ),
+    ),
+    "vain": (
+        Phrase(
+            r"\b(?:no (?:funcionó|ayudó|sirvió|bastó|cambió nada|resolvió|arregló)|sin éxito|en vano)\b",
+            "un valor por defecto no bastó",
         ),
     ),
     "trouble": (

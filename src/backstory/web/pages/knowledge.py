@@ -25,11 +25,12 @@ _FOLDERS = ("concepts", "connections", "qa", "facts", "weekly", "daily")
 
 
 def vaults(app: App) -> dict[str, Path]:
-    """The wikis of this home, by the name of their folder."""
+    """The wikis of this home, by the name of their folder, the latest changed first."""
     if not app.home.knowledge.is_dir():
         return {}
-    found = sorted(app.home.knowledge.iterdir())
-    return {folder.name: folder for folder in found if folder.is_dir() and not folder.is_symlink()}
+    found = [each for each in app.home.knowledge.iterdir() if each.is_dir() and not each.is_symlink()]
+    found.sort(key=lambda folder: (-folder.stat().st_mtime, folder.name))
+    return {folder.name: folder for folder in found}
 
 
 def pages_of(vault: Path) -> dict[str, Path]:

@@ -1,0 +1,101 @@
+"""A model's claims beside what the rules observed: which are the same, which are only proposed."""
+
+import pytest
+
+from backstory.distil.claims import Claim
+from backstory.distil.merge import merge
+from backstory.model import (
+    Action,
+    Draft,
+    Event,
+    Kind,
+    MemoryKind,
+    Outcome,
+    StoredEvent,
+)
+
+
+def event(eid: str, kind: Kind = Kind.PROMPT, **fields: object) -> StoredEvent:
+    return StoredEvent(eid, "s1", 1, 1, 0, Event("claude-code", "s1", kind, 1_000, **fields))  # type: ignore[arg-type]
+
+
+ASKED = event("e1", text="Use port 8080")
+FAILED = event("e2", Kind.TOOL, action=Action.RUN, target="make", outcome=Outcome.FAILED)
+PASSED = event("e3", Kind.TOOL, action=Action.RUN, target="make", outcome=Outcome.OK)
+EDITED = event("e4", Kind.TOOL, action=Action.EDIT, target="/shop/a.py", outcome=Outcome.OK)
+EVENTS = [ASKED, FAILED, PASSED, EDITED]
+
+
+def claim(
+    text: str, *events: str, kind: MemoryKind = MemoryKind.DECISION, unseen: tuple[str, ...] = ()
+) -> Claim:
+    return Claim(kind, text, "", events, unseen)
+
+
+def observed(text: str, *sources: str) -> Draft:
+    return Draft(MemoryKind.DECISION, "d", text, 1, sources)
+
+
+@pytest.mark.parametrize(
+    ("said", "known", "same"),
+    [
+        ("The cache lives in Redis", "Put the cache into Redis, where it lives", True),
+        ("The cache lives in Redis", "The cache lives in memory only", False),
+        ("The server listens on port 8080", "The server listens on port 9090", False),
+        ("Rounding happens in rates_1.py", "Rounding happens in rates_2.py", False),
+        ("Rounding happens in rates_1.py", "In rates_1.py the rounding happens", True),
+        ("Deploys run on Fridays", "The cache lives in Redis", False),
+        ("キャッシュは Redis に置く", "Redis にキャッシュを置く", True),
+    ],
+)
+def test_what_the_rules_have_said_stands_and_is_not_said_again(said: str, known: str, same: bool) -> None:
+    assert (merge([claim(said, "e1")], [observed(known, "e9")], EVENTS) == []) is same
+
+
+def test_the_same_event_makes_fewer_words_enough() -> None:
+    said, known = "Sessions are kept in SQLite on disk", "No daemon: sessions in SQLite, one file"
+    assert merge([claim(said, "e1")], [observed(known, "e1")], EVENTS) == []
+    assert len(merge([claim(said, "e1")], [observed(known, "e9")], EVENTS)) == 1
+
+
+def test_claims_that_differ_in_one_number_are_two_memories() -> None:
+    drafts = merge([claim(f"Rounding happens in rates_{n}.py", "e1") for n in range(3)], [], EVENTS)
+    assert len({draft.subject for draft in drafts}) == 3
+
+
+def test_another_kind_is_another_thing() -> None:
+    assert len(merge([claim("Use Redis", "e1", kind=MemoryKind.FACT)], [observed("Use Redis")], EVENTS)) == 1
+
+
+def test_two_claims_that_say_the_same_are_one() -> None:
+    assert len(merge([claim("Use Redis here", "e1"), claim("Here we use Redis", "e1")], [], EVENTS)) == 1
+
+
+@pytest.mark.parametrize(
+    ("made", "proposed"),
+    [
+        (claim("Use Redis", "e1"), False),
+        (claim("Use Redis"), True),
+        (claim("Use Redis", "e404"), True),
+        (claim("Use Redis", "e1", unseen=("redis.conf",)), True),
+        (claim("make passes", "e2"), True),
+        (claim("make passes", "e2", "e3"), False),
+        (claim("make fails, it never works", "e2"), False),
+        (claim("Be brief", "e3", kind=MemoryKind.PREFERENCE), True),
+        (claim("Be brief", "e1", kind=MemoryKind.PREFERENCE), False),
+    ],
+)
+def test_what_shows_no_evidence_is_only_proposed(made: Claim, proposed: bool) -> None:
+    (draft,) = merge([made], [], EVENTS)
+    assert draft.proposed is proposed
+
+
+def test_who_said_it_is_who_the_cited_events_say() -> None:
+    said_by = [merge([claim("Use Redis", eid)], [], EVENTS)[0].said_by for eid in ("e1", "e3")]
+    assert said_by == ["user", "assistant"]
+    assert merge([claim("Redis it is", "e1", kind=MemoryKind.FACT)], [], EVENTS)[0].said_by == ""
+
+
+def test_files_are_observed() -> None:
+    (draft,) = merge([claim("Changed it", "e1", "e4")], [], EVENTS)
+    assert draft.files == ("/shop/a.py",)

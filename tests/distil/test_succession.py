@@ -1,0 +1,59 @@
+"""Which newer decision takes the place of an older one; better none than a wrong one."""
+
+import pytest
+
+from backstory.distil.succession import read, successions, supersedes
+
+SAME = [
+    ("Use Redis for the job queue", "Use Postgres as the job queue instead of Redis, one service less"),
+    ("Use Redis for the cache", "Use memcached for the cache because it is simpler"),
+    ("Use Celery for background jobs", "Drop Celery, background jobs run in Postgres now"),
+    ("Python 3.11 is the minimum version", "Python 3.12 is the minimum version"),
+    ("Sessions are kept in the database", "Keep sessions in signed cookies rather than the database"),
+    ("Use Heroku for hosting", "We moved hosting from Heroku to Fly"),
+    ("Deploys run through Jenkins", "Deploys run through GitHub Actions, no longer Jenkins"),
+]
+NEAR_MISSES = [
+    ("Use Redis for the cache", "Use Postgres for the job queue"),
+    ("Use Redis for the job queue", "Use Redis for the rate limiter"),
+    ("Use SQLite for the tests", "Use Postgres for production"),
+    ("Use port 8000 for the API", "Use port 8001 for the worker"),
+    ("The log level of the worker is debug", "The log level of the server is debug"),
+    ("Use Postgres instead of Redis as the queue", "Use Redis for the cache, not for the queue"),
+    ("Use tabs in Makefiles", "Use spaces instead of tabs in Python"),
+    ("Retry webhooks 3 times", "Retry mails 5 times"),
+    ("Round discounts half-even", "Round shipping costs up to full cents"),
+    ("Use ruff for linting", "Use ruff for formatting"),
+]
+
+
+@pytest.mark.parametrize(("older", "newer"), SAME)
+def test_a_matter_that_is_decided_anew_has_a_successor(older: str, newer: str) -> None:
+    assert supersedes(read(newer), read(older))
+
+
+@pytest.mark.parametrize(("older", "newer"), NEAR_MISSES)
+def test_decisions_on_neighbouring_matters_stand_side_by_side(older: str, newer: str) -> None:
+    assert not supersedes(read(newer), read(older))
+
+
+@pytest.mark.parametrize(("older", "newer"), [*SAME, *NEAR_MISSES])
+def test_saying_it_again_replaces_nothing(older: str, newer: str) -> None:
+    assert not supersedes(read(older), read(older))
+    assert not supersedes(read(newer), read(newer))
+
+
+@pytest.mark.parametrize("text", ["", "?", "instead of", "use for", "决定用 Postgres", "3", "x" * 10_000])
+def test_odd_texts_replace_nothing(text: str) -> None:
+    assert not supersedes(read(text), read("Use Redis for the job queue"))
+    assert not supersedes(read("Use Postgres instead of Redis for the job queue"), read(text))
+
+
+def test_a_chain_of_decisions_leaves_the_newest_in_force() -> None:
+    decisions = [
+        ("m3", 3, "Use NATS for the event bus instead of Kafka"),
+        ("m1", 1, "Use RabbitMQ for the event bus"),
+        ("m2", 2, "Use Kafka for the event bus"),
+        ("m4", 4, "Use pytest for the unit tests"),
+    ]
+    assert successions(decisions) == {"m1": "m2", "m2": "m3"}

@@ -1,0 +1,65 @@
+"""What is forgotten leaves every page, and what is secret is taken out of them."""
+
+from tests.story import House
+
+from .book import Book, logged_in, run
+
+
+def test_forgotten_words_are_on_no_page_and_nothing_links_to_what_is_gone(house: House, book: Book) -> None:
+    """CM-18 has this one exception: `forget` rewrites logs, and only what tells of it."""
+    logged_in(
+        house.told(), "The quokka job fails. Let's use Postgres for the quokka queue because SQLite locks."
+    ).ends()
+    house.told().starts().prompts("Count the whales in src/sea.py").edits("src/sea.py").stops(
+        "Twelve."
+    ).ends()
+    book.writes_down()
+    book.says("2026-11-02", "quokka.py is slow", "the whales are well")
+    book.compiles()
+    assert any("quokka" in text for text in book.pages().values())
+    house.close()
+    assert run(house, "forget", "--text", "quokka", "--yes").exit_code == 0
+    assert [page for page, text in book.pages().items() if "quokka" in text.lower()] == []
+    assert [page for page in book.pages() if "quokka" in page] == []
+    assert house.found_in_home("quokka") == []
+    assert book.broken() == []
+    assert "the whales are well" in book.page("daily/2026-11-02")
+    [today] = [day for day in book.vault.days() if day != "2026-11-02"]
+    assert "Count the whales" in book.page(f"daily/{today}")
+    book.compiles()
+    assert house.found_in_home("quokka") == []
+    assert run(house, "lint").exit_code == 0
+
+
+def test_a_session_that_is_forgotten_takes_its_entry_along(house: House, book: Book) -> None:
+    gone = logged_in(house.told()).ends()
+    house.told().starts().prompts("Count the whales").stops("Twelve.").ends()
+    book.writes_down()
+    run(house, "log", "--append", "--line", "my own line stays")
+    house.close()
+    assert run(house, "forget", gone.id, "--yes").exit_code == 0
+    [day] = book.vault.days()
+    text = book.page(f"daily/{day}")
+    assert gone.id[:9] not in text
+    assert "RS256" not in text
+    assert "Count the whales" in text
+    assert "my own line stays" in text
+    assert "concepts/invalidalgorithmerror" not in book.vault.articles()
+    assert book.broken() == []
+
+
+def test_a_forgotten_fact_leaves_no_page(house: House, book: Book) -> None:
+    handle = run(house, "remember", "--type", "user", "Anna likes quokkas").stdout.strip()
+    house.close()
+    assert run(house, "forget", handle, "--yes").exit_code == 0
+    assert house.found_in_home("quokkas") == []
+
+
+def test_secrets_of_an_older_rule_are_scrubbed_from_pages(house: House, book: Book) -> None:
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    book.says("2026-11-02", f"the token is {secret}")
+    assert house.found_in_home(secret)
+    house.works()
+    house.close()
+    assert run(house, "scrub", "--yes").exit_code == 0
+    assert house.found_in_home(secret) == []

@@ -1,0 +1,33 @@
+"""`make demo` tells its story, and the README shows what it really says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def _packed(text: str) -> str:
+    """Text without what a terminal or a page puts between its words."""
+    return re.sub(r"[\s│]+", "", text)
+
+
+def test_the_demo_ends_well_and_the_readme_shows_the_brief_that_it_prints(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "demo" / "story.py")],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "TMPDIR": str(tmp_path), "COLUMNS": "110"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    shown = re.search(r"(<backstory-notes .*?</backstory-notes>)", done.stdout, re.DOTALL)
+    in_readme = re.search(
+        r"```\n(<backstory-notes .*?</backstory-notes>)\n```", (ROOT / "README.md").read_text(), re.DOTALL
+    )
+    assert shown is not None
+    assert in_readme is not None
+    assert _packed(in_readme[1]) == _packed(shown[1])
+    assert "0 hits" in done.stdout, "the token of the story is nowhere in the home"
+    assert list(tmp_path.iterdir()) == [], "nothing is left behind"

@@ -1,0 +1,224 @@
+"""Pages: stored text is hostile, and is shown as the text it is, everywhere."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from backstory.model import MemoryKind, MemoryStatus
+from backstory.web import markdown
+from backstory.web.asked import clamped, cursor, local
+from backstory.web.markup import Html, h, join
+from backstory.web.pages.review import pairs
+from backstory.web.site import PAGES
+from tests.conftest import eventually
+from tests.story import House
+from tests.web.viewer import Viewer
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    '"><svg onload=alert(3)>',
+    "</textarea></pre></title><script>alert(4)</script>",
+    "[click](javascript:alert(5))",
+    "\x1b[31mred\x1b[0m",
+    "\u202egnp.exe",
+    "{{7*7}} ${7*7}",
+)
+WORDS = " and ".join(HOSTILE)
+
+
+class Seen(HTMLParser):
+    """The elements and attributes that a browser would make of a page."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+
+def harmless(text: str) -> None:
+    """No element, attribute or link that was not ours; no control character, no override of direction."""
+    seen = Seen()
+    seen.feed(text)
+    for tag, attributes in seen.elements:
+        if tag == "script":
+            assert attributes == {"src": "/static/viewer.js", "defer": None}
+        assert tag not in ("iframe", "object", "embed", "base", "style")
+        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
+        for name in ("href", "src", "action"):
+            link = attributes.get(name) or "/"
+            assert link.startswith(("/", "#", "http://", "https://")), link
+            assert not link.startswith("//")
+        assert tag != "img"
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+@pytest.fixture
+def hostile(viewer: Viewer, house: House) -> Viewer:
+    """A viewer of a house where everybody says terrible things."""
+    story = house.session()
+    story.starts().prompts(f"Never do {WORDS}, please").runs(f"make {WORDS}", fails=f"Error {WORDS}")
+    story.writes(f"a{WORDS.replace('/', '')}.py", WORDS).runs(f"make {WORDS}", WORDS)
+    story.stops(f"We decided to use tabs for indentation, because the linter wants {WORDS}.").ends()
+    vault = house.home.root / "knowledge" / "shop-123456"
+    (vault / "daily").mkdir(parents=True)
+    (vault / "index.md").write_text(
+        f"---\ntitle: {WORDS}\n---\n# {WORDS}\n\n- {WORDS}\n\n[[{HOSTILE[0]}]]\n", "utf-8"
+    )
+    (vault / "daily" / "2026-02-03.md").write_text(
+        f"# Day\n\n> {WORDS}\n\n| a | {WORDS} |\n\n```\n{WORDS}\n```\n", "utf-8"
+    )
+    eventually(
+        "it is distilled", lambda: viewer.ask("GET", "/api/memories?kind=decision").json["memories"], 30
+    )
+    project = viewer.ask("GET", "/api/projects").json["projects"][0]["id"]
+    viewer.post("/remember", text=WORDS, project=project)
+    eventually("the spool is empty", lambda: not house.spooled())
+    return viewer
+
+
+def test_hostile_text_is_shown_as_text_on_every_page(hostile: Viewer, house: House) -> None:
+    """CCE-48: and it is shown whole, as it was written."""
+    session = hostile.ask("GET", "/api/sessions").json["sessions"][0]
+    memory = hostile.ask("GET", "/api/memories?kind=decision").json["memories"][0]
+    events = hostile.ask("GET", f"/api/sessions/{session['id']}").json["events"]
+    prompt = next(event for event in events if event["kind"] == "prompt")
+    hostile.post(f"/memories/{memory['id']}/edit", text=f"use {WORDS}")
+    paths = [path for path in PAGES if "{" not in path]
+    paths += [f"/sessions/{session['id']}", f"/memories/{memory['id']}", f"/forget?handle={memory['id']}"]
+    paths += [f"/events/{event['id']}" for event in events]
+    paths += [
+        "/search?q=alert&explain=1&nearest=1",
+        "/search?q=%3Cscript%3Ealert(9)%3C/script%3E",
+        "/health?examine=1",
+    ]
+    paths += [
+        "/knowledge/shop-123456/index",
+        "/knowledge/shop-123456/daily/2026-02-03",
+        "/sessions?day=%3Cscript%3E",
+    ]
+    paths += ["/nowhere/%3Cscript%3Ealert(1)%3C/script%3E", "/search?q=a&part=1", "/forget?text=alert(1)"]
+    for path in paths:
+        answer = hostile.get(path)
+        assert answer.status in (200, 400, 404), (path, answer.status, answer.text)
+        harmless(answer.text)
+    for path in (f"/sessions/{session['id']}", f"/events/{prompt['id']}", f"/memories/{memory['id']}"):
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in hostile.get(path).text, path
+
+
+def test_a_line_of_two_megabytes_is_shown_in_parts(viewer: Viewer, house: House) -> None:
+    long = "begin " + "x" * 2_000_000 + " end"
+    house.session().starts().prompts(long).stops("read").ends()
+    session = eventually("it is stored", lambda: viewer.ask("GET", "/api/sessions").json["sessions"], 30)[0]
+    for path in ("/", "/sessions", f"/sessions/{session['id']}", "/search?q=begin&nearest=1"):
+        answer = viewer.get(path)
+        assert (answer.status, len(answer.body) < 100_000) == (200, True), path
+    event = next(
+        e for e in viewer.ask("GET", f"/api/sessions/{session['id']}").json["events"] if e["kind"] == "prompt"
+    )
+    text, path, parts = "", f"/events/{event['id']}", 0
+    while path and parts < 100:
+        shown = viewer.get(path).text
+        found = re.search(r"redacted</h2><pre[^>]*>(.*?)</pre>", shown, re.S)
+        assert found is not None
+        more = re.search(r'href="(/events/[^"]*payload=\d+[^"]*)"', shown)
+        text, path, parts = text + found[1], more[1].replace("&amp;", "&") if more else "", parts + 1
+    assert parts > 30
+    assert long in text
+
+
+def test_an_empty_home_says_what_to_do(viewer: Viewer) -> None:
+    for path in PAGES:
+        if "{" not in path:
+            assert viewer.get(path).status == 200, path
+    assert "backstory install" in viewer.get("/").text
+
+
+def test_nonsense_in_the_address_is_no_trouble(viewer: Viewer) -> None:
+    for path in (
+        "/sessions?before=x", "/sessions?before=99999999999999999999~a", "/sessions?before=-5~a", "/sessions?day=never",
+        "/sessions?day=0001-01-01", "/sessions?day=9999-12-31", "/memories?kind=nothing&status=nothing", "/brief?agent=nobody",
+        "/brief?source=never", "/brief?cwd=%00", "/search?q=%00", "/search?q=a&since=never", "/sessions/s0000?after=1~x",
+        "/events/e0", "/knowledge/no/page", "/knowledge?month=0000-00", "/memories?limit=99999999999999", "/forget?handle=x",
+    ):  # fmt: skip
+        assert viewer.get(path).status in (200, 400, 404), path
+
+
+def test_markup_escapes_all_that_is_not_markup() -> None:
+    assert h("p", "<b>", h("b", "x"), 5, None, False, ["&"]) == "<p>&lt;b&gt;<b>x</b>5&amp;</p>"
+    assert h("a", "x", href="javascript:alert(1)") == "<a>x</a>"
+    assert h("a", "x", href="//evil.example") == "<a>x</a>"
+    assert h("a", "x", href="/ok?a=1&b=\"'") == '<a href="/ok?a=1&amp;b=&quot;&#x27;">x</a>'
+    assert h("input", disabled=True, checked=False, data_row="a<b") == '<input disabled data-row="a&lt;b">'
+    assert isinstance(join("<", Html("<br>")), Html)
+
+
+def test_cursors_and_limits_and_paths_are_within_reason() -> None:
+    assert cursor("5~abc") == (5, "abc")
+    assert [cursor(text) for text in ("", "5", "x~y", "9" * 30 + "~a")] == [None] * 4
+    assert [clamped(text) for text in ("", "7", "0", "9999", "x", "9" * 40)] == [50, 7, 1, 200, 50, 50]
+    assert [local(path) for path in ("/a", "//b", "http://c", "", "/\\d")] == ["/a", "/", "/", "/", "/"]
+
+
+def test_the_wiki_is_rendered_with_its_links() -> None:
+    pages = {"concepts/jwt": "/k/concepts/jwt"}
+    text = "# Title\n\nSee [[concepts/jwt|tokens]] and [[gone]], **bold** `code`.\n\n- one\n  - two\n\n> said\n\n```\n<b>\n```\n"
+    shown = "".join(markdown.rendered(text, pages.get))
+    assert '<a href="/k/concepts/jwt">tokens</a>' in shown
+    assert '<span class="broken" title="no such page">gone</span>' in shown
+    assert "<strong>bold</strong>" in shown
+    assert "<blockquote><p>said</p></blockquote>" in shown
+    assert '<pre tabindex="0"><code>&lt;b&gt;</code></pre>' in shown
+    assert markdown.links(text) == ["concepts/jwt", "gone"]
+    assert markdown.front_matter("---\ntitle: A\n---\nb") == ([("title", "A")], "b")
+
+
+def test_wiki_pages_link_back_and_the_log_has_a_calendar(viewer: Viewer, house: House) -> None:
+    vault = house.home.root / "knowledge" / "shop-123456"
+    (vault / "concepts").mkdir(parents=True)
+    (vault / "daily").mkdir()
+    (vault / "index.md").write_text("# Index\n\n- [[concepts/jwt]]\n", "utf-8")
+    (vault / "concepts" / "jwt.md").write_text(
+        "---\ntitle: Tokens\n---\nAbout tokens, see [[daily/2026-02-03]].\n", "utf-8"
+    )
+    (vault / "daily" / "2026-02-03.md").write_text("# 3 February\n\nWorked on [[jwt]].\n", "utf-8")
+    front = viewer.get("/knowledge").text
+    assert '<a href="/knowledge/shop-123456/concepts/jwt">jwt</a>' in front
+    assert "February 2026" in front
+    assert 'href="/knowledge/shop-123456/daily/2026-02-03"' in front
+    page = viewer.get("/knowledge/shop-123456/concepts/jwt").text
+    assert "Linked from" in page
+    assert ">3 February<" in page or ">2026 02 03<" in page
+    assert 'href="/knowledge/shop-123456/index"' in page
+
+
+def test_decisions_on_one_matter_are_laid_side_by_side(house: House) -> None:
+    for text in (
+        "We decided to store login sessions in Redis, because it is fast.",
+        "We decided to store login sessions in Postgres, because it is there.",
+        "We decided to use tabs for indentation, because the linter wants them.",
+    ):
+        house.session().starts().prompts("What now?").edits("a.py").stops(text).ends()
+        house.works()
+    found = house.store.memories.listed([MemoryKind.DECISION], list(MemoryStatus), None, None, 10)
+    assert [("Postgres" in newer.text, "Redis" in older.text) for newer, older in pairs(found)] == [
+        (True, True)
+    ]
+
+
+def test_the_live_feed_tells_what_a_hook_left_and_what_was_learned(viewer: Viewer, house: House) -> None:
+    stream = viewer.listen(60)
+    house.session().starts().prompts("paint the fence green").edits("fence.py")
+    told = stream.told()
+    while not any(each["text"] == "paint the fence green" for each in told):
+        told += stream.told()
+    house.session().starts().prompts("Which?").edits("a.py").stops(
+        "We decided to use tabs, because of the linter."
+    ).ends()
+    while not any(each["what"] == "memory" and each["kind"] == "decision" for each in told):
+        told += stream.told()
+    stream.close()
