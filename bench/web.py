@@ -38,7 +38,7 @@ PROJECTS = 50
 SESSION_EVENTS = 200
 WORDS = 25
 ROUNDS = 20
-RATE, SECONDS = 200, 20
+RATE, SECONDS, AGENTS = 200, 20, 20
 _KINDS = (MemoryKind.DECISION, MemoryKind.LESSON, MemoryKind.ATTEMPT, MemoryKind.PREFERENCE, MemoryKind.TURN)
 BUDGETS = {"page": 60.0, "browser": 200.0, "rss": 60.0, "probe": 100.0, "lag": 2_000.0}
 
@@ -192,15 +192,23 @@ def feed(viewer: Viewer, home: Home, folder: Path) -> dict[str, float]:
     """Offer events at a rate; how many were told, and how late the last one was."""
     home.spool.mkdir(mode=0o700, exist_ok=True)
     total = RATE * SECONDS
+    session = f"feed-{time.time_ns()}"  # a home that is kept has heard the last one's already
     left: dict[str, float] = {}
 
     def offer() -> None:
         began = time.perf_counter()
         for number in range(total):
             mark = f"tick-{number:05}"
-            payload = {"session_id": "feed", "cwd": str(folder), "prompt": mark, "prompt_id": mark}
+            payload = {
+                "session_id": f"{session}-{number % AGENTS}",
+                "cwd": str(folder),
+                "tool_name": "Bash",
+                "tool_use_id": mark,
+                "tool_input": {"command": mark},
+                "tool_response": {"stdout": "ok"},
+            }
             left[mark] = time.perf_counter()
-            spool.write(str(home.spool), "claude-code", "UserPromptSubmit", json.dumps(payload).encode())
+            spool.write(str(home.spool), "claude-code", "PostToolUse", json.dumps(payload).encode())
             time.sleep(max(0.0, began + (number + 1) / RATE - time.perf_counter()))
 
     stream = viewer.listen(SECONDS * 6)

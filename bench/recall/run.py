@@ -32,6 +32,7 @@ from bench.recall.controls import controls
 from bench.recall.load import load
 
 PARTS = ("locomo", "longmemeval", "coding", "controls", "load")
+WITHOUT_DATA = ("load",)
 NAMES = ("ours", "plain FTS5", "vectors alone")
 _KS = (1, 5, 10)
 _WIDTHS = {"what": 44, "split": 30, "method": 14, "NDCG@10 (peers)": 22}
@@ -47,10 +48,11 @@ def main() -> None:
     parser.add_argument("--only", choices=("dev", "test"))
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    if args.data is None:
+    parts = args.parts or (PARTS if args.data else WITHOUT_DATA)
+    if args.data is None and set(parts) - set(WITHOUT_DATA):
         sys.exit("name the folder of the data: --data DIR, or BACKSTORY_BENCH_DATA")
     results: dict[str, Any] = {}
-    for part in args.parts or PARTS:
+    for part in parts:
         if part == "load":
             results[part] = load()
         elif part == "controls":

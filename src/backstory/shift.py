@@ -102,7 +102,7 @@ def attend(home: Home, stopped: threading.Event) -> None:
 
 
 def _refine(home: Home) -> int:
-    """Ask a model what is to be asked, if there is one; outside the worker's lock, since it takes its time."""
+    """Ask a model, if there is one, what is to be asked; outside the worker's lock: it takes its time."""
     loaded, _ = settings.load(home)
     if loaded.model_provider == OFF or not home.database.exists():
         return 0

@@ -56,6 +56,11 @@ def test_an_edit_that_the_assistant_calls_vain_is_told_with_its_words() -> None:
     )
 
 
+def test_an_edit_that_was_turned_back_and_made_again_was_not_in_vain() -> None:
+    edit, back = "edit a.py\n  - x = 1\n  + x = 2\n", "edit a.py\n  - x = 2\n  + x = 1\n"
+    assert attempts(f"> go\n{edit}{back}{edit}end\n") == []
+
+
 def test_what_was_committed_or_fetched_from_the_stash_was_not_thrown_away() -> None:
     assert attempts("> go\nedit a.py\n$ git commit -am x\n$ git reset --hard\nend\n") == []
     assert attempts("> go\nedit a.py\n$ git stash\n$ git stash pop\nend\n") == []

@@ -215,6 +215,25 @@ def test_an_edit_that_was_given_up_or_called_vain_is_no_fix(story: str) -> None:
     assert lessons(KEY_ERROR + story) == [BOTH_FIXED]
 
 
+@pytest.mark.parametrize(
+    "story",
+    [
+        LOADS_BOTH.replace("$ pytest", "said\n  That didn't help yesterday.\n$ pytest") + "end\n",
+        LOADS_BOTH + "end\n> and the docs?\nsaid\n  Rewording them in a.py was not enough.\nend\n",
+        LOADS_BOTH + "said\n  The problem was that the login did not work.\nend\n",
+    ],
+    ids=["after the next edit", "a turn later", "about the bug"],
+)
+def test_what_is_not_said_of_the_edit_blames_it_for_nothing(story: str) -> None:
+    assert "went away after editing a.py" in lessons(KEY_ERROR + SIGNATURE + story)[0]
+
+
+def test_another_way_to_run_a_check_gets_past_nothing() -> None:
+    verbose = SIGNATURE.replace("pytest", "pytest -v")
+    (text,) = lessons(f"> go\n! pytest\n  E   KeyError: 'k'\n{verbose}{LOADS_BOTH}end\n")
+    assert text == BOTH_FIXED
+
+
 def test_an_edit_that_was_written_over_on_the_way_is_no_fix() -> None:
     (text,) = lessons(KEY_ERROR + SIGNATURE + "edit a.py\n  - h.get(k, 1)\n  + h.get(k, B)\n$ pytest\nend\n")
     assert 'then "ValueError: bad signature" → fixed by editing a.py (- h.get(k, 1) + h.get(k, B))' in text

@@ -63,6 +63,7 @@ def test_a_broken_link_is_an_error_unless_it_names_a_daily_log(wiki: Book) -> No
         wiki, "concepts/one", "[[concepts/two]] and [[concepts/gone]] and [[daily/2020-01-01]] and `[[code]]`"
     )
     assert found(wiki) == {("broken-link", "error", "concepts/one")}
+    assert [issue.text for issue in lint(wiki.vault)] == ["links to concepts/gone, which is not there"]
     put(wiki, "concepts/one", "[[concepts/two]] and [[../../../etc/passwd]]")
     assert found(wiki) == {("broken-link", "error", "concepts/one")}
 

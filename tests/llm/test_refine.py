@@ -137,10 +137,11 @@ class TestNewTextOnly:
         house.sets("model.batch_turns", "1")
         asking.answers()
         story = house.told().starts().prompts("Explain the cache " + "in every detail " * 30)
-        story.runs("make cache", "ok").stops("It is a ring. " * 30)
+        story.says("Let me look at the ring first.").runs("make cache", "ok").stops("It is a ring. " * 30)
         story.prompts("Now shrink it " + "carefully " * 50).runs("make shrink", "ok")
         house.works()  # reads the transcript: the first turn's words come after the second prompt
         assert asking.refine().run() == 1
+        assert "Let me look at the ring" in asking.log()
         assert "shrink" not in asking.log()
         story.stops("Shrunk to half of its size.").ends()
         asking.asks()

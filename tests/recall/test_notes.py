@@ -110,7 +110,16 @@ def test_a_prompt_on_the_same_matter_gets_a_short_note(house: House, desk: Desk)
 
 
 @pytest.mark.parametrize(
-    "prompt", ["How do I bake sourdough bread?", "Please fix the tests", "go on", "", "ok", "x" * 100_000]
+    "prompt",
+    [
+        "How do I bake sourdough bread?",
+        "Please fix the tests",
+        "Add a banner that shows the discount",
+        "go on",
+        "",
+        "ok",
+        "x" * 100_000,
+    ],
 )
 def test_any_other_prompt_gets_nothing(house: House, desk: Desk, prompt: str) -> None:
     decides(house)

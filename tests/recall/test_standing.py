@@ -102,7 +102,10 @@ def test_what_a_person_confirmed_or_restored_is_never_made_history(house: House)
     with App(house.home) as app:
         app.judge(old, Act.RESTORE)
     decides(house, "We decided to use pytest for the unit tests because it is short.")
+    decides(house, "We decided to use nose for the unit tests instead of pytest because we know it.")
+    assert decisions(house)["Redis"].status is MemoryStatus.CANDIDATE
     house.rebuilds()
+    assert decisions(house)["pytest"].status is MemoryStatus.SUPERSEDED
     assert decisions(house)["Redis"].status is MemoryStatus.CANDIDATE
 
 

@@ -74,6 +74,22 @@ def test_words_names_paths_options_and_versions_find_themselves(
 
 
 @pytest.mark.parametrize(
+    "word", ["KeyError", "InvalidSignatureError", "MySQL", "mysql", "HttpClient", "mysql client"]
+)
+@WAYS
+def test_a_word_that_stands_in_the_memory_is_found_though_nothing_else_is_asked(
+    house: House, word: str, way: Means
+) -> None:
+    story = house.session()
+    story.prompts("Why does the login fail?")
+    story.runs("pytest", fails="InvalidSignatureError: the HttpClient got a KeyError from the MySQL client")
+    story.stops("It is the token.")
+    house.works()
+    answer = ask(house, word, means=way)
+    assert any(word.split()[0].lower() in hit.text.lower() for hit in answer.hits)
+
+
+@pytest.mark.parametrize(
     "question", ["kubernetes ingress", "how do I bake sourdough bread at home with rye flour"]
 )
 @WAYS

@@ -54,7 +54,7 @@ def test_no_request_that_its_description_allows_makes_a_5xx(filled: Viewer) -> N
     def ask(operation: Any, statuses: set[int]) -> None:
         @_FEW
         @given(case=operation.as_strategy())
-        def every(case: schemathesis.Case) -> None:
+        def every(case: Any) -> None:
             answer = case.call(base_url=filled.url, headers=headers)
             while answer.status_code == 429:
                 time.sleep(0.25)
@@ -66,7 +66,7 @@ def test_no_request_that_its_description_allows_makes_a_5xx(filled: Viewer) -> N
         every()
 
     for result in schema.get_all_operations():
-        operation = result.ok()
+        operation: Any = result.ok()  # type: ignore[union-attr]
         ask(operation, seen.setdefault(f"{operation.method.upper()} {operation.path}", set()))
     assert len(seen) == len(ENDPOINTS) - 1
     assert 200 in seen["GET /api/sessions"]
@@ -111,7 +111,8 @@ def test_long_lists_come_in_pages(viewer: Viewer, house: House) -> None:
     for number in range(7):
         house.session().starts().prompts(f"task {number}").stops("done").ends()
     eventually("all are stored", lambda: len(viewer.ask("GET", "/api/sessions").json["sessions"]) == 7, 30)
-    seen, before = [], ""
+    seen: list[str] = []
+    before: str | None = ""
     while before is not None:
         page = viewer.ask("GET", f"/api/sessions?limit=3&before={before}").json
         seen += [session["title"] for session in page["sessions"]]

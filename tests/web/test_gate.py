@@ -23,7 +23,7 @@ def test_every_route_wants_the_token(viewer: Viewer) -> None:
     ]
     routes += [("GET", "/live"), ("GET", "/static/style.css"), ("GET", "/openapi.json"), ("GET", "/ping")]
     routes += [("POST", "/links"), ("GET", "/nowhere")]
-    wrong = (
+    wrong: tuple[dict[str, str], ...] = (
         {},
         {"Authorization": "Bearer wrong"},
         {"X-Backstory-Token": "wrong"},

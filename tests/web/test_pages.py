@@ -174,6 +174,12 @@ def test_the_wiki_is_rendered_with_its_links() -> None:
     assert "<blockquote><p>said</p></blockquote>" in shown
     assert '<pre tabindex="0"><code>&lt;b&gt;</code></pre>' in shown
     assert markdown.links(text) == ["concepts/jwt", "gone"]
+    table = "<!-- made -->\n| a | b |\n|---|---|\n| [[concepts/jwt\\|tokens]] | x\\|y |\n"
+    drawn = "".join(markdown.rendered(table, pages.get))
+    assert drawn.count("<td>") == 2
+    assert '<td><a href="/k/concepts/jwt">tokens</a></td><td>x|y</td>' in drawn
+    assert "made" not in drawn
+    assert markdown.links(table) == ["concepts/jwt"]
     assert markdown.front_matter("---\ntitle: A\n---\nb") == ([("title", "A")], "b")
 
 

@@ -45,18 +45,7 @@ class Viewer:
             **environment,
         }
         self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-X",
-                "dev",
-                "-W",
-                "ignore",
-                "-m",
-                "backstory",
-                "serve",
-                "--no-browser",
-                *options,
-            ],
+            [sys.executable, "-m", "backstory", "serve", "--no-browser", *options],
             env=self._env,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

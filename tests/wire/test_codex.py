@@ -422,7 +422,7 @@ def test_hooks_wait_until_each_is_trusted(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setenv("CODEX_HOME", str(tmp_path))
     assert "SessionStart" in waits(hooks_file())
     names = [
-        "session_start", "user_prompt_submit", "post_tool_use", "stop", "subagent_stop", "pre_compact",
+        "session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop", "subagent_stop", "pre_compact",
     ]  # fmt: skip
     trusted = [f'[hooks.state."{hooks_file()}:{name}:0:0"]\ntrusted_hash = "sha256:00"' for name in names]
     (tmp_path / "config.toml").write_text("\n".join(trusted))

@@ -15,7 +15,7 @@ forget.py     forget, scrub
 backup.py     backup, restore, repair
 import_.py    import
 brief.py · search.py · show.py · timeline.py · remember.py · handoff.py · status.py · doctor.py · config.py ·
-rebuild.py · cleanup.py · export.py · mcp.py
+serve.py · review.py · rebuild.py · cleanup.py · export.py · mcp.py
 """
 
 from backstory.cli.main import cli, main

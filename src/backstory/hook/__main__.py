@@ -156,7 +156,7 @@ def _last_spoke(payload: "dict[str, Any]") -> int:
 
 
 def _forked_from(payload: "dict[str, Any]") -> str:
-    """The session that a fork went out from, as the first line of its own history tells; "" if it does not."""
+    """The session that a fork went out from, if the first line of its own history tells it, else ""."""
     from backstory.hook.identity import ident, read_file
 
     file = payload.get("transcript_path")

@@ -42,8 +42,8 @@ def brief_for(
 
     Looking through the spool stops at monotonic `until`; what goes wrong there is reported to `failed`, and
     the prepared rows are given without it. `project` names the project of a folder that is gone. `spoke` is
-    when this context last heard something, if the agent says so. `forked` is the agent's own id of the session
-    whose conversation this one goes on from: it holds what that one held.
+    when this context last heard something, if the agent says so. `forked` is the agent's own id of the
+    session whose conversation this one goes on from: it holds what that one held.
     """
     if ignores_folder(cwd, settings.get("ignore_projects") or []) or source not in settings.get(
         "sources", SOURCES

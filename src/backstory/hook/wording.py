@@ -14,7 +14,10 @@ _CUT = {ord(char): " " for char in "\"'`()[]{}<>,;!?|&=*+~^%#@$\\“”‘’«�
 _INSIDE = "_./-:"
 _APART = {ord(char): " " for char in _INSIDE}
 _LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
-_ENDINGS = ("ations", "ation", "ments", "ment", "ings", "ing", "ied", "ies", "ers", "ed", "er", "es", "s")
+_ENDINGS = (
+    *("ations", "ation", "ating", "ated", "ates", "ate", "ions", "ion", "ments", "ment"),
+    *("ings", "ing", "ied", "ies", "ers", "ed", "er", "es", "s"),
+)
 _SHORTEST_STEM = 4
 _TRIMMED = (" 2>&1", " 2>/dev/null")
 _CUTTERS = ("| tail", "| head", "|tail", "|head")

@@ -61,13 +61,12 @@ def search(
     best: dict[str, Ranked] = {}
     for one in order:
         best.setdefault(one.found.owner, one)
-    judged = [(one, relevance.of(one, asked)) for one in best.values()]
-    kept = [pair for pair in judged if not floor or pair[1] >= relevance.FLOOR]
-    hits = collapse([_hit(one, fits, explain) for one, fits in kept], lambda h: h.text, _richer, limit)
+    judged = ((one, relevance.of(one, asked)) for one in best.values())
+    kept = (_hit(one, fits, explain) for one, fits in judged if not floor or fits >= relevance.FLOOR)
+    hits = collapse(kept, lambda hit: hit.text, _richer, limit)  # no more is judged than it takes
     if neighbours:
-        rows = {one.found.owner: one.found for one, _ in kept}
-        hits = [_with_neighbours(store, hit, rows[hit.id], neighbours) for hit in hits]
-    return Answer(tuple(hits), bool(judged) and not hits, mode, in_short(hits, asked), lacking)
+        hits = [_with_neighbours(store, hit, best[hit.id].found, neighbours) for hit in hits]
+    return Answer(tuple(hits), bool(best) and not hits, mode, in_short(hits, asked), lacking)
 
 
 def _dated(store: Store, asked: Question, project_id: str | None, now: int) -> Question:

@@ -1,18 +1,20 @@
 """The floor: below it a hit is no answer. Better nothing than something irrelevant.
 
-One number for everybody. Search, the brief and the notes at the point of action all ask the same:
+Whoever searches the database asks
 
     ranked = ranking.ranked(...)                 # or a `Ranked` of their own
     floor.of(ranked[0], asked) >= floor.FLOOR    # asked = question.question(text, now)
 
-Whoever has neither vectors nor a database at hand, such as a hook that reads what the worker prepared, asks
-`floor.shares_enough(words, text)`: plain Python, no imports but the standard library's; the words are those
-of `question.question(text, now).words`. It is what search itself falls back on without a model.
+Whoever has neither vectors nor a database at hand asks `floor.shares_enough(words, text)`: plain Python; the
+words are those of `question.question(text, now).words`. It is what search itself falls back on without a
+model. The notes of a hook, whose words the worker has weighed beforehand, have a floor of that kind of their
+own (recall/notes.py).
 
 How sure it is that a hit has to do with the question is a logistic function of how alike their words are. It
 was fitted on the development halves of the benchmarks: questions put to the store that answers them, against
 questions of another store and everyday questions (docs/recall.md has the numbers). A name that the question
-spells out (`foo_bar.py:42`, two Chinese characters) and that stands in the text needs no likeness.
+spells out (`foo_bar.py:42`, two Chinese characters) and that stands in the text needs no likeness; nor do
+one or two words that are all that is asked for.
 """
 
 import math
@@ -28,13 +30,14 @@ _WEIGHTS = {"alike": 8.46, "around": 5.71, "around_near": 6.41, "together": 1.09
 _PER_WORD = 3.66 / 8  # the longer the question, the less a likeness comes about by chance
 _MOST_WORDS = 8
 _BIAS = -12.7
+_LOOKED_UP = 2
 _PARTS = re.compile(r"[^\W_]+")
 
 
 def of(one: Ranked, question: Question) -> float:
     """How sure it is that a hit has to do with the question, from 0 to 1."""
     text = _bare(one.found.text)
-    if any(_spelled_out(word, text) for word in question.words):
+    if any(_spelled_out(word, text) for word in question.words) or _looked_up(question.words, text):
         return 1.0
     if "alike" not in one.raw:
         return 1.0 if shares_enough([word.text for word in question.words], text) else 0.0
@@ -49,6 +52,14 @@ def _spelled_out(word: Word, text: str) -> bool:
     if plain:
         return False
     return _bare(word.text.strip(".:?")) in text
+
+
+def _looked_up(words: Sequence[Word], text: str) -> bool:
+    """Whether one or two words are all that is asked for, and stand in it: `KeyError`, `mysql login`."""
+    if not 0 < len(words) <= _LOOKED_UP:
+        return False
+    there = set(_PARTS.findall(text))
+    return all(set(_PARTS.findall(_bare(word.text))) <= there for word in words)
 
 
 def shares_enough(words: Sequence[str], text: str) -> bool:

@@ -6,7 +6,7 @@ key: texts are stored and shown as they were written.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ def canonical(text: str) -> str:
 
 
 def collapse(
-    things: Sequence[T], text_of: Callable[[T], str], richer: Callable[[T, T], T], enough: int
+    things: Iterable[T], text_of: Callable[[T], str], richer: Callable[[T, T], T], enough: int
 ) -> list[T]:
     """Of things best first, each said once: a repeat gives its place to whichever of the two is richer."""
     kept: list[T] = []

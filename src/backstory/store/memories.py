@@ -248,9 +248,10 @@ class Memories:
             f"ORDER BY m.pinned DESC, m.at DESC LIMIT {int(limit)}",
         )
 
-    def of_session(self, sid: str) -> list[Memory]:
-        """All that was distilled from a session, in the order it happened."""
-        return self._read("m.session_id = ?", (sid,), "ORDER BY m.at, m.id")
+    def of_session(self, sid: str, kinds: Sequence[MemoryKind] = ()) -> list[Memory]:
+        """All that was distilled from a session, in the order it happened; of some kinds only, if named."""
+        of_kinds = f"AND m.kind IN ({','.join('?' * len(kinds))})" if kinds else ""
+        return self._read(f"m.session_id = ? {of_kinds}", (sid, *kinds), "ORDER BY m.at, m.id")
 
     def _read(self, condition: str, values: Sequence[object], tail: str = "") -> list[Memory]:
         rows = self._db.execute(

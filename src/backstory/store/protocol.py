@@ -349,8 +349,8 @@ class MemoryStore(Protocol):
     ) -> list[Memory]:
         """The project's latest memories of these kinds, newest first."""
 
-    def of_session(self, sid: str) -> list[Memory]:
-        """All that was distilled from a session."""
+    def of_session(self, sid: str, kinds: Sequence[MemoryKind] = ()) -> list[Memory]:
+        """All that was distilled from a session; of some kinds only, if named."""
 
 
 class Decided(NamedTuple):

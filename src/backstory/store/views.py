@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 
 from backstory.model import MemoryKind, Session, StoredEvent
 from backstory.store.events import Events
@@ -107,6 +108,11 @@ class Views:
 
     def memory_counts(self) -> tuple[dict[str, int], dict[str, int]]:
         """How many memories there are by status, and by what made them."""
-        by_status = self._db.execute("SELECT status, count(*) FROM memories GROUP BY status").fetchall()
-        by_maker = self._db.execute("SELECT made_by, count(*) FROM memories GROUP BY made_by").fetchall()
+        by_status: Counter[str] = Counter()
+        by_maker: Counter[str] = Counter()
+        for status, maker, n in self._db.execute(
+            "SELECT status, made_by, count(*) FROM memories GROUP BY status, made_by"
+        ):
+            by_status[status] += n
+            by_maker[maker] += n
         return dict(by_status), dict(by_maker)

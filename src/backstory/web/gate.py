@@ -24,6 +24,7 @@ WRITES_AT_ONCE = 30.0
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # Machines write here, as fast as agents work; what they leave is a file, nothing more.
 _UNCOUNTED = ("/hooks/", "/mcp")
+_LINKS = "/links"  # a way in for another browser changes nothing that is kept
 _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -133,7 +134,7 @@ class Gate:
             return _answer(headers, 401, "Open the link that `backstory serve` printed; it lets you in.")
         if method in _SAFE:
             return None
-        if self._read_only:
+        if self._read_only and path != _LINKS:
             return _answer(headers, 403, "This viewer is read-only: start it without --read-only.")
         if not path.startswith(_UNCOUNTED) and not self._writes.take():
             answer = _answer(headers, 429, "That is too many changes at once: wait a moment.")

@@ -33,7 +33,7 @@ _KEPT = 1_000
 _TEXT = 300
 # So long after its last event a session's new memories are looked for.
 _DISTILLED_SECONDS = 20.0
-_QUIET = (MemoryKind.TURN, MemoryKind.CHECKPOINT)
+_TOLD = tuple(kind for kind in MemoryKind if kind not in (MemoryKind.TURN, MemoryKind.CHECKPOINT))
 
 Told = dict[str, Any]
 
@@ -116,7 +116,7 @@ class Live:
             for sid in touched:
                 if sid not in self._known:  # what rests on older events than these was learned before
                     first = min(stored.event.at for _, stored in found if stored.session_id == sid)
-                    learned = app.store.memories.of_session(sid)
+                    learned = app.store.memories.of_session(sid, _TOLD)
                     self._known[sid] = {memory.id for memory in learned if memory.at < first}
                 self._touched[sid] = now
             for sid, at in list(self._touched.items()):
@@ -127,11 +127,7 @@ class Live:
 
     def _learned(self, app: App, sid: str, zone: tzinfo | None) -> list[Told]:
         known = self._known[sid]
-        new = [
-            memory
-            for memory in app.store.memories.of_session(sid)
-            if memory.id not in known and memory.kind not in _QUIET
-        ]
+        new = [memory for memory in app.store.memories.of_session(sid, _TOLD) if memory.id not in known]
         known |= {memory.id for memory in new}
         return [
             {

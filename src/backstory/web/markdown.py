@@ -23,6 +23,8 @@ _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,3}[.)])\s+(.*)")
 _RULE = re.compile(r"(?:-{3,}|\*{3,})\s*")
 _ROW = re.compile(r"\s*\|(.*)\|\s*")
+_CELLS = re.compile(r"(?<!\\)\|")
+_COMMENT = re.compile(r"\s*<!--.*-->\s*")
 _DEEPEST = 6
 
 
@@ -39,7 +41,7 @@ def front_matter(text: str) -> tuple[list[tuple[str, str]], str]:
 
 def links(text: str) -> list[str]:
     """The targets of all wikilinks."""
-    return [found["wiki"].strip() for found in _INLINE.finditer(text) if found["wiki"]]
+    return [found["wiki"].rstrip("\\").strip() for found in _INLINE.finditer(text) if found["wiki"]]
 
 
 def inline(text: str, resolve: Resolve) -> list[Child]:
@@ -77,7 +79,7 @@ def _blocks(lines: Sequence[str], resolve: Resolve, depth: int = 0) -> Iterator[
     at = 0
     while at < len(lines):
         line = lines[at]
-        if not line.strip():
+        if not line.strip() or _COMMENT.fullmatch(line):
             at += 1
         elif line.startswith("```"):
             end = next((n for n in range(at + 1, len(lines)) if lines[n].startswith("```")), len(lines))
@@ -110,7 +112,9 @@ def _blocks(lines: Sequence[str], resolve: Resolve, depth: int = 0) -> Iterator[
 
 def _begins(line: str) -> bool:
     """Whether something other than a paragraph begins here."""
-    return line.startswith(("```", ">")) or any(p.fullmatch(line) for p in (_HEADING, _ITEM, _RULE, _ROW))
+    return line.startswith(("```", ">")) or any(
+        p.fullmatch(line) for p in (_HEADING, _ITEM, _RULE, _ROW, _COMMENT)
+    )
 
 
 def _while(lines: Sequence[str], at: int, holds: Callable[[str], bool]) -> int:
@@ -131,7 +135,7 @@ def _list(lines: Sequence[str], resolve: Resolve) -> Html:
 
 
 def _table(lines: Sequence[str], resolve: Resolve) -> Html:
-    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
+    rows = [[cell.strip().replace("\\|", "|") for cell in _CELLS.split(line.strip()[1:-1])] for line in lines]
     has_head = len(rows) > 1 and all(set(cell) <= set("-: ") for cell in rows[1])
     head = (
         h("thead", h("tr", [h("th", inline(cell, resolve), scope="col") for cell in rows[0]]))

@@ -50,11 +50,11 @@ Fault = Status | Hang | Drip | Cut | Raw
 
 def refusal(wire: str, words: str = "I cannot help with that.") -> Raw:
     """The model declines, in the words of a protocol."""
-    told: dict[str, Any] = {
+    told: dict[str, dict[str, Any]] = {
         "openai": {"choices": [{"message": {"role": "assistant", "content": None, "refusal": words}}]},
         "anthropic": {"content": [{"type": "text", "text": words}], "stop_reason": "refusal"},
-    }[wire]
-    return Raw(json.dumps(told).encode())
+    }
+    return Raw(json.dumps(told[wire]).encode())
 
 
 def play(handler: _Handler, fault: Fault, kind: str, data: bytes) -> None:

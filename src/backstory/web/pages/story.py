@@ -47,7 +47,7 @@ def page(app: App, asked: Asked) -> Page:
         if last
         else None
     )
-    learned = app.store.memories.of_session(session.id)
+    learned = app.store.memories.of_session(session.id, tuple(lines.KINDS))
     body = join(
         _head(app, session, asked),
         h(
