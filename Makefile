@@ -36,8 +36,9 @@ format:
 	@$(DEV) run ruff format .
 	@$(DEV) run ruff check --fix .
 
-docs:  ## generated pages: commands, settings, behaviours
+docs:  ## generated pages: commands, settings, behaviours, the example vault
 	@$(DEV) run python tools/docs.py
+	@$(DEV) run python tools/example_vault.py
 
 bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA names the data folder
 	@$(DEV) run python bench/hooks.py
@@ -46,6 +47,8 @@ bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA
 	@$(DEV) run python bench/import.py
 	@$(DEV) run python bench/distil/run.py
 	@$(DEV) run python -m bench.recall.run
+	@$(DEV) run python -m bench.action
+	@$(DEV) run python -m bench.cost
 
 clean:
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache

@@ -11,6 +11,10 @@ SAME = [
     ("Python 3.11 is the minimum version", "Python 3.12 is the minimum version"),
     ("Sessions are kept in the database", "Keep sessions in signed cookies rather than the database"),
     ("Use Heroku for hosting", "We moved hosting from Heroku to Fly"),
+    (
+        "Let's use Postgres instead of MySQL because we need JSONB",
+        "Go back to MySQL instead of Postgres, because ops refuses to run it",
+    ),
     ("Deploys run through Jenkins", "Deploys run through GitHub Actions, no longer Jenkins"),
 ]
 NEAR_MISSES = [
@@ -20,6 +24,7 @@ NEAR_MISSES = [
     ("Use port 8000 for the API", "Use port 8001 for the worker"),
     ("The log level of the worker is debug", "The log level of the server is debug"),
     ("Use Postgres instead of Redis as the queue", "Use Redis for the cache, not for the queue"),
+    ("Use Postgres instead of MySQL for orders", "Use Redis instead of Postgres for sessions"),
     ("Use tabs in Makefiles", "Use spaces instead of tabs in Python"),
     ("Retry webhooks 3 times", "Retry mails 5 times"),
     ("Round discounts half-even", "Round shipping costs up to full cents"),

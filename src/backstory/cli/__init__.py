@@ -14,6 +14,8 @@ ask.py        asking before something that cannot be taken back
 forget.py     forget, scrub
 backup.py     backup, restore, repair
 import_.py    import
+wiki.py       compile, lint, ask
+log.py        log · session.py session, for hosts
 brief.py · search.py · show.py · timeline.py · remember.py · handoff.py · status.py · doctor.py · config.py ·
 serve.py · review.py · rebuild.py · cleanup.py · export.py · mcp.py
 """

@@ -60,7 +60,7 @@ def review(
     everywhere: bool,
     as_json: bool,
 ) -> None:
-    """Look through what was learned, and say what you think of it.
+    """Look through what was learned: confirm, correct, reject, pin.
 
     Without HANDLE it lists decisions, preferences, lessons and failed attempts that nobody has judged yet.
     What you say is kept as an event: it survives a rebuild. `backstory serve` has the same, as a page.

@@ -1,8 +1,10 @@
 """`backstory serve`: the viewer, in the browser."""
 
+import os
+
 import click
 
-from backstory.cli.output import line, talk
+from backstory.cli.output import json_option, line, print_json, talk
 from backstory.cli.scope import opened
 
 
@@ -12,7 +14,8 @@ from backstory.cli.scope import opened
 )
 @click.option("--no-browser", is_flag=True, help="Print the link instead of opening it.")
 @click.option("--read-only", is_flag=True, help="Look only: nothing can be changed, nothing is captured.")
-def serve(port: int, no_browser: bool, read_only: bool) -> None:
+@json_option
+def serve(port: int, no_browser: bool, read_only: bool, as_json: bool) -> None:
     """Look at the memory in the browser: see, search, correct, forget.
 
     It answers on this machine only. The link that it prints lets one browser in, once; programs show the
@@ -24,7 +27,10 @@ def serve(port: int, no_browser: bool, read_only: bool) -> None:
         home = app.home
 
     def ready(address: str, link: str) -> None:
-        line(link)
+        if as_json:
+            print_json({"address": address, "link": link, "pid": os.getpid()})
+        else:
+            line(link)
         talk(f"The viewer is at {address}. The link lets one browser in. Ctrl-C ends it.")
         if not no_browser:
             _open(link)

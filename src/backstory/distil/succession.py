@@ -1,9 +1,9 @@
 """Whether a newer decision takes the place of an older one: the same matter, decided otherwise.
 
 Better two decisions that contradict each other in plain sight than one that was hidden by mistake. So only
-three ways count: the newer names what it turns away from, and that is what the older chose; both choose
-something for the same purpose, and not the same thing; both say the same but for a number. Pure functions of
-two texts.
+four ways count: the newer names what it turns away from, and that is what the older chose; it goes back to
+what the older gave up; both choose something for the same purpose, and not the same thing; both say the same
+but for a number. Pure functions of two texts.
 """
 
 import re
@@ -79,7 +79,8 @@ def read(text: str) -> Choice:
 
 def supersedes(newer: Choice, older: Choice) -> bool:
     """Whether the newer of two decisions of a project makes the older history."""
-    return _turns_away(newer, older) or _chooses_otherwise(newer, older) or _counts_otherwise(newer, older)
+    ways = (_turns_away, _goes_back, _chooses_otherwise, _counts_otherwise)
+    return any(way(newer, older) for way in ways)
 
 
 def _turns_away(newer: Choice, older: Choice) -> bool:
@@ -88,6 +89,11 @@ def _turns_away(newer: Choice, older: Choice) -> bool:
         return False
     now, before = newer.kept, older.kept - newer.gone
     return len(now & before) >= max(1, _SAME_MATTER * min(len(now), len(before)))
+
+
+def _goes_back(newer: Choice, older: Choice) -> bool:
+    """What one gave up the other took, both ways: X instead of Y, then Y instead of X."""
+    return bool(newer.gone and older.gone) and newer.gone <= older.kept and older.gone <= newer.kept
 
 
 def _chooses_otherwise(newer: Choice, older: Choice) -> bool:
