@@ -58,7 +58,9 @@ def test_what_is_no_session_or_no_work_is_told(worked: Memory, memory: Memory) -
 
 
 def test_an_agent_that_goes_on_where_another_left_off_starts_from_its_checkpoint(worked: Memory) -> None:
-    worked.prompt("Let's keep sessions in Redis instead of Postgres, because they expire by themselves there.")
+    worked.prompt(
+        "Let's keep sessions in Redis instead of Postgres, because they expire by themselves there."
+    )
     worked.caught_up()
     own = worked.json("brief", "--agent", AGENT)
     other = worked.json("brief", "--agent", "codex")

@@ -203,7 +203,12 @@ def test_what_the_drain_would_not_keep_is_not_shown_either(
     agent: Agent, project: Path, rows: Rows, tool: str, given: dict[str, str], error: str
 ) -> None:
     agent.leave(
-        "PostToolUseFailure", session_id="one", cwd=str(project), tool_name=tool, tool_input=given, error=error
+        "PostToolUseFailure",
+        session_id="one",
+        cwd=str(project),
+        tool_name=tool,
+        tool_input=given,
+        error=error,
     )
     assert "12345" in " ".join(texts(rows()))
     assert rows({"skip_tools": ["mcp__bank__*"], "ignore_paths": [".env"]}) == []
