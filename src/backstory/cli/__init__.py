@@ -17,7 +17,7 @@ import_.py    import
 wiki.py       compile, lint, ask
 log.py        log · session.py session, for hosts
 brief.py · search.py · show.py · timeline.py · remember.py · handoff.py · status.py · doctor.py · config.py ·
-serve.py · review.py · rebuild.py · cleanup.py · export.py · mcp.py
+serve.py · review.py · jobs.py · cost.py · rebuild.py · cleanup.py · export.py · mcp.py
 """
 
 from backstory.cli.main import cli, main

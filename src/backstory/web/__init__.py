@@ -6,6 +6,7 @@
 - `site`      the routes
 - `asked`     a request as pages see it
 - `markup`    HTML that cannot forget to escape
+- `markdown`  pages of the wiki, as such HTML
 - `pages/`    one module a page, each a function from memory and request to HTML
 - `pictures`  drawings for people who would rather look, as SVG
 - `actions`   what the forms of pages do; each has a twin on the command line
