@@ -82,6 +82,11 @@ def at_rest(house: House) -> bool:
     return not house.spooled() and not workers(house)
 
 
+def left(house: House) -> int:
+    """How many jobs still wait to be done."""
+    return house.store.jobs.counts().get("waiting", 0)
+
+
 class TestStartedByHooks:
     def test_a_stop_starts_it_and_the_spool_is_empty_within_five_seconds(self, house: House) -> None:
         """CMEM-32: the normal flow, without a real client."""
@@ -298,6 +303,22 @@ class TestIdle:
         assert process.wait(15) == 0
         assert not house.home.wanted.exists()
         assert "Deploy on Fridays never" in house.brief().text
+
+    def test_one_that_has_much_to_do_makes_room_too_and_then_goes_on(self, house: House) -> None:
+        sids = [house.session().prompts(f"ask {n}").stops("Done.").id for n in range(3)]
+        house.works()
+        waits = [f"nobody-{n}" for n in range(5_000)]
+        with house.store.transaction():
+            for sid in waits + sids:
+                house.store.jobs.ask("distil", sid, 1)
+        house.close()
+        process = start(house)
+        eventually("it is at it", lambda: left(house) < len(waits), 30)
+        with App(house.home) as app:
+            app.remember("Deploy on Fridays never", house.project)
+            assert left(house) > 0, "it waited until all was done"
+        eventually("it went on", lambda: left(house) == 0, 120)
+        assert process.wait(15) == 0
 
     def test_a_wish_of_one_that_was_killed_is_forgotten(self, house: House) -> None:
         house.home.root.mkdir(parents=True, exist_ok=True)

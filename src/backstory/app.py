@@ -71,6 +71,7 @@ if TYPE_CHECKING:
 _CATCH_UP_SECONDS = 5.0
 # So long an import distils what it brought before it leaves the rest to the worker.
 _SETTLE_SECONDS = 5.0
+_PATIENCE_SECONDS = 55  # as long as a worker heeds a wish
 _LONGEST_NOTE = 20_000
 _TELLING = (MemoryKind.LESSON, MemoryKind.DECISION, MemoryKind.ATTEMPT, MemoryKind.SUMMARY)
 _FOREVER = 2**62
@@ -215,9 +216,9 @@ class App:
                 return
         write_atomic(self.home.wanted, b"")
         try:
-            with lock(self.home.worker_lock, wait=30) as held:
+            with lock(self.home.worker_lock, wait=_PATIENCE_SECONDS) as held:
                 if not held:
-                    raise Failed("a worker has been busy for 30 s: try again in a moment")
+                    raise Failed(f"a worker has been busy for {_PATIENCE_SECONDS} s: try again in a moment")
                 yield
         finally:
             self.home.wanted.unlink(missing_ok=True)
@@ -549,19 +550,20 @@ class App:
         dry: bool = False,
         said: Callable[[Line], None] = lambda line: None,
         progress: Callable[[int, int], None] = lambda done, of: None,
+        again: bool = False,
     ) -> Tally:
         """Make a folder's documentation searchable, in its own project or in another one."""
         privacy = Privacy(self.settings)
         if dry:
             store = self._readable_store()
             into = project or (self.project_at(folder) if store else Project("", "", "", "", 0))
-            return Documents(store, privacy, folder, into, user).bring(dry, said, progress)
+            return Documents(store, privacy, folder, into, user, again).bring(dry, said, progress)
         if not folder.exists():
             raise SourceMissing(f"{folder} does not exist: name a folder with documents, or a document")
         self.catch_up()
         with self._alone():
             into = project or self.project_at(folder if folder.is_dir() else folder.parent)
-            tally = Documents(self.store, privacy, folder, into, user).bring(dry, said, progress)
+            tally = Documents(self.store, privacy, folder, into, user, again).bring(dry, said, progress)
             if tally.events:
                 self._work().settle(_SETTLE_SECONDS)
         return tally
@@ -793,7 +795,7 @@ class App:
             if waiting(self.home):
                 self._work().round()
             what = forget.plan(self.home, self.store, wanted)
-            if what.reach or what.files or what.pages:
+            if what.reach or what.sessions or what.files or what.pages:
                 forget.carry_out(self.home, self.store, what)
                 self._work().round()
             if self.store.forgetting.traces_left() and not self.store.forgetting.erase_traces():

@@ -70,13 +70,17 @@ def _leave_word(home: Home, error: str) -> None:
 def run(home: Home, linger: float | None = None) -> int:
     """Work until nothing is left for `linger` seconds; gives the number of things done."""
     done = idle = refined = 0
+    patient = False
     while True:
-        with lock(home.worker_lock, wait=_ANSWER_SECONDS if refined else _LOCK_SECONDS) as held:
+        with lock(home.worker_lock, wait=_ANSWER_SECONDS if refined or patient else _LOCK_SECONDS) as held:
             if not held:
                 log.info("another worker is at work")
                 return done
-            step = _work(home, linger)
+            step, patient = _work(home, linger)
         done += step
+        if patient:
+            _stand_by(home)
+            continue
         idle = 0 if step else idle + 1
         if idle > 1 or not waiting(home):  # twice nothing done: what lies there is beyond us
             refined = _refine(home)
@@ -112,20 +116,27 @@ def _refine(home: Home) -> int:
         return Refine(home, loaded, store).run()
 
 
-def _work(home: Home, linger: float | None, enough: Callable[[], bool] = lambda: False) -> int:
-    """Round after round while there is something to do; then look at the spool until `linger` is over."""
+def _work(home: Home, linger: float | None, enough: Callable[[], bool] = lambda: False) -> tuple[int, bool]:
+    """Round after round while there is something to do; then look at the spool until `linger` is over.
+
+    Gives how much was done, and whether it broke off in the middle because a command waits for the lock.
+    """
     loaded, problems = settings.load(home)
     for problem in problems:
         log.warning("%s", problem)
     patience = loaded.worker_linger_seconds if linger is None else linger
     with contextlib.closing(open_store(home)) as store:
         store.checkpoint()
-        work = Work(home, loaded, store)
+        work = Work(home, loaded, store, lambda: _wanted(home))
         opened = _inode(home.database)
         done = step = work.round()
         idle_since = time.monotonic()
+        gave_way = False
         # a database deleted with its home: nothing more to do here
         while opened and opened == _inode(home.database) and not enough():
+            if step and _wanted(home):
+                gave_way = True
+                break
             if step or waiting(home):
                 step = work.round()
                 done += step
@@ -138,15 +149,20 @@ def _work(home: Home, linger: float | None, enough: Callable[[], bool] = lambda:
             else:
                 time.sleep(_POLL_SECONDS)
         quarantine.age_out(home)
-        if opened == _inode(home.database) and not enough():
+        if opened == _inode(home.database) and not enough() and not _wanted(home):
             work.prove()
             work.prune()
-            if not _wanted(home):
-                work.write_down()
+            work.write_down()
         if store.forgetting.traces_left():  # whoever forgot something was killed before the end
             store.forgetting.erase_traces()
         store.checkpoint()
-    return done
+    return done, gave_way
+
+
+def _stand_by(home: Home) -> None:
+    """Let the command that waits for the lock have it; what is left to do is done when it is through."""
+    while _wanted(home):
+        time.sleep(_POLL_SECONDS)
 
 
 def _wanted(home: Home) -> bool:

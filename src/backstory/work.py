@@ -54,10 +54,17 @@ _FRESH_PROJECTS = 100
 
 
 class Work:
-    """Does what is to be done in one home; the caller holds the worker's lock."""
+    """Does what is to be done in one home; the caller holds the worker's lock.
 
-    def __init__(self, home: Home, settings: Settings, store: Store) -> None:
+    `wanted` tells that somebody waits for that lock: then a round ends after the job at hand, unless hooks
+    have just left something that the next brief must tell.
+    """
+
+    def __init__(
+        self, home: Home, settings: Settings, store: Store, wanted: Callable[[], bool] = lambda: False
+    ) -> None:
         self._home = home
+        self._wanted = wanted
         self._settings = settings
         self._store = store
         self._privacy = Privacy(settings)
@@ -93,12 +100,15 @@ class Work:
             else:
                 drain.release(batch)
                 self._store.checkpoint()
-        done += self._run_jobs("transcript", self._read_transcript)
-        done += self._run_jobs("distil", self._distil, _DISTIL_SECONDS)
-        done += self._run_jobs("brief", self._prepare)
+        enough = self._wanted if not held else lambda: False
+        done += self._run_jobs("transcript", self._read_transcript, enough=enough)
+        done += self._run_jobs("distil", self._distil, _DISTIL_SECONDS, enough)
+        done += self._run_jobs("brief", self._prepare, enough=enough)
         for batch in held:
             drain.release(batch)
-        done += self._index(lambda: waiting(self._home))
+        done += self._index(lambda: waiting(self._home) or self._wanted())
+        if self._wanted():
+            return done
         if done or not self._vectors_asked_for:
             self._ask_for_vectors()
         done += self._run_jobs("embed", self._embed, _EMBED_SECONDS)
@@ -189,10 +199,16 @@ class Work:
         self._ask_for_vectors()
         self._run_jobs("embed", self._embed, seconds)
 
-    def _run_jobs(self, kind: str, run: Callable[[str], None], seconds: float = math.inf) -> int:
+    def _run_jobs(
+        self,
+        kind: str,
+        run: Callable[[str], None],
+        seconds: float = math.inf,
+        enough: Callable[[], bool] = lambda: False,
+    ) -> int:
         done = 0
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and (job := self._lease(kind)) is not None:
+        while time.monotonic() < deadline and not enough() and (job := self._lease(kind)) is not None:
             done += 1
             try:
                 run(job.subject)

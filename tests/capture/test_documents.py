@@ -9,6 +9,7 @@ from backstory.capture.documents import Documents, sections
 from backstory.capture.importing import Line, Tally
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
+from backstory.errors import UsageError
 from backstory.settings import Settings
 from tests.story import House
 
@@ -21,11 +22,11 @@ class Shelf:
         self.folder = folder
         self.lines: list[Line] = []
 
-    def __call__(self, dry: bool = False) -> Tally:
+    def __call__(self, dry: bool = False, again: bool = False, path: Path | None = None) -> Tally:
         self.lines = []
         store = self.house.store
         project = Places(store, {}, ()).project(str(self.folder), 1)
-        found = Documents(store, Privacy(Settings()), self.folder, project, "ada")
+        found = Documents(store, Privacy(Settings()), path or self.folder, project, "ada", again)
         return found.bring(dry, self.lines.append, lambda done, of: None)
 
     def found(self, word: str) -> list[str]:
@@ -57,6 +58,55 @@ def test_mp_34_documents_are_imported_and_source_code_is_not(shelf: Shelf) -> No
     assert shelf.found("giraffe") == ["document: notes.txt"]
     assert shelf.found("ocelot") == ["document: guide.rst"]
     assert shelf.found("walrus") == ["document: setup.md"]
+
+
+@pytest.mark.parametrize("name", ["code.py", "requirements.txt", "README"])
+def test_mp_34_a_file_that_is_named_passes_the_same_gate_as_one_in_a_folder(shelf: Shelf, name: str) -> None:
+    file = shelf.folder / name
+    file.write_text("tapir = 1\n")
+    with pytest.raises(UsageError, match="is no document: name Markdown"):
+        shelf(path=file)
+    file.rename(shelf.folder / "tapir.MD")
+    assert shelf(path=shelf.folder / "tapir.MD").new == 1
+
+
+def test_a_named_document_that_is_too_large_is_refused(shelf: Shelf) -> None:
+    file = shelf.folder / "log.txt"
+    file.write_text("x" * 1_000_001)
+    with pytest.raises(UsageError, match="too large"):
+        shelf(path=file)
+
+
+def test_mp_34_what_is_binary_is_skipped_counted_and_no_longer_found(shelf: Shelf) -> None:
+    file = shelf.folder / "bin.md"
+    file.write_bytes(b"# a tapir\n\0\x01\x02")
+    tally = shelf()
+    assert (tally.new, tally.skipped) == (1, 1)
+    assert [line.why for line in shelf.lines if line.path == file] == ["binary"]
+    assert shelf.found("tapir") == []
+    (shelf.folder / "setup.md").write_bytes(b"walrus\0")
+    assert shelf().skipped == 2
+    assert shelf.found("walrus") == []
+
+
+def test_again_reads_what_looks_unchanged_and_brings_back_nothing_that_was_forgotten(shelf: Shelf) -> None:
+    shelf()
+    file = shelf.folder / "setup.md"
+    before = file.stat()
+    file.write_text(file.read_text().replace("zebra", "tapir"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (shelf().skipped, shelf.found("tapir")) == (1, [])
+    assert shelf(again=True).grown == 1
+    assert (shelf.found("tapir"), shelf.found("zebra")) == (["document: setup.md"], [])
+    assert shelf.found("walrus"), "what stayed the same stays"
+    assert shelf(again=True).skipped == 1
+    store = shelf.house.store
+    sid = next(iter(store.books.marks().values())).session_id
+    gone = [each.id for each in store.events.of_session(sid) if "walrus" in each.event.text]
+    with store.transaction():
+        store.books.bury("event", gone, "forgotten", 1)
+    assert shelf(again=True).skipped == 1
+    assert shelf.found("walrus") == []
 
 
 def test_nothing_is_distilled_from_a_document_and_no_session_is_made_up(shelf: Shelf) -> None:

@@ -14,12 +14,13 @@ import pytest
 
 from backstory import clock, settings
 from backstory.agents.histories import history_of
-from backstory.agents.history import PROBED_LINES, Trail
+from backstory.agents.history import Trail
 from backstory.capture.importing import Import, Line, Tally, Wish, trails_of
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.model import Kind, Outcome, SessionStatus
 from backstory.settings import Settings
+from backstory.upkeep import forget
 from tests.conftest import Git, repository
 from tests.story import House, Story
 
@@ -282,6 +283,59 @@ def test_mp_9_a_session_is_found_by_its_title_folder_day_and_agent(
     assert [hit.owner for hit in found if hit.kind == "session"] == [story.id]
 
 
+# MP-9
+def test_mp_9_the_agents_own_title_wins_and_the_session_is_found_by_it(
+    elsewhere: House, house: House, bring: Bringing
+) -> None:
+    story = worked(elsewhere.told())
+    assert story.transcript is not None
+    last = json.loads(story.transcript.read_text().splitlines()[-1])["uuid"]
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+    def titled(**row: str) -> None:
+        assert story.transcript is not None
+        with story.transcript.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+    titled(type="summary", summary="Somebody else's walrus", leafUuid="another-session")
+    bring()
+    assert house.row(story).title == "fix the login"
+    for row, title in (
+        ({"type": "summary", "summary": "Signing tokens", "leafUuid": last}, "Signing tokens"),
+        ({"type": "ai-title", "aiTitle": f"Use {token}"}, "Use [redacted:"),
+        ({"type": "custom-title", "customTitle": "The quokka login"}, "The quokka login"),
+        ({"type": "ai-title", "aiTitle": "Never mind"}, "The quokka login"),
+        ({"type": "custom-title", "customTitle": "Not mine", "sessionId": "x"}, "The quokka login"),
+    ):
+        titled(**row)
+        bring()
+        house.works()
+        assert house.row(story).title.startswith(title), row
+    house.works()
+    found = house.store.passages.search(['"quokka"'], None, 50)
+    assert [(hit.kind, hit.owner) for hit in found] == [("session", story.id)]
+    assert house.store.passages.search(['"walrus"'], None, 50) == []
+
+
+def test_a_title_of_which_something_was_forgotten_does_not_come_back(
+    elsewhere: House, house: House, bring: Bringing
+) -> None:
+    story = worked(elsewhere.told())
+    story._line("custom-title", None, customTitle="The quokka login")
+    bring()
+    house.works()
+    what = forget.plan(house.home, house.store, forget.Wanted((), text="quokka"))
+    assert set(what.sessions) == {story.id}
+    assert not what.reach
+    forget.carry_out(house.home, house.store, what)
+    story._line("custom-title", None, customTitle="The quokka login")
+    story.prompts("go on").stops("Yes.")
+    bring(again=True)
+    house.works()
+    assert house.row(story).title == "fix the login"
+    assert house.store.passages.search(['"quokka"'], None, 50) == []
+
+
 # MP-11, CM-53
 def test_mp_11_cm_53_reasoning_is_kept_and_labelled_but_is_nobodys_words(
     elsewhere: House, house: House, bring: Bringing
@@ -322,6 +376,45 @@ def test_cm_53_what_sub_agents_left_hangs_below_the_session_that_started_them(
         (Kind.SAID, "There is a.py."),
     ]
     assert [e.kind for e in house.events(story)].count(Kind.TOOL) == 1
+
+
+def handed_over(story: Story) -> Story:
+    """A sub-agent that did one thing, in the file that Claude Code gives it."""
+    assert story.transcript is not None
+    child = story.delegates()
+    child.transcript = story.transcript.parent / story.session / "subagents" / f"agent-{child.subagent}.jsonl"
+    child.runs("ls", "a.py")
+    rewritten(child, lambda row: row | {"isSidechain": True, "agentId": child.subagent})
+    return child
+
+
+def test_mp_16_a_dry_run_counts_short_sub_agents_as_the_real_run_does(
+    elsewhere: House, house: House, bring: Bringing
+) -> None:
+    story = worked(elsewhere.told())
+    child = handed_over(story)
+    told = bring(dry=True)
+    lines = [(line.tag, line.session, line.subagent, line.events) for line in bring.lines]
+    assert lines == [("NEW", story.session, "", 7), ("NEW", story.session, child.subagent, 1)]
+    real = bring()
+    assert (real.new, real.skipped, real.events) == (told.new, told.skipped, told.events) == (2, 0, 8)
+    assert [(line.tag, line.session, line.subagent, line.events) for line in bring.lines] == lines
+
+
+def test_what_a_sub_agent_did_is_told_in_its_parents_story(
+    elsewhere: House, house: House, bring: Bringing
+) -> None:
+    story = worked(elsewhere.told())
+    bring()
+    house.works()
+    assert not house.store.jobs.counts().get("waiting")
+    handed_over(story)
+    bring()
+    asked = set()
+    with house.store.transaction():
+        while (job := house.store.jobs.lease(clock.now_ms(), "distil")) is not None:
+            asked.add(job.subject)
+    assert story.id in asked
 
 
 def test_a_fork_brings_only_what_happened_after_it_left(
@@ -401,7 +494,7 @@ def test_cm_52_a_transcript_that_begins_with_metadata_is_recognised_and_a_strang
 ) -> None:
     story = worked(elsewhere.told())
     assert story.transcript is not None
-    head = [{"type": "summary", "summary": f"part {n}", "leafUuid": "x"} for n in range(PROBED_LINES - 1)]
+    head = [{"type": "summary", "summary": f"part {n}", "leafUuid": "x"} for n in range(49)]
     lines = "".join(json.dumps(row) + "\n" for row in head)
     story.transcript.write_text(lines + story.transcript.read_text())
     (bring.folder / "strange.jsonl").write_text('{"kind": "metrics", "value": 3}\n' * 200)
@@ -426,6 +519,8 @@ def test_mp_5_since_looks_at_the_last_update(elsewhere: House, bring: Bringing) 
     tally = bring(since=clock.now_ms() - 50 * 3_600_000)
     assert (tally.new, tally.skipped) == (1, 1)
     assert bring.tags() == {old.transcript.stem: "SKIP", new.session: "NEW"}  # type: ignore[union-attr]
+    (just,) = [line.path for line in bring.lines if line.session == old.session]
+    assert bring(since=just.stat().st_mtime_ns // 1_000_000).new == 1, "what was written at that very moment"
 
 
 def test_ignored_folders_tools_and_files_stay_out(
@@ -529,6 +624,24 @@ def test_a_call_of_a_dead_session_was_interrupted_and_one_of_a_live_session_wait
     calls = [(e.target, e.outcome) for e in house.events(story) if e.kind is Kind.TOOL]
     assert calls == [("make", Outcome.OK), ("sleep 100", Outcome.INTERRUPTED)]
     assert bring().skipped == 1
+
+
+def test_a_session_that_hooks_know_to_be_alive_is_not_over_however_long_it_is_silent(
+    house: House, bring: Bringing
+) -> None:
+    story = house.session(transcript=bring.folder / "live.jsonl").starts()
+    story.prompts("go").runs("make", "ok").says("Now the long one.")
+    house.works()
+    story.runs("sleep 100000", "never")
+    assert story.transcript is not None
+    lines = story.transcript.read_bytes().splitlines(keepends=True)
+    story.transcript.write_bytes(b"".join(lines[:-1]))  # its result has not come
+    for spooled in house.spooled():
+        (house.home.spool / spooled).unlink()
+    aged(story)
+    bring()
+    assert [e.target for e in house.events(story) if e.kind is Kind.TOOL] == ["make"]
+    assert house.row(story).status is SessionStatus.ACTIVE
 
 
 def test_a_session_that_has_long_been_silent_is_over(elsewhere: House, house: House, bring: Bringing) -> None:

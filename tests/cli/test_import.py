@@ -106,6 +106,10 @@ def test_the_contract_of_the_json(past: Past) -> None:
         (["import", "claude-code", "--path", "/nowhere/at/all"], 2),
         (["import", "codex", "--path", "/nowhere/at/all"], 2),
         (["import", "docs", "/nowhere/at/all"], 2),
+        (["import", "docs", __file__], 1),
+        (["import", "docs", ".", "--since", "2w"], 1),
+        (["import", "docs", ".", "--session", "x"], 1),
+        (["import", "docs", ".", "--min-messages", "3"], 1),
     ],
 )
 # MP-3
@@ -117,6 +121,25 @@ def test_mp_3_exit_codes_say_what_went_wrong(past: Past, words: list[str], code:
         assert done.stdout == ""
         assert done.stderr.startswith("backstory: ")
         assert len(done.stderr.splitlines()) == 1
+
+
+# MP-3
+def test_mp_3_a_source_of_which_nothing_can_be_read_ends_in_two(past: Past) -> None:
+    past.session()
+    junk = past.memory.user / ".claude-mem" / "claude-mem.db"
+    junk.parent.mkdir()
+    junk.write_bytes(b"no database" * 500)
+    for words in (["opencode", "--path", str(junk)], ["claude-mem"]):
+        for how in ([], ["--dry-run"], ["--json"]):
+            done = past.memory.ask("import", *words, *how)
+            assert done.exit_code == 2, done.output
+            assert "claude-mem.db" in done.stdout
+    database = past.memory.user / ".local" / "share" / "opencode" / "opencode.db"
+    database.parent.mkdir(parents=True)
+    database.write_bytes(junk.read_bytes())
+    done = past.memory.ask("import")
+    assert done.exit_code == 2
+    assert "1 new" in done.stdout, "the others are imported"
 
 
 # MP-3
@@ -256,6 +279,20 @@ def test_cm_63_a_real_process_imports_once_and_leaves_no_terminal_codes(past: Pa
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert json.loads(past.memory.run("import", "--json").stdout)["events"] == 0
+
+
+def test_the_line_of_a_sub_agent_is_told_apart_from_its_parents(past: Past) -> None:
+    story = past.session()
+    child = story.delegates()
+    child.transcript = past.folder / story.session / "subagents" / f"agent-{child.subagent}.jsonl"
+    child.runs("ls", "a.py")
+    rows = [json.loads(line) for line in child.transcript.read_text().splitlines()]
+    rows = [row | {"isSidechain": True, "agentId": child.subagent} for row in rows]
+    child.transcript.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = past.memory.json("import", "--dry-run")["sessions"]
+    assert [row["subagent"] for row in found] == ["", child.subagent]
+    shown = past.memory.ask("import").stdout
+    assert f"[NEW] claude-code {story.session} sub-agent {child.subagent}: 1 message, 1 event" in shown
 
 
 def test_documents_are_imported_by_folder(past: Past) -> None:

@@ -37,6 +37,16 @@ def test_install_without_a_name_connects_what_is_found(memory: Memory) -> None:
     assert settings_of(memory).exists()
 
 
+@pytest.mark.parametrize("kept", ["opencode.db", "storage/session/p/ses_1.json"])
+def test_an_agent_of_which_only_the_history_is_there_is_found(memory: Memory, kept: str) -> None:
+    history = memory.user / ".local" / "share" / "opencode" / kept
+    history.parent.mkdir(parents=True)
+    history.touch()
+    done = memory.ask("install", "--yes", "--no-import")
+    assert done.exit_code == 0, done.output
+    assert (memory.user / ".config" / "opencode" / "plugins" / "backstory.js").exists()
+
+
 def test_a_dry_run_prints_the_change_and_makes_none(memory: Memory) -> None:
     done = memory.run("install", AGENT, "--dry-run")
     assert done.returncode == 0

@@ -4,7 +4,10 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.cli.memory import Memory
+from tests.conftest import eventually
 
 from .reading import events, found, memories
 from .stores import DAY, SESSION, ClaudeMem
@@ -106,6 +109,89 @@ def test_rows_without_a_session_are_not_lost(memory: Memory, claude_mem: ClaudeM
     assert {event.project for event in events(memory, "noted")} == {"shop"}
 
 
+def test_an_orphan_summary_belongs_to_the_project_that_it_names(
+    memory: Memory, claude_mem: ClaudeMem
+) -> None:
+    claude_mem.sums_up(own="nobody", request="a lonely quokka")
+    memory.json("import", "claude-mem")
+    assert {event.project for event in events(memory)} == {"shop"}
+
+
+def test_a_summary_that_only_tells_what_is_next_is_kept(memory: Memory, claude_mem: ClaudeMem) -> None:
+    claude_mem.session()
+    claude_mem.sums_up(next_steps="Feed the numbat")
+    done = memory.json("import", "claude-mem")
+    assert done["corrupt"] == 0
+    assert [known.text for known in memories(memory, "next_step")] == ["Feed the numbat"]
+
+
+def test_an_observation_that_only_names_concepts_or_files_is_kept(
+    memory: Memory, claude_mem: ClaudeMem
+) -> None:
+    claude_mem.session()
+    claude_mem.observes("", concepts=json.dumps(["quokka"]))
+    claude_mem.observes("", files_modified=json.dumps(["src/numbat.py"]))
+    done = memory.json("import", "claude-mem")
+    assert done["corrupt"] == 0
+    assert found(memory, "quokka")
+    assert found(memory, "numbat")
+
+
+@pytest.mark.parametrize("how", [(), ("--again",)], ids=["noticed", "again"])
+def test_what_was_changed_in_place_says_what_it_says_now(
+    how: tuple[str, ...], memory: Memory, claude_mem: ClaudeMem
+) -> None:
+    claude_mem.session()
+    claude_mem.observes("Tokens", narrative="They are signed with walrus.")
+    claude_mem.observes("Untouched", 70)
+    memory.json("import", "claude-mem")
+    claude_mem.run(
+        "UPDATE sdk_sessions SET custom_title = 'Safari login', status = 'completed', completed_at_epoch = ?",
+        DAY + 400_000,
+    )
+    claude_mem.run(
+        "UPDATE observations SET narrative = 'They are signed with badger.' WHERE title = 'Tokens'"
+    )
+    assert memory.json("import", "claude-mem", "--dry-run", *how)["events"] == 3
+    done = memory.json("import", "claude-mem", *how)
+    assert (done["grown"], done["events"]) == (1, 3), "the title, the end, the narrative"
+    assert found(memory, "Safari login")
+    assert found(memory, "badger")
+    assert not found(memory, "walrus"), "what it said before is found no more"
+    assert [known.text for known in memories(memory, "turn")] == [
+        "Tokens: They are signed with badger.",
+        "Untouched",
+    ]
+    (session,) = memory.json("timeline", "--sessions", "--all")["sessions"]
+    assert session["status"] == "ended"
+    assert memory.json("import", "claude-mem")["grown"] == 0
+
+
+def test_what_says_again_what_it_said_before_is_found_again(memory: Memory, claude_mem: ClaudeMem) -> None:
+    claude_mem.session()
+    claude_mem.observes("a walrus")
+    memory.json("import", "claude-mem")
+    claude_mem.run("UPDATE observations SET title = 'a badger'")
+    memory.json("import", "claude-mem")
+    assert not found(memory, "walrus")
+    claude_mem.run("UPDATE observations SET title = 'a walrus'")
+    memory.json("import", "claude-mem")
+    eventually("the worker has seen it", lambda: [m.text for m in memories(memory, "turn")] == ["a walrus"])
+    assert found(memory, "walrus")
+    assert not found(memory, "badger")
+
+
+def test_a_row_that_claude_mem_deleted_stays(memory: Memory, claude_mem: ClaudeMem) -> None:
+    claude_mem.session()
+    claude_mem.observes("a walrus")
+    claude_mem.observes("a badger")
+    memory.json("import", "claude-mem")
+    claude_mem.run("DELETE FROM observations WHERE title = 'a walrus'")
+    claude_mem.run("UPDATE observations SET subtitle = 'asleep'")
+    memory.json("import", "claude-mem")
+    assert found(memory, "walrus")
+
+
 # MP-12
 def test_mp_12_a_row_that_says_nothing_is_counted_and_the_rest_comes_over(
     memory: Memory, claude_mem: ClaudeMem
@@ -171,6 +257,20 @@ def test_the_folder_is_the_one_that_claude_code_says_the_session_was_in(
         os.environ["HOME"] = before
     assert memory.json("search", "coati", "--cwd", str(tmp_path / "b" / "shop"))["hits"]
     assert not memory.json("search", "coati", "--cwd", str(tmp_path / "a" / "shop"))["hits"]
+
+
+def test_two_folders_of_one_name_that_claude_code_knows_are_not_mixed_up(
+    memory: Memory, claude_mem: ClaudeMem, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name / "shop").mkdir(parents=True)
+        claude_code_was_in(memory, tmp_path / name / "shop", f"session-{name}")
+    claude_mem.session("session-of-neither")
+    claude_mem.observes("a coati", own="session-of-neither")
+    memory.json("import", "claude-mem")
+    for name in ("a", "b"):
+        assert not memory.json("search", "coati", "--cwd", str(tmp_path / name / "shop"))["hits"]
+    assert memory.json("search", "coati", "--all")["hits"]
 
 
 def test_a_project_that_is_known_by_its_name_alone_is_recognised(

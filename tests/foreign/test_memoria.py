@@ -139,3 +139,26 @@ def test_what_was_taken_out_of_a_log_is_in_no_timeline_and_no_memory(memory: Mem
     log.write_text("")
     memory.json("import", "memoria")
     eventually("the worker has seen that the log is empty", lambda: not found(memory, "ibis"))
+
+
+def wiki(home: Path) -> Path:
+    """Pages as Backstory's own home has them."""
+    folder = home / "knowledge" / "shop" / "daily"
+    folder.mkdir(parents=True)
+    (folder / "2026-01-05.md").write_text(LOG)
+    return home / "knowledge"
+
+
+def test_backstorys_own_wiki_is_not_memorias_by_default_nor_by_path(memory: Memory) -> None:
+    memory.home = memory.project / "memory" / "home"
+    knowledge = wiki(memory.home)
+    link = memory.project / "linked"
+    link.symlink_to(knowledge)
+    page = knowledge / "shop" / "daily" / "2026-01-05.md"
+    for words in ((), *(("--path", str(place)) for place in (memory.home, knowledge, page, link))):
+        assert memory.json("import", "memoria", *words)["new"] == 0, words
+        if words:
+            assert memory.json("import", "memory-md", *words)["new"] == 0, words
+    assert memory.json("import", "memory-md", "--path", str(memory.project))["new"] == 0
+    (memory.project / "memory" / "MEMORY.md").write_text("a quokka, which is the user's\n")
+    assert memory.json("import", "memory-md", "--path", str(memory.project))["new"] == 1

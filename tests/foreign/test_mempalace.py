@@ -59,6 +59,31 @@ def test_mp_15_a_new_drawer_is_all_that_is_added(memory: Memory, palace: Palace)
     assert (done["grown"], done["events"]) == (1, 1)
 
 
+def test_a_drawer_that_was_rewritten_under_its_id_says_what_it_says_now(
+    memory: Memory, palace: Palace
+) -> None:
+    palace.drawer("the walrus is slow")
+    palace.drawer("an okapi")
+    memory.json("import", "mempalace")
+    palace.run(
+        "UPDATE embedding_metadata SET string_value = 'a badger is quick' WHERE string_value LIKE '%walrus%'"
+    )
+    done = memory.json("import", "mempalace")
+    assert (done["grown"], done["events"]) == (1, 1)
+    assert [event.text.split("\n")[0] for event in events(memory)] == ["an okapi", "a badger is quick"]
+    assert found(memory, "badger")
+    assert not found(memory, "walrus")
+
+
+def test_keys_of_the_users_own_are_kept_and_found(memory: Memory, palace: Palace) -> None:
+    palace.drawer("an okapi", ticket="SHOP-77", mood=3)
+    done = memory.json("import", "mempalace")
+    assert done["unknown"] == 0
+    (drawer,) = events(memory)
+    assert "ticket: SHOP-77" in drawer.text
+    assert "mood: 3" in drawer.text
+
+
 def test_a_wing_is_the_project_whose_name_it_writes_in_its_own_way(memory: Memory, palace: Palace) -> None:
     memory.project = memory.project.rename(memory.project.with_name("Shop-API"))
     memory.worked_here()

@@ -146,7 +146,7 @@ def test_mp_23_what_came_over_says_whence_and_who_brought_it(tool: str, memory: 
     memory.json("import", tool, "--user", "ada")
     with closing(sqlite3.connect(memory.home / "backstory.db")) as db:
         assert db.execute("SELECT DISTINCT agent, imported_by FROM sessions").fetchall() == [(tool, "ada")]
-        assert db.execute("SELECT DISTINCT origin FROM events").fetchall() == [(tool,)]
+        assert db.execute("SELECT DISTINCT origin FROM events").fetchall() == [("migrated",)]
         made = db.execute("SELECT DISTINCT agent, said_by, made_by, tier FROM memories").fetchall()
     assert made in ([(tool, tool, tool, "T0")], []), "nobody else has said or seen it"
     assert (made == []) == (tool == "mempalace"), "what lies in drawers is found, and no memory"
@@ -198,6 +198,26 @@ def test_mp_3_a_tool_that_is_not_here_ends_in_two(tool: str, memory: Memory) -> 
 def test_what_is_not_named_is_not_brought_in(tool: str, memory: Memory) -> None:
     MAKERS[tool](memory)
     assert memory.json("import")["new"] == 0
+
+
+@pytest.mark.parametrize("tool", ["claude-mem", "cce", "mempalace"])
+def test_a_name_that_several_projects_have_is_none_of_theirs(
+    tool: str, memory: Memory, tmp_path: Path
+) -> None:
+    """These tools tell no more than a name; with one project of that name it would be that one."""
+    for number in (1, 2):
+        folder = tmp_path / f"place{number}" / "shop"
+        folder.mkdir(parents=True)
+        memory.hook("UserPromptSubmit", session=f"s{number}", prompt="hello", prompt_id="p", cwd=str(folder))
+    memory.caught_up()
+    MAKERS[tool](memory)
+    memory.json("import", tool)
+    with closing(sqlite3.connect(memory.home / "backstory.db")) as db:
+        theirs = {row[0] for row in db.execute("SELECT project_id FROM sessions WHERE agent = ?", (tool,))}
+        others = {row[0] for row in db.execute("SELECT project_id FROM sessions WHERE agent != ?", (tool,))}
+    assert len(others) == 2
+    assert theirs
+    assert not theirs & others
 
 
 WRITES = {
@@ -269,7 +289,7 @@ def test_a_damaged_database_is_named(memory: Memory, claude_mem: ClaudeMem) -> N
     data[4096 : 4096 * 3] = os.urandom(4096 * 2)
     claude_mem.path.write_bytes(data)
     done = memory.ask("import", "claude-mem")
-    assert done.exit_code == 4
+    assert done.exit_code == 2, "nothing of this source could be read"
     assert str(claude_mem.path) in done.output.replace("\n", "")
 
 

@@ -422,6 +422,21 @@ for unit in named + units:
 """
 
 
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("DB_PASSWORD=Tr0ub4dor&hFdnXs", "DB_PASSWORD=[redacted:secret]"),
+        ("DB_PASSWORD=Tr0ub4dor&hFdnXs npm start", "DB_PASSWORD=[redacted:secret] npm start"),
+        ("/login?password=Tr0ub4dor&user=jo", "/login?password=[redacted:secret]&user=jo"),
+        ("export DB_PASSWORD=Tr0ub4dor&&make", "export DB_PASSWORD=[redacted:secret]&&make"),
+        ("DB_PASSWORD=Tr0ub4dor& make", "DB_PASSWORD=[redacted:secret]& make"),
+    ],
+)
+def test_an_ampersand_in_a_password_does_not_save_its_tail(text: str, clean: str) -> None:
+    assert Redactor().redact(text) == clean
+    assert Redactor().redact(clean) == clean
+
+
 def test_a_key_that_a_patch_gives_line_by_line_goes_as_a_whole() -> None:
     # CCE-66: the structuredPatch of an edit holds one string a line
     lines = [

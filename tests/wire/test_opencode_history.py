@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,46 @@ def test_how_a_turn_ends_badly(tmp_path: Path, error: object, kind: Kind, outcom
     last["data"] = json.dumps({**json.loads(last["data"]), "error": error})
     event = read(trails(database(tmp_path / "opencode.db", rows))[WORK])[0][-1]
     assert (event.kind, event.outcome) == (kind, outcome)
+
+
+def test_an_older_message_that_was_completed_ends_its_turn_without_saying_how(tmp_path: Path) -> None:
+    rows: dict[str, list[dict[str, Any]]] = json.loads(json.dumps(ROWS))
+    for row in rows["message"]:
+        message = json.loads(row["data"])
+        message.pop("finish", None)
+        row["data"] = json.dumps(message)
+    events, _ = read(trails(database(tmp_path / "opencode.db", rows))[WORK])
+    now, _ = read(trails(database(tmp_path / "now.db"))[WORK])
+    assert [replace(e, transcript="") for e in events] == [replace(e, transcript="") for e in now]
+    last = [row for row in rows["message"] if row["session_id"] == WORK][-1]
+    last["data"] = json.dumps({**json.loads(last["data"]), "time": {"created": 1}})
+    unfinished, _ = read(trails(database(tmp_path / "unfinished.db", rows))[WORK])
+    assert Kind.TURN_ENDED not in {event.kind for event in unfinished}
+
+
+# MP-9
+@pytest.mark.parametrize("lay_down", [lambda place: database(place / "opencode.db"), files, oldest_files])
+def test_mp_9_a_session_has_the_title_that_opencode_gave_it(
+    tmp_path: Path, lay_down: Callable[[Path], Path]
+) -> None:
+    for part, title in ((WORK, "Scripted title"), (SUBAGENT, "scripted sub-task (@general subagent)")):
+        place = tmp_path / part
+        place.mkdir()
+        trail = trails(lay_down(place))[part]
+        reader = HISTORY.reader(trail, 0)
+        for line in HISTORY.lines(trail, 0):
+            reader.feed(line)
+        assert reader.title == title
+
+
+def test_the_name_of_a_session_without_a_title_is_none(tmp_path: Path) -> None:
+    rows: dict[str, list[dict[str, Any]]] = json.loads(json.dumps(ROWS))
+    for row in rows["session"]:
+        row["title"] = "New session - 2026-11-16T04:00:00.000Z"
+    trail = trails(database(tmp_path / "opencode.db", rows))[WORK]
+    reader = HISTORY.reader(trail, 0)
+    reader.feed(next(iter(HISTORY.lines(trail, 0))))
+    assert reader.title == ""
 
 
 # --- other layouts ----------------------------------------------------------------------------------------

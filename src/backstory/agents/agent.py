@@ -48,10 +48,12 @@ class HistoryReader(Protocol):
 
     From `turn_start`, where the last prompt was read, a later reader gives that turn's events again, each
     with the same id; from `offset` it gives only what is new, but may not know whose prompt that answers.
+    `title` is what the agent calls the session, as far as it was read; "" if it did not say.
     """
 
     counts: Counter[str]
     turn_start: int
+    title: str
 
     @property
     def offset(self) -> int:

@@ -33,10 +33,12 @@ _BOOKKEEPING = frozenset(
     {
         "queue-operation", "last-prompt", "mode", "permission-mode", "cost-state",
         "tools-used", "atis-latch", "api-request", "api-request-shape", "api-request-blob",
-        "file-history-snapshot", "summary", "progress", "custom-title", "ai-title", "agent-name",
-        "agent-color", "tag", "pr-link", "worktree-state", "content-replacement",
+        "file-history-snapshot", "progress", "agent-name", "agent-color", "tag", "pr-link",
+        "worktree-state", "content-replacement",
     }
 )  # fmt: skip
+# Lines that say what the session is called, the least to be believed first, and where in them.
+_TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
 # A line's own type stands near its beginning, behind plain values; most bookkeeping is not even parsed.
 _TYPE, _NEAR = b'"type":"', 600
 _PASSED_OVER = frozenset(kind.encode() for kind in _BOOKKEEPING)
@@ -70,6 +72,10 @@ class Reader:
     ) -> None:
         self.counts: Counter[str] = Counter() if counts is None else counts
         self.turn_start = offset
+        self.title = ""
+        self._titled_by = ""
+        self._summaries: dict[str, str] = {}
+        self._last_line = ""
         self._session = ident(session)
         self._transcript = transcript
         self._read = offset
@@ -135,8 +141,14 @@ class Reader:
         role = string(message.get("role")) or kind
         if not self._opened_at:
             self._opened_at = _milliseconds(row.get("timestamp"))
+        if line_id := string(row.get("uuid")):
+            self._last_line = line_id
+            if self._summaries and line_id in self._summaries:
+                self._call_it(self._summaries.pop(line_id), "summary")
         if self._copied(row, kind):
             self.counts["copied"] += 1
+        elif kind in _TITLES:
+            self._entitled(row, kind)
         elif kind == "system":
             self._system(row)
         elif kind == "attachment":
@@ -149,6 +161,22 @@ class Reader:
             self._assistant(row, message)
         else:
             self.counts["skipped" if role == "system" else "unknown"] += 1
+
+    def _entitled(self, row: Row, kind: str) -> None:
+        """A title of this session; a summary names the last line of the session that it is of."""
+        self.counts["skipped"] += 1
+        if string(row.get("sessionId")) not in ("", self._session):
+            return
+        title, leaf = string(row.get(_TITLES[kind])).strip(), string(row.get("leafUuid"))
+        if kind == "summary" and leaf != self._last_line:
+            self._summaries[leaf] = title
+        else:
+            self._call_it(title, kind)
+
+    def _call_it(self, title: str, kind: str) -> None:
+        kinds = list(_TITLES)
+        if title and (not self._titled_by or kinds.index(kind) >= kinds.index(self._titled_by)):
+            self.title, self._titled_by = title, kind
 
     def _copied(self, row: Row, kind: str) -> bool:
         """Whether a line was copied from the session that this one was forked from."""

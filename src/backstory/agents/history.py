@@ -95,7 +95,8 @@ class Source:
 
     `secondhand`: it tells of other agents' sessions, and of none that is known from its agent itself.
     `whole`: each session counts, however short. `replaces`: a file that has changed says all that there is to
-    say; what it said before and says no more is found no more.
+    say; what it said before and says no more is found no more. `rewrites`: rows may be changed in place; what
+    such a row said before is found no more.
     """
 
     agent: str
@@ -105,6 +106,7 @@ class Source:
     secondhand: bool = False
     whole: bool = False
     replaces: bool = False
+    rewrites: bool = False
 
 
 @dataclass(frozen=True, slots=True)

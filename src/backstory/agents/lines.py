@@ -28,6 +28,7 @@ class LineReader:
     def __init__(self, session: str, offset: int = 0, transcript: str = "") -> None:
         self.counts: Counter[str] = Counter()
         self.turn_start = offset
+        self.title = ""
         self.session = ident(session)
         self.transcript = transcript
         self.pairs = Pairing()

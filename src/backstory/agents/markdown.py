@@ -67,6 +67,7 @@ class PageReader:
     def __init__(self, read: Callable[[str], list[Event]]) -> None:
         self.counts: Counter[str] = Counter()
         self.turn_start = 0
+        self.title = ""
         self.offset = 0
         self._read = read
 

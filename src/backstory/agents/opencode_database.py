@@ -75,14 +75,16 @@ def sessions(file: Path) -> list[SessionRow]:
             raise Unreadable(f"{file} cannot be read: {error}") from None
 
 
-def directory(file: Path, session: str) -> str:
-    """The folder that a session works in."""
+def about(file: Path, session: str) -> tuple[str, str]:
+    """The folder that a session works in, and its title."""
     with closing(connect(file)) as connection:
         try:
-            row = connection.execute("SELECT directory FROM session WHERE id = ?", (session,)).fetchone()
+            row = connection.execute(
+                "SELECT directory, coalesce(title, '') FROM session WHERE id = ?", (session,)
+            ).fetchone()
         except sqlite3.Error as error:
             raise Unreadable(f"{file} cannot be read: {error}") from None
-    return str(row[0]) if row else ""
+    return (str(row[0]), str(row[1])) if row else ("", "")
 
 
 def messages(file: Path, session: str) -> Iterator[tuple[str, int, str, list[tuple[str, int, str]]]]:

@@ -7,6 +7,7 @@ their parent: their events belong to the session at the top.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -22,6 +23,8 @@ from backstory.model import Event, Kind, Where
 
 _NOISE = frozenset(("step-start", "step-finish", "snapshot", "patch", "file", "agent", "retry", "subtask"))
 _DATABASE = "opencode*.db"
+# What a session is called until opencode has found a title.
+_UNTITLED = re.compile(r"(New|Child) session - \d{4}-\d\d-\d\dT")
 _GENERATIONS = 20  # a parent's parent's …; more is a loop
 
 
@@ -38,6 +41,7 @@ class Reader(LineReader):
         self._message: Row = {}
         self._typed: list[str] = []
         self._texts: list[str] = []
+        self._spoke_last = False
         self._auto = ""
 
     def row(self, row: Row) -> None:
@@ -46,6 +50,8 @@ class Reader(LineReader):
         match row.get("row"):
             case "session":
                 self._cwd, self._kind = path(data.get("directory")), ident(data.get("agent"))
+                title = string(data.get("title")).strip()
+                self.title = "" if _UNTITLED.match(title) else title
             case "message":
                 self._begin(row, data)
             case "part":
@@ -75,7 +81,7 @@ class Reader(LineReader):
 
     def _begin(self, row: Row, data: Row) -> None:
         self._message, self._id = data, ident(row.get("id")) or ident(data.get("id"))
-        self._typed, self._texts = [], []
+        self._typed, self._texts, self._spoke_last = [], [], False
         self._at = milliseconds(mapping(data.get("time")).get("created")) or milliseconds(row.get("time"))
 
     def _part(self, id: str, row: Row, data: Row) -> None:
@@ -96,8 +102,10 @@ class Reader(LineReader):
             self._texts.append(text)
         elif kind in ("text", "reasoning"):
             said = Kind.SAID if kind == "text" else Kind.REASONED
+            self._spoke_last = said is Kind.SAID
             self._add(plugged.spoken(self._make(at), said, text, id))
         elif kind == "tool":
+            self._spoke_last = False
             self._tool(data, milliseconds(row.get("time")))
         else:
             self.counts["unknown"] += 1
@@ -137,8 +145,14 @@ class Reader(LineReader):
         elif error and not stopped:
             details = flatten(mapping(error.get("data")).get("message"))
             self._add([plugged.failed(make, string(error.get("name")), details, self._id)])
-        elif stopped or message.get("finish") not in (None, "", "tool-calls"):
+        elif stopped or self._is_last(string(message.get("finish")), times):
             self._add([plugged.ended(make, self._id, bool(self._subagent), stopped)])
+
+    def _is_last(self, finish: str, times: Row) -> bool:
+        """Whether a message ends its turn; older versions do not say how it finished, only when."""
+        if finish:
+            return finish != "tool-calls"
+        return self._spoke_last and milliseconds(times.get("completed")) > 0
 
     def _add(self, events: list[Event]) -> None:
         for event in events:
@@ -201,8 +215,8 @@ class OpencodeHistory:
                     yield _line("part", part.stem, 0, _bytes(part))
                 yield _end(message.stem)
             return
-        about = {"directory": opencode_database.directory(trail.path, own)}
-        yield _line("session", own, 0, json.dumps(about).encode())
+        directory, title = opencode_database.about(trail.path, own)
+        yield _line("session", own, 0, json.dumps({"directory": directory, "title": title}).encode())
         for id, at, data, held in opencode_database.messages(trail.path, own):
             yield _line("message", id, at, data.encode())
             for part_id, part_at, part_data in held:

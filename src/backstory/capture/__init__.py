@@ -18,6 +18,7 @@ places.py       which project a folder belongs to, also when it is gone
 transcripts.py  what hooks do not carry, from a live session's own transcript
 history.py      an agent's own history of a session, read into the store
 importing.py    everything that agents have kept, brought in
+rewritten.py    rows of other tools that were changed in place
 documents.py    documentation made searchable
 archive.py      redacted copies of the agents' transcripts
 proof.py        what agents wrote down themselves, compared with what is stored

@@ -11,12 +11,14 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatch
+from hashlib import blake2s
 from pathlib import Path
 
 from backstory import clock
 from backstory.capture.importing import Line, Tag, Tally
 from backstory.capture.privacy import IGNORED, Privacy
-from backstory.errors import SourceMissing
+from backstory.capture.rewritten import REPLACED
+from backstory.errors import SourceMissing, UsageError
 from backstory.hook.identity import session_id
 from backstory.model import Action, Event, Kind, Project, StoredEvent, Where
 from backstory.store import Store
@@ -38,7 +40,13 @@ class Documents:
     """Imports the documents of one folder into a project."""
 
     def __init__(
-        self, store: Store | None, privacy: Privacy, folder: Path, project: Project, user: str
+        self,
+        store: Store | None,
+        privacy: Privacy,
+        folder: Path,
+        project: Project,
+        user: str,
+        again: bool = False,
     ) -> None:
         self.tally = Tally()
         self._store = store
@@ -46,12 +54,13 @@ class Documents:
         self._folder = folder
         self._project = project
         self._user = user
+        self._again = again
         self._session = f"{AGENT}-{project.id}"
 
     def bring(self, dry: bool, said: Callable[[Line], None], progress: Callable[[int, int], None]) -> Tally:
         """Import what is new or has changed; tells of each file."""
         found = list(documents(self._folder))
-        marks = self._store.books.marks() if self._store else {}
+        marks = self._store.books.marks() if self._store and not self._again else {}
         before = self._known()
         for number, (path, stat) in enumerate(found, 1):
             key = f"{AGENT}:{self._project.id}:{path}"
@@ -90,29 +99,38 @@ class Documents:
         line = Line(Tag.SKIP, AGENT, name, path, why="unchanged")
         if known is not None and (known.size, known.stamp) == (mark.size, mark.stamp):
             return line
-        events = list(self._events(path, name, mark.stamp))
-        if not events or self._privacy.hidden(events[0]).text == IGNORED:
-            return replace(line, why="nothing to read in it" if not events else "privacy.ignore_paths")
+        content = path.read_bytes()
+        events = [] if b"\0" in content else list(self._events(content, name, mark.stamp))
+        if not events:
+            if self._store and not dry:
+                self._forget([old.id for old in before])
+            return replace(line, why="binary" if b"\0" in content else "nothing to read in it")
+        if self._privacy.hidden(events[0]).text == IGNORED:
+            return replace(line, why="privacy.ignore_paths")
         texts = [self._privacy.text(event.text) for event in events]
-        if texts == [old.event.text for old in before]:
+        if sorted(texts) == sorted(old.event.text for old in before):
             return line
         done = replace(line, tag=Tag.GROWN if before else Tag.NEW, events=len(events), why="")
         if self._store is None or dry:
             return done
         arrivals = [
             Arrival(replace(event, text=text), self._project, self._store.events.key(event))
-            for event, text in zip(events, texts, strict=True)
+            for event, text in zip(_recognised(events, texts, before), texts, strict=True)
         ]
         with self._store.transaction():
             added = self._store.events.add(arrivals)
+            if self._store.books.dig_up({result.event_id for result in added}, REPLACED):
+                added = self._store.events.add(arrivals)
             sid = added[0].session_id
             self._store.events.note_import(sid, self._user, over=True)
-            self._bury(old.id for old in before)
+            said = {result.event_id for result in added}
+            gone = [old.id for old in before if old.id not in said]
+            self._bury(gone)
             self._store.books.set_mark(key, mark._replace(session_id=sid), clock.now_ms())
-        return done
+        return done if gone or any(result.new for result in added) else line
 
-    def _events(self, path: Path, name: str, stamp: int) -> Iterator[Event]:
-        text = path.read_text("utf-8", "replace").replace("\r\n", "\n")
+    def _events(self, content: bytes, name: str, stamp: int) -> Iterator[Event]:
+        text = content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
         for number, section in enumerate(sections(text)):
             yield Event(
                 AGENT,
@@ -135,20 +153,20 @@ class Documents:
     def _bury(self, ids: Iterator[str] | list[str]) -> None:
         """What a document no longer says is found no more."""
         assert self._store is not None
-        self._store.books.bury("event", ids, "replaced", clock.now_ms())
+        self._store.books.bury("event", ids, REPLACED, clock.now_ms())
 
 
 def documents(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """The documents of a folder and below, or the one that is named; hidden folders are left alone."""
     if folder.is_file():
-        yield folder, folder.stat()
+        yield folder, _named(folder)
         return
     if not folder.is_dir():
         raise SourceMissing(f"{folder} does not exist: name a folder with documents, or a document")
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in _PASSED_OVER)
         for name in sorted(names):
-            if name.lower().endswith(SUFFIXES) and not any(fnmatch(name, glob) for glob in _NO_PROSE):
+            if _is_document(name):
                 path = Path(place, name)
                 try:
                     stat = path.stat()
@@ -156,6 +174,34 @@ def documents(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
                     continue
                 if 0 < stat.st_size <= _LARGEST:
                     yield path, stat
+
+
+def _recognised(events: list[Event], texts: list[str], before: list[StoredEvent]) -> Iterator[Event]:
+    """Each section under the id that it has; one with other words at the same stamp gets one of its own."""
+    now = [old.event for old in before if old.event.at == events[0].at]
+    named = {old.text: old.native_id for old in now}
+    taken = {old.native_id for old in now}
+    for event, text in zip(events, texts, strict=True):
+        if text in named:
+            yield replace(event, native_id=named.pop(text))
+        elif event.native_id in taken:
+            yield replace(event, native_id=f"{event.native_id}:{blake2s(text.encode()).hexdigest()}")
+        else:
+            yield event
+
+
+def _is_document(name: str) -> bool:
+    return name.lower().endswith(SUFFIXES) and not any(fnmatch(name, glob) for glob in _NO_PROSE)
+
+
+def _named(file: Path) -> os.stat_result:
+    """What is known of a file that was named itself; only documents are let in."""
+    stat = file.stat()
+    if not _is_document(file.name):
+        raise UsageError(f"{file} is no document: name Markdown, text or reStructuredText, or a folder")
+    if stat.st_size > _LARGEST:
+        raise UsageError(f"{file} is too large: documents of up to {_LARGEST:,} bytes are imported")
+    return stat
 
 
 def sections(text: str) -> Iterator[str]:

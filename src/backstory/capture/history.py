@@ -44,8 +44,8 @@ class Sink(Protocol):
     def key(self, event: Event) -> str:
         """What tells this event from all others, asked for before it is redacted."""
 
-    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark) -> int:
-        """Store these and the mark together; gives how many are new."""
+    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str) -> int:
+        """Store these, the mark and what the agent calls the session together; gives how many are new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class Storing:
         """The store's key."""
         return self.store.events.key(event)
 
-    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark) -> int:
-        """Events, mark and the rest in one transaction."""
+    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str) -> int:
+        """Events, mark, title and the rest in one transaction."""
         books = self.store.books
         with self.store.transaction():
             added = self.store.events.add(arrivals)
@@ -73,6 +73,9 @@ class Storing:
                 mark = mark._replace(session_id=before.session_id)
             self.also(arrivals, added)
             books.set_mark(trail.key, mark, clock.now_ms())
+            if title and mark.session_id:
+                self.store.events.note_title(mark.session_id, title)
+                self.store.passages.head_again(mark.session_id)
         return sum(result.new for result in added)
 
 
@@ -129,14 +132,15 @@ class Reading:
             for event in events:
                 self._take(event)
             if len(self._events) >= BATCH and self.enough(told):
-                self._keep(Mark("", reader.turn_start, at, UNFINISHED, told.messages))
+                self._keep(Mark("", reader.turn_start, at, UNFINISHED, told.messages), reader.title)
         for event in reader.finish() if self.finish else []:
             self._take(event)
         told.corrupt += reader.counts["malformed"]
         told.unknown += reader.counts["unknown"]
         if self.enough(told):
             held = not self.finish and reader.offset < at
-            self._keep(Mark("", reader.turn_start, trail.size, trail.stamp, told.messages, held))
+            mark = Mark("", reader.turn_start, trail.size, trail.stamp, told.messages, held)
+            self._keep(mark, reader.title)
         return told
 
     def _take(self, event: Event) -> None:
@@ -163,10 +167,10 @@ class Reading:
             self._first = where.cwd, event.at
         self._events.append((self.privacy.told(event, where), key, self.privacy.native(event)))
 
-    def _keep(self, mark: Mark) -> None:
+    def _keep(self, mark: Mark, title: str) -> None:
         project = self._project
         if project is None:
             project = self._project = self.project(*self._first)
         arrivals = [Arrival(event, project, key, native) for event, key, native in self._events]
-        self.told.new += self.sink.keep(self.trail, arrivals, mark)
+        self.told.new += self.sink.keep(self.trail, arrivals, mark, self.privacy.text(title))
         self._events.clear()

@@ -7,11 +7,13 @@ goes on where this one stopped.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from backstory import clock
 from backstory.agents.histories import histories, history_of
@@ -19,6 +21,7 @@ from backstory.agents.history import Source, Trail
 from backstory.capture.history import Reading, Sink, Storing, Told, starting_point, unchanged
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
+from backstory.capture.rewritten import REPLACED, Rewritten
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.foreign.folders import slug
 from backstory.hook.identity import project_id, session_id
@@ -31,8 +34,6 @@ MIN_MESSAGES = 3
 # Nothing was written for so long: who waits for a result now waits in vain.
 _DEAD_AFTER_MS = 6 * 3_600_000
 _NOWHERE = Project("", "", "", "", 0)
-# Why something is found no more that a file once said.
-REPLACED = "replaced"
 
 
 class Tag(StrEnum):
@@ -57,7 +58,10 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One session and what became of it; `why` says why it was skipped or could not be read."""
+    """One session, or one of its sub-agents, and what became of it.
+
+    `why` says why it was skipped. `failed`: it could not be imported; `unreadable`: nor even be read.
+    """
 
     tag: Tag
     agent: str
@@ -67,6 +71,8 @@ class Line:
     events: int = 0
     why: str = ""
     failed: bool = False
+    subagent: str = ""
+    unreadable: bool = False
 
 
 @dataclass(slots=True)
@@ -80,11 +86,21 @@ class Tally:
     errors: int = 0
     corrupt: int = 0
     unknown: int = 0
+    _unreadable: Counter[str] = field(default_factory=Counter)
+    _told: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def sources_unreadable(self) -> bool:
+        """Whether all that went wrong is that of some source nothing at all could be read."""
+        lost = sum(n for agent, n in self._unreadable.items() if n == self._told[agent])
+        return 0 < self.errors == lost
 
     def add(self, line: Line) -> None:
         """Count one session in."""
         self.events += line.events
         self.errors += line.failed
+        self._told[line.agent] += 1
+        self._unreadable[line.agent] += line.unreadable
         self.new += line.tag is Tag.NEW
         self.grown += line.tag is Tag.GROWN
         self.skipped += line.tag is Tag.SKIP
@@ -126,7 +142,7 @@ class _Looking:
         """The store's key, if there is one."""
         return self.store.events.key(event) if self.store else ""
 
-    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark) -> int:
+    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str) -> int:
         """How many of these are new."""
         return self.store.events.missing(arrivals) if self.store else len(arrivals)
 
@@ -145,6 +161,7 @@ class Import:
         self._dry = dry
         self._marks = self._known_marks()
         self._fresh: set[str] = set()  # sessions that nobody knew before this import
+        self._kept: set[str] = set()  # what is stored by now, or would be
 
     def bring(
         self,
@@ -171,11 +188,11 @@ class Import:
             except StoreUnusable:
                 raise
             except OSError as error:
-                line = Line(Tag.SKIP, source.agent, trail.session, trail.path, why=str(error), failed=True)
+                line = _line(source, trail, why=str(error), failed=True, unreadable=True)
             except Exception as error:  # one history's trouble must not stop the others
                 log.exception("%s cannot be imported", trail.path)
                 why = f"{type(error).__name__}: {error}"
-                line = Line(Tag.SKIP, source.agent, trail.session, trail.path, why=why, failed=True)
+                line = _line(source, trail, why=why, failed=True)
             if line is not None:
                 self.tally.add(line)
                 yield line
@@ -199,13 +216,13 @@ class Import:
         dead = clock.now_ms() - trail.updated > _DEAD_AFTER_MS
         if not wish.session and not wish.again and mark is not None and self._settled(mark, trail, dead):
             why = "unchanged" if mark.session_id else _short(mark.messages)
-            return Line(Tag.SKIP, source.agent, trail.session, trail.path, mark.messages, why=why)
+            return _line(source, trail, messages=mark.messages, why=why)
         identified = source.history.identify(trail)
         if identified is None or (wish.session and wish.session not in _names(identified.session)):
             return None
         trail = identified
         if trail.updated < wish.since:
-            return Line(Tag.SKIP, source.agent, trail.session, trail.path, why="older than --since")
+            return _line(source, trail, why="older than --since")
         return self._read(source, trail, mark, dead)
 
     def _settled(self, mark: Mark, trail: Trail, dead: bool) -> bool:
@@ -219,9 +236,10 @@ class Import:
         native = f"{trail.session}/{trail.subagent}" if trail.subagent else trail.session
         sid = session_id(source.agent, native)
         session = store.events.session(sid) if store else None
-        parent = store.events.session(session_id(source.agent, trail.session)) if store else None
+        top = session_id(source.agent, trail.session)
+        parent = store.events.session(top) if store else None
         if source.secondhand and session is None and store and store.events.ids_like(trail.session):
-            return Line(Tag.SKIP, source.agent, trail.session, trail.path, why="known from its agent itself")
+            return _line(source, trail, why="known from its agent itself")
         if session is None:
             self._fresh.add(sid)
         alive = session is not None and not session.imported_by and session.status is SessionStatus.ACTIVE
@@ -229,7 +247,9 @@ class Import:
         again = (0, 0) if wish.again else starting_point(mark, trail, source.history.resumable)
 
         def enough(told: Told) -> bool:
-            if source.whole or session is not None or (trail.subagent and parent is not None):
+            if source.whole or session is not None:
+                return True
+            if trail.subagent and (parent is not None or top in self._kept):
                 return True
             asked = told.asked or bool(trail.subagent)
             return told.messages >= wish.min_messages and asked and told.answered
@@ -246,15 +266,17 @@ class Import:
             noted = partial(self._noted, store, trail, sid in self._fresh, over)
             if source.replaces:
                 noted = partial(self._replaced, store, trail, sid, set(), noted)
-            sink = Storing(store, session, noted)
+            also = Rewritten(store, sid, trail.updated, noted) if source.rewrites else noted
+            sink = Storing(store, session, also)
         told = Reading(sink, self._privacy, source, trail, project, session, over, enough).run(mark, *again)
         self.tally.corrupt += told.corrupt
         self.tally.unknown += told.unknown
-        line = Line(Tag.SKIP, source.agent, trail.session, trail.path, told.messages, told.new)
+        line = _line(source, trail, messages=told.messages, events=told.new)
         if not enough(told):
             if store is not None and not self._dry:
                 self._pass_over(store, trail, told.messages)
             return replace(line, events=0, why=_short(told.messages))
+        self._kept.add(sid)
         if not told.new:
             return replace(line, why="nothing new")
         return replace(line, tag=Tag.NEW if sid in self._fresh else Tag.GROWN)
@@ -320,6 +342,11 @@ class Import:
         with store.transaction():
             mark = Mark("", 0, trail.size, trail.stamp, messages)
             store.books.set_mark(trail.key, mark, clock.now_ms())
+
+
+def _line(source: Source, trail: Trail, **told: Any) -> Line:
+    """What is told of a history that is skipped until more is known."""
+    return Line(Tag.SKIP, source.agent, trail.session, trail.path, subagent=trail.subagent, **told)
 
 
 def _names(session: str) -> tuple[str, str]:

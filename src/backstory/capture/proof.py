@@ -55,7 +55,7 @@ class _Witness:
         """The store's key."""
         return self.store.events.key(event)
 
-    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark) -> int:
+    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str) -> int:
         """How many of these are missing."""
         due = [
             arrival

@@ -33,9 +33,11 @@ def surface(agent: Agent) -> Surface:
 
 
 def is_here(agent: Agent) -> bool:
-    """Whether the agent is on this machine: its program is on the PATH, or its folder is there."""
+    """Whether the agent is on this machine: its program is on the PATH, or its folder or history is there."""
     where = surface(agent)
-    return where.folder().is_dir() or shutil.which(where.program) is not None
+    if where.folder().is_dir() or shutil.which(where.program) is not None:
+        return True
+    return agent.history is not None and agent.history.root().exists()
 
 
 def settings_file(agent: Agent, project: Path | None = None) -> Path:

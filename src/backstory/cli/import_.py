@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from backstory import clock
 from backstory.app import App
@@ -17,6 +18,7 @@ from backstory.model import Project
 
 _MEGABYTE = 1_000_000
 OURS = "backstory"
+_AMONG_SESSIONS = ("since", "session", "min_messages")
 _STYLES = {Tag.NEW: "green", Tag.GROWN: "cyan", Tag.SKIP: "dim"}
 
 
@@ -70,6 +72,8 @@ def import_(
     if agents[:1] == (OURS,):
         _import_export(_named(agents[1:], path, OURS, "FILE"), project or since or session, dry_run, as_json)
         return
+    if agents[:1] == (DOCUMENTS,):
+        _refuse_choices_among_sessions()
     with opened() as app:
         wish = Wish(
             since=clock.parse_when(since) if since else 0,
@@ -89,7 +93,9 @@ def import_(
         with progress("Importing (MB)" if agents[:1] != (DOCUMENTS,) else "Importing") as report:
             if agents[:1] == (DOCUMENTS,):
                 folder_of_docs = _named(agents[1:], path, DOCUMENTS, "DIR")
-                tally = app.import_documents(folder_of_docs, wish.project, wish.user, dry_run, say, report)
+                tally = app.import_documents(
+                    folder_of_docs, wish.project, wish.user, dry_run, say, report, again
+                )
             else:
                 place = Path(path).expanduser() if path else None
                 tally = app.import_history(agents, wish, place, dry_run, say, in_megabytes(report))
@@ -98,7 +104,7 @@ def import_(
     else:
         _sum_up(tally, dry_run)
     if tally.errors:
-        raise click.exceptions.Exit(4)
+        raise click.exceptions.Exit(2 if tally.sources_unreadable else 4)
 
 
 def in_megabytes(report: Callable[[int, int], None]) -> Callable[[int, int], None]:
@@ -111,6 +117,15 @@ def _named(words: tuple[str, ...], path: str | None, what: str, kind: str) -> Pa
     if len(words) + (path is not None) != 1:
         raise UsageError(f"name one: `backstory import {what} {kind}`")
     return folder(path or words[0])
+
+
+def _refuse_choices_among_sessions() -> None:
+    """Documents are no sessions."""
+    given = click.get_current_context().get_parameter_source
+    for name in _AMONG_SESSIONS:
+        if given(name) is ParameterSource.COMMANDLINE:
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} chooses among sessions, and documents are none: leave it out")
 
 
 def _import_export(file: Path, chosen: str | None, dry: bool, as_json: bool) -> None:
@@ -154,6 +169,8 @@ def _print(each: Line) -> None:
     size = f"{count(each.messages, 'message')}, {count(each.events, 'event')}"
     what = each.why or (count(each.events, "section") if each.agent == DOCUMENTS else size)
     name = each.session or each.path.name
+    if each.subagent:
+        name += f" sub-agent {each.subagent}"
     line((f"[{each.tag}]", "red" if each.failed else _STYLES[each.tag]), f" {each.agent} {name}: {what}")
 
 
@@ -177,6 +194,7 @@ def _as_json(tally: Tally, told: list[Line], dry: bool) -> dict[str, object]:
             "tag": each.tag,
             "agent": each.agent,
             "session": each.session,
+            "subagent": each.subagent,
             "path": str(each.path),
             "messages": each.messages,
             "events": each.events,

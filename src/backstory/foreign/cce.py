@@ -19,7 +19,7 @@ from backstory.foreign import pen
 from backstory.foreign.databases import identified, sessions
 from backstory.foreign.folders import Folders
 from backstory.foreign.pen import Pen, labelled, lines
-from backstory.foreign.rows import RowReader, line, parsed, text
+from backstory.foreign.rows import Naming, RowReader, line, parsed, text
 from backstory.foreign.tables import Row, Span, Tables, opened, whole
 from backstory.model import Event
 
@@ -37,6 +37,15 @@ _KNOWN = {
     "turn_summaries": "summary tier",
     "decisions": "decision reason source",
     "code_areas": "file_path description source",
+}
+
+# What tells rows apart where their table has no ids; the rest of a row may be changed.
+_KEYS = {
+    "prompts": ("prompt_number",),
+    "tool_events": ("prompt_number", "tool_name", "created_at_epoch"),
+    "turn_summaries": ("prompt_number",),
+    "decisions": ("decision", "created_at_epoch"),
+    "code_areas": ("file_path", "description"),
 }
 
 
@@ -62,17 +71,16 @@ class History:
         """All rows of a session, as they came; a tool call with its payload."""
         with opened(trail.path) as tables:
             own = "" if trail.part == _NOBODYS else trail.part
-            found = [
-                (_seconds(row), rank, line(table, row))
-                for rank, table in enumerate(_TABLES)
-                for row in _rows(tables, table, own)
+            rows = [
+                (rank, table, row) for rank, table in enumerate(_TABLES) for row in _rows(tables, table, own)
             ]
-        for _, _, each in sorted(found, key=lambda row: row[:2]):
-            yield each
+        _date([row for _, _, row in rows], trail.updated // 1000)
+        for _, table, row in sorted(rows, key=lambda each: (_seconds(each[2]), each[0])):
+            yield line(table, row)
 
     def reader(self, trail: Trail, start: int) -> HistoryReader:
         """Makes events of rows."""
-        told = _Telling(Pen(NAME, trail.session, trail.cwd), trail.project)
+        told = _Telling(Pen(NAME, trail.session, trail.cwd, rewrites=True), trail.project)
         read = (told.session, told.prompt, told.tool, told.turn, told.decision, told.area)
         known = (frozenset((*_COMMON, *columns.split())) for columns in _KNOWN.values())
         return RowReader(dict(zip(_KNOWN, zip(read, known, strict=True), strict=True)))
@@ -96,8 +104,7 @@ def _sessions(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
             ("id", "started_at_epoch") if table == "sessions" else ("session_id", "created_at_epoch")
         )
         for own, span in tables.spans(table, tables.column(table, column), number).items():
-            before = spans.get(own, Span())
-            spans[own] = Span(before.count + span.count, max(before.last, span.last))
+            spans[own] = spans.get(own, Span()) + span
     home = _project_folder(file.path)
     name = next(filter(None, projects.values()), "") or file.path.parent.name
     for own, span in spans.items():
@@ -106,18 +113,13 @@ def _sessions(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
         yield replace(
             file,
             size=span.count,
-            stamp=span.last * 1000 + _summarised(tables, own) + 1,
+            stamp=span.mark + 1,
             updated=span.last * 1000,
             session=ident(f"{NAME}:{own or nobodys}"),
             part=own or _NOBODYS,
             cwd=home or folders.called(project),
             project=project,
         )
-
-
-def _summarised(tables: Tables, own: str) -> int:
-    """A session that gained its summary has changed, though it has no more rows."""
-    return sum(bool(row.get("rollup_summary")) for row in tables.rows("sessions", "id", [own]))
 
 
 def _project_folder(file: Path) -> str:
@@ -127,6 +129,16 @@ def _project_folder(file: Path) -> str:
     except (OSError, ValueError):
         return ""
     return clean_path(mapping(noted).get("project_dir"))
+
+
+def _date(rows: list[Row], latest: int) -> None:
+    """Rows without a time of their own have that of their prompt, or of their session's start."""
+    started = next((at for row in rows if (at := row.get("started_at_epoch")) is not None), latest)
+    asked = {row.get("prompt_number"): row.get("created_at_epoch") for row in rows if "prompt_text" in row}
+    for row in rows:
+        if row.get("created_at_epoch") is None and "started_at_epoch" not in row:
+            at = asked.get(row.get("prompt_number"))
+            row["created_at_epoch"] = started if at is None else at
 
 
 def _seconds(row: Row) -> int:
@@ -140,6 +152,7 @@ class _Telling:
     def __init__(self, pen: Pen, project: str) -> None:
         self._pen = pen
         self._project = project
+        self._naming = Naming()
 
     def session(self, row: Row) -> Iterator[Event]:
         at, number = _seconds(row) * 1000, text(row.get("id"))
@@ -156,39 +169,42 @@ class _Telling:
             yield from self._pen.ended(over, text(row.get("exit_reason")) or text(row.get("status")))
 
     def prompt(self, row: Row) -> list[Event]:
-        return self._pen.prompt(_seconds(row) * 1000, text(row.get("prompt_text")), _native("prompts", row))
+        return self._pen.prompt(
+            _seconds(row) * 1000, text(row.get("prompt_text")), self._native("prompts", row)
+        )
 
     def tool(self, row: Row) -> list[Event]:
         name = text(row.get("tool_name"))
         if not name:
             return []
         inputs, output = parsed(row.get("raw_input")), parsed(row.get("raw_output"))
-        used = self._pen.used(_seconds(row) * 1000, name, inputs, output, _native("tool_events", row))
+        used = self._pen.used(_seconds(row) * 1000, name, inputs, output, self._native("tool_events", row))
         summary = text(row.get("summary"))
         return [replace(used, text=lines(summary, used.text)) if summary else used]
 
     def turn(self, row: Row) -> list[Event]:
         what = f"{pen.COMPRESSED}turn summary"
-        return self._pen.noted(
-            what, _seconds(row) * 1000, text(row.get("summary")), _native("turn_summaries", row)
-        )
+        told = _with(text(row.get("summary")), row, "tier")
+        return self._pen.noted(what, _seconds(row) * 1000, told, self._native("turn_summaries", row))
 
     def decision(self, row: Row) -> list[Event]:
         return self._pen.noted(
             f"{pen.COMPRESSED}{pen.DECISION}",
             _seconds(row) * 1000,
-            text(row.get("decision")),
-            _native("decisions", row),
+            _with(text(row.get("decision")), row, "source"),
+            self._native("decisions", row),
             reason=text(row.get("reason")),
         )
 
     def area(self, row: Row) -> list[Event]:
         path, description = text(row.get("file_path")), text(row.get("description"))
-        told = lines(description or path, labelled(pen.CHANGED, path))
-        return self._pen.noted(
-            "code area", _seconds(row) * 1000, told if path or description else "", _native("code_areas", row)
-        )
+        told = _with(lines(description or path, labelled(pen.CHANGED, path)), row, "source")
+        return self._pen.noted("code area", _seconds(row) * 1000, told, self._native("code_areas", row))
+
+    def _native(self, table: str, row: Row) -> str:
+        return self._naming.of(table, row, *_KEYS[table])
 
 
-def _native(table: str, row: Row) -> str:
-    return f"{table}:{text(row.get('id'))}"
+def _with(told: str, row: Row, column: str) -> str:
+    """What a row says, and where the engine has it from."""
+    return lines(told, labelled(f"{pen.METADATA}{column} ", text(row.get(column)))) if told else ""

@@ -19,7 +19,7 @@ from backstory.foreign import pen
 from backstory.foreign.databases import identified, sessions
 from backstory.foreign.folders import Folders
 from backstory.foreign.pen import Pen, bullets, labelled, lines
-from backstory.foreign.rows import RowReader, line, listed, parsed, text
+from backstory.foreign.rows import Naming, RowReader, line, listed, parsed, text
 from backstory.foreign.tables import Row, Span, Tables, opened
 from backstory.model import Event
 
@@ -91,7 +91,7 @@ class History:
 
     def reader(self, trail: Trail, start: int) -> HistoryReader:
         """Makes events of rows."""
-        told = _Telling(Pen(NAME, trail.session, trail.cwd), trail.updated)
+        told = _Telling(Pen(NAME, trail.session, trail.cwd, rewrites=True), trail.updated)
         read = (told.session, told.prompt, told.tool_use, told.observation, told.summary)
         known = (frozenset((*_COMMON, *columns.split())) for columns in _KNOWN.values())
         return RowReader(dict(zip(_KNOWN, zip(read, known, strict=True), strict=True)))
@@ -120,17 +120,17 @@ def _sessions(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
     spans: dict[str, Span] = {}
     for table, column in _TABLES:
         counted = "started_at_epoch" if table == "sdk_sessions" else "created_at_epoch"
-        for value, span in tables.spans(table, tables.column(table, *column), counted).items():
+        marked = table != "tool_uses"  # much to read, and never changed
+        for value, span in tables.spans(table, tables.column(table, *column), counted, marked).items():
             own = value if column is _CONTENT else owner.get(value, f"{_ORPHAN}{value}")
-            before = spans.get(own, Span())
-            spans[own] = Span(before.count + span.count, max(before.last, span.last))
+            spans[own] = spans.get(own, Span()) + span
     for own, span in spans.items():
         project = projects.get(own) or _project(tables, own)
         updated = milliseconds(span.last)
         yield replace(
             file,
             size=span.count,
-            stamp=updated + 1,
+            stamp=span.mark + 1,
             updated=updated or file.updated,
             session=ident(f"{NAME}:{own}"),
             part=own,
@@ -141,9 +141,12 @@ def _sessions(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
 
 def _project(tables: Tables, own: str) -> str:
     """The project that rows without a session name themselves."""
-    column = tables.column("observations", *_MEMORY)
-    rows = tables.rows("observations", column, [own.removeprefix(_ORPHAN)])
-    return next((name for row in rows if (name := text(row.get("project")))), "")
+    names = _MEMORY if own.startswith(_ORPHAN) else _CONTENT
+    for table in (table for table, column in _TABLES if column is names):
+        rows = tables.rows(table, tables.column(table, *names), [own.removeprefix(_ORPHAN)])
+        if name := next((name for row in rows if (name := text(row.get("project")))), ""):
+            return name
+    return ""
 
 
 def _cwd(tables: Tables, own: str) -> str:
@@ -165,6 +168,7 @@ class _Telling:
     def __init__(self, pen: Pen, latest: int) -> None:
         self._pen = pen
         self._latest = latest
+        self._naming = Naming()
 
     def _at(self, row: Row) -> int:
         return _time(row) or self._latest
@@ -186,7 +190,7 @@ class _Telling:
 
     def tool_use(self, row: Row) -> list[Event]:
         name = text(row.get("tool_name"))
-        native = text(row.get("tool_use_id")) or f"tool_uses:{text(row.get('id'))}"
+        native = text(row.get("tool_use_id")) or self._naming.of("tool_uses", row, *row)
         inputs, response = parsed(row.get("tool_input")), parsed(row.get("tool_response"))
         cwd = clean_path(row.get("cwd"))
         return [self._pen.used(self._at(row), name, inputs, response, native, cwd)] if name else []
@@ -199,8 +203,6 @@ class _Telling:
             bullets(listed(row.get("facts"))),
             text(row.get("text")),
         )
-        if not told:
-            return []
         more = lines(
             labelled(pen.CONCEPTS, ", ".join(listed(row.get("concepts")))),
             labelled(pen.METADATA, _metadata(row.get("metadata"))),
@@ -214,8 +216,6 @@ class _Telling:
         at, native = self._at(row), f"session_summaries:{text(row.get('id'))}"
         parts = [text(row.get("request"))]
         parts += [labelled(f"{label}: ", text(row.get(column))) for label, column in _PARTS]
-        if not any(parts):
-            return
         files = lines(
             labelled(pen.READ, ", ".join(listed(row.get("files_read")))),
             labelled(pen.CHANGED, ", ".join(listed(row.get("files_edited")))),

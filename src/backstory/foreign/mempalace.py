@@ -8,7 +8,7 @@ them is not told apart.
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from backstory.foreign.folders import Folders
 from backstory.foreign.pages import moment
 from backstory.foreign.pen import Pen, labelled, lines
 from backstory.foreign.rows import RowReader, line, text
-from backstory.foreign.tables import Row, Tables, opened, whole
+from backstory.foreign.tables import Row, Span, Tables, opened
 from backstory.model import Event
 
 NAME = "mempalace"
@@ -75,7 +75,8 @@ class History:
 
         def rooms(tables: Tables, file: Trail) -> Iterator[Trail]:
             self._found[file.path] = _by_room(tables)
-            return _rooms(self._found[file.path], file, folders)
+            said = tables.spans("embedding_metadata", tables.column("embedding_metadata", "id"), "")
+            return _rooms(self._found[file.path], said, file, folders)
 
         return sessions(place, _FILE, rooms)
 
@@ -94,8 +95,8 @@ class History:
 
     def reader(self, trail: Trail, start: int) -> HistoryReader:
         """Makes an event of each drawer."""
-        told = Pen(NAME, trail.session, trail.cwd)
-        return RowReader({"drawers": (lambda row: _told(told, row, trail.updated), _KNOWN)})
+        told = Pen(NAME, trail.session, trail.cwd, rewrites=True)
+        return RowReader({"drawers": (lambda row: _told(told, row, trail.updated), None)})
 
 
 def _segments(tables: Tables) -> list[object]:
@@ -119,13 +120,14 @@ def _by_room(tables: Tables) -> Rooms:
     return rooms
 
 
-def _rooms(rooms: Rooms, file: Trail, folders: Folders) -> Iterator[Trail]:
+def _rooms(rooms: Rooms, said: Mapping[str, Span], file: Trail, folders: Folders) -> Iterator[Trail]:
     for (wing, room), numbers in rooms.items():
         project = wing.removeprefix("wing_") or NAME
+        drawers = sum((said.get(text(number), Span()) for number in numbers), Span())
         yield replace(
             file,
             size=len(numbers),
-            stamp=max(whole(number) for number in numbers) + 1,
+            stamp=drawers.mark + 1,
             session=ident(f"{NAME}:{wing or 'no wing'}:{room or 'no room'}"),
             part=json.dumps([wing, room], ensure_ascii=False),
             cwd=folders.called(project),
@@ -148,7 +150,8 @@ def _told(told: Pen, row: Row, latest: int) -> list[Event]:
     if not content or not row["drawer"]:
         return []
     at = next((at for name in _DATES if (at := _moment(row.get(name)))), 0)
-    about = lines(*(labelled(f"{name}: ", text(row.get(name))) for name in _SHOWN))
+    shown = (*_SHOWN, *sorted(row.keys() - _KNOWN))  # the user's own keys too
+    about = lines(*(labelled(f"{name}: ", text(row.get(name))) for name in shown))
     place = " / ".join(filter(None, (text(row.get("wing")), text(row.get("room")))))
     source = text(row.get("source_file"))
     return told.document(

@@ -10,6 +10,7 @@ from pathlib import Path
 from backstory import clock
 from backstory.agents.history import Trail
 from backstory.agents.markdown import pages
+from backstory.paths import default_home
 
 DAILY = re.compile(r"(\d{4}-\d\d-\d\d)\.md")
 _FRONTMATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -78,7 +79,8 @@ class Numbering:
 
 
 def trails(place: Path, wanted: Callable[[Path], bool]) -> Iterator[Trail]:
-    """The Markdown files below a place that are wanted, or the one that is named."""
+    """The Markdown files below a place that are wanted, or the one that is named; never Backstory's own."""
+    ours = default_home().resolve()
     for path, found in pages(place, lambda name: name.endswith(".md")):
-        if path == place or wanted(path):
+        if (path == place or wanted(path)) and not path.resolve().is_relative_to(ours):
             yield Trail(path, found.st_size, found.st_mtime_ns, found.st_mtime_ns // 1_000_000)

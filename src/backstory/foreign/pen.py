@@ -4,8 +4,10 @@ Three kinds: what the user asked, as that tool has recorded it (a prompt); what 
 time (noted); and texts that it only stores (document). `tool` says what it is in the tool's own words.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import blake2b
 
 from backstory.agents.claude_tools import describe
 from backstory.agents.fields import mapping
@@ -15,17 +17,25 @@ from backstory.model import Action, Event, Kind, Outcome, Where
 SUMMARY, NEXT_STEP, DECISION, FACT = "summary", "next step", "decision", "fact"
 HEADER, LOG, INDEX, ARTICLE, DRAWER = "session", "log", "index", "article", "drawer"
 COMPRESSED = "compressed "
+MIGRATED = "migrated"
 READ, CHANGED, CONCEPTS, METADATA = "Files read: ", "Files changed: ", "Concepts: ", "Metadata: "
 ASIDES = (READ, CHANGED, CONCEPTS, METADATA)
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")  # digits might be taken for somebody's number
+_MARK = re.compile(r"@[a-p]{16}$")
 
 
 @dataclass(frozen=True, slots=True)
 class Pen:
-    """Writes the events of one session of one tool."""
+    """Writes the events of one session of one tool.
+
+    `rewrites`: the tool may change in place what it noted. Then the event's id ends in a mark of what it
+    says, so that what it says now is another event than what it said before.
+    """
 
     agent: str
     session: str
     cwd: str = ""
+    rewrites: bool = False
 
     def noted(
         self, what: str, at: int, text: str, native: str, *, reason: str = "", target: str = ""
@@ -43,7 +53,7 @@ class Pen:
 
     def ended(self, at: int, reason: str) -> list[Event]:
         """The end of the session."""
-        return [self._made(Kind.SESSION_ENDED, at, "", "end", reason=reason)]
+        return [self._made(Kind.SESSION_ENDED, at, "", self._marked("end", str(at), reason), reason=reason)]
 
     def used(self, at: int, name: str, inputs: object, response: object, native: str, cwd: str = "") -> Event:
         """A tool call that the tool has recorded."""
@@ -61,7 +71,7 @@ class Pen:
             native_id=native,
             where=Where(cwd or self.cwd),
             recalled=use.recalled,
-            origin=self.agent,
+            origin=MIGRATED,
         )
 
     def _event(
@@ -75,7 +85,15 @@ class Pen:
         reason: str = "",
     ) -> list[Event]:
         said = without_notes(text).strip()
+        if kind is not Kind.PROMPT:  # what was asked was asked
+            native = self._marked(native, said, what, target, reason)
         return [self._made(kind, at, said, native, what, target, reason)] if said else []
+
+    def _marked(self, native: str, *said: str) -> str:
+        if not self.rewrites:
+            return native
+        mark = blake2b("\0".join(said).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+        return f"{native}@{mark.translate(_LETTERS)}"
 
     def _made(
         self,
@@ -99,8 +117,13 @@ class Pen:
             reason=reason,
             native_id=native,
             where=Where(self.cwd),
-            origin=self.agent,
+            origin=MIGRATED,
         )
+
+
+def row_of(native: str) -> str:
+    """The row that an event is made of, whatever it says now: its id without the mark."""
+    return _MARK.sub("", native)
 
 
 def lines(*parts: str) -> str:

@@ -69,7 +69,7 @@ def _draft(agent: str, kind: MemoryKind, stored: StoredEvent) -> Draft:
     ]
     return Draft(
         kind,
-        f"{agent}:{event.native_id}",
+        f"{agent}:{pen.row_of(event.native_id)}",
         _short(told or said),
         event.at,
         (stored.id,),

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from backstory.foreign.pages import Numbering
 from backstory.foreign.tables import Row
 from backstory.model import Event
 
@@ -25,13 +26,17 @@ def line(table: str, row: Row) -> bytes:
 class RowReader:
     """Reads lines that are rows. `tables` says what a row means and which of its columns are known.
 
+    Where that is None, all are.
     `counts` gains: malformed (a row that says nothing), unknown (a row with something in a column that is
     not known).
     """
 
-    def __init__(self, tables: Mapping[str, tuple[Callable[[Row], Iterable[Event]], frozenset[str]]]) -> None:
+    def __init__(
+        self, tables: Mapping[str, tuple[Callable[[Row], Iterable[Event]], frozenset[str] | None]]
+    ) -> None:
         self.counts: Counter[str] = Counter()
         self.turn_start = 0
+        self.title = ""
         self.offset = 0
         self._tables = tables
 
@@ -40,7 +45,7 @@ class RowReader:
         self.offset += len(line)
         row: dict[str, Any] = json.loads(line)
         read, known = self._tables[row.pop(_TABLE)]
-        if any(row[name] not in (None, "", 0) for name in row.keys() - known):
+        if known is not None and any(row[name] not in (None, "", 0) for name in row.keys() - known):
             self.counts["unknown"] += 1
         events = list(read(row))
         if not events:
@@ -50,6 +55,18 @@ class RowReader:
     def finish(self) -> list[Event]:
         """Nothing is ever held back."""
         return []
+
+
+class Naming:
+    """The names of a session's rows: their ids, or for want of one what tells them from each other."""
+
+    def __init__(self) -> None:
+        self._numbering = Numbering()
+
+    def of(self, table: str, row: Row, *columns: str) -> str:
+        """The name of a row whose table may have no ids; equal rows are numbered."""
+        own = text(row.get("id"))
+        return f"{table}:{own or self._numbering.of(table, *(text(row.get(name)) for name in columns))}"
 
 
 def text(value: object) -> str:

@@ -8,16 +8,19 @@ Versions differ: a table or column that is not there gives nothing.
 """
 
 import sqlite3
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 _AT_ONCE = 500
 _HEADER = 20
 _MAGIC = b"SQLite format 3\0"
 _WRITTEN_AHEAD = 2
+_MARKS = 2**62
 
 Row = dict[str, object]
 
@@ -28,10 +31,31 @@ class Unreadable(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """How many rows belong to something, and the highest of the numbers that they carry."""
+    """How many rows belong to something, the highest of the numbers that they carry, and what they say.
+
+    `mark` changes when any of them changes, and does not depend on their order.
+    """
 
     count: int = 0
     last: int = 0
+    mark: int = 0
+
+    def __add__(self, other: "Span") -> "Span":
+        mark = (self.mark + other.mark) % _MARKS
+        return Span(self.count + other.count, max(self.last, other.last), mark)
+
+
+class _Marking:
+    """Marks rows for SQLite, which has no digests of its own."""
+
+    def __init__(self) -> None:
+        self._sum = 0
+
+    def step(self, *values: Any) -> None:
+        self._sum += zlib.crc32(b"\0".join(value or b"" for value in values))
+
+    def finalize(self) -> int:
+        return self._sum % _MARKS
 
 
 class Tables:
@@ -77,15 +101,19 @@ class Tables:
                 part,
             )
 
-    def spans(self, table: str, column: str, numbers: str) -> dict[str, Span]:
+    def spans(self, table: str, column: str, numbers: str, marked: bool = True) -> dict[str, Span]:
         """The rows of a table by the value of a column, counted, with the highest value of another."""
         if not column or table not in self._columns:
             return {}
         last = f"max({_quoted(numbers)})" if numbers in self._columns[table] else "0"
+        said = ", ".join(f"CAST({_quoted(name)} AS BLOB)" for name in sorted(self._columns[table]))
+        mark = f"marking({said})" if marked else "0"
         found = self._all(
-            f"SELECT {_quoted(column)}, count(*), {last} FROM {_quoted(table)} GROUP BY 1"  # noqa: S608
+            f"SELECT {_quoted(column)}, count(*), {last}, {mark} FROM {_quoted(table)} GROUP BY 1"  # noqa: S608
         )
-        return {_text(value): Span(int(str(count)), whole(last)) for value, count, last in found}
+        return {
+            _text(value): Span(whole(count), whole(last), whole(mark)) for value, count, last, mark in found
+        }
 
     def _named(self, query: str, values: Sequence[object]) -> Iterator[Row]:
         try:
@@ -112,6 +140,7 @@ def opened(file: Path) -> Iterator[Tables]:
         except sqlite3.Error as error:
             raise Unreadable(f"{file} cannot be opened: {error}") from None
         connection.text_factory = _text
+        connection.create_aggregate("marking", -1, _Marking)
         with closing(connection):
             yield Tables(connection, file)
 

@@ -116,7 +116,18 @@ def _given(match: "re.Match[str]", human: bool, plain: "Callable[[], bool]") -> 
                 break
             end += 2 if text[end] == "\\" else 1
         return min(end, len(text))
-    return extend(text, end, IDENT + "+/=." if len(given) >= LONGEST else "!?")
+    end = extend(text, end, IDENT + "+/=." if len(given) >= LONGEST else "!?")
+    return _with_ampersand(text, end) if sign == "=" else end
+
+
+def _with_ampersand(text: str, end: int) -> int:
+    """The end of a value that an & does not end: neither a parameter of an address nor a command follows."""
+    if text[end : end + 1] != "&" or not text[end + 1 : end + 2].isalnum():
+        return end
+    after = end + 1
+    while after < len(text) and after - end < LONGEST and text[after] not in " \t\r\n\"'`;|&<>()\\=":
+        after += 1
+    return end if text[after : after + 1] == "=" else after
 
 
 def option_password(match: "re.Match[str]") -> int:

@@ -133,7 +133,7 @@ def alone(path: Path) -> Iterator[sqlite3.Connection | None]:
 
     Raises `Failed` while another process has it open. Its write-ahead log is folded in before.
     """
-    connection = sqlite3.connect(path, timeout=2, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=5, isolation_level=None)
     try:
         try:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")

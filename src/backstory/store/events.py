@@ -401,6 +401,16 @@ class Events:
                 (sid,),
             )
 
+    def note_title(self, sid: str, title: str) -> None:
+        """Call a session what its agent calls it, unless something of it was forgotten."""
+        self._db.execute(
+            """
+            UPDATE sessions SET title = ?
+            WHERE id = ? AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id = sessions.id || '/title')
+            """,
+            (_title(title), sid),
+        )
+
     # --- reading ---------------------------------------------------------------------------------------
 
     def missing(self, arrivals: Sequence[Arrival]) -> int:

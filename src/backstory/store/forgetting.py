@@ -20,7 +20,7 @@ _DUE = "erase_traces"  # from the moment that something is removed until no byte
 # Every place outside the payloads in which words of a session can stand.
 _EVENT_TEXTS = "tool, target, reason, text, native_id, cwd, branch, commit_id, worktree"
 _MEMORY_TEXTS = "text, detail, reason, files"
-# A title is made of a prompt, and again of another when that one is gone.
+# A title is the agent's own, or made of a prompt; when something is gone, of the first that is left.
 _SESSION_TEXTS = "native_id, source, cwd, branch, transcript, end_reason"
 # What an error says may quote anything.
 _COMPLAINTS = (("jobs", "last_error"), ("model_calls", "error"))
@@ -62,6 +62,11 @@ class Forgetting:
         """Sessions whose own row (folder, branch, transcript) matches."""
         rows = self._db.execute(f"SELECT id, {_SESSION_TEXTS} FROM sessions")  # noqa: S608
         return [row[0] for row in rows if any(matches(text) for text in row[1:])]
+
+    def entitled(self, matches: Callable[[str], bool]) -> dict[str, str]:
+        """Sessions whose title matches, with their projects."""
+        rows = self._db.execute("SELECT id, title, project_id FROM sessions WHERE title <> ''")
+        return {sid: project for sid, title, project in rows if matches(title)}
 
     def between(self, since: int, until: int, project_id: str | None) -> frozenset[str]:
         """Events that happened in [since, until), of one project or of all."""
@@ -191,7 +196,8 @@ class Forgetting:
         )
 
     def retitle(self, sid: str) -> None:
-        """Give a session the title of the first prompt it still has."""
+        """Give a session the title of the first prompt it still has; its agent's may tell what is gone."""
+        self._bury("title", [f"{sid}/title"], 0)
         self._db.execute(
             """
             UPDATE sessions SET title = coalesce((

@@ -258,6 +258,9 @@ class EventStore(Protocol):
     def note_import(self, sid: str, user: str, over: bool) -> None:
         """Write who imported a session, and whether it is over."""
 
+    def note_title(self, sid: str, title: str) -> None:
+        """Write what its agent calls a session, unless something of it was forgotten."""
+
     def missing(self, arrivals: Sequence[Arrival]) -> int:
         """How many of these are not stored yet, and were not forgotten."""
 
@@ -390,6 +393,9 @@ class TextIndex(Protocol):
 
     def unindexed(self) -> int:
         """How many events wait to be indexed."""
+
+    def head_again(self, session_id: str) -> None:
+        """Write the title into the index that a session has now, if it is found as a whole."""
 
     def clear(self) -> None:
         """Empty the index, to be built again."""
@@ -614,6 +620,9 @@ class ForgetStore(Protocol):
     def sessions_like(self, matches: Callable[[str], bool]) -> list[str]:
         """Sessions whose own row (folder, branch, transcript) matches."""
 
+    def entitled(self, matches: Callable[[str], bool]) -> dict[str, str]:
+        """Sessions whose title matches, with their projects."""
+
     def between(self, since: int, until: int, project_id: str | None) -> frozenset[str]:
         """Events that happened in [since, until), of one project or of all."""
 
@@ -636,7 +645,7 @@ class ForgetStore(Protocol):
         """Write tombstones and delete the reach; of memories only the `named` get a tombstone."""
 
     def retitle(self, sid: str) -> None:
-        """Write the title anew from the first prompt that a session still has."""
+        """Write the title anew from the first prompt that a session still has, for good."""
 
     def rewrite(self, clean: Callable[[str], str], clean_json: Callable[[str], str]) -> Reach:
         """Write every stored text anew as `clean` gives it; what was changed."""

@@ -69,6 +69,8 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
     named = Reach(named.events, named.memories | alone, named.sessions)
     reach = Reach(reach.events, reach.memories | alone, reach.sessions)
     touched = store.forgetting.touched(Reach(reach.events, reach.memories, reach.sessions | of_sessions))
+    if matches and not _limited(wanted):
+        touched |= store.forgetting.entitled(matches)
     natives = [s.native_id for sid in reach.sessions if (s := store.events.session(sid)) is not None]
     in_file = matches or (_containing(natives) if natives else None)
     files = tuple(_files(home, in_file)) if in_file else ()

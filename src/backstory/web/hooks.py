@@ -4,9 +4,11 @@
 session's start is answered with is the brief.
 """
 
+import contextlib
 import json
 import logging
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +66,10 @@ def _take(home: Home, agent: str, event: str, body: bytes, payload: dict[str, An
         raise ValueError(f"{len(body):,} bytes are too many")
     if os.environ.get("BACKSTORY_GUARD"):
         return ""
-    spool.write(str(home.spool), agent, event, body)
+    path = spool.write(str(home.spool), agent, event, body)
+    with contextlib.suppress(OSError):  # the worker may have it already
+        now = time.time_ns()  # finer than the file system's own clock: requests follow each other quickly
+        os.utime(path, ns=(now, now))
     cwd, source = payload.get("cwd"), payload.get("source")
     if event != _START or not isinstance(cwd, str) or not cwd:
         return ""
