@@ -113,7 +113,11 @@ def test_hostile_text_is_shown_as_text_on_every_page(hostile: Viewer, house: Hou
 def test_a_line_of_two_megabytes_is_shown_in_parts(viewer: Viewer, house: House) -> None:
     long = "begin " + "x" * 2_000_000 + " end"
     house.session().starts().prompts(long).stops("read").ends()
-    session = eventually("it is stored", lambda: viewer.ask("GET", "/api/sessions").json["sessions"], 30)[0]
+    session = eventually(
+        "all of it is stored",
+        lambda: [s for s in viewer.ask("GET", "/api/sessions").json["sessions"] if s["status"] == "ended"],
+        60,
+    )[0]
     for path in ("/", "/sessions", f"/sessions/{session['id']}", "/search?q=begin&nearest=1"):
         answer = viewer.get(path)
         assert (answer.status, len(answer.body) < 100_000) == (200, True), path
