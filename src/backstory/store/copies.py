@@ -75,7 +75,7 @@ def _clear_abandoned(folder: Path) -> None:
 def _free_name(folder: Path, why: str) -> Path:
     stamp, number = f"{datetime.now(UTC):{_STAMP}}", 0
     path = folder / f"{stamp}-{why}.db"
-    while path.exists():
+    while path.exists() or path.with_suffix("").exists():  # a file, or the folder of one set aside
         number += 1
         path = folder / f"{stamp}-{why}-{number}.db"
     return path
