@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -250,7 +251,7 @@ def test_mp_23_mp_24_who_imports_and_into_which_project_can_be_chosen(past: Past
     assert done.exit_code == 0, done.output
     hits = past.memory.json("search", "zebra", "--project", "zoo")["hits"]
     assert {hit["project"] for hit in hits} == {"zoo"}
-    with sqlite3.connect(past.memory.home / "backstory.db") as db:
+    with closing(sqlite3.connect(past.memory.home / "backstory.db")) as db:
         assert db.execute("SELECT imported_by FROM sessions WHERE id = ?", (story.id,)).fetchone() == (
             "grace",
         )

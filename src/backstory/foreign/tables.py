@@ -121,13 +121,13 @@ class Tables:
             names = [column[0] for column in cursor.description]
             for row in cursor:
                 yield dict(zip(names, row, strict=True))
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the second: a damaged name of a column
             raise Unreadable(f"{self._file} cannot be read: {error}") from None
 
     def _all(self, query: str) -> list[tuple[object, ...]]:
         try:
             return self._db.execute(query).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the second: a damaged name of a column
             raise Unreadable(f"{self._file} cannot be read: {error}") from None
 
 
