@@ -4,6 +4,7 @@ The bounds are those of the product, a little below what it reaches, so that a c
 noticed. bench/recall measures on real data.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from .sessions import ASKED, ELSEWHERE, SESSIONS
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> House:
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     root = tmp_path_factory.mktemp("quality")
     project = root / "shop"
     project.mkdir()
@@ -35,7 +36,8 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> House:
         story.stops(last).ends()
     while house.works():
         pass
-    return house
+    yield house
+    house.close()
 
 
 WAYS = pytest.mark.parametrize(
