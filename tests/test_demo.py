@@ -29,5 +29,6 @@ def test_the_demo_ends_well_and_the_readme_shows_the_brief_that_it_prints(tmp_pa
     assert shown is not None
     assert in_readme is not None
     assert _packed(in_readme[1]) == _packed(shown[1])
+    assert re.search(r"^decision +Let's sign with RS256", done.stdout, re.MULTILINE), "the search finds why"
     assert "0 hits" in done.stdout, "the token of the story is nowhere in the home"
     assert list(tmp_path.iterdir()) == [], "nothing is left behind"

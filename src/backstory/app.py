@@ -1,4 +1,4 @@
-"""The use cases, the one waist between the surfaces (CLI, later MCP and web) and the parts.
+"""The use cases, the one waist between the surfaces (CLI, MCP, web) and the parts.
 
 A surface opens an `App`, asks it for values, and prints them; it never touches store, spool or files itself.
 """

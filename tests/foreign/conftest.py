@@ -1,22 +1,12 @@
 """A home, a user and a project, and what another tool has left for that user."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.cli.conftest import _logging_as_it_was as _logging_as_it_was
+from tests.cli.conftest import memory as memory
 from tests.cli.memory import Memory
 
 from .stores import ClaudeMem, Engine, Palace
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Memory:
-    """A home that does not exist yet, and a project."""
-    project, user = tmp_path / "shop", tmp_path / "user"
-    project.mkdir()
-    user.mkdir()
-    return Memory(tmp_path / "home", project, user)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from backstory.errors import Failed
 from backstory.search import floor as relevance
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, Near, Why
 from backstory.search.question import Question, question
-from backstory.search.ranking import Here, Ranked, ranked
+from backstory.search.ranking import Here, Ranked, ranked, retells
 from backstory.search.repeats import collapse
 from backstory.search.short import in_short
 from backstory.store import Store
@@ -135,13 +135,14 @@ def _hit(one: Ranked, fits: float, explain: bool) -> Hit:
 
 
 def _richer(first: Hit, second: Hit) -> Hit:
-    """Of two that say the same, the one to show: a memory before an event, then the longer."""
-    keep, drop = (
-        (second, first)
-        if (second.id.startswith("m"), len(second.text)) > (first.id.startswith("m"), len(first.text))
-        else (first, second)
-    )
+    """Of two that say the same, the one to show: what was learned, then what retells it, then an event."""
+    keep, drop = (second, first) if _worth(second) > _worth(first) else (first, second)
     return replace(keep, score=max(first.score, second.score), also=(*keep.also, drop.id, *drop.also))
+
+
+def _worth(hit: Hit) -> tuple[bool, bool, int]:
+    """A decision says more than the turn or the open step that has its words among others."""
+    return hit.id.startswith("m"), not retells(hit.kind), len(hit.text)
 
 
 def _with_neighbours(store: Store, hit: Hit, found: Found, count: int) -> Hit:

@@ -42,6 +42,11 @@ _KINDS = {
 _DAY_MS = 86_400_000
 
 
+def retells(kind: str) -> bool:
+    """Whether memories of this kind tell again what others say, as a summary does."""
+    return _KINDS.get(kind, 0.0) < 0
+
+
 @dataclass(frozen=True, slots=True)
 class Here:
     """Where the question is asked: what lies close to it counts a little more."""
