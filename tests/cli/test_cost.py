@@ -39,7 +39,7 @@ def test_without_a_provider_nothing_is_sent(memory: Memory) -> None:
 
 
 def test_what_was_spent_is_shown_by_purpose_and_against_the_caps(spent: Memory) -> None:
-    """CMEM-24: the user can see what was spent."""
+    """CMEM-24, CM-28: each call is booked on what it was for, summed up, and the user can see it."""
     told = spent.json("cost")
     assert told["spending"]["today"] == {"calls": 2, "tokens": 2_200, "cost": 0.003}
     assert told["spending"]["caps"]["day"] == {"tokens": 400_000, "cost": 1.0}

@@ -275,6 +275,9 @@ def test_nothing_to_append_or_no_such_place_exits_2_and_a_failure_exits_1(
         ("log", "../../etc/passwd", "--append", "--line", "x"),
         ("log", "--append", "--line", "x", "--at", "25:00"),
         ("log", "--append", "--line", "x", "--project", "nobody"),
+        ("log", "--append", "--line", "x", "--project", "nobody", "--cwd", "."),
+        ("log", "--line", "x"),
+        ("log", "--apend", "--line", "x"),
     ):
         done = run(house, *words)
         assert done.exit_code == 2, words

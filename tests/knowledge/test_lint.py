@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -98,6 +99,51 @@ def test_a_one_way_link_is_a_suggestion_that_can_be_mended(wiki: Book) -> None:
     assert not [one for one in lint(wiki.vault) if one.check == "one-way-link"]
 
 
+def test_a_question_asks_no_link_back_of_the_articles_that_it_consulted(wiki: Book) -> None:
+    """MEMORIA-8: between concepts it is still reported."""
+    put(wiki, "qa/which-port", "See [[concepts/one]].")
+    assert not [issue for issue in found(wiki) if issue[0] == "one-way-link"]
+    put(wiki, "concepts/three", "See [[concepts/one]], [[qa/which-port]].")
+    assert ("one-way-link", "suggestion", "concepts/three") in found(wiki)
+    run(wiki.house, "lint", "--fix")
+    assert "[[qa/which-port]]" not in wiki.page("concepts/one")
+    assert "[[concepts/three]]" in wiki.page("concepts/one")
+
+
+def test_a_link_with_words_of_its_own_is_a_link_to_its_target(wiki: Book) -> None:
+    """MEMORIA-6, MEMORIA-7: `[[target|display]]` is not broken, reaches its page and counts as a backlink."""
+    assert links_in("[[concepts/one|the first]] and [[concepts/two#Details|the second]]") == [
+        "concepts/one",
+        "concepts/two",
+    ]
+    put(wiki, "concepts/one", "Two is [[concepts/two|the other one]].")
+    put(wiki, "concepts/two", "One is [[concepts/one|this one]].")
+    assert found(wiki) == set(), "neither broken, nor one-way, nor orphans"
+
+
+def test_a_link_that_leads_nowhere_or_out_of_the_vault_resolves_to_nothing(
+    wiki: Book, tmp_path: Path
+) -> None:
+    """MEMORIA-9: empty, absolute, with a null byte, by dots or by a symlink."""
+    outside = tmp_path / "secret.md"
+    outside.write_text("secret")
+    (wiki.vault.root / "concepts" / "sly.md").symlink_to(outside)
+    (wiki.vault.root / "door").symlink_to(tmp_path)
+    assert wiki.vault.find("concepts/one") == wiki.vault.root / "concepts/one.md"
+    up = "../" * len(wiki.vault.root.parts)
+    for link in (
+        "",
+        "  ",
+        str(outside)[:-3],
+        "concepts/o\0ne",
+        f"{up}{outside}"[:-3],
+        "concepts/sly",
+        "door/secret",
+    ):
+        assert wiki.vault.find(link) is None, link
+        assert wiki.vault.read(link) == "", link
+
+
 def test_an_article_under_two_hundred_words_is_a_suggestion(wiki: Book) -> None:
     """CM-36: its front matter does not count."""
     put(wiki, "concepts/two", "[[concepts/one]]", "word " * 190)
@@ -147,6 +193,8 @@ def test_lint_writes_a_dated_report_and_exits_1_if_and_only_if_there_is_an_error
     assert done.exit_code == 1
     assert any(issue["severity"] == "error" for issue in json.loads(done.stdout)["issues"])
     assert "## Errors: 1" in wiki.page(report)
+    assert run(wiki.house, "lint", "--mend").exit_code == 2, "a mistyped call has found no error"
+    assert run(wiki.house, "lint", "--project", "nobody").exit_code == 2
 
 
 def test_fix_mends_backlinks_rows_and_source_cells_twice_as_once(wiki: Book) -> None:

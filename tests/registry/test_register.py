@@ -144,6 +144,9 @@ def test_needs_bootstrap_exits_0_when_needed_and_1_when_not_with_its_reason(host
     done = host.runs("needs-bootstrap")
     assert done.returncode == 1
     assert json.loads(done.stdout)["needs_bootstrap"] is False
+    for words in (("needs-bootstrap", "--setinel", "x"), ("needs-bootstap",), ()):
+        done = host.runs(*words)
+        assert (done.returncode, done.stdout) == (2, ""), "a mistyped call says neither yes nor no"
 
 
 def test_a_second_session_in_the_same_container_bootstraps_again(host: Host) -> None:

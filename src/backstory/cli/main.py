@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from backstory import __version__
-from backstory.errors import BackstoryError, DependencyMissing
+from backstory.errors import BackstoryError, DependencyMissing, UsageError
 
 # section, then command and what it is for; the module has the command's name unless it says otherwise
 SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
@@ -89,6 +89,8 @@ _STORY = """\
 One memory for every coding agent: a session ends, and the next one,
 in whichever agent, starts knowing what was done, decided and learned."""
 _INTERRUPTED = 130
+# Commands whose exit code 1 is an answer or a failure of its own: there wrong usage is 2.
+_USAGE_EXITS = {"session": 2, "lint": 2, "log": 2}
 
 
 class Group(click.Group):
@@ -127,6 +129,7 @@ class Group(click.Group):
         """Run a command and leave with its exit code; nothing is raised but SystemExit."""
         extra.update(prog_name="backstory", standalone_mode=False)
         code = 0
+        words: list[str] = []
         try:
             words = [_readable(word) for word in (sys.argv[1:] if args is None else args)]
             code = super().main(words, **extra) or 0
@@ -134,6 +137,8 @@ class Group(click.Group):
                 sys.stdout.flush()
         except BaseException as error:  # this is the edge
             code = _report(error)
+            if isinstance(error, click.ClickException | UsageError):
+                code = _USAGE_EXITS.get(next((word for word in words if word[:1] != "-"), ""), code)
         sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> Any:

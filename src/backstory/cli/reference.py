@@ -22,7 +22,7 @@ Times in JSON are milliseconds since 1970 (UTC); people are shown the zone of th
 | exit | meaning |
 |---|---|
 | 0 | done |
-| 1 | wrong usage; with `doctor --strict`: something deserves attention |
+| 1 | wrong usage (2 with `session`, `lint` and `log`); with `doctor --strict`: something deserves attention |
 | 2 | something that was named does not exist; with `doctor`: memory does not work |
 | 3 | a part that this needs is not installed |
 | 4 | it was tried and failed |

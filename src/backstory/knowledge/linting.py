@@ -98,9 +98,9 @@ def _changed(wiki: _Wiki) -> Iterator[Issue]:
 
 
 def one_way(articles: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
-    """Pairs of articles of which only the first links to the second."""
+    """Pairs of articles of which only the first links to the second; a question is owed no link."""
     for page, targets in articles.items():
-        for target in targets:
+        for target in () if page.startswith("qa/") else targets:
             if target in articles and target != page and page not in articles[target]:
                 yield page, target
 

@@ -44,10 +44,22 @@ class Vault:
             raise Failed(f"{path} leads out of {self.root}: remove that link")
         return path
 
+    def find(self, link: str) -> Path | None:
+        """The page that a link leads to, whoever wrote it; None if it leads nowhere, or out of the vault."""
+        name = link.strip()
+        if not name or "\0" in name or Path(name).is_absolute():
+            return None
+        try:
+            path = self.page(name)
+        except Failed:
+            return None
+        return path if path.is_file() else None
+
     def read(self, link: str) -> str:
         """A page's text; "" if there is none, or none that can be read."""
+        path = self.find(link)
         try:
-            return self.page(link).read_bytes().decode("utf-8", "replace")
+            return path.read_bytes().decode("utf-8", "replace") if path is not None else ""
         except OSError:
             return ""
 
