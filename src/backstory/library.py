@@ -20,6 +20,7 @@ from backstory.knowledge.compiling import Compiled
 from backstory.knowledge.daily import Appended, LogFailed, LogUsage
 from backstory.knowledge.index import put_log
 from backstory.knowledge.linting import Issue
+from backstory.knowledge.notes import standing
 from backstory.knowledge.skips import take_skips
 from backstory.knowledge.trust import trusted
 from backstory.knowledge.vault import Vault, existing, shared_vault, vault_of
@@ -147,7 +148,8 @@ class Library:
         clean = Privacy(self._app.settings).text(question.strip())
         found = self._app.search(clean, project.id)
         vault = self.vault(project)
-        reply = asking.reply(vault, clean, [] if found.abstained else found.hits, self._writer)
+        hidden = standing(self._app.store, project.id).hidden
+        reply = asking.reply(vault, clean, [] if found.abstained else found.hits, self._writer, hidden)
         if not vault.root.is_dir():
             return reply
         with vault.held():
@@ -195,7 +197,9 @@ class Library:
         """What a session of a host is told at its start."""
         self._catch_up(project)
         may = trusted(project, self._app.settings.project_trust)
-        return bootstrap(self.vault(project), shared_vault(self._app.home) if may else None, about)
+        hidden = standing(self._app.store, project.id).hidden
+        shared = shared_vault(self._app.home) if may else None
+        return bootstrap(self.vault(project), shared, about, hidden=hidden)
 
     # --- parts -------------------------------------------------------------------------------------------
 

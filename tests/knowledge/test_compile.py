@@ -11,12 +11,13 @@ import pytest
 
 from backstory.app import App
 from backstory.errors import Failed
-from backstory.knowledge import compiling, notes, rollup
+from backstory.knowledge import compiling, daily, notes, rollup
 from backstory.knowledge.changes import Changes, take_back, unfinished
 from backstory.knowledge.compiling import Limits, stale
 from backstory.knowledge.notes import Note
 from backstory.knowledge.pages import front, links_in, parted, sections, slug
 from backstory.knowledge.vault import migrate
+from backstory.model import Act, MemoryKind, MemoryStatus
 from backstory.steps import STEPS
 from tests.story import House
 
@@ -247,6 +248,125 @@ def test_a_failed_compilation_changes_nothing_and_exits_non_zero(
     monkeypatch.setenv("BACKSTORY_TZ", "UTC")
     assert run(house, "compile").exit_code == 0
     assert "concepts/auth-py" in book.vault.links("concepts")
+
+
+def judged(house: House, words: str, act: Act, text: str = "") -> str:
+    """A person judges the decision that has these words; gives its handle."""
+    statuses = list(MemoryStatus)
+    with App(house.home) as app:
+        [memory] = [one for one in app.memories([MemoryKind.DECISION], statuses) if words in one.text]
+        app.judge(memory.id, act, text)
+    return memory.id[:9]
+
+
+def test_what_a_person_rejects_leaves_the_wiki_and_comes_back_if_it_is_restored(
+    house: House, written: Book
+) -> None:
+    """NC-42: the wiki keeps no copy of its own: it tells what the memory says now. The log stays as it is."""
+    log = {page: text for page, text in written.pages().items() if page.startswith("daily/")}
+    handle = judged(house, "RS256", Act.REJECT)
+    holding = [page for page, text in written.pages().items() if handle in text]
+    assert "concepts/decision-use-rs256-for-the-tokens" in holding
+    told = run(house, "ask", "why RS256 for the tokens?").stdout
+    assert handle not in told, "at once, before anything is compiled"
+    assert handle not in run(house, "session", "bootstrap").stdout
+    done = written.compiles()
+    assert [each.how for each in done.days] == ["judged"]
+    assert done.removed == ("concepts/decision-use-rs256-for-the-tokens",)
+    assert [page for page, text in written.pages().items() if handle in text] == list(log)
+    assert written.broken() == []
+    assert written.compiles().days == (), "once"
+    judged(house, "RS256", Act.RESTORE)
+    written.compiles()
+    assert sorted(page for page, text in written.pages().items() if handle in text) == sorted(holding)
+    assert {page: text for page, text in written.pages().items() if page.startswith("daily/")} == log
+
+
+def test_what_a_person_words_anew_is_told_in_the_new_words(house: House, written: Book) -> None:
+    """NC-42."""
+    handle = judged(house, "RS256", Act.EDIT, "Use ES256 for the tokens")
+    assert [each.how for each in written.compiles().days] == ["judged"]
+    pages = {
+        page: text
+        for page, text in written.pages().items()
+        if handle in text and not page.startswith("daily/") and "Key Points" in text
+    }
+    assert any("The user decided: Use ES256 for the tokens" in text for text in pages.values())
+    assert not any("Let's use RS256 for the tokens (" in text for text in pages.values())
+    assert written.compiles().days == ()
+
+
+def test_a_damaged_state_is_told_before_a_log_is_compiled_anew(house: House, book: Book) -> None:
+    """MEMORIA-11: not silently, not by the worker; lint says it, and whoever names the log has it done."""
+    book.says("2026-11-14", "we moved auth.py")
+    book.says("2026-11-15", "we moved keys.py")
+    book.compiles()
+    week = book.page("weekly/2026-W46")
+    state = book.vault.own / "days" / "2026-11-14.json"
+    for damage in ("[]", '{"hash": 1}', '{"hash": "x'):
+        state.write_text(damage)
+        book.says("2026-11-15", f"and then {len(damage)}.py")
+        done = run(house, "compile")
+        assert done.exit_code == 0
+        assert "What was compiled of 2026-11-14 is damaged" in done.stderr
+        assert "compile --file 2026-11-14.md" in done.stderr
+        assert state.read_text() == damage
+        assert "we moved auth.py" in book.page("weekly/2026-W46"), "what it says is not lost from its week"
+    assert "damaged" in run(house, "lint").stdout
+    told = json.loads(run(house, "compile", "--file", "2026-11-14.md", "--json").stdout)
+    assert (told["created"], told["damaged"]) == ([], [])
+    assert json.loads(state.read_text())["notes"]
+    assert list(state.parent.glob("2026-11-14.json.bak-*")), "moved aside, for whoever wants to look"
+    assert stale(book.vault) == []
+    assert set(week.splitlines()) <= set(book.page("weekly/2026-W46").splitlines())
+
+
+def test_a_long_log_is_read_in_pieces_of_whole_sections(book: Book) -> None:
+    """MEMORIA-34: they concatenate to the log, byte by byte; a section that is too long is a piece of its own."""
+    sections_ = [f"### {n:02}:00 · x\r\n\n- part{n}.py {'é' * (50 + 400 * (n == 3))}\n" for n in range(8)]
+    text = "# Daily log\n\nBegin.\n#### no section\n" + "".join(sections_) + "the end, without a line break"
+    pieces = daily.chunks(text, 200)
+    assert "".join(pieces) == text
+    assert all(piece.startswith("### ") for piece in pieces[1:])
+    assert all(len(piece) <= 200 or piece.count("\n### ") == 0 for piece in pieces)
+    assert any(len(piece) > 200 for piece in pieces)
+    assert max(piece.count("### ") for piece in pieces) > 1, "several that fit go together"
+    assert daily.chunks("") == []
+    book.says("2026-11-14", "begin")
+    path = book.vault.page("daily/2026-11-14")
+    rows = "".join(f"\n### Part {n}\n\n- the notes{n}.py {'word ' * 60}\n" for n in range(400))
+    path.write_text(path.read_text() + rows)
+    assert len(daily.chunks(path.read_text())) > 1
+    book.compiles()
+    assert {f"concepts/notes{n}-py" for n in range(400)} <= set(book.vault.links("concepts"))
+
+
+def test_a_log_of_which_a_piece_fails_is_not_compiled(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MEMORIA-35: state is written after all pieces have succeeded."""
+    book.says("2026-11-13", "we moved auth.py")
+    book.compiles()
+    before = book.snapshot()
+    path = book.vault.page("daily/2026-11-13")
+    path.write_text(
+        path.read_text() + "\n### More\n\n- moved mail.py again\n\n### Last\n\n- moved last.py too\n"
+    )
+    written = path.read_bytes()
+    whole = notes._notes
+
+    def failing(text: str, *rest: object) -> object:
+        if "last.py" in text:
+            raise Failed("a piece too hard to read")
+        return whole(text, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(notes, "_notes", failing)
+    monkeypatch.setattr(daily.chunks, "__defaults__", (10,))
+    with pytest.raises(Failed):
+        book.compiles()
+    assert book.snapshot() == {**before, "daily/2026-11-13.md": written}
+    assert [each.how for each in stale(book.vault)] == ["grown"]
+    monkeypatch.undo()
+    assert [each.how for each in book.compiles().days] == ["grown"]
+    assert "concepts/last-py" in book.vault.links("concepts")
 
 
 STRIKES = [f"{name}=KILL@{time}" for name in STEPS if name.startswith("compile.") for time in (1, 3)]

@@ -44,6 +44,11 @@ def compile_(
             line(f"{name:8}{page}")
     what = ", ".join(f"{each.day} ({each.how})" for each in done.days) or "no log changed"
     talk(f"{'Would compile' if dry else 'Compiled'}: {what}. {root}")
+    for day in done.damaged:
+        talk(
+            f"What was compiled of {day} is damaged, and that log is not read anew unasked: "
+            f"`backstory compile --file {day}.md` does it."
+        )
     if done.left:
         talk(f"{count(len(done.left), 'log')} left for the next time: {', '.join(done.left)}")
 

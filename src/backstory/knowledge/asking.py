@@ -30,6 +30,7 @@ _ENOUGH = 0.6
 _FEW = 3
 _PROMPT_CHARS = 8_000
 _WORD = re.compile(r"[\w.-]+")
+_HANDLES = re.compile(r"`(m[0-9a-f]{8})`")
 _ASK = """\
 Answer the question in a few sentences from the passages alone. After each statement name its source as it
 stands at the passage, a [[link]] or a `code`. If they do not answer it, say exactly NOTHING_TO_SAVE.
@@ -51,10 +52,17 @@ class Reply:
     filed: str = ""
 
 
-def reply(vault: Vault, question: str, hits: Sequence[Hit], writer: Writer | None = None) -> Reply:
-    """Answer a question from the vault's articles and from what a search found."""
+def reply(
+    vault: Vault,
+    question: str,
+    hits: Sequence[Hit],
+    writer: Writer | None = None,
+    hidden: frozenset[str] = frozenset(),
+) -> Reply:
+    """Answer a question from the vault's articles and from what a search found; nothing that is hidden."""
     words = {word.text.casefold() for word in taken_apart(question, clock.now_ms()).words}
-    found = _best(_articles(vault, words, hits, question.lower().startswith("why")))
+    rows = _articles(vault, words, hits, question.lower().startswith("why"))
+    found = _best(row for row in rows if hidden.isdisjoint(_HANDLES.findall(row[2])))
     passages = [(row, f"[[{address}]]") for address, row in found]
     told = "\n".join(row for _, row in found)
     useful = [hit for hit in hits if not found or hit.kind in _SAYING]  # articles tell the rest better

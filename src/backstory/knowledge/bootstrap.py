@@ -18,6 +18,7 @@ from backstory.knowledge.vault import Vault
 MOST_TOKENS = 3_000
 _IN_FULL = 3
 _WORD = re.compile(r"\w{3,}")
+_HANDLE = re.compile(r"`(m[0-9a-f]{8})`")
 # page, its share of the room in hundredths
 _PAGES = (("index", 22), ("RUNBOOK", 12), ("facts/index", 10), ("highlights", 12))
 _DAYS, _DAY_SHARE = 2, 12
@@ -33,8 +34,17 @@ class _Part(NamedTuple):
     share: int
 
 
-def bootstrap(vault: Vault, shared: Vault | None, about: str = "", most: int = MOST_TOKENS) -> str:
-    """The text for a session that starts, or ""; `shared` is None for a project that is not trusted."""
+def bootstrap(
+    vault: Vault,
+    shared: Vault | None,
+    about: str = "",
+    most: int = MOST_TOKENS,
+    hidden: frozenset[str] = frozenset(),
+) -> str:
+    """The text for a session that starts, or ""; `shared` is None for a project that is not trusted.
+
+    Rows that tell a memory which may not be shown are left out.
+    """
     parts = [_Part(name, vault.read(name), share) for name, share in _PAGES]
     days = [f"daily/{day}" for day in vault.days()[-_DAYS:]]
     weeks = vault.links("weekly")[-_WEEKS:]
@@ -56,18 +66,18 @@ def bootstrap(vault: Vault, shared: Vault | None, about: str = "", most: int = M
     spare = 0.0
     for part in there:
         fair = room * part.share / whole + spare
-        shown, used = _fitting(part, fair)
+        shown, used = _fitting(part, fair, hidden)
         spare = fair - used
         lines += shown
     return "\n".join([*lines, tail]) + "\n"
 
 
-def _fitting(part: _Part, room: float) -> tuple[list[str], float]:
+def _fitting(part: _Part, room: float, hidden: frozenset[str]) -> tuple[list[str], float]:
     """The lines of a page that fit: of a log the last ones, of the rest the first; and what they cost."""
     rows = [
         row
         for row in map(neutral, parted(part.text)[1].splitlines())
-        if row and not row.startswith(("<!--", "‹!--", "|---"))
+        if row and not row.startswith(("<!--", "‹!--", "|---")) and hidden.isdisjoint(_HANDLE.findall(row))
     ]
     newest_first = "daily/" in part.title
     title = f"## {part.title}"

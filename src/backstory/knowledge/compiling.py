@@ -1,7 +1,8 @@
 """Logs to wiki: which logs are stale, what of them is new, and the articles that this makes or changes.
 
-A log is compiled when its content differs from what was compiled last; if that is its exact beginning, only
-the rest is read. All pages of a compilation are written together, with the state that says what was compiled.
+A log is compiled when its content differs from what was compiled last, or when a memory that it tells was
+rejected or worded anew; if what was compiled is its exact beginning, only the rest is read. All pages of a
+compilation are written together, with the state that says what was compiled.
 """
 
 import json
@@ -18,7 +19,7 @@ from backstory.knowledge import rollup
 from backstory.knowledge.articles import Article, Shelf
 from backstory.knowledge.changes import Changes, take_back
 from backstory.knowledge.index import articles, put_index, put_log
-from backstory.knowledge.notes import Note, note_from, notes_in
+from backstory.knowledge.notes import Note, Standing, note_from, notes_in, passed_over, standing
 from backstory.knowledge.pages import front, link, parted, with_block, words_of
 from backstory.knowledge.prose import Prose
 from backstory.knowledge.skips import skip, take_skips
@@ -34,7 +35,10 @@ _MOST_CONNECTIONS = 12
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """A log that is to be compiled: new, grown (only its tail is read) or changed (read anew)."""
+    """A log that is to be compiled: new, grown (only its tail is read), changed or judged (both read anew).
+
+    A damaged one is compiled only if somebody says so: what is known of it cannot be read.
+    """
 
     day: str
     how: str
@@ -50,7 +54,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a compilation did, or would do. `left` waits for the next; `taken_back` was a killed one's."""
+    """What a compilation did, or would do.
+
+    `left` waits for the next; `taken_back` was a killed one's; `damaged` waits for a person's word.
+    """
 
     days: tuple[Stale, ...] = ()
     created: tuple[str, ...] = ()
@@ -59,9 +66,10 @@ class Compiled:
     left: tuple[str, ...] = ()
     taken_back: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
 
 
-def stale(vault: Vault, everything: bool = False, only: str = "") -> list[Stale]:
+def stale(vault: Vault, everything: bool = False, only: str = "", now: Standing | None = None) -> list[Stale]:
     """The logs that are to be compiled, past days first."""
     days = vault.days()
     if only:
@@ -72,15 +80,28 @@ def stale(vault: Vault, everything: bool = False, only: str = "") -> list[Stale]
     found = []
     for day in days:
         data = vault.page(f"daily/{day}").read_bytes()
-        known = vault.state(f"days/{day}")
-        if everything or (only and known):
-            found.append(Stale(day, "changed" if known else "new"))
+        known = _known(vault, day)
+        if everything or only:
+            found.append(Stale(day, "new" if known == {} else "changed"))
+        elif known is None:
+            found.append(Stale(day, "damaged"))
         elif not known:
             found.append(Stale(day, "new"))
+        elif now is not None and now.differs(map(note_from, known["notes"]), known.get("passed", ())):
+            found.append(Stale(day, "judged"))
         elif known["hash"] != digest(data):
             whole = digest(data[: known["size"]]) == known["hash"]
             found.append(Stale(day, "grown" if whole else "changed"))
     return found
+
+
+def _known(vault: Vault, day: str) -> dict[str, Any] | None:
+    """What was compiled of a day: empty if nothing was, None if that cannot be read."""
+    found = vault.glance(f"days/{day}")
+    if not found:
+        return found
+    whole = isinstance(found.get("hash"), str) and isinstance(found.get("size"), int)
+    return found if whole and isinstance(found.get("notes"), list) else None
 
 
 def digest(data: bytes) -> str:
@@ -106,8 +127,10 @@ def compile_vault(
     with vault.held():
         taken_back = () if dry else tuple(take_back(vault))
         earlier = () if dry else tuple(take_skips(vault))
-        found = stale(vault, everything, only)
-        work = _Compilation(vault, store, stamp[:10])
+        now = standing(store, project_id)
+        every = stale(vault, everything, only, now)
+        found = [each for each in every if each.how != "damaged"]
+        work = _Compilation(vault, store, stamp[:10], now)
         deadline = time.monotonic() + limits.seconds
         done: list[Stale] = []
         for each in found:
@@ -129,8 +152,12 @@ def compile_vault(
             left,
             taken_back,
             earlier,
+            tuple(each.day for each in every if each.how == "damaged"),
         )
         if not dry:
+            for each in done:
+                if _known(vault, each.day) is None:
+                    vault.state(f"days/{each.day}")  # moves aside what cannot be read
             work.changes.write()
             if left:
                 skip(vault, "compile", f"{len(left)} logs left at the limit: {', '.join(left[:5])}")
@@ -140,7 +167,7 @@ def compile_vault(
 class _Compilation:
     """One compilation under way."""
 
-    def __init__(self, vault: Vault, store: Store | None, today: str) -> None:
+    def __init__(self, vault: Vault, store: Store | None, today: str, now: Standing) -> None:
         self.changes = Changes(vault)
         self.fresh: list[Note] = []
         self.created: list[str] = []
@@ -149,9 +176,13 @@ class _Compilation:
         self._vault = vault
         self._store = store
         self._today = today
+        self._now = now
         self._notes: dict[str, list[Note]] = {}
         for day in vault.days():
-            if known := vault.state(f"days/{day}"):
+            known = _known(vault, day)
+            if known is None:
+                self._notes[day] = notes_in(vault.read(f"daily/{day}"), day, store, now)
+            elif known:
                 self._notes[day] = [note_from(value) for value in known["notes"]]
         self._shelf = Shelf(
             making.article_from(address, self.changes.read(f"{address}.md") or "")
@@ -163,22 +194,23 @@ class _Compilation:
     def read(self, each: Stale) -> None:
         """Take in a log, or its tail."""
         data = self._vault.page(f"daily/{each.day}").read_bytes()
-        known = self._vault.state(f"days/{each.day}")
         before: list[Note] = []
         start = 0
         if each.how == "grown":
-            start, before = known["size"], self._notes[each.day]
-        elif each.how == "changed":
+            start, before = int((_known(self._vault, each.day) or {})["size"]), self._notes[each.day]
+        elif each.how != "new":
             for article in self._shelf.articles.values():
                 if f"daily/{each.day}" in article.sources:
                     making.drop_day(article, each.day)
-        new = notes_in(data[start:].decode("utf-8", "replace"), each.day, self._store)
+        text = data.decode("utf-8", "replace")
+        new = notes_in(data[start:].decode("utf-8", "replace"), each.day, self._store, self._now)
         self.fresh += new
         self._notes[each.day] = [*before, *new]
         state: dict[str, Any] = {
             "hash": digest(data),
             "size": len(data),
             "notes": [note.as_json() for note in self._notes[each.day]],
+            "passed": passed_over(text, self._now),
         }
         self.changes.put(f".backstory/days/{each.day}.json", json.dumps(state, ensure_ascii=False))
 

@@ -23,6 +23,8 @@ OUT_OF_ORDER = "(out of order)"
 _LONGEST_LINE = 1_000
 _LONGEST_SOURCE = 40
 _ENTRY = re.compile(r"^### (\d\d:\d\d) · ", re.MULTILINE)
+_SECTION = re.compile(r"^### ", re.MULTILINE)
+_CHUNK_CHARS = 100_000
 _TIMED = re.compile(r"^(?:### (\d\d:\d\d) · |- (\d\d:\d\d) \[)", re.MULTILINE)
 _LINE = re.compile(r"^- \d\d:\d\d (\[[^\]\n]*\] .*?)(?: \(out of order\))?$", re.MULTILINE)
 
@@ -127,11 +129,19 @@ def entries(text: str) -> list[str]:
     return [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
 
-def chunks(text: str) -> list[str]:
-    """A log in pieces that stand for themselves: what comes before the first entry, then each entry."""
-    found = entries(text)
-    before = text[: len(text) - sum(map(len, found))]
-    return [piece for piece in (before, *found) if piece.strip()]
+def chunks(text: str, most: int = _CHUNK_CHARS) -> list[str]:
+    """A log in pieces of whole sections, each within the limit unless one section alone is longer.
+
+    Put together again they are the log, to the byte.
+    """
+    starts = dict.fromkeys([0, *(match.start() for match in _SECTION.finditer(text))])
+    pieces: list[str] = []
+    for start, end in pairwise([*starts, len(text)]):
+        if pieces and len(pieces[-1]) + end - start <= most:
+            pieces[-1] += text[start:end]
+        else:
+            pieces.append(text[start:end])
+    return [piece for piece in pieces if piece]
 
 
 def _append(vault: Vault, day: str, old: str, new: str) -> None:

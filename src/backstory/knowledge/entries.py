@@ -102,7 +102,8 @@ def _context(session: Session, new: Sequence[Memory], zone: tzinfo | None) -> st
     return f"{asked} ({'; '.join(facts)})"
 
 
-def _row(memory: Memory) -> str:
+def told(memory: Memory) -> str:
+    """What a log says of a memory."""
     text = memory.text
     if memory.kind is MemoryKind.DECISION:
         who = {"user": "The user decided", "assistant": "The agent decided"}.get(memory.said_by, "Decided")
@@ -113,9 +114,12 @@ def _row(memory: Memory) -> str:
         text = f"The user wants: {text}"
     elif memory.kind is MemoryKind.ATTEMPT:
         text = f"Abandoned: {text}"
-    text = _DOTS.sub(r"\1", text)
+    return harmless(_DOTS.sub(r"\1", text), _ROW)
+
+
+def _row(memory: Memory) -> str:
     box = "[ ] " if memory.kind is MemoryKind.NEXT_STEP else ""
-    return f"- {box}`{memory.id[:HANDLE]}` {harmless(text, _ROW)}"
+    return f"- {box}`{memory.id[:HANDLE]}` {told(memory)}"
 
 
 def _task(memories: Sequence[Memory]) -> list[str]:

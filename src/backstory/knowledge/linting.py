@@ -91,7 +91,12 @@ def _uncompiled(wiki: _Wiki) -> Iterator[Issue]:
 
 def _changed(wiki: _Wiki) -> Iterator[Issue]:
     for each in stale(wiki.vault):
-        if each.how != "new":
+        if each.how == "damaged":
+            text = (
+                f"what was compiled of it is damaged: `backstory compile --file {each.day}.md` does it anew"
+            )
+            yield Issue("damaged", "warning", f"daily/{each.day}", text)
+        elif each.how != "new":
             yield Issue(
                 "changed-since", "warning", f"daily/{each.day}", f"has {each.how} since it was compiled"
             )

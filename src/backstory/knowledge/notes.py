@@ -1,14 +1,16 @@
 """A daily log, read back: one note for each row, with what the store knows of the memory it tells.
 
 Logs are people's too: rows that they wrote are notes of theirs, and rows that they deleted are gone. A row
-whose memory may no longer be shown is passed over.
+whose memory may no longer be shown is passed over, and one whose memory a person has worded anew says that.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from backstory.hook.brief import HANDLE
+from backstory.knowledge import daily
 from backstory.knowledge import entries as sections
 from backstory.store import Store
 
@@ -51,9 +53,44 @@ def note_from(value: dict[str, Any]) -> Note:
     return Note(**{**value, "files": tuple(value["files"])})
 
 
-def notes_in(text: str, day: str, store: Store | None) -> list[Note]:
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the memories that logs tell stand by now: what may not be shown, what people worded anew."""
+
+    hidden: frozenset[str] = frozenset()
+    reworded: Mapping[str, str] = field(default_factory=dict)
+
+    def differs(self, notes: Iterable[Note], passed: Iterable[str]) -> bool:
+        """Whether what was once read of a log, and passed over in it, would be read otherwise now."""
+        if any(handle not in self.hidden for handle in passed):
+            return True
+        return any(
+            note.handle
+            and (note.handle in self.hidden or self.reworded.get(note.handle, note.text) != note.text)
+            for note in notes
+        )
+
+
+def standing(store: Store | None, project_id: str) -> Standing:
+    """How the memories of a project stand."""
+    if store is None or not project_id:
+        return Standing()
+    return Standing(
+        frozenset(mid[:HANDLE] for mid in store.memories.hidden(project_id)),
+        {memory.id[:HANDLE]: sections.told(memory) for memory in store.memories.reworded(project_id)},
+    )
+
+
+def passed_over(text: str, now: Standing) -> list[str]:
+    """The handles in a log whose memories may not be shown."""
+    return sorted(
+        {found[1] for row in text.splitlines() if (found := _ROW.match(row)) and found[1] in now.hidden}
+    )
+
+
+def notes_in(text: str, day: str, store: Store | None, now: Standing | None = None) -> list[Note]:
     """What a log, or its tail, says; a decision is about the files that its turn changed."""
-    found = list(_notes(text, day, store))
+    found = [note for piece in daily.chunks(text) for note in _notes(piece, day, store, now or Standing())]
     changed = {(note.session, note.turn): note.files for note in found if note.kind == "turn" and note.turn}
     return [
         replace(note, files=changed.get((note.session, note.turn), ()))
@@ -63,7 +100,7 @@ def notes_in(text: str, day: str, store: Store | None) -> list[Note]:
     ]
 
 
-def _notes(text: str, day: str, store: Store | None) -> Iterator[Note]:
+def _notes(text: str, day: str, store: Store | None, now: Standing) -> Iterator[Note]:
     time, agent, session, kind = "", PEOPLE, "", ""
     for row in text.splitlines():
         if found := _HEADING.match(row):
@@ -74,8 +111,9 @@ def _notes(text: str, day: str, store: Store | None) -> Iterator[Note]:
         elif found := _LABEL.match(row):
             kind = _KINDS.get(found[1], "")
         elif found := _ROW.match(row):
-            if kind and (note := _told(kind, found[2], day, time, agent, session, found[1], store)):
-                yield note
+            handle, said = found[1], now.reworded.get(found[1], found[2])
+            if kind and handle not in now.hidden:
+                yield _told(kind, said, day, time, agent, session, handle, store)
         elif found := _LINE.match(row):
             yield Note("line", found[3], day, found[1], found[2])
         elif (found := _FREE.match(row)) and not kind:
@@ -84,16 +122,15 @@ def _notes(text: str, day: str, store: Store | None) -> Iterator[Note]:
 
 def _told(
     kind: str, text: str, day: str, time: str, agent: str, session: str, handle: str, store: Store | None
-) -> Note | None:
+) -> Note:
     files: tuple[str, ...] = ()
     turn = 0
     if store is not None:
         full = [one for one in store.events.ids_like(handle) if one.startswith("m")]
         if len(full) == 1:
             memory = store.memories.memory(full[0])
-            if memory is None:
-                return None  # rejected, superseded or forgotten since
-            files, turn = memory.files[:12], memory.turn
+            if memory is not None:
+                files, turn = memory.files[:12], memory.turn
     if kind == "decision" and text.startswith("The user wants: "):
         kind = "wish"
     elif kind == "lesson" and text.startswith("Abandoned: "):

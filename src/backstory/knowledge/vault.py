@@ -87,6 +87,16 @@ class Vault:
         found: dict[str, Any] = read_state(self.file(f".backstory/{name}.json"), {})
         return found
 
+    def glance(self, name: str) -> dict[str, Any] | None:
+        """One of our own state files, left where it is: empty if there is none, None if it is damaged."""
+        try:
+            found = json.loads(self.file(f".backstory/{name}.json").read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
     def set_state(self, name: str, value: dict[str, Any]) -> None:
         """Write one of our own state files."""
         write_state(self.file(f".backstory/{name}.json"), value)

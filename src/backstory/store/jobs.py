@@ -10,7 +10,7 @@ from backstory.store.protocol import Job
 
 LEASE_MS = 60_000
 # Kinds that ask a model: whoever does them holds the model's lock, not the worker's.
-ASKING = ("refine",)
+ASKING = ("refine", "prose")
 _FIRST_DELAY_MS = 2_000
 _LONGEST_DELAY_MS = 6 * 3_600_000
 # How long the first failures of a kind wait for their next try, if not ever longer; then it cools down.
@@ -24,16 +24,21 @@ class Jobs:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
-    def ask(self, kind: str, subject: str, now: int) -> bool:
-        """Ask for a piece of work; False if it was waiting already. A parked one gets a new chance."""
+    def ask(self, kind: str, subject: str, now: int, due: int = 0) -> bool:
+        """Ask for a piece of work, not before it is due; False if it was waiting already.
+
+        A parked one gets a new chance. One that waits without having failed is hastened if `due` is earlier.
+        """
         cursor = self._db.execute(
             """
-            INSERT INTO jobs (kind, subject, state, asked_at) VALUES (?, ?, 'waiting', ?)
+            INSERT INTO jobs (kind, subject, state, asked_at, not_before) VALUES (?, ?, 'waiting', ?, ?)
             ON CONFLICT (kind, subject) DO UPDATE SET state = 'waiting', asked_at = excluded.asked_at,
-                attempts = 0, not_before = 0, done_at = NULL
+                attempts = 0, not_before = excluded.not_before, done_at = NULL
             WHERE jobs.state <> 'waiting'
+                OR (jobs.attempts = 0 AND excluded.not_before > 0
+                    AND jobs.not_before > excluded.not_before)
             """,
-            (kind, subject, now),
+            (kind, subject, now, due),
         )
         return cursor.rowcount > 0
 

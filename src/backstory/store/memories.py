@@ -248,6 +248,25 @@ class Memories:
             f"ORDER BY m.pinned DESC, m.at DESC LIMIT {int(limit)}",
         )
 
+    def hidden(self, project_id: str) -> list[str]:
+        """The ids of a project's memories that may not be shown: rejected, superseded, forgotten …"""
+        rows = self._db.execute(
+            f"SELECT m.id FROM memories m WHERE m.project_id = ? AND NOT ({VISIBLE})",  # noqa: S608 - ours
+            (project_id,),
+        )
+        return [mid for (mid,) in rows]
+
+    def reworded(self, project_id: str) -> list[Memory]:
+        """The memories of a project that a person has worded anew and that may be shown."""
+        return self._read(
+            """
+            m.project_id = ? AND m.status = 'confirmed' AND EXISTS (
+                SELECT 1 FROM memory_sources f JOIN events e ON e.id = f.event_id
+                WHERE f.memory_id = m.id AND e.kind = 'judged' AND e.reason = 'edit')
+            """,
+            (project_id,),
+        )
+
     def of_session(self, sid: str, kinds: Sequence[MemoryKind] = ()) -> list[Memory]:
         """All that was distilled from a session, in the order it happened; of some kinds only, if named."""
         of_kinds = f"AND m.kind IN ({','.join('?' * len(kinds))})" if kinds else ""

@@ -352,6 +352,12 @@ class MemoryStore(Protocol):
     ) -> list[Memory]:
         """The project's latest memories of these kinds, newest first."""
 
+    def hidden(self, project_id: str) -> list[str]:
+        """The ids of a project's memories that may not be shown."""
+
+    def reworded(self, project_id: str) -> list[Memory]:
+        """The memories of a project that a person has worded anew."""
+
     def of_session(self, sid: str, kinds: Sequence[MemoryKind] = ()) -> list[Memory]:
         """All that was distilled from a session; of some kinds only, if named."""
 
@@ -467,8 +473,8 @@ class VectorIndex(Protocol):
 class JobQueue(Protocol):
     """Work to be done."""
 
-    def ask(self, kind: str, subject: str, now: int) -> bool:
-        """Write a piece of work; False if it was waiting already."""
+    def ask(self, kind: str, subject: str, now: int, due: int = 0) -> bool:
+        """Write a piece of work, not to be done before it is due; False if it was waiting already."""
 
     def lease(self, now: int, kind: str, newest: bool = False) -> Job | None:
         """Take the oldest (or newest) piece of work of this kind that is due."""
