@@ -6,8 +6,6 @@ A surface opens an `App`, asks it for values, and prints them; it never touches 
 import contextlib
 import os
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +17,7 @@ from backstory.agents import AGENTS
 from backstory.agents import agent as known_agent
 from backstory.atomic import lock, read_state, write_atomic, write_state
 from backstory.capture import quarantine
+from backstory.capture.calling import call_worker
 from backstory.capture.documents import Documents
 from backstory.capture.hookfiles import write_hook_settings
 from backstory.capture.importing import Import, Line, Tally, Wish, trails_of
@@ -532,15 +531,7 @@ class App:
     def _wake_worker(self) -> None:
         """Leave what is still to be done to a worker, if there is any."""
         if self.store.jobs.counts().get("waiting"):
-            worker = subprocess.Popen(
-                [sys.executable, "-I", "-m", "backstory.worker", str(self.home.root)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, "BACKSTORY_GUARD": "1"},
-                start_new_session=True,
-            )
-            worker.returncode = 0  # it outlives us, and nobody waits for it
+            call_worker(self.home).returncode = 0  # it outlives us, and nobody waits for it
 
     def import_documents(
         self,

@@ -8,9 +8,7 @@ stayed, and its file must not lie there until the next one.
 import contextlib
 import logging
 import os
-import threading
 import time
-from collections.abc import Callable
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from backstory import clock, settings
 from backstory.atomic import lock, make_private_dir, read_state, write_state
 from backstory.capture import quarantine
 from backstory.capture.hookfiles import write_hook_files, write_hook_settings
-from backstory.capture.waiting import waiting
+from backstory.capture.waiting import waiting, wanted
 from backstory.errors import BackstoryError
 from backstory.llm.provider import OFF
 from backstory.paths import Home
@@ -27,18 +25,17 @@ from backstory.work import Work
 
 log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.1
-_WANTED_SECONDS = 60
 # `status` holds the lock for a moment, to see whether a worker does.
 _LOCK_SECONDS = 0.1
 # What a model has answered is put in its place by the next round: that is worth waiting for.
 _ANSWER_SECONDS = 10.0
-# So often a process that stays opens the database anew, and does what a worker does before it ends.
-_ATTEND_SECONDS = 60.0
-_ATTEND_AGAIN_SECONDS = 5.0
 
 
-def begin(home: Home) -> int:
-    """The whole shift of a worker process, told in its log; gives the exit code."""
+def begin(home: Home, linger: float | None = None) -> int:
+    """The whole shift of a worker process, told in its log; gives the exit code.
+
+    `linger` is how long it waits for more instead of the time that the settings give.
+    """
     if not home.root.is_dir():
         return 0  # deleted on purpose while we were loading
     log_to(home)
@@ -47,7 +44,7 @@ def begin(home: Home) -> int:
             write_hook_files(home.root)
             loaded, _ = settings.load(home)  # edited by hand, perhaps
             write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
-        run(home)
+        run(home, linger)
     except BackstoryError as error:
         log.error("%s", error)
         _leave_word(home, str(error))
@@ -88,23 +85,6 @@ def run(home: Home, linger: float | None = None) -> int:
                 return done
 
 
-def attend(home: Home, stopped: threading.Event) -> None:
-    """Do the workers' work until told to stop, for a process that stays; gives way to who wants the lock."""
-    while not stopped.is_set():
-        try:
-            with lock(home.worker_lock, wait=_LOCK_SECONDS) as held:
-                if held:
-                    _work(home, _ATTEND_SECONDS, stopped.is_set)
-                    home.trouble.unlink(missing_ok=True)
-            if held:
-                _refine(home)
-        except Exception as error:
-            log.exception("the work failed")
-            _leave_word(home, str(error))
-            stopped.wait(_ATTEND_AGAIN_SECONDS)
-        stopped.wait(_POLL_SECONDS)
-
-
 def _refine(home: Home) -> int:
     """Ask a model, if there is one, what is to be asked; outside the worker's lock: it takes its time."""
     loaded, _ = settings.load(home)
@@ -116,7 +96,7 @@ def _refine(home: Home) -> int:
         return Refine(home, loaded, store).run()
 
 
-def _work(home: Home, linger: float | None, enough: Callable[[], bool] = lambda: False) -> tuple[int, bool]:
+def _work(home: Home, linger: float | None) -> tuple[int, bool]:
     """Round after round while there is something to do; then look at the spool until `linger` is over.
 
     Gives how much was done, and whether it broke off in the middle because a command waits for the lock.
@@ -127,14 +107,14 @@ def _work(home: Home, linger: float | None, enough: Callable[[], bool] = lambda:
     patience = loaded.worker_linger_seconds if linger is None else linger
     with contextlib.closing(open_store(home)) as store:
         store.checkpoint()
-        work = Work(home, loaded, store, lambda: _wanted(home))
+        work = Work(home, loaded, store, lambda: wanted(home))
         opened = _inode(home.database)
         done = step = work.round()
         idle_since = time.monotonic()
         gave_way = False
         # a database deleted with its home: nothing more to do here
-        while opened and opened == _inode(home.database) and not enough():
-            if step and _wanted(home):
+        while opened and opened == _inode(home.database):
+            if step and wanted(home):
                 gave_way = True
                 break
             if step or waiting(home):
@@ -142,14 +122,14 @@ def _work(home: Home, linger: float | None, enough: Callable[[], bool] = lambda:
                 done += step
             if step:
                 idle_since = time.monotonic()
-            elif time.monotonic() - idle_since >= patience or _wanted(home):
+            elif time.monotonic() - idle_since >= patience or wanted(home):
                 step = work.look_again()
                 if not step:
                     break
             else:
                 time.sleep(_POLL_SECONDS)
         quarantine.age_out(home)
-        if opened == _inode(home.database) and not enough() and not _wanted(home):
+        if opened == _inode(home.database) and not wanted(home):
             work.prove()
             work.prune()
             work.write_down()
@@ -161,16 +141,8 @@ def _work(home: Home, linger: float | None, enough: Callable[[], bool] = lambda:
 
 def _stand_by(home: Home) -> None:
     """Let the command that waits for the lock have it; what is left to do is done when it is through."""
-    while _wanted(home):
+    while wanted(home):
         time.sleep(_POLL_SECONDS)
-
-
-def _wanted(home: Home) -> bool:
-    """Whether a command waits for the lock; one that was killed does not count for long."""
-    try:
-        return time.time() - home.wanted.stat().st_mtime < _WANTED_SECONDS
-    except OSError:
-        return False
 
 
 def _inode(path: Path) -> int:

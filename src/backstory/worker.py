@@ -13,7 +13,7 @@ _LOCK_SECONDS = 0.1
 
 
 def main(argv: list[str]) -> int:
-    """Entry of the detached process: `python -m backstory.worker HOME`."""
+    """Entry of the detached process: `python -m backstory.worker HOME [SECONDS TO LINGER]`."""
     _detach()
     if argv and not os.path.isdir(argv[0]):  # noqa: PTH112 - pathlib is not loaded yet
         return 0  # deleted on purpose: a worker must not bring it back
@@ -24,7 +24,8 @@ def main(argv: list[str]) -> int:
     from backstory import shift
     from backstory.paths import Home
 
-    return shift.begin(Home(Path(argv[0]).absolute()) if argv else Home.default())
+    home = Home(Path(argv[0]).absolute()) if argv else Home.default()
+    return shift.begin(home, float(argv[1]) if argv[1:] else None)
 
 
 def _detach() -> None:

@@ -196,3 +196,15 @@ def test_a_person_retries_and_drops_what_is_not_at_work(store: Store) -> None:
     assert {(j.subject, j.state, j.attempts) for j in store.jobs.all()} == {
         ("s1", "waiting", 0), ("s2", "leased", 0),
     }  # fmt: skip
+
+
+def test_it_tells_whether_anything_could_be_done_now(store: Store) -> None:
+    assert not store.jobs.any_due(0, asking=True)
+    ask(store, "s1", kind="refine")
+    assert not store.jobs.any_due(0, asking=False)
+    assert store.jobs.any_due(0, asking=True)
+    ask(store, "s1")
+    assert store.jobs.any_due(0, asking=False)
+    fail(store, taken(store))
+    assert not store.jobs.any_due(0, asking=False), "it cools down"
+    assert store.jobs.any_due(2**60, asking=False)

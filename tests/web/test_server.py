@@ -144,6 +144,33 @@ def test_it_does_the_workers_work_while_it_runs(viewer: Viewer, house: House) ->
     assert viewer.ask("GET", "/api/status").json["last_event"] > 0
 
 
+def test_the_work_is_done_beside_it(serves: Serves, house: House) -> None:
+    """What distilling and vectors load is never in the viewer; its worker ends with it."""
+    viewer = serves()
+    house.session().starts().prompts("paint the fence green").stops("Painted.").ends()
+    eventually(
+        "the session is distilled",
+        lambda: viewer.ask("GET", "/api/memories?kind=summary").json["memories"],
+        20,
+    )
+    assert "numpy" not in Path(f"/proc/{viewer.process.pid}/maps").read_text("utf-8")
+    workers = [
+        int(name)
+        for name in filter(str.isdigit, os.listdir("/proc"))
+        if f"backstory.worker\0{house.home.root}" in _command(name)
+    ]
+    assert len(workers) == 1
+    viewer.ends()
+    assert _command(str(workers[0])) == ""
+
+
+def _command(pid: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
 def _held(house: House) -> bool:
     with lock(house.home.worker_lock) as free:
         return not free

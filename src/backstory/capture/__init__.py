@@ -23,6 +23,7 @@ documents.py    documentation made searchable
 archive.py      redacted copies of the agents' transcripts
 proof.py        what agents wrote down themselves, compared with what is stored
 quarantine.py   what could not be read, kept with its reason
+calling.py      a worker, called as a process of its own
 waiting.py      whether anything waits for a drain
 remembered.py   what a person asks to remember
 """

@@ -1,4 +1,4 @@
-"""Whether anything waits for a drain; asked by a worker about to end and by every command, so it is light."""
+"""Whether anything waits for a drain, or anybody for the worker's lock; asked often, so it is light."""
 
 import os
 import time
@@ -9,12 +9,22 @@ from backstory.paths import Home
 
 # A file without its trailer may still be being written for as long as an agent lets a hook run.
 UNFINISHED_SECONDS = 60
+# A wish for the lock holds so long: whoever had it may have been killed.
+_WANTED_SECONDS = 60
 
 
 def waiting(home: Home) -> bool:
     """Whether a drain would find something to do: a finished file, one that was given up, or a mark."""
     folder = str(home.spool)
     return any(_finished(entry) or given_up(entry) for entry in spool.entries(folder)) or bool(marks(folder))
+
+
+def wanted(home: Home) -> bool:
+    """Whether a command waits for the worker's lock."""
+    try:
+        return time.time() - home.wanted.stat().st_mtime < _WANTED_SECONDS
+    except OSError:
+        return False
 
 
 def _finished(entry: spool.Entry) -> bool:

@@ -77,6 +77,18 @@ class Jobs:
         ).fetchone()
         return None if row[0] is None else int(row[0])
 
+    def any_due(self, now: int, asking: bool) -> bool:
+        """Whether some work could be done now; of what a model is asked only if `asking`."""
+        marks = ",".join("?" * len(ASKING))
+        row = self._db.execute(
+            f"""
+            SELECT 1 FROM jobs WHERE state = 'waiting' AND not_before <= ? AND (? OR kind NOT IN ({marks}))
+            LIMIT 1
+            """,  # noqa: S608 - question marks
+            (now, asking, *ASKING),
+        ).fetchone()
+        return row is not None
+
     def reclaim(self, asking: bool = False) -> int:
         """Take back leases: who holds the worker's lock, or the model's, knows that nobody else is at it."""
         marks = ",".join("?" * len(ASKING))

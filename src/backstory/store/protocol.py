@@ -482,6 +482,9 @@ class JobQueue(Protocol):
     def due_at(self, kind: str) -> int | None:
         """When the next piece of work of this kind is due."""
 
+    def any_due(self, now: int, asking: bool) -> bool:
+        """Whether some work could be done now; of what a model is asked only if `asking`."""
+
     def reclaim(self, asking: bool = False) -> int:
         """Write that nobody holds a lease; for the one who holds the worker's lock, or the model's."""
 

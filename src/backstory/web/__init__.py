@@ -1,6 +1,7 @@
 """The viewer: a small server on loopback where people look at the memory, correct it, and remove from it.
 
 - `server`    binding, being the only one, doing the worker's work meanwhile, ending
+- `attending` watching the spool, and calling a worker when something arrives
 - `presence`  who serves this home, on which port; what proves that a program may ask
 - `gate`      who may come in: host, origin, token or cookie, how many writes; and the headers of safety
 - `site`      the routes

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 
-from backstory import shift
 from backstory.atomic import lock, make_private_dir
 from backstory.errors import Failed
 from backstory.paths import Home
 from backstory.store import open_store
 from backstory.web import presence
+from backstory.web.attending import attend
 from backstory.web.gate import Keys
 from backstory.web.live import Live
 from backstory.web.site import site
@@ -80,7 +80,7 @@ def _attended(home: Home, read_only: bool) -> Iterator[None]:
         yield
         return
     stopped = threading.Event()
-    worker = threading.Thread(target=shift.attend, args=(home, stopped), name="worker")
+    worker = threading.Thread(target=attend, args=(home, stopped), name="worker")
     worker.start()
     try:
         yield
