@@ -4,7 +4,7 @@ import logging
 import os
 import re
 import time
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from backstory.errors import UsageError
@@ -47,6 +47,11 @@ def in_zone(at: int, tz: tzinfo | None = None) -> datetime:
 def day_of(at: int, tz: tzinfo | None = None) -> str:
     """The day `at` falls on, as YYYY-MM-DD in the zone."""
     return f"{in_zone(at, tz):%Y-%m-%d}"
+
+
+def day_start(day: date, tz: tzinfo | None = None) -> int:
+    """When a day of the zone begins."""
+    return int(datetime.combine(day, datetime.min.time(), tz).timestamp() * 1000)
 
 
 def stamp(at: int, tz: tzinfo | None = None) -> str:

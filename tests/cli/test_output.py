@@ -1,6 +1,7 @@
 """Printing: nothing that is stored can do anything to a terminal, and times read well."""
 
 import json
+import sys
 from datetime import UTC
 
 import pytest
@@ -91,3 +92,10 @@ def test_numbers_of_things_read_well() -> None:
     assert output.listed(["a", "b", "c"]) == "a, b and c"
     assert output.listed(["a"]) == "a"
     assert output.listed([]) == ""
+
+
+def test_what_is_taken_out_of_text_is_never_printable() -> None:
+    """Printable text is left as it is without a look at its characters, so none of those may be hostile."""
+    taken = [chr(n) for n in range(sys.maxunicode + 1) if output.plain(f"\0{chr(n)}") != chr(n)]
+    assert len(taken) > 2_000
+    assert not [character for character in taken if character.isprintable()]

@@ -42,6 +42,8 @@ _AGES = ((60, "just now", 1), (3_600, "min", 60), (172_800, "h", 3_600), (1_209_
 
 def plain(text: str) -> str:
     """Text that does nothing to a terminal but appear on it; lines and tabs stay."""
+    if text.isprintable():  # nothing below is
+        return text
     text = _LINE_ENDS.sub("\n", _ESCAPES.sub("", text))
     return _HOSTILE.sub("", text)
 

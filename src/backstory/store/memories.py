@@ -4,6 +4,7 @@ A memory's id is a hash of session, kind and subject, so it survives a rebuild, 
 about it (pinned, rejected) stays with it.
 """
 
+import itertools
 import json
 import sqlite3
 from collections.abc import Sequence
@@ -212,8 +213,7 @@ class Memories:
         pinned: bool = False,
     ) -> list[Memory]:
         """Memories of these kinds in these states, newest first, older than a cursor; for a person."""
-        clauses = [KEPT, f"m.status IN ({','.join('?' * len(statuses))})"]
-        values: list[object] = list(statuses)
+        clauses, values = [KEPT], list[object]()
         if project_id:
             clauses.append("m.project_id = ?")
             values.append(project_id)
@@ -223,13 +223,14 @@ class Memories:
             clauses.append("(m.at, m.id) < (?, ?)")
             values += before
         rows: list[tuple[str, ...]] = []
-        for kind in kinds:  # one after the other: each is read off the end of an index
+        for kind, status in itertools.product(kinds, statuses):  # each is read off the end of an index
             rows += self._db.execute(
                 f"""
                 SELECT {_COLUMNS} FROM memories m JOIN projects p ON p.id = m.project_id
-                WHERE m.kind = ? AND {" AND ".join(clauses)} ORDER BY m.at DESC, m.id DESC LIMIT ?
+                WHERE m.kind = ? AND m.status = ? AND {" AND ".join(clauses)}
+                ORDER BY m.at DESC, m.id DESC LIMIT ?
                 """,  # noqa: S608 - the clauses above are constants
-                (kind, *values, limit),
+                (kind, status, *values, limit),
             ).fetchall()
         rows.sort(key=lambda row: (row[14], row[0]), reverse=True)
         return [self._memory(row) for row in rows[:limit]]

@@ -13,6 +13,8 @@ from backstory.store.protocol import Unembedded, Vector
 
 BLOCK = 4_096
 _NUMBER_BYTES = 8
+# More that wait than so many are the passages without those that have a vector: an index tells that sooner.
+_FEW = 10_000
 
 
 class Vectors:
@@ -65,9 +67,12 @@ class Vectors:
 
     def counts(self) -> tuple[int, int]:
         """How many passages have a vector, and how many wait for one."""
-        waiting = self._db.execute("SELECT count(*) FROM passages WHERE model = ''").fetchone()[0]
         # the blocks count them already; the table itself is hundreds of megabytes in a large memory
         done = self._db.execute("SELECT coalesce(sum(filled), 0) FROM blocks").fetchone()[0]
+        few = "SELECT count(*) FROM (SELECT 1 FROM passages WHERE model = '' LIMIT ?)"
+        waiting = self._db.execute(few, (_FEW,)).fetchone()[0]
+        if waiting == _FEW:
+            waiting = max(_FEW, self._db.execute("SELECT count(*) FROM passages").fetchone()[0] - done)
         return int(done), int(waiting)
 
     def put(self, vectors: Sequence[Vector]) -> None:

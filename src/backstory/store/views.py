@@ -49,7 +49,15 @@ class Views:
     def choices(self, project_id: str) -> tuple[list[str], list[str]]:
         """The agents, and the branches of a project, that sessions have."""
         agents = self._db.execute(
-            f"SELECT DISTINCT s.agent FROM sessions s WHERE {_TOP} ORDER BY 1"  # noqa: S608 - a constant
+            """
+            WITH RECURSIVE found (agent) AS (  -- from one to the next in the index, past all their sessions
+                SELECT min(agent) FROM sessions
+                UNION ALL
+                SELECT (SELECT min(s.agent) FROM sessions s WHERE s.agent > found.agent) FROM found
+                WHERE agent IS NOT NULL
+            )
+            SELECT agent FROM found WHERE agent NOT IN ('user', 'docs') ORDER BY 1
+            """
         )
         branches = self._db.execute(
             "SELECT DISTINCT branch FROM sessions WHERE project_id = ? AND branch <> '' ORDER BY 1 LIMIT 200",
@@ -89,7 +97,7 @@ class Views:
             """,  # noqa: S608 - a constant
             (since,),
         )
-        return [Worked(*row) for row in rows]
+        return list(map(Worked._make, rows))
 
     def injected(self, since: int) -> list[tuple[int, int]]:
         """When briefs were given since then, and their tokens."""

@@ -5,6 +5,7 @@ sequences and direction overrides, and every character that means something to H
 or to the web, never to a script.
 """
 
+import functools
 from collections.abc import Iterable
 from html import escape
 
@@ -49,6 +50,7 @@ def _child(child: Child) -> str:
     return escape(str(child), quote=False)
 
 
+@functools.cache
 def _name(key: str) -> str:
     return key.rstrip("_").replace("_", "-")
 

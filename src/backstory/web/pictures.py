@@ -3,8 +3,9 @@
 Colours come from the style sheet by class. Each drawing says in words what it shows.
 """
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta, tzinfo
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta, tzinfo
 
 from backstory import clock
 from backstory.cli.output import one_line
@@ -21,10 +22,19 @@ def days(now: int, number: int, zone: tzinfo | None) -> list[str]:
     return [(today - timedelta(days=back)).isoformat() for back in reversed(range(number))]
 
 
+def by_day(shown: Sequence[str], zone: tzinfo | None, values: Iterable[tuple[int, int]]) -> dict[str, int]:
+    """Sums for each of these days, of what happened when."""
+    starts = [clock.day_start(date.fromisoformat(day), zone) for day in shown]
+    found: dict[str, int] = {}
+    for at, n in values:
+        if place := bisect_right(starts, at):
+            day = shown[place - 1]
+            found[day] = found.get(day, 0) + n
+    return found
+
+
 def calendar(shown: Sequence[str], values: Mapping[str, int]) -> Html:
     """A square a day, a column a week, stronger where there was more."""
-    from datetime import date
-
     most = max((values.get(day, 0) for day in shown), default=0)
     first = date.fromisoformat(shown[0])
     cells = []

@@ -105,23 +105,18 @@ def _pictures(app: App, asked: Asked) -> Html:
     since = now - _WEEKS * 7 * _DAY_MS
     views = app.store.views
     worked = views.worked(since)
+    days = pictures.days(now, _WEEKS * 7, asked.zone)
     by_agent: dict[str, int] = {}
-    by_day: dict[str, int] = {}
     for each in worked:
         by_agent[each.agent] = by_agent.get(each.agent, 0) + each.events
-        day = clock.day_of(each.started_at, asked.zone)
-        by_day[day] = by_day.get(day, 0) + each.events
-    tokens: dict[str, int] = {}
-    for at, spent in views.injected(since):
-        day = clock.day_of(at, asked.zone)
-        tokens[day] = tokens.get(day, 0) + spent
+    by_day = pictures.by_day(days, asked.zone, ((each.started_at, each.events) for each in worked))
+    tokens = pictures.by_day(days, asked.zone, views.injected(since))
     touched: dict[str, int] = {}
     for files in views.files(since, "", 500):
         for file in files:
             touched[file] = touched.get(file, 0) + 1
     most = sorted(touched.items(), key=lambda item: (-item[1], item[0]))[:_FILES]
     agents = sorted(by_agent.items(), key=lambda item: -item[1])
-    days = pictures.days(now, _WEEKS * 7, asked.zone)
     figures = [
         _figure(
             "Activity",

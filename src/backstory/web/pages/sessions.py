@@ -2,7 +2,7 @@
 
 import itertools
 import os
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 
 from backstory import clock
 from backstory.app import App
@@ -25,8 +25,7 @@ def day_span(day: str, asked: Asked) -> tuple[int, int]:
         raise UsageError(f"{day!r} is not a day: write YYYY-MM-DD") from None
     if not 1971 <= date.year <= 9000:
         return 0, 1
-    start = datetime.combine(date, time(), asked.zone)
-    return int(start.timestamp() * 1000), int((start + timedelta(days=1)).timestamp() * 1000)
+    return clock.day_start(date, asked.zone), clock.day_start(date + timedelta(days=1), asked.zone)
 
 
 def listed(app: App, asked: Asked, limit: int) -> list[Session]:
