@@ -164,3 +164,30 @@ def test_a_line_that_cannot_be_read_is_left_out_if_it_may_be_about_an_ignored_fi
     assert sieve.passes(b'{"text": "process.environ"}\n')
     assert not sieve.passes(b'{"text": "cat .env\n')
     assert sieve.passes(b"not json\n")
+
+
+def test_a_copy_that_was_scrubbed_goes_on_where_it_ended(house: House, story: Story) -> None:
+    """What came before must not be cut off: the agent may have deleted its own by then."""
+    story.prompts(f"use {TOKEN} for it").stops("Done. " + "word " * 300)
+    house.works()
+    path = archive.copy_of(house.home, story.id)
+    path.write_bytes(gzip.compress(source(story).encode() * 3))  # as if no rule had known the token
+    with house.store.transaction():
+        house.store.books.resize_copy(story.id, path.stat().st_size)
+    scrub(house.home, house.store, Settings(), really=True)
+    scrubbed = copy(house, story)
+    assert TOKEN not in scrubbed
+    assert scrubbed.count("word word") >= 3
+    story.prompts("And on").stops("On.")
+    house.works()
+    assert copy(house, story).startswith(scrubbed)
+    assert "And on" in copy(house, story)
+
+
+def test_a_torn_copy_is_scrubbed_as_far_as_it_goes(house: House, story: Story) -> None:
+    story.prompts(f"use {TOKEN} for it").stops("Done.")
+    house.works()
+    path = archive.copy_of(house.home, story.id)
+    path.write_bytes(gzip.compress(source(story).encode()) + gzip.compress(b"torn\n")[:9])
+    assert path in scrub(house.home, house.store, Settings(), really=True).files
+    assert TOKEN not in copy(house, story)

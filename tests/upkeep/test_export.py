@@ -1,12 +1,13 @@
 """An export loses nothing, and comes back as it was."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from backstory.app import App
-from backstory.errors import Failed, SourceMissing
+from backstory.errors import Failed, NewerSchema, SourceMissing
 from backstory.paths import Home
 from tests.story import House
 
@@ -85,13 +86,52 @@ def test_what_the_new_home_has_forgotten_does_not_come_back(house: House, app: A
     assert house.found_in_home("blue whale") == []
 
 
-def test_a_project_or_a_time_exports_only_its_sessions(house: House, app: App) -> None:
+def test_an_export_is_of_one_moment_though_capture_goes_on(house: House, app: App, tmp_path: Path) -> None:
+    """Else it has events whose session it does not have, and no home can take it in."""
+    lived(house)
+    before = app.status().events
+    told: list[str] = []
+    for line in app.export_lines(None, 0, FOREVER):
+        told.append(line)
+        if '"table": "sessions"' in line:
+            lived(house, "red panda")
+    file = tmp_path / "all.jsonl"
+    file.write_text("".join(f"{line}\n" for line in told))
+    with App(Home(tmp_path / "other")) as other:
+        assert other.import_export(file)[0]["events"] == before
+        assert not other.search("red panda", None).hits
+
+
+def test_an_export_of_a_newer_backstory_is_refused(house: House, app: App, tmp_path: Path) -> None:
+    """What this one does not know would be lost on the way."""
+    lived(house)
+    head, *rest = exported(app, tmp_path / "all.jsonl").read_text().splitlines()
+    newer = json.dumps(json.loads(head) | {"schema": app.store.schema_version() + 1})
+    (tmp_path / "newer.jsonl").write_text("\n".join([newer, *rest]))
+    with App(Home(tmp_path / "other")) as other:
+        with pytest.raises(NewerSchema, match="upgrade Backstory"):
+            other.import_export(tmp_path / "newer.jsonl")
+        assert other.status().events == 0
+
+
+def test_a_project_exports_only_what_is_its_own(house: House, app: App, tmp_path: Path) -> None:
+    """Not the names and places of other projects either; and nothing of its own is left behind."""
     story = lived(house)
-    project = house.row(story).project_id
-    tables = [json.loads(line).get("table") for line in app.export_lines(project, 0, FOREVER)]
-    assert "events" in tables
-    assert "tombstones" not in tables
-    assert [json.loads(line).get("table") for line in app.export_lines(project, 0, 1)][1:] == ["projects"]
+    (tmp_path / "secret-garden").mkdir()
+    house.session(tmp_path / "secret-garden").starts().prompts("Water the roses").stops("Watered.").ends()
+    house.works()
+    mine = house.row(story).project_id
+    file = tmp_path / "mine.jsonl"
+    file.write_text("".join(f"{line}\n" for line in app.export_lines(mine, 0, FOREVER)))
+    assert "secret-garden" not in file.read_text()
+    tables = Counter(json.loads(line).get("table") for line in file.read_text().splitlines())
+    assert tables["events"] == len(house.events(story))
+    assert tables["tombstones"] == 0
+    with App(Home(tmp_path / "other")) as other:
+        other.import_export(file)
+        for memory in app.store.memories.of_session(story.id):
+            assert other.show(memory.id) == app.show(memory.id), "with the events that it rests on"
+    assert len(list(app.export_lines(mine, 0, 1))) == 1, "of a time without sessions, the first line alone"
 
 
 def test_cce_74_markdown_tells_what_was_learned(house: House, app: App) -> None:

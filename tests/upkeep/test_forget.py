@@ -1,5 +1,6 @@
 """Forgetting is complete, and stays."""
 
+import gzip
 import json
 import sqlite3
 from contextlib import closing
@@ -8,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from backstory.app import App
+from backstory.capture import sites
+from backstory.capture.archive import copy_of
 from backstory.errors import UsageError
 from backstory.hook import held
 from backstory.model import Draft, MemoryKind, Tier
+from backstory.store import copies
 from tests.conftest import Git, repository
 from tests.story import House
 
@@ -225,6 +229,90 @@ def test_backups_and_the_agents_own_files_are_named_as_out_of_reach(house: House
     plan = app.forget(app.wanted([story.id]), really=True)
     assert plan.backups == (backup,)
     assert plan.out_of_reach == (story.transcript and str(story.transcript),)
+
+
+def test_every_copy_that_may_still_have_it_is_named(house: House, app: App) -> None:
+    """What a repair set aside and what a killed backup left have it, too, not only the backups in the list."""
+    lived(house)
+    house.close()
+    backup = app.back_up().path
+    aside = app.repair().kept
+    part = house.home.backups / "20261116T000000Z-by-hand.1.part"
+    part.write_bytes(b"the blue whale")
+    plan = app.forget(app.wanted([], text="blue whale"), really=True)
+    app.close()
+    assert set(plan.backups) == {backup, aside, part}
+    named = tuple(str(path.relative_to(house.home.root)) for path in plan.backups)
+    assert house.found_in_home("blue whale"), "or this test proves nothing"
+    assert all(place.startswith(named) for place in house.found_in_home("blue whale"))
+
+
+def test_what_was_deleted_before_is_erased_with_it(house: House, app: App) -> None:
+    """What a distilling of earlier replaced still lies in free pages, from before anything was to be erased."""
+    lived(house)
+    house.close()
+    with closing(sqlite3.connect(house.home.database, isolation_level=None)) as db:
+        db.execute("PRAGMA secure_delete = OFF")
+        db.execute("INSERT INTO meta VALUES ('once', ?)", ("the first blue whale " * 2_000,))
+        db.execute("DELETE FROM meta WHERE key = 'once'")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert b"the first blue whale" in house.home.database.read_bytes()
+    app.forget(app.wanted([], text="blue whale"), really=True)
+    app.close()
+    assert everywhere(house, "blue whale") == []
+
+
+def test_what_replaces_the_database_and_was_never_finished_goes(house: House, app: App) -> None:
+    lived(house)
+    left = house.home.root / copies.UNFINISHED[0]
+    left.write_bytes(b"compressed, perhaps")
+    app.forget(app.wanted([], text="blue whale"), really=True)
+    assert not left.exists()
+
+
+def test_words_that_stand_in_settings_too_are_named_and_those_files_stay(house: House, app: App) -> None:
+    """Without them nobody knows which agents are connected, which files were agreed to, or what was set."""
+    lived(house, "claude-code")
+    house.sets("privacy.ignore_projects", '["/srv/claude-code"]')
+    sites.state_file(house.home).write_text('{"sites": ["claude-code"]}')
+    house.home.confirmed.write_text('{"/srv/claude-code": "x"}')
+    plan = app.forget(app.wanted([], text="claude-code"), really=True)
+    files = {house.home.settings, sites.state_file(house.home), house.home.confirmed}
+    assert set(plan.needed) == files
+    assert all(file.exists() for file in files)
+
+
+def test_of_a_forgotten_project_no_path_is_left(house: House, app: App) -> None:
+    """Agents put the folder's name into the path of their transcripts."""
+    story = house.told()
+    story.starts().prompts("Look around").stops("Looked.").ends()
+    house.works()
+    project = house.row(story).project_id
+    house.close()
+    assert story.transcript is not None
+    assert house.found_in_home(story.transcript.name)
+    app.forget(app.wanted([], project_id=project), really=True)
+    app.close()
+    assert house.found_in_home(story.transcript.name) == []
+
+
+def test_words_that_only_the_kept_transcript_has_are_found_there(house: House, app: App) -> None:
+    """An agent also writes down what becomes no event."""
+    story = house.told()
+    story.prompts("Look around").says("Hm.")
+    assert story.transcript is not None
+    with story.transcript.open("a") as file:
+        file.write(
+            json.dumps({"type": "system", "content": "the blue whale", "sessionId": story.session}) + "\n"
+        )
+    story.stops("Looked.")
+    house.works()
+    house.close()
+    copy = copy_of(house.home, story.id)
+    assert b"blue whale" in gzip.decompress(copy.read_bytes())
+    plan = app.forget(app.wanted([], text="blue whale"), really=True)
+    assert list(plan.sessions) == [story.id]
+    assert not copy.exists()
 
 
 @pytest.mark.parametrize("words", ["", "a", "  b "])

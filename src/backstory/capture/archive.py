@@ -11,6 +11,7 @@ import gzip
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +30,15 @@ def copy_of(home: Home, sid: str) -> Path:
     return home.transcripts / f"{sid}.jsonl.gz"
 
 
+def kept_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a copy; a last piece that was torn by a kill is left out."""
+    try:
+        with gzip.open(path) as lines:
+            yield from lines
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return
+
+
 def keep_copy(home: Home, store: Store, privacy: Privacy, key: str) -> int:
     """Add to a transcript's copy what was read of it since; gives how many bytes that were."""
     mark, kept = store.books.mark(key), store.books.kept(key)
@@ -39,7 +49,7 @@ def keep_copy(home: Home, store: Store, privacy: Privacy, key: str) -> int:
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     done = 0
     with os.fdopen(fd, "r+b") as copy:
-        size = kept.size if os.fstat(fd).st_size >= kept.size else 0
+        size = min(kept.size, os.fstat(fd).st_size)  # a longer one ends in what a kill left behind
         copy.truncate(size)
         copy.seek(size)
         sieve = Sieve(privacy)

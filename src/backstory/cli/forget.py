@@ -43,8 +43,8 @@ def forget(
 
     Say what by handle, words, pattern, project or time. It follows what hangs together: a memory goes with
     the events that it rests on, an event with the memories made of it, a session with its sub-agents.
-    Afterwards nothing in the home has it but the backups that are named, and no import brings it back. The
-    agents' own files are not touched, but named.
+    Afterwards nothing in the home has it but the backups and settings that are named, and no import brings
+    it back. The agents' own files are not touched, but named.
     """
     if not (handles or text or pattern or since or until or project):
         raise UsageError("there is nothing to forget: give a handle, --text, --pattern, --since or --project")
@@ -113,6 +113,8 @@ def _tell(app: App, plan: Forgotten) -> None:
 def _tell_rest(plan: Forgotten) -> None:
     for path in plan.backups:
         talk(f"Out of reach, may still have it: the backup {path}")
+    for path in plan.needed:
+        talk(f"Stays as it is, and has the words: {path}")
     for name in plan.out_of_reach:
         talk(f"Out of reach, may still have it: the agent's own file {name}")
 
@@ -129,6 +131,7 @@ def forgotten_json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
         "pages": plan.pages,
         "archives": plan.archives,
         "backups": plan.backups,
+        "needed": plan.needed,
         "out_of_reach": plan.out_of_reach,
     }
 

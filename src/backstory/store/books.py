@@ -97,6 +97,10 @@ class Books:
         """Note how much of a transcript is in our copy of it."""
         self._db.execute("UPDATE transcripts SET kept = ?, kept_size = ? WHERE path = ?", (source, size, key))
 
+    def resize_copy(self, sid: str, size: int) -> None:
+        """Note that the copy of a session's transcript was written anew; inside a transaction."""
+        self._db.execute("UPDATE transcripts SET kept_size = ? WHERE session_id = ?", (size, sid))
+
     def drop_copies(self, sids: Iterable[str]) -> None:
         """Note that copies of these sessions' transcripts were removed; what was in them stays out."""
         self._db.executemany(

@@ -22,6 +22,8 @@ from backstory.steps import step
 
 log = logging.getLogger(__name__)
 KEPT = 5
+# What is built beside the database; left there by a kill, it is of no use.
+UNFINISHED = ("restoring.db", "repairing.db")
 _ABANDONED_SECONDS = 3_600
 _COUNTED = ("events", "sessions", "memories", "projects")
 _STAMP = "%Y%m%dT%H%M%SZ"
@@ -92,6 +94,12 @@ def _sync(path: Path) -> None:
 def listed(home: Home) -> list[Path]:
     """All backups of the database, oldest first."""
     return sorted(home.backups.glob("*.db"))
+
+
+def everywhere(home: Home) -> list[Path]:
+    """Whatever of the backups may hold a row: copies, what was set aside, what a killed backup has left."""
+    aside = (path.parent for path in home.backups.glob(f"*/{home.database.name}"))
+    return sorted({*listed(home), *aside, *home.backups.glob("*.part")})
 
 
 def look(path: Path, whole: bool = True) -> Contents:

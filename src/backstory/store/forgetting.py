@@ -183,6 +183,7 @@ class Forgetting:
             "DELETE FROM injections WHERE session_id = ?",
             "DELETE FROM transcripts WHERE session_id = ?",
             "DELETE FROM jobs WHERE subject = ?",
+            "DELETE FROM jobs WHERE subject = (SELECT transcript FROM sessions WHERE id = ?)",
             "UPDATE model_calls SET session_id = '' WHERE session_id = ?",
             "DELETE FROM turns WHERE session_id = ?",
             "DELETE FROM sessions WHERE id = ?",

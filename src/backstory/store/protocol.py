@@ -755,6 +755,9 @@ class BookStore(Protocol):
     def set_kept(self, key: str, source: int, size: int) -> None:
         """Write how far our copy of a transcript goes."""
 
+    def resize_copy(self, sid: str, size: int) -> None:
+        """Note that the copy of a session's transcript was written anew; inside a transaction."""
+
     def drop_copies(self, sids: Iterable[str]) -> None:
         """Write that copies of these sessions' transcripts begin with what comes from now on."""
 
@@ -840,6 +843,9 @@ class Store(Protocol):
 
     def transaction(self) -> AbstractContextManager[None]:
         """Everything in the block is stored together or not at all."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Everything that is read in the block is of one moment, whatever is written meanwhile."""
 
     def checkpoint(self) -> None:
         """Fold what was written into the main file."""

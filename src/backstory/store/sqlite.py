@@ -69,6 +69,15 @@ class SqliteStore:
                 raise StoreUnusable(f"{self.path}: {error}; `backstory doctor` tells more") from error
             raise
 
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything that is read in the block is of one moment, whatever is written meanwhile."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("ROLLBACK")
+
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the database; only a log that has grown huge waits for readers."""
         wal = self.path.with_name(self.path.name + "-wal")

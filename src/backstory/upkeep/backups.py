@@ -68,7 +68,7 @@ def current(home: Home) -> Contents | None:
 def restore(home: Home, backup: Contents) -> Restored:
     """Replace the database by a backup; for who holds the worker's lock."""
     before = current(home)
-    new = home.root / "restoring.db"
+    new = home.root / copies.UNFINISHED[0]
     shutil.copyfile(backup.path, new)  # before anything is rotated away
     new.chmod(0o600)
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory import clock
-from backstory.errors import Failed, SourceMissing
+from backstory.errors import Failed, NewerSchema, SourceMissing
 from backstory.model import Memory, MemoryKind, Session
 from backstory.paths import Home
 from backstory.steps import step
@@ -34,12 +34,13 @@ _HEADINGS = {
 
 
 def lines(store: Store, sessions: list[Session] | None = None) -> Iterator[str]:
-    """All rows, one JSON object a line; of some sessions only, if they are given."""
-    yield json.dumps({**store.dump.head(), "at": clock.now_ms()})
+    """All rows, one JSON object a line, as of one moment; of some sessions only, if they are given."""
     ids = None if sessions is None else [session.id for session in sessions]
-    for table, row in store.dump.rows(ids):
-        step("export.line")
-        yield json.dumps({"table": table, **row}, ensure_ascii=False)
+    with store.snapshot():
+        yield json.dumps({**store.dump.head(), "at": clock.now_ms()})
+        for table, row in store.dump.rows(ids):
+            step("export.line")
+            yield json.dumps({"table": table, **row}, ensure_ascii=False)
 
 
 def load(store: Store, path: Path, dry: bool = False) -> tuple[dict[str, int], bool]:
@@ -53,6 +54,7 @@ def load(store: Store, path: Path, dry: bool = False) -> tuple[dict[str, int], b
         head = _parsed(path, 1, next(file, ""))
         if head.get("backstory") != FORMAT:
             raise Failed(f"{path} is no export of this Backstory's: its first line does not say so")
+        _known(path, head, store)
         new: dict[str, int] = {}
         with _kept_unless(dry, store):
             same_key = store.dump.take_key(str(head.get("key")))
@@ -64,6 +66,16 @@ def load(store: Store, path: Path, dry: bool = False) -> tuple[dict[str, int], b
                 _write(store, batch, new, dry)
         _write(store, batch, new, dry)
     return new, same_key
+
+
+def _known(path: Path, head: dict[str, Any], store: Store) -> None:
+    """Refuse what a newer Backstory wrote: what this one does not know would be left out."""
+    schema, known = head.get("schema"), store.schema_version()
+    if not isinstance(schema, int) or schema > known:
+        raise NewerSchema(
+            f"{path} has schema {schema}, this Backstory knows {known}: "
+            "upgrade Backstory (nothing was taken in)"
+        )
 
 
 def look(store: Store | None, path: Path) -> tuple[dict[str, int], bool]:

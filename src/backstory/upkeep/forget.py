@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backstory import clock
-from backstory.capture.archive import copy_of
+from backstory.capture.archive import copy_of, kept_lines
 from backstory.errors import UsageError
 from backstory.hook import spool
 from backstory.knowledge.forgetting import Unwanted, erase, pages_with
@@ -24,8 +24,10 @@ from backstory.store import Store, copies
 from backstory.store.protocol import Reach
 from backstory.upkeep import archive
 
-# What Backstory itself needs to run, and what is cleaned row by row instead of file by file.
-_OURS = ("hook", "backups", "archive", "knowledge")
+# Files here are copies of words that the database has too: whichever has the words goes as a whole.
+_TOLD = ("spool", "logs", "briefs", "trouble.json", *copies.UNFINISHED)
+# Files that no word is worth: without them nobody knows which agents are connected, or what was agreed to.
+_NEEDED = "*.json", "*.toml"
 _SHORTEST = 3
 
 
@@ -43,7 +45,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What forgetting touches. `out_of_reach` is what still has it: backups, the agents' own files."""
+    """What forgetting touches. What still has it: `backups`, `needed` (settings), the agents' own files."""
 
     named: Reach
     reach: Reach
@@ -51,6 +53,7 @@ class Forgotten:
     files: tuple[Path, ...]
     archives: tuple[Path, ...]
     backups: tuple[Path, ...]
+    needed: tuple[Path, ...]
     out_of_reach: tuple[str, ...]
     pages: tuple[Path, ...]
     unwanted: Unwanted
@@ -71,15 +74,17 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
     touched = store.forgetting.touched(Reach(reach.events, reach.memories, reach.sessions | of_sessions))
     if matches and not _limited(wanted):
         touched |= store.forgetting.entitled(matches)
+        touched |= store.forgetting.touched(Reach(sessions=frozenset(_kept_with(home, matches))))
     natives = [s.native_id for sid in reach.sessions if (s := store.events.session(sid)) is not None]
     in_file = matches or (_containing(natives) if natives else None)
     files = tuple(_files(home, in_file)) if in_file else ()
+    needed = tuple(_needed(home, in_file)) if in_file else ()
     outside = tuple(path for path in store.forgetting.transcripts(touched) if Path(path).exists())
     archives = tuple(archive.having(home, reach))
     unwanted = Unwanted(reach.memories | reach.sessions, None if _limited(wanted) else matches)
     pages = tuple(pages_with(home, unwanted))
-    backups = tuple(copies.listed(home))
-    return Forgotten(named, reach, touched, files, archives, backups, outside, pages, unwanted)
+    backups = tuple(copies.everywhere(home))
+    return Forgotten(named, reach, touched, files, archives, backups, needed, outside, pages, unwanted)
 
 
 def carry_out(home: Home, store: Store, what: Forgotten) -> None:
@@ -185,13 +190,27 @@ def _containing(words: Iterable[str]) -> Callable[[str], bool]:
 
 
 def _files(home: Home, matches: Callable[[str], bool]) -> Iterator[Path]:
-    """Files of the home that have the words, and go: spool, quarantine, logs, prepared briefs."""
-    database = home.database.name
-    for path in sorted(home.root.rglob("*")):
-        inside = path.relative_to(home.root)
-        if inside.parts[0] in _OURS or inside.parts[0].startswith(database) or not path.is_file():
-            continue
-        if path.is_symlink() or path in (home.settings, home.worker_lock):
-            continue
-        if matches(path.read_bytes().rstrip(spool.TRAILER).decode("utf-8", "replace")):
-            yield path
+    """Files of the home that have the words, and go; of a database that was never finished, all."""
+    for top in (home.root / name for name in _TOLD):
+        for path in (top, *sorted(top.rglob("*"))):
+            if not path.is_file() or path.is_symlink():
+                continue
+            if path.name in copies.UNFINISHED or _has(path, matches):
+                yield path
+
+
+def _needed(home: Home, matches: Callable[[str], bool]) -> list[Path]:
+    """Settings and state that have the words, and stay as they are."""
+    found = [path for kind in _NEEDED for path in sorted(home.root.glob(kind)) if path.name not in _TOLD]
+    return [path for path in found if path.is_file() and _has(path, matches)]
+
+
+def _has(path: Path, matches: Callable[[str], bool]) -> bool:
+    return matches(path.read_bytes().rstrip(spool.TRAILER).decode("utf-8", "replace"))
+
+
+def _kept_with(home: Home, matches: Callable[[str], bool]) -> Iterator[str]:
+    """Sessions whose kept transcript has the words, also where no event was made of them."""
+    for path in sorted(home.transcripts.glob("*.gz")):
+        if any(matches(line.decode("utf-8", "replace")) for line in kept_lines(path)):
+            yield path.name.partition(".")[0]

@@ -27,7 +27,7 @@ class Repaired:
 def repair(home: Home) -> Repaired:
     """Build, check and swap in a new database; for who holds the worker's lock."""
     folder = copies.set_aside(home, "damaged")
-    new = home.root / "repairing.db"
+    new = home.root / copies.UNFINISHED[1]
     try:
         with copies.alone(home.database):
             pass

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.atomic import write_atomic
-from backstory.capture.archive import redacted
+from backstory.capture.archive import kept_lines, redacted
 from backstory.capture.privacy import Privacy
 from backstory.paths import Home
 from backstory.settings import Settings
@@ -44,17 +44,17 @@ def scrub(home: Home, store: Store, settings: Settings, really: bool) -> Scrubbe
                 raise _OnlyLooked
     except _OnlyLooked:
         pass
-    files = tuple(_rewritten(home, privacy, really))
+    files = tuple(_rewritten(home, store, privacy, really))
     if really and found[0]:
         store.forgetting.erase_traces()
-    return Scrubbed(found[0], files, tuple(copies.listed(home)))
+    return Scrubbed(found[0], files, tuple(copies.everywhere(home)))
 
 
 class _OnlyLooked(Exception):
     """Takes back what a dry run has written."""
 
 
-def _rewritten(home: Home, privacy: Privacy, really: bool) -> list[Path]:
+def _rewritten(home: Home, store: Store, privacy: Privacy, really: bool) -> list[Path]:
     """Logs, prepared briefs, quarantined files and written-down pages that had a secret in them."""
     changed = []
     for folder in (home.logs, home.briefs, home.quarantine, home.knowledge):
@@ -67,20 +67,23 @@ def _rewritten(home: Home, privacy: Privacy, really: bool) -> list[Path]:
                 changed.append(path)
                 if really:
                     write_atomic(path, clean)
-    return [*changed, *_copies(home, privacy, really), *_archives(home, privacy, really)]
+    return [*changed, *_copies(home, store, privacy, really), *_archives(home, privacy, really)]
 
 
-def _copies(home: Home, privacy: Privacy, really: bool) -> list[Path]:
-    """Kept transcripts that had a secret in them; they are written anew in one piece."""
+def _copies(home: Home, store: Store, privacy: Privacy, really: bool) -> list[Path]:
+    """Kept transcripts that had a secret in them; they are written anew in one piece, and go on after it."""
     changed = []
-    for path in sorted(home.transcripts.glob("*.gz")) if home.transcripts.is_dir() else ():
-        with gzip.open(path) as lines:
-            before = list(lines)
+    for path in sorted(home.transcripts.glob("*.gz")):
+        before = list(kept_lines(path))
         after = [redacted(line, privacy) for line in before]
-        if after != before:
-            changed.append(path)
-            if really:
-                write_atomic(path, gzip.compress(b"".join(after), 6))
+        if after == before:
+            continue
+        changed.append(path)
+        if really:
+            data = gzip.compress(b"".join(after), 6)
+            with store.transaction():
+                store.books.resize_copy(path.name.partition(".")[0], len(data))
+                write_atomic(path, data)
     return changed
 
 

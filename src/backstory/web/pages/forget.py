@@ -108,6 +108,7 @@ def _rest(plan: Forgotten) -> Html | None:
         *(f"Deletes the file {file}" for file in plan.files),
         *(f"Takes it out of the archive {file}" for file in plan.archives),
         *(f"Out of reach, may still have it: the backup {file}" for file in plan.backups),
+        *(f"Stays as it is, and has the words: {file}" for file in plan.needed),
         *(f"Out of reach, may still have it: the agent's own file {file}" for file in plan.out_of_reach),
     ]
     return h("ul", [h("li", each) for each in said[:60]], class_="rest") if said else None
