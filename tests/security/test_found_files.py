@@ -144,6 +144,7 @@ def read_all(source: Source, root: Path) -> None:
 @pytest.mark.parametrize("name", sorted(FOREIGN))
 @few
 @given(data=broken() | st.binary(max_size=300))
+@example(data=b"SQLite format 3\0")
 def test_no_file_breaks_the_reader_of_another_tools_store(name: str, data: bytes, tmp_path: Path) -> None:
     for file in ("claude-mem.db", "memory.db", "chroma.sqlite3", "MEMORY.md", "2026-01-01.md", "index.md"):
         (tmp_path / file).write_bytes(data)

@@ -150,7 +150,7 @@ def _untouched(file: Path) -> Iterator[str]:
     """The address under which SQLite leaves no trace."""
     with file.open("rb") as opened_file:
         head = opened_file.read(_HEADER)
-    if head[: len(_MAGIC)] != _MAGIC:
+    if len(head) < _HEADER or not head.startswith(_MAGIC):
         raise Unreadable(f"{file} is no SQLite database")
     log, index = (Path(f"{file}{suffix}") for suffix in ("-wal", "-shm"))
     if not log.exists():
