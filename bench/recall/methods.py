@@ -36,10 +36,10 @@ _SPOKEN = Filters(kinds=("prompt", "said"))
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """The sessions and the turns that a method gives for a question, best first."""
+    """The sessions that a method gives for a question, best first, and the turns if it can tell them."""
 
     sessions: list[str]
-    turns: list[str]
+    turns: list[str] | None = None
 
 
 Method = Callable[[str], Orders]
@@ -58,6 +58,11 @@ def ours(app: App, sessions: dict[str, str], turns: dict[str, str], turn_level: 
         return Orders(order, said)
 
     return ask
+
+
+def sessions_only(ask: Callable[[str], list[str]]) -> Method:
+    """A method that knows sessions, no turns."""
+    return lambda question: Orders(ask(question))
 
 
 def plain(case: Case) -> Method:

@@ -1,6 +1,7 @@
 """How well search finds, how fast, and whether it knows when to be silent. Everything offline.
 
     python -m bench.recall.run [locomo longmemeval coding controls load] [--data DIR] [--only dev|test]
+                               [--sample N] [--mempalace PYTHON]
 
 The data are not part of the project: DIR, or BACKSTORY_BENCH_DATA, holds them (bench/recall/data.py says
 what they are). Sessions are stored as sessions, and the question goes to the search that users get; there is
@@ -15,6 +16,9 @@ no path of its own for a benchmark. All of this is *retrieval*, no answer is wri
   controls     questions of another conversation, of another kind of store, and everyday ones: how many get
                nothing; and how many questions that the store can answer are wrongly silenced.
   load         latency, speed of embedding and size with 100,000 memories.
+
+--sample N takes every Nth store of longmemeval only (each takes about a second). --mempalace PYTHON, an
+interpreter that has it, puts MemPalace's product beside ours (bench/recall/peer.py).
 """
 
 import argparse
@@ -24,16 +28,19 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bench.recall import data, measures, memory, methods
+from bench.recall import data, measures, memory, methods, peer
 from bench.recall.controls import controls
 from bench.recall.load import load
 
 PARTS = ("locomo", "longmemeval", "coding", "controls", "load")
 WITHOUT_DATA = ("load",)
-NAMES = ("ours", "plain FTS5", "vectors alone")
+PEER = "MemPalace"
+NAMES = ("ours", "plain FTS5", "vectors alone", PEER)
 _KS = (1, 5, 10)
 _WIDTHS = {"what": 44, "split": 30, "method": 14, "NDCG@10 (peers)": 22}
 
@@ -46,6 +53,8 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all by default")
     parser.add_argument("--data", type=Path, default=os.environ.get("BACKSTORY_BENCH_DATA"))
     parser.add_argument("--only", choices=("dev", "test"))
+    parser.add_argument("--sample", type=int, default=1, metavar="N")
+    parser.add_argument("--mempalace", default="", metavar="PYTHON")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     parts = args.parts or (PARTS if args.data else WITHOUT_DATA)
@@ -58,8 +67,9 @@ def main() -> None:
         elif part == "controls":
             results[part] = controls(Path(args.data), args.only)
         else:
-            cases = getattr(data, part)(Path(args.data))
-            results[part] = found(part, _chosen(cases, args.only))
+            cases = _chosen(getattr(data, part)(Path(args.data)), args.only)
+            step = args.sample if part == "longmemeval" else 1
+            results[part] = found(part, islice(cases, 0, None, step), args.mempalace)
         if args.json:
             continue
         print(f"\n{part}")
@@ -73,17 +83,25 @@ def _chosen(cases: Iterable[data.Case], only: str | None) -> Iterator[data.Case]
     return (case for case in cases if only is None or case.tuned == (only == "dev"))
 
 
-def found(part: str, cases: Iterable[data.Case]) -> list[dict[str, Any]]:
-    """The table of one data set: a row per split, category and method."""
+def found(part: str, cases: Iterable[data.Case], palace: str = "") -> list[dict[str, Any]]:
+    """The table of one data set: a row per split, category and method; `palace` is who has MemPalace."""
     sums: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     turn_level = part == "locomo"
     for case in cases:
-        with memory.filled(case) as (app, sessions, turns):
+        with ExitStack() as opened:
+            app, sessions, turns = opened.enter_context(memory.filled(case))
             asked = {
                 "ours": methods.ours(app, sessions, turns, turn_level),
                 "plain FTS5": methods.plain(case),
                 "vectors alone": methods.vectors(case),
             }
+            if palace:
+                try:
+                    theirs = opened.enter_context(peer.palace(palace, case))
+                    asked[PEER] = methods.sessions_only(theirs)
+                except peer.Absent as error:
+                    print(f"{PEER} is left out: {error}", file=sys.stderr)
+                    palace = ""
             for ask in case.asks:
                 splits = ["dev" if case.tuned else "test", "all"]
                 splits += [f"category {ask.category}"] if ask.category else []
@@ -91,7 +109,9 @@ def found(part: str, cases: Iterable[data.Case]) -> list[dict[str, Any]]:
                     start = time.process_time()
                     orders = method(ask.text)
                     took = (time.process_time() - start) * 1000 / (2 if turn_level else 1)
-                    marks = _marks(part, ask, orders) | {"CPU": took}
+                    marks = _marks(part, ask, orders)
+                    if name != PEER:  # whose process is another one
+                        marks["CPU"] = took
                     for split in splits:
                         for mark, value in marks.items():
                             sums[split, name][mark].append(value)
@@ -105,6 +125,8 @@ def _marks(part: str, ask: data.Ask, orders: methods.Orders) -> dict[str, float]
     order, gold = orders.sessions, ask.sessions
     if part == "locomo":
         marks = {f"R@{k}": measures.share(order, gold, k) for k in _KS}
+        if orders.turns is None:
+            return marks
         return marks | {f"turn R@{k}": measures.share(orders.turns, ask.turns, k) for k in (5, 10)}
     marks = {f"R@{k}": measures.hit(order, gold, k) for k in _KS}
     if part == "coding":

@@ -28,6 +28,13 @@ def days(text: str) -> tuple[str, str]:
         ("the release in March", "2026-03-01", "2026-04-01"),
         ("the release in December 2024", "2024-12-01", "2025-01-01"),
         ("what happened on 2026-02-03", "2026-02-03", "2026-02-04"),
+        ("what did Maria start, as mentioned on 3 June, 2023?", "2023-06-03", "2023-06-04"),
+        ("what broke on June 3rd", "2026-06-03", "2026-06-04"),
+        ("what broke on the 24th of December", "2025-12-24", "2025-12-25"),
+        ("where were we between August 11 and August 15 2023", "2023-08-11", "2023-08-16"),
+        ("the deploys of the week before May 8, 2025", "2025-05-01", "2025-05-09"),
+        ("how many releases by July 2025", "2025-07-01", "2025-08-01"),
+        ("31 February", "", ""),
         ("the outage 2 weeks ago", "2026-11-01", "2026-11-08"),
         ("the outage", "", ""),
         ("version 2026-13-45", "", ""),
@@ -38,7 +45,10 @@ def test_time_words_are_a_time(text: str, since: str, until: str) -> None:
 
 
 def test_time_words_are_not_searched_for_and_the_rest_is() -> None:
-    assert [word.text for word in question("login fix last week", NOW, UTC).words] == ["login", "fix"]
+    for text in ("login fix last week", "login fix on 3 June, 2023", "the login fix of June 3rd"):
+        assert [word.text for word in question(text, NOW, UTC).words] == ["login", "fix"]
+    assert [word.text for word in question("yesterday", NOW, UTC).words] == ["yesterday"]
+    assert "2026-02-03" in [word.text for word in question("login fix 2026-02-03", NOW, UTC).words]
 
 
 @pytest.mark.parametrize(

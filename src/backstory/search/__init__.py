@@ -1,7 +1,8 @@
 """Search: finding what was said, done and learned, or saying that there is nothing.
 
 find.py        from a question to an answer
-question.py    a question, taken apart: its words, the time it speaks of
+question.py    a question, taken apart: its words, what it says of a time
+times.py       the time that a question speaks of
 meaning.py     nearest vectors; how alike the words of question and text are (numpy)
 ranking.py     marks of candidates, weighed and summed; priors
 floor.py       what is not relevant enough

@@ -40,6 +40,8 @@ _KINDS = {
     "decision": 0.01, "lesson": 0.02, "attempt": 0.02, "command": 0.01, "preference": 0.02, "fact": 0.03,
 }  # fmt: skip
 _DAY_MS = 86_400_000
+# A time that is asked for says much if it is a day or a month; what happened then may be told days later.
+_THEN, _THEN_ROUGHLY, _LANDMARK, _LONG_DAYS, _BESIDE_DAYS = 0.30, 0.15, 0.04, 31, 4
 
 
 def retells(kind: str) -> bool:
@@ -171,6 +173,15 @@ def _priors(found: Found, question: Question, here: Here, now: int) -> float:
         prior += 0.01
     if any(name in found.text for name in here.files):
         prior += 0.05
-    if question.until and question.since <= found.at < question.until:
-        prior += 0.04 if question.landmark else 0.15
+    if question.until:
+        prior += _then(found.at, question)
     return prior
+
+
+def _then(at: int, question: Question) -> float:
+    """What speaks for a candidate of the time that is asked about, or of soon before or after it."""
+    beside = max(question.since - at, at - question.until, 0) / _DAY_MS
+    if question.landmark:
+        return 0.0 if beside else _LANDMARK
+    long = question.until - question.since > _LONG_DAYS * _DAY_MS
+    return (_THEN_ROUGHLY if long else _THEN) * math.exp(-beside / _BESIDE_DAYS)
