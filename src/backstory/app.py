@@ -57,7 +57,7 @@ from backstory.search.ranking import Here
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.copies import Contents
-from backstory.store.jobs import ASKING
+from backstory.store.jobs import ASKING, DAY
 from backstory.store.protocol import Arrival, Call, Filters, Injection, Job, SpentOn
 from backstory.upkeep import backups, export, forget, orphans, room
 from backstory.upkeep.forget import Forgotten, Wanted
@@ -481,6 +481,7 @@ class App:
             with self.store.transaction():
                 added = self.store.events.add([Arrival(event, project, key)])[0]
                 self.store.memories.judge(memory.id, act, event.text, added.event_id)
+                self.store.jobs.ask(DAY, project.id, now)  # what the wiki tells of it has changed
             prepare.project_file(self.home, self.store, project.id)
         return self._kept_memory(memory.id)
 

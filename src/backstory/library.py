@@ -21,7 +21,6 @@ from backstory.knowledge.daily import Appended, LogFailed, LogUsage
 from backstory.knowledge.index import put_log
 from backstory.knowledge.linting import Issue
 from backstory.knowledge.notes import standing
-from backstory.knowledge.skips import take_skips
 from backstory.knowledge.trust import trusted
 from backstory.knowledge.vault import Vault, existing, shared_vault, vault_of
 from backstory.knowledge.writer import Writer
@@ -107,37 +106,25 @@ class Library:
     ) -> Compiled:
         """Bring a project's wiki up to date, or only tell what that would do."""
         self._catch_up(project)
-        vault = existing(self.vault(project))
-        return self._writing().compiled(vault, project.id, everything=everything, only=only, dry=dry)
+        vault, hand = existing(self.vault(project)), self._writing()
+        done = hand.compiled(vault, project.id, everything=everything, only=only, dry=dry, prose=True)
+        if self._writer is None or dry:
+            return done
+        pages, trouble = hand.introduced(vault, self._writer)
+        updated = dict.fromkeys([*done.updated, *(page for page in pages if page not in done.created)])
+        return replace(done, updated=tuple(updated), skipped=(*done.skipped, *filter(None, [trouble])))
 
     def lint(self, project: Project, structural: bool = False, mend: bool = False) -> Linted:
         """Check a project's wiki, mend what needs no thought if so wished, and write the report."""
-        vault = existing(self.vault(project))
-        stamp = self._stamp()
-        writer = None if structural or mend else self._writer
+        vault, hand = existing(self.vault(project)), self._writing()
         with vault.held():
-            fixed = 0
-            if mend:
-                take_back(vault)
-                changes = Changes(vault)
-                fixed = linting.fix(vault, changes)
-                changes.write()
-            found = linting.lint(vault, writer)
-            take_skips(vault)
-            page = f"reports/lint-{stamp[:10]}.md"
-            changes = Changes(vault)
-            changes.put(page, linting.report(found, stamp))
-            errors = sum(issue.severity == "error" for issue in found)
-            put_log(
-                changes,
-                stamp,
-                "lint",
-                [],
-                [],
-                f"{errors} errors of {len(found)} issues; {fixed} pages mended",
-            )
-            changes.write()
-        return Linted(tuple(found), fixed, str(vault.file(page)))
+            fixed = hand.mended(vault) if mend else 0
+            found = linting.lint(vault)
+        if self._writer is not None and not structural and not mend:  # nobody waits for a model
+            found += linting.contradictions(vault, self._writer)
+        with vault.held():
+            page = hand.report(vault, linting.by_weight(found), fixed)
+        return Linted(tuple(linting.by_weight(found)), fixed, str(vault.file(page)))
 
     # --- questions ---------------------------------------------------------------------------------------
 
@@ -210,7 +197,7 @@ class Library:
             self._writing().log_project(project)
 
     def _writing(self) -> Writing:
-        return Writing(self._app.home, self._app.settings, self._app.store, self._writer)
+        return Writing(self._app.home, self._app.settings, self._app.store)
 
     def _stamp(self) -> str:
         return clock.stamp(clock.now_ms(), self._zone)

@@ -1,14 +1,15 @@
-"""Memories made better by a model, if one is configured: what is new, part by part, within a budget.
+"""What a model is asked, if one is configured: about sessions and for the wiki, what is new, within a budget.
 
 Done after a worker's rounds and outside its lock, because an answer takes its time and nobody shall wait for
-it. The model's own lock is held instead: one call at a time, whichever process makes it. An answer is kept by
-the hash of its question; distilling the session again puts it beside what the rules observed. Whatever goes
-wrong here, the rules' memories stand.
+it. The model's own lock is held instead: one call at a time, whichever process makes it. An answer about a
+session is kept by the hash of its question; distilling the session again puts it beside what the rules
+observed. What a wiki's articles are introduced with goes into its pages. Whatever goes wrong here, what the
+rules made stands.
 """
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
 
@@ -18,15 +19,18 @@ from backstory.capture.privacy import Privacy
 from backstory.distil import claims, excerpt
 from backstory.distil.claims import Claim
 from backstory.distil.excerpt import Part
-from backstory.llm import parse
-from backstory.llm.governor import Asked, Governor, Purpose, Refused, note_refusal
+from backstory.knowledge.writing import Writing
+from backstory.llm.governor import Governor, Purpose, Refused, note_refusal
+from backstory.llm.objects import ask_for
 from backstory.llm.prices import tokens
 from backstory.llm.provider import OFF, Provider, Question, Trouble, provider
+from backstory.llm.writer import ModelWriter
 from backstory.model import Session, StoredEvent
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
+from backstory.store.jobs import ASKING, PROSE
 from backstory.store.protocol import Job, ModelAnswer
 
 log = logging.getLogger(__name__)
@@ -38,10 +42,6 @@ _LOCK_SECONDS = 0.05
 # A try that is due so soon is waited for; a later one is left to the next worker.
 _PATIENCE_MS = 6_000
 _MONTH_MS = 31 * 86_400_000
-_REPAIR = """
-
-Your last answer could not be used: {error}. It began: {answer}
-Answer again, with the JSON object only."""
 
 
 def wants(settings: Settings, store: Store, session: Session, events: list[StoredEvent]) -> bool:
@@ -59,7 +59,7 @@ def wants(settings: Settings, store: Store, session: Session, events: list[Store
 
 
 class Refine:
-    """Asks a model about the sessions of one home."""
+    """Asks a model what is to be asked in one home."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Refine:
 
     def run(self, interrupted: Callable[[], bool] = lambda: False) -> int:
         """Do what is due, and what is due very soon; gives how many answers were kept."""
-        if self._settings.model_provider == OFF or self._store.jobs.due_at(KIND) is None:
+        if self._settings.model_provider == OFF or self._due_at() is None:
             return 0
         kept = 0
         # what was asked for after the last look, by a process that found the lock held, must not lie there
@@ -92,13 +92,18 @@ class Refine:
                     kept += self._next()
         return kept
 
+    def _due_at(self) -> int | None:
+        """When the next question is due, or None."""
+        found = [due for kind in ASKING if (due := self._store.jobs.due_at(kind)) is not None]
+        return min(found, default=None)
+
     def _due_soon(self) -> bool:
-        due = self._store.jobs.due_at(KIND)
+        due = self._due_at()
         return due is not None and due - clock.now_ms() <= _PATIENCE_MS
 
     def _wait(self) -> bool:
         """Until the next job is due, if that is soon; False if it is not."""
-        due = self._store.jobs.due_at(KIND)
+        due = self._due_at()
         if due is None or (wait := due - clock.now_ms()) > _PATIENCE_MS:
             return False
         if wait > 0:
@@ -106,38 +111,56 @@ class Refine:
         return True
 
     def _next(self) -> int:
-        with self._store.transaction():
-            job = self._store.jobs.lease(clock.now_ms(), KIND)
+        job = self._lease()
         if job is None:
             return 0
         kept, trouble = 0, ""
         try:
-            asked = provider(self._settings, "distil")
-            session = self._store.events.session(job.subject)
-            if asked is not None and session is not None:
-                for part in self._parts(asked, session):
-                    kept += self._keep(job, session, part, asked)
+            for _ in self._answers(job):
+                kept += 1
         except Refused as refused:
             self._refused(job, refused)
             return kept
         except Trouble as error:
             trouble, wait = str(error), error.retry_after
-            log.warning("no answer about session %s: %s", job.subject, error)
-        except Exception as error:  # one session's trouble must not stop the others'
+            log.warning("no answer for %s of %s: %s", job.kind, job.subject, error)
+        except Exception as error:  # one subject's trouble must not stop the others'
             trouble, wait = repr(error), 0.0
-            log.exception("asking about session %s failed", job.subject)
+            log.exception("%s of %s failed", job.kind, job.subject)
         now = clock.now_ms()
         with self._store.transaction():
             if trouble:
                 most = self._settings.jobs_max_attempts
                 state = self._store.jobs.failed(job, trouble, now, most, int(wait * 1000))
                 if state == "parked":
-                    log.error("%s of %s is parked: `backstory jobs` shows it", KIND, job.subject)
+                    log.error("%s of %s is parked: `backstory jobs` shows it", job.kind, job.subject)
             else:
                 self._store.jobs.done(job, now)
             if kept:
-                self._store.jobs.thaw(KIND, now)
+                for kind in ASKING:
+                    self._store.jobs.thaw(kind, now)
         return kept
+
+    def _lease(self) -> Job | None:
+        """The next job that is due: memories before the wiki."""
+        with self._store.transaction():
+            for kind in ASKING:
+                if (job := self._store.jobs.lease(clock.now_ms(), kind)) is not None:
+                    return job
+        return None
+
+    def _answers(self, job: Job) -> Iterator[object]:
+        """Do a job; yields each answer that was kept."""
+        if job.kind == PROSE:
+            writer = ModelWriter(self._home, self._settings, self._store, alone=True)
+            yield from Writing(self._home, self._settings, self._store).introduce(job.subject, writer)
+            return
+        asked = provider(self._settings, "distil")
+        session = self._store.events.session(job.subject)
+        if asked is not None and session is not None:
+            for part in self._parts(asked, session):
+                if self._keep(job, session, part, asked):
+                    yield part
 
     def _parts(self, asked: Provider, session: Session) -> list[Part]:
         room = self._governor.room() - tokens(claims.SYSTEM, str(claims.SCHEMA)) - asked.overhead
@@ -148,12 +171,12 @@ class Refine:
         through = self._store.ledger.read_through(session.id)
         return excerpt.parts(session, events, through, chars, LEAST_CHARS)
 
-    def _keep(self, job: Job, session: Session, part: Part, asked: Provider) -> int:
-        """Ask about one part and keep what is answered; 0 if that is known already."""
+    def _keep(self, job: Job, session: Session, part: Part, asked: Provider) -> bool:
+        """Ask about one part and keep what is answered; False if that is known already."""
         name = f"{claims.VERSION}\0{asked.name}\0{asked.model}\0{session.id}\0{part.text}"
         key = "a" + blake2b(name.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         if self._store.ledger.answered(key):
-            return 0
+            return False
         call_id, said = self._ask(asked, part, Purpose("distil", session.id, job.asked_at))
         step("refine.answered")
         clean = self._privacy.text
@@ -171,47 +194,31 @@ class Refine:
         )
         with self._store.transaction():
             if self._store.events.session(session.id) is None:
-                return 0  # forgotten in the meantime
+                return False  # forgotten in the meantime
             self._store.ledger.keep(answer)
             self._store.ledger.stored(call_id, now)
             self._store.jobs.ask("distil", session.id, now)
         step("refine.kept")
-        return 1
+        return True
 
     def _ask(self, asked: Provider, part: Part, purpose: Purpose) -> tuple[str, list[Claim]]:
         """The claims of a part, asked for at most twice: an answer that cannot be used is mended once."""
-        text = f"Log:\n{part.text}"
-        most = self._settings.model_output_tokens
-        first = self._governor.ask(asked, Question(claims.SYSTEM, text, claims.SCHEMA, most), purpose)
-        try:
-            return first.call_id, self._read(first, part)
-        except ValueError as error:
-            self._unusable(first, error)
-            again = text + _REPAIR.format(error=error, answer=first.reply.text[:300])
-            purpose = Purpose("repair", purpose.session_id, purpose.finalized_at)
-            second = self._governor.ask(asked, Question(claims.SYSTEM, again, claims.SCHEMA, most), purpose)
-        try:
-            return second.call_id, self._read(second, part)
-        except ValueError as error:
-            self._unusable(second, error)
-            raise Trouble(f"{asked.model} answered twice in a way that cannot be used: {error}") from None
-
-    def _read(self, asked: Asked, part: Part) -> list[Claim]:
-        found = claims.read(parse.read_object(asked.reply.text), part)
-        with self._store.transaction():
-            self._store.ledger.parsed(asked.call_id, clock.now_ms())
-        return found
-
-    def _unusable(self, asked: Asked, error: ValueError) -> None:
-        log.warning("an answer (%s) cannot be used: %s", asked.call_id, error)
-        with self._store.transaction():
-            self._store.ledger.unusable(
-                asked.call_id, f"{error}; it began: {self._privacy.text(asked.reply.text[:200])}"
-            )
+        question = Question(
+            claims.SYSTEM, f"Log:\n{part.text}", claims.SCHEMA, self._settings.model_output_tokens
+        )
+        return ask_for(
+            self._governor,
+            self._store,
+            asked,
+            question,
+            purpose,
+            lambda found: claims.read(found, part),
+            self._privacy.text,
+        )
 
     def _refused(self, job: Job, refused: Refused) -> None:
         """No failure: it is left until there is money again; what can never fit is given up."""
-        log.warning("no model is asked about session %s: %s", job.subject, refused)
+        log.warning("no model is asked for %s of %s: %s", job.kind, job.subject, refused)
         now = clock.now_ms()
         with self._store.transaction():
             if refused.until:

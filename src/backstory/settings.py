@@ -92,6 +92,9 @@ class Settings:
     model_batch_turns: int = _setting(
         10, "After how many finished turns a running session is read; one that ended is read at once"
     )
+    model_wiki: bool = _setting(
+        True, "Let the worker have the model write introductions in the wiki; compile by hand always does"
+    )
     model_timeout_seconds: int = _setting(60, "How long an answer may take, all in all")
     model_output_tokens: int = _setting(1_500, "Longest answer, in tokens")
     model_calls_hour: int = _setting(60, "Most calls in an hour; more are an anomaly and stop all calls")

@@ -86,14 +86,19 @@ def run(home: Home, linger: float | None = None) -> int:
 
 
 def _refine(home: Home) -> int:
-    """Ask a model, if there is one, what is to be asked; outside the worker's lock: it takes its time."""
+    """Ask a model, if there is one, what is to be asked; outside the worker's lock: it takes its time.
+
+    Gives how much that leaves to be done.
+    """
     loaded, _ = settings.load(home)
     if loaded.model_provider == OFF or not home.database.exists():
         return 0
     from backstory.refine import Refine
 
     with contextlib.closing(open_store(home)) as store:
-        return Refine(home, loaded, store).run()
+        kept = Refine(home, loaded, store).run()
+        told = store.jobs.due_at("brief")  # briefs are to say that no model is asked
+        return kept + (told is not None and told <= clock.now_ms())
 
 
 def _work(home: Home, linger: float | None) -> tuple[int, bool]:

@@ -35,6 +35,7 @@ STEPS = (
     "compile.begun",
     "compile.page",
     "compile.done",
+    "prose.answered",
 )
 
 

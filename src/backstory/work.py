@@ -36,6 +36,7 @@ from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
+from backstory.store.jobs import COMPILE, DAY, LINT
 from backstory.store.passages import BULK, STEP
 from backstory.store.protocol import Job
 from backstory.upkeep import orphans, retention
@@ -73,8 +74,6 @@ class Work:
         self._followed: set[str] = set()
         self._spends = True
         self._vectors_asked_for = False
-        self._told: set[str] = set()
-        self._compacting: set[str] = set()
         self._limits = distil.Limits(
             max_turns=settings.distil_max_turns,
             max_chars=settings.distil_max_chars,
@@ -180,16 +179,23 @@ class Work:
 
     def write_down(self) -> None:
         """Bring daily logs and wikis up to date: of what was distilled, and once an hour of all projects."""
-        told, self._told = self._told, set()
-        compacting, self._compacting = self._compacting, set()
         if not self._settings.knowledge_enabled:
             return
-        hour = str(clock.now_ms() // orphans.HOUR_MS)
+        now = clock.now_ms()
+        hour = str(now // orphans.HOUR_MS)
         if self._store.books.meta("written_down") != hour:
-            told |= {project.id for project in self._store.events.projects()[:_FRESH_PROJECTS]}
             with self._store.transaction():
                 self._store.books.set_meta("written_down", hour)
-        Writing(self._home, self._settings, self._store).write_down(sorted(told), sorted(compacting))
+                for project in self._store.events.projects()[:_FRESH_PROJECTS]:
+                    self._store.jobs.ask(DAY, project.id, now)
+        hand = Writing(self._home, self._settings, self._store)
+        hand.look_at_what_is_shared()
+        for kind, run in (
+            (DAY, hand.day),
+            (COMPILE, hand.compile),
+            (LINT, hand.lint),
+        ):
+            self._run_jobs(kind, run, enough=self._wanted)
 
     def settle(self, seconds: float) -> None:
         """Make what was just imported searchable, and distil the newest of it, for about so long."""
@@ -273,10 +279,10 @@ class Work:
             if tier is Tier.RULES:
                 self._add_claims(session, drafts, events)
             self._ask_for_briefs(session)
+            if self._settings.knowledge_enabled:
+                compacting = bool(events) and events[-1].event.kind is Kind.COMPACTING
+                self._store.jobs.ask(DAY, sid if compacting else session.project_id, clock.now_ms())
         step("distil.stored")
-        self._told.add(session.project_id)
-        if events and events[-1].event.kind is Kind.COMPACTING:
-            self._compacting.add(sid)
 
     def _add_claims(self, session: Session, observed: list[Draft], events: list[StoredEvent]) -> None:
         """Put what models have said beside what the rules observed, and ask one about what is new."""

@@ -8,7 +8,6 @@ import pytest
 from backstory.app import App
 from backstory.knowledge.asking import UNKNOWN
 from backstory.knowledge.pages import links_in, parted
-from backstory.knowledge.prose import PROMPT_CHARS, Prose
 from backstory.knowledge.writer import said_nothing
 from backstory.library import Library
 from tests.story import House
@@ -105,25 +104,3 @@ def test_a_session_that_mentions_the_word_for_nothing_is_logged(house: House, bo
     book.writes_down()
     [day] = book.vault.days()
     assert "NOTHING_TO_SAVE is printed by the flush" in book.page(f"daily/{day}")
-
-
-def test_a_model_may_write_an_introduction_from_what_is_new_alone(known: Book) -> None:
-    """Its prompt does not grow with the wiki; what cites nothing is not taken, and a failure changes nothing."""
-    article = "concepts/invalidalgorithmerror"
-    handle = re.findall(r"`(m[0-9a-f]{8})`", known.page(article))[0]
-    uncited = Model("Everything is fine.")
-    known.compiles(everything=True, prose=Prose(uncited))
-    assert "no model wrote it" in known.page(article)
-    cited = Model(f"Safari refuses HS256 `{handle}`. <b>x</b> [[evil]]")
-    known.compiles(everything=True, prose=Prose(cited))
-    text = known.page(article)
-    assert f"Safari refuses HS256 `{handle}`." in text
-    assert "a model's" in text
-    assert "[[evil]]" not in text
-    assert all(len(prompt) <= PROMPT_CHARS for _, prompt in cited.asked)
-    done = known.compiles(everything=True, prose=Prose(Model(ConnectionError("down"))))
-    assert any("down" in said for said in done.skipped)
-    assert known.broken() == []
-    calls = len(cited.asked)
-    assert known.compiles(prose=Prose(cited)).days == ()
-    assert len(cited.asked) == calls, "nothing new, nothing asked"

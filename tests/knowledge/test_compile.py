@@ -453,13 +453,23 @@ def test_a_compilation_takes_on_so_much_and_leaves_the_rest_on_record(house: Hou
 def test_the_worker_compiles_what_is_stale_when_the_interval_has_passed(
     house: House, book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """MEMORIA-19, MEMORIA-20: changed AND interval passed, at whatever hour; the interval is a setting."""
     logged_in(house.told()).ends()
     book.writes_down()
     assert book.vault.articles()
+    compiled = book.vault.state("compiled")["at"]
+    house.sets("knowledge.interval_minutes", "0")
+    with house.store.transaction():
+        house.store.books.set_meta("written_down", "")  # once an hour all projects are looked at
+    book.writes_down()
+    assert book.vault.state("compiled")["at"] == compiled, "nothing changed, whatever time has passed"
+    house.sets("knowledge.interval_minutes", "90")
     book.says("2026-11-02", "we moved mail.py")
     house.told().starts().prompts("Count whales").stops("Twelve.").ends()
     book.writes_down()
     assert "concepts/mail-py" not in book.vault.articles(), "not so soon"
+    [job] = [each for each in house.store.jobs.all("waiting") if each.kind == "compile"]
+    assert job.not_before == compiled + 90 * 60_000, "it waits for its time, not for an hour of the day"
     monkeypatch.setenv("BACKSTORY_COMPILE_INTERVAL_MIN", "0")
     house.told().starts().prompts("Count whales again").stops("Thirteen.").ends()
     book.writes_down()

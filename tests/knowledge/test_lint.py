@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -17,6 +19,7 @@ from tests.story import House
 from .book import Book, logged_in, run
 
 LONG = "word " * 250
+T = TypeVar("T")
 
 
 class Model:
@@ -31,6 +34,11 @@ class Model:
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
+
+    def fill(
+        self, purpose: str, prompt: str, schema: dict[str, Any], read: Callable[[dict[str, Any]], T]
+    ) -> T:
+        return read(json.loads(self.write(purpose, prompt)))
 
 
 @pytest.fixture

@@ -166,6 +166,7 @@ cat <<'END'
 {said}
 END""",
     )
+    house.sets("model.wiki", "off")
     stories = [a_session(house) for _ in range(10)]
     house.close()
     workers = [

@@ -219,7 +219,11 @@ def is_empty(article: Article) -> bool:
 def without_links_to(article: Article, gone: str) -> Article:
     """An article whose rows no longer link to one that is gone."""
     rows = {name: [row for row in found if gone not in links_in(row)] for name, found in article.rows.items()}
-    return replace(article, rows=rows)
+    left = [row for row in article.intro.split("\n") if not (row.startswith(MADE) and gone in links_in(row))]
+    without = replace(article, rows=rows, intro="\n".join(left))
+    if without.intro != article.intro:
+        introduce(without)
+    return without
 
 
 def _key(text: str) -> str:

@@ -13,7 +13,7 @@ from backstory.hook.brief import HANDLE
 from backstory.knowledge.changes import Changes
 from backstory.knowledge.index import put_index, put_log
 from backstory.knowledge.linting import with_related
-from backstory.knowledge.pages import front, harmless, link, links_in, parted, sections, slug
+from backstory.knowledge.pages import front, harmless, link, linked, links_in, parted, sections, slug
 from backstory.knowledge.vault import Vault
 from backstory.knowledge.writer import Writer, said_nothing
 from backstory.search.answer import Hit
@@ -147,10 +147,7 @@ def _cited(answer: str, articles: Sequence[str], memories: Sequence[str]) -> str
     codes = [code for code in memories if f"`{code}`" in answer]
     if not given and not codes:
         return ""
-    text = harmless(re.sub(r"\[\[([^\]|]*)(?:\|[^\]]*)?\]\]", r"«\1»", answer), 4 * _TEXT)
-    for target in given:
-        text = text.replace(f"«{target}»", f"[[{target}]]")
-    return text
+    return linked(answer, articles, 4 * _TEXT)
 
 
 def file_back(vault: Vault, changes: Changes, found: Reply, stamp: str) -> str:

@@ -21,7 +21,7 @@ from backstory.knowledge.changes import Changes, take_back
 from backstory.knowledge.index import articles, put_index, put_log
 from backstory.knowledge.notes import Note, Standing, note_from, notes_in, passed_over, standing
 from backstory.knowledge.pages import front, link, parted, with_block, words_of
-from backstory.knowledge.prose import Prose
+from backstory.knowledge.prose import leave_word
 from backstory.knowledge.skips import skip, take_skips
 from backstory.knowledge.topics import Topic, files_of, module_of, topics_of
 from backstory.knowledge.vault import Vault
@@ -118,11 +118,12 @@ def compile_vault(
     everything: bool = False,
     only: str = "",
     dry: bool = False,
-    prose: Prose | None = None,
+    prose: bool = False,
 ) -> Compiled:
     """Bring the wiki up to date with the logs, or only tell what that would do.
 
-    `stamp` is the local time, "YYYY-MM-DD HH:MM". A failure writes nothing.
+    `stamp` is the local time, "YYYY-MM-DD HH:MM". With `prose` word is left that a model shall write about
+    what is new. A failure writes nothing.
     """
     with vault.held():
         taken_back = () if dry else tuple(take_back(vault))
@@ -141,9 +142,9 @@ def compile_vault(
         left = tuple(each.day for each in found[len(done) :])
         if done:
             work.write_articles()
-            if prose is not None and not dry:
-                earlier += tuple(prose.improve(work.articles(), work.fresh, deadline))
             work.put(stamp, project_id)
+            if prose:
+                leave_word(work.changes, work.articles(), work.fresh)
         result = Compiled(
             tuple(done),
             tuple(work.created),

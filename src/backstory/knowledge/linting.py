@@ -5,7 +5,7 @@ better. Only the check for contradictions asks a model, and only if there is one
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from backstory.knowledge import facts
@@ -62,7 +62,12 @@ def lint(vault: Vault, writer: Writer | None = None) -> list[Issue]:
     wiki = _Wiki(vault)
     found = [issue for check in _CHECKS for issue in check(wiki)]
     if writer is not None:
-        found += _contradictions(wiki, writer)
+        found += contradictions(vault, writer)
+    return by_weight(found)
+
+
+def by_weight(found: Iterable[Issue]) -> list[Issue]:
+    """Issues, the worst first."""
     order = {"error": 0, "warning": 1, "suggestion": 2}
     return sorted(found, key=lambda issue: (order[issue.severity], issue.check, issue.page, issue.text))
 
@@ -164,8 +169,9 @@ _CHECKS: tuple[Callable[[_Wiki], Iterator[Issue]], ...] = (
 )
 
 
-def _contradictions(wiki: _Wiki, writer: Writer) -> list[Issue]:
+def contradictions(vault: Vault, writer: Writer) -> list[Issue]:
     """What a model says contradicts itself; its failure is an issue too, and no more."""
+    wiki = _Wiki(vault)
     rows: list[str] = []
     room = _PROMPT_CHARS
     for page, text in wiki.articles.items():

@@ -7,7 +7,7 @@ link, embed, open a tag, begin a comment nor end the block it stands in.
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from backstory.hook.neutral import neutral
@@ -40,6 +40,15 @@ def cut(text: str, longest: int) -> str:
     if kept.count("`") % 2:  # a code span that the cut opened
         kept = kept.rpartition("`")[0]
     return kept.rstrip(" ,;:.-") + "…"
+
+
+def linked(text: str, allowed: Collection[str], longest: int) -> str:
+    """Any text as one harmless line in which those links alone are links that are allowed."""
+    given = [target for target in links_in(text) if target in allowed]
+    line = harmless(re.sub(r"\[\[([^\]|]*)(?:\|[^\]]*)?\]\]", r"«\1»", text), longest)
+    for target in given:
+        line = line.replace(f"«{target}»", f"[[{target}]]")
+    return line
 
 
 def slug(text: str) -> str:

@@ -4,7 +4,10 @@ Without one, everything works by rules. With one, what it is given is bounded an
 answers is checked, and a failure leaves what the rules made.
 """
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
 
 # What a model answers when there is nothing worth saying; anything longer that mentions it is an answer.
 NOTHING = "NOTHING_TO_SAVE"
@@ -15,6 +18,11 @@ class Writer(Protocol):
 
     def write(self, purpose: str, prompt: str) -> str:
         """The model's text for a prompt; raises what went wrong. `purpose` is what the ledger books it on."""
+
+    def fill(
+        self, purpose: str, prompt: str, schema: dict[str, Any], read: Callable[[dict[str, Any]], T]
+    ) -> T:
+        """What `read` makes of an answer of this shape; a ValueError of it has the model asked once more."""
 
 
 def said_nothing(answer: str) -> bool:

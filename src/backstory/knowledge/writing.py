@@ -1,25 +1,29 @@
 """The worker's part: sessions that are over go into their project's log, and a stale wiki is compiled.
 
-It is done when nothing else is to be done, and looks at the pages themselves for what is still missing: a
-worker that was killed leaves nothing to clean up, only work that the next one finds.
+Each is a job, so that it is tried again if it fails and seen if it keeps failing. What is to be done is found
+by looking at the pages themselves: a worker that was killed leaves nothing to clean up.
 """
 
 import logging
 import os
-from collections.abc import Callable, Iterable
-from functools import partial
+import time
 
 from backstory import clock
-from backstory.errors import BackstoryError
-from backstory.knowledge import keeping
+from backstory.knowledge import keeping, linting, prose
+from backstory.knowledge.changes import Changes, take_back
 from backstory.knowledge.compiling import Compiled, Limits, compile_vault, stale
-from backstory.knowledge.prose import Prose
-from backstory.knowledge.vault import Vault, shared_vault, vault_of
+from backstory.knowledge.index import put_log
+from backstory.knowledge.linting import Issue
+from backstory.knowledge.notes import standing
+from backstory.knowledge.skips import skip, take_skips
+from backstory.knowledge.vault import SHARED, Vault, shared_vault, vault_of
 from backstory.knowledge.writer import Writer
+from backstory.llm.provider import OFF
 from backstory.model import Project
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store
+from backstory.store.jobs import COMPILE, LINT, PROSE
 
 log = logging.getLogger(__name__)
 _MINUTE_MS = 60_000
@@ -27,26 +31,67 @@ _INTERVAL = "BACKSTORY_COMPILE_INTERVAL_MIN"
 
 
 class Writing:
-    """Writes down what a home knows; the caller holds the worker's lock."""
+    """Writes down what a home knows; what is the worker's is called with its lock held."""
 
-    def __init__(self, home: Home, settings: Settings, store: Store, writer: Writer | None = None) -> None:
+    def __init__(self, home: Home, settings: Settings, store: Store) -> None:
         self._home = home
         self._settings = settings
         self._store = store
-        self._writer = writer
         self._zone = clock.zone(settings.time_zone)
 
-    def write_down(self, projects: Iterable[str], compacting: Iterable[str] = ()) -> None:
-        """Log the sessions of these projects, and compile what is stale and due."""
-        for sid in compacting:
-            self._guarded(sid, partial(self._before_compaction, sid))
-        for project_id in projects:
-            project = self._store.events.project(project_id)
-            if project is not None:
-                self._guarded(project.name, partial(self._project, project))
-        shared = shared_vault(self._home)
-        if shared.root.is_dir() and stale(shared) and self.is_due(shared):
-            self._guarded(shared.name, partial(self.compiled, shared, ""))
+    # --- jobs --------------------------------------------------------------------------------------------
+
+    def day(self, subject: str) -> None:
+        """The log of a project, or of a session that is about to be compacted; asks for what follows."""
+        session = self._store.events.session(subject) if subject.startswith("s") else None
+        project = self._store.events.project(session.project_id if session is not None else subject)
+        if project is None:
+            return
+        vault = vault_of(self._home, project)
+        if session is not None:
+            most = self._settings.distil_max_turns
+            keeping.keep_before_compaction(self._store, vault, session, self._zone, most)
+        else:
+            self.log_project(project)
+        self._ask_for_compilation(project.id, vault)
+
+    def look_at_what_is_shared(self) -> None:
+        """Ask for its compilation: its lines come from commands, not from sessions."""
+        if (shared := shared_vault(self._home)).root.is_dir():
+            self._ask_for_compilation(SHARED, shared)
+
+    def compile(self, subject: str) -> None:
+        """The wiki of a project, or of what is shared."""
+        vault, project_id = self._of(subject)
+        if vault is None:
+            return
+        done = self.compiled(vault, project_id, prose=self._settings.model_wiki)
+        for day in done.damaged:
+            log.warning("%s: what was compiled of %s is damaged; it waits for a person", vault.name, day)
+        with self._store.transaction():
+            now = clock.now_ms()
+            if vault.state("linted").get("day") != clock.day_of(now, self._zone):
+                self._store.jobs.ask(LINT, subject, now)
+            if done.left:
+                self._store.jobs.ask(COMPILE, subject, now, now + self._interval_ms())
+
+    def lint(self, subject: str) -> None:
+        """A check of a wiki, once a day at most, without a model; a report if there is something to say."""
+        vault, _ = self._of(subject)
+        if vault is None:
+            return
+        with vault.held():
+            found = linting.lint(vault)
+            if any(issue.severity != "suggestion" for issue in found):
+                self.report(vault, found, 0)
+            vault.set_state("linted", {"day": clock.day_of(clock.now_ms(), self._zone)})
+
+    def introduce(self, subject: str, writer: Writer) -> list[str]:
+        """What a model writes in a wiki; gives its pages. Called without the worker's lock."""
+        vault, _ = self._of(subject)
+        return prose.introduce(vault, writer, self._stamp()) if vault is not None else []
+
+    # --- parts -------------------------------------------------------------------------------------------
 
     def log_project(self, project: Project) -> int:
         """Bring a project's daily logs up to date; gives how many entries were written."""
@@ -55,54 +100,80 @@ class Writing:
         return keeping.keep_project(self._store, vault, project.id, self._zone, most)
 
     def compiled(self, vault: Vault, project_id: str, **wish: bool | str) -> Compiled:
-        """Compile a vault now."""
-        stamp = clock.stamp(clock.now_ms(), self._zone)
-        limits = Limits(self._settings.knowledge_max_logs, self._settings.knowledge_max_seconds)
-        prose = Prose(self._writer) if self._writer is not None else None
+        """Compile a vault now, by rules; with `prose` a model, if there is one, is asked later."""
+        models = bool(wish.get("prose")) and self._settings.model_provider != OFF
         done = compile_vault(
             vault,
             self._store,
             project_id,
-            stamp,
-            limits,
+            self._stamp(),
+            Limits(self._settings.knowledge_max_logs, self._settings.knowledge_max_seconds),
             everything=bool(wish.get("everything")),
             only=str(wish.get("only") or ""),
             dry=bool(wish.get("dry")),
-            prose=prose,
+            prose=models,
         )
         if not wish.get("dry"):
             vault.set_state("compiled", {"at": clock.now_ms()})
+            if models and prose.is_waiting(vault):
+                with self._store.transaction():
+                    self._store.jobs.ask(PROSE, project_id or SHARED, clock.now_ms())
         return done
 
-    def is_due(self, vault: Vault) -> bool:
-        """Whether the interval since the last compilation has passed."""
+    def introduced(self, vault: Vault, writer: Writer) -> tuple[list[str], str]:
+        """Have a model write now, for a while; gives its pages, and what went wrong, which is tried again."""
+        deadline = time.monotonic() + self._settings.knowledge_max_seconds
+        try:
+            return prose.introduce(vault, writer, self._stamp(), lambda: time.monotonic() > deadline), ""
+        except Exception as error:  # whatever a provider raises: the wiki stays what the rules made
+            trouble = f"the model did not write: {error}"
+            with vault.held():
+                skip(vault, "compile", trouble)
+            return [], f"{trouble}; the worker asks it again"
+
+    def report(self, vault: Vault, found: list[Issue], fixed: int) -> str:
+        """Write what a check found, on a page and in the log; gives the page. The caller holds the vault."""
+        stamp = self._stamp()
+        take_skips(vault)
+        page = f"reports/lint-{stamp[:10]}.md"
+        changes = Changes(vault)
+        changes.put(page, linting.report(found, stamp))
+        errors = sum(issue.severity == "error" for issue in found)
+        said = f"{errors} errors of {len(found)} issues; {fixed} pages mended"
+        put_log(changes, stamp, "lint", [], [], said)
+        changes.write()
+        return page
+
+    def mended(self, vault: Vault) -> int:
+        """Mend what needs no thought; gives how many pages. The caller holds the vault."""
+        take_back(vault)
+        changes = Changes(vault)
+        fixed = linting.fix(vault, changes)
+        changes.write()
+        return fixed
+
+    def _ask_for_compilation(self, subject: str, vault: Vault) -> None:
+        """When something has changed AND the interval has passed, whatever the hour is."""
+        project_id = "" if subject == SHARED else subject
+        if not any(each.how != "damaged" for each in stale(vault, now=standing(self._store, project_id))):
+            return
         last = int(vault.state("compiled").get("at", 0))
-        return clock.now_ms() - last >= self._interval() * _MINUTE_MS
+        with self._store.transaction():
+            self._store.jobs.ask(COMPILE, subject, clock.now_ms(), max(last + self._interval_ms(), 1))
 
-    def _interval(self) -> float:
+    def _interval_ms(self) -> int:
         try:
-            return float(os.environ.get(_INTERVAL, ""))
+            minutes = float(os.environ.get(_INTERVAL, ""))
         except ValueError:
-            return self._settings.knowledge_interval_minutes
+            minutes = self._settings.knowledge_interval_minutes
+        return int(minutes * _MINUTE_MS)
 
-    def _project(self, project: Project) -> None:
-        self.log_project(project)
-        vault = vault_of(self._home, project)
-        if stale(vault) and self.is_due(vault):
-            self.compiled(vault, project.id)
+    def _of(self, subject: str) -> tuple[Vault | None, str]:
+        """The vault that a job is about, if there is one, and its project's id."""
+        project = self._store.events.project(subject) if subject != SHARED else None
+        vault = shared_vault(self._home) if project is None else vault_of(self._home, project)
+        there = (project is not None or subject == SHARED) and vault.root.is_dir()
+        return (vault if there else None), "" if subject == SHARED else subject
 
-    def _before_compaction(self, sid: str) -> None:
-        session = self._store.events.session(sid)
-        project = self._store.events.project(session.project_id) if session is not None else None
-        if session is not None and project is not None:
-            vault = vault_of(self._home, project)
-            keeping.keep_before_compaction(
-                self._store, vault, session, self._zone, self._settings.distil_max_turns
-            )
-
-    def _guarded(self, what: str, run: Callable[[], object]) -> None:
-        """One project's trouble must not stop the others'."""
-        try:
-            run()
-        except (BackstoryError, OSError, ValueError, KeyError) as error:
-            log.error("what is known of %s could not be written down: %s", what, error)
+    def _stamp(self) -> str:
+        return clock.stamp(clock.now_ms(), self._zone)

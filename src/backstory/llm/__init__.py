@@ -10,5 +10,6 @@
 - `caps`       the limits of a call, a session, a day and a month
 - `breaker`    when calls have gone wrong: how long nobody is asked
 - `governor`   every call goes through it: estimate, caps, breaker, ledger
-- `writer`     plain text for the wiki and for answers, through the governor
+- `objects`    an answer of a fixed shape, mended once
+- `writer`     text for the wiki and for answers, through the governor
 """

@@ -9,8 +9,11 @@ import sqlite3
 from backstory.store.protocol import Job
 
 LEASE_MS = 60_000
+# What is written down: the log of a project (or of a session, before a compaction), the wiki, a check of it,
+# and what a model writes in it. Their subject is a project, a session, or what is shared.
+DAY, COMPILE, LINT, PROSE = "day", "compile", "lint", "prose"
 # Kinds that ask a model: whoever does them holds the model's lock, not the worker's.
-ASKING = ("refine", "prose")
+ASKING = ("refine", PROSE)
 _FIRST_DELAY_MS = 2_000
 _LONGEST_DELAY_MS = 6 * 3_600_000
 # How long the first failures of a kind wait for their next try, if not ever longer; then it cools down.
