@@ -30,10 +30,10 @@ def load(memories: int = 100_000, projects: int = 5) -> list[dict[str, Any]]:
         start = time.process_time()
         _fill(store, memories, projects, chance, vocabulary)
         indexed = memories / (time.process_time() - start)
-        embedder = means(Settings()).embedder
-        assert embedder is not None
+        table = means(Settings()).table
+        assert table is not None
         start = time.process_time()
-        embed_waiting(store, embedder, 1e9)
+        embed_waiting(store, table, 1e9, table)
         embedded = memories / (time.process_time() - start)
         store.checkpoint()
         store.close()

@@ -372,7 +372,7 @@ class Work:
         there = means(self._settings)
         if there.embedder is None:
             log.info("search is %s", there.why)
-        elif not embed_waiting(self._store, there.embedder, _EMBED_SECONDS):
+        elif not embed_waiting(self._store, there.embedder, _EMBED_SECONDS, there.table):
             with self._store.transaction():
                 self._store.jobs.ask("embed", model, clock.now_ms())
 

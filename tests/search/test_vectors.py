@@ -1,9 +1,11 @@
 """Search by meaning comes and goes: without a model, with another one, with half of the vectors made."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -121,6 +123,30 @@ def test_vectors_are_made_batch_by_batch_off_the_start_and_where_they_stopped(li
     )
     environment = {"PATH": os.environ["PATH"], "BACKSTORY_HOME": str(lived.home.root)}
     assert subprocess.check_output([sys.executable, "-c", code], env=environment, text=True) == "False\n"
+
+
+def test_a_search_judges_alike_whether_words_were_cut_beforehand_or_not(house: House) -> None:
+    session = house.session()
+    for topic in ("rotate the signing keys", "cache the price list", "rename OrderWriter to Ledger"):
+        session.prompts(f"Please {topic} before the release").stops(f"Done: {topic}.")
+    session.ends()
+    house.works()
+
+    def marks() -> list[tuple[str, float, object]]:
+        with App(house.home) as app:
+            found = app.search("which keys were rotated?", None, floor=False, explain=True)
+        return [(hit.id, hit.score, hit.why) for hit in found.hits]
+
+    def changed(statement: str) -> None:
+        with closing(sqlite3.connect(house.home.database, isolation_level=None)) as db:
+            db.execute(statement)
+
+    beforehand = marks()
+    changed("UPDATE pieces SET made_by = 'another table'")
+    assert beforehand
+    assert marks() == beforehand
+    changed("UPDATE pieces SET made_by = 'backstory-static-1', numbers = x'0100'")
+    assert marks() != beforehand, "they are read where they are there"
 
 
 def test_an_embedder_that_breaks_keeps_what_it_made(lived: House) -> None:

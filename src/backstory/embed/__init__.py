@@ -7,3 +7,8 @@ endpoint.py    vectors over HTTP: any OpenAI-compatible endpoint, or Ollama
 coding.py      vectors as bytes: 8 bits a dimension, and their signs
 data/          the table itself; tools/static_table.py makes it
 """
+
+import os
+
+# numpy reads it when it is loaded. Our matrices are small: more threads only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

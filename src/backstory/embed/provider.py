@@ -1,6 +1,5 @@
 """Who makes vectors, by the settings; or why nobody does. numpy is loaded here and nowhere earlier."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -61,8 +60,6 @@ def means(settings: Settings, seconds: float = _WORKER_SECONDS) -> Means:
     """What the settings ask for, as far as it can be had; an endpoint has so long to answer."""
     if settings.embed_provider == "off":
         return Means(why="by words only: embed.provider is off", off=True)
-    # Our matrices are small: more threads only wait for each other.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from backstory.embed.table import table
 

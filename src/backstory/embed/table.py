@@ -41,13 +41,18 @@ class Table:
         """How long the vectors are."""
         return int(self._vectors.shape[1])
 
+    @property
+    def size(self) -> int:
+        """How many pieces it has."""
+        return len(self._vectors)
+
     def pieces(self, text: str) -> list[int]:
         """The numbers of a text's word pieces."""
         return self._pieces.of(text)
 
-    def pieces_once(self, text: str) -> list[int]:
-        """The numbers of the pieces of a text's words, each word once."""
-        return self._pieces.of_each(text)
+    def pieces_once(self, text: str) -> bytes:
+        """The numbers of a text's pieces, each once, two bytes each."""
+        return np.unique(np.fromiter(self._pieces.of(text), np.uint16)).tobytes()
 
     def rarity(self, pieces: Sequence[int]) -> Floats:
         """How much each piece tells."""
@@ -55,12 +60,14 @@ class Table:
 
     def directions(self, pieces: Sequence[int] | NDArray[np.int64]) -> Floats:
         """The unit vectors of pieces."""
-        rows = self._vectors[pieces].astype(np.float32)
-        return np.asarray(rows / np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None], np.float32)
+        rows, lengths, _ = self.rows(pieces)
+        return np.asarray(rows / lengths[:, None], np.float32)
 
-    def heavy(self, pieces: NDArray[np.int64], directions: Floats) -> Floats:
-        """The vectors of pieces, each as heavy as it is in a sum."""
-        return np.asarray(directions * self._weights[pieces, None], np.float32)
+    def rows(self, pieces: Sequence[int] | NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
+        """The vectors of pieces as stored, their lengths, and what to multiply them with in a sum."""
+        rows = self._vectors[pieces].astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        return rows, lengths, self._weights[pieces] / lengths
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """One unit vector per text; a text without words that are known has zeros."""
@@ -71,7 +78,8 @@ class Table:
             used, place = np.unique(flat, return_inverse=True)
             owner = np.repeat(np.arange(len(some)), [len(pieces) for pieces in some])
             counts = np.bincount(owner * len(used) + place, minlength=len(some) * len(used))
-            sums = counts.reshape(len(some), -1).astype(np.float32) @ self.heavy(used, self.directions(used))
+            rows, _, factors = self.rows(used)
+            sums = (counts.reshape(len(some), -1) * factors).astype(np.float32) @ rows
             lengths = np.linalg.norm(sums, axis=1, keepdims=True)
             found[start : start + _TOGETHER] = sums / np.maximum(lengths, 1e-9)
         return found

@@ -32,10 +32,6 @@ class WordPieces:
         """The numbers of a text's pieces, in order."""
         return list(chain.from_iterable(map(self._cut.__getitem__, words(text))))
 
-    def of_each(self, text: str) -> list[int]:
-        """The pieces of a text's words, each word once."""
-        return list(chain.from_iterable(map(self._cut.__getitem__, set(words(text)))))
-
 
 class _Cut(dict[str, tuple[int, ...]]):
     """Words and their pieces, those that were asked for so far."""

@@ -7,11 +7,18 @@ from backstory.embed.provider import Embedder
 from backstory.store import Store
 from backstory.store.protocol import Vector
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from backstory.embed.table import Table
+
 log = logging.getLogger(__name__)
 
 
-def embed_waiting(store: Store, embedder: Embedder, seconds: float) -> bool:
-    """Make vectors of passages that have none, for about so long; True if none is left to be done."""
+def embed_waiting(store: Store, embedder: Embedder, seconds: float, table: "Table | None" = None) -> bool:
+    """Make vectors of passages that have none, for about so long; True if none is left to be done.
+
+    With a table their word pieces are kept too.
+    """
     from backstory.embed import coding
 
     deadline = time.monotonic() + seconds
@@ -26,11 +33,11 @@ def embed_waiting(store: Store, embedder: Embedder, seconds: float) -> bool:
                 store.vectors.start_again()
         began = False
         vectors = [
-            Vector(row.row, row.project_id, values, signs)
+            Vector(row.row, row.project_id, values, signs, table.pieces_once(row.text) if table else b"")
             for row, values, signs in zip(rows, coding.values(made), coding.signs(made), strict=True)
         ]
         with store.transaction():
-            store.vectors.put(vectors)
+            store.vectors.put(vectors, table.model if table else "")
         if time.monotonic() > deadline:
             return False
     return True

@@ -1,8 +1,10 @@
 """From a question to an answer: candidates by words and by meaning, ranked, repeats collapsed, or nothing."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import tzinfo
+from functools import partial
+from typing import NamedTuple
 
 from backstory import clock
 from backstory.embed.provider import Means
@@ -10,7 +12,7 @@ from backstory.errors import Failed
 from backstory.search import floor as relevance
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, Near, Why
 from backstory.search.question import Question, question
-from backstory.search.ranking import Here, Ranked, ranked, retells
+from backstory.search.ranking import Here, Ranked, ranked, retells, worth_reading
 from backstory.search.repeats import collapse
 from backstory.search.short import in_short
 from backstory.store import Store
@@ -19,6 +21,8 @@ from backstory.store.protocol import Filters, Found
 BY_WORDS = Means(why="by words only", off=True)
 BY_BOTH = "by words and meaning"
 _POOL = 200
+# Of how many of these the texts are read.
+_READ = 125
 # Filters take away most of what lies near: then more of it is looked at.
 _POOL_FILTERED = 500
 
@@ -46,12 +50,14 @@ def search(
     if asked.landmark:
         asked = _dated(store, asked, project_id, now)
     pool = max(_POOL, 4 * limit)
-    found = {each.row: each for each in store.passages.search(asked.phrases, project_id, pool, filters)}
-    near, mode = _near(store, asked, project_id, means, _POOL_FILTERED if filters else pool, found)
-    if missing := [row for row in near if row not in found]:
-        found |= {each.row: each for each in store.passages.read(missing, filters)}
+    ranks = dict(store.passages.matches(asked.phrases, project_id, pool, filters))
+    meant = _near(store, asked, project_id, means, _POOL_FILTERED if filters else pool)
+    mode, near = meant.mode, meant.near
     lacking = "" if means.off or near or mode.startswith(BY_BOTH) else mode
-    candidates = [each for each in found.values() if each.owner not in but]
+    rows = list(ranks | near) if filters else worth_reading(ranks, near, max(_READ, 4 * limit))
+    near = near | meant.others([row for row in rows if row not in near])
+    read = store.passages.read(rows, filters)
+    candidates = [each._replace(rank=ranks.get(each.row, 0.0)) for each in read if each.owner not in but]
     likeness = None
     if means.table is not None:
         from backstory.search.meaning import Likeness
@@ -78,32 +84,38 @@ def _dated(store: Store, asked: Question, project_id: str | None, now: int) -> Q
     return replace(asked, since=since, until=until)
 
 
+class _Meant(NamedTuple):
+    """How it was searched by meaning: the nearest passages with their cosines; `others` tells the rest's."""
+
+    mode: str
+    near: dict[int, float] = {}  # noqa: RUF012 - nobody writes to it
+    others: Callable[[Sequence[int]], dict[int, float]] = lambda rows: {}
+
+
 def _near(
     store: Store,
     asked: Question,
     project_id: str | None,
     means: Means,
     limit: int,
-    found: dict[int, Found],
-) -> tuple[dict[int, float], str]:
-    """The cosines of passages near in meaning and of those found by words; and how it was searched."""
+) -> _Meant:
+    """The passages that are nearest in meaning, and how it was searched."""
     if means.embedder is None:
-        return {}, means.why
+        return _Meant(means.why)
     model = store.vectors.model()
     if model != means.embedder.model:
         why = f"vectors are of {model}, to be made anew" if model else "no vectors yet"
-        return {}, f"by words; {why}: the next worker makes those of {means.embedder.model}"
+        return _Meant(f"by words; {why}: the next worker makes those of {means.embedder.model}")
     from backstory.search import meaning
 
     try:
         vector = meaning.vector_of(means.embedder, asked.text)
     except Failed as error:
-        return {}, f"by words; {error}"
+        return _Meant(f"by words; {error}")
     if store.vectors.dimensions() not in (0, len(vector)):
-        return {}, f"by words; {model} gives other vectors than before: the next worker makes them anew"
+        return _Meant(f"by words; {model} gives other vectors than before: the next worker makes them anew")
     near = meaning.nearest(store, model, vector, project_id, limit)
-    near |= meaning.cosines(store, model, vector, [row for row in found if row not in near])
-    return near, f"{BY_BOTH} ({model})"
+    return _Meant(f"{BY_BOTH} ({model})", near, partial(meaning.cosines, store, model, vector))
 
 
 def _hit(one: Ranked, fits: float, explain: bool) -> Hit:

@@ -1,12 +1,11 @@
 """Search by meaning: the nearest vectors, and how alike the words of question and text are.
 
-The signs of all vectors are scanned, the best 500 compared exactly. `Likeness` looks closer at a few texts:
+The signs of all vectors are scanned, the best 300 compared exactly. `Likeness` looks closer at a few texts:
 each word of the question finds the word that is most like it in the text ("deploy" finds "rollout"), and the
 rarer words count more. A short reply gets its neighbours' words too, since what it is about stands there.
 """
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from backstory.embed.table import Table
 from backstory.search.question import Question
 from backstory.store import Store
 
-_EXACT = 500
+_EXACT = 300
 
 
 def vector_of(embedder: Embedder, text: str) -> Floats:
@@ -70,41 +69,58 @@ class Likeness:
         self._weights = np.fromiter(pieces.values(), np.float32)
         self._vector = table.embed([question.text])[0]
 
-    def cut(self, text: str) -> list[int]:
-        """The word pieces of a text, to be measured."""
-        return self._table.pieces_once(text)
+    def pieces(self, store: Store, rows: Sequence[int]) -> dict[int, bytes]:
+        """The word pieces of passages, cut now where that was not done yet."""
+        found = store.vectors.pieces(self._table.model, rows)
+        if missing := [row for row in rows if row not in found]:
+            texts = store.passages.texts(missing)
+            found |= {row: self._table.pieces_once(text) for row, text in texts.items()}
+        return found
 
-    def measure(self, texts: Sequence[Sequence[int]], groups: Sequence[int]) -> "Measured":
-        """Measure texts. `groups` numbers the session of each of the first texts, the wide ones."""
-        wide, most = len(groups), max(groups, default=-1) + 1
-        found = Measured([0.0] * len(texts), [0.0] * wide, [0.0] * most)
-        known = [n for n, pieces in enumerate(texts) if pieces]
-        if self._asked is None or not known:
-            return found
-        flat = np.fromiter(chain.from_iterable(texts[n] for n in known), np.int64)
-        used, place = np.unique(flat, return_inverse=True)
-        directions = self._table.directions(used)
-        lengths = [len(texts[n]) for n in known]
-        starts = np.cumsum([0, *lengths[:-1]])
-        best = np.zeros((len(texts), len(self._weights)), np.float32)
-        best[known] = np.maximum.reduceat((directions @ self._asked.T)[place], starts, axis=0)
+    def measure(
+        self, pieces: Mapping[int, bytes], stretches: Sequence[Sequence[int]], sessions: Sequence[int]
+    ) -> "Measured":
+        """Measure passages by their pieces, stretches of them, and sessions: one number for each stretch."""
+        found = [(n, cut) for n, cut in enumerate(pieces.values()) if cut]
+        if self._asked is None or not found:
+            return Measured(
+                dict.fromkeys(pieces, 0.0),
+                [0.0] * len(stretches),
+                [0.0] * len(stretches),
+                [0.0] * (max(sessions, default=-1) + 1),
+            )
+        flat = np.frombuffer(b"".join(cut for _, cut in found), np.uint16)
+        place = np.zeros(self._table.size, np.int32)
+        place[flat] = 1
+        used = np.flatnonzero(place)
+        place[used] = np.arange(len(used))
+        vectors, lengths, factors = self._table.rows(used)
+        starts = np.cumsum([0, *(len(cut) // 2 for _, cut in found[:-1])])
+        best = np.zeros((len(pieces), len(self._weights)), np.float32)
+        alike = vectors @ self._asked.T / lengths[:, None]
+        best[[n for n, _ in found]] = np.maximum.reduceat(alike[place[flat]], starts, axis=0)
         shares = self._weights / self._weights.sum()
-        together = np.zeros((most, len(shares)), np.float32)
-        np.maximum.at(together, np.asarray(groups, np.int64), best[:wide])
-        near = np.zeros(wide, np.float32)
-        first = [n for n in known if n < wide]
-        if first:
-            end = sum(lengths[: len(first)])
-            owner = np.repeat(np.arange(len(first)), lengths[: len(first)])
-            counts = np.bincount(owner * len(used) + place[:end], minlength=len(first) * len(used))
-            sums = counts.reshape(len(first), -1).astype(np.float32) @ self._table.heavy(used, directions)
-            near[first] = sums @ self._vector / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
-        return Measured((best @ shares).tolist(), near.tolist(), (together @ shares).tolist())
+        numbers = {row: n for n, row in enumerate(pieces)}
+        members = [numbers[row] for rows in stretches for row in rows]
+        firsts = np.cumsum([0, *(len(rows) for rows in stretches[:-1])])
+        wide = np.maximum.reduceat(best[members], firsts, axis=0)
+        together = np.zeros((max(sessions) + 1, len(shares)), np.float32)
+        np.maximum.at(together, np.asarray(sessions, np.intp), wide)
+        cuts = [b"".join([pieces[row] for row in rows]) for rows in stretches]
+        owner = np.repeat(np.arange(len(cuts)), [len(cut) // 2 for cut in cuts])
+        inside = place[np.frombuffer(b"".join(cuts), np.uint16)]
+        shared = np.zeros((len(cuts), len(used)), np.float32)
+        shared[owner, inside] = factors[inside]
+        sums = shared @ vectors
+        near = sums @ self._vector / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
+        own = dict(zip(pieces, (best @ shares).tolist(), strict=True))
+        return Measured(own, (wide @ shares).tolist(), near.tolist(), (together @ shares).tolist())
 
 
 class Measured(NamedTuple):
-    """How alike texts are to a question: word by word, the wide ones as a whole, and sessions altogether."""
+    """How alike passages, stretches and sessions are word by word; `near`: stretches as a whole."""
 
-    alike: list[float]
+    passages: dict[int, float]
+    stretches: list[float]
     near: list[float]
-    together: list[float]
+    sessions: list[float]

@@ -8,7 +8,7 @@ decide between equals.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from backstory.model import MemoryStatus
 from backstory.search.question import Question
@@ -39,6 +39,9 @@ _KINDS = {
     "turn": -0.05, "summary": -0.05, "next_step": -0.05, "session": -0.05,
     "decision": 0.01, "lesson": 0.02, "attempt": 0.02, "command": 0.01, "preference": 0.02, "fact": 0.03,
 }  # fmt: skip
+_FOUND_BY = {
+    (True, True): "words and meaning", (True, False): "words", (False, True): "meaning", (False, False): "",
+}  # fmt: skip
 _DAY_MS = 86_400_000
 # A time that is asked for says much if it is a day or a month; what happened then may be told days later.
 _THEN, _THEN_ROUGHLY, _LANDMARK, _LONG_DAYS, _BESIDE_DAYS = 0.30, 0.15, 0.04, 31, 4
@@ -66,9 +69,19 @@ class Ranked:
     found_by: str
     marks: Mapping[str, float]
     raw: Mapping[str, float]
-    session: float = 0.0
-    priors: float = 0.0
-    score: float = 0.0
+    session: float
+    priors: float
+    score: float
+
+
+def worth_reading(ranks: Mapping[int, float], near: Mapping[int, float], most: int) -> list[int]:
+    """The passages that are best by words and meaning together, so many: the others' texts are not read."""
+    every = dict.fromkeys((*ranks, *near))
+    if len(every) <= most:
+        return list(every)
+    words = -min(ranks.values(), default=0.0) or 1.0
+    close = dict(zip(near, _scaled(list(near.values())), strict=True))
+    return sorted(every, key=lambda row: ranks.get(row, 0.0) / words - close.get(row, 0.0))[:most]
 
 
 def ranked(
@@ -88,33 +101,31 @@ def ranked(
     if likeness:
         raw |= _measured(store, chosen, near, likeness)
     marks = {name: values if name == "words" else _scaled(values) for name, values in raw.items()}
-    weights = {name: _WEIGHTS[name] for name in marks}
-    total = sum(weights.values())
-    found = [
-        Ranked(
-            each,
-            " and ".join(
-                name for name, by in (("words", words[each.row] > 0), ("meaning", each.row in near)) if by
-            ),
-            {name: values[n] for name, values in marks.items()},
-            {name: values[n] for name, values in raw.items()},
-            priors=_priors(each, question, here, now),
+    total = sum(_WEIGHTS[name] for name in marks)
+    weighed = [(_WEIGHTS[name] / total, values) for name, values in marks.items()]
+    of_session: dict[str, list[int]] = {}
+    for n, each in enumerate(chosen):
+        of_session.setdefault(each.session_id, []).append(n)
+    session = {
+        sid: sum(weight * max([values[n] for n in numbers]) for weight, values in weighed)
+        for sid, numbers in of_session.items()
+    }
+    found = []
+    for n, each in enumerate(chosen):
+        own = sum([weight * values[n] for weight, values in weighed])
+        together, priors = session[each.session_id], _priors(each, question, here, now)
+        found.append(
+            Ranked(
+                each,
+                _FOUND_BY[words[each.row] > 0, each.row in near],
+                {name: values[n] for name, values in marks.items()},
+                {name: values[n] for name, values in raw.items()},
+                together,
+                priors,
+                (own + _SESSION * together) / (1 + _SESSION) + priors,
+            )
         )
-        for n, each in enumerate(chosen)
-    ]
-    best: dict[str, dict[str, float]] = {}
-    for one in found:
-        of_session = best.setdefault(one.found.session_id, {})
-        for name, mark in one.marks.items():
-            of_session[name] = max(of_session.get(name, 0.0), mark)
-    sums = {sid: sum(weights[n] * m for n, m in of.items()) / total for sid, of in best.items()}
-    done = []
-    for one in found:
-        own = sum(weights[name] * mark for name, mark in one.marks.items()) / total
-        session = sums[one.found.session_id]
-        score = (own + _SESSION * session) / (1 + _SESSION) + one.priors
-        done.append(replace(one, session=session, score=score))
-    return sorted(done, key=lambda one: (-one.score, -one.found.at))
+    return sorted(found, key=lambda one: (-one.score, -one.found.at))
 
 
 def _closely(
@@ -135,19 +146,19 @@ def _measured(
     """What the texts themselves, and the stretches that they stand in, have in common with the question."""
     keys = [(f.session_id, f.stretch) if f.stretch else (f.owner, f.row) for f in chosen]
     wide = store.passages.stretches(list({key: 0 for key, f in zip(keys, chosen, strict=True) if f.stretch}))
-    wide |= {key: f.text for key, f in zip(keys, chosen, strict=True) if key not in wide}
+    wide |= {key: [f.row] for key, f in zip(keys, chosen, strict=True) if key not in wide}
     place = {key: n for n, key in enumerate(wide)}
     around = [place[key] for key in keys]
     sessions = {sid: n for n, sid in enumerate({f.session_id: None for f in chosen})}
     session_of = {key: sessions[f.session_id] for key, f in zip(keys, chosen, strict=True)}
-    texts = [likeness.cut(text) for text in (*wide.values(), *(f.text for f in chosen))]
-    found = likeness.measure(texts, [session_of[key] for key in wide])
+    pieces = likeness.pieces(store, list(dict.fromkeys(row for rows in wide.values() for row in rows)))
+    found = likeness.measure(pieces, list(wide.values()), [session_of[key] for key in wide])
     return {
         "near": [near.get(f.row, 0.0) for f in chosen],
-        "alike": found.alike[len(wide) :],
-        "around": [found.alike[n] for n in around],
+        "alike": [found.passages[f.row] for f in chosen],
+        "around": [found.stretches[n] for n in around],
         "around_near": [found.near[n] for n in around],
-        "together": [found.together[sessions[f.session_id]] for f in chosen],
+        "together": [found.sessions[sessions[f.session_id]] for f in chosen],
     }
 
 

@@ -204,6 +204,17 @@ class Passages:
         self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None = None
     ) -> list[Found]:
         """Passages with any of the quoted `terms`, best first, of one project or of all."""
+        ranks = dict(self.matches(terms, project_id, limit, filters))
+        found = [each._replace(rank=ranks[each.row]) for each in self.read(list(ranks), filters)]
+        return sorted(found, key=lambda each: each.rank)
+
+    def matches(
+        self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None = None
+    ) -> list[tuple[int, float]]:
+        """The numbers of passages with any of the quoted `terms`, and how well they fit, best first.
+
+        Without filters some may be among them that may not be shown: `read` leaves them out.
+        """
         rarer = self._rarer(terms)
         found = self._ranked(rarer, project_id, limit, filters)
         if len(found) < limit // 4 and len(rarer) < len(terms):  # the rarer ones may all be elsewhere
@@ -212,32 +223,21 @@ class Passages:
 
     def _ranked(
         self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None
-    ) -> list[Found]:
+    ) -> list[tuple[int, float]]:
         scope = "" if project_id is None else f'scope : "{project_id}" AND '
         expression = f"{scope}{{text extra}} : ({' OR '.join(terms)})"
-        wanted, values = _wanted(filters)
-        if filters is None or not filters:  # the best first, and only those looked at
-            rows = self._db.execute(
-                f"""
-                {_FOUND}, q.rank FROM (
-                    SELECT rowid, {_RANK} AS rank
-                    FROM passage_fts WHERE passage_fts MATCH ? ORDER BY rank LIMIT ?
-                ) q
-                JOIN passages f ON f.row = q.rowid {_JOINED}
-                WHERE {_NOT_FORGOTTEN} AND {wanted} ORDER BY q.rank
-                """,  # noqa: S608 - constants of this file
-                (expression, limit, *values),
-            )
-        else:
-            rows = self._db.execute(
-                f"""
-                {_FOUND}, {_RANK} AS rank FROM passage_fts
-                JOIN passages f ON f.row = passage_fts.rowid {_JOINED}
-                WHERE passage_fts MATCH ? AND {_NOT_FORGOTTEN} AND {wanted} ORDER BY rank LIMIT ?
-                """,
-                (expression, *values, limit),
-            )
-        return [Found._make(row) for row in rows]
+        joined, wanted, values = "", "", list[object]()
+        if filters:
+            condition, values = _wanted(filters)
+            joined = f"JOIN passages f ON f.row = passage_fts.rowid {_JOINED}"
+            wanted = f"AND {_NOT_FORGOTTEN} AND {condition}"
+        return self._db.execute(
+            f"""
+            SELECT passage_fts.rowid, {_RANK} AS rank FROM passage_fts {joined}
+            WHERE passage_fts MATCH ? {wanted} ORDER BY rank LIMIT ?
+            """,  # noqa: S608 - constants of this file
+            (expression, *values, limit),
+        ).fetchall()
 
     def _rarer(self, terms: Sequence[str]) -> list[str]:
         """The terms that are looked for: all, or of a large index the rarer ones."""
@@ -276,24 +276,29 @@ class Passages:
         )
         return [Found._make(row) for row in rows]
 
-    def stretches(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
-        """The whole text of stretches, by session and number."""
+    def texts(self, numbers: Sequence[int]) -> dict[int, str]:
+        """The texts of these passages."""
+        marks = ",".join("?" * len(numbers))
+        query = f"SELECT row, text FROM passages WHERE row IN ({marks})"  # noqa: S608
+        return dict(self._db.execute(query, numbers).fetchall())
+
+    def stretches(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[int]]:
+        """The numbers of the passages of stretches, by session and number."""
         if not wanted:
             return {}
-        found: dict[tuple[str, int], list[str]] = {}
+        found: dict[tuple[str, int], list[int]] = {}
         marks = ",".join(["(?, ?)"] * len(wanted))
         rows = self._db.execute(
             f"""
             WITH w (session_id, stretch) AS (VALUES {marks})
-            SELECT f.session_id, f.stretch, f.text
+            SELECT f.session_id, f.stretch, f.row
             FROM w JOIN passages f ON f.session_id = w.session_id AND f.stretch = w.stretch
-            ORDER BY f.row
             """,  # noqa: S608
             [value for pair in wanted for value in pair],
         )
-        for session_id, stretch, text in rows:
-            found.setdefault((session_id, stretch), []).append(text)
-        return {key: "\n".join(texts) for key, texts in found.items()}
+        for session_id, stretch, row in rows:
+            found.setdefault((session_id, stretch), []).append(row)
+        return found
 
     def around(self, row: int, session_id: str, count: int) -> list[Found]:
         """The passages of events before and after one, in order, at most `count` on each side."""

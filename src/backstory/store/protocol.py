@@ -205,12 +205,13 @@ class Unembedded(NamedTuple):
 
 
 class Vector(NamedTuple):
-    """The vector of a passage: 8 bits a dimension, and its signs."""
+    """The vector of a passage: 8 bits a dimension, and its signs; and its word pieces, two bytes each."""
 
     row: int
     project_id: str
     values: bytes
     signs: bytes
+    pieces: bytes = b""
 
 
 class OldRows(NamedTuple):
@@ -414,11 +415,19 @@ class TextIndex(Protocol):
     ) -> list[Found]:
         """Passages with any of the quoted terms, best first."""
 
+    def matches(
+        self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None = None
+    ) -> list[tuple[int, float]]:
+        """The numbers of passages with any of the quoted terms, and how well they fit, best first."""
+
     def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
         """These passages, those that may be shown and are wanted."""
 
-    def stretches(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
-        """The whole text of stretches, by session and number."""
+    def texts(self, numbers: Sequence[int]) -> dict[int, str]:
+        """The texts of these passages."""
+
+    def stretches(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[int]]:
+        """The numbers of the passages of stretches, by session and number."""
 
     def around(self, row: int, session_id: str, count: int) -> list[Found]:
         """The passages of events before and after one, in order."""
@@ -460,14 +469,17 @@ class VectorIndex(Protocol):
     def counts(self) -> tuple[int, int]:
         """How many passages have a vector, and how many wait for one."""
 
-    def put(self, vectors: Sequence[Vector]) -> None:
-        """Write vectors; one of another length is refused."""
+    def put(self, vectors: Sequence[Vector], cut_by: str = "") -> None:
+        """Write vectors, and word pieces by the table `cut_by`; one of another length is refused."""
 
     def blocks(self, model: str, project_id: str | None) -> Iterator[tuple[bytes, bytes]]:
         """The numbers of passages and their signs, block by block."""
 
     def read(self, model: str, rows: Sequence[int]) -> list[tuple[int, bytes]]:
         """The vectors of these passages."""
+
+    def pieces(self, cut_by: str, rows: Sequence[int]) -> dict[int, bytes]:
+        """The word pieces of these passages, those that this table cut."""
 
 
 class JobQueue(Protocol):

@@ -10,7 +10,16 @@ from pathlib import Path
 from backstory.store import schema
 
 # The text index is derived and built anew; what was read of a transcript is read again, to fill the gaps.
-_DERIVED = ("passages", "passage_fts", "vectors", "blocks", "successions", "transcripts", "receipts")
+_DERIVED = (
+    "passages",
+    "passage_fts",
+    "vectors",
+    "blocks",
+    "pieces",
+    "successions",
+    "transcripts",
+    "receipts",
+)
 _STEP = 500
 
 
