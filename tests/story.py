@@ -30,6 +30,7 @@ from backstory.model import Event, Session, StoredEvent
 from backstory.paths import Home
 from backstory.recall.brief import Brief, brief_for
 from backstory.store import Store, open_store
+from backstory.store.jobs import COMPILE, DAY, LINT
 from backstory.work import Work
 
 TRAILER = b"\x1e"
@@ -269,6 +270,10 @@ class House:
         with lock(self.home.worker_lock, wait=10) as held:
             assert held
             return Work(self.home, settings.load(self.home)[0], self.store).round()
+
+    def left(self) -> set[str]:
+        """The states of what a round does; writing down comes at the end of a shift, or when it is due."""
+        return {job.state for job in self.store.jobs.all() if job.kind not in (DAY, COMPILE, LINT)}
 
     def rebuilds(self) -> int:
         with lock(self.home.worker_lock, wait=10) as held:

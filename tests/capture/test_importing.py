@@ -407,7 +407,7 @@ def test_what_a_sub_agent_did_is_told_in_its_parents_story(
     story = worked(elsewhere.told())
     bring()
     house.works()
-    assert not house.store.jobs.counts().get("waiting")
+    assert house.left() == {"done"}
     handed_over(story)
     bring()
     asked = set()
