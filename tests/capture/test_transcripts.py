@@ -9,6 +9,7 @@ import pytest
 
 from backstory.agents.claude_transcript import Reader
 from backstory.capture import transcripts
+from backstory.capture.history import SPENT
 from backstory.capture.privacy import Privacy
 from backstory.model import Kind
 from backstory.settings import Settings
@@ -266,3 +267,22 @@ def test_the_store_is_asked_for_the_project_once(
     monkeypatch.setattr(events, "project", noted)
     catch_up(house, story)
     assert len(asked) == 1
+
+
+def test_tokens_that_the_agent_wrote_down_are_counted_once(house: House, story: Story) -> None:
+    """A message has a line for each of its blocks, and each line says what the whole message took."""
+    story.starts().prompts("fix it").says("Let me look.")
+    usage = {
+        "input_tokens": 40,
+        "cache_creation_input_tokens": 2,
+        "cache_read_input_tokens": 900,
+        "output_tokens": 8,
+    }
+    for message in ("m1", "m1", "m2"):
+        row = {"type": "assistant", "message": {"id": message, "content": "Hm.", "usage": usage}}
+        with Path(str(story.transcript)).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+    for _ in range(2):
+        story.runs("make", "ok").stops("Done.")
+        house.works()
+    assert house.store.books.by_agent(SPENT, "") == {"claude-code": 100}

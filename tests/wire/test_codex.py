@@ -429,3 +429,12 @@ def test_hooks_wait_until_each_is_trusted(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert waits(hooks_file()).startswith("nobody has trusted SessionEnd yet")
     (tmp_path / "config.toml").write_text("not toml [")
     assert "SessionStart" in waits(hooks_file())
+
+
+def test_tokens_of_a_call_are_counted_without_what_a_cache_gave() -> None:
+    reader = Reader("s1")
+    usage = {"input_tokens": 1_000, "cached_input_tokens": 900, "output_tokens": 20, "total_tokens": 1_020}
+    for info in ({"last_token_usage": usage}, None, {"last_token_usage": {"input_tokens": "many"}}):
+        row = {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+        assert reader.feed(json.dumps(row).encode() + b"\n") == []
+    assert (reader.counts["tokens"], reader.counts["unknown"]) == (120, 0)

@@ -19,7 +19,7 @@ from pathlib import Path
 from backstory.agents import claude_code
 from backstory.agents.claude_texts import compact_summary, is_interruption, typed, worded
 from backstory.agents.claude_tools import describe
-from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
+from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, spent, string
 from backstory.agents.history import JsonLines, Name
 from backstory.agents.ours import without_notes
 from backstory.agents.pairing import Call, Pairing
@@ -45,6 +45,8 @@ _PASSED_OVER = frozenset(kind.encode() for kind in _BOOKKEEPING)
 _CONVERSATION = frozenset(("user", "assistant", "system", "attachment"))
 # Lines of one moment are not written in the order of their times.
 _JITTER_MS = 500
+# What a message took; what came out of a cache was sent, and paid for, before.
+_SPENT = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TURN_OVER = frozenset(("stop_hook_summary", "turn_duration"))
 
@@ -64,7 +66,8 @@ class Reader:
     """Reads one transcript line by line, from its beginning, a prompt (`turn_start`) or `offset`.
 
     `counts` gains: blank, malformed, unknown (no type we know), skipped (known, and no event), orphans
-    (results whose call was not read), copied (lines of the session that this one was forked from).
+    (results whose call was not read), copied (lines of the session that this one was forked from), tokens
+    (that the agent wrote down as spent).
     """
 
     def __init__(
@@ -92,6 +95,7 @@ class Reader:
         self._opened_at = 0 if offset == 0 else -1
         self._begins = offset == 0
         self._is_copy = False
+        self._message = ""
 
     @property
     def offset(self) -> int:
@@ -271,6 +275,9 @@ class Reader:
             self._pairs.add(make(Kind.TURN_ENDED, outcome=outcome, reason="interrupted", native_id=native_id))
 
     def _assistant(self, row: Row, message: Row) -> None:
+        if string(message.get("id")) != self._message:  # each block of a message repeats what it took
+            self._message = string(message.get("id"))
+            self.counts["tokens"] += spent(mapping(message.get("usage")), _SPENT)
         make = self._maker(row)
         content = message.get("content")
         blocks = content if isinstance(content, list) else [content]

@@ -15,7 +15,7 @@ from backstory.agents.claude_code import said
 from backstory.agents.claude_texts import worded
 from backstory.agents.codex_texts import prompt, summary, typed, working_folder
 from backstory.agents.codex_tools import Result, canonical, finished, result, uses
-from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
+from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, spent, string
 from backstory.agents.history import JsonLines, Name, first_rows
 from backstory.agents.lines import ORIGIN, LineReader, Row, milliseconds
 from backstory.agents.ours import without_notes
@@ -27,7 +27,7 @@ Make = Callable[..., Event]
 # Rows and events that say nothing about what happened. Anything else that we do not know is unknown.
 _BOOKKEEPING = frozenset(
     {
-        "world_state", "token_usage_record", "token_count", "thread_settings_applied", "thread_rolled_back",
+        "world_state", "token_usage_record", "thread_settings_applied", "thread_rolled_back",
         "thread_name_updated", "item_started", "agent_reasoning_section_break", "turn_diff", "error",
         "stream_error", "warning", "entered_review_mode", "exited_review_mode", "ghost_snapshot",
         "context_compacted", "additional_tools", "inter_agent_communication",
@@ -88,6 +88,12 @@ class Reader(LineReader):
                 self._compacted(payload)
             case _:
                 self.counts["skipped" if kind in _BOOKKEEPING else "unknown"] += 1
+
+    def _spent(self, payload: Row) -> None:
+        """What the last call of the model took, without what came out of a cache."""
+        last = mapping(mapping(payload.get("info")).get("last_token_usage"))
+        self.counts["tokens"] += spent(last, ("input_tokens", "output_tokens"))
+        self.counts["tokens"] -= min(spent(last, ("cached_input_tokens",)), spent(last, ("input_tokens",)))
 
     def _session_meta(self, payload: Row) -> None:
         self._meta_seen = True
@@ -157,6 +163,9 @@ class Reader(LineReader):
                 self._says(string(payload.get("message")), "event")
             case "agent_reasoning":
                 self._reasoned(string(payload.get("text")), "event")
+            case "token_count":
+                self.counts["skipped"] += 1
+                self._spent(payload)
             case "task_complete" | "turn_complete":
                 self._ended(turn or self._turn, payload)
             case "turn_aborted":

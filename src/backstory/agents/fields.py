@@ -17,6 +17,7 @@ INPUT_LIMIT = 4_000
 SUMMARY_LIMIT = 12_000
 _PATH_LIMIT = 4_096
 _DEPTH_LIMIT = 20
+_MOST_TOKENS = 10**9
 _GAP = " … "
 
 
@@ -113,3 +114,9 @@ def flatten(value: object, depth: int = 0) -> str:
     if isinstance(value, list) and depth < _DEPTH_LIMIT:
         return "\n".join(filter(None, (flatten(item, depth + 1) for item in value)))
     return ""
+
+
+def spent(usage: Mapping[str, object], names: Iterable[str]) -> int:
+    """The sum of these numbers of tokens, whatever else stands there."""
+    values = [usage.get(name) for name in names]
+    return sum(value for value in values if type(value) is int and 0 <= value < _MOST_TOKENS)

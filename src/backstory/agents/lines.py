@@ -22,7 +22,7 @@ class LineReader:
     """Reads one history line by line, from its beginning or from a place where another stopped.
 
     `counts` gains: blank, malformed, unknown (no type we know), skipped (known, and no event), orphans
-    (results whose call was not read).
+    (results whose call was not read), tokens (that the agent wrote down as spent).
     """
 
     def __init__(self, session: str, offset: int = 0, transcript: str = "") -> None:

@@ -8,7 +8,7 @@ kill at any point loses nothing and doubles nothing.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -20,6 +20,8 @@ from backstory.store import Store
 from backstory.store.protocol import Added, Arrival, Mark
 
 BATCH = 1_000
+# The counter of the tokens that agents wrote down as spent, by day and agent.
+SPENT = "spent"
 # The stamp of a mark that stands in the middle of a history.
 UNFINISHED = -1
 _ANSWERS = frozenset((Kind.SAID, Kind.TOOL, Kind.TURN_FAILED))
@@ -44,8 +46,13 @@ class Sink(Protocol):
     def key(self, event: Event) -> str:
         """What tells this event from all others, asked for before it is redacted."""
 
-    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str) -> int:
-        """Store these, the mark and what the agent calls the session together; gives how many are new."""
+    def keep(
+        self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str, spent: Mapping[str, int]
+    ) -> int:
+        """Store these, the mark, what the agent calls the session, and the tokens that it spent each day.
+
+        All of it together; gives how many are new.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,7 @@ class Storing:
     """Into the store. `also` is called in the same transaction, for what else belongs there."""
 
     store: Store
+    agent: str
     session: Session | None = None
     also: Callable[[Sequence[Arrival], Sequence[Added]], None] = lambda arrivals, added: None
 
@@ -60,7 +68,9 @@ class Storing:
         """The store's key."""
         return self.store.events.key(event)
 
-    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str) -> int:
+    def keep(
+        self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str, spent: Mapping[str, int]
+    ) -> int:
         """Events, mark, title and the rest in one transaction."""
         books = self.store.books
         with self.store.transaction():
@@ -72,6 +82,8 @@ class Storing:
             elif (before := books.mark(trail.key)) is not None:
                 mark = mark._replace(session_id=before.session_id)
             self.also(arrivals, added)
+            for day, tokens in spent.items():
+                books.count(day, {(self.agent, "", SPENT): tokens})
             books.set_mark(trail.key, mark, clock.now_ms())
             if title and mark.session_id:
                 self.store.events.note_title(mark.session_id, title)
@@ -115,6 +127,8 @@ class Reading:
     _first: tuple[str, int] = ("", 0)  # the first folder that it names, and when
     _equals: Counter[str] | None = None
     _project: Project | None = None
+    _at: int = 0
+    _spent: Counter[str] = field(default_factory=Counter)
 
     def run(self, mark: Mark | None, start: int, seen: int) -> Told:
         """Read on from `start`, keep what lies behind `seen`; gives what it came to."""
@@ -126,9 +140,13 @@ class Reading:
         at = start
         for line in history.lines(trail, start):
             at += len(line)
+            before = reader.counts["tokens"]
             events = reader.feed(line)
-            if not events or at <= seen:
+            if at <= seen:
                 continue
+            self._at = events[-1].at if events else self._at
+            if tokens := reader.counts["tokens"] - before:
+                self._spent[clock.day_of(self._at or clock.now_ms(), clock.zone())] += tokens
             for event in events:
                 self._take(event)
             if len(self._events) >= BATCH and self.enough(told):
@@ -172,5 +190,6 @@ class Reading:
         if project is None:
             project = self._project = self.project(*self._first)
         arrivals = [Arrival(event, project, key, native) for event, key, native in self._events]
-        self.told.new += self.sink.keep(self.trail, arrivals, mark, self.privacy.text(title))
+        self.told.new += self.sink.keep(self.trail, arrivals, mark, self.privacy.text(title), self._spent)
         self._events.clear()
+        self._spent.clear()

@@ -8,7 +8,7 @@ goes on where this one stopped.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
@@ -142,7 +142,9 @@ class _Looking:
         """The store's key, if there is one."""
         return self.store.events.key(event) if self.store else ""
 
-    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str) -> int:
+    def keep(
+        self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str, spent: Mapping[str, int]
+    ) -> int:
         """How many of these are new."""
         return self.store.events.missing(arrivals) if self.store else len(arrivals)
 
@@ -267,7 +269,7 @@ class Import:
             if source.replaces:
                 noted = partial(self._replaced, store, trail, sid, set(), noted)
             also = Rewritten(store, sid, trail.updated, noted) if source.rewrites else noted
-            sink = Storing(store, session, also)
+            sink = Storing(store, source.agent, session, also)
         told = Reading(sink, self._privacy, source, trail, project, session, over, enough).run(mark, *again)
         self.tally.corrupt += told.corrupt
         self.tally.unknown += told.unknown

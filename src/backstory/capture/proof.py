@@ -4,7 +4,7 @@ A hook is too dumb to count, and one that never runs leaves no trace at all. So 
 witness: of each session since the installation, every prompt and every tool call must be stored.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from backstory import clock
@@ -55,7 +55,9 @@ class _Witness:
         """The store's key."""
         return self.store.events.key(event)
 
-    def keep(self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str) -> int:
+    def keep(
+        self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str, spent: Mapping[str, int]
+    ) -> int:
         """How many of these are missing."""
         due = [
             arrival

@@ -35,7 +35,7 @@ def catch_up(store: Store, session: Session, privacy: Privacy) -> int:
         project = store.events.project(session.project_id)
         assert project is not None
         told = Reading(
-            Storing(store, session),
+            Storing(store, agent.name, session),
             privacy,
             Source(agent.name, agent.title, history, agent.our_tools),
             trail,

@@ -31,6 +31,13 @@ class Books:
             (since_day,),
         ).fetchall()
 
+    def by_agent(self, name: str, since_day: str) -> dict[str, int]:
+        """One counter from a day on, for each agent."""
+        rows = self._db.execute(
+            "SELECT agent, sum(n) FROM counters WHERE day >= ? AND name = ? GROUP BY agent", (since_day, name)
+        )
+        return dict(rows.fetchall())
+
     def total(self, name: str) -> int:
         """The sum of one counter over all days, agents and events."""
         return int(

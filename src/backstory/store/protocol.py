@@ -737,6 +737,9 @@ class BookStore(Protocol):
     def counted(self, since_day: str = "") -> list[tuple[str, str, str, str, int]]:
         """All counters from a day on: (day, agent, event, name, n)."""
 
+    def by_agent(self, name: str, since_day: str) -> dict[str, int]:
+        """One counter from a day on, for each agent."""
+
     def total(self, name: str) -> int:
         """The sum of one counter."""
 
