@@ -110,6 +110,7 @@ def _work(home: Home, linger: float | None) -> tuple[int, bool]:
     for problem in problems:
         log.warning("%s", problem)
     patience = loaded.worker_linger_seconds if linger is None else linger
+    caller = os.getppid()
     with contextlib.closing(open_store(home)) as store:
         store.checkpoint()
         work = Work(home, loaded, store, lambda: wanted(home))
@@ -127,7 +128,7 @@ def _work(home: Home, linger: float | None) -> tuple[int, bool]:
                 done += step
             if step:
                 idle_since = time.monotonic()
-            elif time.monotonic() - idle_since >= patience or wanted(home):
+            elif time.monotonic() - idle_since >= patience or wanted(home) or (linger and _left(caller)):
                 step = work.look_again()
                 if not step:
                     break
@@ -142,6 +143,11 @@ def _work(home: Home, linger: float | None) -> tuple[int, bool]:
             store.forgetting.erase_traces()
         store.checkpoint()
     return done, gave_way
+
+
+def _left(caller: int) -> bool:
+    """Whether the process that asked to wait for more is gone."""
+    return os.getppid() != caller
 
 
 def _stand_by(home: Home) -> None:
