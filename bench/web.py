@@ -11,6 +11,7 @@ server's own, a while after its start, before anything was searched. `--kept` ke
 import argparse
 import http.client
 import json
+import math
 import os
 import random
 import socket
@@ -26,10 +27,13 @@ from typing import Any
 
 from tests.web.viewer import Viewer
 
+from backstory.embed.provider import means
 from backstory.hook import spool
 from backstory.hook.identity import project_id
 from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Project, Tier, Where
 from backstory.paths import Home
+from backstory.search.embedding import embed_waiting
+from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.protocol import Arrival
 from backstory.web import presence
@@ -44,7 +48,10 @@ BUDGETS = {"page": 60.0, "browser": 200.0, "rss": 60.0, "probe": 100.0, "lag": 2
 
 
 def fill(store: Store, folder: Path, events: int) -> None:
-    """Sessions in fifty projects, a memory for every tenth event, a summary for every session."""
+    """Sessions in fifty projects, a memory for every tenth event, a summary for every session; their vectors.
+
+    Each session has ended, or a worker would end and distil it, and put what it finds in the memories' place.
+    """
     rng = random.Random(7)
     library = Path(os.__file__).parent.glob("*.py")
     words = sorted(
@@ -102,7 +109,7 @@ def _arrival(
     event = Event(
         ("codex", "claude-code", "opencode")[number // SESSION_EVENTS % 3],
         f"s{number}",
-        Kind.PROMPT if is_prompt else Kind.TOOL,
+        Kind.PROMPT if is_prompt else Kind.TOOL if index + 1 < SESSION_EVENTS else Kind.SESSION_ENDED,
         at + index * 1_000,
         " ".join(rng.choices(words, k=WORDS)),
         action=Action.NONE if is_prompt else Action.RUN,
@@ -120,6 +127,9 @@ def _index(store: Store) -> None:
         with store.transaction():
             if not store.passages.index_events(4_000):
                 break
+    embedder = means(Settings()).embedder
+    assert embedder is not None, "search by meaning needs numpy"
+    embed_waiting(store, embedder, math.inf)
     store.checkpoint()
 
 

@@ -19,6 +19,7 @@ from tests.web.viewer import Viewer  # noqa: E402
 
 WIDE = {"width": 1360, "height": 860}
 PHONE = {"width": 375, "height": 760}
+_CONNECTED = ("claude-code", "codex", "opencode", "qwen-code")
 
 
 def pages(viewer: Viewer) -> dict[str, str]:
@@ -64,13 +65,18 @@ def main(target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="backstory-shots-") as folder:
         house = fill(Path(folder) / "sam")
-        subprocess.run(
-            [sys.executable, "-m", "backstory", "compile", "--all"],
-            env={**os.environ, "BACKSTORY_HOME": str(house.home.root), "HOME": folder},
-            cwd=house.project,
-            check=True,
-            capture_output=True,
-        )
+        for command in (("install", "--yes", *_CONNECTED), ("compile", "--all")):
+            subprocess.run(
+                [sys.executable, "-m", "backstory", *command],
+                env={
+                    **os.environ,
+                    "BACKSTORY_HOME": str(house.home.root),
+                    "HOME": str(house.home.root.parent),
+                },
+                cwd=house.project,
+                check=True,
+                capture_output=True,
+            )
         house.close()
         viewer = Viewer(house.home.root)
         try:

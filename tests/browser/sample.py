@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from backstory import clock
+from backstory.capture.history import SPENT
+from backstory.store.protocol import Injection
 from tests.story import House, Story
 
 _HOUR = 3600
@@ -14,7 +17,7 @@ _HOUR = 3600
 def fill(root: Path) -> House:
     """A home under `root` that remembers the sample's sessions, and one that is still running."""
     projects = {name: _repository(root / name) for name in ("webshop", "billing-api", "atlas-docs")}
-    house = House(root / "home", projects["webshop"])
+    house = House(root / ".backstory", projects["webshop"])
     house.home.root.mkdir(parents=True, mode=0o700, exist_ok=True)
     for hours, project, agent, tell in _SESSIONS:
         before = set(house.home.spool.iterdir()) if house.home.spool.exists() else set()
@@ -22,7 +25,21 @@ def fill(root: Path) -> House:
         tell(story)
         _date(sorted(set(house.home.spool.iterdir()) - before, key=lambda p: p.stat().st_mtime_ns), hours)
         house.works()
+    _brief(house)
     return house
+
+
+def _brief(house: House) -> None:
+    """The receipts and counts that real hooks and transcripts would have left."""
+    store = house.store
+    with store.transaction():
+        for number, session in enumerate(store.events.sessions(limit=100)):
+            tokens = 400 + 170 * (number % 5)
+            given = Injection(session.id, session.started_at, "startup", tokens * 4, tokens, ())
+            store.briefs.add(given)
+            if session.agent in ("claude-code", "codex"):
+                day = clock.day_of(session.started_at)
+                store.books.count(day, {(session.agent, "", SPENT): 9_000 + 1_700 * session.event_count})
 
 
 def _repository(folder: Path) -> Path:
@@ -55,12 +72,22 @@ def _login(story: Story) -> None:
     story.edits("auth/tokens.py", 'algorithms=["HS256"]', 'algorithms=["RS256"]')
     story.runs("pytest tests/test_login.py -q", "3 passed in 0.61s")
     story.stops(
-        "Fixed. The new keys are RSA, but tokens.py still verified with HS256. We decided to use RS256 everywhere, "
-        "because the mobile app verifies tokens with the public key."
+        "Fixed. The new keys are RSA, but tokens.py still verified with HS256. We decided to use RS256 for the tokens "
+        "instead of HS256, because the mobile app verifies tokens with the public key."
     )
     story.prompts("Good. Use uv instead of pip from now on, please.")
     story.runs("uv sync", "Resolved 41 packages").edits("README.md", "pip install", "uv sync")
     story.stops("README and CI use uv now. Next: rotate the staging keys, which are still HS256.").ends()
+
+
+def _tokens(story: Story) -> None:
+    story.starts().prompts("The mobile app needs to log in. Give it tokens.")
+    story.reads("auth/tokens.py").edits("auth/tokens.py", "session_cookie()", "jwt.encode(claims, SECRET)")
+    story.runs("pytest tests/test_login.py -q", "3 passed in 0.58s")
+    story.stops(
+        "The app logs in with JWTs. We decided to use HS256 for the tokens, because there is only one service "
+        "that verifies them."
+    ).ends()
 
 
 def _search(story: Story) -> None:
@@ -148,6 +175,7 @@ _SESSIONS: tuple[tuple[float, str, str, Callable[[Story], None]], ...] = (
     (430, "webshop", "claude-code", _small("Rename Basket to Cart in the API.", "shop/cart.py", "Renamed, with an alias for a release.")),
     (340, "billing-api", "codex", _invoices),
     (310, "webshop", "opencode", _small("Show prices with the customer's currency.", "shop/price.py", "Prices follow the locale.")),
+    (290, "webshop", "claude-code", _tokens),
     (240, "webshop", "codex", _search),
     (170, "billing-api", "claude-code", _small("Add a health endpoint.", "billing/health.py", "GET /health answers with the version.")),
     (100, "billing-api", "claude-code", _webhooks),

@@ -5,7 +5,11 @@ from html.parser import HTMLParser
 
 import pytest
 
+from backstory import clock
+from backstory.capture.history import SPENT
 from backstory.model import MemoryKind, MemoryStatus
+from backstory.settings import Settings
+from backstory.store.protocol import Call
 from backstory.web import markdown
 from backstory.web.asked import clamped, cursor, local
 from backstory.web.markup import Html, h, join
@@ -218,6 +222,95 @@ def test_decisions_on_one_matter_are_laid_side_by_side(house: House) -> None:
     assert [("Postgres" in newer.text, "Redis" in older.text) for newer, older in pairs(found)] == [
         (True, True)
     ]
+
+
+def test_two_that_were_both_confirmed_contradict_each_other_no_more(viewer: Viewer, house: House) -> None:
+    for text in ("store login sessions in Redis", "store login sessions in Postgres"):
+        story = house.session().starts().prompts("What now?").edits("a.py")
+        story.stops(f"We decided to {text}, because it is there.").ends()
+    eventually("both are there", lambda: "Do these contradict" in viewer.get("/review").text, 20)
+    newer, older = viewer.ask("GET", "/api/memories?kind=decision").json["memories"]
+    assert viewer.post(f"/memories/{older['id']}/confirm", also=newer["id"]).status == 303
+    assert "Do these contradict" not in viewer.get("/review").text
+    states = {each["status"] for each in viewer.ask("GET", "/api/memories?kind=decision").json["memories"]}
+    assert states == {"confirmed"}
+
+
+def test_what_the_rules_took_for_history_is_asked_about_until_a_person_has_said(
+    viewer: Viewer, house: House
+) -> None:
+    told = "A newer decision took an older one&#x27;s place", "A newer decision took an older one's place"
+    for text in ("use HS256 for the tokens", "use RS256 for the tokens instead of HS256"):
+        story = house.session().starts().prompts("What now?").edits("a.py")
+        story.stops(f"We decided to {text}, because it is safe.").ends()
+    eventually("it is asked", lambda: any(each in viewer.get("/review").text for each in told), 20)
+    [old] = viewer.ask("GET", "/api/memories?kind=decision&status=superseded").json["memories"]
+    [new] = viewer.ask("GET", "/api/memories?kind=decision").json["memories"]
+    assert f'href="/memories/{new["id"]}"' in viewer.get(f"/memories/{old['id']}").text
+    assert f'href="/memories/{old["id"]}"' in viewer.get(f"/memories/{new['id']}").text
+    assert viewer.post(f"/memories/{old['id']}/supersede", text=new["id"]).status == 303
+    assert not any(each in viewer.get("/review").text for each in told)
+    assert f'href="/memories/{new["id"]}"' in viewer.get(f"/memories/{old['id']}").text
+
+
+def test_what_models_took_is_shown_against_its_caps_with_every_call(viewer: Viewer, house: House) -> None:
+    assert "No model is asked" in viewer.get("/health").text
+    house.sets("model.provider", "openai")
+    now = clock.now_ms()
+    call = Call("c1", "distil", "", "openai", "small-1", now, now, now, now, now, "ok", "", 700, 50, 0)
+    failed = call._replace(id="c2", outcome="failed", error="<b>no answer</b>")
+    with house.store.transaction():
+        house.store.ledger.open(call)
+        house.store.ledger.open(failed)
+    page = viewer.get("/health").text
+    assert f"1,500 of {Settings().model_day_tokens:,} tokens" in page
+    assert "&lt;b&gt;no answer&lt;/b&gt;" in page
+
+
+def test_models_that_were_stopped_are_asked_again_by_a_button(viewer: Viewer, house: House) -> None:
+    """The twin of `backstory cost --resume`."""
+    house.sets("model.provider", "openai")
+    now = clock.now_ms()
+    with house.store.transaction():
+        for number in range(8):
+            house.store.ledger.open(
+                Call(
+                    f"c{number}",
+                    "distil",
+                    "",
+                    "openai",
+                    "m",
+                    now,
+                    now,
+                    now,
+                    None,
+                    None,
+                    "failed",
+                    "no",
+                    1,
+                    0,
+                    0,
+                )
+            )
+    assert "Ask models again" in viewer.get("/health").text
+    assert viewer.post("/models/resume").status == 303
+    assert "Ask models again" not in viewer.get("/health").text
+
+
+def test_tokens_given_stand_beside_what_agents_spent(viewer: Viewer, house: House) -> None:
+    house.session().starts().prompts("paint the fence green").stops("Painted.").ends()
+    eventually("it is stored", lambda: viewer.ask("GET", "/api/sessions").json["sessions"], 20)
+    assert "Given, and spent by agents" not in viewer.get("/").text
+    with house.store.transaction():
+        house.store.books.count(clock.day_of(clock.now_ms()), {("claude-code", "", SPENT): 12_345})
+    page = viewer.get("/").text
+    assert ("Spent by Claude Code" in page, "12,345" in page) == (True, True)
+
+
+def test_what_stands_beside_the_feed_can_be_had_alone(viewer: Viewer, house: House) -> None:
+    house.session().starts().prompts("paint the fence green")
+    eventually("it runs", lambda: "1 session running" in viewer.get("/", part="1").text, 20)
+    assert "<html" not in viewer.get("/", part="1").text
 
 
 def test_the_live_feed_tells_what_a_hook_left_and_what_was_learned(viewer: Viewer, house: House) -> None:

@@ -10,11 +10,12 @@ from backstory.web.pages import forget as forget_page
 
 
 def judge(app: App, asked: Asked) -> Elsewhere:
-    """`backstory review HANDLE --confirm`, and so on."""
+    """`backstory review HANDLE --confirm`, and so on; `also` is another one to which the same is done."""
     act = asked.parts["act"]
     if act not in set(Act):
         raise UsageError(f"a memory cannot be {act!r}: it can be {', '.join(Act)}")
-    app.judge(asked.parts["id"], Act(act), asked.get("text"))
+    for handle in filter(None, (asked.parts["id"], asked.get("also"))):
+        app.judge(handle, Act(act), asked.get("text"))
     return Elsewhere(local(asked.values.get("next", "/")))
 
 
@@ -30,6 +31,12 @@ def forget(app: App, asked: Asked) -> Page:
     if not handle and not text:
         raise UsageError("there is nothing to forget: name a handle or words")
     return forget_page.done(app.forget(app.wanted([handle] if handle else [], text=text), really=True))
+
+
+def resume_models(app: App, asked: Asked) -> Elsewhere:
+    """`backstory cost --resume`."""
+    app.resume_models()
+    return Elsewhere(local(asked.values.get("next", "/health")))
 
 
 def change_setting(app: App, asked: Asked) -> Elsewhere:

@@ -48,10 +48,8 @@ def _projects(app: App, asked: Asked) -> Answer:
 
 
 def _sessions(app: App, asked: Asked) -> Answer:
-    limit = clamped(asked.get("limit"))
-    found = sessions.listed(app, asked, limit + 1)
-    more = f"{found[limit - 1].last_at}~{found[limit - 1].id}" if len(found) > limit else None
-    return {"sessions": [session_json(each) for each in found[:limit]], "next": more}
+    found, more = sessions.listed(app, asked)
+    return {"sessions": [session_json(each) for each in found], "next": more or None}
 
 
 def _session(app: App, asked: Asked) -> Answer:
@@ -81,10 +79,8 @@ def _timeline(app: App, asked: Asked) -> Answer:
 
 
 def _memories(app: App, asked: Asked) -> Answer:
-    limit = clamped(asked.get("limit"))
-    found = memories.listed(app, asked, limit + 1)
-    more = f"{found[limit - 1].at}~{found[limit - 1].id}" if len(found) > limit else None
-    return {"memories": [memory_json(each) for each in found[:limit]], "next": more}
+    found, more = memories.listed(app, asked)
+    return {"memories": [memory_json(each) for each in found], "next": more or None}
 
 
 def _memory(app: App, asked: Asked) -> Answer:

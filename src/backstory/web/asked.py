@@ -1,12 +1,14 @@
 """A request as pages and actions see it, and a page as the site sends it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from typing import TypeVar
 from urllib.parse import urlencode
 
 from backstory.web.markup import Html
 
+T = TypeVar("T")
 PAGE = 50
 MOST = 200
 
@@ -57,6 +59,14 @@ def cursor(text: str) -> tuple[int, str] | None:
     if not mark or not at.lstrip("-").isdecimal() or len(at) > 18:
         return None
     return int(at), key
+
+
+def paged(found: list[T], limit: int, at: Callable[[T], tuple[int, str]]) -> tuple[list[T], str]:
+    """A page out of one row more than fits, and the cursor of the next one; "" if there is none."""
+    if len(found) <= limit:
+        return found, ""
+    when, key = at(found[limit - 1])
+    return found[:limit], f"{when}~{key}"
 
 
 def clamped(text: str, default: int = PAGE, most: int = MOST) -> int:

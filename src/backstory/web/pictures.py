@@ -13,7 +13,8 @@ from backstory.web.markup import Html, h
 
 _LEVELS = 4
 _CELL, _GAP = 13, 3
-_BAR, _WIDTH, _LABEL = 26, 360, 150
+_LEFT, _TOP = 30, 18
+_BAR, _WIDTH, _LABEL = 26, 320, 132
 
 
 def days(now: int, number: int, zone: tzinfo | None) -> list[str]:
@@ -34,30 +35,29 @@ def by_day(shown: Sequence[str], zone: tzinfo | None, values: Iterable[tuple[int
 
 
 def calendar(shown: Sequence[str], values: Mapping[str, int]) -> Html:
-    """A square a day, a column a week, stronger where there was more."""
+    """A square a day, a column a week under its month, stronger where there was more."""
     most = max((values.get(day, 0) for day in shown), default=0)
     first = date.fromisoformat(shown[0])
-    cells = []
+    step = _CELL + _GAP
+    cells = [
+        h("text", name, x=0, y=_TOP + row * step + _CELL - 2, class_="value")
+        for row, name in ((0, "Mon"), (2, "Wed"), (4, "Fri"))
+    ]
+    month = ""
     for number, day in enumerate(shown):
         place = number + first.weekday()
+        x, y = _LEFT + place // 7 * step, _TOP + place % 7 * step
+        if place % 7 == 0 and day[:7] != month and day[8:] <= "07":
+            month = day[:7]
+            cells.append(h("text", f"{date.fromisoformat(day):%b}", x=x, y=_TOP - 6, class_="value"))
         level = 0 if not values.get(day) else min(_LEVELS, 1 + (_LEVELS * values[day] - 1) // max(most, 1))
-        cells.append(
-            h(
-                "rect",
-                x=place // 7 * (_CELL + _GAP),
-                y=place % 7 * (_CELL + _GAP),
-                width=_CELL,
-                height=_CELL,
-                rx=3,
-                class_=f"level{level}",
-            )
-        )
+        cells.append(h("rect", x=x, y=y, width=_CELL, height=_CELL, rx=3, class_=f"level{level}"))
     weeks = (len(shown) + first.weekday() + 6) // 7
     total = sum(values.get(day, 0) for day in shown)
     busiest = max(shown, key=lambda day: values.get(day, 0))
     says = f"{total:,} events on {sum(bool(values.get(day)) for day in shown)} of {len(shown)} days"
     says += f", most on {busiest} ({most:,})" if most else ""
-    return _drawing(cells, weeks * (_CELL + _GAP), 7 * (_CELL + _GAP), says, "calendar")
+    return _drawing(cells, _LEFT + weeks * step, _TOP + 7 * step, says, "calendar")
 
 
 def bars(rows: Sequence[tuple[str, int]], shorten: bool = False) -> Html:
@@ -67,7 +67,7 @@ def bars(rows: Sequence[tuple[str, int]], shorten: bool = False) -> Html:
     most = max(n for _, n in rows) or 1
     parts = []
     for number, (name, n) in enumerate(rows):
-        label = _tail(name, 24) if shorten else one_line(name, 24)
+        label = _tail(name, 20) if shorten else one_line(name, 20)
         y = number * _BAR
         width = max(3, round((_WIDTH - _LABEL - 60) * n / most))
         parts += [
@@ -112,12 +112,12 @@ def columns(shown: Sequence[str], values: Mapping[str, int]) -> Html:
 
 def share(used: float, of: float, says: str) -> Html:
     """How much of a limit is used."""
-    width = 0 if of <= 0 else min(1.0, used / of) * _WIDTH
+    width = 0 if of <= 0 else min(1.0, used / of) * 100
     parts = [
-        h("rect", x=0, y=0, width=_WIDTH, height=10, rx=5, class_="level0"),
-        h("rect", x=0, y=0, width=round(width, 1), height=10, rx=5, class_="bar"),
+        h("rect", x=0, y=0, width=100, height=10, class_="level0"),
+        h("rect", x=0, y=0, width=round(width, 1), height=10, class_="bar" if used < of else "over"),
     ]
-    return _drawing(parts, _WIDTH, 10, says, "share")
+    return _drawing(parts, 100, 10, says, "share", fit="none")
 
 
 def _tail(path: str, longest: int) -> str:
@@ -126,7 +126,9 @@ def _tail(path: str, longest: int) -> str:
     return text if len(text) <= longest else "…" + text[-longest + 1 :]
 
 
-def _drawing(parts: Sequence[Html], width: int, height: int, says: str, kind: str) -> Html:
+def _drawing(
+    parts: Sequence[Html], width: int, height: int, says: str, kind: str, fit: str = "xMinYMin meet"
+) -> Html:
     return h(
         "svg",
         h("title", says),
@@ -135,5 +137,5 @@ def _drawing(parts: Sequence[Html], width: int, height: int, says: str, kind: st
         role="img",
         class_=kind,
         aria_label=says,
-        preserveAspectRatio="xMinYMin meet",
+        preserveAspectRatio=fit,
     )

@@ -69,6 +69,7 @@ ACTIONS: Mapping[str, Callable[[App, Asked], Answered]] = {
     "/remember": actions.remember,
     "/forget": actions.forget,
     "/settings": actions.change_setting,
+    "/models/resume": actions.resume_models,
 }
 STATIC = {"style.css": "text/css", "viewer.js": "text/javascript", "icon.svg": "image/svg+xml"}
 

@@ -9,6 +9,7 @@ from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
 
 _SHOWN = 30
+_MOST = 60
 
 
 def page(app: App, asked: Asked) -> Page:
@@ -17,7 +18,7 @@ def page(app: App, asked: Asked) -> Page:
     if not handle and not text:
         return Page("Forget", join(heading("Forget", "Say what should go."), _form(asked)), "/memories")
     plan = app.forget(app.wanted([handle] if handle else [], text=text), really=False)
-    if not plan.reach and not plan.files:
+    if not (plan.reach or plan.sessions or plan.files or plan.pages):
         body = join(
             heading("Forget"), lines.empty("There is nothing of that kind", h("a", "Back", href="/memories"))
         )
@@ -106,9 +107,12 @@ def _row(kind: str, text: str, link: str) -> Html:
 def _rest(plan: Forgotten) -> Html | None:
     said = [
         *(f"Deletes the file {file}" for file in plan.files),
+        *(f"Takes it out of the page {file}" for file in plan.pages),
         *(f"Takes it out of the archive {file}" for file in plan.archives),
         *(f"Out of reach, may still have it: the backup {file}" for file in plan.backups),
         *(f"Stays as it is, and has the words: {file}" for file in plan.needed),
         *(f"Out of reach, may still have it: the agent's own file {file}" for file in plan.out_of_reach),
     ]
-    return h("ul", [h("li", each) for each in said[:60]], class_="rest") if said else None
+    return (
+        h("ul", [h("li", lines.short_path(each)) for each in said[:_MOST]], class_="rest") if said else None
+    )

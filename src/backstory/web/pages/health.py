@@ -8,7 +8,7 @@ from backstory.cli.output import age, count, megabytes
 from backstory.doctor import Check, State
 from backstory.web.asked import Asked, Page
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
+from backstory.web.pages import lines, spending
 from backstory.web.pages.frame import heading
 
 _COUNTED = {"spooled": "heard", "failed": "failed", "quarantined": "unreadable"}
@@ -21,10 +21,11 @@ def page(app: App, asked: Asked) -> Page:
     body = join(
         heading("Health", "Whether what your agents do arrives here."),
         h("div", _numbers(found), class_="numbers"),
-        h("ul", [h("li", problem) for problem in found.problems], class_="problems")
+        h("ul", [h("li", lines.spoken(problem)) for problem in found.problems], class_="problems")
         if found.problems
         else None,
         h("div", _capture(app, asked), _work(app, found), _sizes(found), class_="cards"),
+        spending.section(app, asked, found.spending),
         _doctor(app, asked),
     )
     return Page("Health", body, "/health")
@@ -61,7 +62,7 @@ def _capture(app: App, asked: Asked) -> Html:
     rows: list[tuple[str, object]] = [
         (
             lines.agent_name(agent),
-            ", ".join(f"{n.get(name, 0):,} {word}" for name, word in _COUNTED.items()),
+            ", ".join(f"{n[name]:,} {word}" for name, word in _COUNTED.items() if n.get(name)),
         )
         for agent, n in sorted(by_agent.items())
     ]
@@ -87,7 +88,7 @@ def _sizes(found: Status) -> Html:
         (name.capitalize(), megabytes(n)) for name, n in found.sizes.items() if n
     ]
     rows += [(f"Can be freed: {name}", megabytes(n)) for name, n in found.freeable.items() if n]
-    rows += [("Home", str(found.home)), ("Schema", found.schema)]
+    rows += [("Home", lines.short_path(str(found.home))), ("Schema", found.schema)]
     return _card("Room", rows)
 
 
@@ -111,8 +112,8 @@ def _doctor(app: App, asked: Asked) -> Html:
             "li",
             lines.chip(check.state, _COLOURS[check.state]),
             h("strong", check.name),
-            h("span", check.found),
-            h("p", "→ ", check.todo, class_="todo") if check.todo else None,
+            h("span", lines.spoken(lines.short_path(check.found))),
+            h("p", "→ ", lines.spoken(lines.short_path(check.todo)), class_="todo") if check.todo else None,
             class_=f"check {check.state}",
         )
         for check in checks(app)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 
 from backstory import clock
 from backstory.agents import AGENTS
@@ -88,6 +89,11 @@ def told(event: Event, longest: int) -> str:
     if event.outcome in _BAD:
         return one_line(f"{one_line(target(event), longest // 2)} → {event.text or event.outcome}", longest)
     return one_line(target(event) or event.text, longest)
+
+
+def short_path(text: str) -> str:
+    """Text in which the user's own folder is ~."""
+    return text.replace(str(Path.home()), "~")
 
 
 def spoken(text: str) -> list[Child]:

@@ -1,10 +1,12 @@
 """Memories: what is in force; and one of them, with what it rests on and what can be done to it."""
 
+from collections.abc import Sequence
+
 from backstory.app import App
-from backstory.cli.output import plain
+from backstory.cli.output import one_line, plain
 from backstory.errors import SourceMissing
-from backstory.model import Kind, Memory, MemoryKind, MemoryStatus
-from backstory.web.asked import Asked, Page, clamped, cursor
+from backstory.model import Act, Kind, Memory, MemoryKind, MemoryStatus, StoredEvent
+from backstory.web.asked import Asked, Page, clamped, cursor, paged
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
@@ -25,20 +27,21 @@ def kinds_of(text: str) -> list[MemoryKind]:
     return [MemoryKind(text)] if text in set(MemoryKind) else list(lines.KINDS)[:5]
 
 
-def listed(app: App, asked: Asked, limit: int) -> list[Memory]:
-    """The memories that were asked for."""
+def listed(app: App, asked: Asked) -> tuple[list[Memory], str]:
+    """The memories that were asked for, and where the next page begins."""
+    limit = clamped(asked.get("limit"))
     state = asked.get("status")
     states = [MemoryStatus(state)] if state in set(MemoryStatus) else list(_IN_FORCE)
     before = cursor(asked.get("before"))
     project = asked.get("project") or None
-    return app.memories(kinds_of(asked.get("kind")), states, project, before, limit, pinned=state == "pinned")
+    kinds = kinds_of(asked.get("kind"))
+    found = app.memories(kinds, states, project, before, limit + 1, pinned=state == "pinned")
+    return paged(found, limit, lambda memory: (memory.at, memory.id))
 
 
 def page(app: App, asked: Asked) -> Page:
     """The list."""
-    limit = clamped(asked.get("limit"))
-    found = listed(app, asked, limit + 1)
-    more = f"{found[limit - 1].at}~{found[limit - 1].id}" if len(found) > limit else ""
+    found, more = listed(app, asked)
     tabs = [
         h("a", title, href=asked.with_(kind=kind), aria_current="true" if asked.get("kind") == kind else None)
         for kind, title in [("", "All"), *((kind.value, title) for kind, title in lines.KINDS.items())]
@@ -48,7 +51,7 @@ def page(app: App, asked: Asked) -> Page:
         if asked.get("status") not in ("rejected", "superseded")
         else ("restore",)
     )
-    shown = [lines.memory_line(memory, asked, _acts(memory, acts)) for memory in found[:limit]]
+    shown = [lines.memory_line(memory, asked, _acts(memory, acts)) for memory in found]
     body = join(
         heading("Memories", "What your agents have learned, and what they will be told."),
         h("nav", tabs, class_="tabs", aria_label="Kinds"),
@@ -129,6 +132,8 @@ def one(app: App, asked: Asked) -> Page:
         ("Agent", lines.agent_chip(memory.agent)),
         ("Session", h("a", "the session it comes from", href=f"/sessions/{memory.session_id}")),
         ("When", lines.moment(memory.at, asked.zone)),
+        ("Instead of", _others(app, app.store.successions.before(memory.id))),
+        ("Its place has", _others(app, [_newer(app, memory, sources)])),
         ("Files", ", ".join(memory.files)),
         ("Made by", f"{memory.made_by} ({memory.tier})"),
         ("Handle", lines.handle(memory.id)),
@@ -192,6 +197,22 @@ def one(app: App, asked: Asked) -> Page:
         ),
     )
     return Page(memory.text[:60], body, "/memories")
+
+
+def _newer(app: App, memory: Memory, sources: Sequence[StoredEvent]) -> str:
+    """What took this one's place, as a person said or the rules found; "" if it is in force."""
+    if memory.status is not MemoryStatus.SUPERSEDED:
+        return ""
+    said = [stored.event.text for stored in sources if stored.event.reason == Act.SUPERSEDE]
+    return said[-1] if said else app.store.successions.after(memory.id)
+
+
+def _others(app: App, ids: Sequence[str]) -> list[Html]:
+    found = [other for mid in ids if mid and (other := app.store.memories.kept(mid)) is not None]
+    return [
+        h("p", h("a", lines.spoken(one_line(other.text, 160)), href=f"/memories/{other.id}"))
+        for other in found
+    ]
 
 
 def _change(memory: Memory, asked: Asked) -> Html:

@@ -2,14 +2,17 @@
 
 from backstory import clock
 from backstory.app import App
+from backstory.capture.history import SPENT
 from backstory.cli.output import count, one_line
-from backstory.model import MemoryStatus, Session, SessionStatus
+from backstory.llm.provider import OFF
+from backstory.model import MemoryStatus, SessionStatus
 from backstory.store.protocol import SessionsWanted
 from backstory.web import pictures
 from backstory.web.asked import Asked, Page
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
+from backstory.web.pages.spending import against_caps
 
 _DAY_MS = 86_400_000
 _WEEKS = 12
@@ -21,15 +24,15 @@ def page(app: App, asked: Asked) -> Page:
     """The first page."""
     if not app.home.database.exists() or not app.projects():
         return Page("Now", _welcome(), "/")
-    recent = app.store.views.sessions(SessionsWanted(), None, 8)
-    running = [session for session in recent if session.status is SessionStatus.ACTIVE]
-    rest = [session for session in recent if session.status is not SessionStatus.ACTIVE]
+    beside = join(_sessions(app, asked), _learned(app, asked))
+    if asked.fragment:
+        return Page("Now", h("div", beside))
     body = join(
         heading("Now", "What your agents are doing, as it arrives."),
         h(
             "div",
             h("div", h("section", _feed(app, asked)), _pictures(app, asked), class_="wide"),
-            h("div", _sessions(running, rest, asked), _learned(app, asked), class_="narrow"),
+            h("div", beside, class_="narrow", data_fresh="/?part=1"),
             class_="columns",
         ),
     )
@@ -77,7 +80,10 @@ def _feed(app: App, asked: Asked) -> Html:
     return join(title, feed)
 
 
-def _sessions(running: list[Session], rest: list[Session], asked: Asked) -> Html:
+def _sessions(app: App, asked: Asked) -> Html:
+    recent = app.store.views.sessions(SessionsWanted(), None, 8)
+    running = [session for session in recent if session.status is SessionStatus.ACTIVE]
+    rest = [session for session in recent if session.status is not SessionStatus.ACTIVE]
     shown = [lines.session_short(session, asked.zone) for session in (running + rest)[:5]]
     title = f"{count(len(running), 'session')} running" if running else "Latest sessions"
     return h(
@@ -117,6 +123,8 @@ def _pictures(app: App, asked: Asked) -> Html:
             touched[file] = touched.get(file, 0) + 1
     most = sorted(touched.items(), key=lambda item: (-item[1], item[0]))[:_FILES]
     agents = sorted(by_agent.items(), key=lambda item: -item[1])
+    counted = app.store.books.by_agent(SPENT, days[0])
+    spent = [(f"Spent by {lines.agent_name(name)}", n) for name, n in sorted(counted.items())]
     figures = [
         _figure(
             "Activity",
@@ -136,6 +144,18 @@ def _pictures(app: App, asked: Asked) -> Html:
         _figure(
             "Tokens given to agents", "Tokens of briefs a day, 4 weeks", pictures.columns(days[-28:], tokens)
         ),
+        _figure(
+            "Given, and spent by agents",
+            "Tokens in 12 weeks, as far as agents write them down",
+            pictures.bars([("Given by Backstory", sum(tokens.values())), *spent]),
+        )
+        if spent
+        else None,
+        _figure(
+            "Spent on models by Backstory", "Against the caps", h("div", against_caps(taken), class_="meters")
+        )
+        if (taken := app.spending()).provider != OFF
+        else None,
     ]
     return h("section", h("h2", "The last weeks"), h("div", figures, class_="figures"), class_="pictures")
 

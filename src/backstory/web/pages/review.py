@@ -1,17 +1,18 @@
-"""Review: what nobody has judged yet, with its evidence; and decisions that may contradict each other."""
+"""Review: what nobody has judged yet, with its evidence; decisions that contradict each other, or did."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from backstory.app import App
 from backstory.cli.review import REVIEWED
-from backstory.model import Memory, MemoryKind, MemoryStatus
-from backstory.web.asked import Asked, Page, clamped, cursor
+from backstory.model import Kind, Memory, MemoryKind, MemoryStatus
+from backstory.web.asked import Asked, Page, clamped, cursor, paged
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
 
 _COMPARED = 120
+_PAIRS = 5
 _ALIKE = 0.4
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _PAGE = 20
@@ -22,8 +23,8 @@ def page(app: App, asked: Asked) -> Page:
     limit = clamped(asked.get("limit"), _PAGE)
     project = asked.get("project") or None
     before = cursor(asked.get("before"))
-    found = app.memories(REVIEWED, [MemoryStatus.CANDIDATE], project, before, limit + 1)
-    more = f"{found[limit - 1].at}~{found[limit - 1].id}" if len(found) > limit else ""
+    candidates = app.memories(REVIEWED, [MemoryStatus.CANDIDATE], project, before, limit + 1)
+    found, more = paged(candidates, limit, lambda memory: (memory.at, memory.id))
     body = join(
         heading("Review", "Made by rules and not judged yet. Say what is true; briefs put that first."),
         h(
@@ -39,7 +40,7 @@ def page(app: App, asked: Asked) -> Page:
             action="/review",
         ),
         _contradictions(app, asked, project) if before is None else None,
-        h("ul", [_candidate(app, memory, asked) for memory in found[:limit]], class_="rows review")
+        h("ul", [_candidate(app, memory, asked) for memory in found], class_="rows review")
         if found
         else lines.empty(
             "Nothing to review", "Everything was judged. New candidates come with the next sessions."
@@ -85,7 +86,10 @@ def _candidate(app: App, memory: Memory, asked: Asked) -> Html:
 
 
 def pairs(decisions: Sequence[Memory]) -> list[tuple[Memory, Memory]]:
-    """Decisions of one project that speak of the same matter in other words: the newer, then the older."""
+    """Decisions of one project that speak of the same matter in other words: the newer, then the older.
+
+    Two that were both confirmed hold, both.
+    """
     words = {memory.id: set(_WORD.findall(memory.text.lower())) for memory in decisions}
     found = []
     for number, newer in enumerate(decisions):
@@ -93,49 +97,78 @@ def pairs(decisions: Sequence[Memory]) -> list[tuple[Memory, Memory]]:
             mine, theirs = words[newer.id], words[older.id]
             if newer.project_id != older.project_id or not mine or not theirs or mine == theirs:
                 continue
+            if newer.status is older.status is MemoryStatus.CONFIRMED:
+                continue
             if len(mine & theirs) / min(len(mine), len(theirs)) >= _ALIKE and len(mine & theirs) >= 3:
                 found.append((newer, older))
     return found
 
 
-def _contradictions(app: App, asked: Asked, project: str | None) -> Html | None:
+def _contradictions(app: App, asked: Asked, project: str | None) -> Html:
     in_force = [MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED]
     decisions = app.memories([MemoryKind.DECISION], in_force, project, None, _COMPARED)
-    found = pairs(decisions)[:5]
+    taken = [pair for newer in decisions for pair in _taken(app, newer)][:_PAIRS]
+    return join(
+        _pairs("Do these contradict each other?", pairs(decisions)[:_PAIRS], asked, _OPEN),
+        _pairs("A newer decision took an older one's place. Is that right?", taken, asked, _TAKEN),
+    )
+
+
+def _taken(app: App, newer: Memory) -> Iterator[tuple[Memory, Memory]]:
+    """The decisions whose place the rules gave to this one, and nobody has said yet whether that is right."""
+    for mid in app.store.successions.before(newer.id):
+        older = app.store.memories.kept(mid)
+        if older is None or older.status is not MemoryStatus.SUPERSEDED:
+            continue
+        sources = [app.store.events.event(eid) for eid in older.sources]
+        if not any(stored and stored.event.kind is Kind.JUDGED for stored in sources):
+            yield newer, older
+
+
+# What can be said of a pair: on the button, what is done, to which of the two, and what goes along.
+_OPEN = (
+    ("The newer holds", "supersede", "older"),
+    ("The older holds", "supersede", "newer"),
+    ("Both hold", "confirm", "older"),
+)
+_TAKEN = (("Yes, the newer holds", "supersede", "older"), ("No, both hold", "restore", "older"))
+
+
+def _pairs(
+    title: str, found: Sequence[tuple[Memory, Memory]], asked: Asked, says: Sequence[tuple[str, str, str]]
+) -> Html | None:
     if not found:
         return None
     shown = [
         h(
             "li",
-            h(
-                "p",
-                h("strong", "Newer "),
-                h("a", newer.text, href=f"/memories/{newer.id}"),
-                " ",
-                lines.moment(newer.at, asked.zone),
-            ),
-            h(
-                "p",
-                h("strong", "Older "),
-                h("a", older.text, href=f"/memories/{older.id}"),
-                " ",
-                lines.moment(older.at, asked.zone),
-            ),
-            h(
-                "div",
-                _merge(older, newer, "The newer holds", asked),
-                _merge(newer, older, "The older holds", asked),
-                class_="acts",
-            )
+            _of_pair("Newer", newer, asked),
+            _of_pair("Older", older, asked),
+            h("div", [_verdict(newer, older, asked, *each) for each in says], class_="acts")
             if not asked.read_only
             else None,
             class_="pair",
+            data_row=True,
         )
         for newer, older in found
     ]
-    return h("section", h("h2", "Do these contradict each other?"), h("ul", shown, class_="pairs"))
+    return h("section", h("h2", title), h("ul", shown, class_="pairs"))
 
 
-def _merge(gone: Memory, stays: Memory, says: str, asked: Asked) -> Html:
-    other = h("input", type="hidden", name="text", value=stays.id)
-    return lines.post(f"/memories/{gone.id}/supersede", asked, other, h("button", says, type="submit"))
+def _of_pair(which: str, memory: Memory, asked: Asked) -> Html:
+    return h(
+        "p",
+        h("strong", which),
+        " ",
+        h("a", lines.spoken(memory.text), href=f"/memories/{memory.id}"),
+        " ",
+        h("small", h("b", "Why: "), lines.why(memory.reason), " ") if memory.reason else None,
+        lines.moment(memory.at, asked.zone),
+    )
+
+
+def _verdict(newer: Memory, older: Memory, asked: Asked, says: str, act: str, to: str) -> Html:
+    touched, other = (older, newer) if to == "older" else (newer, older)
+    name = "also" if act == "confirm" else "text"
+    hidden = h("input", type="hidden", name=name, value=other.id) if act != "restore" else None
+    return lines.post(f"/memories/{touched.id}/{act}", asked, hidden, h("button", says, type="submit"))

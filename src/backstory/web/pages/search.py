@@ -127,7 +127,12 @@ def _results(app: App, asked: Asked) -> Html:
     if not answer.hits:
         return lines.empty("Nothing found", "Try other words, or look in all projects.")
     short = (
-        h("p", h("strong", "In short: "), lines.spoken(" … ".join(answer.short)), class_="short")
+        h(
+            "p",
+            h("strong", "In short: "),
+            lines.spoken(lines.short_path(" … ".join(answer.short))),
+            class_="short",
+        )
         if answer.short
         else None
     )
@@ -147,7 +152,7 @@ def _hit(hit: Hit, asked: Asked) -> Html:
         ),
         h(
             "a",
-            lines.spoken(one_line(hit.text, _TEXT)),
+            lines.spoken(lines.short_path(one_line(hit.text, _TEXT))),
             href=f"/memories/{hit.id}" if hit.id.startswith("m") else f"/events/{hit.id}",
             class_="title",
         ),

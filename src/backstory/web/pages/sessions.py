@@ -9,7 +9,7 @@ from backstory.app import App
 from backstory.errors import UsageError
 from backstory.model import Session
 from backstory.store.protocol import SessionsWanted
-from backstory.web.asked import PAGE, Asked, Page, clamped, cursor
+from backstory.web.asked import PAGE, Asked, Page, clamped, cursor, paged
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
@@ -28,22 +28,22 @@ def day_span(day: str, asked: Asked) -> tuple[int, int]:
     return clock.day_start(date, asked.zone), clock.day_start(date + timedelta(days=1), asked.zone)
 
 
-def listed(app: App, asked: Asked, limit: int) -> list[Session]:
-    """The sessions that were asked for."""
+def listed(app: App, asked: Asked) -> tuple[list[Session], str]:
+    """The sessions that were asked for, and where the next page begins."""
+    limit = clamped(asked.get("limit"))
     since, until = day_span(asked.get("day"), asked)
     wanted = SessionsWanted(asked.get("project"), asked.get("agent"), asked.get("branch"), since, until)
-    return app.store.views.sessions(wanted, cursor(asked.get("before")), limit)
+    found = app.store.views.sessions(wanted, cursor(asked.get("before")), limit + 1)
+    return paged(found, limit, lambda session: (session.last_at, session.id))
 
 
 def page(app: App, asked: Asked) -> Page:
     """The list."""
-    limit = clamped(asked.get("limit"))
-    found = listed(app, asked, limit + 1)
-    more = f"{found[limit - 1].last_at}~{found[limit - 1].id}" if len(found) > limit else ""
+    found, more = listed(app, asked)
     body = join(
         heading("Sessions", "Every session of every agent, the latest first."),
         _filters(app, asked),
-        _rows(found[:limit], asked),
+        _rows(found, asked),
         lines.pager(asked, more),
     )
     return Page("Sessions", body, "/sessions")

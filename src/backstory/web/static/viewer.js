@@ -6,6 +6,11 @@ root.classList.add("script");
 const kept = localStorage.getItem("theme");
 if (kept) root.dataset.theme = kept;
 
+// on a phone the places stand in one line that scrolls
+const places = document.querySelector(".side nav");
+const here = places?.querySelector("[aria-current]");
+if (here) places.scrollLeft = here.offsetLeft - places.offsetLeft - (places.clientWidth - here.offsetWidth) / 2;
+
 function say(text) {
   const place = document.getElementById("said");
   place.textContent = text;
@@ -128,6 +133,18 @@ if (feed) {
     item.append(made("time", told.time), made("span", told.kind, `chip ${told.tone}`), link, made("span", told.project, "where"));
     return item;
   };
+  // what stands beside the feed: the sessions that run, what was learned; at most every other second
+  const beside = document.querySelector("[data-fresh]");
+  let due = null;
+  const freshen = () => {
+    due ??= setTimeout(async () => {
+      due = null;
+      const answer = await fetch(beside.dataset.fresh);
+      if (!answer.ok || beside.contains(document.activeElement)) return;
+      const made = new DOMParser().parseFromString(await answer.text(), "text/html").body.firstElementChild;
+      if (made) beside.replaceChildren(...made.childNodes);
+    }, 2000);
+  };
   const source = new EventSource(feed.dataset.live);
   source.addEventListener("open", () => { pulse.textContent = "live"; pulse.classList.add("live"); });
   source.addEventListener("error", () => { pulse.textContent = "waiting for the server"; pulse.classList.remove("live"); });
@@ -137,5 +154,6 @@ if (feed) {
     feed.prepend(...rows);
     while (feed.children.length > MOST) feed.lastElementChild.remove();
     if (before) feed.scrollTop += feed.scrollHeight - before;
+    freshen();
   });
 }
