@@ -114,8 +114,13 @@ def test_a_memory_is_edited_in_place(opens: Opens, stage: Stage) -> None:
 
 
 def test_the_inbox_is_worked_through_by_keyboard(opens: Opens, stage: Stage) -> None:
+    """First a pair, in which the rules took the newer decision's side; then candidates one by one."""
     page = opens("/review")
     first, second = (page.locator(".candidate .row").nth(n).get_attribute("id") for n in (0, 1))
+    page.keyboard.press("j")
+    expect(page.locator(".pair.at")).to_contain_text("RS256")
+    page.keyboard.press("c")
+    expect(page.locator(".pair")).to_have_count(0)
     page.keyboard.press("j")
     expect(page.locator(".row.at")).to_have_id(str(first))
     page.keyboard.press("c")

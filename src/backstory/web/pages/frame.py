@@ -21,6 +21,7 @@ _KEYS = (
     ("j k", "next and previous row"),
     ("Enter", "open the row"),
     ("c r p", "confirm, reject or pin the row"),
+    ("c r b", "of a pair: the newer holds, the older, both"),
     ("g n", "Now; g s Sessions, g m Memories, g r Review, …"),
     ("t", "light or dark"),
     ("?", "this help"),

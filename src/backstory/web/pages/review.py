@@ -125,17 +125,17 @@ def _taken(app: App, newer: Memory) -> Iterator[tuple[Memory, Memory]]:
             yield newer, older
 
 
-# What can be said of a pair: on the button, what is done, to which of the two, and what goes along.
+# What can be said of a pair: on the button, its key, what is done, and to which of the two.
 _OPEN = (
-    ("The newer holds", "supersede", "older"),
-    ("The older holds", "supersede", "newer"),
-    ("Both hold", "confirm", "older"),
+    ("The newer holds", "c", "supersede", "older"),
+    ("The older holds", "r", "supersede", "newer"),
+    ("Both hold", "b", "confirm", "older"),
 )
-_TAKEN = (("Yes, the newer holds", "supersede", "older"), ("No, both hold", "restore", "older"))
+_TAKEN = (("Yes, the newer holds", "c", "supersede", "older"), ("No, both hold", "b", "restore", "older"))
 
 
 def _pairs(
-    title: str, found: Sequence[tuple[Memory, Memory]], asked: Asked, says: Sequence[tuple[str, str, str]]
+    title: str, found: Sequence[tuple[Memory, Memory]], asked: Asked, says: Sequence[tuple[str, ...]]
 ) -> Html | None:
     if not found:
         return None
@@ -167,8 +167,9 @@ def _of_pair(which: str, memory: Memory, asked: Asked) -> Html:
     )
 
 
-def _verdict(newer: Memory, older: Memory, asked: Asked, says: str, act: str, to: str) -> Html:
+def _verdict(newer: Memory, older: Memory, asked: Asked, says: str, key: str, act: str, to: str) -> Html:
     touched, other = (older, newer) if to == "older" else (newer, older)
     name = "also" if act == "confirm" else "text"
     hidden = h("input", type="hidden", name=name, value=other.id) if act != "restore" else None
-    return lines.post(f"/memories/{touched.id}/{act}", asked, hidden, h("button", says, type="submit"))
+    button = h("button", says, type="submit", data_key=key)
+    return lines.post(f"/memories/{touched.id}/{act}", asked, hidden, button)
