@@ -46,7 +46,9 @@ _MONTH_MS = 31 * 86_400_000
 
 def wants(settings: Settings, store: Store, session: Session, events: list[StoredEvent]) -> bool:
     """Whether a model is to be asked about this session now; without a provider never."""
-    if settings.model_provider == OFF or session.parent_id or session.imported_by:
+    if settings.model_provider == OFF or session.parent_id:
+        return False
+    if session.imported_by and not settings.model_imported:
         return False
     if session.event_count > settings.model_session_events:
         log.warning(
@@ -142,10 +144,10 @@ class Refine:
         return kept
 
     def _lease(self) -> Job | None:
-        """The next job that is due: memories before the wiki."""
+        """The next job that is due: memories before the wiki, and no history before what was just done."""
         with self._store.transaction():
             for kind in ASKING:
-                if (job := self._store.jobs.lease(clock.now_ms(), kind)) is not None:
+                if (job := self._store.jobs.lease(clock.now_ms(), kind, newest=True)) is not None:
                     return job
         return None
 

@@ -92,6 +92,9 @@ class Settings:
     model_batch_turns: int = _setting(
         10, "After how many finished turns a running session is read; one that ended is read at once"
     )
+    model_imported: bool = _setting(
+        False, "Have imported sessions read by the model too, the newest first, within the same caps"
+    )
     model_wiki: bool = _setting(
         True, "Let the worker have the model write introductions in the wiki; compile by hand always does"
     )

@@ -107,10 +107,7 @@ def test_a_running_session_is_logged_when_it_has_been_silent(house: House, book:
 
 
 def test_before_a_compaction_what_would_be_missed_most_is_saved_first(house: House, book: Book) -> None:
-    """NC-39: facts and decisions, then commitments, then the state of the task.
-
-    Contacts are facts of type `user`, which are written down when they are told (NC-34).
-    """
+    """NC-39: decisions, then commitments, then the state of the task; facts and contacts need a model, below."""
     house.sets("distil.min_turns_compact", "1")
     story = logged_in(house.told())
     story.prompts("Now refactor the login.").reads("src/auth/login.py")

@@ -328,3 +328,26 @@ def test_a_provider_that_is_switched_on_does_not_read_what_was_imported(house: H
         house.store.jobs.ask("distil", story.id, clock.now_ms())
     assert asking.asks() == 0
     assert asking.model.requests == []
+
+
+def test_what_was_imported_is_read_if_the_user_wants_it_after_what_was_just_done(
+    house: House, asking: Asking
+) -> None:
+    """Off by default; within the same caps, and no history before what was just done."""
+    house.sets("model.imported", "on")
+    old = [a_session(house) for _ in range(2)]
+    house.sets("model.provider", "off")
+    house.works()
+    house.sets("model.provider", "openai")
+    with house.store.transaction():
+        for story in old:
+            house.store.events.note_import(story.id, "ada", over=True)
+            house.store.jobs.ask("distil", story.id, clock.now_ms())
+    house.works()
+    new = a_session(house)
+    asking.answers()
+    house.works()
+    asking.refine()._next()
+    assert [call.session_id for call in asking.calls()] == [new.id]
+    assert asking.refine().run() == 2
+    assert {call.session_id for call in asking.calls()} == {new.id, *(story.id for story in old)}

@@ -15,9 +15,9 @@ from backstory import shift
 from backstory.knowledge.prose import is_waiting
 from backstory.model import Act
 from tests.agents.model import Cut, Drip, Fault, Hang, Raw, Status
-from tests.knowledge.book import Book, logged_in
+from tests.knowledge.book import Book, headings, logged_in
 from tests.knowledge.test_compile import judged
-from tests.llm.conftest import Asking, saying
+from tests.llm.conftest import Asking, line_with, saying
 from tests.story import House
 
 ARTICLE = "concepts/invalidalgorithmerror"
@@ -180,6 +180,34 @@ def test_a_judgement_reaches_the_wiki_by_the_worker(
     assert [
         page for page, text in book.pages().items() if handle in text and not page.startswith("daily/")
     ] == []
+
+
+def test_before_a_compaction_facts_come_first_and_people_to_turn_to_after_the_task(
+    house: House, asking: Asking
+) -> None:
+    """NC-39: facts, decisions, commitments, the state of the task, contacts, in that order; each unsaved one once."""
+    house.sets("distil.min_turns_compact", "1")
+    house.sets("model.batch_turns", "1")
+    told = (
+        {"kind": "fact", "text": "The staging database is restored every night"},
+        {"kind": "fact", "text": "Ask Dana Whitfield about the token service"},
+    )
+    cited = lambda log: saying(*({**claim, "events": [line_with(log, "RS256")]} for claim in told))  # noqa: E731
+    asking.model.aside("Log:", cited)
+    story = logged_in(house.told())
+    asking.asks()
+    story.prompts("Now refactor the login.").reads("src/auth/login.py")
+    story._hook("PreCompact", trigger="auto", custom_instructions=None)
+    book = Book(house)
+    book.writes_down()
+    [day] = book.vault.days()
+    text = book.page(f"daily/{day}")
+    assert headings(text)[:5] == ["Facts", "Decisions Made", "Action Items", "Task State", "Contacts"]
+    assert "Dana Whitfield" in text.partition("**Contacts:**")[2].partition("**")[0]
+    assert "restored every night" in text.partition("**Facts:**")[2].partition("**")[0]
+    story.stops("The login is refactored.").ends()
+    book.writes_down()
+    assert book.page(f"daily/{day}").count("Dana Whitfield") == 1
 
 
 @pytest.mark.faults

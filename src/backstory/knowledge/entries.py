@@ -2,7 +2,7 @@
 
 Empty sections are left out, and a session with nothing new leaves nothing. Every row begins with the handle
 of the memory it tells, which is how the log knows what it holds. Before a compaction the order is that of
-what would be missed most: facts, decisions, commitments, the state of the task.
+what would be missed most: facts, decisions, commitments, the state of the task, people to turn to.
 """
 
 import json
@@ -23,6 +23,7 @@ DECISIONS = "Decisions Made"
 LESSONS = "Lessons Learned"
 ACTIONS = "Action Items"
 TASK = "Task State"
+CONTACTS = "Contacts"
 _ROW = 400
 _DOTS = re.compile(r"(?<![.])([.?!])\.(?= |$)")
 _CONTEXT = 300
@@ -36,7 +37,11 @@ _SECTION_OF = {
     MemoryKind.NEXT_STEP: ACTIONS,
 }
 _ORDER = (CONTEXT, EXCHANGES, FACTS, DECISIONS, LESSONS, ACTIONS)
-_BEFORE_COMPACTION = (FACTS, DECISIONS, ACTIONS, TASK, CONTEXT, LESSONS, EXCHANGES)
+_BEFORE_COMPACTION = (FACTS, DECISIONS, ACTIONS, TASK, CONTACTS, CONTEXT, LESSONS, EXCHANGES)
+# A fact that says whom to turn to, and how.
+_CONTACT = re.compile(
+    r"[\w.+-]+@[\w-]+\.\w|(?<![\w`/])@\w{2,}|\b(?:contact|reach|ask|call|phone|e-?mail)\b", re.IGNORECASE
+)
 _TASK_PARTS = (("goal", "Goal"), ("pending", "Pending"), ("failing", "Failing"), ("files", "Files"))
 
 
@@ -71,7 +76,8 @@ def entry_of(
         return None
     rows: dict[str, list[str]] = {}
     for memory in sorted(new, key=lambda memory: (memory.at, memory.turn)):
-        rows.setdefault(_SECTION_OF[memory.kind], []).append(_row(memory))
+        contact = compacting and memory.kind is MemoryKind.FACT and _CONTACT.search(memory.text)
+        rows.setdefault(CONTACTS if contact else _SECTION_OF[memory.kind], []).append(_row(memory))
     if len(rows.get(EXCHANGES, [])) > most_turns > 0:
         left = len(rows[EXCHANGES]) - most_turns
         handle = session.id[:HANDLE]

@@ -22,6 +22,7 @@ _FREE = re.compile(r"[-*] (\S+(?: \S+){2,})")
 _KINDS = {
     sections.EXCHANGES: "turn",
     sections.FACTS: "fact",
+    sections.CONTACTS: "fact",
     sections.DECISIONS: "decision",
     sections.LESSONS: "lesson",
     sections.ACTIONS: "step",
