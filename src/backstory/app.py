@@ -157,10 +157,16 @@ class MemoryView:
 class App:
     """One home, opened for use; close it, or use it in a `with`."""
 
-    def __init__(self, home: Home | None = None, attended: bool = False) -> None:
-        """`attended`: the process that asks sees to the spool itself, so nobody has to wait for it."""
+    def __init__(
+        self, home: Home | None = None, attended: bool = False, patience: float = _CATCH_UP_SECONDS
+    ) -> None:
+        """`attended`: the process that asks sees to the spool itself, so nobody has to wait for it.
+
+        `patience` is how many seconds a question waits at most for what still lies in the spool.
+        """
         self.home = home or Home.default()
         self._attended = attended
+        self._patience = patience
         self.settings, self.problems = settings.load(self.home)
         self._store: Store | None = None
 
@@ -183,15 +189,15 @@ class App:
             self._store = open_store(self.home)
         return self._store
 
-    def catch_up(self, wait: float = _CATCH_UP_SECONDS) -> bool:
+    def catch_up(self) -> bool:
         """Take in what lies in the spool, or wait for the worker that does; False if some is left."""
         if self._attended:
             return True
-        deadline = time.monotonic() + wait
+        deadline = time.monotonic() + self._patience
         while waiting(self.home):  # also what a hook left in the meantime: its worker found the lock held
             with lock(self.home.worker_lock) as held:
                 if held:
-                    self._work().round()
+                    self._work().take_in(deadline)
             if time.monotonic() > deadline:
                 return not waiting(self.home)
             if not held:

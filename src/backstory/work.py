@@ -85,6 +85,19 @@ class Work:
 
     def round(self) -> int:
         """Do everything that is due now; gives how much was done, 0 when there was nothing."""
+        done = self.take_in()
+        if self._wanted():
+            return done
+        if done or not self._vectors_asked_for:
+            self._ask_for_vectors()
+        done += self._run_jobs("embed", self._embed, _EMBED_SECONDS)
+        return done + self._run_jobs("archive", self._archive, _ARCHIVE_SECONDS)
+
+    def take_in(self, deadline: float = math.inf) -> int:
+        """Make what lies in the spool known: events, memories, briefs, text index; gives how much was done.
+
+        A large backlog is left to the worker when the deadline (of the monotonic clock) has passed.
+        """
         self._begin_day()
         self._end_orphans()
         self._end_notice()
@@ -99,19 +112,20 @@ class Work:
             else:
                 drain.release(batch)
                 self._store.checkpoint()
-        enough = self._wanted if not held else lambda: False
+            if time.monotonic() > deadline:
+                break
+
+        def enough() -> bool:
+            return not held and (time.monotonic() > deadline or self._wanted())
+
         done += self._run_jobs("transcript", self._read_transcript, enough=enough)
         done += self._run_jobs("distil", self._distil, _DISTIL_SECONDS, enough)
         done += self._run_jobs("brief", self._prepare, enough=enough)
         for batch in held:
             drain.release(batch)
-        done += self._index(lambda: waiting(self._home) or self._wanted())
-        if self._wanted():
-            return done
-        if done or not self._vectors_asked_for:
-            self._ask_for_vectors()
-        done += self._run_jobs("embed", self._embed, _EMBED_SECONDS)
-        return done + self._run_jobs("archive", self._archive, _ARCHIVE_SECONDS)
+        return done + self._index(
+            lambda: time.monotonic() > deadline or waiting(self._home) or self._wanted()
+        )
 
     def _begin_day(self) -> None:
         now = clock.now_ms()

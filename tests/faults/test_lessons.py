@@ -21,7 +21,7 @@ from backstory.agents.history import JsonLines
 from backstory.app import App
 from backstory.hook.command import hook_command
 from backstory.paths import Home
-from tests.mcp.conftest import Server
+from tests.mcp.server import Server
 from tests.story import House, Story
 
 pytestmark = pytest.mark.faults

@@ -1,72 +1,12 @@
-"""A server as agents start it: a real process on pipes."""
+"""Servers of the house, started as agents start them."""
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.mcp.server import Server
 from tests.story import House
-
-Message = dict[str, Any]
-
-
-class Server:
-    """The process, and the conversation with it."""
-
-    def __init__(self, home: Path, cwd: Path, **environment: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "backstory.mcp"],
-            cwd=cwd,
-            env={"PATH": os.environ["PATH"], "BACKSTORY_HOME": str(home), **environment},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        self._id = 0
-
-    def send(self, line: bytes) -> None:
-        """Write one line as it is."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + b"\n")
-        self.process.stdin.flush()
-
-    def hears(self) -> Message:
-        """The next line that the server writes."""
-        assert self.process.stdout is not None
-        answer: Message = json.loads(self.process.stdout.readline())
-        return answer
-
-    def ask(self, method: str, **params: Any) -> Message:
-        """Send a request; the whole answer."""
-        self._id += 1
-        self.send(json.dumps({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params}).encode())
-        answer = self.hears()
-        assert answer["id"] == self._id
-        return answer
-
-    def call(self, tool: str, **arguments: Any) -> str:
-        """Call a tool that works; its text."""
-        result = self.ask("tools/call", name=tool, arguments=arguments)["result"]
-        assert not result["isError"], result
-        text: str = result["content"][0]["text"]
-        return text
-
-    def fails(self, tool: str, **arguments: Any) -> str:
-        """Call a tool that must fail; what it says."""
-        result = self.ask("tools/call", name=tool, arguments=arguments)["result"]
-        assert result["isError"], result
-        text: str = result["content"][0]["text"]
-        return text
-
-    def ends(self) -> tuple[int, str]:
-        """Close stdin; exit code and stderr."""
-        _, said = self.process.communicate(timeout=10)
-        return self.process.returncode, said.decode()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import backstory
 from backstory.atomic import lock
 from tests.story import House, Story
 
-from .conftest import Server
+from .server import Server
 
 
 def test_an_agent_does_not_get_its_own_question_back(house: House, server: Server) -> None:
@@ -108,7 +108,7 @@ def fifty_turns(house: House) -> Story:
 def test_a_backlog_that_somebody_else_works_off_does_not_keep_the_server_from_answering(
     house: House, server: Server
 ) -> None:
-    """CCE-45: the worker's lock is held all the while, fifty turns lie waiting; bench/recall measures it."""
+    """CCE-45: the worker's lock is held all the while, fifty turns lie waiting; bench/mcp.py measures it."""
     server.call("remember", text="The harbour crane is yellow")
     fifty_turns(house)
     with lock(house.home.worker_lock, wait=10) as held:

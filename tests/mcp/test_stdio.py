@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.story import House
 
-from .conftest import Server
+from .server import Server
 
 
 def lived(house: House) -> None:

@@ -16,6 +16,8 @@ from backstory.hook.neutral import neutral
 from backstory.model import Event, Kind, Memory, Outcome, Session
 
 PAGE = 8_000
+# An agent waits for the answer: what a busy worker has not taken in yet is not worth more of its time.
+PATIENCE_SECONDS = 0.3
 _HIT_CHARS = 700
 _LINE_CHARS = 300
 _PAYLOAD_CHARS = 4_000
@@ -28,7 +30,7 @@ def call(tool: Mapping[str, Any], arguments: Arguments, folder: str) -> tuple[st
     """The text that answers a call, and whether it failed."""
     try:
         _check(tool, arguments)
-        with App() as app:
+        with App(patience=PATIENCE_SECONDS) as app:
             return quoted(_CALLS[tool["name"]](app, arguments, Path(folder))), False
     except BackstoryError as error:
         return str(error), True

@@ -6,7 +6,7 @@ from typing import Any
 from backstory.app import App
 from backstory.errors import SourceMissing
 from backstory.hook.neutral import neutral
-from backstory.mcp.calls import document, quoted
+from backstory.mcp.calls import PATIENCE_SECONDS, document, quoted
 
 MIME_TYPE = "text/markdown"
 _SESSIONS = 20
@@ -23,7 +23,7 @@ TEMPLATES = (
 
 def listing(folder: str) -> list[dict[str, Any]]:
     """This project's brief and its latest sessions."""
-    with App() as app:
+    with App(patience=PATIENCE_SECONDS) as app:
         sessions = (
             app.sessions(app.project_at(Path(folder)).id, _SESSIONS) if app.home.database.exists() else []
         )
@@ -44,7 +44,7 @@ def listing(folder: str) -> list[dict[str, Any]]:
 
 def read(uri: str, folder: str) -> str:
     """The text of a resource; `SourceMissing` if there is none."""
-    with App() as app:
+    with App(patience=PATIENCE_SECONDS) as app:
         if uri == _BRIEF:
             return app.brief(Path(folder), "claude-code").text
         if not uri.startswith(_SESSION):
