@@ -141,6 +141,7 @@ def test_it_does_the_workers_work_while_it_runs(viewer: Viewer, house: House) ->
     )
     assert sessions[0]["title"] == "paint the fence green"
     eventually("the spool is empty", lambda: not house.spooled())
+    assert viewer.ask("GET", "/ping").json["serving"] == "backstory"
     assert viewer.ask("GET", "/api/status").json["last_event"] > 0
 
 
