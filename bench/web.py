@@ -147,6 +147,7 @@ def pages(viewer: Viewer) -> dict[str, str]:
         "event": f"/events/{event['id']}",
         "memories": "/memories",
         "memory": f"/memories/{memory['id']}",
+        "forget": f"/forget?handle={memory['id']}",
         "review": "/review",
         "knowledge": "/knowledge",
         "brief": "/brief",

@@ -7,12 +7,13 @@ import socket
 import stat
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from backstory.atomic import lock
-from backstory.web import presence
+from backstory.web import presence, server
 from tests.conftest import eventually
 from tests.story import House
 from tests.web.viewer import Viewer
@@ -197,3 +198,9 @@ def test_read_only_changes_nothing_and_captures_nothing(serves: Serves, house: H
     assert viewer.ask("POST", "/hooks/claude-code/Stop", {"session_id": "s"}).status == 403
     assert len(house.spooled()) == 2
     assert not _held(house)
+
+
+def test_answers_leave_at_once() -> None:
+    """asyncio lets small packets go at once if a socket says that it is TCP's; otherwise each answer waits 40 ms."""
+    with closing(server._bound(0)) as bound:
+        assert bound.proto == socket.IPPROTO_TCP
