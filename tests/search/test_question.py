@@ -65,6 +65,20 @@ def test_something_that_happened_can_be_a_time_too(text: str, landmark: str, ear
     assert (landmark in asked.landmark, asked.earlier) == (bool(landmark), earlier)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Can you remind me which port the proxy listens on?", ["port", "proxy", "listens"]),
+        ("I'm going back to our previous conversation about retries, any advice?", ["retries"]),
+        ("I was wondering how many days passed between the two outages", ["two", "outages"]),
+        ("remind me", ["remind"]),
+        ("the reminder mail for our last session", ["reminder", "mail"]),
+    ],
+)
+def test_how_one_asks_is_not_what_one_asks_for(text: str, words: list[str]) -> None:
+    assert [word.text for word in question(text, NOW, UTC).words] == words
+
+
 def test_only_small_words_are_still_words() -> None:
     """CCE-52: function words are taken out, unless there is nothing else."""
     assert [word.text for word in question("what did we do about the cache", NOW).words] == ["cache"]

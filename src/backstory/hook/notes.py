@@ -111,9 +111,13 @@ def reached(prompt: str, prepared: "dict[str, Any]") -> list[tuple[str, float]]:
     weights, floor, words = prepared.get("weights"), prepared.get("floor"), prepared.get("words")
     if not isinstance(weights, dict) or not isinstance(words, dict) or not isinstance(floor, int | float):
         return []
-    asked = {term: weights[term] for term in wording.terms(prompt) if term in weights}
+    terms = wording.terms(prompt)
+    asked = {term: weights[term] for term in terms if term in weights}
     if not asked:
         return []
+    longer = prepared.get("longer")
+    if isinstance(longer, int | float):  # the longer a prompt, the more it shares with anything by chance
+        floor += longer * len(terms).bit_length()
     found = []
     for note, own in words.items():
         shared = [term for term in own if term in asked]

@@ -24,6 +24,7 @@ from backstory.model import Action, Kind, Memory, MemoryKind, Outcome, StoredEve
 from backstory.paths import Home
 from backstory.recall.rows import row
 from backstory.recall.standing import Standing
+from backstory.search import floor
 from backstory.settings import Settings, load
 from backstory.store import Store
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from backstory.embed.table import Table
 
 FORMAT = 1
-FLOOR = 3.0  # what the words that prompt and note share must weigh together; see docs/recall-at-work.md
 # kind, and how many of its latest may be said
 _KINDS = (
     (MemoryKind.LESSON, 80),
@@ -115,13 +115,15 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
     ]
     standing = Standing(store)
     words = words_of(told, weigh)
+    needed = floor.of_notes()
     commands, edits, errors = _deeds(store, project_id, told)
     return {
         "v": FORMAT,
         "project": project_id,
         "made_at": clock.now_ms(),
         "notes": [row(memory.kind, memory, standing.warning(memory)) for memory in told],
-        "floor": FLOOR,
+        "floor": needed.weight,
+        "longer": needed.a_doubling,
         "weights": words[0],
         "words": words[1],
         "commands": commands,

@@ -125,7 +125,7 @@ def _hit(one: Ranked, fits: float, explain: bool) -> Hit:
         words=marks.get("words", 0.0),
         meaning=marks.get("near", 0.0),
         alike=marks.get("alike", 0.0),
-        around=round((marks.get("around", 0.0) + marks.get("around_near", 0.0)) / 2, 3),
+        around=marks.get("around", 0.0),
         session=round(one.session, 3),
         priors=round(one.priors, 3),
         relevance=round(fits, 3),

@@ -7,12 +7,14 @@ Whoever searches the database asks
 
 Whoever has neither vectors nor a database at hand asks `floor.shares_enough(words, text)`: plain Python; the
 words are those of `question.question(text, now).words`. It is what search itself falls back on without a
-model. The notes of a hook, whose words the worker has weighed beforehand, have a floor of that kind of their
-own (recall/notes.py).
+model. A hook has neither, nor numpy: it adds up what the words weigh that prompt and note share, as the
+worker prepared it; `of_notes` says how much they must weigh to be as sure as a hit of search must be.
+`FLOOR` is the one number for all of them (docs/decisions/0006-one-floor.md).
 
-How sure it is that a hit has to do with the question is a logistic function of how alike their words are. It
-was fitted on the development halves of the benchmarks: questions put to the store that answers them, against
-questions of another store and everyday questions (docs/recall.md has the numbers). A name that the question
+How sure it is that a hit has to do with the question is a logistic function of how alike the words, and how
+near the vectors, of the question and of the stretch are that the hit stands in. It was fitted on the
+development halves of the benchmarks: questions put to the store that answers them, against questions of
+another store and everyday questions (docs/recall.md has the numbers). A name that the question
 spells out (`foo_bar.py:42`, two Chinese characters) and that stands in the text needs no likeness; nor do
 one or two words that are all that is asked for.
 """
@@ -21,16 +23,19 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from backstory.search.question import Question, Word
 from backstory.search.ranking import Ranked
 
 FLOOR = 0.5
-_WEIGHTS = {"alike": 8.46, "around": 5.71, "around_near": 6.41, "together": 1.09}
-_PER_WORD = 3.66 / 8  # the longer the question, the less a likeness comes about by chance
+_WEIGHTS = {"alike": 12.1, "around": 10.7}
+_PER_WORD = 1.5 / 8  # the longer the question, the less a likeness comes about by chance
 _MOST_WORDS = 8
-_BIAS = -12.7
+_BIAS = -11.4
 _LOOKED_UP = 2
+# How sure a note is: by what the shared words weigh, and by how often the number of a prompt's words doubles.
+_NOTE_WEIGHT, _NOTE_DOUBLING, _NOTE_BIAS = 5.2, -3.2, 0.1
 _PARTS = re.compile(r"[^\W_]+")
 
 
@@ -44,6 +49,19 @@ def of(one: Ranked, question: Question) -> float:
     sum_ = _BIAS + _PER_WORD * min(len(question.words), _MOST_WORDS)
     sum_ += sum(weight * one.raw[name] for name, weight in _WEIGHTS.items())
     return 1 / (1 + math.exp(-sum_))
+
+
+class Needed(NamedTuple):
+    """What shared words must weigh: this, and so much more each time that the prompt is twice as long."""
+
+    weight: float
+    a_doubling: float
+
+
+def of_notes(sure: float = FLOOR) -> Needed:
+    """What a prompt and a note must share for the note to be as sure as this."""
+    wanted = math.log(sure / (1 - sure))
+    return Needed(round((wanted - _NOTE_BIAS) / _NOTE_WEIGHT, 3), round(-_NOTE_DOUBLING / _NOTE_WEIGHT, 3))
 
 
 def _spelled_out(word: Word, text: str) -> bool:

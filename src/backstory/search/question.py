@@ -36,6 +36,23 @@ _STOP = frozenset(
         "didn", "doesn", "isn", "wasn", "weren", "won", "aren", "couldn", "shouldn", "wouldn",
     }
 )  # fmt: skip
+# How one asks a memory, which says nothing of what.
+_ASKING = re.compile(
+    r"\b(?:"
+    r"(?:(?:can|could|would) you |please )?(?:remind|tell) me(?: again)?(?: of| about)?(?: the name of)?"
+    r"|(?:can|could|would) you (?:suggest|recommend)(?: some| any)?"
+    r"|(?:do|did) you (?:remember|recall)"
+    r"|(?:\w+ (?:back |through |up )?(?:to |at |on |about )?)?our (?:previous|last|earlier) "
+    r"(?:chat|conversation|discussion|session)(?: about| on)?"
+    r"|(?:do you have )?any (?:advice|suggestions?|tips|recommendations?)"
+    r"|i (?:wanted|want|need) to (?:follow up|confirm|clarify|know|ask)"
+    r"|i(?:['’]m| am| was|['’]ve been| have been) "
+    r"(?:thinking|wondering|going|looking|checking|feeling like)(?: back| through| about| of| at| to)?"
+    r"|you (?:mentioned|recommended|suggested|told me)(?: last time)?"
+    r"|how many (?:hours|days|weeks|months|years)(?: have| had)?(?: ago| passed)?"
+    r")\b",
+    re.IGNORECASE,
+)
 _LANDMARK = re.compile(
     r"\b(before|prior to|after|since) (?:(?:the|our|my|that|this|we|i|you|they) )*"
     r"([a-z][\w./-]*(?: [\w./-]+){0,2})"
@@ -75,17 +92,24 @@ def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
     """Take a question apart."""
     text = text.replace("\0", " ")[:_CHARS]
     since, until, rest = time_of(text, clock.in_zone(now, zone))
-    rest = rest if _WORD.search(rest) else text
+    for said in (_ASKING.sub(" ", rest), rest, text):
+        telling, spare = _words(said)
+        if telling or (spare and said is text):
+            break
+    landmark, earlier = ((), False) if until else _landmark(rest)
+    return Question(tuple((telling or spare)[:_WORDS]), said, since, until, landmark, earlier)
+
+
+def _words(text: str) -> tuple[list[Word], list[Word]]:
+    """The words of a text: those that tell something, and the small ones."""
     telling: dict[str, Word] = {}
     spare: dict[str, Word] = {}
-    for found in _WORD.findall(rest)[: 4 * _WORDS]:
+    for found in _WORD.findall(text)[: 4 * _WORDS]:
         quoted = tuple(phrases(found))
         if quoted:
             target = spare if found.strip(".:*-_/?").lower() in _STOP else telling
             target.setdefault(found.lower(), Word(found.lower(), quoted))
-    words = list((telling or spare).values())[:_WORDS]
-    landmark, earlier = ((), False) if until else _landmark(rest)
-    return Question(tuple(words), rest if words else text, since, until, landmark, earlier)
+    return list(telling.values()), list(spare.values())
 
 
 def _landmark(text: str) -> tuple[tuple[str, ...], bool]:

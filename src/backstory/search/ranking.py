@@ -7,10 +7,11 @@ decide between equals.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backstory.model import MemoryStatus
+from backstory.model import Kind, MemoryStatus
 from backstory.search.question import Question
 from backstory.store import Store
 from backstory.store.protocol import Found
@@ -25,11 +26,13 @@ CLOSELY = 100
 _WEIGHTS = {
     "words": 0.25,  # BM25
     "near": 0.20,  # the cosine of the passage's vector
-    "alike": 0.15,  # its words, each with the question's word that is most like it
-    "around": 0.20,  # the same for the stretch that it stands in
-    "around_near": 0.20,
-    "together": 0.20,  # the same for all that was found of its session
+    "alike": 0.20,  # each word of the question with the one most like it in the stretch that it stands in
+    "around": 0.20,  # the cosine of the stretch's vector
+    "together": 0.20,  # as alike, for all that was found of its session
+    "often": 0.05,  # the BM25 of all that was found of its session
 }
+_AGAIN, _MOST_AGAIN = 0.8, 10  # what the next passage of a session counts for, and how many do
+_SCALED = ("words", "often")  # from 0 to 1 as they come
 _SESSION = 1.0
 # The worst of many candidates is bad, the worst of few need not be; and what differs by less than the span is
 # as good as each other: there priors decide.
@@ -98,9 +101,10 @@ def ranked(
     words = {found.row: -found.rank / most for found in candidates}
     chosen = _closely(candidates, words, near) if likeness else list(candidates)
     raw: dict[str, list[float]] = {"words": [words[found.row] for found in chosen]}
+    raw["often"] = _often(chosen, words)
     if likeness:
         raw |= _measured(store, chosen, near, likeness)
-    marks = {name: values if name == "words" else _scaled(values) for name, values in raw.items()}
+    marks = {name: values if name in _SCALED else _scaled(values) for name, values in raw.items()}
     total = sum(_WEIGHTS[name] for name in marks)
     weighed = [(_WEIGHTS[name] / total, values) for name, values in marks.items()]
     of_session: dict[str, list[int]] = {}
@@ -155,11 +159,23 @@ def _measured(
     found = likeness.measure(pieces, list(wide.values()), [session_of[key] for key in wide])
     return {
         "near": [near.get(f.row, 0.0) for f in chosen],
-        "alike": [found.passages[f.row] for f in chosen],
-        "around": [found.stretches[n] for n in around],
-        "around_near": [found.near[n] for n in around],
+        "alike": [found.stretches[n] for n in around],
+        "around": [found.near[n] for n in around],
         "together": [found.sessions[sessions[f.session_id]] for f in chosen],
     }
+
+
+def _often(chosen: Sequence[Found], words: Mapping[int, float]) -> list[float]:
+    """How much was found of each candidate's session by words: two half answers are more than one."""
+    sums: dict[str, float] = {}
+    seen: Counter[str] = Counter()
+    for found in sorted(chosen, key=lambda found: -words[found.row]):
+        sid = found.session_id
+        if seen[sid] < _MOST_AGAIN:
+            sums[sid] = sums.get(sid, 0.0) + words[found.row] * _AGAIN ** seen[sid]
+            seen[sid] += 1
+    most = max(sums.values(), default=0.0) or 1.0
+    return [sums[found.session_id] / most for found in chosen]
 
 
 def _scaled(values: Sequence[float]) -> list[float]:
@@ -176,6 +192,8 @@ def _priors(found: Found, question: Question, here: Here, now: int) -> float:
         prior += 0.04
     if found.said_by == "user":
         prior += 0.01
+    if found.kind == Kind.PROMPT:  # what was asked for was done, more often than what was only spoken of
+        prior += 0.03
     if found.status == MemoryStatus.CONFIRMED:
         prior += 0.01
     if here.project_id and found.project_id == here.project_id:
