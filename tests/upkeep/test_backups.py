@@ -118,7 +118,10 @@ def test_a_restore_refuses_while_another_process_has_the_database_open(house: Ho
     assert app.status().events > 0
 
 
-def test_a_log_left_behind_never_gets_into_the_restored_database(house: House, app: App) -> None:
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_log_left_behind_never_gets_into_the_restored_database(
+    house: House, app: App, damaged: bool
+) -> None:
     """A stale write-ahead log would be replayed over the new file."""
     lived(house)
     app.back_up()
@@ -131,6 +134,8 @@ def test_a_log_left_behind_never_gets_into_the_restored_database(house: House, a
         assert wal.stat().st_size > 0
         left = wal.read_bytes()
     wal.write_bytes(left)
+    if damaged:  # too much to be folded in before
+        house.home.database.write_bytes(b"garbage" * 5_000)
     app.restore("latest", really=True)
     with closing(sqlite3.connect(house.home.database)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -147,6 +152,22 @@ def test_a_database_beyond_opening_is_set_aside_whole(house: House, app: App) ->
     assert done.kept is not None
     assert (done.kept / "backstory.db").read_bytes() == b"not a database" * 1000
     assert app.status().events > 0
+
+
+def test_what_was_forgotten_stays_so_though_the_database_that_knew_it_is_lost(house: House, app: App) -> None:
+    """Another backup, made after the forgetting, still knows it."""
+    lived(house)
+    lived(house, "red panda")
+    old = app.back_up().path
+    house.close()
+    app.forget(app.wanted([], text="red panda"), really=True)
+    app.back_up()
+    app.close()
+    house.home.database.write_bytes(b"not a database" * 1000)
+    app.restore(old.name, really=True)
+    assert "whale" in house.brief().text
+    app.close()
+    assert [place for place in house.found_in_home("red panda") if not place.startswith("backups/")] == []
 
 
 def test_what_was_forgotten_since_stays_forgotten(house: House, app: App) -> None:

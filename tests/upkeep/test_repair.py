@@ -1,7 +1,9 @@
 """A damaged database is never worked on; a new one takes its place."""
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,9 +11,9 @@ import pytest
 import backstory
 from backstory.app import App
 from backstory.capture.schedule import EVERY, KINDS, run_here, schedule
-from backstory.errors import Failed
+from backstory.errors import Failed, NewerSchema
 from backstory.paths import Home
-from backstory.store import copies
+from backstory.store import copies, salvage
 from tests.story import House
 
 from .conftest import lived
@@ -125,6 +127,92 @@ def test_mp_28_it_refuses_while_another_process_has_it_open(house: House, app: A
             app.repair()
     finally:
         reader.communicate()
+
+
+def test_a_rescue_that_lost_something_on_the_way_is_not_put_in_place(
+    house: House, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MP-28: counts are verified before the swap."""
+    lived(house)
+    folded(house, app)
+    before = copies.look(house.home.database)
+    rebuild = salvage.rebuild
+
+    def careless(source: Path, target: Path, fallback: list[Path]) -> dict[str, salvage.Rescued]:
+        told = rebuild(source, target, fallback)
+        with closing(sqlite3.connect(target)) as db, db:
+            db.execute("DELETE FROM events WHERE row = (SELECT max(row) FROM events)")
+        return told
+
+    monkeypatch.setattr(salvage, "rebuild", careless)
+    with pytest.raises(Failed, match="the old one was left as it is"):
+        app.repair()
+    assert copies.look(house.home.database) == before
+    assert not list(house.home.root.glob("repairing*"))
+
+
+def test_rows_between_two_broken_pages_are_rescued(house: House, app: App) -> None:
+    """Neither forwards nor backwards gets there: they are read one by one."""
+    for number in range(60):
+        house.session().starts().prompts(f"Question {number}" + "?" * 120 + f" animal-{number:03}" * 60)
+    house.works()
+    folded(house, app)
+    for needle in (b"animal-010", b"animal-050"):
+        damage(house, needle)
+    done = app.repair()
+    assert done.rescued["events"].unreadable > 0
+    asked = " ".join(words_of(house))
+    assert all(f"Question {number}?" in asked for number in range(25, 40))
+
+
+def test_what_was_forgotten_does_not_come_back_from_a_transcript_though_its_tombstone_is_lost(
+    house: House, app: App
+) -> None:
+    story = house.told()
+    story.starts().prompts("Hello").stops("Hi.").prompts("The merger is called Bluebird").stops("Noted.")
+    house.works()
+    house.close()
+    app.forget(app.wanted([], text="Bluebird"), really=True)
+    app.back_up()
+    folded(house, app)
+    with closing(sqlite3.connect(house.home.database)) as db, db:  # as if their page were broken
+        db.execute("DELETE FROM tombstones")
+    app.repair()
+    house.works()
+    assert "Hello" in words_of(house)
+    assert not [said for said in words_of(house) if "Bluebird" in said]
+
+
+def test_what_lost_its_session_is_not_left_hanging(house: House, app: App) -> None:
+    story = lived(house)
+    events = len(house.events(story))
+    folded(house, app)
+    with closing(sqlite3.connect(house.home.database)) as db, db:
+        db.execute("DELETE FROM sessions")
+        db.execute("DELETE FROM projects")
+    app.repair()
+    app.close()
+    assert len(house.events(story)) == events
+    with closing(sqlite3.connect(house.home.database)) as db:
+        assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+@pytest.mark.parametrize("how", ["repair", "restore"])
+def test_a_database_of_a_newer_backstory_is_neither_mended_nor_replaced(
+    house: House, app: App, how: str
+) -> None:
+    """What this one does not know it would lose: an older Backstory beside a newer one must refuse."""
+    lived(house)
+    app.back_up()
+    folded(house, app)
+    with closing(sqlite3.connect(house.home.database, isolation_level=None)) as db:
+        db.execute("CREATE TABLE of_tomorrow (what TEXT)")
+        db.execute("PRAGMA user_version = 99")
+    before = house.home.database.read_bytes()
+    with pytest.raises(NewerSchema, match="upgrade Backstory"):
+        app.repair() if how == "repair" else app.restore("latest", really=True)
+    assert house.home.database.read_bytes() == before
+    assert [path.suffix for path in house.home.backups.iterdir()] == [".db"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

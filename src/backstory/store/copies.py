@@ -102,6 +102,20 @@ def everywhere(home: Home) -> list[Path]:
     return sorted({*listed(home), *aside, *home.backups.glob("*.part")})
 
 
+def rows(path: Path, query: str) -> list[tuple[object, ...]]:
+    """What a copy answers, nothing if it is damaged; changes nothing, not even beside it."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+            return db.execute(query).fetchall()
+    except sqlite3.Error:
+        return []
+
+
+def tombstones(path: Path) -> list[tuple[object, ...]]:
+    """What had been forgotten when a copy was made."""
+    return rows(path, "SELECT id, what, reason, at FROM tombstones")
+
+
 def look(path: Path, whole: bool = True) -> Contents:
     """What a copy holds; `whole` also checks every page. Changes nothing, not even beside it."""
     size = path.stat().st_size
@@ -133,6 +147,15 @@ def look_live(path: Path) -> Contents:
             return _contents(db, path, size, whole=False)
     except sqlite3.Error as error:
         return Contents(path, size, damage=str(error))
+
+
+def schema_of(path: Path) -> int:
+    """The schema that a database says it has, its log included, however damaged the rest is; 0 if none."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as db:
+            return int(db.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error:
+        return 0
 
 
 @contextlib.contextmanager

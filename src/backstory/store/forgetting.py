@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from backstory.store.ledger import drop_answers
 from backstory.store.passages import Passages
@@ -301,9 +302,8 @@ def erase_traces(db: sqlite3.Connection) -> bool:
     return not busy
 
 
-def carry_tombstones(current: sqlite3.Connection, restored: Path) -> int:
-    """What was forgotten since a backup was made stays forgotten in it; gives how many ids."""
-    buried = current.execute("SELECT id, what, reason, at FROM tombstones").fetchall()
+def carry_tombstones(buried: Sequence[tuple[Any, ...]], restored: Path) -> None:
+    """What was forgotten since a backup was made stays forgotten in it."""
     with closing(sqlite3.connect(restored, isolation_level=None)) as db:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("BEGIN IMMEDIATE")
@@ -328,7 +328,6 @@ def carry_tombstones(current: sqlite3.Connection, restored: Path) -> int:
         db.execute("COMMIT")
         if reach:
             erase_traces(db)
-    return len(buried)
 
 
 def _parts(ids: Iterable[str]) -> Iterator[Sequence[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from backstory.store import schema
+from backstory.store import copies, schema
 
 # The text index is derived and built anew; what was read of a transcript is read again, to fill the gaps.
 _DERIVED = (
@@ -32,7 +32,7 @@ class Rescued:
 
 
 def rebuild(source: Path, target: Path, fallback: Sequence[Path]) -> dict[str, Rescued]:
-    """Make `target` from what `source` gives; the local key is taken from a backup if it is lost."""
+    """Make `target` from what `source` gives; the local key and tombstones that are lost come from backups."""
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as new:
         schema.apply(new, schema.migrations())
@@ -44,6 +44,8 @@ def rebuild(source: Path, target: Path, fallback: Sequence[Path]) -> dict[str, R
             for table in _tables(new):
                 rescued[table] = _rescue(old, new, table)
         _keep_key(new, fallback)
+        for path in fallback:  # what was forgotten must not come back when transcripts are read again
+            new.executemany("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?, ?)", copies.tombstones(path))
         _drop_orphans(new)
         new.execute("DELETE FROM meta WHERE key = 'indexed_events'")
         new.execute("COMMIT")
@@ -134,10 +136,9 @@ def _keep_key(new: sqlite3.Connection, fallback: Sequence[Path]) -> None:
     if new.execute("SELECT 1 FROM meta WHERE key = 'key'").fetchone():
         return
     for path in reversed(fallback):
-        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as backup:
-            if found := _attempt(backup, "SELECT value FROM meta WHERE key = 'key'"):
-                new.execute("INSERT INTO meta (key, value) VALUES ('key', ?)", found[0])
-                return
+        if found := copies.rows(path, "SELECT value FROM meta WHERE key = 'key'"):
+            new.execute("INSERT INTO meta (key, value) VALUES ('key', ?)", found[0])
+            return
 
 
 def _drop_orphans(new: sqlite3.Connection) -> None:

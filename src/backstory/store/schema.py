@@ -36,13 +36,16 @@ def version(connection: sqlite3.Connection) -> int:
 
 def known_to(connection: sqlite3.Connection, path: Path) -> list[Migration]:
     """The migrations, if none is missing; asked before anything is set, so that a refusal changes nothing."""
-    known = migrations()
-    if (found := version(connection)) > len(known):
+    refuse_newer(version(connection), str(path))
+    return migrations()
+
+
+def refuse_newer(found: int, what: str) -> None:
+    """Raise `NewerSchema` if this Backstory does not know a schema: what it does not know, it would lose."""
+    if found > (known := len(migrations())):
         raise NewerSchema(
-            f"{path} has schema {found}, this Backstory knows {len(known)}: "
-            "upgrade Backstory (nothing was changed)"
+            f"{what} has schema {found}, this Backstory knows {known}: upgrade Backstory (nothing was changed)"
         )
-    return known
 
 
 def migrate(connection: sqlite3.Connection, home: Home, known: Sequence[Migration]) -> None:

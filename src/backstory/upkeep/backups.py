@@ -1,14 +1,15 @@
 """Copies of the database, and going back to one.
 
 Going back never loses what is there now (it is copied first), and never brings back what was forgotten since:
-tombstones of the database in use are carried into the one that replaces it.
+all tombstones that can still be read, of the database in use and of any backup, are carried into the one that
+replaces it.
 """
 
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from backstory.errors import Failed, NewerSchema, SourceMissing, UsageError
+from backstory.errors import Failed, SourceMissing, UsageError
 from backstory.paths import Home
 from backstory.store import Store, copies, schema
 from backstory.store.copies import Contents
@@ -52,36 +53,40 @@ def named(home: Home, name: str) -> Contents:
     contents = copies.look(path)
     if contents.damage:
         raise Failed(f"the backup {path} is damaged ({contents.damage}): name another one")
-    if contents.schema > len(schema.migrations()):
-        raise NewerSchema(
-            f"the backup {path} has schema {contents.schema}, this Backstory knows "
-            f"{len(schema.migrations())}: upgrade Backstory (nothing was changed)"
-        )
+    schema.refuse_newer(contents.schema, f"the backup {path}")
     return contents
 
 
 def current(home: Home) -> Contents | None:
-    """What the database in use holds."""
-    return copies.look_live(home.database) if home.database.exists() else None
+    """What the database in use holds; one of a newer Backstory is refused."""
+    if not home.database.exists():
+        return None
+    found = copies.look_live(home.database)
+    schema.refuse_newer(found.schema, str(home.database))
+    return found
 
 
 def restore(home: Home, backup: Contents) -> Restored:
     """Replace the database by a backup; for who holds the worker's lock."""
     before = current(home)
+    buried = {grave for path in copies.listed(home) for grave in copies.tombstones(path)}
     new = home.root / copies.UNFINISHED[0]
     shutil.copyfile(backup.path, new)  # before anything is rotated away
     new.chmod(0o600)
     try:
         schema.upgrade_file(new)
         if before is None:
+            carry_tombstones(list(buried), new)
             copies.put_in_place(new, home)
             return Restored(backup, None, None)
         with copies.alone(home.database) as connection:
             if connection is None:
                 kept = copies.set_aside(home, "damaged")
+                buried |= set(copies.tombstones(kept / home.database.name))
             else:
                 kept = copies.make(connection, home, "before-restore")
-                carry_tombstones(connection, new)
+                buried |= set(copies.tombstones(kept))
+            carry_tombstones(list(buried), new)
             copies.put_in_place(new, home)
         return Restored(backup, before, kept)
     finally:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from backstory import clock
-from backstory.errors import Failed, NewerSchema, SourceMissing
+from backstory.errors import Failed, SourceMissing
 from backstory.model import Memory, MemoryKind, Session
 from backstory.paths import Home
 from backstory.steps import step
-from backstory.store import Store, open_store
+from backstory.store import Store, open_store, schema
 from backstory.store.dump import FORMAT
 from backstory.upkeep import archive
 
@@ -54,7 +54,7 @@ def load(store: Store, path: Path, dry: bool = False) -> tuple[dict[str, int], b
         head = _parsed(path, 1, next(file, ""))
         if head.get("backstory") != FORMAT:
             raise Failed(f"{path} is no export of this Backstory's: its first line does not say so")
-        _known(path, head, store)
+        schema.refuse_newer(_number(head.get("schema")), str(path))
         new: dict[str, int] = {}
         with _kept_unless(dry, store):
             same_key = store.dump.take_key(str(head.get("key")))
@@ -66,16 +66,6 @@ def load(store: Store, path: Path, dry: bool = False) -> tuple[dict[str, int], b
                 _write(store, batch, new, dry)
         _write(store, batch, new, dry)
     return new, same_key
-
-
-def _known(path: Path, head: dict[str, Any], store: Store) -> None:
-    """Refuse what a newer Backstory wrote: what this one does not know would be left out."""
-    schema, known = head.get("schema"), store.schema_version()
-    if not isinstance(schema, int) or schema > known:
-        raise NewerSchema(
-            f"{path} has schema {schema}, this Backstory knows {known}: "
-            "upgrade Backstory (nothing was taken in)"
-        )
 
 
 def look(store: Store | None, path: Path) -> tuple[dict[str, int], bool]:
@@ -117,6 +107,10 @@ def _write(store: Store, batch: list[tuple[str, dict[str, Any]]], new: dict[str,
         for table, count in store.dump.load(batch).items():
             new[table] = new.get(table, 0) + count
     batch.clear()
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:

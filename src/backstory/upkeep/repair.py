@@ -11,7 +11,7 @@ from pathlib import Path
 
 from backstory.errors import Failed
 from backstory.paths import Home
-from backstory.store import copies, salvage
+from backstory.store import copies, salvage, schema
 from backstory.store.copies import Contents
 
 
@@ -26,6 +26,7 @@ class Repaired:
 
 def repair(home: Home) -> Repaired:
     """Build, check and swap in a new database; for who holds the worker's lock."""
+    schema.refuse_newer(copies.schema_of(home.database), str(home.database))
     folder = copies.set_aside(home, "damaged")
     new = home.root / copies.UNFINISHED[1]
     try:
