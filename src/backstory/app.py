@@ -58,6 +58,7 @@ from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.copies import Contents
 from backstory.store.jobs import ASKING, DAY
+from backstory.store.obstacles import obstacle
 from backstory.store.protocol import Arrival, Call, Filters, Injection, Job, SpentOn
 from backstory.upkeep import backups, export, forget, orphans, room
 from backstory.upkeep.forget import Forgotten, Wanted
@@ -189,12 +190,19 @@ class App:
             self._store = open_store(self.home)
         return self._store
 
+    @property
+    def only_reads(self) -> str:
+        """Why the store that was opened cannot be written; "" if it can, or none was opened."""
+        return self._store.only_reads if self._store else ""
+
     def catch_up(self) -> bool:
         """Take in what lies in the spool, or wait for the worker that does; False if some is left."""
         if self._attended:
             return True
         deadline = time.monotonic() + self._patience
         while waiting(self.home):  # also what a hook left in the meantime: its worker found the lock held
+            if self.store.only_reads:
+                return False
             with lock(self.home.worker_lock) as held:
                 if held:
                     self._work().take_in(deadline)
@@ -214,7 +222,9 @@ class App:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Hold the worker's lock, which a worker without work gives up, or say that the worker is busy."""
+        """Hold the worker's lock, which a worker without work gives up, or say what stands in the way."""
+        if why := obstacle(self.home.database):
+            raise StoreUnusable(str(why))
         with lock(self.home.worker_lock) as held:
             if held:
                 yield
@@ -288,9 +298,11 @@ class App:
 
     def brief(self, folder: Path, agent: str, source: str = "startup", session: str = "") -> Brief:
         """What a session starting in a folder is told, as the hook would print it; leaves no receipt."""
-        self.catch_up()
-        if self.home.hook.is_dir():
-            self.publish_settings(self.settings)  # the file may have been edited by hand
+        with contextlib.suppress(StoreUnusable, OSError):  # it shows what waits, too, and needs no database
+            self.catch_up()
+        with contextlib.suppress(OSError):
+            if self.home.hook.is_dir():
+                self.publish_settings(self.settings)  # the file may have been edited by hand
         hook_settings = self.settings.for_hook(self.confirmed())
         is_there = os.path.isdir(folder)  # noqa: PTH112 - no error for a name that is too long
         gone = not is_there and self.home.database.exists()
@@ -594,8 +606,6 @@ class App:
         briefs, tokens = store.briefs.totals()
         latest = store.events.latest(None, 0, 1)
         by_status, by_source = store.views.memory_counts()
-        with lock(self.home.worker_lock) as free:
-            running = not free
         return Status(
             home=self.home.root,
             **counts,
@@ -612,14 +622,34 @@ class App:
             sizes=room.taken(self.home, store),
             freeable=room.freeable(store),
             last_event_at=latest[0].event.at if latest else 0,
-            worker_running=running,
+            worker_running=self._worker_runs(),
             by_status=by_status,
             by_source=by_source,
             worst_attempts=max((job.attempts for job in store.jobs.all("parked")), default=0),
             vectors=store.vectors.counts(),
             spending=spending(self.settings, store),
-            problems=(*self.problems, *prepare.notices(store), *self._search_problems()),
+            problems=(
+                *self.problems,
+                *filter(None, [store.only_reads]),
+                *(
+                    f"{path} cannot be read: `backstory doctor --fix` mends that"
+                    for path in self.closed_parts()
+                ),
+                *prepare.notices(store),
+                *self._search_problems(),
+            ),
         )
+
+    def _worker_runs(self) -> bool:
+        try:
+            with lock(self.home.worker_lock) as free:
+                return not free
+        except OSError:  # nobody can take it here
+            return False
+
+    def closed_parts(self) -> list[Path]:
+        """Files and folders of the home that its owner may not read any more."""
+        return [path for path in sorted(self.home.root.iterdir()) if not os.access(path, os.R_OK)]
 
     def _nothing_yet(self) -> Status:
         """The status of a home in which nothing was stored; it is not made by asking."""
@@ -794,6 +824,7 @@ class App:
                 self._work().round()
             what = forget.plan(self.home, self.store, wanted)
             if what.reach or what.sessions or what.files or what.pages:
+                self.store.writable()  # else files would go while the rows stay
                 forget.carry_out(self.home, self.store, what)
                 self._work().round()
             if self.store.forgetting.traces_left() and not self.store.forgetting.erase_traces():

@@ -56,10 +56,10 @@ def _whole(house: House, number: int) -> bool:
 
 def full(house: House) -> None:
     """Nothing whose hook wrote all of it is lost; the rest is counted and told."""
-    written = [number for number in range(250) if fire(house, number)]
+    written = [0] + [number for number in range(1, 250) if fire(house, number)]
     assert 20 < len(written) < 250, "the disk should have run full on the way"
-    assert command(house, "status").returncode in (0, 4)
     worker(house)
+    _told_of(house, "is full")
     mount(house.home.root, "-o", "remount,size=200m")
     assert worker(house) == 0
     targets = {event.target for event in house.events(STORY)}
@@ -69,6 +69,16 @@ def full(house: House) -> None:
     house.close()
     assert "could not record" in command(house, "brief").stdout
     assert "hook" in command(house, "doctor").stdout
+
+
+def _told_of(house: House, what: str) -> None:
+    """The cause is named, and nobody is told to repair what is whole."""
+    status = command(house, "status")
+    assert what in status.stdout + status.stderr, status
+    doctor = command(house, "doctor").stdout
+    assert what in doctor
+    assert "backstory repair" not in doctor, doctor
+    assert what in command(house, "restore", "--dry-run").stderr
 
 
 def read_only(house: House) -> None:
@@ -85,8 +95,11 @@ def read_only(house: House) -> None:
     refused = command(house, "remember", "We deploy on Fridays")
     assert refused.returncode == 4
     assert len(refused.stderr.strip().splitlines()) == 1
-    assert "read-only" in refused.stderr.lower() or "readonly" in refused.stderr.lower()
+    assert "read-only" in refused.stderr
     assert worker(house) != 0
+    _told_of(house, "read-only file system")
+    found = command(house, "search", "blue whales")
+    assert (found.returncode, "blue whales" in found.stdout) == (0, True), "what is there can be read"
     mount(house.home.root, "-o", "remount,rw")
     fire(house, 2)
     assert worker(house) == 0
@@ -105,4 +118,7 @@ if __name__ == "__main__":
     STORY = HOUSE.session()
     HOUSE.installs()
     HOUSE.sets("worker.linger_seconds", "0")
+    fire(HOUSE, 0)
+    worker(HOUSE)
+    command(HOUSE, "backup")
     CASES[sys.argv[1]](HOUSE)

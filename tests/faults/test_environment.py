@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -45,9 +46,9 @@ def worker(house: House, code: str = "") -> int:
     ).returncode
 
 
-def command(house: House, *words: str) -> subprocess.CompletedProcess[str]:
+def command(house: House, *words: str, under: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "backstory", *words],
+        [*under, sys.executable, "-m", "backstory", *words],
         cwd=house.project,
         env={**os.environ, "BACKSTORY_HOME": str(house.home.root)},
         capture_output=True,
@@ -165,6 +166,39 @@ def test_permissions_that_are_lost_and_come_back(tmp_path: Path, project: Path) 
     found = [event.target for event in house.events(story) if event.kind is Kind.TOOL]
     assert sorted(found) == ["ls", "pwd"], "what no hook could bring, the transcript does"
     house.close()
+
+
+@pytest.mark.parametrize("closed", ["", "backstory.db", "spool", "worker.lock", "hook"])
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="takes root's power to pass over permissions")
+def test_permissions_that_commands_meet_are_told_and_mended_by_one_command(house: House, closed: str) -> None:
+    """Lost in mid-run: no command dies of it, no one is told to repair, and `doctor --fix` gives them back."""
+    powerless = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    story = house.session()
+    fires(house, story, 1)
+    assert worker(house) == 0
+
+    def asks(*words: str) -> subprocess.CompletedProcess[str]:
+        return command(house, *words, under=powerless)
+
+    path = house.home.root / closed
+    path.chmod(0o000)
+    try:
+        for words in (("status",), ("search", "step"), ("brief",), ("remember", "We deploy on Fridays")):
+            done = asks(*words)
+            told = done.stdout + done.stderr
+            assert done.returncode in (0, 4), told
+            assert done.returncode == 0 or "doctor --fix" in told, told
+        looked = asks("doctor")
+        assert looked.returncode == 2
+        assert "brief  " in looked.stdout, "it comes to its end"
+        assert str(path) in looked.stdout
+        assert "backstory repair" not in looked.stdout
+        assert "mended" in asks("doctor", "--fix").stdout
+        assert "step 1" in asks("timeline").stdout
+    finally:
+        path.chmod(0o700)
+    assert asks("status").returncode == 0
+    assert steps(house, story)[:1] == ["step 1"]
 
 
 def test_a_database_that_another_process_locks_for_long(house: House) -> None:

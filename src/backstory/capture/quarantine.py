@@ -41,7 +41,7 @@ def listing(home: Home) -> list[tuple[str, str]]:
             for path in home.quarantine.iterdir()
             if path.name.endswith(_REASON)
         )
-    except FileNotFoundError:
+    except OSError:  # none yet, or not for us
         return []
 
 

@@ -193,7 +193,9 @@ def _report(error: BaseException) -> int:
         case OSError():
             what = error.strerror or str(error)
             where = f"{error.filename}: " if error.filename else ""
-            _complain(f"{where}{what}; `backstory doctor` tells more", error)
+            mends = isinstance(error, PermissionError)
+            todo = "`backstory doctor --fix` mends permissions" if mends else "`backstory doctor` tells more"
+            _complain(f"{where}{what}; {todo}", error)
             return 4
         case _ if type(error).__module__ == "sqlite3":
             _complain(f"the database cannot be used: {error}; `backstory doctor` tells more", error)

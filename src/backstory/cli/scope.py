@@ -38,6 +38,8 @@ def opened(quiet: bool = False) -> Iterator[App]:
         for problem in [] if quiet else app.problems:
             output.talk(f"backstory: {problem}")
         yield app
+        if app.only_reads and not quiet:
+            output.talk(f"backstory: {app.only_reads}")
 
 
 def cwd_option(command: F) -> F:

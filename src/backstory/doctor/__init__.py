@@ -27,22 +27,20 @@ def examine(app: App, folder: Path) -> Iterator[Check]:
     """All checks, in the order in which a session's words travel."""
     yield from memory.home(app)
     yield from memory.settings(app)
-    connected = []
-    for check, agent in way_in.hooks(app, folder):
-        yield check
-        connected += [agent] if agent else []
+    connected: list[str] = []
+    yield from _guarded("hooks", _hooks(app, folder, connected))
     if app.home.root.is_dir():
         yield from _guarded("hook script", way_in.script(app))
         yield from _guarded("worker", way_in.worker(app))
         yield from _guarded("spool", way_in.spooled(app))
         if connected:
-            yield way_in.channel(app, connected[0])
+            yield from _guarded("channel", way_in.channel(app, connected[0]))
     yield ok("model", "none is configured, and none is needed")
     usable = True
     for check in _guarded("database", memory.database(app)):
         yield check
         usable = usable and check.state is not State.FAIL
-    if usable and app.home.database.exists():
+    if usable and memory.has_database(app):
         yield from _guarded("text index", memory.index(app))
         yield from _guarded("search", memory.meaning(app))
         yield from _guarded("jobs", memory.jobs(app))
@@ -50,8 +48,15 @@ def examine(app: App, folder: Path) -> Iterator[Check]:
         yield from _guarded("proof", proof.captured(app, connected))
     if usable:
         yield from _guarded("clients", clients.clients(app, connected))
-    yield memory.project(app, folder)
-    yield memory.brief(app, folder, usable)
+    yield from _guarded("project", memory.project(app, folder))
+    yield from _guarded("brief", memory.brief(app, folder, usable))
+
+
+def _hooks(app: App, folder: Path, connected: list[str]) -> Iterator[Check]:
+    """What the agents' settings say; the agents that are connected are added to the list."""
+    for check, agent in way_in.hooks(app, folder):
+        yield check
+        connected += [agent] if agent else []
 
 
 def _guarded(name: str, checks: Iterable[Check]) -> Iterator[Check]:
@@ -60,4 +65,4 @@ def _guarded(name: str, checks: Iterable[Check]) -> Iterator[Check]:
         yield from checks
     except OSError as error:
         found = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        yield fail(name, found, "make that readable, or move it away")
+        yield fail(name, found, "run `backstory doctor --fix`, which mends permissions; or move it away")

@@ -13,6 +13,7 @@ from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import BackstoryError
 from backstory.hook.identity import resolve
 from backstory.store.health import examine, has_fts5
+from backstory.store.obstacles import obstacle
 
 _RECENT_MS = 7 * 86_400_000
 _MISSED_MS = 3_600_000
@@ -27,10 +28,13 @@ def home(app: App) -> Iterator[Check]:
     if not root.is_dir():
         found = f"{root} is not a folder" if root.exists() else f"{root} does not exist"
         yield fail("home", found, "run `backstory install`: it makes the home; or set BACKSTORY_HOME")
-    elif not os.access(root, os.R_OK | os.W_OK | os.X_OK):
-        yield fail("home", f"{root} cannot be written", f"run `chmod u+rwx {quoted}`, or set BACKSTORY_HOME")
+    elif why := obstacle(app.home.database):
+        yield fail("home", why.found, why.todo)
     elif os.name == "posix" and (mode := root.stat().st_mode & 0o777) & 0o077:
         yield warn("home", f"others can enter {root} (mode {mode:o})", f"run `chmod 700 {quoted}`")
+    elif closed := app.closed_parts():
+        found = ", ".join(map(str, closed))
+        yield fail("home", f"{found} cannot be read", "run `backstory doctor --fix`: it mends permissions")
     else:
         yield ok("home", f"{root}, its owner's alone")
 
@@ -48,6 +52,11 @@ def settings(app: App) -> Iterator[Check]:
         yield ok("settings", f"changed: {', '.join(changed)}" if changed else "all defaults")
 
 
+def has_database(app: App) -> bool:
+    """Whether there is a database, and this user may see it."""
+    return os.access(app.home.database, os.R_OK)
+
+
 def database(app: App) -> Iterator[Check]:
     """The database: readable, of a schema that we know, whole, writable."""
     path = app.home.database
@@ -60,7 +69,9 @@ def database(app: App) -> Iterator[Check]:
     restore = ", or `backstory restore` to go back to the latest backup" if app.kept_backups() else ""
     mend = f"run `backstory repair`: it builds a new database beside it{restore}"
     if health.unreadable:
-        yield fail("database", f"{path}: {health.unreadable}", mend)
+        why = obstacle(path)
+        found = f"{path}: {health.unreadable}{f', because {why.found}' if why else ''}"
+        yield fail("database", found, why.todo if why else mend)
         return
     if health.schema > health.known_schema:
         found = f"{path} has schema {health.schema}, this Backstory knows {health.known_schema}"
@@ -74,8 +85,8 @@ def database(app: App) -> Iterator[Check]:
     else:
         yield ok("integrity", "whole")
     if health.unwritable:
-        todo = f"free space, give yourself write access to {app.home.root}, or end what holds the lock"
-        yield fail("writable", f"{path}: {health.unwritable}", todo)
+        why = obstacle(path)
+        yield fail("writable", f"{path}: {health.unwritable}", why.todo if why else "end what holds the lock")
     else:
         yield ok("writable", "yes")
 
@@ -143,35 +154,39 @@ def _last_history(agent: str) -> int:
     return max((trail.updated for trail in history.find(history.root())), default=0)
 
 
-def project(app: App, folder: Path) -> Check:
+def project(app: App, folder: Path) -> Iterator[Check]:
     """Which project the folder belongs to, and whether a file in it claims another."""
     confirmed = app.settings.for_hook(app.confirmed())
     place = resolve(str(folder), confirmed["confirmed"], confirmed["monorepo"])
     claim = app.claim_at(folder)
     if claim is not None and not claim[2]:
-        return warn(
+        yield warn(
             "project",
             f"{claim[0] / '.backstory.toml'} says that this is {claim[1]!r}; "
             f"until you agree it is {place.name}, known by {place.identity}",
             f"if you trust it, run `backstory config --confirm --cwd {shlex.quote(str(claim[0]))}`",
         )
-    return ok("project", f"{place.name}, known by {place.identity}")
+    else:
+        yield ok("project", f"{place.name}, known by {place.identity}")
 
 
-def brief(app: App, folder: Path, usable: bool) -> Check:
+def brief(app: App, folder: Path, usable: bool) -> Iterator[Check]:
     """What a session starting in the folder is told, by the product and by the installed hook itself."""
     expected = ""
     if usable:
         try:
             expected = app.brief(folder, claude_code.NAME).text
         except (BackstoryError, OSError) as error:
-            return fail("brief", f"it cannot be made: {error}", _MEND_FIRST)
+            yield fail("brief", f"it cannot be made: {error}", _MEND_FIRST)
+            return
     elif not app.home.hook.is_dir():
-        return fail("brief", "it cannot be made without the database", _MEND_FIRST)
+        yield fail("brief", "it cannot be made without the database", _MEND_FIRST)
+        return
     if not (app.home.hook / "hook.pyc").exists():
         found = f"{len(expected)} characters" if expected else "empty: nothing is known here yet"
-        return ok("brief", f"{found} (no hook is installed to print it)")
-    return way_in.answer(app, folder, expected)
+        yield ok("brief", f"{found} (no hook is installed to print it)")
+    else:
+        yield way_in.answer(app, folder, expected)
 
 
 def meaning(app: App) -> Iterator[Check]:

@@ -8,6 +8,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from backstory.app import App
 from backstory.capture import hookfiles, proof, sites
@@ -25,10 +26,14 @@ def mend(app: App) -> Iterator[Check]:
     """Mend what can be mended; tells what was."""
     if not app.home.root.is_dir():
         return
-    remedies = _OF_FILES
-    if app.home.database.exists():
+    yield from _mended(app, _OF_FILES)  # first: without permissions nothing else can be looked at
+    if os.access(app.home.database, os.R_OK):
         health = examine(app.home.database)
-        remedies += () if health.unreadable or health.damage else _OF_THE_DATABASE
+        if not (health.unreadable or health.damage or health.unwritable):
+            yield from _mended(app, _OF_THE_DATABASE)
+
+
+def _mended(app: App, remedies: "_Remedies") -> Iterator[Check]:
     for name, remedy in remedies:
         try:
             if done := remedy(app):
@@ -38,15 +43,24 @@ def mend(app: App) -> Iterator[Check]:
 
 
 def _permissions(app: App) -> str:
+    """All of the home is for its owner, and for nobody else."""
     if os.name != "posix":
         return ""
-    changed = 0
-    for path in (app.home.root, *app.home.root.rglob("*")):
-        mode = path.lstat().st_mode
-        if not stat.S_ISLNK(mode) and mode & 0o077:
-            path.chmod(stat.S_IMODE(mode) & ~0o077)
-            changed += 1
-    return f"{changed} files or folders are their owner's alone now" if changed else ""
+    changed = int(_own(app.home.root))
+    for folder, folders, files in os.walk(app.home.root):  # a folder is opened before it is walked through
+        changed += sum(_own(Path(folder, name)) for name in (*folders, *files))
+    return f"{changed} files or folders are their owner's, and theirs alone, now" if changed else ""
+
+
+def _own(path: Path) -> bool:
+    """Give a path the permissions that it should have; whether that was needed."""
+    mode = path.lstat().st_mode
+    owners = 0o700 if stat.S_ISDIR(mode) else 0o600
+    wanted = (stat.S_IMODE(mode) | owners) & ~0o077
+    if stat.S_ISLNK(mode) or stat.S_IMODE(mode) == wanted:
+        return False
+    path.chmod(wanted)
+    return True
 
 
 def _hook_files(app: App) -> str:

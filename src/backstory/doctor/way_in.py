@@ -114,10 +114,11 @@ def spooled(app: App) -> Iterator[Check]:
         )
 
 
-def channel(app: App, agent: str) -> Check:
+def channel(app: App, agent: str) -> Iterator[Check]:
     """Whether the hook that the agent runs really leaves its payload in the spool."""
     if os.name != "posix":
-        return warn("channel", "not tried on this system", "look at `backstory status` after a session")
+        yield warn("channel", "not tried on this system", "look at `backstory status` after a session")
+        return
     payload = json.dumps({"session_id": "doctor", "hook_event_name": PROBE, "cwd": os.sep}).encode()
     command = hook_command(str(app.home.root), agent, PROBE)
     try:
@@ -125,11 +126,13 @@ def channel(app: App, agent: str) -> Check:
             run = _run("/bin/sh", "-c", command, payload=payload)
             arrived = _take_away(app, run.pid)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return fail("channel", f"the hook cannot be run: {error}", f"{_INSTALL}`")
+        yield fail("channel", f"the hook cannot be run: {error}", f"{_INSTALL}`")
+        return
     if payload in arrived and not run.code and not run.printed:
-        return ok("channel", f"a payload sent through the hook reached the spool in {run.ms:.0f} ms")
+        yield ok("channel", f"a payload sent through the hook reached the spool in {run.ms:.0f} ms")
+        return
     said = run.printed.decode("utf-8", "replace") or f"exit {run.code}, nothing in the spool"
-    return fail(
+    yield fail(
         "channel", f"a payload sent through the hook was lost: {said}", f"look at disk space; {_INSTALL}"
     )
 

@@ -21,6 +21,7 @@ vectors.py     vectors of passages, all of one model
 doing.py       what is being done right now
 views.py       what only people look at: long lists, sums, what has just happened
 books.py       counters, tombstones, spool receipts, transcript marks
+obstacles.py   a full or read-only disk, lost permissions: what keeps a whole database from being used
 health.py      is the database whole, looked at without changing it
 migrations/    numbered schema files, never edited
 """

@@ -8,6 +8,7 @@ old file would lose what it writes.
 import contextlib
 import logging
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -203,9 +204,13 @@ def put_in_place(new: Path, home: Home) -> None:
 def set_aside(home: Home, why: str) -> Path:
     """Copy the database's files as they are, whatever state they are in, into a folder of the backups."""
     folder = make_private_dir(_free_name(make_private_dir(home.backups), why).with_suffix(""))
-    for source in sorted(home.root.glob(home.database.name + "*")):
-        if source.name.removeprefix(home.database.name) in ("", "-wal", "-shm", "-journal"):
-            _copy(source, folder / source.name)
+    try:
+        for source in sorted(home.root.glob(home.database.name + "*")):
+            if source.name.removeprefix(home.database.name) in ("", "-wal", "-shm", "-journal"):
+                _copy(source, folder / source.name)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return folder
 
 
@@ -217,6 +222,6 @@ def _copy(source: Path, target: Path) -> None:
             while block := file.read(1 << 20):
                 copy.write(block)
         except OSError as error:
-            raise StoreUnusable(f"{source} cannot be read: {error.strerror or error}") from None
+            raise StoreUnusable(f"{source} cannot be copied: {error.strerror or error}") from None
         copy.flush()
         os.fsync(copy.fileno())

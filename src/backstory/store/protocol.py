@@ -799,6 +799,7 @@ class Store(Protocol):
     """Everything that is kept. One store serves one thread."""
 
     path: Path
+    only_reads: str  # why nothing can be written at present; mostly ""
 
     @property
     def events(self) -> EventStore:

@@ -32,7 +32,7 @@ class Rescued:
 
 
 def rebuild(source: Path, target: Path, fallback: Sequence[Path]) -> dict[str, Rescued]:
-    """Make `target` from what `source` gives; the local key and tombstones that are lost come from backups."""
+    """Make `target` from what `source` gives; lost tombstones and a lost key come from backups."""
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as new:
         schema.apply(new, schema.migrations())

@@ -44,7 +44,8 @@ def refuse_newer(found: int, what: str) -> None:
     """Raise `NewerSchema` if this Backstory does not know a schema: what it does not know, it would lose."""
     if found > (known := len(migrations())):
         raise NewerSchema(
-            f"{what} has schema {found}, this Backstory knows {known}: upgrade Backstory (nothing was changed)"
+            f"{what} has schema {found}, this Backstory knows {known}: "
+            "upgrade Backstory (nothing was changed)"
         )
 
 

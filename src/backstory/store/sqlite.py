@@ -21,6 +21,7 @@ from backstory.store.forgetting import Forgetting
 from backstory.store.jobs import Jobs
 from backstory.store.ledger import Ledger
 from backstory.store.memories import Memories
+from backstory.store.obstacles import obstacle
 from backstory.store.passages import Passages
 from backstory.store.protocol import Store
 from backstory.store.retention import Retention
@@ -36,9 +37,10 @@ WAL_LIMIT = 256 * 1024 * 1024
 class SqliteStore:
     """A `Store` on one SQLite file; use it from one thread."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, only_reads: str = "") -> None:
         self._connection = connection
         self.path = path
+        self.only_reads = only_reads
         key = bytes.fromhex(_local_key(connection))
         self.books = Books(connection)
         self.passages = Passages(connection)
@@ -66,7 +68,7 @@ class SqliteStore:
             if self._connection.in_transaction:  # SQLite itself rolls back when the disk is full
                 self._connection.execute("ROLLBACK")
             if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
-                raise StoreUnusable(f"{self.path}: {error}; `backstory doctor` tells more") from error
+                raise StoreUnusable(f"{self.path} cannot be written: {self._why(error)}") from error
             raise
 
     @contextlib.contextmanager
@@ -90,7 +92,11 @@ class SqliteStore:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.execute("ROLLBACK")
         except sqlite3.Error as error:
-            raise StoreUnusable(f"{self.path}: {error}") from error
+            raise StoreUnusable(f"{self.path} cannot be written: {self._why(error)}") from error
+
+    def _why(self, error: BaseException) -> str:
+        found = self.only_reads or obstacle(self.path)
+        return str(found or f"{error}; `backstory doctor` tells more")
 
     def copy_to_backups(self, home: Home, why: str) -> Path:
         """Copy the database, while it is in use, into the home's backups."""
@@ -106,7 +112,11 @@ class SqliteStore:
 
 
 def open_store(home: Home) -> Store:
-    """Open the home's database, creating or upgrading it as needed."""
+    """Open the home's database, creating or upgrading it as needed.
+
+    Where nothing can be written (a full or read-only disk, lost permissions) what is there can still be read,
+    if SQLite can do so without a trace; the store then says in `only_reads` why.
+    """
     try:
         make_private_dir(home.root)
         connection = _connect(home.database)
@@ -119,22 +129,32 @@ def open_store(home: Home) -> Store:
             connection.close()
             raise
     except sqlite3.Error as error:
-        if _read_only(home.root):
-            raise StoreUnusable(
-                f"the home {home.root} is on a read-only file system: make it writable, or set BACKSTORY_HOME"
-            ) from error
+        if why := obstacle(home.database):
+            return _reading(home.database, str(why))
         raise StoreUnusable(
             f"the database {home.database} cannot be used: {error}; `backstory doctor` tells more"
         ) from error
     except OSError as error:
-        raise StoreUnusable(f"the home {home.root} cannot be used: {error.strerror or error}") from error
+        found = obstacle(home.database) or f"the home {home.root} cannot be used: {error.strerror or error}"
+        raise StoreUnusable(str(found)) from error
 
 
-def _read_only(folder: Path) -> bool:
-    """SQLite only says that it cannot open the file."""
-    if not hasattr(os, "statvfs"):
-        return False
-    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+def _reading(path: Path, why: str) -> Store:
+    """The database as it is: all of it lies in its one file, or others who have it open share their log."""
+    log = path.with_name(path.name + "-wal")
+    try:
+        how = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+        connection = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None)
+        try:
+            if schema.version(connection) == len(schema.migrations()):
+                return SqliteStore(connection, path, why)
+        except BaseException:
+            connection.close()
+            raise
+        connection.close()
+    except (OSError, sqlite3.Error) as error:
+        raise StoreUnusable(why) from error
+    raise StoreUnusable(why)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -9,11 +9,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from backstory.errors import Failed, SourceMissing, UsageError
+from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.paths import Home
 from backstory.store import Store, copies, schema
 from backstory.store.copies import Contents
 from backstory.store.forgetting import carry_tombstones
+from backstory.store.obstacles import obstacle
 
 LATEST = "latest"
 
@@ -62,6 +63,8 @@ def current(home: Home) -> Contents | None:
     if not home.database.exists():
         return None
     found = copies.look_live(home.database)
+    if found.damage and (why := obstacle(home.database)):
+        raise StoreUnusable(str(why))
     schema.refuse_newer(found.schema, str(home.database))
     return found
 
