@@ -88,13 +88,10 @@ class Work:
         done = self.take_in()
         if self._wanted():
             return done
-        if done or not self._vectors_asked_for:
-            self._ask_for_vectors()
-        done += self._run_jobs("embed", self._embed, _EMBED_SECONDS)
         return done + self._run_jobs("archive", self._archive, _ARCHIVE_SECONDS)
 
     def take_in(self, deadline: float = math.inf) -> int:
-        """Make what lies in the spool known: events, memories, briefs, text index; gives how much was done.
+        """Make what lies in the spool known: events, memories, briefs, indexes; gives how much was done.
 
         A large backlog is left to the worker when the deadline (of the monotonic clock) has passed.
         """
@@ -123,9 +120,13 @@ class Work:
         done += self._run_jobs("brief", self._prepare, enough=enough)
         for batch in held:
             drain.release(batch)
-        return done + self._index(
-            lambda: time.monotonic() > deadline or waiting(self._home) or self._wanted()
-        )
+        done += self._index(lambda: time.monotonic() > deadline or waiting(self._home) or self._wanted())
+        if self._wanted():
+            return done
+        if done or not self._vectors_asked_for:
+            self._ask_for_vectors()
+        left = min(_EMBED_SECONDS, deadline - time.monotonic())
+        return done + self._run_jobs("embed", lambda model: self._embed(model, left), left)
 
     def _begin_day(self) -> None:
         now = clock.now_ms()
@@ -379,14 +380,14 @@ class Work:
             with self._store.transaction():
                 self._store.jobs.ask("embed", model, clock.now_ms())
 
-    def _embed(self, model: str) -> None:
+    def _embed(self, model: str, seconds: float = _EMBED_SECONDS) -> None:
         """Make vectors for a while, and ask to go on if that was not enough."""
         if model != wanted(self._settings):
             return
         there = means(self._settings)
         if there.embedder is None:
             log.info("search is %s", there.why)
-        elif not embed_waiting(self._store, there.embedder, _EMBED_SECONDS, there.table):
+        elif not embed_waiting(self._store, there.embedder, seconds, there.table):
             with self._store.transaction():
                 self._store.jobs.ask("embed", model, clock.now_ms())
 
