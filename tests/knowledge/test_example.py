@@ -36,3 +36,20 @@ def test_ten_sessions_on_three_projects_are_in_it_with_weeks_and_no_broken_link(
     assert any(vault.links("connections") for vault in vaults)
     assert any(vault.links("qa") for vault in vaults)
     assert any(vault.links("facts") for vault in vaults)
+
+
+def test_the_example_reads_well() -> None:
+    """What was decided comes before what retells it; what was taken up is no open thread; rows say something."""
+    shop = next(Vault(path, path.name) for path in EXAMPLE.iterdir() if path.name.startswith("shop-"))
+    answer = shop.read("qa/why-do-we-sign-tokens-with-rs256").partition("## Answer\n\n")[2]
+    assert answer.startswith(
+        "- The user decided: keep RS256 everywhere, because the mobile app can only check public keys ("
+    )
+    [week] = shop.links("weekly")
+    assert "Open threads" not in shop.read(week), "the key was published by the next session"
+    points = shop.read("concepts/auth-tokens-py").partition("## Key Points\n\n")[2].partition("\n\n##")[0]
+    rows = [row.partition(" ([[daily/")[0] for row in points.splitlines()]
+    assert len(rows) == len(set(rows)) == 2
+    assert rows[0].startswith(
+        "- Failed and fixed: “jwt.exceptions.InvalidAlgorithmError: HS256 is not allowed” → [["
+    )

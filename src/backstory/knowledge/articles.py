@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from backstory.knowledge.notes import Note
-from backstory.knowledge.pages import front, harmless, link, links_in, parted, sections, slug, words_of
+from backstory.knowledge.notes import Note, gist, shortly
+from backstory.knowledge.pages import cut, front, harmless, link, links_in, parted, sections, slug, words_of
 from backstory.knowledge.topics import Topic, title_of
 
 POINTS = "Key Points"
@@ -31,6 +31,8 @@ _MOST_DETAILS = 40
 _CITED = re.compile(r"\[\[daily/(\d{4}-\d\d-\d\d)\|[^\]]*\]\]")
 _HANDLE = re.compile(r"`(m[0-9a-f]{8})`")
 _ALIKE = 0.6
+_SHORT = 140
+_LINK_WORDS = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]")
 
 
 @dataclass(slots=True)
@@ -136,7 +138,7 @@ class Shelf:
 
 def row_of(note: Note) -> str:
     """A note as a row of its home."""
-    return f"- {harmless(note.text)} {cite(note)}"
+    return f"- {harmless(shortly(note))} {cite(note)}"
 
 
 def cite(note: Note) -> str:
@@ -158,14 +160,15 @@ def add(article: Article, told: Sequence[Note], pointed: Mapping[str, Sequence[t
     """Add notes to their home, and under `pointed` rows that link to the homes of others."""
     for note in told:
         _add_row(article, DETAILS if note.kind == "turn" else POINTS, row_of(note))
+        if note.kind == "decision" and note.files:
+            files = ", ".join(f"`{harmless(file, 120)}`" for file in note.files[:6])
+            _add_row(article, DETAILS, f"- Changed with it: {files} {cite(note)}")
     for home, notes in pointed.items():
         for note, title in notes:
             where = DETAILS if note.kind == "turn" else POINTS
-            _add_row(
-                article,
-                where,
-                f"- {_POINTERS.get(note.kind, 'Also named')}: {link(home, title)} {cite(note)}",
-            )
+            label = _POINTERS.get(note.kind, "Also named")
+            said = f"{harmless(gist(note))} → " if note.kind in ("lesson", "attempt", "line") else ""
+            _add_row(article, where, f"- {label}: {said}{link(home, title)} {cite(note)}")
     turns = article.rows[DETAILS]
     ours = [row for row in turns if _CITED.search(row)]
     for row in ours[: max(0, len(ours) - _MOST_DETAILS)]:
@@ -191,12 +194,21 @@ def relate(article: Article, other: Article | str) -> None:
         article.rows[RELATED].append(f"- {link(address, title)}")
 
 
+def told_of(article: Article) -> str:
+    """A row that says in short what another article tells."""
+    rows = article.rows[POINTS] or article.rows[DETAILS]
+    plain = _LINK_WORDS.sub(r"\1", rows[-1].removeprefix("- ").partition(" ([[daily/")[0]) if rows else ""
+    more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
+    return f"- {link(article.link, article.title)}" + (f": {cut(plain, _SHORT)}{more}" if plain else "")
+
+
 def introduce(article: Article) -> None:
     """Say, above what people wrote, what the article is and how it was made."""
     cited = [row for name in (POINTS, DETAILS) for row in article.rows[name] if _CITED.search(row)]
     days = sorted({day for row in cited for day in _CITED.findall(row)})
     span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}" if days else ""
-    many = f"{len(cited)} note{'' if len(cited) == 1 else 's'} of the daily log, {span}"
+    notes = len({tuple(_HANDLE.findall(row)[-1:]) or row for row in cited})
+    many = f"{notes} note{'' if notes == 1 else 's'} of the daily log, {span}"
     made_of = many if cited else "the articles that it lists"
     line = f"{MADE} by rules from {made_of}; no model wrote it.*"
     told = "\n".join(cited)

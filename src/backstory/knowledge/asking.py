@@ -23,10 +23,11 @@ UNKNOWN = "Nothing that is written down or remembered here answers that."
 _ROWS = 5
 _OF_ONE = 3
 _HITS = 4
-_POINTER = re.compile(r"- [A-Z][a-z ]+: \[\[[^\]]+\]\] \(")
+_POINTER = re.compile(r"- [A-Z][a-z ]+: (?:.* → )?\[\[[^\]]+\]\] \(|- Changed with it: ")
 _SAYING = ("decision", "lesson", "attempt", "preference", "fact")
 _TEXT = 500
 _ENOUGH = 0.6
+_MADE_A_POINT = 2
 _FEW = 3
 _PROMPT_CHARS = 8_000
 _WORD = re.compile(r"[\w.-]+")
@@ -99,13 +100,14 @@ def _articles(
 ) -> Iterator[tuple[float, str, str]]:
     """The rows of articles that speak of it: how well each does, its article, and itself."""
     texts = {address: vault.read(address) for address in vault.articles()}
-    words = _telling(words, [_words(text) for text in texts.values()])
+    telling = _telling(words, [_words(text) for text in texts.values()])
+    words = telling | {word for word in words if len(word) > _FEW}
     handles = {hit.id[:HANDLE] for hit in hits}
     for address, text in texts.items():
         _, body = parted(text)
-        covered = len(words & _words(text)) / len(words) if words else 0.0
+        covered = len(telling & _words(text)) / len(telling) if telling else 0.0
         cited = any(f"`{one}`" in body for one in handles)
-        reasoned = why and "because" in body and covered >= _ENOUGH / 2
+        reasoned = why and any("because" in row and words & _words(row) for row in body.splitlines())
         if covered < _ENOUGH and not cited and not reasoned:
             continue
         parts = sections(body)
@@ -113,13 +115,20 @@ def _articles(
             for row in parts.get(name, "").splitlines():
                 worth = _worth(row, words, handles, why)
                 if worth and not _POINTER.match(row):
-                    yield covered + worth, address, row.removeprefix("- ")
+                    yield (
+                        covered + worth + _MADE_A_POINT * (name != "Details"),
+                        address,
+                        row.removeprefix("- "),
+                    )
 
 
 def _best(rows: Iterable[tuple[float, str, str]]) -> list[tuple[str, str]]:
     """The rows that answer best, at most so many of an article."""
     kept: list[tuple[str, str]] = []
-    for _, address, row in sorted(rows, key=lambda found: (-found[0], found[1], found[2])):
+    found = sorted(rows, key=lambda found: (-found[0], found[1], found[2]))
+    for worth, address, row in found:
+        if 2 * worth < found[0][0]:
+            break
         if len(kept) < _ROWS and sum(address == other for other, _ in kept) < _OF_ONE:
             kept.append((address, row))
     return kept

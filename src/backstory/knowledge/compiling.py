@@ -19,8 +19,8 @@ from backstory.knowledge import rollup
 from backstory.knowledge.articles import Article, Shelf
 from backstory.knowledge.changes import Changes, take_back
 from backstory.knowledge.index import articles, put_index, put_log
-from backstory.knowledge.notes import Note, Standing, note_from, notes_in, passed_over, standing
-from backstory.knowledge.pages import front, link, parted, with_block, words_of
+from backstory.knowledge.notes import Note, Standing, gist, note_from, notes_in, passed_over, standing
+from backstory.knowledge.pages import front, harmless, link, links_in, parted, with_block, words_of
 from backstory.knowledge.prose import leave_word
 from backstory.knowledge.skips import skip, take_skips
 from backstory.knowledge.topics import Topic, files_of, module_of, topics_of
@@ -285,9 +285,8 @@ class _Compilation:
             topic = Topic("module", f"{module}/")
             article = self._shelf.about(topic) or self._shelf.new(topic, self._today)
             for file in inside[module]:
-                row = f"- {link(file.link, file.title)}"
-                if row not in article.rows[making.DETAILS]:
-                    article.rows[making.DETAILS].append(row)
+                others = [row for row in article.rows[making.POINTS] if file.link not in links_in(row)[:1]]
+                article.rows[making.POINTS] = [*others, making.told_of(file)]
                 making.relate(article, file)
                 making.relate(file, article)
                 article.sources = sorted({*article.sources, *file.sources})
@@ -377,7 +376,10 @@ def _connection(one: Article, other: Article, notes: list[Note], today: str, old
     """The page that says how two concepts belong together."""
     fields, body = parted(old)
     days = sorted({note.day for note in notes})
-    rows = [f"- {_WHAT.get(note.kind, 'A note')} names both {making.cite(note)}" for note in notes[-12:]]
+    rows = [
+        f"- {_WHAT.get(note.kind, 'A note')}: {harmless(gist(note))} {making.cite(note)}"
+        for note in notes[-12:]
+    ]
     files = sorted({name for note in notes for name in files_of(note)})[:6]
     made = (
         f"{link(one.link, one.title)} and {link(other.link, other.title)} come up together in "

@@ -27,6 +27,12 @@ CONTACTS = "Contacts"
 _ROW = 400
 _DOTS = re.compile(r"(?<![.])([.?!])\.(?= |$)")
 _CONTEXT = 300
+BECAUSE = "because|since|so that|weil|da|parce que|porque"
+_BECAUSE = re.compile(rf"(?:{BECAUSE})\b", re.IGNORECASE)
+_TALK = re.compile(
+    r"^(?:(?:ok(?:ay)?|good|yes|so|then|and)[,.]? )*(?:please |let's |let us )?", re.IGNORECASE
+)
+_PLEASE = re.compile(r",? please(?=[.!]?$)", re.IGNORECASE)
 _SECTION_OF = {
     MemoryKind.TURN: EXCHANGES,
     MemoryKind.FACT: FACTS,
@@ -113,14 +119,20 @@ def told(memory: Memory) -> str:
     text = memory.text
     if memory.kind is MemoryKind.DECISION:
         who = {"user": "The user decided", "assistant": "The agent decided"}.get(memory.said_by, "Decided")
-        text = f"{who}: {text}"
-        if memory.reason and memory.reason not in text:
-            text += f" ({memory.reason})"
+        reason = memory.reason.strip().rstrip(".") if memory.reason not in text else ""
+        joined = f", {reason}" if _BECAUSE.match(reason) else f" ({reason})" if reason else ""
+        text = f"{who}: {_plainly(text).rstrip('.') if reason else _plainly(text)}{joined}"
     elif memory.kind is MemoryKind.PREFERENCE:
-        text = f"The user wants: {text}"
+        text = f"The user wants: {_plainly(text)}"
     elif memory.kind is MemoryKind.ATTEMPT:
         text = f"Abandoned: {text}"
     return harmless(_DOTS.sub(r"\1", text), _ROW)
+
+
+def _plainly(text: str) -> str:
+    """A decision or a wish without the talk around it."""
+    said = _PLEASE.sub("", _TALK.sub("", text))
+    return said[:1].lower() + said[1:] if said[:2].istitle() or said[:1] == "A" else said
 
 
 def _row(memory: Memory) -> str:

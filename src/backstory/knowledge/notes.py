@@ -12,6 +12,7 @@ from typing import Any
 from backstory.hook.brief import HANDLE
 from backstory.knowledge import daily
 from backstory.knowledge import entries as sections
+from backstory.knowledge.pages import cut
 from backstory.store import Store
 
 _HEADING = re.compile(r"### (\d\d:\d\d) · (\S+) · (s[0-9a-f]+)")
@@ -47,6 +48,24 @@ class Note:
     def as_json(self) -> dict[str, Any]:
         """For our own state."""
         return asdict(self)
+
+
+_TURN = re.compile(r"Asked: (?P<asked>.+?)(?: (?:Changed|Read|Ran|Failed with) .*?)?(?: Said: (?P<said>.+))?")
+_FAILED = re.compile(r'failed: ["“](.+?)["”] →')
+
+
+def shortly(note: Note) -> str:
+    """What a note says in an article: of a turn what was asked and answered; the rest is in the log."""
+    found = _TURN.fullmatch(note.text) if note.kind == "turn" else None
+    if found is None:
+        return note.text
+    return f"{found['asked']} → {found['said']}" if found["said"] else found["asked"]
+
+
+def gist(note: Note, longest: int = 110) -> str:
+    """A few words that tell a note from others: of a failure, the error."""
+    found = _FAILED.search(note.text)
+    return cut(f"“{found[1]}”" if found else shortly(note), longest)
 
 
 def note_from(value: dict[str, Any]) -> Note:

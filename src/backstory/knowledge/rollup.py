@@ -11,7 +11,7 @@ from backstory.hook.brief import HANDLE
 from backstory.knowledge.articles import cite
 from backstory.knowledge.changes import Changes
 from backstory.knowledge.index import articles
-from backstory.knowledge.notes import Note
+from backstory.knowledge.notes import Note, shortly
 from backstory.knowledge.pages import harmless, link, sections, with_block
 from backstory.model import MemoryKind
 from backstory.store import Store
@@ -30,6 +30,8 @@ _PARTS = (
 )
 _HIGHLIGHTS = (("Decisions", 5), ("Lessons", 4), ("Noted", 2))
 _WEEKS = 12
+_FEW_WORDS = 3
+_TAKEN_UP = 0.75
 
 
 def week_of(day: str) -> str:
@@ -51,11 +53,35 @@ def put_week(changes: Changes, week: str, notes: Iterable[Note]) -> None:
     parts = [f"{head}; " + ", ".join(link(f"daily/{day}", day) for day in days)]
     left = WEEK_CHARS - len(parts[0])
     for title, kinds, most in _PARTS:
-        rows, left = _rows([note for note in found if note.kind in kinds], most, left)
+        rows, left = _rows(
+            [note for note in found if note.kind in kinds and not _taken_up(note, found)], most, left
+        )
         if rows:
             parts.append(f"## {title}\n\n" + "\n".join(rows))
     page = f"weekly/{week}.md"
     changes.put(page, with_block(changes.read(page) or "", f"# Week {week}\n", "\n\n".join(parts)))
+
+
+def _taken_up(step: Note, notes: Sequence[Note]) -> bool:
+    """Whether a step that was left open was asked for later on, nearly in its own words."""
+    words = _words(step.text)
+    return (
+        step.kind == "step"
+        and len(words) >= _FEW_WORDS
+        and any(
+            note.kind == "turn"
+            and note.session != step.session
+            and (note.day, note.time) > (step.day, step.time)
+            and len(words & _words(note.text.partition(" Said: ")[0])) >= _TAKEN_UP * len(words)
+            for note in notes
+        )
+    )
+
+
+def _words(text: str) -> set[str]:
+    return {
+        word for word in re.findall(r"\w{3,}", text.casefold()) if word not in ("todo", "next", "the", "and")
+    }
 
 
 def _rows(notes: Sequence[Note], most: int, room: int) -> tuple[list[str], int]:
@@ -64,8 +90,9 @@ def _rows(notes: Sequence[Note], most: int, room: int) -> tuple[list[str], int]:
     rows: list[str] = []
     dropped = 0
     for note in reversed(notes):
-        words = " ".join(note.text.casefold().split())
-        row = f"- {harmless(note.text, _ROW)} {cite(note)}"
+        said = shortly(note)
+        words = " ".join(said.casefold().split())
+        row = f"- {harmless(said, _ROW)} {cite(note)}"
         if words in seen:
             continue
         seen.add(words)

@@ -7,6 +7,7 @@ twice, and whoever reads about a file finds the error that was fixed in it.
 import re
 from typing import NamedTuple
 
+from backstory.knowledge.entries import BECAUSE
 from backstory.knowledge.notes import Note
 from backstory.knowledge.pages import cut, harmless
 
@@ -109,7 +110,7 @@ def _tool(command: str) -> str:
 def decision_title(text: str) -> str:
     """A decision as a title: what was decided, without who did and why."""
     said = _TALK.sub("", _DECIDED.sub("", text))
-    said = re.split(r"(?<=\w)(?:\.(?:\s|$)| \(|; )", said, maxsplit=1)[0]
+    said = re.split(rf"(?<=\w)(?:\.(?:\s|$)| \(|; |, (?:{BECAUSE})\b)", said, maxsplit=1)[0]
     title = cut(harmless(said), _TITLE).rstrip(".") or "A decision"
     return title[0].upper() + title[1:]
 
