@@ -16,6 +16,7 @@ import os
 import random
 import socket
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -133,8 +134,20 @@ def _index(store: Store) -> None:
     store.checkpoint()
 
 
+def write_wiki(home: Home) -> None:
+    """The wiki of the latest project, as the worker would write it in time."""
+    if not home.knowledge.exists():
+        command = ("compile", "--all", "--project", f"project {PROJECTS - 1}")
+        environment = {**os.environ, "BACKSTORY_HOME": str(home.root)}
+        subprocess.run(
+            [sys.executable, "-m", "backstory", *command], env=environment, check=True, capture_output=True
+        )
+
+
 def pages(viewer: Viewer) -> dict[str, str]:
     """Every page, by name."""
+    wiki = next((viewer.home / "knowledge").glob("*"))
+    article = next(wiki.glob("concepts/*.md"))
     session = viewer.ask("GET", "/api/sessions?limit=1").json["sessions"][0]
     memory = viewer.ask("GET", "/api/memories?limit=1").json["memories"][0]
     event = viewer.ask("GET", "/api/timeline?limit=1").json["events"][0]
@@ -150,6 +163,7 @@ def pages(viewer: Viewer) -> dict[str, str]:
         "forget": f"/forget?handle={memory['id']}",
         "review": "/review",
         "knowledge": "/knowledge",
+        "article": f"/knowledge/{wiki.name}/concepts/{article.stem}",
         "brief": "/brief",
         "health": "/health",
         "settings": "/settings",
@@ -304,6 +318,7 @@ def main() -> int:
                 fill(store, folder, chosen.events)
                 print(f"filled in {time.perf_counter() - began:.0f} s", file=sys.stderr)
             counts = store.books.table_counts()
+        write_wiki(home)
         figures = {"stored": counts, "load of the machine": os.getloadavg()[0], **measure(home, folder)}
     if chosen.json:
         print(json.dumps(figures, indent=2))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.capture.history import SPENT
+from backstory.model import Action
 from backstory.store.protocol import Injection
 from tests.story import House, Story
 
@@ -25,8 +26,20 @@ def fill(root: Path) -> House:
         tell(story)
         _date(sorted(set(house.home.spool.iterdir()) - before, key=lambda p: p.stat().st_mtime_ns), hours)
         house.works()
+    _leave_files(house)
     _brief(house)
     return house
+
+
+def _leave_files(house: House) -> None:
+    """The files that the sessions changed lie there, as old as the changes."""
+    for stored in reversed(house.store.events.latest(None, 0, 1_000)):
+        file = Path(stored.event.target)
+        if stored.event.action in (Action.EDIT, Action.WRITE) and file.is_absolute():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+            os.utime(file, ns=(stored.event.at * 10**6,) * 2)
+    house.works()
 
 
 def _brief(house: House) -> None:

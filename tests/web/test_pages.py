@@ -191,6 +191,13 @@ def test_the_wiki_is_rendered_with_its_links() -> None:
     assert markdown.front_matter("---\ntitle: A\n---\nb") == ([("title", "A")], "b")
 
 
+def test_a_long_table_is_shown_up_to_a_length() -> None:
+    table = ["| a | b |", "| --- | --- |", *(f"| {n} | x |" for n in range(1_234))]
+    shown = "".join(markdown.rendered("\n".join(table), lambda target: None))
+    assert shown.count("<tr>") == 202
+    assert "and 1,034 more, in the file" in shown
+
+
 def test_wiki_pages_link_back_and_the_log_has_a_calendar(viewer: Viewer, house: House) -> None:
     vault = house.home.root / "knowledge" / "shop-123456"
     (vault / "concepts").mkdir(parents=True)

@@ -26,6 +26,7 @@ _ROW = re.compile(r"\s*\|(.*)\|\s*")
 _CELLS = re.compile(r"(?<!\\)\|")
 _COMMENT = re.compile(r"\s*<!--.*-->\s*")
 _DEEPEST = 6
+_MOST_ROWS = 200
 
 
 def front_matter(text: str) -> tuple[list[tuple[str, str]], str]:
@@ -142,5 +143,9 @@ def _table(lines: Sequence[str], resolve: Resolve) -> Html:
         if has_head
         else None
     )
-    body = [h("tr", [h("td", inline(cell, resolve)) for cell in row]) for row in rows[2 if has_head else 0 :]]
+    told = rows[2 if has_head else 0 :]
+    body = [h("tr", [h("td", inline(cell, resolve)) for cell in row]) for row in told[:_MOST_ROWS]]
+    if len(told) > _MOST_ROWS:
+        rest = f"and {len(told) - _MOST_ROWS:,} more, in the file"
+        body.append(h("tr", h("td", rest, colspan=len(rows[0]))))
     return h("div", h("table", head, h("tbody", body)), class_="table", tabindex="0")

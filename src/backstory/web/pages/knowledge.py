@@ -4,10 +4,14 @@ The files are read as they lie in the home. No path leaves it: a page is one tha
 """
 
 import calendar
+import functools
+import os
 import re
+import stat
 from collections import defaultdict
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from backstory.app import App
@@ -33,20 +37,58 @@ def vaults(app: App) -> dict[str, Path]:
     return {folder.name: folder for folder in found}
 
 
-def pages_of(vault: Path) -> dict[str, Path]:
+class File(NamedTuple):
+    """A page as it lies there; as long as time and size are the same, so is what it says."""
+
+    path: str
+    stamp: int
+    size: int
+
+
+class Said(NamedTuple):
+    """What other pages need to know of one: its title, and whom it links to."""
+
+    title: str
+    links: tuple[str, ...]
+
+
+def pages_of(vault: Path) -> dict[str, File]:
     """The pages of a wiki by their name: the path without `.md`."""
-    root = vault.resolve()
-    found: dict[str, Path] = {}
-    for path in sorted(vault.rglob("*.md")):
-        if len(found) < _MOST_PAGES and path.is_file() and path.resolve().is_relative_to(root):
-            found[path.relative_to(vault).as_posix().removesuffix(".md")] = path
+    root = str(vault.resolve())
+    found: dict[str, File] = {}
+    for folder, folders, names in os.walk(root):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(folder, name)  # noqa: PTH118 - thousands of them: pathlib takes ten times as long
+            if name.endswith(".md") and len(found) < _MOST_PAGES and (about := _inside(path, root)):
+                found[path[len(root) + 1 : -3].replace(os.sep, "/")] = File(path, *about)
     return found
 
 
-def read(path: Path) -> str:
+def _inside(path: str, root: str) -> tuple[int, int] | None:
+    """The time and the size of a file; None if it is none, or a link that leads out of the wiki."""
+    try:
+        about = os.lstat(path)
+        if stat.S_ISLNK(about.st_mode):
+            if not Path(path).resolve().is_relative_to(root):
+                return None
+            about = os.stat(path)  # noqa: PTH116 - as above
+    except OSError:
+        return None
+    return (about.st_mtime_ns, about.st_size) if stat.S_ISREG(about.st_mode) else None
+
+
+@functools.lru_cache(maxsize=2 * _MOST_PAGES)
+def _said(file: File) -> Said:
+    text = read(file)
+    title = dict(markdown.front_matter(text)[0]).get("title", "").strip("\"'")
+    return Said(title, tuple(markdown.links(text)))
+
+
+def read(file: File) -> str:
     """The text of a page; what is no UTF-8 is marked, not refused."""
-    with path.open("rb") as file:
-        return file.read(_LARGEST).decode("utf-8", "replace")
+    with open(file.path, "rb") as opened:  # noqa: PTH123 - as above
+        return opened.read(_LARGEST).decode("utf-8", "replace")
 
 
 def page(app: App, asked: Asked) -> Page:
@@ -77,7 +119,7 @@ def _link(vault: str, name: str) -> str:
     return f"/knowledge/{quote(vault, safe='')}/{quote(name)}"
 
 
-def _resolver(vault: str, found: dict[str, Path], here: str = "") -> markdown.Resolve:
+def _resolver(vault: str, found: dict[str, File], here: str = "") -> markdown.Resolve:
     by_last = {name.rpartition("/")[2].lower(): name for name in reversed(list(found))}
     by_name = {name.lower(): name for name in found}
 
@@ -90,7 +132,7 @@ def _resolver(vault: str, found: dict[str, Path], here: str = "") -> markdown.Re
     return resolve
 
 
-def _front(asked: Asked, known: dict[str, Path], name: str, found: dict[str, Path]) -> Page:
+def _front(asked: Asked, known: dict[str, Path], name: str, found: dict[str, File]) -> Page:
     choice = h(
         "form",
         lines.choose("vault", "Project", name, [(each, each.rpartition("-")[0] or each) for each in known]),
@@ -145,9 +187,8 @@ def _front(asked: Asked, known: dict[str, Path], name: str, found: dict[str, Pat
     return Page("Knowledge", body, "/knowledge")
 
 
-def _title(name: str, path: Path) -> str:
-    fields, _ = markdown.front_matter(read(path)[:2_000])
-    return dict(fields).get("title", "").strip("\"'") or name.rpartition("/")[2].replace("-", " ")
+def _title(name: str, file: File) -> str:
+    return _said(file).title or name.rpartition("/")[2].replace("-", " ")
 
 
 def _calendar(asked: Asked, vault: str, days: list[str]) -> Html | None:
@@ -202,19 +243,20 @@ def _day(vault: str, each: date, month: int, written: dict[str, str]) -> Html:
     return h("td", h("a", each.day, href=_link(vault, name), title=each.isoformat()) if name else each.day)
 
 
-def _one(vault: str, found: dict[str, Path], wanted: str) -> Page:
+def _one(vault: str, found: dict[str, File], wanted: str) -> Page:
     if wanted not in found:
         raise SourceMissing(f"there is no page {wanted!r} in this wiki")
     resolve = _resolver(vault, found, wanted)
     fields, text = markdown.front_matter(read(found[wanted]))
     own = _link(vault, wanted)
+    last = wanted.rpartition("/")[2].lower()
     back = [
         name
-        for name, path in found.items()
-        if name != wanted and any(_resolver_hits(link, resolve, own) for link in markdown.links(read(path)))
+        for name, file in found.items()
+        if name != wanted and any(last in link.lower() and resolve(link) == own for link in _said(file).links)
     ]
     rows = [h("div", h("dt", key), h("dd", value)) for key, value in fields if value and key != "title"]
-    title = dict(fields).get("title", "").strip("\"'") or wanted.rpartition("/")[2].replace("-", " ")
+    title = _title(wanted, found[wanted])
     body = join(
         h("p", h("a", "Knowledge", href=f"/knowledge?vault={quote(vault)}"), " / ", wanted, class_="crumb"),
         h(
@@ -248,7 +290,3 @@ def _one(vault: str, found: dict[str, Path], wanted: str) -> Page:
         ),
     )
     return Page(title, body, "/knowledge")
-
-
-def _resolver_hits(link: str, resolve: markdown.Resolve, own: str) -> bool:
-    return resolve(link) == own
