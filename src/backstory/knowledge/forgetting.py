@@ -34,6 +34,10 @@ class Unwanted:
         found = _ENTRY.match(heading)
         return found is not None and found[1] in self._handles
 
+    def may_stand_in(self, text: str) -> bool:
+        """Whether a text has to be looked through row by row."""
+        return self._matches is not None or any(handle in text for handle in self._handles)
+
     def tells(self, row: str) -> bool:
         """Whether a row tells of it."""
         if self._matches is not None and self._matches(row):
@@ -107,6 +111,8 @@ def _texts(vault: Vault) -> Iterator[tuple[str, str]]:
 
 def _cleaned(text: str, unwanted: Unwanted) -> str:
     """A page without the rows that tell of it, and without the entries of forgotten sessions."""
+    if not unwanted.may_stand_in(text):
+        return text
     kept: list[str] = []
     inside = False
     for row in text.splitlines(keepends=True):
