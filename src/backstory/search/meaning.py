@@ -80,47 +80,35 @@ class Likeness:
     def measure(
         self, pieces: Mapping[int, bytes], stretches: Sequence[Sequence[int]], sessions: Sequence[int]
     ) -> "Measured":
-        """Measure passages by their pieces, stretches of them, and sessions: one number for each stretch."""
-        found = [(n, cut) for n, cut in enumerate(pieces.values()) if cut]
-        if self._asked is None or not found:
-            return Measured(
-                dict.fromkeys(pieces, 0.0),
-                [0.0] * len(stretches),
-                [0.0] * len(stretches),
-                [0.0] * (max(sessions, default=-1) + 1),
-            )
-        flat = np.frombuffer(b"".join(cut for _, cut in found), np.uint16)
-        place = np.zeros(self._table.size, np.int32)
-        place[flat] = 1
-        used = np.flatnonzero(place)
-        place[used] = np.arange(len(used))
-        vectors, lengths, factors = self._table.rows(used)
-        starts = np.cumsum([0, *(len(cut) // 2 for _, cut in found[:-1])])
-        best = np.zeros((len(pieces), len(self._weights)), np.float32)
-        alike = vectors @ self._asked.T / lengths[:, None]
-        best[[n for n, _ in found]] = np.maximum.reduceat(alike[place[flat]], starts, axis=0)
-        shares = self._weights / self._weights.sum()
-        numbers = {row: n for n, row in enumerate(pieces)}
-        members = [numbers[row] for rows in stretches for row in rows]
-        firsts = np.cumsum([0, *(len(rows) for rows in stretches[:-1])])
-        wide = np.maximum.reduceat(best[members], firsts, axis=0)
-        together = np.zeros((max(sessions) + 1, len(shares)), np.float32)
-        np.maximum.at(together, np.asarray(sessions, np.intp), wide)
+        """Measure stretches by the pieces of their passages; `sessions` numbers the session of each."""
         cuts = [b"".join([pieces[row] for row in rows]) for rows in stretches]
-        owner = np.repeat(np.arange(len(cuts)), [len(cut) // 2 for cut in cuts])
-        inside = place[np.frombuffer(b"".join(cuts), np.uint16)]
-        shared = np.zeros((len(cuts), len(used)), np.float32)
-        shared[owner, inside] = factors[inside]
-        sums = shared @ vectors
-        near = sums @ self._vector / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
-        own = dict(zip(pieces, (best @ shares).tolist(), strict=True))
-        return Measured(own, (wide @ shares).tolist(), near.tolist(), (together @ shares).tolist())
+        known = [n for n, cut in enumerate(cuts) if cut]
+        alike = np.zeros((len(cuts), len(self._weights)), np.float32)
+        near = np.zeros(len(cuts), np.float32)
+        together = np.zeros((max(sessions, default=-1) + 1, len(self._weights)), np.float32)
+        if self._asked is not None and known:
+            flat = np.frombuffer(b"".join(cuts), np.uint16)
+            place = np.zeros(self._table.size, np.int32)
+            place[flat] = 1
+            used = np.flatnonzero(place)
+            place[used] = np.arange(len(used))
+            inside = place[flat]
+            lengths = [len(cuts[n]) // 2 for n in known]
+            vectors, norms, factors = self._table.rows(used)
+            words = vectors @ self._asked.T / norms[:, None]
+            alike[known] = np.maximum.reduceat(words[inside], np.cumsum([0, *lengths[:-1]]), axis=0)
+            np.maximum.at(together, np.asarray(sessions, np.intp), alike)
+            shared = np.zeros((len(known), len(used)), np.float32)
+            shared[np.repeat(np.arange(len(known)), lengths), inside] = factors[inside]
+            sums = shared @ vectors
+            near[known] = sums @ self._vector / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
+        shares = self._weights / max(self._weights.sum(), 1e-9)
+        return Measured((alike @ shares).tolist(), near.tolist(), (together @ shares).tolist())
 
 
 class Measured(NamedTuple):
-    """How alike passages, stretches and sessions are word by word; `near`: stretches as a whole."""
+    """How alike a question is: stretches word by word and as a whole, sessions word by word."""
 
-    passages: dict[int, float]
     stretches: list[float]
     near: list[float]
     sessions: list[float]
