@@ -18,6 +18,7 @@ from backstory.knowledge.bootstrap import bootstrap
 from backstory.knowledge.changes import Changes, take_back
 from backstory.knowledge.compiling import Compiled
 from backstory.knowledge.daily import Appended, LogFailed, LogUsage
+from backstory.knowledge.exporting import Exported
 from backstory.knowledge.index import put_log
 from backstory.knowledge.linting import Issue
 from backstory.knowledge.notes import standing
@@ -113,6 +114,10 @@ class Library:
         pages, trouble = hand.introduced(vault, self._writer)
         updated = dict.fromkeys([*done.updated, *(page for page in pages if page not in done.created)])
         return replace(done, updated=tuple(updated), skipped=(*done.skipped, *filter(None, [trouble])))
+
+    def export(self, project: Project, folder: str = "") -> Exported | None:
+        """Copy a project's vault into its repository: into this folder, or where the setting says."""
+        return self._writing().exported(existing(self.vault(project)), project, folder)
 
     def lint(self, project: Project, structural: bool = False, mend: bool = False) -> Linted:
         """Check a project's wiki, mend what needs no thought if so wished, and write the report."""

@@ -142,6 +142,9 @@ class Settings:
     )
     knowledge_max_logs: int = _setting(60, "Most daily logs that one compilation takes in")
     knowledge_max_seconds: int = _setting(120, "After how many seconds a compilation begins no further log")
+    knowledge_export: tuple[str, ...] = _setting(
+        (), "Copies of vaults in repositories, as project=folder: shop=docs/knowledge; after each compilation"
+    )
     project_trust: tuple[str, ...] = _setting(
         ("*",),
         "Projects that may use shared knowledge: ids or identities, * for any; !name takes one out again",

@@ -36,6 +36,7 @@ STEPS = (
     "compile.page",
     "compile.done",
     "prose.answered",
+    "vault.copied",
 )
 
 

@@ -16,24 +16,38 @@ from backstory.library import Library
 @click.option("--all", "everything", is_flag=True, help="All logs anew, not only those that changed.")
 @click.option("--file", "only", metavar="LOG", help="Only this log, such as 2026-11-16.md.")
 @click.option("--dry-run", "dry", is_flag=True, help="Only tell what would be compiled.")
+@click.option(
+    "--export", "into", metavar="FOLDER", help="Copy the vault into this folder of the repository, too."
+)
 @json_option
 def compile_(
-    cwd: str | None, project: str | None, everything: bool, only: str | None, dry: bool, as_json: bool
+    cwd: str | None,
+    project: str | None,
+    everything: bool,
+    only: str | None,
+    dry: bool,
+    into: str | None,
+    as_json: bool,
 ) -> None:
     """Bring the wiki of a project up to date with its daily logs.
 
     Articles by topic, connections, an index, a page for each week: Markdown in the home's folder knowledge.
-    Logs that did not change are left alone. All pages are written together or, if it fails, none.
+    Logs that did not change are left alone. All pages are written together or, if it fails, none. A copy in
+    the repository (--export, or the setting knowledge.export) touches no file but its own.
     """
     if everything and only:
         raise UsageError("--all and --file exclude each other: give one of them")
+    if dry and into is not None:
+        raise UsageError("--dry-run and --export exclude each other: give one of them")
     with opened() as app:
         library = Library(app)
         where = app.project_named(project) if project is not None else app.project_at(folder(cwd))
         done = library.compile(where, everything, only or "", dry)
+        copy = None if dry else library.export(where, into or "")
         root = library.vault(where).root
     if as_json:
-        print_json({"dry_run": dry, "vault": root, **{name: getattr(done, name) for name in done.__slots__}})
+        told = {name: getattr(done, name) for name in done.__slots__}
+        print_json({"dry_run": dry, "vault": root, **told, "exported": copy})
         return
     for page in done.taken_back:
         talk(f"Taken back, a compilation was killed over it: {page}")
@@ -44,6 +58,10 @@ def compile_(
             line(f"{name:8}{page}")
     what = ", ".join(f"{each.day} ({each.how})" for each in done.days) or "no log changed"
     talk(f"{'Would compile' if dry else 'Compiled'}: {what}. {root}")
+    if copy is not None:
+        talk(f"Copied into {copy.folder}: {len(copy.written)} written, {len(copy.removed)} removed.")
+        for page in copy.left:
+            talk(f"Left as it is, it is not ours or was changed: {page}")
     for day in done.damaged:
         talk(
             f"What was compiled of {day} is damaged, and that log is not read anew unasked: "

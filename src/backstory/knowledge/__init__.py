@@ -20,5 +20,6 @@ trust.py      which projects may use what is shared
 forgetting.py what was forgotten leaves every page
 writer.py     the seam for a model · prose.py what it may write
 skips.py      work that was left out, on record until somebody has seen it
+exporting.py  a copy in the repository, for those who want it there
 writing.py    the worker's part: what is due, written down
 """

@@ -7,11 +7,13 @@ by looking at the pages themselves: a worker that was killed leaves nothing to c
 import logging
 import os
 import time
+from pathlib import Path
 
 from backstory import clock
 from backstory.knowledge import keeping, linting, prose
 from backstory.knowledge.changes import Changes, take_back
 from backstory.knowledge.compiling import Compiled, Limits, compile_vault, stale
+from backstory.knowledge.exporting import Exported, export, folder_for
 from backstory.knowledge.index import put_log
 from backstory.knowledge.linting import Issue
 from backstory.knowledge.notes import standing
@@ -66,6 +68,9 @@ class Writing:
         if vault is None:
             return
         done = self.compiled(vault, project_id, prose=self._settings.model_wiki)
+        project = self._store.events.project(project_id)
+        if project is not None:
+            self.exported(vault, project)
         for day in done.damaged:
             log.warning("%s: what was compiled of %s is damaged; it waits for a person", vault.name, day)
         with self._store.transaction():
@@ -130,6 +135,17 @@ class Writing:
             with vault.held():
                 skip(vault, "compile", trouble)
             return [], f"{trouble}; the worker asks it again"
+
+    def exported(self, vault: Vault, project: Project, folder: str = "") -> Exported | None:
+        """Copy the vault into this folder of its repository, or where the setting says; None if nowhere."""
+        into = folder or folder_for(project, self._settings.knowledge_export)
+        if not into:
+            return None
+        with vault.held():
+            done = export(vault, Path(project.root), into)
+        for page in done.left:
+            log.warning("%s in %s is not ours, or was changed: it is left as it is", page, done.folder)
+        return done
 
     def report(self, vault: Vault, found: list[Issue], fixed: int) -> str:
         """Write what a check found, on a page and in the log; gives the page. The caller holds the vault."""
