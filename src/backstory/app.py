@@ -75,6 +75,8 @@ _PATIENCE_SECONDS = 55  # as long as a worker heeds a wish
 _LONGEST_NOTE = 20_000
 _TELLING = (MemoryKind.LESSON, MemoryKind.DECISION, MemoryKind.ATTEMPT, MemoryKind.SUMMARY)
 _FOREVER = 2**62
+# What is counted on the way in: payloads that hooks left, and what became of them.
+_CAPTURED = ("spooled", "stored", "duplicate", "quarantined", "failed", "late")
 # Files that were changed so lately count a little more in a search.
 _IN_PLAY_MS = 4 * 3_600_000
 _MOST_IN_PLAY = 8
@@ -93,6 +95,7 @@ class Status:
     quarantined: int
     duplicates: int
     failed_hooks: int
+    captured: dict[str, int]
     unindexed: int
     jobs: dict[str, int]
     briefs: int
@@ -613,6 +616,7 @@ class App:
             quarantined=len(quarantine.listing(self.home)),
             duplicates=books.total("duplicate"),
             failed_hooks=books.total("failed"),
+            captured={name: books.total(name) for name in _CAPTURED},
             unindexed=store.passages.unindexed(),
             jobs=store.jobs.counts(),
             briefs=briefs,
@@ -662,6 +666,7 @@ class App:
             **dict.fromkeys(names.split(), 0),
             spooled=self._spooled(),
             quarantined=len(quarantine.listing(self.home)),
+            captured=dict.fromkeys(_CAPTURED, 0),
             jobs={},
             sizes=room.taken(self.home, None),
             freeable={},
@@ -691,11 +696,15 @@ class App:
             found.update({(job.kind, job.subject): job for job in matching})
         return list(found.values())
 
-    def retry_jobs(self, jobs: Sequence[Job]) -> list[Job]:
-        """Have jobs tried again, by a worker that is started; gives those that were still there."""
+    def retry_jobs(self, jobs: Sequence[Job], here: bool = False) -> list[Job]:
+        """Have jobs tried again, by a worker that is started or here and now; gives those still there."""
         with self.store.transaction():
             changed = [job for job in jobs if self.store.jobs.retry(job, clock.now_ms())]
-        self._wake_worker()
+        if here:
+            with self._alone():
+                self._work().round()
+        else:
+            self._wake_worker()
         return changed
 
     def drop_jobs(self, jobs: Sequence[Job]) -> list[Job]:
@@ -746,16 +755,6 @@ class App:
         """Build the text index again, of memories and events as they are."""
         with self._alone():
             self._work().index_again()
-
-    def try_again(self, jobs: Sequence[Job]) -> int:
-        """Give parked jobs another chance, now; gives how many failed again."""
-        with self._alone():
-            with self.store.transaction():
-                for job in jobs:
-                    self.store.jobs.ask(job.kind, job.subject, clock.now_ms())
-            self._work().round()
-        again = {(job.kind, job.subject) for job in jobs}
-        return sum((job.kind, job.subject) in again and job.attempts > 0 for job in self.store.jobs.all())
 
     def prove(self) -> None:
         """Look again whether there are sessions of which nothing was captured."""

@@ -171,6 +171,27 @@ def test_fix_tries_parked_jobs_again(installed: Memory) -> None:
     assert installed.json("status")["jobs"].get("parked", 0) == 0
 
 
+@pytest.mark.parametrize("left", [None, b""])
+def test_a_database_that_was_wiped_is_noticed(installed: Memory, left: bytes | None) -> None:
+    """Deleted or emptied by whatever: capture goes on in a new one, but not without a word."""
+    for number in range(3):
+        hooks_of(installed, f"session {number}", 3)
+    installed.ask("backup")
+    assert "backstory restore" not in installed.run("doctor").stdout
+    database = installed.home / "backstory.db"
+    for path in installed.home.glob("backstory.db*"):
+        path.unlink()
+    if left is not None:
+        database.write_bytes(left)
+    assert "backstory restore" in installed.run("doctor").stdout
+    hooks_of(installed, "after", 1)
+    installed.ask("timeline")
+    said = installed.run("doctor").stdout
+    assert "backstory restore" in said
+    installed.ask("restore", "--yes")
+    assert "backstory restore" not in installed.run("doctor").stdout
+
+
 def test_fix_builds_a_missing_index_again(installed: Memory) -> None:
     hooks_of(installed, "some", 2)
     with App(Home(installed.home)) as app, app.store.transaction():

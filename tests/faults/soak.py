@@ -23,13 +23,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**9))
     options = parser.parse_args()
     logging.disable(logging.WARNING)  # every hook that was struck is told of there
-    print(
-        f"{'seed':>10} {'events':>8} {'strikes':>8} {'lost':>5} {'doubled':>8} {'quarantined':>12} {'s':>6}"
-    )
+    print(f"{'seed':>10} {'events':>8} {'killed':>8} {'lost':>5} {'doubled':>8} {'quarantined':>12} {'s':>6}")
     events = failures = number = 0
     while events < options.events:
         turns = min(_PER_STORM, options.events - events) // (_AGENTS * _EVENTS_PER_TURN) + 1
-        weather = Weather(options.seed + number, _AGENTS, turns, strikes=turns)
+        weather = Weather(options.seed + number, _AGENTS, turns, kills=turns)
         with tempfile.TemporaryDirectory(prefix="backstory-soak-") as folder:
             project = Path(folder, "shop")
             project.mkdir()
@@ -39,7 +37,7 @@ def main() -> int:
             lost, doubled = after.lost.total(), after.doubled.total()
             quarantined = house.counter("quarantined")
             house.close()
-        row = (after.events, after.tally.strikes, lost, doubled, quarantined, after.seconds)
+        row = (after.events, after.tally.kills, lost, doubled, quarantined, after.seconds)
         print("{:>10} {:>8,} {:>8,} {:>5} {:>8} {:>12} {:>6.0f}".format(weather.seed, *row), flush=True)
         if lost or doubled:
             print(f"  lost {after.lost}, doubled {after.doubled}", flush=True)

@@ -3,6 +3,9 @@
 Hooks are killed, hung up and paused in the middle, workers are killed, ended, stopped and struck at their named
 steps, commands and servers are killed while they back up, rebuild or answer. Afterwards every event whose hook
 returned is stored exactly once, and one whose hook was struck at most once. All decisions come from one seed.
+
+Only what died of it counts as a kill: a signal that came too late, that is ignored or that only pauses does not.
+Sessions go on only as fast as the kills do, so that these meet work also on a slow machine.
 """
 
 from __future__ import annotations
@@ -31,9 +34,14 @@ from tests.story import House, Story
 HUNG_SECONDS = 120  # without a hook that returned or a strike: something hangs
 _HOOK_SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)
 _WORKER_SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGSTOP)
-_WORKER_STEPS = [
-    name for name in STEPS if name.split(".")[0] in ("drain", "distil", "brief", "index", "backup")
-]
+_WORKER_PARTS = ("drain", "transcript", "distil", "brief", "index", "daily", "compile")
+# Where a process is struck: which command passes the step, none for the worker.
+_STEPS: dict[str, tuple[str, ...]] = {
+    **{name: () for name in STEPS if name.split(".")[0] in _WORKER_PARTS},
+    "backup.copied": ("backup",),
+    "backup.named": ("backup",),
+    "export.line": ("export",),
+}
 _COMMANDS = (
     ("status", "--json"),
     ("backup", "--json"),
@@ -54,26 +62,34 @@ What = tuple[str, str]
 
 @dataclass(frozen=True)
 class Weather:
-    """How hard it storms: sessions side by side, turns of each, strikes in all."""
+    """How hard it storms: sessions side by side, turns of each, kills in all."""
 
     seed: int
     agents: int = 4
     turns: int = 100
-    strikes: int = 200
+    kills: int = 200
+    each: int = 5  # of them at least so many workers, commands, and processes at a named step
     hook_share: float = 0.06  # of the hooks that are struck
     paused_share: float = 0.02  # of the others, those that are stopped and go on
 
 
 @dataclass
 class Tally:
-    """What was done to whom."""
+    """What was done to whom: `killed` is who died of it, `shaken` who was signalled and went on."""
 
     hooks: int = 0
-    struck: Counter[str] = field(default_factory=Counter)
+    over: bool = False  # nobody strikes any more
+    hooks_may_start: threading.Event = field(default_factory=threading.Event, repr=False)
+    killed: Counter[str] = field(default_factory=Counter)
+    shaken: Counter[str] = field(default_factory=Counter)
 
     @property
-    def strikes(self) -> int:
-        return self.struck.total()
+    def kills(self) -> int:
+        return self.killed.total()
+
+    def killed_of(self, whom: str) -> int:
+        """How many of a kind were killed: a hook, a worker, a command, a server; "at" for named steps."""
+        return sum(n for name, n in self.killed.items() if whom in name.split())
 
 
 class Agent:
@@ -96,6 +112,7 @@ class Agent:
     def _play(self) -> None:
         self._fires("SessionStart", (Kind.SESSION_STARTED, "startup"), source="startup")
         for turn in range(self._weather.turns):
+            self._waits_for_kills(turn)
             prompt, own = f"ask {turn}", f"p{turn}"
             self._fires("UserPromptSubmit", (Kind.PROMPT, prompt), prompt=prompt, prompt_id=own)
             for n in range(2):
@@ -112,8 +129,14 @@ class Agent:
             self._fires("Stop", (Kind.SAID, words), prompt_id=own, last_assistant_message=words)
         self._fires("SessionEnd", (Kind.SESSION_ENDED, "other"), reason="other")
 
+    def _waits_for_kills(self, turn: int) -> None:
+        due = 0.9 * self._weather.kills * turn / self._weather.turns
+        while self._tally.kills < due and not self._tally.over:
+            time.sleep(0.02)
+
     def _fires(self, event: str, what: What, **fields: Any) -> None:
         data = json.dumps(self.story.payload(event, **fields)).encode()
+        self._tally.hooks_may_start.wait()
         # its own group, as agents give it; guarded workers of its own are then not in it
         process = subprocess.Popen(
             ["sh", "-c", self._house.command(event)],
@@ -139,13 +162,13 @@ class Agent:
                 how = self._rng.choice(_HOOK_SIGNALS)
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, how)
-                    self._tally.struck[f"hook {how.name}"] += 1
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
         code = process.wait(60)
         self._tally.hooks += 1
         if victim:
             self.doubtful[what] += 1
+            (self._tally.killed if code == -how else self._tally.shaken)[f"hook {how.name}"] += 1
         else:
             assert code == 0, f"a hook ended with {code}"
             self.returned[what] += 1
@@ -153,7 +176,7 @@ class Agent:
     def _pauses(self, process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGSTOP)
-            self._tally.struck["hook SIGSTOP"] += 1
+            self._tally.shaken["hook SIGSTOP"] += 1
             time.sleep(self._rng.random() * 0.05)
             os.killpg(process.pid, signal.SIGCONT)
 
@@ -182,6 +205,7 @@ class Reaper:
         self._house, self._tally = house, tally
         self._rng = random.Random(f"{weather.seed}/reaper")
         self._started: list[subprocess.Popen[bytes]] = []
+        self._deck: list[str] = []
 
     def strikes(self) -> None:
         """One blow."""
@@ -197,12 +221,32 @@ class Reaper:
         self._started = [process for process in self._started if process.poll() is None]
 
     def _at_a_step(self) -> None:
-        """A worker that dies by itself at a named step, if it gets there."""
-        name, time_ = self._rng.choice(_WORKER_STEPS), self._rng.randint(1, 4)
-        worker = self._worker(BACKSTORY_STRIKE=f"{name}=KILL@{time_}")
+        """A worker or a command that dies by itself at a named step, if it gets there; all steps in turn."""
+        if not self._deck:
+            self._deck = self._rng.sample(list(_STEPS), len(_STEPS))
+        name, time_ = self._deck.pop(), self._rng.choice((1, 1, 2, 4))
+        words = _STEPS[name]
+        strike = {"BACKSTORY_STRIKE": f"{name}=KILL@{1 if words else time_}"}
+        if words:
+            struck = self._start([sys.executable, "-m", "backstory", *words], strike)
+        else:
+            struck = self._successor(**strike, BACKSTORY_COMPILE_INTERVAL_MIN="0")
         with contextlib.suppress(subprocess.TimeoutExpired):
-            if worker.wait(3) == -signal.SIGKILL:
-                self._tally.struck[f"worker at {name}"] += 1
+            if struck.wait(20) == -signal.SIGKILL:
+                self._tally.killed[f"{'command' if words else 'worker'} at {name}"] += 1
+
+    def _successor(self, **environment: str) -> subprocess.Popen[bytes]:
+        """A worker that goes on where the others were killed; no hook starts another one before it has the lock."""
+        self._tally.hooks_may_start.clear()
+        try:
+            for pid in self.alive():
+                self._kills(pid, signal.SIGKILL)
+            worker = self._worker(**environment)
+            while worker.poll() is None and self._lock_holder(0) != worker.pid:
+                time.sleep(0.01)
+        finally:
+            self._tally.hooks_may_start.set()
+        return worker
 
     def _at_random(self) -> None:
         if not self.alive():
@@ -213,12 +257,19 @@ class Reaper:
         if not pid:
             return
         how = self._rng.choice(_WORKER_SIGNALS)
+        self._kills(pid, how)
+        if how is signal.SIGSTOP:
+            time.sleep(self._rng.random() * 0.3)
+            self._kills(pid, self._rng.choice((signal.SIGCONT, signal.SIGKILL)))
+
+    def _kills(self, pid: int, how: signal.Signals) -> None:
+        """Signal a worker; SIGHUP it ignores, and two others only let it rest and go on."""
+        if pid not in self.alive():
+            return
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, how)
-            self._tally.struck[f"worker {how.name}"] += 1
-            if how is signal.SIGSTOP:
-                time.sleep(self._rng.random() * 0.3)
-                os.kill(pid, self._rng.choice((signal.SIGCONT, signal.SIGKILL)))
+            deadly = how in (signal.SIGKILL, signal.SIGTERM)
+            (self._tally.killed if deadly else self._tally.shaken)[f"worker {how.name}"] += 1
 
     def _a_command(self) -> None:
         words = self._rng.choice(_COMMANDS)
@@ -228,7 +279,7 @@ class Reaper:
         except subprocess.TimeoutExpired:
             command.kill()
             command.wait()
-            self._tally.struck[f"command {words[0]}"] += 1
+            self._tally.killed[f"command {words[0]}"] += 1
 
     def _a_server(self) -> None:
         """An MCP server, in the middle of its answers."""
@@ -241,7 +292,7 @@ class Reaper:
             time.sleep(self._rng.random() * 0.8)
         if server.poll() is None:
             server.kill()
-            self._tally.struck["server mcp"] += 1
+            self._tally.killed["server mcp"] += 1
         server.wait()
         with contextlib.suppress(BrokenPipeError):
             server.stdin.close()
@@ -281,13 +332,14 @@ class Reaper:
 
     def _lock_holder(self, seconds: float) -> int | None:
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
+        while True:
             with contextlib.suppress(OSError, ValueError):
                 pid = int(self._house.home.worker_lock.read_text())
                 if pid in self.alive():
                     return pid
+            if time.monotonic() >= deadline:
+                return None
             time.sleep(0.005)
-        return None
 
     def rests(self) -> None:
         """Nothing of it is left."""
@@ -326,6 +378,7 @@ def rages(house: House, weather: Weather) -> Aftermath:
     house.installs()
     house.sets("worker.linger_seconds", "0")
     tally = Tally()
+    tally.hooks_may_start.set()
     agents = [Agent(house, number, weather, tally) for number in range(weather.agents)]
     reaper = Reaper(house, weather, tally)
     threads = [threading.Thread(target=agent.plays) for agent in agents]
@@ -334,13 +387,14 @@ def rages(house: House, weather: Weather) -> Aftermath:
         thread.start()
     reached, since = (0, 0), began
     try:
-        while any(thread.is_alive() for thread in threads) or tally.strikes < weather.strikes:
+        while any(thread.is_alive() for thread in threads) or not _enough(tally, weather):
             reaper.strikes()
-            if (here := (tally.hooks, tally.strikes)) != reached:
+            if (here := (tally.hooks, tally.kills)) != reached:
                 reached, since = here, time.monotonic()
             still = time.monotonic() - since
             assert still < HUNG_SECONDS, f"{tally} and then nothing more (seed {weather.seed})"
     finally:
+        tally.over = True
         for thread in threads:
             thread.join()
         reaper.rests()
@@ -352,6 +406,11 @@ def rages(house: House, weather: Weather) -> Aftermath:
     while house.works():  # a round has its limits of time
         assert time.monotonic() < rested, f"there is always more to do (seed {weather.seed})"
     return Aftermath(agents, tally, time.monotonic() - began)
+
+
+def _enough(tally: Tally, weather: Weather) -> bool:
+    spread = all(tally.killed_of(whom) >= weather.each for whom in ("worker", "command", "at"))
+    return spread and tally.kills >= weather.kills
 
 
 def _age_what_was_left_unfinished(house: House) -> None:

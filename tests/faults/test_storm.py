@@ -20,12 +20,13 @@ pytestmark = [
 
 
 def test_every_event_whose_hook_returned_is_stored_exactly_once(house: House) -> None:
-    """CMEM-15, MEMORIA-31, CM-14: 2,000 events and 200 strikes at hooks, workers and commands."""
-    weather = Weather(SEED, agents=4, turns=108, strikes=200)
+    """CMEM-15, MEMORIA-31, CM-14: 2,000 events while 200 hooks, workers, commands and servers are killed."""
+    weather = Weather(SEED, agents=4, turns=108, kills=200)
     after = rages(house, weather)
     told = f"seed {SEED}: {after.tally}"
     assert after.events >= 2_000, told
-    assert after.tally.strikes >= 200, told
+    assert after.tally.kills >= 200, told
+    assert all(after.tally.killed_of(whom) >= 5 for whom in ("hook", "worker", "command", "at")), told
     assert (after.lost, after.doubled) == ({}, {}), told
 
     assert house.spooled() == []

@@ -12,12 +12,14 @@ from backstory.doctor import way_in
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import BackstoryError
 from backstory.hook.identity import resolve
+from backstory.store.copies import Contents
 from backstory.store.health import examine, has_fts5
 from backstory.store.obstacles import obstacle
 
 _RECENT_MS = 7 * 86_400_000
 _MISSED_MS = 3_600_000
 _SESSIONS = 500
+_WIPED = 4  # so many times as much in the latest backup: somebody emptied the database
 _MEND_FIRST = "mend what is named above, then try again"
 
 
@@ -62,11 +64,17 @@ def database(app: App) -> Iterator[Check]:
     path = app.home.database
     if not has_fts5():
         yield fail("text index", "this Python's SQLite lacks FTS5", "install Backstory with another Python")
+    kept = app.kept_backups()[:1]
     if not path.exists():
-        yield ok("database", "not there yet: the first event makes it")
+        if kept:
+            yield warn(
+                "database", f"there is none, but {_holds(kept[0])}", "run `backstory restore` to go back"
+            )
+        else:
+            yield ok("database", "not there yet: the first event makes it")
         return
     health = examine(path)
-    restore = ", or `backstory restore` to go back to the latest backup" if app.kept_backups() else ""
+    restore = ", or `backstory restore` to go back to the latest backup" if kept else ""
     mend = f"run `backstory repair`: it builds a new database beside it{restore}"
     if health.unreadable:
         why = obstacle(path)
@@ -80,6 +88,9 @@ def database(app: App) -> Iterator[Check]:
     size = f"{path.stat().st_size / 1e6:,.1f} MB"
     old = "" if health.schema == health.known_schema else f", to be upgraded to {health.known_schema}"
     yield ok("database", f"{path}, {size}, schema {health.schema}{old}")
+    if kept and health.events * _WIPED < kept[0].events:
+        found = f"it has {health.events:,} events, but {_holds(kept[0])}"
+        yield warn("database", found, "if you did not forget the rest, run `backstory restore`")
     if health.damage:
         yield fail("integrity", health.damage, mend)
     else:
@@ -89,6 +100,10 @@ def database(app: App) -> Iterator[Check]:
         yield fail("writable", f"{path}: {health.unwritable}", why.todo if why else "end what holds the lock")
     else:
         yield ok("writable", "yes")
+
+
+def _holds(backup: Contents) -> str:
+    return f"the backup {backup.path.name} has {backup.events:,}"
 
 
 def index(app: App) -> Iterator[Check]:

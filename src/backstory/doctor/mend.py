@@ -86,7 +86,9 @@ def _jobs(app: App) -> str:
     parked = app.parked()
     if not parked:
         return ""
-    return f"{len(parked)} parked jobs were tried again, {app.try_again(parked)} failed again"
+    tried = {(job.kind, job.subject) for job in app.retry_jobs(parked, here=True)}
+    failed = [job for job in app.jobs() if (job.kind, job.subject) in tried and job.attempts]
+    return f"{len(tried)} parked jobs were tried again, {len(failed)} failed again"
 
 
 def _index(app: App) -> str:

@@ -19,6 +19,7 @@ class Health:
     unreadable: str = ""
     damage: str = ""
     unwritable: str = ""
+    events: int = 0
 
 
 def has_fts5() -> bool:
@@ -38,7 +39,9 @@ def examine(path: Path) -> Health:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=_BUSY_SECONDS)) as db:
             schema = int(db.execute("PRAGMA user_version").fetchone()[0])
             damage = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
-            return Health(schema, known, "", "" if damage == "ok" else damage, _unwritable(db))
+            whole = damage == "ok"
+            events = int(db.execute("SELECT count(*) FROM events").fetchone()[0]) if whole and schema else 0
+            return Health(schema, known, "", "" if whole else damage, _unwritable(db), events)
     except sqlite3.Error as error:
         return Health(0, known, str(error))
 
