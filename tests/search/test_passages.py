@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -192,6 +193,20 @@ def test_a_question_about_a_time_gets_what_is_of_that_time(house: House) -> None
     assert (
         "blue green" in ask(house, "how did we deploy the gateway 6 weeks ago", filters=prompts).hits[0].text
     )
+
+
+def test_a_date_gets_what_is_of_that_day_or_was_told_soon_after_it(house: House) -> None:
+    aged(
+        house,
+        (200, "Deploy the gateway with blue green"),
+        (100, "Deploy the gateway with canaries"),
+        (1.0, "Deploy the gateway with a rolling update"),
+    )
+    prompts = Filters(kinds=("prompt",))
+    for days, expected in ((200, "blue green"), (202, "blue green"), (100, "canaries")):
+        day = datetime.fromtimestamp(time.time() - days * DAY, UTC)
+        asked = f"how did we deploy the gateway on {day:%B} {day.day}, {day.year}?"
+        assert expected in ask(house, asked, filters=prompts).hits[0].text
 
 
 def test_before_and_after_something_that_happened_are_times(house: House) -> None:
