@@ -38,6 +38,7 @@ def main() -> None:
         first_session(scratch)
         second_session(scratch)
         search(scratch)
+        written_down(scratch)
         secrets(scratch)
         for_real()
 
@@ -216,8 +217,43 @@ def search(scratch: Scratch) -> None:
     console.print(table)
 
 
+def written_down(scratch: Scratch) -> None:
+    chapter(5, "Written down as Markdown: a daily log, and a wiki made from it")
+    console.print(
+        "[bold green]$[/] backstory cleanup --max-age 0   [dim]# the killed session gets its end[/]"
+    )
+    scratch.backstory("cleanup", "--max-age", "0")
+    console.print("[bold green]$[/] backstory log")
+    wanted = ("### ", "**Decisions", "**Lessons", "**Action", "- ")
+    rows = [
+        row for row in scratch.backstory("log").partition("### ")[2].splitlines() if row.startswith(wanted)
+    ]
+    told = [row for row in rows if "Asked: " not in row]
+    console.print(Panel(markdown(told), border_style="green", title="from the daily log"))
+    console.print("[bold green]$[/] backstory compile")
+    scratch.backstory("compile")
+    [vault] = (scratch.home / "knowledge").iterdir()
+    [decided] = (vault / "concepts").glob("decision-*.md")
+    page = decided.read_text().partition("\n# ")[2].splitlines()
+    console.print(
+        Panel(markdown([f"# {page[0]}", *page[1:]]), border_style="green", title=f"concepts/{decided.name}")
+    )
+    count = sum(1 for _ in vault.rglob("*.md"))
+    say(f"{count} pages that open in Obsidian; no model was asked. docs/example-vault shows a whole day.")
+
+
+def markdown(rows: list[str]) -> Text:
+    text = Text()
+    for row in rows:
+        text.append(
+            f"{row}\n", style="bold cyan" if row.startswith("#") else "bold" if row.startswith("**") else ""
+        )
+    text.rstrip()
+    return text
+
+
 def secrets(scratch: Scratch) -> None:
-    chapter(5, "The token in the prompt above is nowhere")
+    chapter(6, "The token in the prompt above is nowhere")
     secret = b"ghp_R8x2LmQ0vTz5Yk7Ns3Pd1Wc9Bf6Hj4Ga2Ue"
     scratch.backstory("status")
     kept = [path for path in scratch.home.rglob("*") if path.is_file() and "spool" not in path.parts]
@@ -226,7 +262,7 @@ def secrets(scratch: Scratch) -> None:
 
 
 def for_real() -> None:
-    chapter(6, "For real")
+    chapter(7, "For real")
     console.print("  pipx install .            [dim]# or: uv tool install . — from this folder[/]")
     console.print("  backstory install claude-code")
     console.print("  backstory doctor")

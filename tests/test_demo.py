@@ -30,5 +30,9 @@ def test_the_demo_ends_well_and_the_readme_shows_the_brief_that_it_prints(tmp_pa
     assert in_readme is not None
     assert _packed(in_readme[1]) == _packed(shown[1])
     assert re.search(r"^decision +Let's sign with RS256", done.stdout, re.MULTILINE), "the search finds why"
+    assert "from the daily log" in done.stdout
+    assert re.search(r"The user decided: sign with RS256 instead of HS256", done.stdout), "the log's excerpt"
+    assert re.search(r"concepts/decision-sign-with-rs256\S*\.md", done.stdout), "the wiki's excerpt"
+    assert "## Key Points" in done.stdout
     assert "0 hits" in done.stdout, "the token of the story is nowhere in the home"
     assert list(tmp_path.iterdir()) == [], "nothing is left behind"
