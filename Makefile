@@ -1,10 +1,13 @@
 # What CI runs, and what you run: `make demo` shows it, `make test` proves it.
 DEV = python3 tools/dev.py
 
-.PHONY: demo test fast faults browser screenshots clients soak lint format docs bench clean
+.PHONY: demo look test fast faults browser screenshots clients soak lint format docs bench clean
 
 demo:  ## sets up, then tells the story in a scratch home
 	@$(DEV) user python demo/story.py
+
+look:  ## the same story, then the viewer over it, until Ctrl-C
+	@$(DEV) user python demo/story.py --serve
 
 test: fast faults browser clients  ## everything; fast tests first, then the slow groups
 

@@ -2,8 +2,11 @@
 
 Nothing is faked: the events go through the very hook commands that `backstory install` writes, as processes,
 and the brief is what the hook answers. Only the agents themselves are played back from a recording.
+
+python demo/story.py [--serve]        # --serve: then the viewer over that home, until Ctrl-C
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -25,6 +28,7 @@ SHOP = {  # the files that the recorded session leaves behind
     "shop/auth/jwt.py": "kid = header(token).get('kid', 'default')\nalgorithm = 'RS256'\n",
     "shop/auth/keys.py": "KEYS = load(CURRENT) | load(PREVIOUS)\n",
 }
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "BROWSER")  # what a browser needs to be opened
 console = Console(width=min(Console().width, 110), highlight=False)
 
 
@@ -40,6 +44,8 @@ def main() -> None:
         search(scratch)
         written_down(scratch)
         secrets(scratch)
+        if "--serve" in sys.argv:
+            look(scratch)
         for_real()
 
 
@@ -261,8 +267,18 @@ def secrets(scratch: Scratch) -> None:
     say(f"Byte search over {len(kept)} files of the home: {len(hits)} hits: redacted before stored.")
 
 
+def look(scratch: Scratch) -> None:
+    chapter(7, "The same in the viewer, until Ctrl-C")
+    console.print("[bold green]$[/] backstory serve")
+    shown = {name: os.environ[name] for name in _DISPLAYS if name in os.environ}
+    viewer = subprocess.Popen([sys.executable, "-m", "backstory", "serve"], env={**scratch.env, **shown})
+    with contextlib.suppress(KeyboardInterrupt):
+        viewer.wait()
+    viewer.wait()
+
+
 def for_real() -> None:
-    chapter(7, "For real")
+    chapter(8 if "--serve" in sys.argv else 7, "For real")
     console.print("  pipx install .            [dim]# or: uv tool install . — from this folder[/]")
     console.print("  backstory install claude-code")
     console.print("  backstory doctor")

@@ -1,8 +1,11 @@
 """`make demo` tells its story, and the README shows what it really says."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -35,4 +38,35 @@ def test_the_demo_ends_well_and_the_readme_shows_the_brief_that_it_prints(tmp_pa
     assert re.search(r"concepts/decision-sign-with-rs256\S*\.md", done.stdout), "the wiki's excerpt"
     assert "## Key Points" in done.stdout
     assert "0 hits" in done.stdout, "the token of the story is nowhere in the home"
+    assert list(tmp_path.iterdir()) == [], "nothing is left behind"
+
+
+def test_the_viewer_explains_itself_over_the_story(tmp_path: Path) -> None:
+    """Started as a new user would: the first page has the session, what was learned, and where to go."""
+    demo = subprocess.Popen(
+        [sys.executable, str(ROOT / "demo" / "story.py"), "--serve"],
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(tmp_path),
+            "TMPDIR": str(tmp_path),
+            "COLUMNS": "110",
+            "BROWSER": "true",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    assert demo.stdout is not None
+    with demo.stdout:
+        link = next(line.strip() for line in demo.stdout if line.startswith("http://127.0.0.1:"))
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(link, timeout=60) as answer:
+            page = answer.read().decode()
+        os.killpg(demo.pid, signal.SIGINT)
+        assert "RS256" in page
+        assert "As it happens" in page
+        assert "Last learned" in page
+        assert "For real" in demo.stdout.read()
+    assert demo.wait(60) == 0
     assert list(tmp_path.iterdir()) == [], "nothing is left behind"
