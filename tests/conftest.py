@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.story import CLOCK, House
+
+settings.register_profile("unhurried", deadline=None)  # a slow machine is no failure
+settings.load_profile("unhurried")
 
 Git = Callable[..., str]
 

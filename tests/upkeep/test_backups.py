@@ -97,7 +97,10 @@ def test_an_unknown_backup_is_named(app: App) -> None:
         app.restore("20200101", really=True)
 
 
-def test_a_restore_refuses_while_another_process_has_the_database_open(house: House, app: App) -> None:
+def test_a_restore_refuses_while_another_process_has_the_database_open(
+    house: House, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copies, "PATIENCE_SECONDS", 0.2)
     lived(house)
     app.back_up()
     house.close()

@@ -23,6 +23,7 @@ from backstory.steps import step
 
 log = logging.getLogger(__name__)
 KEPT = 5
+PATIENCE_SECONDS = 5.0
 # What is built beside the database; left there by a kill, it is of no use.
 UNFINISHED = ("restoring.db", "repairing.db")
 _ABANDONED_SECONDS = 3_600
@@ -163,28 +164,32 @@ def schema_of(path: Path) -> int:
 def alone(path: Path) -> Iterator[sqlite3.Connection | None]:
     """Keep everybody else out of the database for the block; None if it is too damaged to be locked.
 
-    Raises `Failed` while another process has it open. Its write-ahead log is folded in before.
+    Raises `Failed` if another process goes on having it open. Its write-ahead log is folded in before.
     """
-    connection = sqlite3.connect(path, timeout=5, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:
-        try:
-            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            connection.execute("PRAGMA journal_mode = DELETE")
-            connection.execute("BEGIN EXCLUSIVE")
-            connection.execute("COMMIT")  # in this mode the lock is kept until the connection is closed
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error) or "busy" in str(error):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while (found := _shut(connection)) == "others":
+            if time.monotonic() > deadline:
                 raise Failed(
                     f"{path} is open elsewhere: end the agents and servers that use it, then try again"
-                ) from None
-            yield None
-            return
-        except sqlite3.DatabaseError:
-            yield None
-            return
-        yield connection
+                )
+            time.sleep(0.05)  # a command that just ends is no reason to refuse; SQLite would not wait for it
+        yield connection if found == "alone" else None
     finally:
         connection.close()
+
+
+def _shut(connection: sqlite3.Connection) -> str:
+    """Try to lock everybody else out: "alone" with it, "others" have it open, or it is "damaged"."""
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("BEGIN EXCLUSIVE")
+        connection.execute("COMMIT")  # in this mode the lock is kept until the connection is closed
+    except sqlite3.DatabaseError as error:
+        return "others" if "locked" in str(error) or "busy" in str(error) else "damaged"
+    return "alone"
 
 
 def put_in_place(new: Path, home: Home) -> None:
