@@ -27,6 +27,7 @@ def test_killed_at_a_step_the_next_worker_goes_on(
 ) -> None:
     """CM-57: state is saved after each outcome."""
     house.sets("worker.linger_seconds", "0")
+    house.sets("model.wiki", "off")
     story = a_session(house)
     asking.answers({"kind": "fact", "text": "The importer streams its rows", "events": [1]})
     assert work(house, f"{strike}=KILL") == -signal.SIGKILL
