@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser import chromium
 from tests.browser.sample import fill
 from tests.story import House
 from tests.web.viewer import Viewer
+
+expect.set_options(timeout=30_000)  # a busy machine is slow, and not wrong
 
 _loud: list[str] = []
 
