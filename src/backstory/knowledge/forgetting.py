@@ -5,6 +5,7 @@ with every link to them; the compiled state of a log that changed goes too, so t
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -103,10 +104,15 @@ def _erase(vault: Vault, unwanted: Unwanted) -> None:
 
 
 def _texts(vault: Vault) -> Iterator[tuple[str, str]]:
-    for path in sorted(vault.root.rglob("*.md")):
-        inside = path.relative_to(vault.root)
-        if path.is_file() and not path.is_symlink() and not inside.parts[0].startswith("."):
-            yield inside.as_posix(), path.read_bytes().decode("utf-8", "replace")
+    root = str(vault.root)
+    for folder, folders, names in os.walk(root):  # there may be thousands, and pathlib takes its time
+        folders[:] = sorted(name for name in folders if folder != root or not name.startswith("."))
+        for name in sorted(names):
+            path = os.path.join(folder, name)  # noqa: PTH118
+            inside = path[len(root) + 1 :].replace(os.sep, "/")
+            if name.endswith(".md") and not inside.startswith(".") and not os.path.islink(path):  # noqa: PTH114
+                with open(path, "rb") as file:  # noqa: PTH123
+                    yield inside, file.read().decode("utf-8", "replace")
 
 
 def _cleaned(text: str, unwanted: Unwanted) -> str:
