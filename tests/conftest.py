@@ -1,6 +1,7 @@
 """What any test may ask for: a house that remembers, a project under git, git itself."""
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,9 @@ from tests.story import CLOCK, House
 
 settings.register_profile("unhurried", deadline=None)  # a slow machine is no failure
 settings.load_profile("unhurried")
+signal.signal(
+    signal.SIGINT, signal.default_int_handler
+)  # a shell's background jobs inherit that it is ignored
 
 Git = Callable[..., str]
 

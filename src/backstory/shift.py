@@ -65,7 +65,10 @@ def _leave_word(home: Home, error: str) -> None:
 
 
 def run(home: Home, linger: float | None = None) -> int:
-    """Work until nothing is left for `linger` seconds; gives the number of things done."""
+    """Work until nothing is left for `linger` seconds; gives the number of things done.
+
+    One that made room for a command does the rest and ends.
+    """
     done = idle = refined = 0
     patient = False
     while True:
@@ -77,6 +80,7 @@ def run(home: Home, linger: float | None = None) -> int:
         done += step
         if patient:
             _stand_by(home)
+            linger = 0.0  # what is left to do is done, then it ends: the next hook starts another
             continue
         idle = 0 if step else idle + 1
         if idle > 1 or not waiting(home):  # twice nothing done: what lies there is beyond us

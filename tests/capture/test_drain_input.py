@@ -168,4 +168,4 @@ class TestBadInput:
             house.works()
         assert kinds(house, story) == ["prompt", "said", "turn_ended"]
         assert len(re.findall("SKIP transcript", caplog.text)) == 1
-        assert set(house.store.jobs.counts()) == {"done"}
+        assert house.left() == {"done"}
