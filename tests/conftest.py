@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,18 @@ signal.signal(
 )  # a shell's background jobs inherit that it is ignored
 
 Git = Callable[..., str]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--share", help="run only this share of the tests: 1/2, 2/2 …")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if share := config.getoption("--share"):
+        number, of = map(int, share.split("/"))
+        mine = {item for item in items if zlib.crc32(item.nodeid.encode()) % of == number - 1}
+        config.hook.pytest_deselected(items=[item for item in items if item not in mine])
+        items[:] = [item for item in items if item in mine]
 
 
 @pytest.fixture

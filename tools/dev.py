@@ -3,7 +3,8 @@
 
     dev.py run ARGS…      run a command of the main environment, e.g. `dev.py run pytest -k brief`
     dev.py user ARGS…     the same in an environment without the developers' tools, as a user has it
-    dev.py fast ARGS…     run the fast tests on each of Python 3.11, 3.12 and 3.13 that is found
+    dev.py fast ARGS…     run the fast tests on the first of Python 3.11, 3.12, 3.13 that is found, and share them
+                          out among the others; BACKSTORY_ALL=1 runs all of them on each
 
 Environments lie in .venv/ and are made again when pyproject.toml changes. This file keeps to what old
 Pythons know, because it has to look for the right one first.
@@ -96,13 +97,16 @@ def run(arguments, dev):
 def fast(arguments):
     pythons = {version: find(version) for version in VERSIONS}
     missing = [version for version, python in pythons.items() if python is None]
+    found = [version for version in VERSIONS if pythons[version]]
     failed = []
-    for version, python in pythons.items():
-        if python is None:
-            continue
-        pytest = environment(version, python) / "pytest"
-        say(f"\n=== fast tests on Python {version}")
-        if subprocess.call([str(pytest), "-q", "-n", "2", "-m", f"not ({SLOW})", *arguments], cwd=str(ROOT)):
+    for number, version in enumerate(found):
+        pytest = environment(version, pythons[version]) / "pytest"
+        share = []
+        if number and not os.environ.get("BACKSTORY_ALL"):
+            share = ["--share", f"{number}/{len(found) - 1}"]
+        say(" ".join(["\n=== fast tests on Python", version, *share]))
+        command = [str(pytest), "-q", "-n", "2", "-m", f"not ({SLOW})", *share, *arguments]
+        if subprocess.call(command, cwd=str(ROOT)):
             failed.append(version)
     if missing:
         say(f"\n!!! not tested, because not found here: Python {', '.join(missing)}")
