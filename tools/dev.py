@@ -3,8 +3,8 @@
 
     dev.py run ARGS…      run a command of the main environment, e.g. `dev.py run pytest -k brief`
     dev.py user ARGS…     the same in an environment without the developers' tools, as a user has it
-    dev.py fast ARGS…     run the fast tests on the first of Python 3.11, 3.12, 3.13 that is found, and share them
-                          out among the others; BACKSTORY_ALL=1 runs all of them on each
+    dev.py fast ARGS…     run the fast tests on the first of Python 3.11, 3.12, 3.13 that is found, and share
+                          them out among the others; BACKSTORY_ALL=1 runs all of them on each
 
 Environments lie in .venv/ and are made again when pyproject.toml changes. This file keeps to what old
 Pythons know, because it has to look for the right one first.
