@@ -166,6 +166,12 @@ ASKED: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 
 ELSEWHERE: tuple[str, ...] = (
+    "how long do I boil 12 eggs for breakfast",
+    "which 3 museums in Lisbon open at 10 on Mondays",
+    "is a 500 piece puzzle too hard for a child of 7",
+    "what were the best films of 2026",
+    "ein gutes Rezept für Apfelkuchen ohne Butter",
+    "how many litres does a tank of 40 by 30 by 25 cm hold",
     "how do I repot an orchid without hurting its roots",
     "best month to visit Patagonia",
     "how long does a marathon runner need to recover",

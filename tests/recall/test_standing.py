@@ -74,6 +74,16 @@ def test_history_is_found_and_shown_with_what_took_its_place(house: House) -> No
         assert now.replaced == (old,)
 
 
+def test_history_is_told_after_what_took_its_place(house: House) -> None:
+    decides(house, REDIS)
+    decides(house, POSTGRES)
+    found = decisions(house)
+    with App(house.home) as app:
+        for question in ("which job queue do we use", "why redis for the job queue"):
+            ids = [hit.id for hit in app.search(question, None, floor=False).hits]
+            assert ids.index(found["Postgres"].id) < ids.index(found["Redis"].id), question
+
+
 def test_a_rebuild_comes_to_the_same(house: House) -> None:
     decides(house, REDIS)
     decides(house, POSTGRES)

@@ -36,7 +36,7 @@ _NEAR_TEXT = 160
     "--status",
     multiple=True,
     type=click.Choice([status.value for status in MemoryStatus]),
-    help="Only memories in this state; candidate and confirmed by default, beside what happened.",
+    help="Only memories in this state; by default all but rejected and expired ones, beside what happened.",
 )
 @click.option("--no-floor", is_flag=True, help="Show the nearest even if nothing is relevant enough.")
 @click.option("--explain", is_flag=True, help="Say why each hit stands where it does.")

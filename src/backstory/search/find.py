@@ -9,6 +9,7 @@ from typing import NamedTuple
 from backstory import clock
 from backstory.embed.provider import Means
 from backstory.errors import Failed
+from backstory.model import MemoryStatus
 from backstory.search import floor as relevance
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, Near, Why
 from backstory.search.question import Question, question
@@ -70,6 +71,7 @@ def search(
     judged = ((one, relevance.of(one, asked)) for one in best.values())
     kept = (_hit(one, fits, explain) for one, fits in judged if not floor or fits >= relevance.FLOOR)
     hits = collapse(kept, lambda hit: hit.text, _richer, limit)  # no more is judged than it takes
+    hits.sort(key=lambda hit: hit.status == MemoryStatus.SUPERSEDED)  # history comes last
     if neighbours:
         hits = [_with_neighbours(store, hit, best[hit.id].found, neighbours) for hit in hits]
     return Answer(tuple(hits), bool(best) and not hits, mode, in_short(hits, asked), lacking)

@@ -14,8 +14,8 @@ worker prepared it; `of_notes` says how much they must weigh to be as sure as a 
 How sure it is that a hit has to do with the question is a logistic function of how alike the words, and how
 near the vectors, of the question and of the stretch are that the hit stands in. It was fitted on the
 development halves of the benchmarks: questions put to the store that answers them, against questions of
-another store and everyday questions (docs/recall.md has the numbers). A name that the question
-spells out (`foo_bar.py:42`, two Chinese characters) and that stands in the text needs no likeness; nor do
+another store and everyday questions (docs/recall.md has the numbers). A name that the question spells out
+(`foo_bar.py:42`, two Chinese characters; not a number) and that stands in the text needs no likeness; nor do
 one or two words that are all that is asked for.
 """
 
@@ -37,6 +37,8 @@ _LOOKED_UP = 2
 # How sure a note is: by what the shared words weigh, and by how often the number of a prompt's words doubles.
 _NOTE_WEIGHT, _NOTE_DOUBLING, _NOTE_BIAS = 5.2, -3.2, 0.1
 _PARTS = re.compile(r"[^\W_]+")
+# What many texts have by chance: a word in Latin letters, a number, a year, an amount.
+_PLAIN = re.compile(r"[a-z\u00c0-\u024f]+|[\d.,:%]+")
 
 
 def of(one: Ranked, question: Question) -> float:
@@ -65,11 +67,13 @@ def of_notes(sure: float = FLOOR) -> Needed:
 
 
 def _spelled_out(word: Word, text: str) -> bool:
-    """Whether a word that is no plain word stands in the text as it is written."""
-    plain = word.text.isascii() and (len(word.text) < 2 or word.text.strip(".:-?*_/").isalpha())
-    if plain:
+    """Whether a word that is no plain word, nor just a number, stands in the text as it is written."""
+    name = _bare(word.text.strip(".:?"))
+    if not name.strip("-*_/") or _PLAIN.fullmatch(name.strip("-*_/")):
         return False
-    return _bare(word.text.strip(".:?")) in text
+    if not name.isascii():  # scripts that the table does not know, mostly without spaces
+        return name in text
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _looked_up(words: Sequence[Word], text: str) -> bool:
