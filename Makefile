@@ -52,6 +52,7 @@ bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA
 	@$(DEV) run python -m bench.recall.run
 	@$(DEV) run python -m bench.action
 	@$(DEV) run python -m bench.cost
+	@$(DEV) run python -m bench.mcp
 
 clean:
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache
