@@ -13,11 +13,14 @@ import pytest
 from backstory.app import App
 from backstory.embed import coding
 from backstory.embed.coding import Floats
-from backstory.embed.provider import Means
+from backstory.embed.provider import Means, means
 from backstory.errors import Failed
 from backstory.model import MemoryKind, Tier
 from backstory.search.embedding import embed_waiting
 from backstory.search.find import search
+from backstory.search.meaning import Likeness
+from backstory.search.question import question
+from backstory.settings import Settings
 from backstory.store.passages import Passages
 from backstory.store.protocol import Vector
 from tests.embed.serving import Endpoint, serving
@@ -147,6 +150,15 @@ def test_a_search_judges_alike_whether_words_were_cut_beforehand_or_not(house: H
     assert marks() == beforehand
     changed("UPDATE pieces SET made_by = 'backstory-static-1', numbers = x'0100'")
     assert marks() != beforehand, "they are read where they are there"
+
+
+def test_a_passage_that_is_forgotten_while_it_is_judged_counts_for_nothing() -> None:
+    table = means(Settings()).table
+    assert table is not None
+    likeness = Likeness(table, question("which keys were rotated?", 0))
+    there = {1: table.pieces_once("The signing keys were rotated.")}
+    found = likeness.measure(there, [[1], [2], [1, 2]], [0, 1, 0])
+    assert found.stretches[0] == found.stretches[2] > found.stretches[1] == 0.0
 
 
 def test_an_embedder_that_breaks_keeps_what_it_made(lived: House) -> None:

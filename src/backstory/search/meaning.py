@@ -81,7 +81,7 @@ class Likeness:
         self, pieces: Mapping[int, bytes], stretches: Sequence[Sequence[int]], sessions: Sequence[int]
     ) -> "Measured":
         """Measure stretches by the pieces of their passages; `sessions` numbers the session of each."""
-        cuts = [b"".join([pieces[row] for row in rows]) for rows in stretches]
+        cuts = [b"".join([pieces.get(row, b"") for row in rows]) for rows in stretches]  # or just forgotten
         known = [n for n, cut in enumerate(cuts) if cut]
         alike = np.zeros((len(cuts), len(self._weights)), np.float32)
         near = np.zeros(len(cuts), np.float32)
