@@ -813,8 +813,11 @@ class App:
         """What is meant by the beginnings of ids, and the rest as it is."""
         return Wanted(tuple(self._full_id(handle) for handle in handles), **rest)
 
-    def forget(self, wanted: Wanted, really: bool) -> Forgotten:
-        """Forget something for good, or only tell everything that would be touched."""
+    def forget(self, wanted: Wanted, really: bool, agreed: Forgotten | None = None) -> Forgotten:
+        """Forget something for good, or only tell everything that would be touched.
+
+        With the plan that somebody `agreed` to, nothing else is forgotten: `Changed` is raised instead.
+        """
         self.catch_up()
         if not really:
             return forget.plan(self.home, self.store, wanted)
@@ -822,7 +825,9 @@ class App:
             if waiting(self.home):
                 self._work().round()
             what = forget.plan(self.home, self.store, wanted)
-            if what.reach or what.sessions or what.files or what.pages:
+            if agreed is not None:
+                forget.hold_to(self.store, agreed, what)
+            if what:
                 self.store.writable()  # else files would go while the rows stay
                 forget.carry_out(self.home, self.store, what)
                 self._work().round()

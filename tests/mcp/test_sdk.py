@@ -30,6 +30,6 @@ def test_the_official_client_lists_calls_and_reads(house: House, project: Path, 
             return tools, found.content[0].text, read.contents[0].text  # type: ignore[union-attr]
 
     tools, found, brief = asyncio.run(talk())
-    assert tools == ["search", "timeline", "get", "remember", "status"]
+    assert tools == ["search", "timeline", "get", "remember", "forget", "status"]
     assert "tortoise" in found
     assert "tortoise" in brief

@@ -60,7 +60,7 @@ def forget(
             project_id=scope(app, None, project, False).project_id if project else None,
         )
         plan = app.forget(wanted, really=False)
-        nothing = not (plan.reach or plan.sessions or plan.files or plan.pages)
+        nothing = not plan
         if not as_json and not nothing:
             _tell(app, plan)
         if not dry_run and not nothing:

@@ -8,8 +8,8 @@ def mcp() -> None:
     """Serve the memory to an agent, as an MCP server.
 
     It speaks on stdin and stdout. Agents start it themselves: `backstory install` registers it with those
-    that speak MCP. It answers search, timeline, get, remember and status for the project that the agent
-    works in.
+    that speak MCP. It answers search, timeline, get, remember, forget and status for the project that the
+    agent works in.
     """
     from backstory.mcp.stdio import serve
 

@@ -13,6 +13,7 @@ from backstory.app import App, EventView, MemoryView, SessionView, payload_state
 from backstory.errors import BackstoryError, UsageError
 from backstory.hook.brief import HANDLE, age, shorten
 from backstory.hook.neutral import neutral
+from backstory.mcp.forgetting import forget
 from backstory.model import Event, Kind, Memory, Outcome, Session
 
 PAGE = 8_000
@@ -178,5 +179,6 @@ _CALLS: Mapping[str, Callable[[App, Arguments, Path], str]] = {
     "timeline": _timeline,
     "get": _get,
     "remember": _remember,
+    "forget": forget,
     "status": _status,
 }

@@ -38,5 +38,13 @@ TOOLS = (
         offset={"type": "integer", "minimum": 0},
     ),
     _tool("remember", "Keep one sentence for the sessions to come.", ("text",), text={"type": "string"}),
+    _tool(
+        "forget",
+        "Remove for good, if the user asks for it. Tells first what would go, with a code that confirms it.",
+        handle={"type": "string", "description": "of a memory, event or session; or several"},
+        text={"type": "string", "description": "all that holds these words"},
+        all=_ALL,
+        confirm={"type": "string", "description": "the code, alone"},
+    ),
     _tool("status", "Whether sessions are being captured, in numbers."),
 )

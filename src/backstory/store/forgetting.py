@@ -140,6 +140,18 @@ class Forgetting:
             found.update([row[0]] if row and row[0] else [])
         return sorted(found)
 
+    def recalled(self, events: Iterable[str]) -> frozenset[str]:
+        """Those of these events that are our own words, come back to us."""
+        found: set[str] = set()
+        for part in _parts(events):
+            marks = ",".join("?" * len(part))
+            rows = self._db.execute(
+                f"SELECT id FROM events WHERE recalled AND id IN ({marks})",  # noqa: S608 - question marks
+                part,
+            )
+            found.update(eid for (eid,) in rows)
+        return frozenset(found)
+
     # --- removing --------------------------------------------------------------------------------------
 
     def remove(self, reach: Reach, named: Reach, at: int) -> None:

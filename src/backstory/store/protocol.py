@@ -662,6 +662,9 @@ class ForgetStore(Protocol):
     def transcripts(self, sessions: Iterable[str]) -> list[str]:
         """The agents' own history files of these sessions."""
 
+    def recalled(self, events: Iterable[str]) -> frozenset[str]:
+        """Those of these events that are our own words, come back to us."""
+
     def remove(self, reach: Reach, named: Reach, at: int) -> None:
         """Write tombstones and delete the reach; of memories only the `named` get a tombstone."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.capture.archive import copy_of, kept_lines
-from backstory.errors import UsageError
+from backstory.errors import Failed, UsageError
 from backstory.hook import spool
 from backstory.knowledge.forgetting import Unwanted, erase, pages_with
 from backstory.paths import Home
@@ -58,6 +58,13 @@ class Forgotten:
     pages: tuple[Path, ...]
     unwanted: Unwanted
 
+    def __bool__(self) -> bool:
+        return bool(self.reach or self.sessions or self.files or self.pages)
+
+
+class Changed(Failed):
+    """What would be forgotten is no longer what was agreed to."""
+
 
 def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
     """Everything that forgetting would touch; changes nothing."""
@@ -85,6 +92,19 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
     pages = tuple(pages_with(home, unwanted))
     backups = tuple(copies.everywhere(home))
     return Forgotten(named, reach, touched, files, archives, backups, needed, outside, pages, unwanted)
+
+
+def hold_to(store: Store, agreed: Forgotten, now: Forgotten) -> None:
+    """Raise `Changed` unless the same would go; what was only recalled since tells of the plan itself."""
+    more = now.reach.events - agreed.reach.events
+    same = (
+        more <= store.forgetting.recalled(more)
+        and agreed.reach.events <= now.reach.events
+        and (agreed.reach.memories, agreed.reach.sessions) == (now.reach.memories, now.reach.sessions)
+        and (agreed.pages, agreed.archives) == (now.pages, now.archives)
+    )
+    if not same:
+        raise Changed("what would be forgotten has changed since it was told")
 
 
 def carry_out(home: Home, store: Store, what: Forgotten) -> None:

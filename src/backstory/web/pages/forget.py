@@ -18,7 +18,7 @@ def page(app: App, asked: Asked) -> Page:
     if not handle and not text:
         return Page("Forget", join(heading("Forget", "Say what should go."), _form(asked)), "/memories")
     plan = app.forget(app.wanted([handle] if handle else [], text=text), really=False)
-    if not (plan.reach or plan.sessions or plan.files or plan.pages):
+    if not plan:
         body = join(
             heading("Forget"), lines.empty("There is nothing of that kind", h("a", "Back", href="/memories"))
         )
