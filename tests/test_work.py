@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from backstory import clock, distil, work
+from backstory import clock, distil, settings, work
 from backstory.app import App
 from backstory.capture import transcripts
 from backstory.capture.drain import Drain
 from backstory.capture.places import Places
 from backstory.model import Kind, MemoryKind, Tier
+from backstory.paths import Home
 from backstory.recall import prepare
+from backstory.store import Store
 from tests.story import House, Story
 
 
@@ -142,6 +144,49 @@ class TestRound:
         a_day_at_work(house)
         house.works()
         assert house.store.passages.unindexed() == 0
+
+    def test_a_long_backlog_has_its_project_s_brief_prepared_once(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for number in range(12):
+            house.session().prompts(f"task number {number}").ends()
+        house.works()
+        with house.store.transaction():
+            for sid in house.store.events.all_session_ids():
+                house.store.jobs.ask("distil", sid, clock.now_ms())
+        prepared: list[str] = []
+        real = prepare.project_file
+
+        def prepares(home: Home, store: Store, project_id: str) -> None:
+            prepared.append(project_id)
+            real(home, store, project_id)
+
+        monkeypatch.setattr(prepare, "project_file", prepares)
+        monkeypatch.setattr(work, "_DISTIL_SECONDS", 1e-6)
+        hand = work.Work(house.home, settings.load(house.home)[0], house.store)
+        rounds = 0
+        while hand.round():
+            rounds += 1
+        assert rounds >= 12
+        assert len(prepared) == 1
+
+    def test_a_backlog_does_not_keep_back_what_a_hook_has_just_left(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for number in range(4):
+            house.session().prompts(f"task number {number}").ends()
+        house.works()
+        with house.store.transaction():
+            for sid in house.store.events.all_session_ids():
+                house.store.jobs.ask("distil", sid, clock.now_ms())
+        monkeypatch.setattr(work, "_DISTIL_SECONDS", 1e-6)
+        house.session().prompts("the latest task").ends()
+        house.works()
+        assert "distil" in {job.kind for job in house.store.jobs.all("waiting")}, "there is more to do"
+        assert (
+            "the latest task"
+            in (house.home.briefs / f"{house.store.events.projects()[0].id}.json").read_text()
+        )
 
     def test_indexing_makes_way_for_what_is_waiting(self, house: House) -> None:
         for n in range(1_200):

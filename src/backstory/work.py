@@ -46,6 +46,8 @@ log = logging.getLogger(__name__)
 _HELD_FILES = 300
 # So long a round distils, newest first: an imported history lets pass what comes in meanwhile.
 _DISTIL_SECONDS = 3.0
+# So long briefs wait while there is more to distil, unless a hook has just left something.
+_BRIEFS_SECONDS = 30.0
 _ARCHIVE_SECONDS = 2.0
 _EMBED_SECONDS = 2.0
 # So many of a project's rejected memories are looked at: they are not to come back in other words.
@@ -74,6 +76,7 @@ class Work:
         self._followed: set[str] = set()
         self._spends = True
         self._vectors_asked_for = False
+        self._prepared_at = time.monotonic()
         self._limits = distil.Limits(
             max_turns=settings.distil_max_turns,
             max_chars=settings.distil_max_chars,
@@ -117,7 +120,9 @@ class Work:
 
         done += self._run_jobs("transcript", self._read_transcript, enough=enough)
         done += self._run_jobs("distil", self._distil, _DISTIL_SECONDS, enough)
-        done += self._run_jobs("brief", self._prepare, enough=enough)
+        if held or self._briefs_are_due():
+            done += self._run_jobs("brief", self._prepare, enough=enough)
+            self._prepared_at = time.monotonic()
         for batch in held:
             drain.release(batch)
         done += self._index(lambda: time.monotonic() > deadline or waiting(self._home) or self._wanted())
@@ -127,6 +132,15 @@ class Work:
             self._ask_for_vectors()
         left = min(_EMBED_SECONDS, deadline - time.monotonic())
         return done + self._run_jobs("embed", lambda model: self._embed(model, left), left)
+
+    def _briefs_are_due(self) -> bool:
+        """Whether to prepare briefs now: all is distilled, or a while has passed since the last time.
+
+        A history of thousands of sessions would have its projects' briefs prepared after every few of them.
+        """
+        distilling = self._store.jobs.due_at("distil")
+        behind = distilling is not None and distilling <= clock.now_ms()
+        return not behind or time.monotonic() - self._prepared_at > _BRIEFS_SECONDS
 
     def _begin_day(self) -> None:
         now = clock.now_ms()

@@ -1,6 +1,8 @@
 """Which newer decision takes the place of an older one; better none than a wrong one."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from backstory.distil.succession import read, successions, supersedes
 
@@ -62,3 +64,26 @@ def test_a_chain_of_decisions_leaves_the_newest_in_force() -> None:
         ("m4", 4, "Use pytest for the unit tests"),
     ]
     assert successions(decisions) == {"m1": "m2", "m2": "m3"}
+
+
+_PARTS = st.lists(
+    st.sampled_from(
+        ["Redis", "Kafka", "queue", "cache", "3", "5", "times", "use", "for", "drop", "instead of"]
+    ),
+    max_size=9,
+)
+_DECISIONS = st.lists(
+    st.sampled_from([text for pair in (*SAME, *NEAR_MISSES) for text in pair]) | _PARTS.map(" ".join),
+    max_size=14,
+)
+
+
+@given(_DECISIONS)
+def test_looking_only_at_what_has_something_in_common_misses_no_successor(texts: list[str]) -> None:
+    every = [(f"m{at:02}", at, text) for at, text in enumerate(texts)]
+    expected: dict[str, str] = {}
+    for at, (newer, _, now) in enumerate(every):
+        for older, _, before in every[:at]:
+            if older not in expected and supersedes(read(now), read(before)):
+                expected[older] = newer
+    assert successions(every) == expected

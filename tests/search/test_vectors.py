@@ -268,6 +268,13 @@ def test_index_and_vectors_follow_what_they_are_made_from(lived: House) -> None:
     put("the zeppelin is green")
     assert state("zeppelin") == (1, 1)
     assert scanned() == before + 1
+    row = index.search(['"zeppelin"'], None, 50)[0].row
+    with store.transaction():
+        index.put("m-test", session.project_id, session.id, "fact", 1, "the zeppelin is green")
+    assert state("zeppelin") == (1, 1), (
+        "a session distilled again needs no new vectors for what it said before"
+    )
+    assert index.search(['"zeppelin"'], None, 50)[0].row == row
     put("the balloon is red " * 120)  # several passages now
     assert state("zeppelin") == (0, 0)
     found, vectors = state("balloon")

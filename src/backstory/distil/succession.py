@@ -6,8 +6,10 @@ what the older gave up; both choose something for the same purpose, and not the 
 but for a number. Pure functions of two texts.
 """
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 #: What stands behind one of these was given up.
@@ -125,8 +127,32 @@ def successions(decisions: Sequence[tuple[str, int, str]]) -> dict[str, str]:
     """
     choices = [(mid, read(text)) for mid, _, text in sorted(decisions, key=lambda each: (each[1], each[0]))]
     found: dict[str, str] = {}
+    earlier: dict[object, set[int]] = defaultdict(set)
     for at, (newer, now) in enumerate(choices):
-        for older, before in choices[:at]:
-            if older not in found and supersedes(now, before):
+        for place in sorted(set[int]().union(*(earlier[mark] for mark in _looks_for(now)))):
+            older, before = choices[place]
+            if supersedes(now, before):
                 found[older] = newer
+                for mark in _shows(before):
+                    earlier[mark].discard(place)
+        for mark in _shows(now):
+            earlier[mark].add(at)
     return found
+
+
+def _shows(choice: Choice) -> Iterator[object]:
+    """What a later decision can find this one by: no pair that is worth comparing has nothing in common."""
+    yield from choice.kept
+    yield from (("for", word) for word in choice.purpose)
+    yield _uncounted(choice)
+
+
+def _looks_for(choice: Choice) -> Iterator[object]:
+    """What earlier decisions show that this one may supersede; see the four ways."""
+    yield from itertools.islice(sorted(choice.gone, key=len, reverse=True), 1)  # they must have all of it
+    yield from (("for", word) for word in choice.purpose)
+    yield _uncounted(choice)
+
+
+def _uncounted(choice: Choice) -> tuple[str, ...]:
+    return tuple("#" if _NUMBER.fullmatch(word) else word for word in choice.words)

@@ -12,6 +12,7 @@ import math
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +148,7 @@ def weigher(settings: Settings) -> Weigh:
     return weigh
 
 
+@lru_cache(maxsize=8_192)  # notes share most of their words
 def _rarity(table: "Table", word: str) -> float:
     pieces = table.pieces(word)
     return float(max(table.rarity(pieces).tolist(), default=0.0)) + (len(pieces) - 1) / 2

@@ -165,12 +165,11 @@ class Forgetting:
         self._bury(MEMORY, named.memories, at)
         self._bury(SESSION, reach.sessions, at)
         drop_answers(self._db, list(self.touched(reach)))
+        self._passages.remove(*reach.memories, *reach.events, *reach.sessions)
         for mid in reach.memories:
-            self._passages.remove(mid)
             self._db.execute("DELETE FROM memories WHERE id = ?", (mid,))
             self._db.execute("DELETE FROM injected WHERE memory_id = ?", (mid,))
         for eid in reach.events:
-            self._passages.remove(eid)
             self._db.execute("DELETE FROM memory_sources WHERE event_id = ?", (eid,))
             self._db.execute("UPDATE turns SET prompt_id = '' WHERE prompt_id = ?", (eid,))
         for part in _parts(reach.events):
@@ -178,7 +177,6 @@ class Forgetting:
             self._db.execute(f"DELETE FROM events WHERE id IN ({marks})", part)  # noqa: S608
         self._passages.lower_mark()
         for sid in reach.sessions:
-            self._passages.remove(sid)
             self._remove_session(sid)
         for table, column in _COMPLAINTS:
             self._db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} <> ''", (_UNTOLD,))  # noqa: S608

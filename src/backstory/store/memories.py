@@ -14,10 +14,11 @@ from backstory.model import Act, Draft, Memory, MemoryKind, MemoryStatus, Scope,
 from backstory.store.passages import Passages
 
 # The one visibility filter: what may be shown to anyone. Every read below goes through it.
-VISIBLE = """
-    m.status IN ('candidate', 'confirmed')
+SHOWN = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
+VISIBLE = f"""
+    m.status IN ({", ".join(f"'{status}'" for status in SHOWN)})
     AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
-"""
+"""  # noqa: S608 - the states above
 # For the person who looks through what was set aside: everything but what was forgotten.
 KEPT = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))"
 _COLUMNS = """
@@ -33,6 +34,9 @@ _JUDGED: dict[Act, str] = {
     Act.EDIT: "text = :text, status = 'confirmed'",
     Act.SUPERSEDE: "status = 'superseded'",
 }
+# A project's memories, and the pinned ones of it: each is read off the end of an index (the plus keeps the
+# second from being read off the first's).
+_OF_PROJECT = ("m.project_id = ?", "+m.project_id = ? AND m.pinned = 1")
 # Kinds that search does not look through: they repeat what others say.
 _NOT_INDEXED = (MemoryKind.CHECKPOINT,)
 
@@ -60,9 +64,7 @@ class Memories:
             "SELECT id FROM memories WHERE session_id = ? AND tier = ?", (session.id, tier)
         ).fetchall()
         outlived = self._outlived(session.id)
-        for (gone,) in old:
-            if gone not in kept and gone not in outlived:
-                self._delete(gone)
+        self._delete([mid for (mid,) in old if mid not in kept and mid not in outlived])
         for mid, draft in kept.items():
             self._put(mid, session, draft, tier, made_by)
         self._judge_again(session)
@@ -128,9 +130,9 @@ class Memories:
         query = "SELECT 1 FROM tombstones WHERE id = ?"
         return any(self._db.execute(query, (i,)).fetchone() is not None for i in ids)
 
-    def _delete(self, mid: str) -> None:
-        self._passages.remove(mid)
-        self._db.execute("DELETE FROM memories WHERE id = ?", (mid,))
+    def _delete(self, ids: Sequence[str]) -> None:
+        self._passages.remove(*ids)
+        self._db.executemany("DELETE FROM memories WHERE id = ?", [(mid,) for mid in ids])
 
     def _put(self, mid: str, session: Session, draft: Draft, tier: Tier, made_by: str) -> None:
         status = MemoryStatus.CANDIDATE if draft.auto else MemoryStatus.CONFIRMED
@@ -239,15 +241,18 @@ class Memories:
         self, project_id: str, kinds: Sequence[MemoryKind], limit: int, since: int = 0
     ) -> list[Memory]:
         """The project's latest memories of these kinds, newest first; sub-agents' own stay out."""
-        marks = ",".join("?" * len(kinds))
-        return self._read(
-            f"""
-            m.project_id = ? AND m.kind IN ({marks}) AND m.at >= ?
-            AND (SELECT s.parent_id FROM sessions s WHERE s.id = m.session_id) = ''
-            """,  # noqa: S608 - question marks only
-            (project_id, *kinds, since),
-            f"ORDER BY m.pinned DESC, m.at DESC LIMIT {int(limit)}",
-        )
+        found: dict[str, Memory] = {}
+        for kind, status, of_project in itertools.product(kinds, SHOWN, _OF_PROJECT):
+            some = self._read(
+                f"""
+                {of_project} AND m.kind = ? AND m.status = ? AND m.at >= ?
+                AND (SELECT s.parent_id FROM sessions s WHERE s.id = m.session_id) = ''
+                """,  # noqa: S608 - one of two constants
+                (project_id, kind, status, since, limit),
+                "ORDER BY m.at DESC LIMIT ?",
+            )
+            found.update((memory.id, memory) for memory in some)
+        return sorted(found.values(), key=lambda memory: (not memory.pinned, -memory.at))[:limit]
 
     def hidden(self, project_id: str) -> list[str]:
         """The ids of a project's memories that may not be shown: rejected, superseded, forgotten …"""

@@ -55,7 +55,14 @@ class Passages:
         self._db = connection
 
     def put(self, owner: str, project_id: str, session_id: str, kind: str, at: int, text: str) -> None:
-        """Index `text` for its owner, in place of what was indexed for it before."""
+        """Index `text` for its owner, in place of what was indexed for it before; the same stays as it is."""
+        wanted = [(part, project_id, session_id, kind, at, piece) for part, piece in enumerate(pieces(text))]
+        there = self._db.execute(
+            "SELECT part, project_id, session_id, kind, at, text FROM passages WHERE owner = ? ORDER BY part",
+            (owner,),
+        ).fetchall()
+        if there == wanted:
+            return
         self.remove(owner)
         self._put_all(
             [
@@ -64,11 +71,15 @@ class Passages:
             ]
         )
 
-    def remove(self, owner: str) -> None:
-        """Take everything of an owner out of the index, with its vectors."""
-        rows = self._db.execute(
-            "SELECT row, text, extra, scope FROM passages WHERE owner = ?", (owner,)
-        ).fetchall()
+    def remove(self, *owners: str) -> None:
+        """Take everything of these owners out of the index, with its vectors."""
+        rows = [
+            row
+            for owner in owners
+            for row in self._db.execute(
+                "SELECT row, text, extra, scope FROM passages WHERE owner = ?", (owner,)
+            )
+        ]
         if rows:
             self._db.executemany(
                 """
@@ -77,7 +88,7 @@ class Passages:
                 """,
                 rows,
             )
-            self._db.execute("DELETE FROM passages WHERE owner = ?", (owner,))
+            self._db.executemany("DELETE FROM passages WHERE owner = ?", [(owner,) for owner in owners])
             Vectors(self._db).remove([row[0] for row in rows])
 
     def index_events(self, limit: int = STEP) -> int:
@@ -127,8 +138,7 @@ class Passages:
             """,
             (first, last),
         ).fetchall()
-        for (owner,) in owners:
-            self.remove(owner)
+        self.remove(*(owner for (owner,) in owners))
 
     def _header(self, session_id: str, project_id: str) -> tuple[object, ...]:
         """What an imported session is found by as a whole: its title, folder, day and agent."""

@@ -83,17 +83,15 @@ class Retention:
 
     def drop_events(self, rows: Sequence[Any]) -> None:
         """Delete these events, not what was distilled from them; inside a transaction."""
-        for row in rows:
-            for (eid,) in self._db.execute("SELECT id FROM events WHERE row = ?", (row,)).fetchall():
-                self._passages.remove(eid)
-            self._db.execute("DELETE FROM events WHERE row = ?", (row,))
+        ids = [self._db.execute("SELECT id FROM events WHERE row = ?", (row,)).fetchone() for row in rows]
+        self._passages.remove(*(found[0] for found in ids if found is not None))
+        self._db.executemany("DELETE FROM events WHERE row = ?", [(row,) for row in rows])
         self._passages.lower_mark()
 
     def drop_memories(self, ids: Sequence[Any]) -> None:
         """Delete these memories; inside a transaction."""
-        for mid in ids:
-            self._passages.remove(mid)
-            self._db.execute("DELETE FROM memories WHERE id = ?", (mid,))
+        self._passages.remove(*ids)
+        self._db.executemany("DELETE FROM memories WHERE id = ?", [(mid,) for mid in ids])
 
     # --- room ------------------------------------------------------------------------------------------
 

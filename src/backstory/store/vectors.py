@@ -8,12 +8,14 @@ passages, which a search compares with those of the question.
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from struct import Struct
 
 from backstory.errors import Failed
 from backstory.store.protocol import Unembedded, Vector
 
 BLOCK = 4_096
-_NUMBER_BYTES = 8
+_NUMBER = Struct("<Q")
+_NUMBER_BYTES = _NUMBER.size
 # More that wait than so many are the passages without those that have a vector: an index tells that sooner.
 _FEW = 10_000
 
@@ -105,7 +107,7 @@ class Vectors:
             block, filled, numbers, codes = self._open_block(model, project_id)
             some = vectors[start : start + BLOCK - filled]
             start += len(some)
-            numbers += b"".join(vector.row.to_bytes(_NUMBER_BYTES, "little") for vector in some)
+            numbers += b"".join(_NUMBER.pack(vector.row) for vector in some)
             codes += b"".join(vector.signs for vector in some)
             self._db.execute(
                 "UPDATE blocks SET filled = ?, numbers = ?, codes = ? WHERE number = ?",
@@ -145,22 +147,15 @@ class Vectors:
 
     def _thin_out(self, block: int, gone: set[int]) -> None:
         row = self._db.execute("SELECT numbers, codes FROM blocks WHERE number = ?", (block,)).fetchone()
-        numbers, codes = row
-        count = len(numbers) // _NUMBER_BYTES
-        width = len(codes) // count
-        kept = [
-            i
-            for i in range(count)
-            if int.from_bytes(numbers[i * _NUMBER_BYTES : (i + 1) * _NUMBER_BYTES], "little") not in gone
-        ]
+        numbers, codes = bytearray(row[0]), bytearray(row[1])
+        width = len(codes) // max(1, len(numbers) // _NUMBER_BYTES)
+        places = {number: place for place, (number,) in enumerate(_NUMBER.iter_unpack(numbers))}
+        for place in sorted((places[number] for number in gone & places.keys()), reverse=True):
+            del numbers[place * _NUMBER_BYTES : (place + 1) * _NUMBER_BYTES]
+            del codes[place * width : (place + 1) * width]
         self._db.execute(
             "UPDATE blocks SET filled = ?, numbers = ?, codes = ? WHERE number = ?",
-            (
-                len(kept),
-                b"".join(numbers[i * _NUMBER_BYTES : (i + 1) * _NUMBER_BYTES] for i in kept),
-                b"".join(codes[i * width : (i + 1) * width] for i in kept),
-                block,
-            ),
+            (len(numbers) // _NUMBER_BYTES, numbers, codes, block),
         )
 
     def blocks(self, model: str, project_id: str | None) -> Iterator[tuple[bytes, bytes]]:
