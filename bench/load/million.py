@@ -85,6 +85,8 @@ def _store_events(store: Store, here: Project, project: Path, events: int) -> No
             for index in range(min(SESSION_EVENTS, events - number)):
                 text = " ".join(rng.choices(words, k=WORDS))
                 kind = Kind.PROMPT if index % 10 == 0 else Kind.TOOL
+                if index == SESSION_EVENTS - 1:
+                    kind, text = Kind.SESSION_ENDED, ""
                 event = Event(
                     "codex", f"s{number}", kind, at + index * 1_000, text,
                     action=Action.RUN if kind is Kind.TOOL else Action.NONE,

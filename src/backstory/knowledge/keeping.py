@@ -57,14 +57,14 @@ def _log(
     memories = store.memories.of_session(session.id)
     if not any(memory.kind is MemoryKind.SUMMARY for memory in memories):
         return 0
-    entry = entry_of(session, memories, _logged(vault, memories, zone), zone, most_turns, compacting)
+    entry = entry_of(session, memories, _logged(vault, session, memories, zone), zone, most_turns, compacting)
     if entry is None:
         return 0
     return daily.append_entry(vault, entry.day, entry.time, entry.title, entry.body).added
 
 
-def _logged(vault: Vault, memories: list[Memory], zone: tzinfo | None) -> str:
+def _logged(vault: Vault, session: Session, memories: list[Memory], zone: tzinfo | None) -> str:
     """All that the logs of a session's days say; a session may span several."""
-    first = min(memory.at for memory in memories) - _DAY_MS
-    since = clock.day_of(first, zone)
-    return "\n".join(daily.read(vault, day) for day in vault.days() if day >= since)
+    first = clock.day_of(min(memory.at for memory in memories) - _DAY_MS, zone)
+    last = clock.day_of(max(session.last_at, *(memory.at for memory in memories)) + _DAY_MS, zone)
+    return "\n".join(daily.read(vault, day) for day in vault.days() if first <= day <= last)

@@ -52,9 +52,10 @@ def put_week(changes: Changes, week: str, notes: Iterable[Note]) -> None:
     head += f" of {', '.join(agents)}" if agents else ""
     parts = [f"{head}; " + ", ".join(link(f"daily/{day}", day) for day in days)]
     left = WEEK_CHARS - len(parts[0])
+    asked = [(note, _words(note.text.partition(" Said: ")[0])) for note in found if note.kind == "turn"]
     for title, kinds, most in _PARTS:
         rows, left = _rows(
-            [note for note in found if note.kind in kinds and not _taken_up(note, found)], most, left
+            [note for note in found if note.kind in kinds and not _taken_up(note, asked)], most, left
         )
         if rows:
             parts.append(f"## {title}\n\n" + "\n".join(rows))
@@ -62,19 +63,15 @@ def put_week(changes: Changes, week: str, notes: Iterable[Note]) -> None:
     changes.put(page, with_block(changes.read(page) or "", f"# Week {week}\n", "\n\n".join(parts)))
 
 
-def _taken_up(step: Note, notes: Sequence[Note]) -> bool:
+def _taken_up(step: Note, asked: Sequence[tuple[Note, set[str]]]) -> bool:
     """Whether a step that was left open was asked for later on, nearly in its own words."""
-    words = _words(step.text)
-    return (
-        step.kind == "step"
-        and len(words) >= _FEW_WORDS
-        and any(
-            note.kind == "turn"
-            and note.session != step.session
-            and (note.day, note.time) > (step.day, step.time)
-            and len(words & _words(note.text.partition(" Said: ")[0])) >= _TAKEN_UP * len(words)
-            for note in notes
-        )
+    if step.kind != "step" or len(words := _words(step.text)) < _FEW_WORDS:
+        return False
+    return any(
+        note.session != step.session
+        and (note.day, note.time) > (step.day, step.time)
+        and len(words & said) >= _TAKEN_UP * len(words)
+        for note, said in asked
     )
 
 
