@@ -10,6 +10,7 @@ from backstory.cli.ask import agreed, yes_option
 from backstory.cli.output import count, json_option, line, print_json, table, talk, when
 from backstory.cli.scope import opened
 from backstory.store.copies import Contents
+from backstory.store.salvage import Rescued
 from backstory.upkeep.backups import LATEST
 
 _WARNING_SECONDS = 3
@@ -88,7 +89,8 @@ def repair(yes: bool, as_json: bool) -> None:
 
     Never runs by itself. The damaged files are copied to the backups and stay as they are; the new database
     is built beside them, checked, and takes their place only when it is whole. It refuses while another
-    process has the database open. What cannot be read any more is read again from the agents' transcripts.
+    process has the database open. Rows are found even where header and schema are lost; what cannot be read
+    any more comes from the newest backup and from the agents' transcripts.
     """
     with opened() as app:
         if not yes:
@@ -100,9 +102,19 @@ def repair(yes: bool, as_json: bool) -> None:
     if as_json:
         print_json({"rescued": done.rescued, "now": done.now, "kept": done.kept})
         return
-    table([[name, f"{each.rows:,} rows", _lost(each.unreadable)] for name, each in done.rescued.items()])
+    table([[name, f"{each.rows:,} rows", _how(each)] for name, each in done.rescued.items()])
     line(f"The database is whole again: {_holds(done.now)}. The old files are in {done.kept}.")
+    if done.rescued["events"].unreadable is None:
+        talk(
+            "Its first pages were lost: what lay on them is in no count. `backstory backup --list` shows what"
+        )
+        talk("the backups hold; `backstory import` reads again what the agents themselves still have.")
 
 
-def _lost(unreadable: int) -> str:
-    return f"{unreadable:,} could not be read" if unreadable else ""
+def _how(table: Rescued) -> str:
+    told = (
+        (table.unreadable, "could not be read"),
+        (table.loose, "found page by page"),
+        (table.older, "from a backup"),
+    )
+    return ", ".join(f"{number:,} {what}" for number, what in told if number)

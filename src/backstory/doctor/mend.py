@@ -15,11 +15,12 @@ from backstory.capture import hookfiles, proof, sites
 from backstory.capture.importing import Wish
 from backstory.doctor.check import Check, ok, warn
 from backstory.errors import BackstoryError
+from backstory.store import copies
 from backstory.store.health import examine
 
 _ABANDONED_SECONDS = 3_600
 # What a killed backup, restore, repair or atomic write leaves: never anything that is used.
-_PARTS = ("backups/*.part", "restoring.db", "repairing.db", ".*.????????", "*/.*.????????")
+_PARTS = ("backups/*.part", *copies.UNFINISHED, ".*.????????", "*/.*.????????")
 
 
 def mend(app: App) -> Iterator[Check]:

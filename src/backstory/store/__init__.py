@@ -5,6 +5,8 @@ sqlite.py      the embedded default: opening, pragmas, transactions
 schema.py      migrations, applied in order
 copies.py      backups: made, looked into, put in place
 salvage.py     what a damaged database still gives, in a new one
+pages.py       rows found page by page, where nothing leads to them any more
+spare.py       the key and the tombstones, a second time
 retention.py   what has aged, to be archived and let go
 forgetting.py  removing for good, with tombstones
 dump.py        everything as plain rows, out of one database and into another

@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,11 +24,14 @@ from backstory.steps import step
 
 log = logging.getLogger(__name__)
 KEPT = 5
+PAGE = 4096  # SQLite's own size; we ask for no other
 PATIENCE_SECONDS = 5.0
 # What is built beside the database; left there by a kill, it is of no use.
-UNFINISHED = ("restoring.db", "repairing.db")
+UNFINISHED = ("restoring.db", "repairing.db", "damaged.db", "damaged.db-wal", "damaged.db-journal")
 _ABANDONED_SECONDS = 3_600
 _COUNTED = ("events", "sessions", "memories", "projects")
+# The bytes of a database file that whoever uses it has locked (SQLite's file format).
+_SHARED_FIRST, _SHARED_BYTES = 0x40000002, 510
 _STAMP = "%Y%m%dT%H%M%SZ"
 
 
@@ -164,12 +168,13 @@ def schema_of(path: Path) -> int:
 def alone(path: Path) -> Iterator[sqlite3.Connection | None]:
     """Keep everybody else out of the database for the block; None if it is too damaged to be locked.
 
-    Raises `Failed` if another process goes on having it open. Its write-ahead log is folded in before.
+    Raises `Failed` if another process goes on having it open; nothing was changed then. In the block the
+    database's file must not be opened by other means: closing it would give up the lock.
     """
     connection = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while (found := _shut(connection)) == "others":
+        while (found := _shut(connection, path)) == "others":
             if time.monotonic() > deadline:
                 raise Failed(
                     f"{path} is open elsewhere: end the agents and servers that use it, then try again"
@@ -180,30 +185,55 @@ def alone(path: Path) -> Iterator[sqlite3.Connection | None]:
         connection.close()
 
 
-def _shut(connection: sqlite3.Connection) -> str:
+def _shut(connection: sqlite3.Connection, path: Path) -> str:
     """Try to lock everybody else out: "alone" with it, "others" have it open, or it is "damaged"."""
     try:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("BEGIN EXCLUSIVE")
         connection.execute("COMMIT")  # in this mode the lock is kept until the connection is closed
     except sqlite3.DatabaseError as error:
-        return "others" if "locked" in str(error) or "busy" in str(error) else "damaged"
+        if "locked" in str(error) or "busy" in str(error):
+            return "others"
+        return "others" if _used(path) else "damaged"
     return "alone"
 
 
-def put_in_place(new: Path, home: Home) -> None:
-    """Give a finished database the name of the one in use; for who is `alone` with that one."""
+def _used(path: Path) -> bool:
+    """Whether somebody holds SQLite's lock on a file that SQLite itself does not know any more."""
+    if sys.platform == "win32":
+        return False
+    import fcntl
+
+    with path.open("r+b") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, _SHARED_BYTES, _SHARED_FIRST)
+        except OSError:
+            return True
+    return False
+
+
+def put_in_place(new: Path, home: Home, old: sqlite3.Connection | None = None) -> None:
+    """Give a finished database the name of the one in use; for who is `alone` with that one by `old`."""
     with contextlib.closing(sqlite3.connect(new)) as db:  # nothing may be left in a log beside it
         db.execute("PRAGMA journal_mode = DELETE")
     _sync(new)
     step("replace.ready")
+    if old is not None:
+        _leave_log(old)
     for beside in ("-wal", "-shm", "-journal"):
         home.database.with_name(home.database.name + beside).unlink(missing_ok=True)
     new.chmod(0o600)
     new.replace(home.database)
     if hasattr(os, "O_DIRECTORY"):
         _sync(home.root)
+
+
+def _leave_log(old: sqlite3.Connection) -> None:
+    """Let go of the write-ahead log: SQLite, when it closes, deletes a file of that name, whoever's it is."""
+    try:
+        old.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.Error:
+        old.close()
 
 
 def set_aside(home: Home, why: str) -> Path:
@@ -230,3 +260,10 @@ def _copy(source: Path, target: Path) -> None:
             raise StoreUnusable(f"{source} cannot be copied: {error.strerror or error}") from None
         copy.flush()
         os.fsync(copy.fileno())
+
+
+def drop_aside(home: Home, folder: Path) -> None:
+    """Take back what was set aside, as if it had never been."""
+    shutil.rmtree(folder)
+    with contextlib.suppress(OSError):
+        home.backups.rmdir()  # unless there is something else in it

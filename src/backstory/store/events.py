@@ -377,7 +377,11 @@ class Events:
         self._db.execute(
             """
             INSERT INTO projects (id, identity, name, root, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (id) DO UPDATE SET seen_at = max(seen_at, excluded.seen_at), root = excluded.root
+            ON CONFLICT (id) DO UPDATE SET
+                seen_at = max(seen_at, excluded.seen_at),
+                root = excluded.root,
+                identity = excluded.identity,
+                name = iif(identity = excluded.identity, name, excluded.name)  -- lost, and repaired
             """,
             (project.id, project.identity, project.name, project.root, project.seen_at, project.seen_at),
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 from backstory.atomic import make_private_dir
 from backstory.errors import StoreUnusable
 from backstory.paths import Home
-from backstory.store import copies, schema
+from backstory.store import copies, schema, spare
 from backstory.store.books import Books
 from backstory.store.briefs import Briefs
 from backstory.store.doing import Doing
@@ -108,6 +108,8 @@ class SqliteStore:
 
     def close(self) -> None:
         """Close the database; the store is of no use afterwards."""
+        if not self.only_reads:
+            spare.keep(self._connection, self.path)
         self._connection.close()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.paths import Home
-from backstory.store import Store, copies, schema
+from backstory.store import Store, copies, schema, spare
 from backstory.store.copies import Contents
 from backstory.store.forgetting import carry_tombstones
 from backstory.store.obstacles import obstacle
@@ -73,6 +73,7 @@ def restore(home: Home, backup: Contents) -> Restored:
     """Replace the database by a backup; for who holds the worker's lock."""
     before = current(home)
     buried = {grave for path in copies.listed(home) for grave in copies.tombstones(path)}
+    buried |= set(spare.graves(home.database))
     new = home.root / copies.UNFINISHED[0]
     shutil.copyfile(backup.path, new)  # before anything is rotated away
     new.chmod(0o600)
@@ -90,7 +91,7 @@ def restore(home: Home, backup: Contents) -> Restored:
                 kept = copies.make(connection, home, "before-restore")
                 buried |= set(copies.tombstones(kept))
             carry_tombstones(list(buried), new)
-            copies.put_in_place(new, home)
+            copies.put_in_place(new, home, connection)
         return Restored(backup, before, kept)
     finally:
         new.unlink(missing_ok=True)

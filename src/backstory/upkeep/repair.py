@@ -5,7 +5,7 @@ copy, checked, and only then takes its place. The copies stay in the backups. Wh
 read again from the agents' own transcripts, as far as they still have it.
 """
 
-import shutil
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,26 +29,25 @@ def repair(home: Home) -> Repaired:
     schema.refuse_newer(copies.schema_of(home.database), str(home.database))
     folder = copies.set_aside(home, "damaged")
     new = home.root / copies.UNFINISHED[1]
-    try:
-        with copies.alone(home.database):
-            pass
-    except Failed:
-        shutil.rmtree(folder)
-        raise
-    try:
-        new.unlink(missing_ok=True)
-        rescued = salvage.rebuild(folder / home.database.name, new, fallback=copies.listed(home))
+    new.unlink(missing_ok=True)
+    with contextlib.ExitStack() as held:
+        try:
+            old = held.enter_context(copies.alone(home.database))
+        except Failed:
+            copies.drop_aside(home, folder)
+            raise
+        held.callback(new.unlink, missing_ok=True)
+        rescued = salvage.rebuild(
+            folder / home.database.name, new, fallback=copies.listed(home), database=home.database
+        )
         made = copies.look(new)
         if made.damage or made.schema == 0 or made.events != rescued["events"].rows:
             told = made.damage or f"{made.events} of {rescued['events'].rows} events"
             raise Failed(f"the new database is not whole ({told}): the old one was left as it is")
-        if not any(table.rows for table in rescued.values()):
+        if not made.events and not made.memories and rescued["events"].unreadable != 0:
             raise Failed(
                 f"nothing can be read of {home.database}: go back to a backup with `backstory restore`; "
                 f"a copy of it is in {folder}"
             )
-        with copies.alone(home.database):
-            copies.put_in_place(new, home)
+        copies.put_in_place(new, home, old)
         return Repaired(rescued, made, folder)
-    finally:
-        new.unlink(missing_ok=True)
