@@ -5,6 +5,7 @@
 Root ignores permissions, so a small file system is the only honest way. The parent test runs this as a process.
 """
 
+import contextlib
 import json
 import os
 import subprocess
@@ -106,8 +107,94 @@ def read_only(house: House) -> None:
     assert {"step 1", "step 2"} <= {event.target for event in house.events(STORY)}
 
 
+def crashed(house: House) -> None:
+    """A log that a crash has left, and no room to fold it in: it is not damage, and nothing of it is lost."""
+    for number in range(1, 20):
+        assert fire(house, number, 2_000)
+    struck = (
+        "import os, signal, sys, backstory.store.sqlite as s\n"
+        "s.SqliteStore.checkpoint = lambda self: None\n"
+        "s.SqliteStore.close = lambda self: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "from backstory.worker import main; main([sys.argv[1]])"
+    )
+    run = [sys.executable, "-c", struck, str(house.home.root)]
+    assert subprocess.run(run, stdin=subprocess.DEVNULL, timeout=120, check=False).returncode == -9
+    log = house.home.database.with_name("backstory.db-wal")
+    index = house.home.database.with_name("backstory.db-shm")
+    left = log.read_bytes()
+    assert left
+    for gone in (False, True):
+        if gone:
+            index.unlink(missing_ok=True)  # as after a crash of the whole machine
+        _fill(house, 0)
+        for words in (("status",), ("search", "step"), ("timeline",)):
+            done = command(house, *words)
+            assert "step 19" in done.stdout or "20 events" in done.stdout or "is full" in done.stderr, done
+        doctor = command(house, "doctor").stdout
+        assert "is full" in doctor
+        assert "backstory repair" not in doctor, doctor
+        assert not fire(house, 20), "it does not fit"
+        assert "is full" in command(house, "remember", "We deploy on Fridays").stderr
+        assert log.read_bytes()[: len(left)] == left, "nothing is cut off"
+        _filler(house).unlink()
+    assert worker(house) == 0
+    assert sorted(event.target for event in house.events(STORY)) == sorted(f"step {n}" for n in range(20))
+    house.close()
+    assert "whole" in command(house, "doctor").stdout
+
+
+def forgetting(house: House) -> None:
+    """With too little room nothing is forgotten, or all of it: never a half that is taken for the whole."""
+    house.fires("UserPromptSubmit", STORY.payload("UserPromptSubmit", prompt="The merger is called Bluebird"))
+    assert worker(house) == 0
+    for room in (0, 640 * 1024):
+        _fill(house, room)
+        before = _files(house)
+        done = command(house, "forget", "--text", "Bluebird", "--yes")
+        if done.returncode:
+            assert done.returncode == 4
+            assert "full" in done.stderr
+        if not room:
+            assert done.returncode == 4
+            after = _files(house)
+            changed = {path.name for path in {*after, *before} if after.get(path) != before.get(path)}
+            assert not changed, f"refused before anything was touched: {changed}"
+        _filler(house).unlink()
+        told = [event.text for event in house.events(STORY) if "Bluebird" in event.text]
+        house.close()
+        assert bool(told) == (done.returncode != 0)
+    command(house, "forget", "--text", "Bluebird", "--yes")
+    assert worker(house) == 0
+    backups = house.home.backups
+    holding = [
+        path for path, data in _files(house).items() if b"Bluebird" in data and backups not in path.parents
+    ]
+    assert holding == []
+
+
+def _filler(house: House) -> Path:
+    return house.home.root / "filler"
+
+
+def _fill(house: House, leave: int) -> None:
+    """Fill the disk up to this many bytes."""
+    disk = os.statvfs(house.home.root)
+    with _filler(house).open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        left = disk.f_bavail * disk.f_frsize - leave
+        while left > 0:
+            left -= file.write(bytes(min(left, 4096)))
+
+
+def _files(house: House) -> dict[Path, bytes]:
+    """All files with something in them, but logs, locks and what fills the disk."""
+    leave_out = ("filler", "worker.lock", "backstory.db-shm")
+    every = (path for path in house.home.root.rglob("*") if path.is_file() and path.name not in leave_out)
+    every = (path for path in every if path.stat().st_size and house.home.logs not in path.parents)
+    return {path: path.read_bytes() for path in every}
+
+
 if __name__ == "__main__":
-    CASES = {"full": full, "read-only": read_only}
+    CASES = {"full": full, "read-only": read_only, "crashed": crashed, "forgetting": forgetting}
     folder = Path(sys.argv[2])
     home, project = folder / "home", folder / "shop"
     home.mkdir()
