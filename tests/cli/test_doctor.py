@@ -48,6 +48,20 @@ def test_a_healthy_memory_passes_every_step_in_order(healthy: Memory) -> None:
     assert "characters, printed by the hook" in printed.stdout
 
 
+def test_a_model_is_spoken_of_only_to_who_asked_for_one(healthy: Memory) -> None:
+    """CMEM-5: and whether it can be asked."""
+    assert checks(healthy)["model"]["state"] == "ok", "programs are told that there is none"
+    assert "model  " not in healthy.run("doctor").stdout
+    healthy.ask("config", "model.provider", "anthropic")
+    healthy.ask("config", "model.key_env", "NO_SUCH_KEY")
+    told = checks(healthy)["model"]
+    assert told["state"] == "warn"
+    assert "NO_SUCH_KEY" in told["found"]
+    healthy.ask("config", "model.key_env", "PATH")
+    assert checks(healthy)["model"]["found"].startswith("anthropic, claude-")
+    assert "anthropic, claude-" in healthy.run("doctor").stdout
+
+
 def test_doctor_leaves_nothing_behind(healthy: Memory) -> None:
     before = healthy.json("status")
     checks(healthy)

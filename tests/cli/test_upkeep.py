@@ -42,6 +42,30 @@ def test_status_counts_what_could_not_be_read_and_what_came_twice(worked: Memory
     assert (status["quarantined"], status["duplicates"], status["spooled"]) == (1, 1, 0)
 
 
+def test_status_counts_every_hook_that_ran_and_what_became_of_it(memory: Memory) -> None:
+    """Proof of capture, against a known count: one payload came twice, one is no JSON, one hook failed."""
+    memory.hook("SessionStart", source="startup")
+    for number in range(4):
+        memory.hook("UserPromptSubmit", prompt=f"Question {number}", prompt_id=f"p{number}")
+        memory.hook(
+            "PostToolUse", tool_name="Read", tool_input={"file_path": "/a"}, tool_use_id=f"t{number % 3}"
+        )
+    (memory.home / "spool" / f"{AGENT}.Stop.1.1").write_bytes(b"no json\x1e")
+    (memory.home / "spool" / f"{AGENT}.Stop.1.2.write.fail").write_bytes(b"")
+    before = memory.json("status")
+    assert (before["spooled"], before["events"], before["captured"]["stored"]) == (10, 0, 0)
+    memory.caught_up()
+    for _ in range(2):  # looked at twice, counted once
+        after = memory.json("status")
+        counted = {"spooled": 9, "stored": 8, "duplicate": 1, "quarantined": 1, "failed": 1, "late": 0}
+        assert after["captured"] == counted
+        assert (after["events"], after["duplicates"]) == (8, 1)
+        assert (after["quarantined"], after["failed_hooks"], after["spooled"]) == (1, 1, 0)
+    printed = memory.run("status").stdout
+    assert "9 payloads taken in, 1 failed" in printed
+    assert "8 events by hooks, 1 met twice" in printed
+
+
 def test_an_end_of_an_unknown_session_is_taken_in_silently(memory: Memory) -> None:
     """CMEM-10"""
     memory.hook("SessionEnd", session="never-seen", reason="other")

@@ -35,7 +35,7 @@ def doctor(cwd: str | None, strict: bool, fix: bool, as_json: bool) -> None:
         logs.to_file(app.home)
         for check in itertools.chain(checks.mend(app) if fix else (), checks.examine(app, folder(cwd))):
             found.append(check)
-            if not as_json:
+            if not as_json and not check.quiet:
                 _print(check)
     states = {check.state for check in found}
     if as_json:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from backstory.app import App
 from backstory.doctor import clients, memory, proof, way_in
-from backstory.doctor.check import Check, State, fail, ok
+from backstory.doctor.check import Check, State, fail
 from backstory.doctor.mend import mend
 
 __all__ = ["Check", "State", "examine", "mend"]
@@ -35,7 +35,7 @@ def examine(app: App, folder: Path) -> Iterator[Check]:
         yield from _guarded("spool", way_in.spooled(app))
         if connected:
             yield from _guarded("channel", way_in.channel(app, connected[0]))
-    yield ok("model", "none is configured, and none is needed")
+    yield memory.model(app)
     usable = True
     for check in _guarded("database", memory.database(app)):
         yield check

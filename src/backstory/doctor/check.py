@@ -14,12 +14,13 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One step: what was found, and what to do about it."""
+    """One step: what was found, and what to do about it; a `quiet` one is for programs, not worth a line."""
 
     name: str
     state: State
     found: str
     todo: str = ""
+    quiet: bool = False
 
 
 def ok(name: str, found: str) -> Check:

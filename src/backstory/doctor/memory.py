@@ -3,6 +3,7 @@
 import os
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from backstory import clock
@@ -12,6 +13,7 @@ from backstory.doctor import way_in
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import BackstoryError
 from backstory.hook.identity import resolve
+from backstory.llm.provider import model_for, provider
 from backstory.store.copies import Contents
 from backstory.store.health import examine, has_fts5
 from backstory.store.obstacles import obstacle
@@ -52,6 +54,17 @@ def settings(app: App) -> Iterator[Check]:
     if not problems:
         changed = [row.key for row in app.setting_rows() if row.value != row.default]
         yield ok("settings", f"changed: {', '.join(changed)}" if changed else "all defaults")
+
+
+def model(app: App) -> Check:
+    """Whether the model that is to be asked could be; nobody is told that they have not asked for one."""
+    try:
+        if provider(app.settings, "distil") is None:
+            return replace(ok("model", "none is configured, and none is needed"), quiet=True)
+    except BackstoryError as error:
+        todo = "mend it where agents are started; or `backstory config model.provider off`"
+        return warn("model", f"{app.settings.model_provider} cannot be asked: {error}", todo)
+    return ok("model", f"{app.settings.model_provider}, {model_for(app.settings, 'distil')}")
 
 
 def has_database(app: App) -> bool:
