@@ -1,10 +1,11 @@
-"""Latency and size with many memories: 100,000 in a database, 20,000 of them in the project that is asked."""
+"""Latency and size with many memories, some of them in the project that is asked."""
 
 import random
 import statistics
 import subprocess
 import sys
 import time
+from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,8 +21,9 @@ _WORDS = 4_000
 _ASKED = 60
 
 
-def load(memories: int = 100_000, projects: int = 5) -> list[dict[str, Any]]:
-    """Fill a database, and ask it."""
+def load(memories: int, in_project: int) -> list[dict[str, Any]]:
+    """Fill a database with so many memories in projects of this size, and ask it."""
+    projects = max(1, memories // in_project)
     with TemporaryDirectory(prefix="backstory-load-") as folder:
         home = Home(Path(folder))
         chance = random.Random(5)
@@ -39,7 +41,7 @@ def load(memories: int = 100_000, projects: int = 5) -> list[dict[str, Any]]:
         store.close()
         size = home.database.stat().st_size
         rows = [
-            {"what": f"{memories:,} memories in {projects} projects", "value": f"{size / 1e6:.0f} MB"},
+            {"what": f"{memories:,} memories in {projects} projects", "value": f"{size / 1e6:,.0f} MB"},
             {"what": "text index, memories a second (CPU)", "value": f"{indexed:,.0f}"},
             {"what": "vectors, memories a second (CPU)", "value": f"{embedded:,.0f}"},
         ]
@@ -75,15 +77,16 @@ def _vocabulary(chance: random.Random) -> list[str]:
 
 def _fill(store: Any, memories: int, projects: int, chance: random.Random, vocabulary: list[str]) -> None:
     """Passages of about 400 characters whose words are as unevenly common as in real text."""
-    weights = [1 / (n + 5) for n in range(len(vocabulary))]
+    weights = list(accumulate(1 / (n + 5) for n in range(len(vocabulary))))
     db = store._connection
     with store.transaction():
         for n in range(projects):
             db.execute("INSERT INTO projects VALUES (?, ?, ?, '', 1, 1)", (f"p{n}", f"p{n}", f"p{n}"))
-    for start in range(0, memories, 5_000):
+    for start in range(0, memories, 1_000):  # projects take turns, as people do
+        project = f"p{start // 1_000 % projects}"
         with store.transaction():
-            for n in range(start, min(start + 5_000, memories)):
-                project, session = f"p{n % projects}", f"s{n // 50}-{n % projects}"
+            for n in range(start, min(start + 1_000, memories)):
+                session = f"s{n // 10}"
                 db.execute(
                     """
                     INSERT OR IGNORE INTO sessions (id, agent, native_id, project_id, started_at, last_at)
@@ -91,5 +94,5 @@ def _fill(store: Any, memories: int, projects: int, chance: random.Random, vocab
                     """,
                     (session, session, project),
                 )
-                text = " ".join(chance.choices(vocabulary, weights, k=60))
+                text = " ".join(chance.choices(vocabulary, cum_weights=weights, k=60))
                 store.passages.put(f"m{n}", project, session, "decision", 1_700_000_000_000 + n, text)

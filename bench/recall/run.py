@@ -1,7 +1,7 @@
 """How well search finds, how fast, and whether it knows when to be silent. Everything offline.
 
     python -m bench.recall.run [locomo longmemeval coding controls load] [--data DIR] [--only dev|test]
-                               [--sample N] [--mempalace PYTHON]
+                               [--sample N] [--mempalace PYTHON] [--memories N --project M]
 
 The data are not part of the project: DIR, or BACKSTORY_BENCH_DATA, holds them (bench/recall/data.py says
 what they are). Sessions are stored as sessions, and the question goes to the search that users get; there is
@@ -15,7 +15,8 @@ no path of its own for a benchmark. All of this is *retrieval*, no answer is wri
   coding       the subject of a commit finds the session that made it. Development only; the gold is noisy.
   controls     questions of another conversation, of another kind of store, and everyday ones: how many get
                nothing; and how many questions that the store can answer are wrongly silenced.
-  load         latency, speed of embedding and size with 100,000 memories.
+  load         latency, speed of embedding and size with 100,000 memories in projects of 20,000, or as
+               --memories and --project say.
 
 --sample N takes every Nth store of longmemeval only (each takes about a second). --mempalace PYTHON, an
 interpreter that has it, puts MemPalace's product beside ours (bench/recall/peer.py).
@@ -55,6 +56,8 @@ def main() -> None:
     parser.add_argument("--only", choices=("dev", "test"))
     parser.add_argument("--sample", type=int, default=1, metavar="N")
     parser.add_argument("--mempalace", default="", metavar="PYTHON")
+    parser.add_argument("--memories", type=int, default=100_000, metavar="N", help="in `load`")
+    parser.add_argument("--project", type=int, default=20_000, metavar="M", help="of them in each project")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     parts = args.parts or (PARTS if args.data else WITHOUT_DATA)
@@ -63,7 +66,7 @@ def main() -> None:
     results: dict[str, Any] = {}
     for part in parts:
         if part == "load":
-            results[part] = load()
+            results[part] = load(args.memories, args.project)
         elif part == "controls":
             results[part] = controls(Path(args.data), args.only)
         else:

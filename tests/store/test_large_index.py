@@ -1,23 +1,23 @@
-"""In a very large memory common words find nothing by themselves, unless there are no others."""
+"""Where there is much to find, common words find nothing by themselves, unless there are no others."""
 
 from pathlib import Path
 
 import pytest
 
-from backstory.store import passages
+from backstory.store import shelves
 from tests.story import House
 
 
 @pytest.fixture
 def large(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
-    """Forty prompts about the blue whale, one of them about a zyzzyva, and what a large memory is."""
+    """Forty prompts about the blue whale, one of them about a zyzzyva; five passages are much."""
     story = house.session().starts()
     for number in range(40):
         story.prompts(f"The blue whale {number}" + (" and the zyzzyva" if number == 3 else ""))
     story.stops("Yes.")
     house.works()
-    monkeypatch.setattr(passages, "_MANY", 1)
-    monkeypatch.setattr(passages, "_COMMON", 5)
+    monkeypatch.setattr(shelves, "_ENOUGH", 5)
+    monkeypatch.setattr(shelves, "_ENOUGH_IN_ALL", 5)
     return house
 
 
@@ -28,6 +28,16 @@ def found(house: House, *words: str, project_id: str | None = None) -> list[str]
 
 def test_the_rarer_words_find_the_candidates(large: House) -> None:
     assert found(large, "whale", "zyzzyva") == ["The blue whale 3 and the zyzzyva"]
+
+
+def test_common_words_weigh_what_the_rarer_ones_find(large: House) -> None:
+    story = large.session().starts().prompts("The zyzzyva sleeps").prompts("The zyzzyva eats krill")
+    for number in range(6):
+        story.prompts(f"Some krill {number}")
+    story.stops("Yes.")
+    large.works()
+    assert found(large, "zyzzyva", "krill")[0] == "The zyzzyva eats krill"
+    assert not any(text.startswith("Some") for text in found(large, "zyzzyva", "krill"))
 
 
 def test_a_question_of_common_words_is_answered(large: House) -> None:

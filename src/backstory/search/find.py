@@ -21,6 +21,7 @@ from backstory.store.protocol import Filters, Found
 
 BY_WORDS = Means(why="by words only", off=True)
 BY_BOTH = "by words and meaning"
+_UNSHELVED = "not all older words yet: the worker indexes them anew"
 _POOL = 200
 # Of how many of these the texts are read.
 _READ = 125
@@ -55,6 +56,8 @@ def search(
     meant = _near(store, asked, project_id, means, _POOL_FILTERED if filters else pool)
     mode, near = meant.mode, meant.near
     lacking = "" if means.off or near or mode.startswith(BY_BOTH) else mode
+    if store.passages.unshelved():
+        mode = lacking = f"{mode}; {_UNSHELVED}"
     rows = list(ranks | near) if filters else worth_reading(ranks, near, max(_READ, 4 * limit))
     near = near | meant.others([row for row in rows if row not in near])
     read = store.passages.read(rows, filters)

@@ -110,13 +110,15 @@ def ranked(
     of_session: dict[str, list[int]] = {}
     for n, each in enumerate(chosen):
         of_session.setdefault(each.session_id, []).append(n)
+    own = [sum([weight * values[n] for weight, values in weighed]) for n in range(len(chosen))]
     session = {
-        sid: sum(weight * max([values[n] for n in numbers]) for weight, values in weighed)
+        sid: own[numbers[0]]
+        if len(numbers) == 1
+        else sum([weight * max([values[n] for n in numbers]) for weight, values in weighed])
         for sid, numbers in of_session.items()
     }
     found = []
     for n, each in enumerate(chosen):
-        own = sum([weight * values[n] for weight, values in weighed])
         together, priors = session[each.session_id], _priors(each, question, here, now)
         found.append(
             Ranked(
@@ -126,7 +128,7 @@ def ranked(
                 {name: values[n] for name, values in raw.items()},
                 together,
                 priors,
-                (own + _SESSION * together) / (1 + _SESSION) + priors,
+                (own[n] + _SESSION * together) / (1 + _SESSION) + priors,
             )
         )
     return sorted(found, key=lambda one: (-one.score, -one.found.at))

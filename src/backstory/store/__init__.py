@@ -17,8 +17,9 @@ successions.py  which decision took the place of which
 briefs.py      what a brief is made from, and receipts of what was given
 jobs.py        work to be done: leased, retried, parked
 ledger.py      calls of models: what they took, what was answered
-passages.py    the text index
-words.py       what it holds beside the text, and how a question's words are put to it
+passages.py    the text index: what search looks through
+shelves.py     which passages have which words, project by project
+words.py       what is indexed beside the text, and how a question's words are put to it
 vectors.py     vectors of passages, all of one model
 doing.py       what is being done right now
 views.py       what only people look at: long lists, sums, what has just happened

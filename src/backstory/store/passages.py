@@ -1,17 +1,19 @@
 """The text index: pieces of about a thousand characters that search looks through.
 
 Memories are indexed when they are stored. Events are committed first and indexed afterwards, from a
-high-water mark, so that a kill in between costs nothing. The project is a term of the index: a search
-within one project reads only its rows. Neighbouring events of a session form stretches: what a short reply
-is about often stands in the one before it.
+high-water mark, so that a kill in between costs nothing. `shelves` finds passages by their words.
+Neighbouring events of a session form stretches: what a short reply is about often stands in the one before
+it.
 """
 
 import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from backstory.model import Kind
 from backstory.store.protocol import Filters, Found
+from backstory.store.shelves import Narrowed, Shelves, Worded
 from backstory.store.vectors import Vectors
 from backstory.store.words import spread
 
@@ -21,8 +23,8 @@ STEP, BULK = 500, 4_000
 _STRETCH_CHARS = 1_200
 _SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.DOCUMENT, Kind.NOTED)
 _INSERT = """
-    INSERT INTO passages (owner, part, project_id, session_id, kind, at, scope, text, extra, stretch)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO passages (row, owner, part, project_id, session_id, kind, at, text, extra, stretch, scope)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
 """
 _FOUND = """
     SELECT f.row, f.owner, f.project_id, p.name, f.session_id, s.agent, f.kind, f.at, f.text,
@@ -41,11 +43,20 @@ _TOUCHED = """
     (instr('/' || replace(m.files, '"', '/'), ?) OR EXISTS (
         SELECT 1 FROM events e WHERE e.id = f.owner AND instr('/' || replace(e.target, ' ', '/'), ?)))
 """
-# Ranking reads everything that has one of the words. Of so many passages that takes too long if a word is
-# common; then the rarer words, those that together are in so many of them, find the candidates alone.
-_MANY, _COMMON = 200_000, 10_000
-# Columns of the index: the text, its parts, the project (which says nothing about how well it fits).
-_RANK = "bm25(passage_fts, 1.0, 0.6, 0.0)"
+
+
+class _New(NamedTuple):
+    """A passage that is to be written."""
+
+    owner: str
+    part: int
+    project_id: str
+    session_id: str
+    kind: str
+    at: int
+    text: str
+    extra: str
+    stretch: int
 
 
 class Passages:
@@ -53,6 +64,7 @@ class Passages:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
+        self._shelves = Shelves(connection)
 
     def put(self, owner: str, project_id: str, session_id: str, kind: str, at: int, text: str) -> None:
         """Index `text` for its owner, in place of what was indexed for it before; the same stays as it is."""
@@ -66,7 +78,7 @@ class Passages:
         self.remove(owner)
         self._put_all(
             [
-                (owner, part, project_id, session_id, kind, at, project_id, piece, spread(piece), 0)
+                _New(owner, part, project_id, session_id, kind, at, piece, spread(piece), 0)
                 for part, piece in enumerate(pieces(text))
             ]
         )
@@ -74,25 +86,22 @@ class Passages:
     def remove(self, *owners: str) -> None:
         """Take everything of these owners out of the index, with its vectors."""
         rows = [
-            row
+            Worded._make(row)
             for owner in owners
             for row in self._db.execute(
-                "SELECT row, text, extra, scope FROM passages WHERE owner = ?", (owner,)
+                "SELECT row, project_id, text, extra FROM passages WHERE owner = ?", (owner,)
             )
         ]
         if rows:
-            self._db.executemany(
-                """
-                INSERT INTO passage_fts (passage_fts, rowid, text, extra, scope)
-                VALUES ('delete', ?, ?, ?, ?)
-                """,
-                rows,
-            )
+            self._shelves.remove(rows)
             self._db.executemany("DELETE FROM passages WHERE owner = ?", [(owner,) for owner in owners])
-            Vectors(self._db).remove([row[0] for row in rows])
+            Vectors(self._db).remove([each.row for each in rows])
 
     def index_events(self, limit: int = STEP) -> int:
-        """Index the next events that are not indexed yet; 0 when all are. Call it inside a transaction."""
+        """Index the next events that are not indexed yet, else older passages whose words are not.
+
+        0 when all are. Call it inside a transaction.
+        """
         mark = int(self._meta("indexed_events") or 0)
         rows = self._db.execute(
             """
@@ -104,9 +113,9 @@ class Passages:
             (mark, limit),
         ).fetchall()
         if not rows:
-            return 0
+            return self._shelves.shelve(limit)
         self._forget_between(mark, rows[-1][0])
-        found: list[tuple[object, ...]] = []
+        found: list[_New] = []
         stretches = _Stretches(self._db)
         for _, eid, project_id, session_id, kind, at, target, text, recalled, turn, imported_by in rows:
             if recalled or kind not in _SEARCHED:
@@ -114,9 +123,7 @@ class Passages:
             body = f"{target}\n{text}" if target and text else target or text
             for part, piece in enumerate(pieces(body)):
                 stretch = stretches.of(session_id, len(piece))
-                found.append(
-                    (eid, part, project_id, session_id, kind, at, project_id, piece, spread(piece), stretch)
-                )
+                found.append(_New(eid, part, project_id, session_id, kind, at, piece, spread(piece), stretch))
             if imported_by and turn == 1 and kind == Kind.PROMPT:
                 found.append(self._header(session_id, project_id))
         self._put_all(found)
@@ -140,7 +147,7 @@ class Passages:
         ).fetchall()
         self.remove(*(owner for (owner,) in owners))
 
-    def _header(self, session_id: str, project_id: str) -> tuple[object, ...]:
+    def _header(self, session_id: str, project_id: str) -> _New:
         """What an imported session is found by as a whole: its title, folder, day and agent."""
         self.remove(session_id)
         title, cwd, agent, at = self._db.execute(
@@ -148,7 +155,7 @@ class Passages:
         ).fetchone()
         day = datetime.fromtimestamp(at / 1000, UTC).date()
         text = f"{title}\n{agent} session in {cwd or 'an unknown folder'}, {day}"
-        return (session_id, 0, project_id, session_id, "session", at, project_id, text, spread(text), 0)
+        return _New(session_id, 0, project_id, session_id, "session", at, text, spread(text), 0)
 
     def head_again(self, session_id: str) -> None:
         """If a session is found as a whole, let it be by the title that it has now."""
@@ -156,20 +163,17 @@ class Passages:
         if row is not None:
             self._put_all([self._header(session_id, row[0])])
 
-    def _put_all(self, found: list[tuple[object, ...]]) -> None:
+    def _put_all(self, found: list[_New]) -> None:
         last = self._db.execute("SELECT coalesce(max(row), 0) FROM passages").fetchone()[0]
-        self._db.executemany(_INSERT, found)
-        self._db.execute(
-            """
-            INSERT INTO passage_fts (rowid, text, extra, scope)
-            SELECT row, text, extra, scope FROM passages WHERE row > ?
-            """,
-            (last,),
+        last = max(last, self._shelves.unshelved())
+        self._db.executemany(_INSERT, [(row, *new) for row, new in enumerate(found, last + 1)])
+        self._shelves.put(
+            Worded(row, new.project_id, new.text, new.extra) for row, new in enumerate(found, last + 1)
         )
 
     def clear(self) -> None:
         """Empty the index, to be built again from the start."""
-        self._db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('delete-all')")
+        self._shelves.clear()
         self._db.execute("DELETE FROM passages")
         Vectors(self._db).clear()
         self._db.execute("DELETE FROM meta WHERE key = 'indexed_events'")
@@ -185,11 +189,7 @@ class Passages:
                   AND e.row <= CAST(m.value AS INTEGER))
             """  # noqa: S608 - kinds of this file
         ).fetchone()[0]
-        try:
-            self._db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('integrity-check')")
-        except sqlite3.DatabaseError:
-            return False
-        return not empty
+        return not empty and self._shelves.sound()
 
     def lower_mark(self) -> None:
         """After events were deleted: the numbers of the last rows are given again, to events not indexed."""
@@ -205,6 +205,10 @@ class Passages:
         """How many events wait to be indexed."""
         mark = int(self._meta("indexed_events") or 0)
         return int(self._db.execute("SELECT count(*) FROM events WHERE row > ?", (mark,)).fetchone()[0])
+
+    def unshelved(self) -> bool:
+        """Whether older passages wait to be found by their words."""
+        return self._shelves.unshelved() > 0
 
     def _meta(self, key: str) -> str | None:
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
@@ -225,53 +229,11 @@ class Passages:
 
         Without filters some may be among them that may not be shown: `read` leaves them out.
         """
-        rarer = self._rarer(terms)
-        found = self._ranked(rarer, project_id, limit, filters)
-        if len(found) < limit // 4 and len(rarer) < len(terms):  # the rarer ones may all be elsewhere
-            found = self._ranked(terms, project_id, limit, filters)
-        return found
-
-    def _ranked(
-        self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None
-    ) -> list[tuple[int, float]]:
-        scope = "" if project_id is None else f'scope : "{project_id}" AND '
-        expression = f"{scope}{{text extra}} : ({' OR '.join(terms)})"
-        joined, wanted, values = "", "", list[object]()
+        narrowed = None
         if filters:
             condition, values = _wanted(filters)
-            joined = f"JOIN passages f ON f.row = passage_fts.rowid {_JOINED}"
-            wanted = f"AND {_NOT_FORGOTTEN} AND {condition}"
-        return self._db.execute(
-            f"""
-            SELECT passage_fts.rowid, {_RANK} AS rank FROM passage_fts {joined}
-            WHERE passage_fts MATCH ? {wanted} ORDER BY rank LIMIT ?
-            """,  # noqa: S608 - constants of this file
-            (expression, *values, limit),
-        ).fetchall()
-
-    def _rarer(self, terms: Sequence[str]) -> list[str]:
-        """The terms that are looked for: all, or of a large index the rarer ones."""
-        last = self._db.execute("SELECT max(row) FROM passages").fetchone()[0] or 0
-        if last < _MANY:
-            return list(terms)
-        found = {
-            term: self._db.execute(
-                """
-                SELECT count(*) FROM (
-                    SELECT 1 FROM passage_fts WHERE passage_fts MATCH ? LIMIT ?)
-                """,
-                (f"{{text extra}} : ({term})", _COMMON),
-            ).fetchone()[0]
-            for term in terms
-        }
-        chosen: list[str] = []
-        left = _COMMON
-        for term in sorted((term for term in terms if found[term]), key=lambda term: found[term]):
-            if chosen and found[term] > left:
-                break
-            chosen.append(term)
-            left -= found[term]
-        return chosen or list(terms)
+            narrowed = Narrowed(_JOINED, f"{_NOT_FORGOTTEN} AND {condition}", values)
+        return self._shelves.matches(terms, project_id, limit, narrowed)
 
     def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
         """These passages, those that may be shown and are wanted."""

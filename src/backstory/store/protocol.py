@@ -396,10 +396,13 @@ class TextIndex(Protocol):
     """The text index."""
 
     def index_events(self, limit: int = 500) -> int:
-        """Write the next events into the index; 0 when all are in."""
+        """Write the next events into the index, else older passages that wait; 0 when all are in."""
 
     def unindexed(self) -> int:
         """How many events wait to be indexed."""
+
+    def unshelved(self) -> bool:
+        """Whether older passages wait to be found by their words."""
 
     def head_again(self, session_id: str) -> None:
         """Write the title into the index that a session has now, if it is found as a whole."""

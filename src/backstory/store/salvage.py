@@ -20,6 +20,7 @@ from backstory.store.forgetting import carry_tombstones
 _DERIVED = (
     "passages",
     "passage_fts",
+    "shelves",
     "vectors",
     "blocks",
     "pieces",
@@ -69,7 +70,7 @@ def rebuild(source: Path, target: Path, fallback: Sequence[Path], database: Path
         filled = _counted(new, tables)
         _keep_key(new, fallback, database)
         _drop_orphans(new)
-        new.execute("DELETE FROM meta WHERE key = 'indexed_events'")
+        new.execute("DELETE FROM meta WHERE key IN ('indexed_events', 'unshelved')")
         new.execute("COMMIT")
     # what was forgotten must not come back, neither now nor when transcripts are read again
     graves = {grave for path in fallback for grave in copies.tombstones(path)}

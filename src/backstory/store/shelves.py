@@ -1,0 +1,183 @@
+"""The index of words: which passages have which words, and how well they fit a question.
+
+Each project has a shelf: its passages have neighbouring numbers in the index, so that a search within one
+project reads only its part of every word's list. Within the index a passage is (shelf << 32 | row).
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+_BITS = 32
+_ROW = f"passage_fts.rowid & {(1 << _BITS) - 1}"
+# Columns of the index: the text, and its parts.
+_RANK = "bm25(passage_fts, 1.0, 0.6)"
+# To rank a passage costs ten times as much as to find it. Of the words that are looked for the rarer ones,
+# those that together are in so many passages of a project, or of all, find the candidates; the common ones
+# only weigh them. With so many the best 200 are the same as with all (docs/recall.md).
+_ENOUGH, _ENOUGH_IN_ALL = 2_000, 5_000
+
+
+class Worded(NamedTuple):
+    """A passage as the index of words takes it: its row, and what is indexed."""
+
+    row: int
+    project_id: str
+    text: str
+    extra: str
+
+
+class Narrowed(NamedTuple):
+    """What else is asked of passages `f`: tables joined to them, a condition, its values."""
+
+    joined: str
+    condition: str
+    values: Sequence[object]
+
+
+class Shelves:
+    """Writes and searches the index of words of one database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def put(self, passages: Iterable[Worded]) -> None:
+        """Index passages that are not in the index yet."""
+        self._db.executemany(
+            "INSERT INTO passage_fts (rowid, text, extra) VALUES (?, ?, ?)", self._placed(passages)
+        )
+
+    def remove(self, passages: Iterable[Worded]) -> None:
+        """Take passages out; the index needs what it was given."""
+        unshelved = self.unshelved()
+        self._db.executemany(
+            "INSERT INTO passage_fts (passage_fts, rowid, text, extra) VALUES ('delete', ?, ?, ?)",
+            self._placed(each for each in passages if each.row > unshelved),
+        )
+
+    def clear(self) -> None:
+        """Empty the index."""
+        self._db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('delete-all')")
+        self._db.execute("DELETE FROM meta WHERE key = 'unshelved'")
+
+    def unshelved(self) -> int:
+        """The last of the older passages that are still to be indexed; 0 if none is."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = 'unshelved'").fetchone()
+        return 0 if row is None else int(row[0])
+
+    def shelve(self, limit: int) -> int:
+        """Index the newest of the older passages; 0 when all are. Call it inside a transaction."""
+        if not (unshelved := self.unshelved()):
+            return 0
+        rows = self._db.execute(
+            "SELECT row, project_id, text, extra FROM passages WHERE row <= ? ORDER BY row DESC LIMIT ?",
+            (unshelved, limit),
+        ).fetchall()
+        self.put(map(Worded._make, rows))
+        left = rows[-1][0] - 1 if len(rows) == limit else 0
+        self._db.execute("UPDATE meta SET value = ? WHERE key = 'unshelved' AND ?", (str(left), left))
+        self._db.execute("DELETE FROM meta WHERE key = 'unshelved' AND NOT ?", (left,))
+        return len(rows)
+
+    def sound(self) -> bool:
+        """Whether the index agrees with itself, and has the passages that it should; reads all of it."""
+        try:
+            self._db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('integrity-check')")
+        except sqlite3.DatabaseError:
+            return False
+        wanted = """
+            SELECT s.number << ? | p.row FROM passages p LEFT JOIN shelves s ON s.project_id = p.project_id
+            WHERE p.row > ?
+        """
+        there = "SELECT id FROM passage_fts_docsize"
+        return not self._db.execute(
+            f"""
+            SELECT EXISTS ({wanted} EXCEPT {there}) OR EXISTS ({there} EXCEPT {wanted})
+            """,
+            (_BITS, self.unshelved()) * 2,
+        ).fetchone()[0]
+
+    def matches(
+        self, terms: Sequence[str], project_id: str | None, limit: int, narrowed: Narrowed | None = None
+    ) -> list[tuple[int, float]]:
+        """The rows of passages with any of the quoted `terms`, and how well they fit, best first."""
+        counts = self._counts(terms, project_id)
+        there = sorted(counts, key=lambda term: counts[term])
+        rarer = _rarer(counts, _enough(project_id))
+        found = self._ranked(there, rarer, project_id, limit, narrowed)
+        if len(found) < limit // 4 and len(rarer) < len(there):  # there may be others beside the rarer ones
+            found = self._ranked(there, there, project_id, limit, narrowed)
+        return found
+
+    def _counts(self, terms: Sequence[str], project_id: str | None) -> dict[str, int]:
+        """In how many passages each term is that is in any, up to what is enough."""
+        matching, values = self._matching(project_id)
+        query = f"SELECT count(*) FROM (SELECT 1 FROM passage_fts WHERE {matching} LIMIT ?)"  # noqa: S608
+        most = _enough(project_id)
+        counted = {term: self._db.execute(query, (term, *values, most)).fetchone()[0] for term in terms}
+        return {term: count for term, count in counted.items() if count}
+
+    def _ranked(
+        self,
+        terms: Sequence[str],
+        finding: Sequence[str],
+        project_id: str | None,
+        limit: int,
+        narrowed: Narrowed | None,
+    ) -> list[tuple[int, float]]:
+        """Passages that have one of the terms that find, weighed by all terms."""
+        if not finding:
+            return []
+        matching, values = self._matching(project_id)
+        joined, condition, wanted = narrowed or Narrowed("", "1", ())
+        chosen, others = "1", list[object]()
+        if len(finding) < len(terms):
+            chosen = f"+passage_fts.rowid IN (SELECT rowid FROM passage_fts WHERE {matching})"  # noqa: S608
+            others = [" OR ".join(finding), *values]
+        if joined:
+            joined = f"CROSS JOIN passages f ON f.row = {_ROW} {joined}"
+        return self._db.execute(
+            f"""
+            SELECT {_ROW}, {_RANK} AS rank FROM passage_fts {joined}
+            WHERE {matching} AND {chosen} AND {condition} ORDER BY rank LIMIT ?
+            """,  # noqa: S608 - constants of this package
+            (" OR ".join(terms), *values, *others, *wanted, limit),
+        ).fetchall()
+
+    def _matching(self, project_id: str | None) -> tuple[str, list[int]]:
+        """The condition that passages of a project have some words, and its values after the words."""
+        if project_id is None:
+            return "passage_fts MATCH ?", []
+        shelf = self._number(project_id) << _BITS
+        return "passage_fts MATCH ? AND passage_fts.rowid BETWEEN ? AND ?", [shelf, shelf + (1 << _BITS) - 1]
+
+    def _placed(self, passages: Iterable[Worded]) -> list[tuple[int, str, str]]:
+        """What is indexed, by its number, in the order that the index wants: else it writes out each time."""
+        return sorted((self._shelf(each.project_id) | each.row, each.text, each.extra) for each in passages)
+
+    def _shelf(self, project_id: str) -> int:
+        """Where the project's shelf begins; it gets one if it has none."""
+        number = self._number(project_id)
+        if not number:
+            added = self._db.execute("INSERT INTO shelves (project_id) VALUES (?)", (project_id,))
+            number = int(added.lastrowid or 0)
+        return number << _BITS
+
+    def _number(self, project_id: str) -> int:
+        row = self._db.execute("SELECT number FROM shelves WHERE project_id = ?", (project_id,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+
+def _enough(project_id: str | None) -> int:
+    return _ENOUGH_IN_ALL if project_id is None else _ENOUGH
+
+
+def _rarer(counts: Mapping[str, int], left: int) -> list[str]:
+    """The terms that find candidates: all, or the rarer ones that find so many passages."""
+    chosen: list[str] = []
+    for term in sorted(counts, key=lambda term: counts[term]):
+        if chosen and counts[term] > left:
+            break
+        chosen.append(term)
+        left -= counts[term]
+    return chosen
