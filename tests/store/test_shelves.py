@@ -50,6 +50,11 @@ def owners(db: sqlite3.Connection, word: str, project_id: str | None = None) -> 
     return sorted(each.owner for each in Passages(db).search([f'"{word}"'], project_id, 9))
 
 
+def changed(house: House, statement: str) -> None:
+    with closing(sqlite3.connect(house.home.database)) as db, db:
+        db.execute(statement)
+
+
 def test_a_small_memory_is_found_at_once_after_an_upgrade() -> None:
     with closing(old(6)) as db:
         schema.apply(db, schema.migrations()[9:])
@@ -96,12 +101,12 @@ def test_a_passage_that_the_words_lack_is_noticed(house: House) -> None:
     house.works()
     passages = house.store.passages
     assert passages.sound()
-    house.store._connection.execute("UPDATE passages SET row = row + 1000 WHERE kind = 'prompt'")
+    changed(house, "UPDATE passages SET row = row + 1000 WHERE kind = 'prompt'")
     assert not passages.sound()
 
 
 def test_an_answer_says_that_older_words_are_still_to_come(house: House) -> None:
     house.session().starts().prompts("The blue whale").stops("Yes.")
     house.works()
-    house.store._connection.execute("INSERT INTO meta (key, value) VALUES ('unshelved', '1')")
+    changed(house, "INSERT INTO meta (key, value) VALUES ('unshelved', '1')")
     assert "older words" in search(house.store, "blue whale", None).lacking
