@@ -1,5 +1,7 @@
 """Work as rows: asked for once, done once, parked when it cannot be done."""
 
+import pytest
+
 from backstory.store import Store
 from backstory.store.jobs import LEASE_MS
 from backstory.store.protocol import Job
@@ -208,3 +210,14 @@ def test_it_tells_whether_anything_could_be_done_now(store: Store) -> None:
     fail(store, taken(store))
     assert not store.jobs.any_due(0, asking=False), "it cools down"
     assert store.jobs.any_due(2**60, asking=False)
+
+
+def test_what_another_worker_took_in_between_is_not_taken_twice(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen as waiting, leased by somebody else, then asked for: the lease is a conditional UPDATE."""
+    ask(store, "s1")
+    seen = taken(store)
+    looks = iter([seen, None])
+    monkeypatch.setattr(store.jobs, "_due", lambda *_: next(looks))
+    assert lease(store) is None

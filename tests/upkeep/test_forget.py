@@ -98,6 +98,17 @@ def test_forgetting_a_memory_takes_the_events_that_it_rests_on(house: House, app
     assert house.store.memories.memory(decision.id) is None
 
 
+def test_a_memory_that_is_named_is_buried_itself_and_one_that_only_goes_along_is_not(
+    house: House, app: App
+) -> None:
+    """Whoever still has a copy of it, such as an archive or a restored backup, must not bring it back."""
+    story = lived(house)
+    [decision] = [m for m in house.store.memories.of_session(story.id) if m.kind is MemoryKind.DECISION]
+    plan = app.forget(app.wanted([decision.id]), really=True)
+    assert house.store.books.buried("memory") == {decision.id}
+    assert len(plan.reach.memories) > 1
+
+
 def test_a_decision_whose_successor_is_forgotten_is_in_force_again(house: House, app: App) -> None:
     older, newer = house.session(), house.session()
     for story, choice in ((older, "mysql"), (newer, "postgres instead of mysql")):

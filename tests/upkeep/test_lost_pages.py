@@ -173,3 +173,19 @@ def test_a_failed_repair_leaves_the_damaged_file_as_it_is(house: House, app: App
         app.repair()
     after = files_of(house)
     assert {name: after[name] for name in before} == before
+
+
+def test_going_back_brings_nothing_back_that_was_forgotten_though_the_database_is_past_reading(
+    house: House, app: App
+) -> None:
+    story = house.session()
+    story.starts().prompts("Hello").stops("Hi.").prompts("The merger is called Bluebird").stops("Noted.")
+    house.works()
+    app.back_up()
+    house.close()
+    app.forget(app.wanted([], text="Bluebird"), really=True)
+    folded(house, app)
+    house.home.database.write_bytes(os.urandom(200_000))
+    app.restore("latest", really=True)
+    assert "Hello" in words_of(house)
+    assert not [words for words in words_of(house) if "Bluebird" in words]
