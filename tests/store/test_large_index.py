@@ -40,6 +40,17 @@ def test_common_words_weigh_what_the_rarer_ones_find(large: House) -> None:
     assert not any(text.startswith("Some") for text in found(large, "zyzzyva", "krill"))
 
 
+def test_two_common_words_together_find_the_candidates(large: House) -> None:
+    """Forty passages have one of them, ten have both: as many as are wanted."""
+    story = large.session().starts()
+    for number in range(10):
+        story.prompts(f"Some krill for the blue whale {number}")
+        story.prompts(f"Only krill, krill, krill and krill {number}")
+    story.stops("Yes.")
+    large.works()
+    assert {text[:21] for text in found(large, "krill", "whale")} == {"Some krill for the bl"}
+
+
 def test_a_question_of_common_words_is_answered(large: House) -> None:
     assert len(found(large, "blue", "whale")) > 3
 

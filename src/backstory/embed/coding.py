@@ -26,7 +26,11 @@ def decoded(rows: list[bytes]) -> Floats:
     return np.asarray(found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9), np.float32)
 
 
-def distances(codes: bytes, count: int, question: bytes) -> NDArray[np.int64]:
+def distances(codes: bytes, count: int, question: bytes) -> NDArray[np.uint16]:
     """In how many signs each of `count` vectors differs from the question's."""
     rows = np.frombuffer(codes, np.uint64).reshape(count, -1)
-    return np.asarray(np.bitwise_count(rows ^ np.frombuffer(question, np.uint64)).sum(axis=1), np.int64)
+    differing = np.bitwise_count(rows ^ np.frombuffer(question, np.uint64))
+    found = np.zeros(count, np.uint16)
+    for column in differing.T:  # few and long: twice as fast as a sum over each row
+        found += column
+    return found

@@ -40,10 +40,12 @@ def nearest(store: Store, model: str, vector: Floats, project_id: str | None, li
         return {}
     every, far = np.concatenate(numbers), np.concatenate(distances)
     if len(every) > _EXACT:
-        every = every[np.argpartition(far, _EXACT)[:_EXACT]]
-    close = cosines(store, model, vector, every.tolist())
-    best = sorted(close, key=lambda row: -close[row])[:limit]
-    return {row: close[row] for row in best}
+        within = np.searchsorted(np.cumsum(np.bincount(far)), _EXACT)  # sooner than to sort all of them
+        close = np.flatnonzero(far <= within)
+        every = every[close[np.argsort(far[close], kind="stable")[:_EXACT]]]
+    exact = cosines(store, model, vector, every.tolist())
+    best = sorted(exact, key=lambda row: -exact[row])[:limit]
+    return {row: exact[row] for row in best}
 
 
 def cosines(store: Store, model: str, vector: Floats, rows: Sequence[int]) -> dict[int, float]:

@@ -6,6 +6,7 @@ project reads only its part of every word's list. Within the index a passage is 
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 _BITS = 32
@@ -16,6 +17,8 @@ _RANK = "bm25(passage_fts, 1.0, 0.6)"
 # those that together are in so many passages of a project, or of all, find the candidates; the common ones
 # only weigh them. With so many the best 200 are the same as with all (docs/recall.md).
 _ENOUGH, _ENOUGH_IN_ALL = 2_000, 5_000
+# Where every word is common, two of these, the rarest, find together, if they find as many as are wanted.
+_TOGETHER = 6
 
 
 class Worded(NamedTuple):
@@ -101,21 +104,38 @@ class Shelves:
         self, terms: Sequence[str], project_id: str | None, limit: int, narrowed: Narrowed | None = None
     ) -> list[tuple[int, float]]:
         """The rows of passages with any of the quoted `terms`, and how well they fit, best first."""
-        counts = self._counts(terms, project_id)
+        counts = self._counts(terms, project_id, _enough(project_id))
         there = sorted(counts, key=lambda term: counts[term])
-        rarer = _rarer(counts, _enough(project_id))
-        found = self._ranked(there, rarer, project_id, limit, narrowed)
-        if len(found) < limit // 4 and len(rarer) < len(there):  # there may be others beside the rarer ones
+        finding = self._finding(there, counts, project_id, limit)
+        found = self._ranked(there, finding, project_id, limit, narrowed)
+        if len(found) < limit // 4 and finding != there:  # there may be others beside these
             found = self._ranked(there, there, project_id, limit, narrowed)
         return found
 
-    def _counts(self, terms: Sequence[str], project_id: str | None) -> dict[str, int]:
-        """In how many passages each term is that is in any, up to what is enough."""
+    def _counts(self, terms: Sequence[str], project_id: str | None, most: int) -> dict[str, int]:
+        """In how many passages each term is that is in any, up to so many."""
         matching, values = self._matching(project_id)
         query = f"SELECT count(*) FROM (SELECT 1 FROM passage_fts WHERE {matching} LIMIT ?)"  # noqa: S608
-        most = _enough(project_id)
         counted = {term: self._db.execute(query, (term, *values, most)).fetchone()[0] for term in terms}
         return {term: count for term, count in counted.items() if count}
+
+    def _finding(
+        self, terms: Sequence[str], counts: Mapping[str, int], project_id: str | None, limit: int
+    ) -> list[str]:
+        """What finds candidates: all terms, rarest first, or the rarer ones; where all are common, pairs."""
+        left = _enough(project_id)
+        if len(terms) > 1 and counts[terms[0]] == left:
+            pairs = [f"({one} AND {other})" for one, other in combinations(terms[:_TOGETHER], 2)]
+            if self._counts([" OR ".join(pairs)], project_id, limit) == {" OR ".join(pairs): limit}:
+                return pairs
+        chosen = list(terms[:1])
+        left -= sum(counts[term] for term in chosen)
+        for term in terms[1:]:
+            if counts[term] > left:
+                break
+            chosen.append(term)
+            left -= counts[term]
+        return chosen
 
     def _ranked(
         self,
@@ -131,7 +151,7 @@ class Shelves:
         matching, values = self._matching(project_id)
         joined, condition, wanted = narrowed or Narrowed("", "1", ())
         chosen, others = "1", list[object]()
-        if len(finding) < len(terms):
+        if finding != terms:
             chosen = f"+passage_fts.rowid IN (SELECT rowid FROM passage_fts WHERE {matching})"  # noqa: S608
             others = [" OR ".join(finding), *values]
         if joined:
@@ -170,14 +190,3 @@ class Shelves:
 
 def _enough(project_id: str | None) -> int:
     return _ENOUGH_IN_ALL if project_id is None else _ENOUGH
-
-
-def _rarer(counts: Mapping[str, int], left: int) -> list[str]:
-    """The terms that find candidates: all, or the rarer ones that find so many passages."""
-    chosen: list[str] = []
-    for term in sorted(counts, key=lambda term: counts[term]):
-        if chosen and counts[term] > left:
-            break
-        chosen.append(term)
-        left -= counts[term]
-    return chosen
