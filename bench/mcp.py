@@ -6,10 +6,13 @@ Start to first answer is from starting the process to the answer to `initialize`
 `python -I -S -c pass` in the same round. Memory is the server's resident set after the list of tools, before
 anything was searched. Then one question is asked again and again: with nothing else to do; while fifty turns
 wait and somebody holds the worker's lock; and while a worker takes in and distils fifty turns after fifty.
+Last, sentences are remembered: with nothing else to do, while somebody holds the worker's lock, and while
+somebody writes to the database and does not come to an end.
 """
 
 import argparse
 import json
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -17,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tests.mcp.server import Server
@@ -49,6 +52,25 @@ def asked(server: Server, rounds: int) -> list[float]:
         server.call("search", query=QUESTION)
         times.append((time.perf_counter() - start) * 1000)
     return times
+
+
+def remembered(server: Server, rounds: int, about: str) -> list[float]:
+    """How long it takes to keep a sentence, in ms."""
+    times = []
+    for n in range(rounds):
+        start = time.perf_counter()
+        server.call("remember", text=f"The {about} belt number {n} is kept in the shed")
+        times.append((time.perf_counter() - start) * 1000)
+    return times
+
+
+@contextmanager
+def written(house: House) -> Iterator[None]:
+    """Somebody writes to the database, and does not come to an end."""
+    with closing(sqlite3.connect(house.home.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
 
 
 def started(house: House, rounds: int) -> tuple[list[float], list[float], list[float]]:
@@ -112,6 +134,11 @@ def main() -> int:
             waiting = asked(server, chosen.rounds)
         with worked(house):
             busy = asked(server, 4 * chosen.rounds)
+        free = remembered(server, chosen.rounds, "spare")
+        with lock(house.home.worker_lock, wait=60):
+            held = remembered(server, chosen.rounds, "red")
+            with written(house):
+                stuck = remembered(server, chosen.rounds, "blue")
         server.ends()
     figures = {
         "start_ms": round(middle(starts), 1),
@@ -121,6 +148,9 @@ def main() -> int:
         "search_ms": round(middle(alone), 1),
         "search_with_backlog_ms": round(middle(waiting), 1),
         "search_beside_worker_ms": [round(middle(busy), 1), round(max(busy), 1)],
+        "remember_ms": round(middle(free), 1),
+        "remember_beside_worker_ms": [round(middle(held), 1), round(max(held), 1)],
+        "remember_beside_writer_ms": [round(middle(stuck), 1), round(max(stuck), 1)],
     }
     if chosen.json:
         print(json.dumps(figures))

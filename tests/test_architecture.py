@@ -14,7 +14,7 @@ ROOT = Path(backstory.__file__).parent
 LAYERS = (
     ("cli", "web", "mcp", "worker", "shift", "__main__"),
     ("doctor",),  # looks at everything, for the surfaces
-    ("app", "library", "work", "refine"),
+    ("app", "library", "remembering", "succeeding", "work", "refine"),
     ("recall", "search", "distil", "knowledge", "registry", "capture", "upkeep"),
     ("store", "embed", "llm", "agents", "foreign", "hook"),
     ("settings",),

@@ -300,10 +300,9 @@ class TestIdle:
         process = start(house)
         eventually("it took it in", lambda: not house.spooled(), 15)
         with App(house.home) as app:
-            app.remember("Deploy on Fridays never", house.project)
+            app.reindex()
         assert process.wait(15) == 0
         assert not house.home.wanted.exists()
-        assert "Deploy on Fridays never" in house.brief().text
 
     def test_one_that_has_much_to_do_makes_room_too_and_then_goes_on(self, house: House) -> None:
         sids = [house.session().prompts(f"ask {n}").stops("Done.").id for n in range(3)]
@@ -316,7 +315,7 @@ class TestIdle:
         process = start(house)
         eventually("it is at it", lambda: left(house) < len(waits), 30)
         with App(house.home) as app:
-            app.remember("Deploy on Fridays never", house.project)
+            app.reindex()
             assert left(house) > 0, "it waited until all was done"
         eventually("it went on", lambda: left(house) == 0, 120)
         assert process.wait(15) == 0

@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backstory import clock, settings
+from backstory import clock, remembering, settings
 from backstory.agents import AGENTS
 from backstory.agents import agent as known_agent
 from backstory.atomic import lock, read_state, write_atomic, write_state
 from backstory.capture import quarantine
-from backstory.capture.calling import call_worker
+from backstory.capture.calling import wake_worker
 from backstory.capture.documents import Documents
 from backstory.capture.hookfiles import write_hook_settings
 from backstory.capture.importing import Import, Line, Tally, Wish, trails_of
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
-from backstory.capture.remembered import USER, fact
+from backstory.capture.remembered import USER
 from backstory.capture.waiting import waiting
 from backstory.embed.provider import QUESTION_SECONDS, Means, means, missing
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
@@ -42,12 +42,11 @@ from backstory.model import (
     Project,
     Session,
     StoredEvent,
-    Tier,
-    Where,
 )
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.recall.brief import Brief, brief_for
+from backstory.recall.handles import full_id
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
 from backstory.recall.standing import Standing
 from backstory.search import find
@@ -198,19 +197,23 @@ class App:
         """Why the store that was opened cannot be written; "" if it can, or none was opened."""
         return self._store.only_reads if self._store else ""
 
-    def catch_up(self) -> bool:
-        """Take in what lies in the spool, or wait for the worker that does; False if some is left."""
+    def catch_up(self, notes: bool = True) -> bool:
+        """Take in what lies in the spool, or wait for the worker that does; False if some is left.
+
+        Who finds notes where they lie need not wait for them: without `notes`.
+        """
         if self._attended:
             return True
         deadline = time.monotonic() + self._patience
-        while waiting(self.home):  # also what a hook left in the meantime: its worker found the lock held
+        # also what a hook left in the meantime: its worker found the lock held
+        while waiting(self.home, notes):
             if self.store.only_reads:
                 return False
             with lock(self.home.worker_lock) as held:
                 if held:
                     self._work().take_in(deadline)
             if time.monotonic() > deadline:
-                return not waiting(self.home)
+                return not waiting(self.home, notes)
             if not held:
                 time.sleep(0.05)
         return True
@@ -326,22 +329,27 @@ class App:
         by_agent: bool = False,
     ) -> Answer:
         """The best hits for a question; what an agent was just asked is no answer to its own question."""
-        self.catch_up()
+        self.catch_up(notes=False)
         but = own_words(self.store, project_id, os.environ, by_agent, clock.now_ms())
-        answer = find.search(
-            self.store,
-            question,
-            project_id,
-            limit,
-            floor,
-            means=self.means(),
-            filters=filters,
-            here=here,
-            explain=explain,
-            neighbours=neighbours,
-            zone=clock.zone(self.settings.time_zone),
-            but=but,
-        )
+
+        def ask(store: Store, means: Means = find.BY_WORDS) -> Answer:
+            return find.search(
+                store,
+                question,
+                project_id,
+                limit,
+                floor,
+                means=means,
+                filters=filters,
+                here=here,
+                explain=explain,
+                neighbours=neighbours,
+                zone=clock.zone(self.settings.time_zone),
+                but=but,
+            )
+
+        answer = ask(self.store, self.means())
+        answer = remembering.found_beside(self.home, self.store, answer, limit, ask)
         label = Standing(self.store).label
         return replace(
             answer, hits=tuple(replace(hit, label=label(hit.id, *hit.also)) for hit in answer.hits)
@@ -362,8 +370,13 @@ class App:
 
     def timeline(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
         """The latest events, newest first."""
-        self.catch_up()
-        return self.store.events.latest(project_id, since, limit)
+        self.catch_up(notes=False)
+        found = self.store.events.latest(project_id, since, limit)
+        if (waits := remembering.beside(self.home, self.store)) is not None:
+            with contextlib.closing(waits):
+                found = [*waits.events.latest(project_id, since, limit), *found]
+            found = sorted(found, key=lambda stored: stored.event.at, reverse=True)[:limit]
+        return found
 
     def sessions(self, project_id: str | None, limit: int) -> list[Session]:
         """The latest sessions, newest first."""
@@ -372,18 +385,15 @@ class App:
 
     def show(self, handle: str) -> SessionView | EventView | MemoryView:
         """What a handle stands for: a session, an event or a memory; the beginning of an id is enough."""
-        self.catch_up()
-        return self._view(self._full_id(handle))
-
-    def _full_id(self, handle: str) -> str:
-        found = self.store.events.ids_like(handle) if len(handle) >= 4 else []
-        if handle in found:
-            found = [handle]
-        if not found:
-            raise SourceMissing(f"nothing has the handle {handle!r}; `backstory search` prints handles")
-        if len(found) > 1:
-            raise UsageError(f"{handle!r} stands for several: {', '.join(found)}")
-        return found[0]
+        self.catch_up(notes=False)
+        try:
+            return self._view(full_id(self.store, handle))
+        except SourceMissing:
+            if (waits := remembering.beside(self.home, self.store)) is None:
+                raise
+        with App(self.home, attended=True) as there:
+            there._store = waits
+            return there._view(full_id(waits, handle))
 
     def _view(self, full: str) -> SessionView | EventView | MemoryView:
         events = self.store.events
@@ -444,32 +454,23 @@ class App:
             raise UsageError(f"{name!r} is not a session; `backstory timeline --sessions` lists them")
         return view.session
 
-    def remember(self, text: str, folder: Path) -> Memory:
-        """Keep something that the user says, for the project of a folder. An event like any other."""
-        if not text.strip():
-            raise UsageError("there is nothing to remember: say it in one sentence")
-        if len(text) > _LONGEST_NOTE:
-            raise UsageError(f"that is too long to remember: say it in at most {_LONGEST_NOTE} characters")
-        self.catch_up()
-        now = clock.now_ms()
+    def remember(self, text: str, folder: Path, kind: str = "") -> Memory:
+        """Keep something that a person says, for the project of a folder; at once, however busy it is here.
+
+        It is of the kind that its words have, or of the one that is asked for.
+        """
         project = self.project_at(folder)
         privacy = Privacy(self.settings)
-        where = Where(privacy.place(str(folder)))
-        event = Event(USER, f"user-{project.id}", Kind.REMEMBERED, now, text.strip(), where=where)
-        key = self.store.events.key(event)
-        clean = privacy.text(event.text)
-        with self._alone():
-            with self.store.transaction():
-                arrival = Arrival(replace(event, text=clean), project, key)
-                added = self.store.events.add([arrival])[0]
-                session = self.store.events.session(added.session_id)
-                assert session is not None
-                draft = fact(added.event_id, clean, now)
-                mid = self.store.memories.add(session, draft, Tier.VERBATIM, USER)
-            prepare.project_file(self.home, self.store, project.id)
-        memory = self.store.memories.memory(mid)
-        assert memory is not None
-        return memory
+        kept = remembering.remember(
+            self.home, self.store, privacy, project, folder, text, kind, clock.now_ms()
+        )
+        if not self._attended:
+            wake_worker(self.home)
+        return kept
+
+    def replaced_by(self, memory_id: str) -> list[str]:
+        """The older memories whose place a memory took."""
+        return self.store.successions.before(memory_id)
 
     # --- a person's say ----------------------------------------------------------------------------------
 
@@ -507,7 +508,7 @@ class App:
         return self._kept_memory(memory.id)
 
     def _kept_memory(self, handle: str) -> Memory:
-        full = self._full_id(handle)
+        full = full_id(self.store, handle)
         if not full.startswith("m") or (memory := self.store.memories.kept(full)) is None:
             raise SourceMissing(f"{handle!r} is no memory; `backstory review` lists memories with handles")
         return memory
@@ -553,7 +554,7 @@ class App:
     def _wake_worker(self) -> None:
         """Leave what is still to be done to a worker, if there is any."""
         if self.store.jobs.counts().get("waiting"):
-            call_worker(self.home).returncode = 0  # it outlives us, and nobody waits for it
+            wake_worker(self.home)
 
     def import_documents(
         self,
@@ -811,7 +812,7 @@ class App:
 
     def wanted(self, handles: Sequence[str], **rest: Any) -> Wanted:
         """What is meant by the beginnings of ids, and the rest as it is."""
-        return Wanted(tuple(self._full_id(handle) for handle in handles), **rest)
+        return Wanted(tuple(full_id(self.store, handle) for handle in handles), **rest)
 
     def forget(self, wanted: Wanted, really: bool, agreed: Forgotten | None = None) -> Forgotten:
         """Forget something for good, or only tell everything that would be touched.

@@ -6,6 +6,7 @@ BackstoryError
 ├── DependencyMissing     a part that this needs is not here     exit 3
 └── Failed                it was tried and did not work          exit 4
     ├── StoreUnusable     the database cannot be opened or written
+    │   └── StoreBusy     somebody else is writing to it, for longer than one wants to wait
     └── NewerSchema       the database was written by a newer Backstory
 """
 
@@ -40,6 +41,10 @@ class Failed(BackstoryError):
 
 class StoreUnusable(Failed):
     """The database cannot be opened, read or written."""
+
+
+class StoreBusy(StoreUnusable):
+    """Somebody else has been writing to the database for longer than one wants to wait."""
 
 
 class NewerSchema(StoreUnusable):

@@ -20,9 +20,10 @@ from backstory.capture.archive import keep_copy
 from backstory.capture.drain import Batch, Drain
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
-from backstory.capture.remembered import USER, fact
+from backstory.capture.remembered import USER
+from backstory.capture.remembered import draft as noted
 from backstory.capture.waiting import waiting
-from backstory.distil import claims, succession
+from backstory.distil import claims
 from backstory.distil.merge import merge
 from backstory.embed.provider import means, wanted
 from backstory.foreign.recalled import memories as noted_elsewhere
@@ -39,6 +40,7 @@ from backstory.store import Store
 from backstory.store.jobs import COMPILE, DAY, LINT
 from backstory.store.passages import BULK, STEP
 from backstory.store.protocol import Job
+from backstory.succeeding import succeed
 from backstory.upkeep import orphans, retention
 
 log = logging.getLogger(__name__)
@@ -285,12 +287,12 @@ class Work:
         session = self._store.events.session(sid)
         if session is None or session.agent == documents.AGENT:
             return
+        if session.agent == USER:
+            self._distil_notes(session)
+            return
         events = self._with_subagents(session)
         tier, made_by = Tier.RULES, distil.VERSION
-        if session.agent == USER:
-            drafts = [fact(e.id, e.event.text, e.event.at) for e in events if e.event.kind is Kind.REMEMBERED]
-            tier, made_by = Tier.VERBATIM, USER
-        elif session.agent in FOREIGN:
+        if session.agent in FOREIGN:
             drafts = noted_elsewhere(session.agent, events)
             tier, made_by = Tier.VERBATIM, session.agent
         elif reason := distil.too_little(session, events, self._limits):
@@ -311,6 +313,18 @@ class Work:
             if self._settings.knowledge_enabled:
                 compacting = bool(events) and events[-1].event.kind is Kind.COMPACTING
                 self._store.jobs.ask(DAY, sid if compacting else session.project_id, clock.now_ms())
+        step("distil.stored")
+
+    def _distil_notes(self, session: Session) -> None:
+        """What people asked to remember, read and written in one go: somebody may be saving another one."""
+        with self._store.transaction():
+            events = self._store.events.of_session(session.id)
+            said = [stored for stored in events if stored.event.kind is Kind.REMEMBERED]
+            drafts = [noted(stored.id, stored.event) for stored in said]
+            self._store.memories.replace(session, drafts, Tier.VERBATIM, USER)
+            self._ask_for_briefs(session)
+            if self._settings.knowledge_enabled:
+                self._store.jobs.ask(DAY, session.project_id, clock.now_ms())
         step("distil.stored")
 
     def _add_claims(self, session: Session, observed: list[Draft], events: list[StoredEvent]) -> None:
@@ -359,22 +373,11 @@ class Work:
     def _prepare(self, subject: str) -> None:
         """Write the file of a project or of a session; their ids begin differently."""
         if subject.startswith("p"):
-            self._succeed(subject)
+            succeed(self._store, subject)
             prepare.project_file(self._home, self._store, subject)
         elif (session := self._store.events.session(subject)) is not None and not session.parent_id:
             prepare.session_file(self._home, self._store, session)
         step("brief.prepared")
-
-    def _succeed(self, project_id: str) -> None:
-        """Find out which decisions of a project are history; what a person has judged stays as it is."""
-        decided = self._store.successions.decisions(project_id)
-        firm = {each.id for each in decided if each.firm}
-        told = [(each.id, each.at, f"{each.text}. {each.reason}") for each in decided]
-        found = succession.successions(told)
-        with self._store.transaction():
-            self._store.successions.write(
-                project_id, {older: newer for older, newer in found.items() if older not in firm}
-            )
 
     def _index(self, interrupted: Callable[[], bool] = lambda: False, limit: int = STEP) -> int:
         done = 0

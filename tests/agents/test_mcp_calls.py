@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,30 @@ def test_a_model_that_asks_the_memory_gets_its_answer(
     memory.drained()
     kinds = [event["tool"] for event in memory.timeline(project) if event["kind"] == "tool"]
     assert kinds == [], "our own answers are not stored"
+
+
+def test_a_model_that_is_told_to_forget_shows_what_would_go_and_confirms_it(
+    project: Path, model: Model, memory: Memory, loopback: Loopback
+) -> None:
+    """The code stands in the answer to the first call; its own calls in between do not make it stale."""
+    agent = DRIVERS["claude-code"](program("claude-code"), project, model, memory, loopback)
+    agent.settle()
+    memory.install("claude-code")
+    memory.cli("remember", "Releases are cut on the tortoise branch", "--cwd", str(project))
+    memory.cli("remember", "Deploys go out on Tuesdays", "--cwd", str(project))
+    tool = "mcp__backstory__forget"
+
+    def confirmed(told: str) -> dict[str, str]:
+        return {"confirm": re.findall(r"yes-[0-9a-f]{8}", told)[-1]}
+
+    handle = memory.search("releases cut branch", project)[0]["id"]
+    model.when("Forget that", Tool(tool, {"handle": handle}), Tool(tool, confirmed), Say("It is gone."))
+
+    agent.run("Forget that note about where releases are cut")
+
+    told = json.dumps(model.main_requests()[-1].body)
+    assert "Nothing is forgotten yet" in told
+    assert "Forgotten: 0 sessions, 1 events, 1 memories" in told
+    memory.drained()
+    assert "tortoise" not in json.dumps(memory.timeline(project))
+    assert "Tuesdays" in json.dumps(memory.timeline(project))

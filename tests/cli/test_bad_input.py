@@ -197,7 +197,7 @@ def test_a_busy_worker_is_waited_for_and_then_named(worked: Memory, monkeypatch:
     monkeypatch.setattr("backstory.app.lock", impatient)
     with lock(worked.home / "worker.lock") as held:
         assert held
-        done = worked.ask("remember", "something")
+        done = worked.ask("rebuild")
     assert done.exit_code == 4
     assert ONE_LINE.fullmatch(done.stderr)
 

@@ -106,15 +106,26 @@ def test_an_event_says_whether_its_payload_is_there_aged_out_or_never_was(
 
 
 def test_a_decision_is_kept_cleaned_found_and_confirmed(memory: Memory) -> None:
-    """CCE-60: it needs a text, secrets and addresses are taken out, it is stored, indexed and confirmed."""
+    """CCE-60: it needs a text, secrets and addresses are taken out, it is stored as a decision, indexed and
+    confirmed; a later one on the same matter takes its place."""
     assert "nothing to remember" in memory.ask("remember", "  ").stderr
     done = memory.run("remember", "We chose Postgres over MySQL; ask jane.roe@shopmail.io about it.")
-    assert "Remembered for shop" in done.stderr
+    assert "Remembered for shop as a decision" in done.stderr
     handle = done.stdout.strip()
     kept = memory.json("show", handle)["memory"]
     assert "Postgres over MySQL" in kept["text"]
     assert "jane.roe" not in kept["text"]
+    assert (kept["kind"], kept["status"]) == ("decision", "confirmed")
     assert memory.found("Postgres MySQL") == handle
+    assert memory.json("search", "Postgres", "--kind", "decision")["hits"][0]["id"] == handle
+    older = memory.run("remember", "We decided to use Kafka for the order events").stdout.strip()
+    done = memory.run("remember", "We decided to use NATS instead of Kafka for the order events")
+    assert f"It takes the place of {older[:9]}." in done.stderr
+    newer = done.stdout.strip()
+    assert memory.json("show", older)["label"].startswith(f"superseded by {newer[:9]}")
+    brief = memory.json("brief", "--agent", "claude-code")
+    assert {row["id"] for row in brief["rows"] if row["section"] == "decisions"} == {handle, newer}
+    assert memory.json("remember", "We chose SQLite over BerkeleyDB", "--kind", "fact")["kind"] == "fact"
 
 
 def test_a_decision_of_one_session_is_found_in_a_later_one_after_a_restart(memory: Memory) -> None:

@@ -87,3 +87,15 @@ def test_looking_only_at_what_has_something_in_common_misses_no_successor(texts:
             if older not in expected and supersedes(read(now), read(before)):
                 expected[older] = newer
     assert successions(every) == expected
+
+
+def test_a_word_of_choosing_is_no_common_matter() -> None:
+    older, newer = "We chose Postgres for billing", "We chose Redis instead of Postgres for the queue"
+    assert not supersedes(read(newer), read(older))
+
+
+def test_what_was_all_that_was_decided_is_given_up_without_a_purpose() -> None:
+    newer = read("We decided to use Mercurial instead of Git")
+    assert supersedes(newer, read("We use Git"))
+    assert supersedes(newer, read("We chose Git over Subversion"))
+    assert not supersedes(newer, read("Use Git for the vendored sources"))

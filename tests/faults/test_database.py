@@ -49,8 +49,7 @@ def test_a_database_that_another_process_locks_for_long(house: House) -> None:
     start = house.fires("SessionStart", house.session().payload("SessionStart", source="startup"))
     assert "blue whales" in start.stdout.decode(), "the brief does not need the database"
     said = command(house, "remember", "We deploy on Fridays")
-    assert said.returncode == 4
-    assert "locked" in said.stderr or "busy" in said.stderr
+    assert said.returncode == 0, "it does not need the database either"
     while time.monotonic() - began < LOCKED_SECONDS - 6:
         worker(house)
         fires(house, story, 3)
@@ -58,6 +57,7 @@ def test_a_database_that_another_process_locks_for_long(house: House) -> None:
     assert worker(house) == 0
     assert set(steps(house, story)) >= {"step 1", "step 2", "step 3"}
     assert not house.home.trouble.exists()
+    assert "We deploy on Fridays" in command(house, "search", "when do we deploy").stdout
 
 
 def test_a_log_left_by_a_crash_is_read(house: House) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from backstory.model import MemoryKind, MemoryStatus
 from tests.story import House
 
 from .server import Server
@@ -163,3 +164,22 @@ def test_backstory_mcp_is_the_same_server(house: House, project: Path) -> None:
     )
     assert [tool["name"] for tool in json.loads(done.stdout)["result"]["tools"]][:2] == ["search", "timeline"]
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_get_says_how_a_memory_stands_and_gives_its_reason_once(house: House, server: Server) -> None:
+    story = house.session().starts().prompts("Use Memcached for the session cache because we know it well.")
+    story.edits("cache.py").stops("Done.").ends()
+    house.works()
+    told = server.call("remember", text="We decided to use Redis instead of Memcached for the session cache")
+    newer = told.split("(")[1].split(")")[0]
+    [memory] = house.store.memories.listed([MemoryKind.DECISION], [MemoryStatus.SUPERSEDED], None, None, 5)
+    assert f"it takes the place of {memory.id[:9]}" in told
+    shown = server.call("get", handle=memory.id)
+    assert f"Today: superseded by {newer}" in shown
+    assert shown.splitlines()[1].count("because") == 1
+    assert f"It took the place of {memory.id[:9]}." in server.call("get", handle=newer)
+
+
+def test_a_kind_is_taken_or_refused_with_those_there_are(server: Server) -> None:
+    assert "as lesson" in server.call("remember", text="The lamp is green", kind="lesson")
+    assert "must be one of fact, decision" in server.fails("remember", text="x y", kind="summary")

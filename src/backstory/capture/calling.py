@@ -1,8 +1,10 @@
 """Calling a worker: a process of its own, which ends when nothing is left to do."""
 
+import contextlib
 import os
 import subprocess
 import sys
+import threading
 
 from backstory.paths import Home
 
@@ -18,3 +20,16 @@ def call_worker(home: Home, linger: int | None = None) -> subprocess.Popen[bytes
         env={**os.environ, "BACKSTORY_GUARD": "1"},
         start_new_session=True,
     )
+
+
+def wake_worker(home: Home) -> None:
+    """Have what there is to do done, by a worker that outlives us and does not wait for more."""
+    worker = call_worker(home, 0)
+    worker.returncode = 0  # nobody asks how it ended
+    if sys.platform != "win32":  # a server lives on: its children must not stay behind as zombies
+        threading.Thread(target=_reap, args=(worker.pid,), daemon=True).start()
+
+
+def _reap(pid: int) -> None:
+    with contextlib.suppress(OSError):
+        os.waitpid(pid, 0)

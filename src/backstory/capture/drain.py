@@ -20,7 +20,7 @@ from backstory import clock
 from backstory.agents import AGENTS, Agent
 from backstory.agents.agent import Unreadable
 from backstory.agents.fields import ident
-from backstory.capture import quarantine
+from backstory.capture import quarantine, remembered
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.waiting import given_up, marks
@@ -162,6 +162,11 @@ class Drain:
     def _understand(self, entry: spool.Entry, data: bytes, load: _Load) -> None:
         """Parse, read and clean one payload; nothing of it is in the load if that fails."""
         name = entry.name
+        if name.agent == remembered.USER:
+            note = remembered.read(parse(data))
+            key = self._store.events.key(note.event)
+            load.arrivals.append((name.event, Arrival(note.event, note.project, key)))
+            return
         agent = AGENTS.get(name.agent)
         if agent is None:
             raise BadPayload(f"unknown agent {name.agent}")

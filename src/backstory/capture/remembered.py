@@ -1,10 +1,110 @@
-"""What a person asks to remember: an act like any event, and the memory it becomes, also on a rebuild."""
+"""What a person asks to remember: an act like any event. It lies in the spool first, like a hook's payload.
 
-from backstory.model import Draft, MemoryKind
+Saving then waits for nobody: a file is written and synced, whoever holds the worker's lock or the database.
+It is cleaned before it is written, names its project, and carries the row by which the next brief tells it.
+"""
 
-USER = "user"
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from backstory.hook import spool
+from backstory.hook.payload import BadPayload, parse
+from backstory.model import Draft, Event, Kind, MemoryKind, Project, Where
+from backstory.paths import Home
+from backstory.store.protocol import Receipt
+
+USER = spool.USER
+#: What a person may ask for by name.
+KINDS = (
+    MemoryKind.FACT,
+    MemoryKind.DECISION,
+    MemoryKind.PREFERENCE,
+    MemoryKind.LESSON,
+    MemoryKind.ATTEMPT,
+    MemoryKind.COMMAND,
+)
+_EVENT = "Remember"
 
 
-def fact(event_id: str, text: str, at: int) -> Draft:
-    """The memory of one such act."""
-    return Draft(MemoryKind.FACT, text, text, at, (event_id,), said_by=USER, weight=2.0, auto=False)
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One such act: cleaned, with the kind that it was given or that its words have.
+
+    `folder` is where it was said, `place` how that may be stored. `again`: the same was said and forgotten
+    before, so this is another memory.
+    """
+
+    id: str
+    session: str
+    text: str
+    kind: MemoryKind
+    at: int
+    folder: str
+    place: str
+    project: Project
+    again: bool = False
+
+    @property
+    def event(self) -> Event:
+        """The act as it is stored."""
+        return Event(
+            USER, self.session, Kind.REMEMBERED, self.at, self.text, reason=self.kind, native_id=self.id,
+            target=self.id if self.again else "", where=Where(self.place),
+        )  # fmt: skip
+
+
+def new_id() -> str:
+    """A name for a note, so that it is stored once whoever stores it."""
+    return secrets.token_hex(8)
+
+
+def draft(event_id: str, event: Event) -> Draft:
+    """The memory of one such act; those of before there were kinds are facts."""
+    kind = MemoryKind(event.reason) if event.reason else MemoryKind.FACT
+    subject = f"{event.text}\0{event.target}" if event.target else event.text
+    return Draft(kind, subject, event.text, event.at, (event_id,), said_by=USER, weight=2.0, auto=False)
+
+
+def leave(home: Home, note: Note, row: dict[str, Any]) -> Receipt:
+    """Put a note into the spool, safe from a power cut; `row` tells it in a brief."""
+    value = {**asdict(note), "cwd": note.folder, "session_id": note.session, "row": row}
+    data = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    path = spool.write(str(home.spool), USER, _EVENT, data)
+    for name in (path, str(home.spool)):
+        _sync(name)
+    stat = os.stat(path)  # noqa: PTH116
+    return Receipt(path.rpartition("/")[2], stat.st_ino, stat.st_mtime_ns)
+
+
+def _sync(path: str) -> None:
+    if os.name == "nt":  # there a folder cannot be opened, nor synced what was opened to be read
+        return
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def read(payload: dict[str, Any]) -> Note:
+    """The note in a payload."""
+    try:
+        given = {name: payload[name] for name in Note.__slots__}
+        given |= {"kind": MemoryKind(given["kind"]), "project": Project(**given["project"])}
+        return Note(**given)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadPayload(f"no note: {type(error).__name__}") from None
+
+
+def waiting_notes(home: Home) -> Iterator[Note]:
+    """The notes that lie in the spool, oldest first; what cannot be read is left to the drain."""
+    for entry in spool.entries(str(home.spool)):
+        if entry.name.agent == USER and (data := spool.read(entry.path)) is not None:
+            try:
+                yield read(parse(data))
+            except BadPayload:
+                continue

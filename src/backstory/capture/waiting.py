@@ -13,10 +13,14 @@ UNFINISHED_SECONDS = 60
 _WANTED_SECONDS = 60
 
 
-def waiting(home: Home) -> bool:
-    """Whether a drain would find something to do: a finished file, one that was given up, or a mark."""
+def waiting(home: Home, notes: bool = True) -> bool:
+    """Whether a drain would find something to do: a finished file, one that was given up, or a mark.
+
+    Without `notes` what people asked to remember does not count: it is found where it lies.
+    """
     folder = str(home.spool)
-    return any(_finished(entry) or given_up(entry) for entry in spool.entries(folder)) or bool(marks(folder))
+    found = (entry for entry in spool.entries(folder) if notes or entry.name.agent != spool.USER)
+    return any(_finished(entry) or given_up(entry) for entry in found) or bool(marks(folder))
 
 
 def wanted(home: Home) -> bool:

@@ -4,8 +4,9 @@ import sys
 
 import click
 
+from backstory.capture.remembered import KINDS
 from backstory.cli.output import json_option, line, print_json, talk
-from backstory.cli.rows import memory_json
+from backstory.cli.rows import handle, memory_json
 from backstory.cli.scope import cwd_option, folder, opened
 from backstory.errors import UsageError
 
@@ -13,6 +14,12 @@ from backstory.errors import UsageError
 @click.command()
 @click.argument("text", nargs=-1, required=True)
 @cwd_option
+@click.option(
+    "--kind",
+    "as_kind",
+    type=click.Choice([kind.value for kind in KINDS]),
+    help="What it is; by default its words tell.",
+)
 @click.option(
     "--type",
     "kind",
@@ -28,6 +35,7 @@ from backstory.errors import UsageError
 def remember(
     text: tuple[str, ...],
     cwd: str | None,
+    as_kind: str | None,
     kind: str | None,
     name: str | None,
     discovery: bool,
@@ -38,10 +46,11 @@ def remember(
 ) -> None:
     """Keep something for the sessions to come.
 
-    TEXT is kept as you say it, secrets taken out, and stands in the next brief of the project. With - as
-    TEXT it is read from stdin. Prints the new memory's handle. With --type it is also a page under facts/ of
-    the project's knowledge, and a line of their index. A discovery whose fields are empty or of several
-    lines is refused with exit 2.
+    TEXT is kept as you say it, secrets taken out, and stands in the next brief of the project. Its words tell
+    whether it is a decision, a preference, a lesson or a fact, unless you say so with --kind; a decision
+    takes the place of an older one on the same matter. With - as TEXT it is read from stdin. Prints the new
+    memory's handle. With --type it is also a page under facts/ of the project's knowledge, and a line of
+    their index. A discovery whose fields are empty or of several lines is refused with exit 2.
     """
     if name is not None and kind is None:
         raise UsageError("--name is for a typed fact: add --type")
@@ -63,16 +72,18 @@ def remember(
             if as_json:
                 print_json({"id": None, "discovery": False})
             return
-        memory = app.remember(said, folder(cwd))
+        memory = app.remember(said, folder(cwd), as_kind or ("fact" if discovery or kind else ""))
+        replaced = app.replaced_by(memory.id)
         if kind is not None:
             page, problems = library.keep_fact(project, memory, kind, name or "")
             for problem in problems:
                 talk(f"backstory: the index of facts {problem}")
     if as_json:
-        print_json({**memory_json(memory), **({"page": page} if page else {})})
+        print_json({**memory_json(memory), "replaced": replaced, **({"page": page} if page else {})})
         return
     line(memory.id)
     talk(
-        f"Remembered for {memory.project_name}: the next session there is told."
+        f"Remembered for {memory.project_name} as a {memory.kind}: the next session there is told."
+        + (f" It takes the place of {', '.join(map(handle, replaced))}." if replaced else "")
         + (f" {page}" if page else "")
     )

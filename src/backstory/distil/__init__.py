@@ -17,6 +17,7 @@
 - `refusals`   failures that were wanted, fixes that the user threw out
 - `decisions`  decisions with their reason; standing wishes
 - `succession` whether a newer decision takes the place of an older one
+- `spoken`     which kind of memory a sentence is that a person asks to remember
 - `choices`    whether a sentence of the user is a decision: its marks
 - `weights`    what each mark weighs, fitted offline
 - `reasons`    where the reason of a choice stands

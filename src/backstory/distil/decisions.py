@@ -43,7 +43,7 @@ ROOMY = 500  # characters of a prompt in which every sentence may belong to the 
 LONG = 1_500  # characters of a prompt that is partly pasted
 EDGE = 6  # so many sentences at either end of a long prompt are read
 
-_FIRM = re.compile(
+FIRM = re.compile(
     r"decid|chose|choos|opt|pick|settl|went with|go(?:ing)? with|stick|is to|entsch|chois|eleg|决定|选择|採用"
 )
 _CALLED = re.compile(r"\bdecisions?(?: (?:made|taken|locked in|confirmed))?\s*:\s+(?=\S)", re.IGNORECASE)
@@ -232,7 +232,7 @@ def _chosen(text: str, following: str) -> Read | None:
     if match is None or TENTATIVE.search(text):
         return None
     cue, contrast = REASON.search(text), CONTRAST.search(text)
-    firm = _FIRM.search(match.group(0)) is not None
+    firm = FIRM.search(match.group(0)) is not None
     if cue is not None and (contrast is not None or firm):
         return split_reason(text, cue)
     if firm and "is to" in match.group(0) and len(parts := _ITEM.split(text, maxsplit=1)) == 2:

@@ -9,7 +9,7 @@ but for a number. Pure functions of two texts.
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 #: What stands behind one of these was given up.
@@ -17,6 +17,8 @@ _AWAY = re.compile(
     r"\b(?:instead of|rather than|in place of|no longer(?: us(?:e|ing))?|not(?= .{1,40} any ?more)|"
     r"(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat(?:e|ed|ing)|chang(?:e|ed|ing)) (?:\w+ ){0,4}?"
     r"(?:away )?from|"
+    r"(?:cho(?:se|ose|sen)|pick(?:ed)?|prefer(?:red)?|went with|go(?:ing)? with|us(?:e|ing)) "
+    r"[\w.+-]+(?: [\w.+-]+)? over|"
     r"replac(?:e|es|ed|ing)|drop(?:ped|ping)?|abandon(?:ed)?|gave up|give up(?: on)?|stop(?:ped)? using|"
     r"statt|anstelle von|anstatt|plutôt que|au lieu de|en lugar de|en vez de)\s+",
     re.IGNORECASE,
@@ -40,13 +42,14 @@ _NUMBER = re.compile(r"v?\d[\d.]*(?:ms|s|min|h|d|k|kb|mb|gb|px|%)?", re.IGNORECA
 _ENDING = re.compile(r"(?:ing|es|ed|s|e)$")
 _EMPTY = frozenset(
     {
-        "a", "all", "also", "always", "an", "and", "any", "are", "as", "at", "be", "because", "been",
-        "both", "but", "by", "decide", "decided", "decision", "do", "for", "from", "go", "has", "have", "i",
-        "in", "instead", "into", "is", "it", "its", "just", "let", "let's", "longer", "me", "more", "my",
-        "never", "new", "no", "not", "now", "of", "on", "one", "only", "or", "our", "own", "please",
-        "rather", "should", "since", "so", "than", "that", "the", "their", "them", "then", "there", "these",
-        "they", "this", "to", "us", "use", "used", "uses", "using", "want", "wants", "was", "we", "we'll",
-        "will", "with", "you",
+        "a", "adopt", "adopted", "agree", "agreed", "all", "also", "always", "an", "and", "any", "are",
+        "as", "at", "be", "because", "been", "both", "but", "by", "choose", "chose", "chosen", "decide",
+        "decided", "decision", "do", "for", "from", "go", "has", "have", "i", "in", "instead", "into", "is",
+        "it", "its", "just", "let", "let's", "longer", "me", "more", "my", "never", "new", "no", "not",
+        "now", "of", "on", "one", "only", "or", "our", "over", "own", "pick", "picked", "please", "rather",
+        "should", "since", "so", "than", "that", "the", "their", "them", "then", "there", "these", "they",
+        "this", "to", "us", "use", "used", "uses", "using", "want", "wants", "was", "we", "we'll", "will",
+        "with", "you",
     }
 )  # fmt: skip
 _SAME_PURPOSE = 0.75
@@ -90,6 +93,8 @@ def _turns_away(newer: Choice, older: Choice) -> bool:
     if not newer.gone or not newer.gone <= older.kept:
         return False
     now, before = newer.kept, older.kept - newer.gone
+    if not before and not newer.purpose:  # nothing but what it chose, and given up for whatever it was used
+        return True
     return len(now & before) >= max(1, _SAME_MATTER * min(len(now), len(before)))
 
 
@@ -120,10 +125,14 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(_ENDING.sub("", word) if len(word) > 3 else word for word in found if word not in _EMPTY)
 
 
-def successions(decisions: Sequence[tuple[str, int, str]]) -> dict[str, str]:
+def successions(
+    decisions: Sequence[tuple[str, int, str]],
+    may: Callable[[str, str], bool] = lambda older, newer: True,
+) -> dict[str, str]:
     """Which of these decisions (id, time, text) are history: the older's id → the id of the one in force.
 
-    A chain of them ends in the newest; what was taken up again is in force again.
+    A chain of them ends in the newest; what was taken up again is in force again. `may` says of two ids
+    whether the older gives way to the newer at all.
     """
     choices = [(mid, read(text)) for mid, _, text in sorted(decisions, key=lambda each: (each[1], each[0]))]
     found: dict[str, str] = {}
@@ -131,7 +140,7 @@ def successions(decisions: Sequence[tuple[str, int, str]]) -> dict[str, str]:
     for at, (newer, now) in enumerate(choices):
         for place in sorted(set[int]().union(*(earlier[mark] for mark in _looks_for(now)))):
             older, before = choices[place]
-            if supersedes(now, before):
+            if may(older, newer) and supersedes(now, before):
                 found[older] = newer
                 for mark in _shows(before):
                     earlier[mark].discard(place)

@@ -64,6 +64,8 @@ def brief_for(
         failed(error)
         waiting = []
     rows = _taken_over(brief.rows_of(prepared.get("rows")), briefs, agent, source)
+    told = {row.id for row in rows}
+    waiting = [row for row in waiting if row.id not in told]  # a note that is prepared already
     if source == "resume" and agent in _TOLD_AGAIN:
         source, rows = "startup", [row for row in rows if row.session != own]
     return brief.compose(

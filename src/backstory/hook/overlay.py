@@ -9,7 +9,7 @@ what cannot be read is left to the drain.
 import time
 
 from backstory.hook import spool
-from backstory.hook.brief import Row, shorten
+from backstory.hook.brief import Row, rows_of, shorten
 from backstory.hook.globs import ignores_folder, ignores_path, matches
 from backstory.hook.identity import Place, ident, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
@@ -50,7 +50,19 @@ _SECTIONS = ("Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process
 class Waiting:
     """What one session left in the spool, newest first."""
 
-    __slots__ = ("agent", "asked", "at", "events", "failed", "id", "passed", "ran", "said", "written")
+    __slots__ = (
+        "agent",
+        "asked",
+        "at",
+        "events",
+        "failed",
+        "id",
+        "notes",
+        "passed",
+        "ran",
+        "said",
+        "written",
+    )
 
     def __init__(self, agent: str, id: str, at: int) -> None:
         self.agent = agent
@@ -63,6 +75,7 @@ class Waiting:
         self.ran: dict[str, int] = {}  # how it ended is not told
         self.written: dict[str, int] = {}
         self.said: tuple[str, int] = ("", 0)
+        self.notes: list[Row] = []
 
 
 def rows(
@@ -75,8 +88,8 @@ def rows(
 ) -> list[Row]:
     """Rows about what waits for this place's project, newest session first; stops at monotonic `until`."""
     sessions = collect(folder, place, settings, frozenset(forgotten), until)
-    found: list[Row] = []
-    for session in sessions[:_SESSIONS]:
+    found = [note for session in sessions for note in session.notes]
+    for session in [session for session in sessions if session.events][:_SESSIONS]:
         found += _rows_of(session, place.root, redact)
     return found
 
@@ -109,8 +122,11 @@ def collect(
         session = sessions.get(sid)
         if session is None:
             session = sessions[sid] = Waiting(entry.name.agent, sid, entry.mtime_ns // 1_000_000)
-        _note(session, entry, payload, settings)
-    return [session for session in sessions.values() if session.events]
+        if entry.name.agent == spool.USER:
+            session.notes += rows_of([payload.get("row")])
+        else:
+            _note(session, entry, payload, settings)
+    return [session for session in sessions.values() if session.events or session.notes]
 
 
 class _Ours:

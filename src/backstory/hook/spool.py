@@ -11,6 +11,7 @@ import time
 
 TRAILER = b"\x1e"
 RECEIPT = "brief"  # the event name of what the answering hook leaves about itself
+USER = "user"  # stands where an agent's name would, in the name of what a person asked to remember
 _NAME_LIMIT = 200
 
 

@@ -4,6 +4,7 @@ The home is opened for each call and closed after it: a server that idles for da
 open that somebody wants to repair or restore.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,12 @@ _HIT_CHARS = 700
 _LINE_CHARS = 300
 _PAYLOAD_CHARS = 4_000
 _LIMITS = {"search": 7, "timeline": 20}
+
+_IS_REASON = re.compile(
+    r"\W*(?:because|since|as|so|due to|given|otherwise|weil|da|denn|damit|parce qu|car|puisque|porque|ya que|"
+    r"因为|なぜなら)",
+    re.IGNORECASE,
+)
 
 Arguments = Mapping[str, Any]
 
@@ -60,6 +67,8 @@ def _check(tool: Mapping[str, Any], arguments: Arguments) -> None:
         wanted = _TYPES[rule["type"]]
         if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
             raise UsageError(f"{name!r} must be of type {rule['type']}")
+        if value not in rule.get("enum", (value,)):
+            raise UsageError(f"{name!r} must be one of {', '.join(rule['enum'])}")
         if wanted is int and not rule.get("minimum", 0) <= value <= rule.get("maximum", 1 << 62):
             raise UsageError(f"{name!r} must be from {rule.get('minimum', 0)} to {rule.get('maximum', '…')}")
 
@@ -126,7 +135,7 @@ def document(view: SessionView | EventView | MemoryView) -> str:
     """All that is known of what a handle stands for."""
     match view:
         case MemoryView():
-            lines = [_memory(view.memory), "", "It rests on:"]
+            lines = [_memory(view.memory), *_standing(view), "", "It rests on:"]
             lines += [f"- {_what(stored.event)} ({stored.id[:HANDLE]})" for stored in view.sources]
         case EventView():
             event = view.stored.event
@@ -147,10 +156,21 @@ def document(view: SessionView | EventView | MemoryView) -> str:
 
 
 def _memory(memory: Memory) -> str:
-    more = (memory.detail, f"because {memory.reason}" if memory.reason else "", " ".join(memory.files))
+    more = (memory.detail, _because(memory.reason), " ".join(memory.files))
     kind = memory.kind.replace("_", " ")
     told = "; ".join(part for part in (memory.text, *more) if part)
     return f"{kind}, {memory.agent}, {clock.stamp(memory.at)}: {told}"
+
+
+def _because(reason: str) -> str:
+    """A reason as it is told; many say themselves that they are one."""
+    return reason if not reason or _IS_REASON.match(reason) else f"because {reason}"
+
+
+def _standing(view: MemoryView) -> list[str]:
+    """How a memory stands today, and what it replaced."""
+    told = [f"Today: {view.label}."] if view.label else []
+    return told + [f"It took the place of {older[:HANDLE]}." for older in view.replaced]
 
 
 def _session(session: Session) -> str:
@@ -159,8 +179,10 @@ def _session(session: Session) -> str:
 
 
 def _remember(app: App, arguments: Arguments, folder: Path) -> str:
-    memory = app.remember(arguments["text"], folder)
-    return f"Remembered for {memory.project_name}: {memory.text} ({memory.id[:HANDLE]})"
+    memory = app.remember(arguments["text"], folder, arguments.get("kind", ""))
+    kind = memory.kind.replace("_", " ")
+    replaced = "".join(f"; it takes the place of {older[:HANDLE]}" for older in app.replaced_by(memory.id))
+    return f"Remembered for {memory.project_name} as {kind}: {memory.text} ({memory.id[:HANDLE]}){replaced}"
 
 
 def _status(app: App, arguments: Arguments, folder: Path) -> str:

@@ -37,7 +37,13 @@ TOOLS = (
         handle=_HANDLE,
         offset={"type": "integer", "minimum": 0},
     ),
-    _tool("remember", "Keep one sentence for the sessions to come.", ("text",), text={"type": "string"}),
+    _tool(
+        "remember",
+        "Keep one sentence for the sessions to come.",
+        ("text",),
+        text={"type": "string"},
+        kind={"type": "string", "enum": ["fact", "decision", "preference", "lesson", "attempt", "command"]},
+    ),
     _tool(
         "forget",
         "Remove for good, if the user asks for it. Tells first what would go, with a code that confirms it.",

@@ -6,5 +6,6 @@ notes.py      what may be said on a prompt, before a tool or after its failure, 
 freshness.py  whether the files that a memory names are as they were
 standing.py   in force or history, fresh or not: the labels of memories
 brief.py      the brief as a command shows it
+handles.py    from the beginning of an id to the one thing that it stands for
 handoff.py    a session's work as a text to paste into any agent
 """

@@ -50,6 +50,11 @@ _FAILURES = {
 }
 
 
+def section_of(kind: MemoryKind) -> str:
+    """The section of a brief that tells memories of a kind."""
+    return next(section for section, kinds, _ in _SECTIONS if kind in kinds)
+
+
 def project_file(home: Home, store: Store, project_id: str) -> None:
     """Write the rows of a project's brief."""
     project = store.events.project(project_id)

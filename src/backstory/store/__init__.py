@@ -30,6 +30,6 @@ migrations/    numbered schema files, never edited
 """
 
 from backstory.store.protocol import Store
-from backstory.store.sqlite import open_store
+from backstory.store.sqlite import open_store, scratch
 
-__all__ = ["Store", "open_store"]
+__all__ = ["Store", "open_store", "scratch"]

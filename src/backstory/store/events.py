@@ -578,13 +578,14 @@ class Events:
         return None if row is None else self.project(row[0])
 
     def ids_like(self, prefix: str) -> list[str]:
-        """Ids that begin with `prefix`, at most three; or of the session that its agent calls so."""
-        native = self._db.execute("SELECT id FROM sessions WHERE native_id = ? LIMIT 3", (prefix,)).fetchall()
+        """Ids that begin with `prefix`, at most ten; or of the session that its agent calls so."""
+        named = "SELECT id FROM sessions WHERE native_id = ? LIMIT 10"
+        native = self._db.execute(named, (prefix,)).fetchall()
         table = {"s": "sessions", "e": "events", "m": "memories"}.get(prefix[:1])
         if native or table is None:
             return [row[0] for row in native]
         rows = self._db.execute(
-            f"SELECT id FROM {table} WHERE id >= ? AND id < ? ORDER BY id LIMIT 3",  # noqa: S608 - fixed names
+            f"SELECT id FROM {table} WHERE id >= ? AND id < ? ORDER BY id LIMIT 10",  # noqa: S608 - fixed names
             (prefix, prefix + "\x7f"),
         )
         return [row[0] for row in rows]

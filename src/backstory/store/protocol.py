@@ -313,7 +313,7 @@ class EventStore(Protocol):
         """The project that a folder belonged to when it was last seen."""
 
     def ids_like(self, prefix: str) -> list[str]:
-        """Ids that begin with `prefix`; at most three."""
+        """Ids that begin with `prefix`, at most ten; or of the session that its agent calls so."""
 
 
 class MemoryStore(Protocol):
@@ -364,13 +364,19 @@ class MemoryStore(Protocol):
 
 
 class Decided(NamedTuple):
-    """A decision as successions need it; a `firm` one was confirmed, pinned or judged by a person."""
+    """A decision as successions need it.
+
+    A `firm` one was confirmed, pinned or judged by a person and stays; one that a person asked to remember
+    (`kept`) gives way only to what a person said (`said`).
+    """
 
     id: str
     at: int
     text: str
     reason: str
     firm: bool
+    kept: bool
+    said: bool
 
 
 class SuccessionStore(Protocol):
@@ -863,8 +869,11 @@ class Store(Protocol):
     def books(self) -> BookStore:
         """Bookkeeping."""
 
-    def transaction(self) -> AbstractContextManager[None]:
-        """Everything in the block is stored together or not at all."""
+    def transaction(self, wait: float = ...) -> AbstractContextManager[None]:
+        """Everything in the block is stored together or not at all.
+
+        `StoreBusy` if somebody else is still writing after `wait` seconds.
+        """
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Everything that is read in the block is of one moment, whatever is written meanwhile."""

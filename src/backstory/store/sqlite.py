@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backstory.atomic import make_private_dir
-from backstory.errors import StoreUnusable
+from backstory.errors import StoreBusy, StoreUnusable
 from backstory.paths import Home
 from backstory.store import copies, schema, spare
 from backstory.store.books import Books
@@ -58,18 +58,27 @@ class SqliteStore:
         self.retention = Retention(connection, self.passages, self.dump)
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, wait: float = BUSY_TIMEOUT_MS / 1000) -> Iterator[None]:
         """Everything in the block is stored together or not at all."""
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._begin(wait)
             yield
             self._connection.execute("COMMIT")
         except BaseException as error:
             if self._connection.in_transaction:  # SQLite itself rolls back when the disk is full
                 self._connection.execute("ROLLBACK")
             if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+                    raise StoreBusy(f"{self.path} is being written to: try again in a moment") from error
                 raise StoreUnusable(f"{self.path} cannot be written: {self._why(error)}") from error
             raise
+
+    def _begin(self, wait: float) -> None:
+        self._connection.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -139,6 +148,14 @@ def open_store(home: Home) -> Store:
     except OSError as error:
         found = obstacle(home.database) or f"the home {home.root} cannot be used: {error.strerror or error}"
         raise StoreUnusable(str(found)) from error
+
+
+def scratch() -> Store:
+    """An empty store in memory, for what the real one cannot take in yet."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute("PRAGMA foreign_keys = ON")
+    schema.apply(connection, schema.migrations())
+    return SqliteStore(connection, Path(":memory:"))
 
 
 def _reading(path: Path, why: str) -> Store:

@@ -22,7 +22,9 @@ class Successions:
         """The latest decisions of a project, those in force and those that others took the place of."""
         rows = self._db.execute(
             f"""
-            SELECT m.id, m.at, m.text, m.reason, m.status = 'confirmed' OR m.pinned OR {_JUDGED}
+            SELECT m.id, m.at, m.text, m.reason,
+                (m.status = 'confirmed' AND m.agent <> 'user') OR m.pinned OR {_JUDGED},
+                m.agent = 'user', m.said_by = 'user'
             FROM memories m JOIN sessions s ON s.id = m.session_id
             WHERE m.project_id = ? AND m.kind = 'decision' AND s.parent_id = ''
                 AND (m.status IN ('candidate', 'confirmed') OR (m.status = 'superseded' AND NOT {_JUDGED}))
@@ -31,7 +33,7 @@ class Successions:
             """,  # noqa: S608 - constants of this file
             (project_id,),
         )
-        return [Decided(mid, at, text, reason, bool(firm)) for mid, at, text, reason, firm in rows]
+        return [Decided(*row[:4], *map(bool, row[4:])) for row in rows]
 
     def write(self, project_id: str, found: Mapping[str, str]) -> bool:
         """Make these, older → newer, the successions of a project; False if they were so already."""
@@ -43,7 +45,7 @@ class Successions:
         )
         self._db.execute(
             f"""
-            UPDATE memories AS m SET status = 'candidate'
+            UPDATE memories AS m SET status = CASE WHEN auto THEN 'candidate' ELSE 'confirmed' END
             WHERE project_id = ? AND kind = 'decision' AND status = 'superseded' AND NOT {_JUDGED}
             """,  # noqa: S608 - constants of this file
             (project_id,),

@@ -139,7 +139,8 @@ def markdown(store: Store, sessions: list[Session], zone: tzinfo | None) -> Iter
 
 
 def _bullet(memory: Memory) -> str:
-    reason = f" — because {_one_line(memory.reason)}" if memory.reason else ""
+    because = "" if memory.reason.lower().startswith("because") else "because "
+    reason = f" — {because}{_one_line(memory.reason)}" if memory.reason else ""
     return f"- {_one_line(memory.text)}{reason} (`{memory.id}`)\n"
 
 

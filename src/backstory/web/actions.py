@@ -21,7 +21,8 @@ def judge(app: App, asked: Asked) -> Elsewhere:
 
 def remember(app: App, asked: Asked) -> Elsewhere:
     """`backstory remember TEXT`."""
-    app.remember(asked.get("text"), Path(app.project_named(asked.get("project")).root))
+    folder = Path(app.project_named(asked.get("project")).root)
+    app.remember(asked.get("text"), folder, asked.get("kind"))
     return Elsewhere(local(asked.values.get("next", "/memories")))
 
 

@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from backstory import clock
 from backstory.app import App, EventView, MemoryView, SessionView
+from backstory.capture.remembered import KINDS
 from backstory.cli.forget import forgotten_json
 from backstory.cli.output import to_json
 from backstory.cli.rows import event_json, memory_json, session_json
@@ -94,7 +95,7 @@ def _remember(app: App, asked: Asked) -> Answer:
     folder = asked.get("cwd") or app.project_named(asked.get("project")).root
     if not Path(folder).is_absolute():
         raise UsageError("cwd must be an absolute path, or name a project")
-    return {"memory": memory_json(app.remember(asked.get("text"), Path(folder)))}
+    return {"memory": memory_json(app.remember(asked.get("text"), Path(folder), asked.get("kind")))}
 
 
 def _judge(app: App, asked: Asked) -> Answer:
@@ -174,6 +175,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Field("text", required=True, place="body"),
             Field("project", place="body"),
             Field("cwd", TEXT, "a folder of the project", place="body"),
+            Field("kind", choices=KINDS, place="body"),
         ),
     ),
     Endpoint("GET", "/api/memories/{id}", "A memory with what it rests on", _memory, (_ID,)),

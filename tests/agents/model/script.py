@@ -54,8 +54,10 @@ class Task(NamedTuple):
 
 
 class Tool(NamedTuple):
+    """`input` may follow from what the model was told so far, as text."""
+
     name: str
-    input: dict[str, Any]
+    input: dict[str, Any] | Callable[[str], dict[str, Any]]
 
 
 class Wait(NamedTuple):
@@ -87,6 +89,7 @@ class Answer:
     input: dict[str, Any] = field(default_factory=dict)
     wait: float = 0.0
     thought: str = ""
+    follows: Callable[[str], dict[str, Any]] | None = None
 
 
 def added(path: str, text: str) -> str:
@@ -260,6 +263,8 @@ def _speak(step: Step, tools: frozenset[str], wait: float) -> Answer:
         case Say(text, thought):
             return Answer(text=text, wait=wait, thought=thought)
         case Tool(name, arguments):
+            if callable(arguments):
+                return Answer(tool=name, wait=wait, follows=arguments)
             return Answer(tool=name, input=arguments, wait=wait)
     for name, shaped in TOOLS[type(step)]:
         if name in tools:

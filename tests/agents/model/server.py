@@ -12,7 +12,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -130,6 +130,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         model.requests.append(Request(path, body))
         answer = model.script.answer(wire.conversation(body))
+        if answer.follows is not None:
+            answer = replace(answer, input=answer.follows(json.dumps(body)))
         if answer.wait and not path.endswith("count_tokens"):
             model.stalling.set()
             model.closing.wait(answer.wait)

@@ -1,0 +1,22 @@
+"""Which decisions of a project are history, by what they say, and who may overrule whom."""
+
+from backstory.distil import succession
+from backstory.store import Store
+
+
+def succeed(store: Store, project_id: str) -> None:
+    """Find out which decisions of a project are history; what a person has judged stays as it is."""
+    with store.transaction():
+        settle(store, project_id)
+
+
+def settle(store: Store, project_id: str) -> None:
+    """The same, inside a transaction."""
+    decided = {each.id: each for each in store.successions.decisions(project_id)}
+
+    def may(older: str, newer: str) -> bool:
+        before, now = decided[older], decided[newer]
+        return not before.firm and (now.said or not before.kept)
+
+    told = [(each.id, each.at, f"{each.text}. {each.reason}") for each in decided.values()]
+    store.successions.write(project_id, succession.successions(told, may))
