@@ -1,6 +1,5 @@
 """What is stored is found: to its last line, in every script, and narrowed by filters."""
 
-import itertools
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +14,8 @@ from backstory.settings import Settings
 from backstory.store.passages import pieces
 from backstory.store.protocol import Filters
 from tests.conftest import Git
-from tests.story import CLOCK, House
-
-DAY = 86_400
+from tests.search.past import DAY, aged
+from tests.story import House
 
 
 def ask(house: House, question: str, **options: object) -> Answer:
@@ -174,16 +172,6 @@ def test_a_filter_finds_by_meaning_what_words_alone_would_miss(house: House) -> 
 
 
 # --- time, place, neighbours ------------------------------------------------------------------------------
-
-
-def aged(house: House, *days_and_texts: tuple[float, str]) -> None:
-    """Prompts that were made so many days ago, oldest first."""
-    for days, text in days_and_texts:
-        with pytest.MonkeyPatch.context() as patch:
-            steps = itertools.count(int((time.time() - days * DAY) * 1e9), 10**6)
-            patch.setattr(CLOCK, "tick", lambda steps=steps: next(steps))
-            house.session().prompts(text).stops("Done.")
-    house.works()
 
 
 def test_a_question_about_a_time_gets_what_is_of_that_time(house: House) -> None:

@@ -2,7 +2,10 @@
 
 find.py        from a question to an answer
 question.py    a question, taken apart: its words, what it says of a time
-times.py       the time that a question speaks of
+times.py       the time that a question speaks of: since, until, between
+timeforms.py   the ways to name a time
+timewords.py   the words for it, in several languages
+then.py        what a time holds, if nothing else is asked for
 meaning.py     nearest vectors; how alike the words of question and text are (numpy)
 ranking.py     marks of candidates, weighed and summed; priors
 floor.py       what is not relevant enough

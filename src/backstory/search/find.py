@@ -9,8 +9,9 @@ from typing import NamedTuple
 from backstory import clock
 from backstory.embed.provider import Means
 from backstory.errors import Failed
-from backstory.model import MemoryStatus
+from backstory.model import Kind, MemoryStatus
 from backstory.search import floor as relevance
+from backstory.search import then
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, Near, Why
 from backstory.search.question import Question, question
 from backstory.search.ranking import Here, Ranked, ranked, retells, worth_reading
@@ -25,6 +26,7 @@ _UNSHELVED = "not all older words yet: the worker indexes them anew"
 _POOL = 200
 # Of how many of these the texts are read.
 _READ = 125
+_EVENTS = Filters(kinds=(Kind.PROMPT, Kind.SAID, Kind.TOOL))
 # Filters take away most of what lies near: then more of it is looked at.
 _POOL_FILTERED = 500
 
@@ -49,6 +51,11 @@ def search(
     asked = question(text, now, zone)
     if not asked.words or limit < 1:
         return Answer((), abstained=False, mode=means.why)
+    if asked.whole:
+        whole = _whole(store, asked, project_id, limit, means, filters, but, now)
+        if whole:
+            hits = collapse(whole, lambda hit: hit.text, _richer, limit)
+            return Answer(tuple(hits), abstained=False, mode="by time", short=in_short(hits, asked))
     if asked.landmark:
         asked = _dated(store, asked, project_id, now)
     pool = max(_POOL, 4 * limit)
@@ -78,6 +85,27 @@ def search(
     if neighbours:
         hits = [_with_neighbours(store, hit, best[hit.id].found, neighbours) for hit in hits]
     return Answer(tuple(hits), bool(best) and not hits, mode, in_short(hits, asked), lacking)
+
+
+def _whole(
+    store: Store,
+    asked: Question,
+    project_id: str | None,
+    limit: int,
+    means: Means,
+    filters: Filters | None,
+    but: Collection[str],
+    now: int,
+) -> list[Hit]:
+    """What the time holds that is asked for, or what lies beside its landmark."""
+    if asked.until:
+        found = then.held(store, project_id, asked.since, asked.until, asked.kinds, filters, 4 * limit)
+    else:
+        landmark = search(store, asked.anchor, project_id, 1, means=means, filters=_EVENTS, but=but).hits
+        if not landmark:
+            return []
+        found = then.beside(store, project_id, landmark[0].id, asked.earlier, now, filters, 4 * limit)
+    return [_then_hit(each, score) for each, score in found if each.owner not in but]
 
 
 def _dated(store: Store, asked: Question, project_id: str | None, now: int) -> Question:
@@ -121,6 +149,21 @@ def _near(
         return _Meant(f"by words; {model} gives other vectors than before: the next worker makes them anew")
     near = meaning.nearest(store, model, vector, project_id, limit)
     return _Meant(f"{BY_BOTH} ({model})", near, partial(meaning.cosines, store, model, vector))
+
+
+def _then_hit(found: Found, score: float) -> Hit:
+    return Hit(
+        id=found.owner,
+        kind=found.kind,
+        text=found.text,
+        score=score,
+        session=found.session_id,
+        agent=found.agent,
+        project=found.project,
+        when=found.at,
+        branch=found.branch,
+        status=found.status,
+    )
 
 
 def _hit(one: Ranked, fits: float, explain: bool) -> Hit:

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from backstory import clock
+from backstory.search.then import wanted
 from backstory.search.times import time_of
 from backstory.store.words import phrases
 
@@ -54,10 +54,11 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 _LANDMARK = re.compile(
-    r"\b(before|prior to|after|since) (?:(?:the|our|my|that|this|we|i|you|they) )*"
+    r"\b(before|prior to|bevor|vor|after|since|nachdem|nach|seit) "
+    r"(?:(?:the|our|my|that|this|we|i|you|they|der|dem|den|die|das|wir|ich) )*"
     r"([a-z][\w./-]*(?: [\w./-]+){0,2})"
 )
-_EARLIER = ("before", "prior to")
+_EARLIER = ("before", "prior to", "bevor", "vor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class Question:
     """What is asked: its words, the text that its meaning is taken from, the time it speaks of, if any.
 
     `landmark` are phrases of something that happened, before which (`earlier`) or after which it asks.
+    `whole`: it asks for all that the time holds, of `kinds` first; `anchor` is what then says the landmark.
     """
 
     words: tuple[Word, ...]
@@ -81,6 +83,9 @@ class Question:
     until: int = 0
     landmark: tuple[str, ...] = ()
     earlier: bool = False
+    whole: bool = False
+    kinds: tuple[str, ...] = ()
+    anchor: str = ""
 
     @property
     def phrases(self) -> list[str]:
@@ -91,13 +96,35 @@ class Question:
 def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
     """Take a question apart."""
     text = text.replace("\0", " ")[:_CHARS]
-    since, until, rest = time_of(text, clock.in_zone(now, zone))
+    since, until, rest, other = time_of(text, now, zone)
     for said in (_ASKING.sub(" ", rest), rest, text):
         telling, spare = _words(said)
         if telling or (spare and said is text):
             break
-    landmark, earlier = ((), False) if until else _landmark(rest)
-    return Question(tuple((telling or spare)[:_WORDS]), said, since, until, landmark, earlier)
+    words = tuple((telling or spare)[:_WORDS])
+    if until:
+        kinds = _idle(other)
+        return Question(words, said, since, until, whole=kinds is not None, kinds=kinds or ())
+    landmark, earlier = _landmark(rest)
+    anchor = _anchor(rest) if landmark else ""
+    return Question(words, said, 0, 0, landmark, earlier, bool(anchor), anchor=anchor)
+
+
+def _idle(text: str) -> tuple[str, ...] | None:
+    """The kinds that a text asks for first, if it says nothing of what it asks for."""
+    return wanted(word.text for word in _words(_ASKING.sub(" ", text))[0])
+
+
+def _anchor(text: str) -> str:
+    """What says the landmark, if the text asks for nothing but what was before or after it."""
+    match = _LANDMARK.search(text.lower())
+    if match is None:
+        return ""
+    head, tail = text[: match.start()], text[match.end() :]
+    if _idle(head) is None or (not _words(head)[1] and _idle(tail) is None):
+        return ""
+    telling = _words(text[match.start(2) :])[0]
+    return " ".join(word.text for word in telling if wanted([word.text]) is None)
 
 
 def _words(text: str) -> tuple[list[Word], list[Word]]:

@@ -1,119 +1,209 @@
-"""The time that a question speaks of: "last week", "on 3 June 2023", "the week before May 8", "in March".
+"""The time that a question speaks of: "last week", "since March", "between 3 and 8 June", "vorgestern".
+
+The text is read as plain English words (timewords.py), in which times are named (timeforms.py). What stands
+before one gives it a direction ("since", "until", "the week before"), and two that are joined ("from … to …")
+are one time. A time is never empty, and never ends before it begins.
 
 It is a wish for what happened then. Words that only say the time are taken out of the question; a date as
 programs write it (2026-02-03) stays, it may be what is looked for.
 """
 
 import re
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import tzinfo
+from itertools import pairwise
 from typing import NamedTuple
 
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-    "november", "december",
-)  # fmt: skip
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_NUMBERS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "couple of": 2, "few": 3}
-_UNIT_DAYS = {"hour": 1 / 24, "day": 1, "night": 1, "weekend": 7, "week": 7, "month": 30, "year": 365}
-_AGO = re.compile(
-    r"\b(\d{1,3}|a|one|two|three|four|five|six|a couple of|a few) (hour|day|week|month|year)s? ago\b"
+from backstory import clock
+from backstory.search.timeforms import FORMS, ISO, JOINS, NUMBER, Calendar, Form, Span, number_of, shifted
+from backstory.search.timewords import plain
+
+_LEADS = re.compile(r"(?<!\S)(?:in|during|on|of|by|last|this|from|am|early|late) $")
+_BEFORE_IT = re.compile(r"(?<!\S)(?:(?:in|during|on|of|by|last|this|from|am|the|dem|den|der) )+$")
+_DIRECTIONS: tuple[tuple[re.Pattern[str], Callable[[Span, Calendar], Span]], ...] = (
+    (
+        re.compile(r"(?<!\S)(?:since|starting|beginning|newer than) $"),
+        lambda span, here: Span(span.since, max(here.now + 1, span.until)),
+    ),
+    (
+        re.compile(r"(?<!\S)(?:before|prior to|earlier than|older than|vor) $"),
+        lambda span, here: Span(0, span.since),
+    ),
+    (
+        re.compile(r"(?<!\S)(?:until|till|up to|up until|through) $"),
+        lambda span, here: Span(0, span.until),
+    ),
+    (
+        re.compile(r"(?<!\S)(?:after|later than) $"),
+        lambda span, here: Span(span.until, max(here.now, span.until) + 1),
+    ),
 )
-_SPAN = re.compile(r"\b(today|yesterday|(?:this|last|past) (?:hour|day|night|week|month|year))\b")
-_WEEKDAY = re.compile(rf"\b(?:on|last) ({'|'.join(_DAYS)})\b")
-_NAMED = rf"({'|'.join(_MONTHS)})"
-_MONTH = re.compile(rf"\b(?:in|during|since|last|of|by) {_NAMED}(?:,? (\d{{4}}))?\b|\b{_NAMED},? (\d{{4}})\b")
-_ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
-_ORDINAL = r"(\d{1,2})(?:st|nd|rd|th)?"
-_YEAR = r"(?:,? (\d{4}))?\b"
-_DATE = re.compile(rf"\b(?:{_ORDINAL}(?: of)? {_NAMED}{_YEAR}|{_NAMED} {_ORDINAL}\b{_YEAR})")
-_EARLIER = re.compile(r"\b(day|night|weekend|week|month)s? (?:before|prior to) (?:the )?$")
+_BESIDE = re.compile(
+    rf"(?<!\S)(?:the )?(?:{NUMBER} )?(day|night|weekend|week|month|year)s? (before|prior to|after) $"
+)
+_ARTICLES = frozenset({"the", "dem", "den", "in", "on"})
+_OPENING = re.compile(r"(?<!\S)(?:between|from)(?: the| dem| den)? $")
+_FROM = re.compile(r"(?<!\S)from (?:the )?$")
+_ON = re.compile(r" (?:onwards?(?!\S)|on$)")
 
 
 class Time(NamedTuple):
-    """A time, from `since` on and before `until`, both 0 if there is none; and the text without its words."""
+    """A time, from `since` on and before `until`, both 0 if there is none.
+
+    `rest` is the text without its words; `other` also without a date as programs write it.
+    """
 
     since: int
     until: int
     rest: str
+    other: str
 
 
-def time_of(text: str, now: datetime) -> Time:
-    """The time that a text speaks of."""
-    low = text.lower()
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if match := _ISO.search(low):
-        day = _day(match[1], match[2], match[3], midnight)
-        return _time(day, day + timedelta(days=1), text) if day else Time(0, 0, text)
-    if dates := list(_DATE.finditer(low)):
-        return _dates(dates, text, midnight)
-    if match := _AGO.search(low):
-        number = match[1].removeprefix("a ") if match[1] in ("a couple of", "a few") else match[1]
-        days = _UNIT_DAYS[match[2]] * (int(number) if number.isdecimal() else _NUMBERS[number])
-        middle = now - timedelta(days=days)
-        slack = timedelta(days=max(days / 4, 0.6))
-        return _time(middle - slack, middle + slack, _without(text, match))
-    if match := _SPAN.search(low):
-        return _time(*_span(match[1], now, midnight), _without(text, match))
-    if match := _WEEKDAY.search(low):
-        back = (now.weekday() - _DAYS.index(match[1])) % 7 or 7
-        day = midnight - timedelta(days=back)
-        return _time(day, day + timedelta(days=1), _without(text, match))
-    if match := _MONTH.search(low):
-        month, year = _MONTHS.index(match[1] or match[3]) + 1, match[2] or match[4]
-        first = _day(year or now.year - (month > now.month), month, 1, midnight)
-        if first:
-            return _time(first, (first + timedelta(days=32)).replace(day=1), _without(text, match))
-    return Time(0, 0, text)
+def time_of(text: str, now: int, zone: tzinfo | None = None) -> Time:
+    """The time that a text speaks of, asked now."""
+    said = plain(text)
+    here = Calendar(now, zone)
+    named = _named(said.words, here)
+    found = _joined(named, said.words, here) or _hull(named) or _first(named, said.words, here)
+    if found is None or not 0 <= found.span.since < found.span.until:
+        return Time(0, 0, text, text)
+    gone = [said.place(start, end) for start, end in found.taken]
+    kept = [each for each in gone if not ISO.fullmatch(text[each[0] : each[1]])]
+    return Time(*found.span, _without(text, kept), _without(text, gone))
 
 
-def _dates(found: list[re.Match[str]], text: str, midnight: datetime) -> Time:
-    """From the first of the dates to the last; without a year, that of the other one, or the latest."""
-    parts = [(m[3] or m[6], _MONTHS.index(m[2] or m[4]) + 1, m[1] or m[5]) for m in found]
-    given = next((year for year, _, _ in parts if year), None)
-    days = []
-    for year, month, number in parts:
-        day = _day(year or given or midnight.year, month, number, midnight)
-        if day and not (year or given) and day > midnight:
-            day = _day(midnight.year - 1, month, number, midnight)
-        if day:
-            days.append(day)
-    if not days:
-        return Time(0, 0, text)
-    since, until = min(days), max(days) + timedelta(days=1)
-    if earlier := _EARLIER.search(text.lower()[: found[0].start()]):
-        since -= timedelta(days=_UNIT_DAYS[earlier[1]])
-    for match in reversed(found):
-        text = _without(text, match)
-    return _time(since, until, text)
+def _without(text: str, places: list[tuple[int, int]]) -> str:
+    for start, end in sorted(places, reverse=True):
+        text = f"{text[:start]} {text[end:]}"
+    return text
 
 
-def _day(year: str | int, month: str | int, number: str | int, midnight: datetime) -> datetime | None:
-    """The beginning of a day, if there is such a day."""
-    if not 1970 < int(year) < 9999:
+class _Named(NamedTuple):
+    """A time that is named in the words, and where."""
+
+    form: Form
+    match: re.Match[str]
+    span: Span
+    led: bool
+
+
+class _Read(NamedTuple):
+    """The time that is meant, and the stretches of the words that say it."""
+
+    span: Span
+    taken: list[tuple[int, int]]
+
+
+def _named(words: str, here: Calendar) -> list[_Named]:
+    """The times that are named, in their order; of two that overlap, the one that begins first."""
+    every = [(match, form) for form in FORMS for match in form.pattern.finditer(words)]
+    found: list[_Named] = []
+    end = 0
+    for match, form in sorted(every, key=lambda each: (each[0].start(), -each[0].end())):
+        if match.start() < end:
+            continue
+        span = form.span(match, here, 0)
+        if span is not None:
+            found.append(_Named(form, match, span, not form.led or _is_led(match, words)))
+            end = match.end()
+    return found
+
+
+def _is_led(match: re.Match[str], words: str) -> bool:
+    """Whether "march" or "friday" is a time here: a year, a part of the day or a small word says so."""
+    before = words[: match.start()]
+    return bool(
+        (match.lastindex or 0) > 1
+        or _LEADS.search(before)
+        or any(each.search(before) for each, _ in _DIRECTIONS)
+    )
+
+
+def _joined(named: list[_Named], words: str, here: Calendar) -> _Read | None:
+    """From the one to the other, where two times are joined: between … and …, from … to …, … until …"""
+    for one, other in pairwise(named):
+        between = words[one.match.end() : other.match.start()].split()
+        if not between or between[0] not in JOINS.split("|") or not set(between[1:]) <= _ARTICLES:
+            continue
+        opening = _OPENING.search(words[: one.match.start()])
+        if opening or (between[0] != "and" and (one.led or other.led)):
+            first, last = _same_year(one, other, here)
+            span = Span(min(first.since, last.since), max(first.until, last.until))
+            start = opening.start() if opening else one.match.start()
+            return _Read(span, _stretches(start, one.match.span(), other.match.span()))
+    return None
+
+
+def _stretches(start: int, *named: tuple[int, int]) -> list[tuple[int, int]]:
+    """What is said from `start` on, each time that is named by itself."""
+    found = []
+    for begin, end in named:
+        if start < begin:
+            found.append((start, begin - 1))
+        found.append((begin, end))
+        start = end + 1
+    return found
+
+
+def _same_year(one: _Named, other: _Named, here: Calendar) -> tuple[Span, Span]:
+    """Two times of which one may owe its year to the other: "August 11 and August 15 2023"."""
+    years = [_year_in(each.match) for each in (one, other)]
+    if years[1] and not years[0]:
+        return one.form.span(one.match, here, years[1]) or one.span, other.span
+    if years[0] and not years[1]:
+        return one.span, other.form.span(other.match, here, years[0]) or other.span
+    if one.span.since > other.span.since:  # "from Monday to Wednesday": the Monday before that Wednesday
+        then = replace(here, now=other.span.since)
+        return one.form.span(one.match, then, 0) or one.span, other.span
+    return one.span, other.span
+
+
+def _year_in(match: re.Match[str]) -> int:
+    found = re.search(r"(?<!\S)(\d{4})(?!\S)", match[0])
+    return int(found[1]) if found else 0
+
+
+def _hull(named: list[_Named]) -> _Read | None:
+    """From the first of several dates to the last."""
+    dated = [each for each in named if each.form.dated]
+    if len(dated) < 2:
         return None
-    try:
-        return midnight.replace(year=int(year), month=int(month), day=int(number))
-    except ValueError:
+    spans = [each.span for each in dated]
+    return _Read(
+        Span(min(span.since for span in spans), max(span.until for span in spans)),
+        [each.match.span() for each in dated],
+    )
+
+
+def _first(named: list[_Named], words: str, here: Calendar) -> _Read | None:
+    """The time that is named most exactly, with its direction."""
+    usable = [each for each in named if each.led]
+    if not usable:
         return None
+    one = min(usable, key=lambda each: FORMS.index(each.form))
+    start, end = one.match.span()
+    lead = _BEFORE_IT.search(words[:start])
+    before = words[: lead.start() if lead else start]
+    span, said = one.span, len(before)
+    if beside := _BESIDE.search(before):
+        span, said = (
+            _beside(span, number_of(beside[1] or "1"), beside[2], beside[3] == "after", here),
+            beside.start(),
+        )
+    for pattern, turned in _DIRECTIONS if not beside else ():
+        if direction := pattern.search(before):
+            span, said = turned(span, here), direction.start()
+            break
+    taken = _stretches(said, (start, end))
+    if _FROM.search(words[:start]) and (on := _ON.match(words, end)):
+        span = Span(span.since, max(here.now + 1, span.until))
+        taken.append((end + 1, on.end()))
+    return _Read(span, taken)
 
 
-def _span(words: str, now: datetime, midnight: datetime) -> tuple[datetime, datetime]:
-    if words == "today":
-        return midnight, now
-    if words in ("yesterday", "last night", "last day"):
-        return midnight - timedelta(days=1), midnight
-    which, unit = words.split()
-    days = _UNIT_DAYS[unit]
-    if which == "last" and unit == "week":  # up to the day: people count from where they are
-        return midnight - timedelta(days=7 + now.weekday()), now - timedelta(days=now.weekday())
-    if which == "last" and unit in ("month", "year"):
-        return now - timedelta(days=2 * days), now - timedelta(days=days / 2)
-    return now - timedelta(days=days), now
-
-
-def _without(text: str, match: re.Match[str]) -> str:
-    return f"{text[: match.start()]} {text[match.end() :]}"
-
-
-def _time(since: datetime, until: datetime, rest: str) -> Time:
-    return Time(int(since.timestamp() * 1000), int(until.timestamp() * 1000), rest)
+def _beside(span: Span, number: int, unit: str, after: bool, here: Calendar) -> Span:
+    """A time with so much before or after it."""
+    edge = clock.in_zone(span.until if after else span.since, here.zone).date()
+    edge_at = here.at(shifted(edge, unit, number if after else -number))
+    return Span(span.since, max(edge_at, span.until)) if after else Span(min(edge_at, span.since), span.until)

@@ -272,6 +272,36 @@ class Passages:
             found.setdefault((session_id, stretch), []).append(row)
         return found
 
+    def of_time(
+        self,
+        project_id: str | None,
+        since: int,
+        until: int,
+        kinds: Sequence[str],
+        limit: int,
+        latest: bool = True,
+        filters: Filters | None = None,
+    ) -> list[Found]:
+        """Beginnings of what is of some kinds and of a time, the latest first, or the earliest."""
+        wanted, values = _wanted(filters)
+        marks = ",".join("?" * len(kinds))
+        order = "DESC" if latest else "ASC"
+        scope, of_project = ("", ()) if project_id is None else ("AND f.project_id = ?", (project_id,))
+        found: list[Found] = []
+        for owners in ("memories", "events"):  # each has its index of times, the passages have none
+            rows = self._db.execute(
+                f"""
+                {_FOUND}, 0.0 FROM {owners} o
+                CROSS JOIN passages f ON f.owner = o.id AND f.part = 0 {_JOINED}
+                WHERE o.kind IN ({marks}) AND o.at >= ? AND o.at < ? {scope}
+                  AND {_NOT_FORGOTTEN} AND {wanted}
+                ORDER BY o.at {order}, f.row {order} LIMIT ?
+                """,
+                (*kinds, since, until, *of_project, *values, limit),
+            )
+            found += [Found._make(row) for row in rows]
+        return sorted(found, key=lambda each: (each.at, each.row), reverse=latest)[:limit]
+
     def around(self, row: int, session_id: str, count: int) -> list[Found]:
         """The passages of events before and after one, in order, at most `count` on each side."""
         numbers = [

@@ -438,6 +438,18 @@ class TextIndex(Protocol):
     def stretches(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[int]]:
         """The numbers of the passages of stretches, by session and number."""
 
+    def of_time(
+        self,
+        project_id: str | None,
+        since: int,
+        until: int,
+        kinds: Sequence[str],
+        limit: int,
+        latest: bool = True,
+        filters: Filters | None = None,
+    ) -> list[Found]:
+        """Beginnings of what is of some kinds and of a time, the latest first, or the earliest."""
+
     def around(self, row: int, session_id: str, count: int) -> list[Found]:
         """The passages of events before and after one, in order."""
 

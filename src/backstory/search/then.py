@@ -1,0 +1,120 @@
+"""What a time holds: for questions that ask for it and for nothing else ("what did we do yesterday").
+
+There is nothing to compare such a question with: the time itself chooses. What sums up or was learned comes
+first, then what was done turn by turn, then what was asked; of each the latest first. Of a landmark ("what
+happened before the migration") it is what lies nearest to it.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from backstory.model import Kind, MemoryKind
+from backstory.store import Store
+from backstory.store.protocol import Filters, Found
+
+_LEARNED = (
+    MemoryKind.SUMMARY,
+    MemoryKind.DECISION,
+    MemoryKind.LESSON,
+    MemoryKind.ATTEMPT,
+    MemoryKind.FACT,
+    MemoryKind.PREFERENCE,
+)
+_DONE = (MemoryKind.TURN, MemoryKind.NEXT_STEP, MemoryKind.COMMAND)
+_ASKED = (Kind.PROMPT, Kind.NOTED, Kind.DOCUMENT)
+_SAID = (Kind.SAID, Kind.TOOL, Kind.COMPACTED)
+_TIERS: tuple[tuple[str, ...], ...] = (_LEARNED, _DONE, _ASKED, _SAID)
+_NEAREST: tuple[tuple[str, ...], ...] = ((*_LEARNED, *_DONE), _ASKED, _SAID)
+# Words that ask for one kind first.
+_KINDS = {
+    MemoryKind.DECISION: "decide decided decision decisions agree agreed entschieden beschlossen decidimos",
+    MemoryKind.LESSON: "learn learned learnt lesson lessons gelernt",
+    MemoryKind.ATTEMPT: "try tried attempt attempts versucht",
+    MemoryKind.NEXT_STEP: "open unfinished pending todo todos",
+}
+_KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
+# Words that ask what there was, and say nothing of what.
+_IDLE_WORDS = """
+    accomplish accomplished achieve achieved activities activity anything busy change changed changes chat
+    chatted complete completed conversation conversations directly discuss discussed everything exactly finish
+    finished give happen happened happening happens history immediately left leave list log look new progress
+    recap remember right session sessions shortly show something start started stuff summarise summarize
+    summary talk talked tell update updates went work worked working overview
+    alles am an bei das der die dem den denn eigentlich es gab gearbeitet gemacht geschafft geschah geschehen
+    getan habe haben hatten hast hat ich ihr im ist los mir passiert passierte sind uns waren was wir woran
+    wurde zeig zeige
+    en hemos hice hicimos hizo ha pasado pasó que qué se trabajamos trabajé yo
+    a-t-on ai ai-je avons avons-nous est-il fait j'ai nous on passé qu'avons-nous qu'ai-je quoi s'est-il
+    s'est travaillé qu s j
+"""
+_IDLE = frozenset(_IDLE_WORDS.split())
+_IDLE_UNSPACED = re.compile(
+    "我们|我|做|了|什么|干|发生|过|的|事|吗|呢|怎么|工作|哪些|些|都|在|有|是|"
+    "何|を|し|た|やった|ました|私|たち|は|が|あった|の|で|に|무엇을|뭐|했|나|우리|어|지|요"
+)
+
+
+def wanted(words: Iterable[str]) -> tuple[str, ...] | None:
+    """The kinds that words ask for first, if they ask for a time and nothing else; None if they do."""
+    kinds: list[str] = []
+    for word in words:
+        bare = word.strip(".:*-_/?？。").lower()
+        if bare in _KIND_OF:
+            kinds.append(_KIND_OF[bare])
+        elif bare not in _IDLE and (bare.isascii() or _IDLE_UNSPACED.sub("", bare)):
+            return None
+    return tuple(dict.fromkeys(kinds))
+
+
+def held(
+    store: Store,
+    project_id: str | None,
+    since: int,
+    until: int,
+    first: Sequence[str] = (),
+    filters: Filters | None = None,
+    limit: int = 100,
+) -> list[tuple[Found, float]]:
+    """What a time holds, each with how much it says: what is asked for first, then the rest, latest first."""
+    tiers = chain([first] if first else [], _TIERS)
+    return _read(store, project_id, since, until, tiers, filters, limit, latest=True)
+
+
+def beside(
+    store: Store,
+    project_id: str | None,
+    landmark: str,
+    earlier: bool,
+    now: int,
+    filters: Filters | None = None,
+    limit: int = 100,
+) -> list[tuple[Found, float]]:
+    """What came before or after the turn of an event, the nearest first."""
+    event = store.events.event(landmark)
+    if event is None:
+        return []
+    turn = [each.event.at for each in store.events.of_session(event.session_id) if each.turn == event.turn]
+    since, until = (0, min(turn)) if earlier else (max(turn) + 1, now + 1)
+    return _read(store, project_id, since, until, _NEAREST, filters, limit, latest=earlier)
+
+
+def _read(
+    store: Store,
+    project_id: str | None,
+    since: int,
+    until: int,
+    tiers: Iterable[Sequence[str]],
+    filters: Filters | None,
+    limit: int,
+    latest: bool,
+) -> list[tuple[Found, float]]:
+    found: list[tuple[Found, float]] = []
+    seen: set[str] = set()
+    for tier, kinds in enumerate(tiers):
+        if len(found) >= limit:
+            break
+        rows = store.passages.of_time(project_id, since, until, kinds, limit, latest, filters)
+        found += [(row, round(0.9 - 0.2 * tier, 2)) for row in rows if row.owner not in seen]
+        seen.update(row.owner for row in rows)
+    return found

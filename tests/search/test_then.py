@@ -1,0 +1,167 @@
+"""A question that names a time and nothing else gets what that time holds."""
+
+from pathlib import Path
+
+import pytest
+
+from backstory.embed.provider import Means, means
+from backstory.search.answer import Answer
+from backstory.search.find import search
+from backstory.search.question import question
+from backstory.settings import Settings
+from backstory.store.protocol import Filters
+from tests.search.past import aged
+from tests.story import House
+
+WORDS_ONLY = Means(why="by words only")
+
+
+@pytest.fixture
+def past(house: House) -> House:
+    """A month of work, a thing each day or week."""
+    aged(
+        house,
+        (40, "Deploy the gateway with blue green"),
+        (12, "Import the orders of the old shop"),
+        (10, "Run the postgres migration now"),
+        (9, "Mend the broken invoices"),
+        (1, "Rename the cart to basket"),
+        (0.0, "Teach the parrot to sing"),
+    )
+    return house
+
+
+def ask(house: House, text: str, **options: object) -> Answer:
+    return search(house.store, text, None, **{"means": means(Settings()), **options})  # type: ignore[arg-type]
+
+
+def told(answer: Answer) -> str:
+    return "\n".join(hit.text for hit in answer.hits)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what did we do yesterday",
+        "What happened yesterday?",
+        "yesterday",
+        "what was I working on yesterday",
+        "can you remind me what we talked about yesterday?",
+        "show me everything from yesterday",
+        "summarize yesterday",
+        "was haben wir gestern gemacht?",
+        "was ist gestern passiert",
+        "qu'avons-nous fait hier ?",
+        "qué hicimos ayer",
+        "昨天我们做了什么？",
+        "昨日何をした",
+    ],
+)
+@pytest.mark.parametrize("how", [means(Settings()), WORDS_ONLY], ids=["meaning", "words"])
+def test_a_question_that_names_only_a_time_gets_what_that_time_holds(
+    past: House, text: str, how: Means
+) -> None:
+    answer = ask(past, text, means=how)
+    assert "cart to basket" in told(answer)
+    assert not any(
+        other in told(answer) for other in ("gateway", "orders", "migration", "invoices", "parrot")
+    )
+    assert answer.mode == "by time"
+
+
+def test_longer_times_and_directions_hold_more_and_the_latest_comes_first(past: House) -> None:
+    recent = told(ask(past, "what did we do in the last 14 days", limit=30))
+    assert "gateway" not in recent
+    places = [recent.index(each) for each in ("parrot", "basket", "invoices", "postgres", "orders")]
+    assert places == sorted(places)
+    assert "gateway" in told(ask(past, "what happened before last week", limit=30))
+    assert "parrot" not in told(ask(past, "what happened until yesterday", limit=30))
+
+
+def test_a_question_that_says_what_it_is_about_is_searched_for(past: House) -> None:
+    answer = ask(past, "what did we do with the invoices in the last two weeks")
+    assert "by words and meaning" in answer.mode
+    assert "invoices" in answer.hits[0].text
+
+
+def test_a_time_that_holds_nothing_gives_nothing(past: House) -> None:
+    assert ask(past, "what did we do in March 2019").hits == ()
+
+
+def test_it_stays_within_project_filters_and_limit(past: House, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    other = past.session(cwd=elsewhere).prompts("Water the plants").stops("Watered.")
+    past.works()
+    project = past.row(other).project_id
+    here = search(past.store, "what did we do today", project)
+    assert "plants" in told(here)
+    assert "parrot" not in told(here)
+    prompts = ask(past, "what did we do today", filters=Filters(kinds=("prompt",)))
+    assert {hit.kind for hit in prompts.hits} == {"prompt"}
+    assert len(ask(past, "what did we do in the last 60 days", limit=2).hits) == 2
+
+
+def test_what_is_asked_for_comes_first(house: House) -> None:
+    house.session().starts().prompts("Look at the parser, please").stops("It reads files.")
+    house.session().starts().prompts("Tabs or spaces?").edits("a.py").stops(
+        "We decided to use tabs for indentation, because the linter wants them."
+    ).ends()
+    house.session().starts().prompts("Look at the writer, please").stops("It writes files.").ends()
+    house.works()
+    assert ask(house, "what did we decide today").hits[0].kind == "decision"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what happened before the migration",
+        "what did we do right before the postgres migration?",
+        "was haben wir vor der Migration gemacht",
+    ],
+)
+def test_before_something_is_what_came_before_it_the_nearest_first(past: House, text: str) -> None:
+    answer = ask(past, text)
+    assert "orders" in answer.hits[0].text
+    assert not any(other in told(answer) for other in ("postgres", "invoices", "basket", "parrot"))
+
+
+def test_after_something_is_what_came_after_it_the_nearest_first(past: House) -> None:
+    for text in ("what happened after the postgres migration", "what did we do since the migration"):
+        answer = ask(past, text)
+        assert "invoices" in answer.hits[0].text
+        assert "orders" not in told(answer)
+
+
+def test_within_one_session_it_is_the_turns_before(house: House) -> None:
+    story = house.session().starts()
+    for text in ("Count the sheep", "Run the postgres migration now", "Feed the goats"):
+        story.prompts(text).runs("make it", "fine").stops(f"Done: {text}")
+    house.works()
+    before = told(ask(house, "what happened before the postgres migration"))
+    assert "sheep" in before
+    assert "goats" not in before
+    after = told(ask(house, "what happened after the postgres migration"))
+    assert "goats" in after
+
+
+def test_before_something_that_nobody_spoke_of_there_is_nothing(past: House) -> None:
+    assert ask(past, "what happened before the coronation of the emperor").hits == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("what did we do yesterday", True),
+        ("what happened on 2026-02-03", True),
+        ("what did we decide last week", True),
+        ("what did the parser do yesterday", False),
+        ("login fix last week", False),
+        ("what did we do", False),
+        ("what happened before the migration", True),
+        ("why did the import fail before the migration", False),
+        ("since the big refactoring everything is slow", False),
+    ],
+)
+def test_what_asks_for_a_time_and_nothing_else(text: str, whole: bool) -> None:
+    assert question(text, 1_790_000_000_000).whole is whole
