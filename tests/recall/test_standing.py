@@ -12,7 +12,7 @@ import pytest
 
 from backstory.app import App, MemoryView
 from backstory.model import Act, Memory, MemoryKind, MemoryStatus
-from backstory.recall.freshness import Freshness
+from backstory.recall.freshness import Freshness, _Tree
 from tests.story import CLOCK, House
 
 Git = Callable[..., str]
@@ -193,6 +193,50 @@ def test_a_clone_touches_everything_and_changes_nothing(house: House, lesson: Me
 def test_a_file_that_is_not_there_is_gone(house: House, lesson: Memory) -> None:
     (house.project / "reader.py").unlink()
     assert label(house, lesson) == "gone"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "the reader.py",
+        "lésé.py",
+        'say "hi".py',
+        "日本.py",
+        "tab\there.py",
+        "sub dir/ö.py",
+        " led.py",
+        "a -> b.py",
+    ],
+)
+@pytest.mark.parametrize("within", ["", "packages/shop"], ids=["top", "folder"])
+def test_a_file_with_any_name_is_seen_to_be_edited_and_not_to_be(
+    house: House, git: Git, name: str, within: str
+) -> None:
+    root = house.project / within
+    file = root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("one\n")
+    git(house.project, "add", ".")
+    git(house.project, "commit", "--quiet", "--message=All")
+    later(file)
+    now = int(time.time() * 1000)
+    assert _Tree(root).state(name, now) == "fresh"
+    file.write_text("two\n")
+    later(file)
+    assert _Tree(root).state(name, now) == "changed since"
+
+
+def test_a_file_that_was_renamed_is_gone_under_its_old_name_and_new_under_the_other(
+    house: House, git: Git
+) -> None:
+    (house.project / "old name.py").write_text("the same\n" * 20)
+    git(house.project, "add", ".")
+    git(house.project, "commit", "--quiet", "--message=All")
+    git(house.project, "mv", "old name.py", "new name.py")
+    later(house.project / "new name.py")
+    tree = _Tree(house.project)
+    now = int(time.time() * 1000)
+    assert (tree.state("old name.py", now), tree.state("new name.py", now)) == ("gone", "changed since")
 
 
 def test_outside_of_git_the_time_of_the_file_decides(house: House, tmp_path: Path) -> None:

@@ -62,12 +62,22 @@ class _Tree:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        # git names files from the top of the work tree, of which the project may be a folder
+        self._top = next((each for each in (root, *root.parents) if (each / ".git").exists()), root)
         log = _git(
-            root, "log", f"-n{_COMMITS}", f"--format={_MARK}%ct", "--name-only", "--no-renames", "--", "."
+            root,
+            "log",
+            f"-n{_COMMITS}",
+            f"--format={_MARK}%ct",
+            "-z",
+            "--name-only",
+            "--no-renames",
+            "--",
+            ".",
         )
         self._committed = _last_commits(log) if log is not None else None
-        status = _git(root, "status", "--porcelain", "--untracked-files=all", "--no-renames", "--", ".")
-        self._dirty = {line[3:] for line in (status or "").splitlines()}
+        status = _git(root, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--", ".")
+        self._dirty = {entry[3:] for entry in (status or "").split("\0")}
 
     def state(self, file: str, since: int) -> str:
         """How a file stands to what it was then."""
@@ -78,7 +88,7 @@ class _Tree:
             return GONE
         if touched <= since:
             return FRESH
-        name = os.path.relpath(path, self._root)
+        name = os.path.relpath(path, self._top)
         if self._committed is None or name in self._dirty:
             return CHANGED
         return CHANGED if self._committed.get(name, 0) > since + _OWN_COMMIT_MS else FRESH
@@ -88,10 +98,10 @@ def _last_commits(log: str) -> dict[str, int]:
     """When each file was last committed, in milliseconds."""
     found: dict[str, int] = {}
     for commit in log.split(_MARK)[1:]:
-        at, _, names = commit.partition("\n")
-        for name in names.split("\n"):
+        at, *names = commit.split("\0")
+        for name in names:
             if name:
-                found.setdefault(name, int(at) * 1000)
+                found.setdefault(name.removeprefix("\n"), int(at) * 1000)
     return found
 
 
@@ -107,4 +117,4 @@ def _git(root: Path, *words: str) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+    return os.fsdecode(done.stdout) if done.returncode == 0 else None
