@@ -31,7 +31,7 @@ def test_an_endpoint_gives_unit_vectors_in_the_order_of_the_texts(
     assert np.allclose(np.linalg.norm(found, axis=1), 1)
     assert np.argmax(found[1]) == np.argmax(server.vector("gamma"))
     assert server.requests == [(path, {"model": "m1", "input": ["alpha beta", "gamma"]}, "Bearer sesame")]
-    assert there.model == f"{kind}:m1"
+    assert there.model == f"{kind}:m1@{server.url.removeprefix('http://')}{base}"
 
 
 def test_without_a_key_none_is_sent(server: Endpoint) -> None:
@@ -65,5 +65,8 @@ def test_an_error_of_the_server_and_no_server_at_all_are_named(server: Endpoint)
 
 
 def test_settings_that_name_no_endpoint_say_what_is_missing() -> None:
-    assert "embed.url must begin" in means(Settings(embed_provider="ollama", embed_model="m")).why
+    bare = means(Settings(embed_provider="ollama", embed_model="m")).why
+    assert bare.startswith("by words only: embed.provider is ollama, but embed.url is empty")
+    odd = Settings(embed_provider="ollama", embed_model="m", embed_url="localhost")
+    assert "embed.url must begin" in means(odd).why
     assert "embed.model is empty" in means(Settings(embed_provider="openai", embed_url="http://x")).why

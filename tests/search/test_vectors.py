@@ -13,7 +13,7 @@ import pytest
 from backstory.app import App
 from backstory.embed import coding
 from backstory.embed.coding import Floats
-from backstory.embed.provider import Means, means
+from backstory.embed.provider import Means, means, named
 from backstory.errors import Failed
 from backstory.model import MemoryKind, Tier
 from backstory.search.embedding import embed_waiting
@@ -199,7 +199,8 @@ def test_an_endpoint_whose_vectors_change_their_length_is_noticed(house: House, 
         house.sets(f"embed.{key}", value)
     house.session().prompts("Rotate the signing key").stops("It is rotated.")
     house.works()
-    assert asked(house)[1] == "by words and meaning (openai:m1)"
+    model = f"openai:m1@{server.url.removeprefix('http://')}"
+    assert asked(house)[1] == f"by words and meaning ({model})"
     server.dimensions = 40
     hits, mode, _ = asked(house)
     assert hits
@@ -208,7 +209,31 @@ def test_an_endpoint_whose_vectors_change_their_length_is_noticed(house: House, 
     house.works()
     house.works()
     assert house.store.vectors.dimensions() == 40
-    assert (counts(house)[1], asked(house)[1]) == (0, "by words and meaning (openai:m1)")
+    assert (counts(house)[1], asked(house)[1]) == (0, f"by words and meaning ({model})")
+
+
+def test_the_same_models_name_at_another_address_is_another_model(house: House, server: Endpoint) -> None:
+    """CCE-40: what is called alike elsewhere may make other vectors; never are two compared."""
+    for key, value in (("provider", "openai"), ("url", server.url), ("model", "m1")):
+        house.sets(f"embed.{key}", value)
+    house.session().prompts("Rotate the signing key").stops("It is rotated.")
+    house.works()
+    before = house.store.vectors.model()
+    house.sets("embed.url", f"{server.url}/")
+    assert asked(house)[1] == f"by words and meaning ({before})", "the same address"
+    with serving() as other:
+        house.sets("embed.url", other.url)
+        hits, mode, lacking = asked(house)
+        assert (hits > 0, mode == lacking) == (True, True)
+        assert f"vectors are of {before}, to be made anew" in mode
+        house.works()
+        after = house.store.vectors.model()
+        assert (after != before, counts(house)[1]) == (True, 0)
+        assert asked(house)[1] == f"by words and meaning ({after})"
+
+
+def test_a_password_in_an_address_is_not_part_of_the_models_name() -> None:
+    assert named("openai", "m1", "https://me:secret@host.example/v1/?key=x") == "openai:m1@host.example/v1/"
 
 
 def test_vectors_of_a_wrong_length_are_refused(lived: House) -> None:

@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from backstory.embed.provider import named
 from backstory.errors import Failed
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Endpoint:
         self._name = name
         self._key = key
         self._seconds = seconds
-        self.model = f"{kind}:{name}"
+        self.model = named(kind, name, url)
 
     def embed(self, texts: Sequence[str]) -> "Floats":
         """One unit vector per text."""
@@ -69,6 +70,11 @@ class Endpoint:
 
 def endpoint(kind: str, url: str, name: str, key_env: str, seconds: float) -> Endpoint:
     """The endpoint that the settings name; a Failed that says what is missing."""
+    if not url:
+        raise Failed(
+            f"embed.provider is {kind}, but embed.url is empty: "
+            "`backstory config embed.url ADDRESS` sets where its endpoint is"
+        )
     if not url.startswith(("http://", "https://")):
         raise Failed(f"embed.url must begin with http:// or https://, not {url!r}: set it")
     if not name:

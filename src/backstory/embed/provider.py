@@ -46,7 +46,14 @@ class Means:
 def wanted(settings: Settings) -> str:
     """The model that the settings ask for, or ""; loads nothing."""
     kind = settings.embed_provider
-    return {"off": "", "static": STATIC_MODEL}.get(kind, f"{kind}:{settings.embed_model}")
+    known = {"off": "", "static": STATIC_MODEL}
+    return known[kind] if kind in known else named(kind, settings.embed_model, settings.embed_url)
+
+
+def named(kind: str, name: str, url: str) -> str:
+    """What the vectors of an endpoint's model are known by: the same name elsewhere may be another model."""
+    _, _, place = url.strip().rstrip("/").rpartition("://")
+    return f"{kind}:{name}@{place.partition('?')[0].rpartition('@')[2]}"  # never with a password
 
 
 def missing(settings: Settings) -> str:
@@ -77,5 +84,5 @@ def means(settings: Settings, seconds: float = _WORKER_SECONDS) -> Means:
             settings.embed_provider, settings.embed_url, settings.embed_model, settings.embed_key_env, seconds
         )
     except Failed as error:
-        return Means(None, own, str(error))
+        return Means(None, own, f"by words only: {error}")
     return Means(found, own)
