@@ -203,16 +203,17 @@ FORMS = (
     _form(rf"(?:(tonight)|(?:earlier )?this ({'|'.join(_PARTS)}))", _this_part),
     _form(r"(?:late )?last night", _last_night),
     _form(rf"(?:the )?(?:last|past|previous) {NUMBER} ({_UNITS})s?", _rolling),
+    _form(r"(?:in|over|within|during|for) the last ()(hour|day|week|month|year)", _rolling),
     _form(r"(?:the )?(?:past|last(?= (?:hour|day))) ()(hour|day|week|month|year)", _rolling),
     _form(
         r"(?:the |earlier |later )?(this|last|previous|current|the(?= weekend)) "
         r"(day|weekend|week|month|quarter|year)",
         _calendar,
     ),
-    _form(r"(?:recently|lately|these days|kürzlich|neulich)", _recently),
     _form(rf"({'|'.join(DAYS)}){_PART}", _weekday, led=True),
     _form(rf"{_MONTH}{_YEAR}", _month, led=True),
     _form(r"(19[7-9]\d|20\d\d)", _year, led=True),
+    _form(r"(?:recently|lately|these days|kürzlich|neulich)", _recently),
 )
 
 

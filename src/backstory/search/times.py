@@ -11,13 +11,13 @@ programs write it (2026-02-03) stays, it may be what is looked for.
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 from itertools import pairwise
 from typing import NamedTuple
 
 from backstory import clock
 from backstory.search.timeforms import FORMS, ISO, JOINS, NUMBER, Calendar, Form, Span, number_of, shifted
-from backstory.search.timewords import plain
+from backstory.search.timewords import DAYS, plain
 
 _LEADS = re.compile(r"(?<!\S)(?:in|during|on|of|by|last|this|from|am|early|late) $")
 _BEFORE_IT = re.compile(r"(?<!\S)(?:(?:in|during|on|of|by|last|this|from|am|the|dem|den|der) )+$")
@@ -40,7 +40,8 @@ _DIRECTIONS: tuple[tuple[re.Pattern[str], Callable[[Span, Calendar], Span]], ...
     ),
 )
 _BESIDE = re.compile(
-    rf"(?<!\S)(?:the )?(?:{NUMBER} )?(day|night|weekend|week|month|year)s? (before|prior to|after) $"
+    rf"(?<!\S)(?:on )?(?:the )?(?:(?:{NUMBER} )?(day|night|weekend|week|month|year)s?|({'|'.join(DAYS)})) "
+    r"(before|prior to|after) $"
 )
 _ARTICLES = frozenset({"the", "dem", "den", "in", "on"})
 _OPENING = re.compile(r"(?<!\S)(?:between|from)(?: the| dem| den)? $")
@@ -187,10 +188,7 @@ def _first(named: list[_Named], words: str, here: Calendar) -> _Read | None:
     before = words[: lead.start() if lead else start]
     span, said = one.span, len(before)
     if beside := _BESIDE.search(before):
-        span, said = (
-            _beside(span, number_of(beside[1] or "1"), beside[2], beside[3] == "after", here),
-            beside.start(),
-        )
+        span, said = _beside(span, beside, here), beside.start()
     for pattern, turned in _DIRECTIONS if not beside else ():
         if direction := pattern.search(before):
             span, said = turned(span, here), direction.start()
@@ -202,8 +200,17 @@ def _first(named: list[_Named], words: str, here: Calendar) -> _Read | None:
     return _Read(span, taken)
 
 
-def _beside(span: Span, number: int, unit: str, after: bool, here: Calendar) -> Span:
-    """A time with so much before or after it."""
-    edge = clock.in_zone(span.until if after else span.since, here.zone).date()
-    edge_at = here.at(shifted(edge, unit, number if after else -number))
-    return Span(span.since, max(edge_at, span.until)) if after else Span(min(edge_at, span.since), span.until)
+def _beside(span: Span, said: re.Match[str], here: Calendar) -> Span:
+    """A time with so much before or after it, or up to such a day."""
+    after = said[4] == "after"
+    edge = clock.in_zone(span.until - 1 if after else span.since, here.zone).date()
+    if said[3]:
+        way = 1 if after else -1
+        days = (way * (DAYS.index(said[3]) - edge.weekday())) % 7 or 7
+        edge += timedelta(days=way * days)
+    else:
+        number = number_of(said[1] or "1")
+        edge = shifted(edge, said[2], number if after else -number)
+    if after:
+        return Span(span.since, max(here.at(edge + timedelta(days=1)), span.until))
+    return Span(min(here.at(edge), span.since), span.until)

@@ -81,7 +81,7 @@ def _any(words: dict[str, str]) -> str:
 
 _LETTER = rf"(?!{_any(_UNSPACED)})\w"
 _TOKEN = re.compile(
-    rf"{_any(_UNSPACED)}|(?<!\w)(?:{_any(_PHRASES)})(?!\w)|(?:{_LETTER})+(?:[.:/@'’-]+(?:{_LETTER})+)*"
+    rf"{_any(_UNSPACED)}|(?<!\w)(?:{_any(_PHRASES)})(?!\w)|(?<![\w-])(?:mid|early|late)(?=-)|(?:{_LETTER})+(?:[.:/@'’-]+(?:{_LETTER})+)*"
 )
 _MEANING = _ONE_WORD | _PHRASES | _UNSPACED
 # "hier" is here in German and yesterday in French.
