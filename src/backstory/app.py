@@ -49,8 +49,8 @@ from backstory.recall.brief import Brief, brief_for
 from backstory.recall.handles import full_id
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
 from backstory.recall.standing import Standing
-from backstory.search import find
-from backstory.search.answer import DEFAULT_LIMIT, Answer
+from backstory.search import find, narrowing
+from backstory.search.answer import Answer
 from backstory.search.asking import own_words
 from backstory.search.ranking import Here
 from backstory.settings import Settings
@@ -319,7 +319,7 @@ class App:
         self,
         question: str,
         project_id: str | None,
-        limit: int = DEFAULT_LIMIT,
+        limit: int | None = None,
         floor: bool = True,
         *,
         filters: Filters | None = None,
@@ -330,6 +330,9 @@ class App:
     ) -> Answer:
         """The best hits for a question; what an agent was just asked is no answer to its own question."""
         self.catch_up(notes=False)
+        if filters:
+            narrowing.check(self.store, filters, project_id, AGENTS)
+        most = self.settings.search_max_hits if limit is None else limit
         but = own_words(self.store, project_id, os.environ, by_agent, clock.now_ms())
 
         def ask(store: Store, means: Means = find.BY_WORDS) -> Answer:
@@ -337,7 +340,7 @@ class App:
                 store,
                 question,
                 project_id,
-                limit,
+                most,
                 floor,
                 means=means,
                 filters=filters,
@@ -349,7 +352,9 @@ class App:
             )
 
         answer = ask(self.store, self.means())
-        answer = remembering.found_beside(self.home, self.store, answer, limit, ask)
+        answer = remembering.found_beside(self.home, self.store, answer, most, ask)
+        if filters and not answer.hits:
+            narrowing.check_files(self.store, filters, project_id)
         label = Standing(self.store).label
         return replace(
             answer, hits=tuple(replace(hit, label=label(hit.id, *hit.also)) for hit in answer.hits)

@@ -71,7 +71,11 @@ class Settings:
         "ollama, off",
         ("static", "openai", "ollama", "off"),
     )
-    embed_url: str = _setting("", "The endpoint's address, such as http://localhost:11434 or https://…/v1")
+    embed_url: str = _setting(
+        "",
+        "The endpoint's address, such as http://localhost:11434 or https://…/v1; another one embeds "
+        "everything anew",
+    )
     embed_model: str = _setting("", "The endpoint's model; another one embeds everything anew")
     embed_key_env: str = _setting("", "The environment variable that holds the endpoint's key, if any")
     model_provider: str = _setting(
@@ -151,6 +155,11 @@ class Settings:
     )
     project_monorepo: tuple[str, ...] = _setting(
         (), "Remotes (host/owner/name) whose packages are projects of their own; * for all"
+    )
+    search_max_hits: int = _setting(
+        7,
+        "Most hits of a search that is not asked for more, from 1 to 100",
+        allows=range(1, 101).__contains__,
     )
     time_zone: str = _setting(
         "", "Zone for days and shown times, such as Europe/Berlin; empty: the system's", allows=known_zone
@@ -253,6 +262,8 @@ def _checked(key: str, value: Any) -> Any:
     elif isinstance(default, int):
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise UsageError(f"{key} must be a whole number of 0 or more, not {value!r}")
+        if not setting.metadata["allows"](value):
+            raise UsageError(f"{key} cannot be {value!r}. {setting.metadata['doc']}")
     elif isinstance(default, tuple):
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise UsageError(f"{key} must be a list of words, not {value!r}")

@@ -80,7 +80,9 @@ def test_three_hits_or_more_are_told_in_short_first(busy: Memory, memory: Memory
     shown = " ".join(OURS.sub("", on_terminal(busy, "search", "stale cache after a deploy")).split())
     answer = busy.json("search", "stale cache after a deploy")
     assert len(answer["hits"]) >= 3
+    assert answer["short"]
     assert shown.startswith("In short: ")
+    assert busy.run("search", "stale cache after a deploy").stdout.startswith("In short: "), "in a pipe too"
     stored = " ".join(" ".join(hit["text"].split()) for hit in answer["hits"])
     for sentence in answer["short"]:
         assert " ".join(sentence.split()) in stored
@@ -173,11 +175,53 @@ def test_filters_and_their_mistakes_are_named(worked: Memory) -> None:
     assert worked.json("search", "login", "--until", "2w")["hits"] == []
     assert worked.ask("search", "login", "--since", "soonish").exit_code == 1
     assert worked.ask("search", "login", "--status", "wrong").exit_code == 1
+    for option, value, says in (
+        ("--kind", "nonsense", "there is no kind 'nonsense': known are "),
+        ("--agent", "claude", "did you mean 'claude-code'?"),
+        ("--branch", "no-such", "nothing happened on a branch 'no-such'"),
+        ("--file", "./nowhere.py", "nothing is known that touched 'nowhere.py'"),
+    ):
+        done = worked.ask("search", "login", option, value)
+        assert (done.exit_code in (1, 2), done.stdout) == (True, "")
+        assert says in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert worked.json("search", "login", "--file", "./tests/test_login.py")["hits"]
+
+
+def test_words_that_look_like_an_option_are_told_how_to_be_searched_for(worked: Memory) -> None:
+    done = worked.ask("search", "--no-verify")
+    assert done.exit_code == 1
+    assert "write -- before it: `backstory search -- --no-verify`" in done.stderr
+    assert worked.ask("search", "--", "--no-verify").exit_code == 0
+
+
+def test_how_many_hits_there_are_is_a_setting(busy: Memory) -> None:
+    """CCE-55: seven, or what is set; what cannot be is not, and told."""
+
+    def hits(*options: str) -> int:
+        return len(busy.json("search", "cache", "--no-floor", *options)["hits"])
+
+    assert hits() == 7
+    busy.run("config", "search.max_hits", "3")
+    assert (hits(), hits("--limit", "5")) == (3, 5)
+    for wrong in ("0", "101", "many"):
+        assert busy.ask("config", "search.max_hits", wrong).exit_code == 1
+        (busy.home / "settings.toml").write_text(
+            f"[search]\nmax_hits = {wrong if wrong != 'many' else repr(wrong)}\n"
+        )
+        assert hits() == 7
+        assert "search.max_hits" in busy.ask("search", "cache").stderr
 
 
 def test_explained_the_marks_and_the_way_of_searching_are_told(worked: Memory) -> None:
     done = worked.run("search", "login test", "--explain")
-    assert re.search(r"score \d\.\d+ = words \d\.\d+ · meaning \d\.\d+ · .*relevance \d", done.stdout)
+    explained = re.findall(r"score (\S+) = (.*) · relevance \d", done.stdout)
+    assert explained
+    for score, parts in explained:
+        named = dict(re.findall(r"([a-z ]+?) (-?\d\.\d+)(?: \+ |$)", parts))
+        assert {"words", "meaning", "alike", "around", "together", "often", "session", "priors"} <= set(named)
+        assert sum(map(float, named.values())) == pytest.approx(float(score), abs=1e-9)
+    assert "-0.0000" not in done.stdout
     assert "Searched by words and meaning (backstory-static-1)." in done.stderr
 
 

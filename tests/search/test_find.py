@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from backstory.embed.provider import Means, means
 from backstory.search.answer import DEFAULT_LIMIT, Answer
 from backstory.search.find import search
+from backstory.search.question import question
 from backstory.settings import Settings
 from tests.story import House
 
@@ -112,8 +113,11 @@ def test_a_question_without_words_is_no_question(house: House, question: str) ->
 
 
 def test_a_question_of_nothing_but_small_words_is_still_asked(house: House) -> None:
-    """CCE-52."""
-    assert isinstance(ask(house, "what did you do", floor=False), Answer)
+    """CCE-52: small words are no part of what the index is asked; alone, they are searched by meaning."""
+    answer = ask(house, "what did you do", floor=False, explain=True)
+    assert answer.mode.startswith("by words and meaning")
+    assert any(hit.why and hit.why.found_by == "meaning" for hit in answer.hits)
+    assert question("what did you do about the login", 0).phrases == ['"login"']
 
 
 def test_at_most_seven_hits_are_given_and_each_thing_once(house: House) -> None:

@@ -1,17 +1,24 @@
 """What is stored is found: to its last line, in every script, and narrowed by filters."""
 
+import re
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from backstory.app import App
 from backstory.embed.provider import means
+from backstory.errors import BackstoryError
+from backstory.model import Kind
 from backstory.search.answer import Answer
 from backstory.search.find import search
+from backstory.search.narrowing import within
 from backstory.search.ranking import Here
 from backstory.settings import Settings
-from backstory.store.passages import pieces
+from backstory.store.passages import Passages, cuts, pieces
 from backstory.store.protocol import Filters
 from tests.conftest import Git
 from tests.search.past import DAY, aged
@@ -39,11 +46,51 @@ def test_a_needle_in_the_last_line_of_two_megabytes_is_found(house: House) -> No
     assert event.event.text.endswith("xylophone is out of tune")
 
 
-@pytest.mark.parametrize("text", ["a" * 5_000, "wort " * 1_000, "\n\n" * 900 + "x", "漢字" * 900, ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"{n:06x}" for n in range(900)),
+        " ".join(f"wort{n}" for n in range(900)),
+        "\n\n" * 900 + "x",
+        "".join(chr(0x4E00 + n) for n in range(5_000)),
+        "",
+        ",".join(f"ab{n};cd" for n in range(900)),
+        "x" * 999 + " y",
+    ],
+    ids=["letters", "words", "lines", "characters", "nothing", "gaps", "one"],
+)
 def test_cutting_into_passages_drops_nothing(text: str) -> None:
-    cut = list(pieces(text))
-    assert "".join("".join(cut).split()) == "".join(text.split())
-    assert all(len(piece) <= 1_000 for piece in cut)
+    end = 0
+    for start, following in cuts(text):
+        assert start <= end < following <= start + 1_000
+        end = following
+    assert end == len(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    name=st.sampled_from(
+        ["foo_bar.py:42", "parseToken", "src/auth/The_Parser.py", "数据库迁移", "--no-verify"]
+    ),
+    gaps=st.sampled_from(["", ",", ";a=", "。", "漢字", "x9_", '{"k":']),
+    at=st.integers(850, 1_150),
+)
+def test_a_name_is_whole_in_a_passage_wherever_it_stands(name: str, gaps: str, at: int) -> None:
+    filling = (gaps * 3_000)[: max(at, 1)] if gaps else "x" * at
+    text = f"{filling}{'' if gaps == '漢字' else ','}{name}{',' if gaps != '漢字' else ''}{filling}"
+    assert any(name in piece for piece in pieces(text))
+
+
+@pytest.mark.parametrize("place", range(985, 1_012, 3))
+def test_a_name_and_a_pair_across_the_end_of_a_passage_are_found(house: House, place: int) -> None:
+    """Minified data and scripts without spaces have no good place to cut."""
+    minified = ("[1,2,3]," * 200)[:place] + '"zz_needle.py:77",' + "[4,5,6]," * 60
+    chinese = ("天地玄黄宇宙洪荒" * 200)[:place] + "缓存" + "日月盈昃辰宿列张" * 30
+    house.session().prompts("Look").runs("cat data", minified).runs("cat poem", chinese).stops("Seen.")
+    house.works()
+    words = means(Settings(embed_provider="off"))
+    assert "zz_needle.py:77" in ask(house, "zz_needle.py:77", means=words).hits[0].text
+    assert "缓存" in ask(house, "缓存", means=words).hits[0].text
 
 
 @pytest.mark.parametrize(
@@ -153,6 +200,45 @@ def test_a_file_is_found_by_its_name_and_not_by_a_part_of_it(various: House) -> 
     )
 
 
+def test_a_filter_that_names_what_there_is_not_says_so(various: House) -> None:
+    with App(various.home) as app:
+        project = app.projects()[0].id
+        for filters, says in (
+            (Filters(kinds=("nonsense",)), "there is no kind 'nonsense': known are prompt, said"),
+            (
+                Filters(kinds=("prompt", "decisions")),
+                "there is no kind 'decisions': did you mean 'decision'?",
+            ),
+            (Filters(agents=("claude",)), "there is no agent 'claude': did you mean 'claude-code'?"),
+            (Filters(branches=("fature",)), "on a branch 'fature': did you mean 'feature'?"),
+            (Filters(branches=("main", "x")), "on a branch 'x': known are "),
+            (Filters(files=("src/cash.py",)), "nothing is known that touched 'src/cash.py'"),
+        ):
+            for where in (project, None):
+                with pytest.raises(BackstoryError, match=re.escape(says)):
+                    app.search("cache", where, filters=filters)
+        for known in (Filters(agents=("codex",)), Filters(agents=("qwen-code",)), Filters(kinds=("lesson",))):
+            app.search("cache", project, filters=known)
+        assert app.search("cache", project, filters=Filters(branches=("feature",)), floor=False).hits
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "stored"),
+    [
+        ("cache.py", "/shop/src", "cache.py"),
+        ("src/cache.py", "/shop", "src/cache.py"),
+        ("./cache.py", "/shop/src", "src/cache.py"),
+        ("../cache.py", "/shop/src", "cache.py"),
+        ("/shop/src/./cache.py", "/elsewhere", "src/cache.py"),
+        ("/other/cache.py", "/shop", "other/cache.py"),
+    ],
+)
+def test_a_file_is_named_from_the_folder_and_stored_from_the_root(
+    path: str, folder: str, stored: str
+) -> None:
+    assert within(path, Path(folder), "/shop") == stored
+
+
 def test_times_are_a_range(various: House) -> None:
     now = int(time.time() * 1000)
     assert ask(various, "cache", filters=Filters(since=now + 1)).hits == ()
@@ -160,15 +246,32 @@ def test_times_are_a_range(various: House) -> None:
     assert ask(various, "cache", filters=Filters(since=now - DAY * 1000, until=now + 1)).hits
 
 
-def test_a_filter_finds_by_meaning_what_words_alone_would_miss(house: House) -> None:
-    """The nearest of all may all be of another agent; those of the wanted one are found nevertheless."""
-    other = house.session(agent="codex")
-    for n in range(40):
-        other.prompts(f"Automobile repair number {n}, garage {n}").stops(f"Repaired {n}.")
-    house.session().prompts("The car engine was mended").stops("Good.")
+def test_a_filter_finds_by_meaning_what_words_alone_would_miss(house: House, project: Path) -> None:
+    """More than a thousand passages that lie nearer are of another agent, branch, kind, file, time, state;
+    what is within a filter is found nevertheless."""
+    story = house.session().prompts("Look after it").edits("garage.py").stops("The car engine was mended")
+    stranger = house.session(agent="codex").prompts("Hello").stops("Hello.")
     house.works()
-    found = ask(house, "automobile repair", floor=False, filters=Filters(agents=("claude-code",)))
-    assert any("car engine" in text for text in texts(found))
+    row, other = house.row(story), house.row(stranger)
+    said = next(each for each in house.stored(story) if each.event.kind == Kind.SAID)
+    index = house.store.passages
+    assert isinstance(index, Passages)
+    with house.store.transaction():
+        for n in range(1_100):
+            text = f"Automobile repair, the repair of automobiles number {n}"
+            index.put(f"x{n}", row.project_id, other.id, "prompt", 1, text)
+    house.works()
+    for filters in (
+        Filters(agents=("claude-code",)),
+        Filters(kinds=("said",)),
+        Filters(since=said.event.at - 1_000),
+        Filters(agents=("claude-code",), kinds=("said",), since=1_000, until=said.event.at + 1_000),
+    ):
+        found = ask(house, "automobile repair", floor=False, filters=filters)
+        assert any("car engine" in text for text in texts(found)), filters
+    touched = ask(house, "automobile repair", floor=False, filters=Filters(files=("garage.py",)))
+    assert touched.hits
+    assert not any("Automobile" in text for text in texts(touched))
 
 
 # --- time, place, neighbours ------------------------------------------------------------------------------
@@ -247,3 +350,19 @@ def test_explained_each_hit_says_why_it_stands_there(house: House) -> None:
     assert why.words == 1.0
     assert why.found_by == "words and meaning"
     assert 0.5 <= why.relevance <= 1
+
+
+def test_what_each_part_adds_sums_up_to_the_score(house: House) -> None:
+    story = house.session().starts()
+    for n in range(6):
+        story.prompts(f"Why is the walrus operator refused in file {n}?").stops(f"Too old, number {n}.")
+    story.ends()
+    house.works()
+    for how in (means(Settings()), means(Settings(embed_provider="off"))):
+        hits = ask(house, "walrus operator refused", explain=True, floor=False, means=how).hits
+        assert hits
+        for hit in hits:
+            assert hit.why is not None
+            assert sum(hit.why.parts.values()) == pytest.approx(hit.score, abs=1e-9)
+            assert {"words", "often", "session", "priors"} <= set(hit.why.parts)
+            assert not re.search(r"-0\.0\b", repr(hit.why)), "there is no minus nothing"

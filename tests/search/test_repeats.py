@@ -43,6 +43,25 @@ def test_the_longer_of_two_that_say_the_same_is_kept_in_the_better_place() -> No
     assert kept == [rich, other]
 
 
+TWINS = st.lists(
+    st.tuples(st.sampled_from(["cache", "login", "basket"]), st.integers(0, 4)), min_size=1, max_size=12
+)
+
+
+@given(TWINS, st.integers(1, 12))
+def test_the_richest_is_kept_however_few_are_wanted(said: list[tuple[str, int]], few: int) -> None:
+    """CCE-51: with `--limit 1` the better placed, poorer twin was shown."""
+    things = [
+        f"The {name} test of the {name} fails because {name} has no {name} at all{'; see more' * more}"
+        for name, more in said
+    ]
+
+    def longer(one: str, other: str) -> str:
+        return max(one, other, key=len)
+
+    assert collapse(things, str, longer, few) == collapse(things, str, longer, 100)[:few]
+
+
 def test_a_decision_and_the_prompt_that_it_came_from_are_one_hit_with_both_handles(house: House) -> None:
     """CCE-50, CCE-51: fused from words and meaning, each fact once; the memory is shown, which can be
     drilled into."""

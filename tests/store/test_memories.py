@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, Tier
 from backstory.store import Store
-from backstory.store.passages import PASSAGE_CHARS, pieces
+from backstory.store.passages import PASSAGE_CHARS, cuts, pieces
 from tests.store.conftest import SHOP, event, put, tool
 
 
@@ -155,9 +155,15 @@ class TestTextIndex:
 
     @given(st.text(max_size=4_000), st.integers(10, 1_200))
     def test_passages_drop_nothing_but_space_and_keep_to_their_size(self, text: str, size: int) -> None:
+        end = 0
+        for start, following in cuts(text, size):
+            assert start <= end < following <= start + size
+            end = following
+        assert end == len(text)
         found = list(pieces(text, size))
-        assert "".join("".join(found).split()) == "".join(text.split())
+        assert found == [part for start, end in cuts(text, size) if (part := text[start:end].strip())]
         assert all(0 < len(piece) <= size for piece in found)
+        assert len(found) <= 4 * len(text) / size + 1, "overlaps are small"
 
     def test_they_are_cut_between_words_where_there_are_any(self) -> None:
         text = "alpha beta gamma delta " * 200

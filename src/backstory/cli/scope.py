@@ -22,10 +22,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A project, or all of them if the id is None; `label` is how to speak of it."""
+    """A project with its folder, or all of them if the id is None; `label` is how to speak of it."""
 
     project_id: str | None
     label: str
+    root: str = ""
 
 
 @contextmanager
@@ -76,4 +77,4 @@ def scope(app: App, cwd: str | None, project: str | None, everywhere: bool) -> S
     if everywhere:
         return Scope(None, "any project")
     found = app.project_named(project) if project is not None else app.project_at(folder(cwd))
-    return Scope(found.id, f"the project {found.name}")
+    return Scope(found.id, f"the project {found.name}", found.root)

@@ -1,5 +1,6 @@
 """`backstory search`: the best hits for a question, each with a handle that `show` takes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,7 +13,8 @@ from backstory.cli.scope import folder, opened, scope, scope_options
 from backstory.errors import UsageError
 from backstory.hook.identity import resolve
 from backstory.model import MemoryStatus
-from backstory.search.answer import DEFAULT_LIMIT, Hit, Near
+from backstory.search.answer import Hit, Near
+from backstory.search.narrowing import within
 from backstory.search.ranking import Here
 from backstory.store.protocol import Filters
 
@@ -24,7 +26,7 @@ _NEAR_TEXT = 160
 @click.argument("query", nargs=-1, required=True)
 @scope_options
 @click.option(
-    "--limit", type=click.IntRange(1, 1000), default=DEFAULT_LIMIT, show_default=True, help="Most hits."
+    "--limit", type=click.IntRange(1, 1000), help="Most hits; 7, or what the setting search.max_hits says."
 )
 @click.option("--agent", multiple=True, metavar="NAME", help="Only of this agent; may be repeated.")
 @click.option("--branch", multiple=True, metavar="NAME", help="Only of sessions on this branch.")
@@ -52,7 +54,7 @@ def search(
     cwd: str | None,
     project: str | None,
     everywhere: bool,
-    limit: int,
+    limit: int | None,
     agent: tuple[str, ...],
     branch: tuple[str, ...],
     files: tuple[str, ...],
@@ -67,10 +69,10 @@ def search(
 ) -> None:
     """Search what was asked, done and learned.
 
-    QUERY is words, an error message, a path, a command; "last week", "in March" or "before the migration"
-    prefer that time. Each hit begins with its handle and its age, and ends in the call that shows where it
-    comes from. When nothing is relevant enough, nothing is printed. Write -- before a QUERY that begins with
-    a dash.
+    QUERY is words, an error message, a path, a command; "last week", "since March" or "before the
+    migration" prefer that time, and alone ("what did we do yesterday") get what it holds. Each hit begins
+    with its handle and its age, and ends in the call that shows where it comes from. When nothing is
+    relevant enough, nothing is printed. Write -- before a QUERY that begins with a dash.
     """
     question = " ".join(query)
     if not question.strip("\0 \t\r\n"):
@@ -78,7 +80,6 @@ def search(
     filters = Filters(
         agents=agent,
         branches=branch,
-        files=files,
         kinds=tuple(each.replace(" ", "_").replace("-", "_") for each in kind),
         statuses=status,
         since=clock.parse_when(since) if since else 0,
@@ -87,6 +88,7 @@ def search(
     with opened() as app:
         where = scope(app, cwd, project, everywhere)
         here = _here(app, folder(cwd)) if not project else Here()
+        filters = replace(filters, files=tuple(within(each, folder(cwd), where.root) for each in files))
         answer = app.search(
             question,
             where.project_id,
@@ -109,11 +111,10 @@ def search(
             }
         )
         return
-    if answer.short and on_terminal():
+    if answer.short:
         line(("In short: ", "bold"), one_line(" … ".join(answer.short), 3 * _TEXT))
-        line()
     for number, hit in enumerate(answer.hits):
-        if number and on_terminal():
+        if (number or answer.short) and on_terminal():
             line()
         told = (hit.kind.replace("_", " "), hit.agent, hit.project, when(hit.when, zone), hit.label)
         facts = " · ".join(filter(None, told))
@@ -153,7 +154,7 @@ def _around(near: tuple[Near, ...]) -> None:
 def _why(hit: Hit) -> str:
     if hit.why is None:
         return ""
-    names = ("words", "meaning", "alike", "around", "session", "priors", "relevance")
-    marks = " · ".join(f"{name} {getattr(hit.why, name):.2f}" for name in names)
+    parts = " + ".join(f"{name} {share:.4f}" for name, share in hit.why.parts.items())
     also = f" · says the same: {', '.join(handle(each) for each in hit.also)}" if hit.also else ""
-    return f"score {hit.score:.3f} = {marks} · found by {hit.why.found_by}{also}"
+    sure = f"relevance {hit.why.relevance:.2f}"
+    return f"score {hit.score:.4f} = {parts} · {sure} · found by {hit.why.found_by}{also}"

@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 0.3
 _HIT_CHARS = 700
 _LINE_CHARS = 300
 _PAYLOAD_CHARS = 4_000
-_LIMITS = {"search": 7, "timeline": 20}
+_TIMELINE = 20
 
 _IS_REASON = re.compile(
     r"\W*(?:because|since|as|so|due to|given|otherwise|weil|da|denn|damit|parce qu|car|puisque|porque|ya que|"
@@ -81,8 +81,7 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
     query = arguments["query"]
     if not query.strip("\0 \t\r\n"):
         raise UsageError("there is nothing to search for: write words")
-    limit = arguments.get("limit", _LIMITS["search"])
-    found = app.search(query, _project(app, arguments, folder), limit, by_agent=True)
+    found = app.search(query, _project(app, arguments, folder), arguments.get("limit"), by_agent=True)
     lacking = f"\n(Searched {found.lacking}.)" if found.lacking else ""
     if not found.hits:
         wider = "" if arguments.get("all") else " in this project; all=true searches every project"
@@ -94,12 +93,13 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
         f"{shorten(' '.join(hit.text.split()), _HIT_CHARS)} ({hit.id[:HANDLE]})"
         for hit in found.hits
     )
-    return f"{told}{lacking}"
+    short = shorten(" … ".join(" ".join(each.split()) for each in found.short), _HIT_CHARS)
+    return f"{f'In short: {short}' + chr(10) if short else ''}{told}{lacking}"
 
 
 def _timeline(app: App, arguments: Arguments, folder: Path) -> str:
     since = clock.parse_when(arguments["since"]) if "since" in arguments else 0
-    limit = arguments.get("limit", _LIMITS["timeline"])
+    limit = arguments.get("limit", _TIMELINE)
     events = app.timeline(_project(app, arguments, folder), since, limit)
     now = clock.now_ms()
     lines = [

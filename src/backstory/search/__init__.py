@@ -12,6 +12,7 @@ floor.py       what is not relevant enough
 repeats.py     one thing stored in two forms is shown once
 short.py       the sentences that say most
 answer.py      what a search gives back
+narrowing.py   what a search is narrowed to must be known
 asking.py      who asks: nobody gets his own question back
 embedding.py   passages get their vectors
 """

@@ -7,16 +7,23 @@ DEFAULT_LIMIT = 7
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a hit stands where it does: its marks, each from 0 to 1 (priors are added as they are)."""
+    """Why a hit stands where it does: its marks, each from 0 to 1, and the best ones of its session, weighed.
+
+    `parts` is what each of them adds to the score, by name; they sum up to it. Priors are added as they are;
+    `says the same` is what a repeat of it had more. `relevance` is what the floor goes by.
+    """
 
     words: float
     meaning: float
     alike: float
     around: float
+    together: float
+    often: float
     session: float
     priors: float
     relevance: float
     found_by: str
+    parts: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from backstory.search import floor as relevance
 from backstory.search import then
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, Near, Why
 from backstory.search.question import Question, question
-from backstory.search.ranking import Here, Ranked, ranked, retells, worth_reading
+from backstory.search.ranking import Here, Ranked, ranked, retells, shares, worth_reading
 from backstory.search.repeats import collapse
 from backstory.search.short import in_short
 from backstory.store import Store
@@ -23,12 +23,12 @@ from backstory.store.protocol import Filters, Found
 BY_WORDS = Means(why="by words only", off=True)
 BY_BOTH = "by words and meaning"
 _UNSHELVED = "not all older words yet: the worker indexes them anew"
+_MARKS = {"near": "meaning"}
+_SAME = "says the same"
 _POOL = 200
 # Of how many of these the texts are read.
 _READ = 125
 _EVENTS = Filters(kinds=(Kind.PROMPT, Kind.SAID, Kind.TOOL))
-# Filters take away most of what lies near: then more of it is looked at.
-_POOL_FILTERED = 500
 
 
 def search(
@@ -52,7 +52,7 @@ def search(
     if not asked.words or limit < 1:
         return Answer((), abstained=False, mode=means.why)
     if asked.whole:
-        whole = _whole(store, asked, project_id, limit, means, filters, but, now)
+        whole = _whole(store, asked, project_id, limit, means, filters, but, now, explain)
         if whole:
             hits = collapse(whole, lambda hit: hit.text, _richer, limit)
             return Answer(tuple(hits), abstained=False, mode="by time", short=in_short(hits, asked))
@@ -60,7 +60,7 @@ def search(
         asked = _dated(store, asked, project_id, now)
     pool = max(_POOL, 4 * limit)
     ranks = dict(store.passages.matches(asked.phrases, project_id, pool, filters))
-    meant = _near(store, asked, project_id, means, _POOL_FILTERED if filters else pool)
+    meant = _near(store, asked, project_id, means, pool, filters)
     mode, near = meant.mode, meant.near
     lacking = "" if means.off or near or mode.startswith(BY_BOTH) else mode
     if store.passages.unshelved():
@@ -78,9 +78,13 @@ def search(
     best: dict[str, Ranked] = {}
     for one in order:
         best.setdefault(one.found.owner, one)
-    judged = ((one, relevance.of(one, asked)) for one in best.values())
-    kept = (_hit(one, fits, explain) for one, fits in judged if not floor or fits >= relevance.FLOOR)
-    hits = collapse(kept, lambda hit: hit.text, _richer, limit)  # no more is judged than it takes
+    hits = collapse(
+        (_hit(one, asked if explain else None) for one in best.values()),
+        lambda hit: hit.text,
+        _richer,
+        limit,
+        lambda hit: not floor or relevance.of(best[hit.id], asked) >= relevance.FLOOR,
+    )
     hits.sort(key=lambda hit: hit.status == MemoryStatus.SUPERSEDED)  # history comes last
     if neighbours:
         hits = [_with_neighbours(store, hit, best[hit.id].found, neighbours) for hit in hits]
@@ -96,6 +100,7 @@ def _whole(
     filters: Filters | None,
     but: Collection[str],
     now: int,
+    explain: bool,
 ) -> list[Hit]:
     """What the time holds that is asked for, or what lies beside its landmark."""
     if asked.until:
@@ -105,7 +110,12 @@ def _whole(
         if not landmark:
             return []
         found = then.beside(store, project_id, landmark[0].id, asked.earlier, now, filters, 4 * limit)
-    return [_then_hit(each, score) for each, score in found if each.owner not in but]
+    whys = {score: _by_time(score) if explain else None for _, score in found}
+    return [_told_of(each, score, whys[score]) for each, score in found if each.owner not in but]
+
+
+def _by_time(score: float) -> Why:
+    return Why(0, 0, 0, 0, 0, 0, 0, 0, 1.0, "time", {"time and kind": score})
 
 
 def _dated(store: Store, asked: Question, project_id: str | None, now: int) -> Question:
@@ -131,6 +141,7 @@ def _near(
     project_id: str | None,
     means: Means,
     limit: int,
+    filters: Filters | None,
 ) -> _Meant:
     """The passages that are nearest in meaning, and how it was searched."""
     if means.embedder is None:
@@ -147,11 +158,40 @@ def _near(
         return _Meant(f"by words; {error}")
     if store.vectors.dimensions() not in (0, len(vector)):
         return _Meant(f"by words; {model} gives other vectors than before: the next worker makes them anew")
-    near = meaning.nearest(store, model, vector, project_id, limit)
+    near = meaning.nearest(store, model, vector, project_id, limit, filters)
     return _Meant(f"{BY_BOTH} ({model})", near, partial(meaning.cosines, store, model, vector))
 
 
-def _then_hit(found: Found, score: float) -> Hit:
+def _hit(one: Ranked, explained: Question | None) -> Hit:
+    score = _rounded(one.score)
+    why = _why(one, relevance.of(one, explained), score) if explained else None
+    return _told_of(one.found, score, why)
+
+
+def _why(one: Ranked, fits: float, score: float) -> Why:
+    marks = {name: _rounded(mark, 3) for name, mark in one.marks.items()}
+    parts = {_MARKS.get(name, name): _rounded(share) for name, share in shares(one).items()}
+    parts["session"] = _rounded(parts["session"] + score - sum(parts.values()))  # what rounding has lost
+    return Why(
+        words=marks.get("words", 0.0),
+        meaning=marks.get("near", 0.0),
+        alike=marks.get("alike", 0.0),
+        around=marks.get("around", 0.0),
+        together=marks.get("together", 0.0),
+        often=marks.get("often", 0.0),
+        session=_rounded(one.session, 3),
+        priors=_rounded(one.priors, 3),
+        relevance=_rounded(fits, 3),
+        found_by=one.found_by,
+        parts=parts,
+    )
+
+
+def _rounded(number: float, digits: int = 4) -> float:
+    return round(number, digits) + 0.0  # no -0.0
+
+
+def _told_of(found: Found, score: float, why: Why | None) -> Hit:
     return Hit(
         id=found.owner,
         kind=found.kind,
@@ -163,41 +203,18 @@ def _then_hit(found: Found, score: float) -> Hit:
         when=found.at,
         branch=found.branch,
         status=found.status,
-    )
-
-
-def _hit(one: Ranked, fits: float, explain: bool) -> Hit:
-    found = one.found
-    marks = {name: round(mark, 3) for name, mark in one.marks.items()}
-    why = Why(
-        words=marks.get("words", 0.0),
-        meaning=marks.get("near", 0.0),
-        alike=marks.get("alike", 0.0),
-        around=marks.get("around", 0.0),
-        session=round(one.session, 3),
-        priors=round(one.priors, 3),
-        relevance=round(fits, 3),
-        found_by=one.found_by,
-    )
-    return Hit(
-        id=found.owner,
-        kind=found.kind,
-        text=found.text,
-        score=round(one.score, 4),
-        session=found.session_id,
-        agent=found.agent,
-        project=found.project,
-        when=found.at,
-        branch=found.branch,
-        status=found.status,
-        why=why if explain else None,
+        why=why,
     )
 
 
 def _richer(first: Hit, second: Hit) -> Hit:
     """Of two that say the same, the one to show: what was learned, then what retells it, then an event."""
     keep, drop = (second, first) if _worth(second) > _worth(first) else (first, second)
-    return replace(keep, score=max(first.score, second.score), also=(*keep.also, drop.id, *drop.also))
+    score, why = max(first.score, second.score), keep.why
+    if why is not None and score > keep.score:
+        more = why.parts.get(_SAME, 0.0) + score - keep.score
+        why = replace(why, parts=why.parts | {_SAME: _rounded(more)})
+    return replace(keep, score=score, why=why, also=(*keep.also, drop.id, *drop.also))
 
 
 def _worth(hit: Hit) -> tuple[bool, bool, int]:

@@ -1,8 +1,9 @@
 """Search by meaning: the nearest vectors, and how alike the words of question and text are.
 
-The signs of all vectors are scanned, the best 300 compared exactly. `Likeness` looks closer at a few texts:
-each word of the question finds the word that is most like it in the text ("deploy" finds "rollout"), and the
-rarer words count more. A short reply gets its neighbours' words too, since what it is about stands there.
+The signs of all vectors are scanned, the best 300 that a filter lets through compared exactly. `Likeness`
+looks closer at a few texts: each word of the question finds the word that is most like it in the text
+("deploy" finds "rollout"), and the rarer words count more. A short reply gets its neighbours' words too,
+since what it is about stands there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,8 +17,10 @@ from backstory.embed.provider import Embedder
 from backstory.embed.table import Table
 from backstory.search.question import Question
 from backstory.store import Store
+from backstory.store.protocol import Filters
 
 _EXACT = 300
+_MOST_AT_ONCE = 20_000
 
 
 def vector_of(embedder: Embedder, text: str) -> Floats:
@@ -25,7 +28,14 @@ def vector_of(embedder: Embedder, text: str) -> Floats:
     return np.asarray(embedder.embed([text])[0], np.float32)
 
 
-def nearest(store: Store, model: str, vector: Floats, project_id: str | None, limit: int) -> dict[int, float]:
+def nearest(
+    store: Store,
+    model: str,
+    vector: Floats,
+    project_id: str | None,
+    limit: int,
+    filters: Filters | None = None,
+) -> dict[int, float]:
     """The passages whose vectors are nearest to the question's, by number, with the cosine."""
     if not vector.any():
         return {}
@@ -39,13 +49,27 @@ def nearest(store: Store, model: str, vector: Floats, project_id: str | None, li
     if not numbers:
         return {}
     every, far = np.concatenate(numbers), np.concatenate(distances)
-    if len(every) > _EXACT:
+    if filters:
+        every = np.asarray(
+            _let_through(store, every[np.argsort(far, kind="stable")].tolist(), filters), np.int64
+        )
+    elif len(every) > _EXACT:
         within = np.searchsorted(np.cumsum(np.bincount(far)), _EXACT)  # sooner than to sort all of them
         close = np.flatnonzero(far <= within)
         every = every[close[np.argsort(far[close], kind="stable")[:_EXACT]]]
     exact = cosines(store, model, vector, every.tolist())
     best = sorted(exact, key=lambda row: -exact[row])[:limit]
     return {row: exact[row] for row in best}
+
+
+def _let_through(store: Store, numbers: Sequence[int], filters: Filters) -> list[int]:
+    """The first of these passages that a filter lets through, as many as are compared exactly."""
+    found: list[int] = []
+    start, some = 0, 2 * _EXACT
+    while start < len(numbers) and len(found) < _EXACT:
+        found += store.passages.let_through(numbers[start : start + some], filters)
+        start, some = start + some, min(4 * some, _MOST_AT_ONCE)
+    return found[:_EXACT]
 
 
 def cosines(store: Store, model: str, vector: Floats, rows: Sequence[int]) -> dict[int, float]:

@@ -134,6 +134,13 @@ def ranked(
     return sorted(found, key=lambda one: (-one.score, -one.found.at))
 
 
+def shares(one: Ranked) -> dict[str, float]:
+    """What each mark, the session and the priors add to the score of a candidate."""
+    total = sum(_WEIGHTS[name] for name in one.marks) * (1 + _SESSION)
+    own = {name: _WEIGHTS[name] / total * mark for name, mark in one.marks.items()}
+    return own | {"session": one.session * _SESSION / (1 + _SESSION), "priors": one.priors}
+
+
 def _closely(
     candidates: Sequence[Found], words: Mapping[int, float], near: Mapping[int, float]
 ) -> list[Found]:

@@ -30,32 +30,44 @@ def canonical(text: str) -> str:
 
 
 def collapse(
-    things: Iterable[T], text_of: Callable[[T], str], richer: Callable[[T, T], T], enough: int
+    things: Iterable[T],
+    text_of: Callable[[T], str],
+    richer: Callable[[T, T], T],
+    enough: int,
+    fits: Callable[[T], bool] = lambda thing: True,
 ) -> list[T]:
-    """Of things best first, each said once: a repeat gives its place to whichever of the two is richer."""
+    """Of things best first that fit, each said once: a repeat gives its place to whichever is richer.
+
+    All of them are looked at, so that the richest is kept however few are wanted; but only those are judged
+    that could be kept.
+    """
     kept: list[T] = []
-    keys: list[str] = []
     words: list[frozenset[str]] = []
     for thing in things:
-        key = canonical(text_of(thing))
-        these = _words(key)
-        for place, those in enumerate(words):
-            if key == keys[place] or _alike(these, those):
-                kept[place] = richer(kept[place], thing)
-                key = canonical(text_of(kept[place]))
-                keys[place], words[place] = key, _words(key)
-                break
-        else:
+        text = text_of(thing)
+        these = _words(text)
+        place = next(
+            (n for n, those in enumerate(words) if _same(text, these, text_of(kept[n]), those)), len(kept)
+        )
+        if place >= enough or not fits(thing):
+            continue
+        if place == len(kept):
             kept.append(thing)
-            keys.append(key)
             words.append(these)
-            if len(kept) >= enough:
-                break
+        else:
+            kept[place] = richer(kept[place], thing)
+            words[place] = _words(text_of(kept[place]))
     return kept
 
 
-def _words(key: str) -> frozenset[str]:
-    return frozenset(word.strip(".,;:!?") for word in key.lower().split())
+def _words(text: str) -> frozenset[str]:
+    return frozenset([word.strip(".,;:!?") for word in text.lower().split()]) - _ARTICLES
+
+
+def _same(one: str, its_words: frozenset[str], other: str, others_words: frozenset[str]) -> bool:
+    if _alike(its_words, others_words):
+        return True
+    return its_words == others_words and canonical(one) == canonical(other)
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

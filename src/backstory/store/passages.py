@@ -6,6 +6,8 @@ Neighbouring events of a session form stretches: what a short reply is about oft
 it.
 """
 
+import json
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -18,10 +20,13 @@ from backstory.store.vectors import Vectors
 from backstory.store.words import spread
 
 PASSAGE_CHARS = 1_000
+# Where a passage ends in the middle of something, the next one begins a fifth earlier: the longest name.
+_OVERLAP = 5
+_GAP = re.compile(r"[^\w]")
 # How many events are indexed in one transaction: beside live work, and when many wait (half the merging).
 STEP, BULK = 500, 4_000
 _STRETCH_CHARS = 1_200
-_SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.DOCUMENT, Kind.NOTED)
+SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.DOCUMENT, Kind.NOTED)
 _INSERT = """
     INSERT INTO passages (row, owner, part, project_id, session_id, kind, at, text, extra, stretch, scope)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
@@ -39,7 +44,7 @@ _NOT_FORGOTTEN = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (f.owner,
 # A session may change its branch: an event happened on its own one.
 _BRANCH = "coalesce(nullif((SELECT e.branch FROM events e WHERE e.id = f.owner), ''), s.branch)"
 # A file's name counts from the beginning of a part of its path: `auth.py` is not `oauth.py`.
-_TOUCHED = """
+TOUCHED = """
     (instr('/' || replace(m.files, '"', '/'), ?) OR EXISTS (
         SELECT 1 FROM events e WHERE e.id = f.owner AND instr('/' || replace(e.target, ' ', '/'), ?)))
 """
@@ -118,7 +123,7 @@ class Passages:
         found: list[_New] = []
         stretches = _Stretches(self._db)
         for _, eid, project_id, session_id, kind, at, target, text, recalled, turn, imported_by in rows:
-            if recalled or kind not in _SEARCHED:
+            if recalled or kind not in SEARCHED:
                 continue
             body = f"{target}\n{text}" if target and text else target or text
             for part, piece in enumerate(pieces(body)):
@@ -180,7 +185,7 @@ class Passages:
 
     def sound(self) -> bool:
         """Whether the index is there and agrees with itself; reads all of it."""
-        searched = ", ".join(f"'{kind}'" for kind in _SEARCHED)
+        searched = ", ".join(f"'{kind}'" for kind in SEARCHED)
         empty = self._db.execute(
             f"""
             SELECT NOT EXISTS (SELECT 1 FROM passages) AND EXISTS (
@@ -247,6 +252,18 @@ class Passages:
             (*numbers, *values),
         )
         return [Found._make(row) for row in rows]
+
+    def let_through(self, numbers: Sequence[int], filters: Filters) -> list[int]:
+        """Those of these passages that may be shown and are wanted, in the same order."""
+        wanted, values = _wanted(filters)
+        rows = self._db.execute(
+            f"""
+            SELECT f.row FROM json_each(?) w CROSS JOIN passages f ON f.row = w.value {_JOINED}
+            WHERE {_NOT_FORGOTTEN} AND {wanted} ORDER BY w.key
+            """,  # noqa: S608 - constants of this file
+            (json.dumps(numbers), *values),
+        )
+        return [row for (row,) in rows]
 
     def texts(self, numbers: Sequence[int]) -> dict[int, str]:
         """The texts of these passages."""
@@ -342,7 +359,7 @@ def _wanted(filters: Filters | None) -> tuple[str, list[object]]:
         parts.append("f.at < ?")
         values.append(filters.until)
     for name in filters.files:
-        parts.append(_TOUCHED)
+        parts.append(TOUCHED)
         values += [f"/{name}", f"/{name}"]
     return " AND ".join(parts), values
 
@@ -375,13 +392,33 @@ class _Stretches:
 
 
 def pieces(text: str, size: int = PASSAGE_CHARS) -> Iterator[str]:
-    """Cut text into passages at line ends or spaces where there are any; nothing is dropped."""
-    start = 0
-    while start < len(text):
-        end = min(start + size, len(text))
-        if end < len(text):
-            cut = max(text.rfind("\n", start + size // 2, end), text.rfind(" ", start + size // 2, end))
-            end = cut + 1 if cut > 0 else end
+    """Cut text into passages; nothing is dropped but space at their ends."""
+    for start, end in cuts(text, size):
         if piece := text[start:end].strip():
             yield piece
-        start = end
+
+
+def cuts(text: str, size: int = PASSAGE_CHARS) -> Iterator[tuple[int, int]]:
+    """Where passages begin and end: at line ends or spaces where there are any.
+
+    Where there are none, neighbours overlap, so that a name or a pair of characters is whole in one of them.
+    """
+    start = 0
+    overlap = size // _OVERLAP
+    while start < len(text):
+        end = following = min(start + size, len(text))
+        if end < len(text):
+            cut = max(text.rfind("\n", start + size // 2, end), text.rfind(" ", start + size // 2, end))
+            if cut > 0:
+                end = following = cut + 1
+            else:
+                end = _after_gap(text, end - size // 4, end)
+                following = _after_gap(text, end - 2 * overlap, end - overlap)
+        yield start, end
+        start = following
+
+
+def _after_gap(text: str, first: int, last: int) -> int:
+    """Where the last word begins that begins between two places; `last` if none does."""
+    gaps = [match.end() for match in _GAP.finditer(text, max(first, 0), last)]
+    return gaps[-1] if gaps else last

@@ -432,6 +432,9 @@ class TextIndex(Protocol):
     def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
         """These passages, those that may be shown and are wanted."""
 
+    def let_through(self, numbers: Sequence[int], filters: Filters) -> list[int]:
+        """Those of these passages that may be shown and are wanted, in the same order."""
+
     def texts(self, numbers: Sequence[int]) -> dict[int, str]:
         """The texts of these passages."""
 
@@ -630,6 +633,15 @@ class ViewStore(Protocol):
 
     def choices(self, project_id: str) -> tuple[list[str], list[str]]:
         """The agents, and the branches of a project, that sessions have."""
+
+    def branches(self, project_id: str | None) -> list[str]:
+        """The branches of sessions, in one project or in all."""
+
+    def on_branch(self, branch: str, project_id: str | None) -> bool:
+        """Whether anything happened on a branch: a session may leave the one it began on."""
+
+    def touched(self, file: str, project_id: str | None) -> bool:
+        """Whether anything that can be found, in one project or in all, had to do with a file."""
 
     def story(self, sid: str, after: tuple[int, int], limit: int) -> list[StoredEvent]:
         """Events of a session in their order, from behind a cursor (at, seq)."""

@@ -7,6 +7,7 @@ from collections import Counter
 from backstory.model import MemoryKind, Session, StoredEvent
 from backstory.store.events import Events
 from backstory.store.memories import VISIBLE
+from backstory.store.passages import TOUCHED
 from backstory.store.protocol import SessionsWanted, Worked
 
 _TOP = "s.parent_id = '' AND s.agent NOT IN ('user', 'docs')"
@@ -64,6 +65,44 @@ class Views:
             (project_id,),
         )
         return [agent for (agent,) in agents], [branch for (branch,) in branches]
+
+    def branches(self, project_id: str | None) -> list[str]:
+        """The branches of sessions, in one project or in all."""
+        rows = self._db.execute(
+            """
+            SELECT DISTINCT branch FROM sessions
+            WHERE branch <> '' AND (:project IS NULL OR project_id = :project) ORDER BY 1
+            """,
+            {"project": project_id},
+        )
+        return [branch for (branch,) in rows]
+
+    def on_branch(self, branch: str, project_id: str | None) -> bool:
+        """Whether anything happened on a branch: a session may leave the one it began on."""
+        found = self._db.execute(
+            """
+            SELECT EXISTS (
+                SELECT 1 FROM sessions
+                WHERE branch = :branch AND (:project IS NULL OR project_id = :project)
+            ) OR EXISTS (
+                SELECT 1 FROM events e JOIN sessions s ON s.id = e.session_id
+                WHERE e.branch = :branch AND (:project IS NULL OR s.project_id = :project))
+            """,
+            {"branch": branch, "project": project_id},
+        )
+        return bool(found.fetchone()[0])
+
+    def touched(self, file: str, project_id: str | None) -> bool:
+        """Whether anything that can be found, in one project or in all, had to do with a file."""
+        found = self._db.execute(
+            f"""
+            SELECT EXISTS (
+                SELECT 1 FROM passages f LEFT JOIN memories m ON m.id = f.owner
+                WHERE {TOUCHED} AND f.project_id = coalesce(?, f.project_id))
+            """,  # noqa: S608 - a constant
+            (f"/{file}", f"/{file}", project_id),
+        )
+        return bool(found.fetchone()[0])
 
     def story(self, sid: str, after: tuple[int, int], limit: int) -> list[StoredEvent]:
         """Events of a session in their order, from behind a cursor (at, seq)."""

@@ -176,12 +176,12 @@ def _hit(hit: Hit, asked: Asked) -> Html:
 def _why(hit: Hit) -> Html | None:
     if hit.why is None:
         return None
-    names = ("words", "meaning", "alike", "around", "session", "priors", "relevance")
-    marks = [h("span", f"{name} ", h("b", f"{getattr(hit.why, name):.2f}")) for name in names]
+    parts = [h("span", f"{name} ", h("b", f"{share:.4f}")) for name, share in hit.why.parts.items()]
     return h(
         "p",
-        h("span", "score ", h("b", f"{hit.score:.3f}")),
-        marks,
+        h("span", "score ", h("b", f"{hit.score:.4f}"), " ="),
+        parts,
+        h("span", "relevance ", h("b", f"{hit.why.relevance:.2f}")),
         h("span", f"found by {hit.why.found_by}"),
         class_="why",
     )

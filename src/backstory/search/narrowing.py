@@ -1,0 +1,56 @@
+"""What a search is narrowed to must be something that is known: a mistyped name is told, not searched for."""
+
+import os
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from backstory.errors import SourceMissing, UsageError
+from backstory.model import MemoryKind
+from backstory.store import Store
+from backstory.store.passages import SEARCHED
+from backstory.store.protocol import Filters
+
+KINDS = tuple(str(kind) for kind in (*SEARCHED, "session", *MemoryKind))
+_MOST_NAMED = 12
+_OURS = ("user", "docs")  # what people told us themselves
+
+
+def check(store: Store, filters: Filters, project_id: str | None, agents: Iterable[str]) -> None:
+    """Refuse kinds, agents and branches that nothing is of, with the names that there are."""
+    for kind in filters.kinds:
+        if kind not in KINDS:
+            raise UsageError(f"there is no kind {kind!r}{_instead(kind, KINDS)}")
+    known = {*agents, *store.views.choices("")[0], *_OURS} if filters.agents else ()
+    for agent in filters.agents:
+        if agent not in known:
+            raise UsageError(f"there is no agent {agent!r}{_instead(agent, sorted(known))}")
+    for branch in filters.branches:
+        if not store.views.on_branch(branch, project_id):
+            others = _instead(branch, store.views.branches(project_id))
+            raise SourceMissing(f"nothing happened on a branch {branch!r}{others}")
+
+
+def check_files(store: Store, filters: Filters, project_id: str | None) -> None:
+    """Refuse files that nothing touched."""
+    for file in filters.files:
+        if not store.views.touched(file, project_id):
+            raise SourceMissing(f"nothing is known that touched {file!r}: leave --file out, or name another")
+
+
+def within(path: str, folder: Path, root: str) -> str:
+    """A file's path as it is stored: from the project's root, if it is there."""
+    if not path.startswith((".", "/", "~")):
+        return path
+    whole = Path(os.path.normpath(folder / Path(path).expanduser()))
+    inside = root and whole.is_relative_to(root)
+    return (whole.relative_to(root) if inside else whole).as_posix().lstrip("/")
+
+
+def _instead(name: str, known: Collection[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, 1) or [each for each in known if each.startswith(name)]
+    if near:
+        return f": did you mean {near[0]!r}?"
+    names = ", ".join(list(known)[:_MOST_NAMED]) or "none yet"
+    return f": known are {names}{', …' if len(known) > _MOST_NAMED else ''}"
