@@ -1,6 +1,7 @@
 """Asking the memory: brief, search, show, timeline, remember."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -88,8 +89,9 @@ def test_search_as_json_keeps_its_contract(worked: Memory) -> None:
 def test_search_prints_a_handle_that_show_takes(worked: Memory) -> None:
     done = worked.run("search", "RS256")
     assert done.returncode == 0
-    handle = done.stdout.split()[0]
-    assert "RS256" in worked.run("show", handle).stdout
+    hits = [row.split()[0] for row in done.stdout.splitlines() if re.match(r"[em][0-9a-f]{8} ", row)]
+    assert hits
+    assert "RS256" in worked.run("show", hits[0]).stdout
 
 
 def test_the_words_of_a_question_need_no_quotes(worked: Memory) -> None:

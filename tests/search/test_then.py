@@ -49,6 +49,8 @@ def told(answer: Answer) -> str:
         "can you remind me what we talked about yesterday?",
         "show me everything from yesterday",
         "summarize yesterday",
+        "catch me up on yesterday",
+        "where did we leave off yesterday?",
         "was haben wir gestern gemacht?",
         "was ist gestern passiert",
         "qu'avons-nous fait hier ?",
@@ -82,6 +84,17 @@ def test_a_question_that_says_what_it_is_about_is_searched_for(past: House) -> N
     answer = ask(past, "what did we do with the invoices in the last two weeks")
     assert "by words and meaning" in answer.mode
     assert "invoices" in answer.hits[0].text
+
+
+def test_words_for_doing_find_what_has_them_or_else_what_was_done_then(past: House) -> None:
+    built = ask(past, "what did we build yesterday")
+    assert built.mode == "by time"
+    assert "basket" in told(built)
+    mended = ask(past, "what did we fix in the last two weeks")
+    assert "invoices" in told(mended), "though it is called mending there"
+    past.session().prompts("Write the new manual").stops("Written.")
+    past.works()
+    assert "manual" in ask(past, "what did we write today").hits[0].text
 
 
 def test_a_time_that_holds_nothing_gives_nothing(past: House) -> None:

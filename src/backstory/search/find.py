@@ -51,10 +51,14 @@ def search(
     asked = question(text, now, zone)
     if not asked.words or limit < 1:
         return Answer((), abstained=False, mode=means.why)
-    if asked.whole:
-        whole = _whole(store, asked, project_id, limit, means, filters, but, now, explain)
-        if whole:
-            hits = collapse(whole, lambda hit: hit.text, _richer, limit)
+    if asked.whole or (asked.or_whole and not _then_said(store, asked, project_id, filters)):
+        held = _whole(store, asked, project_id, limit, means, filters, but, now)
+        if held:
+            told = [_told_of(each, score, _by_time(score) if explain else None) for each, score in held]
+            hits = _in_order(collapse(told, lambda hit: hit.text, _richer, limit))
+            if neighbours:
+                by_id = {each.owner: each for each, _ in held}
+                hits = [_with_neighbours(store, hit, by_id[hit.id], neighbours) for hit in hits]
             return Answer(tuple(hits), abstained=False, mode="by time", short=in_short(hits, asked))
     if asked.landmark:
         asked = _dated(store, asked, project_id, now)
@@ -85,10 +89,19 @@ def search(
         limit,
         lambda hit: not floor or relevance.of(best[hit.id], asked) >= relevance.FLOOR,
     )
-    hits.sort(key=lambda hit: hit.status == MemoryStatus.SUPERSEDED)  # history comes last
+    hits = _in_order(hits)
     if neighbours:
         hits = [_with_neighbours(store, hit, best[hit.id].found, neighbours) for hit in hits]
     return Answer(tuple(hits), bool(best) and not hits, mode, in_short(hits, asked), lacking)
+
+
+def _then_said(store: Store, asked: Question, project_id: str | None, filters: Filters | None) -> bool:
+    """Whether anything of the time that is asked for has one of the words."""
+    given = filters or Filters()
+    then_ = replace(
+        given, since=max(given.since, asked.since), until=min(given.until or asked.until, asked.until)
+    )
+    return bool(store.passages.matches(asked.phrases, project_id, 1, then_))
 
 
 def _whole(
@@ -100,8 +113,7 @@ def _whole(
     filters: Filters | None,
     but: Collection[str],
     now: int,
-    explain: bool,
-) -> list[Hit]:
+) -> list[tuple[Found, float]]:
     """What the time holds that is asked for, or what lies beside its landmark."""
     if asked.until:
         found = then.held(store, project_id, asked.since, asked.until, asked.kinds, filters, 4 * limit)
@@ -110,8 +122,12 @@ def _whole(
         if not landmark:
             return []
         found = then.beside(store, project_id, landmark[0].id, asked.earlier, now, filters, 4 * limit)
-    whys = {score: _by_time(score) if explain else None for _, score in found}
-    return [_told_of(each, score, whys[score]) for each, score in found if each.owner not in but]
+    return [(each, score) for each, score in found if each.owner not in but]
+
+
+def _in_order(hits: list[Hit]) -> list[Hit]:
+    """What is history comes last."""
+    return sorted(hits, key=lambda hit: hit.status == MemoryStatus.SUPERSEDED)
 
 
 def _by_time(score: float) -> Why:

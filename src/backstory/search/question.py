@@ -75,6 +75,7 @@ class Question:
 
     `landmark` are phrases of something that happened, before which (`earlier`) or after which it asks.
     `whole`: it asks for all that the time holds, of `kinds` first; `anchor` is what then says the landmark.
+    `or_whole`: it does so if its words find nothing ("what did we build yesterday").
     """
 
     words: tuple[Word, ...]
@@ -86,6 +87,7 @@ class Question:
     whole: bool = False
     kinds: tuple[str, ...] = ()
     anchor: str = ""
+    or_whole: bool = False
 
     @property
     def phrases(self) -> list[str]:
@@ -104,15 +106,17 @@ def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
     words = tuple((telling or spare)[:_WORDS])
     if until:
         kinds = _idle(other)
-        return Question(words, said, since, until, whole=kinds is not None, kinds=kinds or ())
+        whole = kinds is not None
+        or_whole = not whole and _idle(other, doing=True) is not None
+        return Question(words, said, since, until, whole=whole, kinds=kinds or (), or_whole=or_whole)
     landmark, earlier = _landmark(rest)
     anchor = _anchor(rest) if landmark else ""
     return Question(words, said, 0, 0, landmark, earlier, bool(anchor), anchor=anchor)
 
 
-def _idle(text: str) -> tuple[str, ...] | None:
+def _idle(text: str, doing: bool = False) -> tuple[str, ...] | None:
     """The kinds that a text asks for first, if it says nothing of what it asks for."""
-    return wanted(word.text for word in _words(_ASKING.sub(" ", text))[0])
+    return wanted((word.text for word in _words(_ASKING.sub(" ", text))[0]), doing)
 
 
 def _anchor(text: str) -> str:

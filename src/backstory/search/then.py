@@ -36,11 +36,12 @@ _KINDS = {
 _KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
 # Words that ask what there was, and say nothing of what.
 _IDLE_WORDS = """
-    accomplish accomplished achieve achieved activities activity anything busy change changed changes chat
-    chatted complete completed conversation conversations directly discuss discussed everything exactly finish
-    finished give happen happened happening happens history immediately left leave list log look new progress
-    recap remember right session sessions shortly show something start started stuff summarise summarize
-    summary talk talked tell update updates went work worked working overview
+    accomplish accomplished achieve ask asked catch caught achieved activities activity anything busy
+    change changed changes chat chatted complete completed conversation conversations directly discuss
+    discussed everything exactly finish finished give happen happened happening happens history
+    immediately left leave list log look new progress recap remember right session sessions shortly show
+    something start started stuff summarise summarize summary talk talked tell update updates went work
+    worked working overview
     alles am an bei das der die dem den denn eigentlich es gab gearbeitet gemacht geschafft geschah geschehen
     getan habe haben hatten hast hat ich ihr im ist los mir passiert passierte sind uns waren was wir woran
     wurde zeig zeige
@@ -49,20 +50,34 @@ _IDLE_WORDS = """
     s'est travaillé qu s j
 """
 _IDLE = frozenset(_IDLE_WORDS.split())
+# Words for doing things: they may be what is looked for; if they find nothing, they ask what was done.
+_DOING_WORDS = """
+    add added adding build building built code coded coding create created creating deliver delivered deploy
+    deployed develop developed developing edit edited fix fixed fixing handle handled implement implemented
+    implementing merge merged release released remove removed ship shipped solve solved touch touched write
+    writing written wrote
+    behoben erstellt gebaut geschrieben umgesetzt
+"""
+_DOING = frozenset(_DOING_WORDS.split())
 _IDLE_UNSPACED = re.compile(
     "我们|我|做|了|什么|干|发生|过|的|事|吗|呢|怎么|工作|哪些|些|都|在|有|是|"
     "何|を|し|た|やった|ました|私|たち|は|が|あった|の|で|に|무엇을|뭐|했|나|우리|어|지|요"
 )
 
 
-def wanted(words: Iterable[str]) -> tuple[str, ...] | None:
-    """The kinds that words ask for first, if they ask for a time and nothing else; None if they do."""
+def wanted(words: Iterable[str], doing: bool = False) -> tuple[str, ...] | None:
+    """The kinds that words ask for first, if they ask for a time and nothing else; None if they do.
+
+    `doing`: words for doing things ("what did we build") ask for nothing else either.
+    """
     kinds: list[str] = []
     for word in words:
         bare = word.strip(".:*-_/?？。").lower()
         if bare in _KIND_OF:
             kinds.append(_KIND_OF[bare])
-        elif bare not in _IDLE and (bare.isascii() or _IDLE_UNSPACED.sub("", bare)):
+        elif bare in _IDLE or (doing and bare in _DOING):
+            continue
+        elif bare.isascii() or _IDLE_UNSPACED.sub("", bare):
             return None
     return tuple(dict.fromkeys(kinds))
 
