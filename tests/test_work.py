@@ -1,6 +1,7 @@
 """One round of work: what it makes, that it can be killed anywhere, and that it can be made again."""
 
 import json
+import math
 import socket
 from pathlib import Path
 from typing import Any
@@ -162,7 +163,8 @@ class TestRound:
             real(home, store, project_id)
 
         monkeypatch.setattr(prepare, "project_file", prepares)
-        monkeypatch.setattr(work, "_DISTIL_SECONDS", 1e-6)
+        monkeypatch.setattr(work, "_DISTIL_SECONDS", 0)
+        monkeypatch.setattr(work, "_BRIEFS_SECONDS", math.inf)
         hand = work.Work(house.home, settings.load(house.home)[0], house.store)
         rounds = 0
         while hand.round():
@@ -179,7 +181,8 @@ class TestRound:
         with house.store.transaction():
             for sid in house.store.events.all_session_ids():
                 house.store.jobs.ask("distil", sid, clock.now_ms())
-        monkeypatch.setattr(work, "_DISTIL_SECONDS", 1e-6)
+        monkeypatch.setattr(work, "_DISTIL_SECONDS", 0)
+        monkeypatch.setattr(work, "_BRIEFS_SECONDS", math.inf)
         house.session().prompts("the latest task").ends()
         house.works()
         assert "distil" in {job.kind for job in house.store.jobs.all("waiting")}, "there is more to do"

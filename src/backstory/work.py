@@ -133,7 +133,11 @@ class Work:
         if done or not self._vectors_asked_for:
             self._ask_for_vectors()
         left = min(_EMBED_SECONDS, deadline - time.monotonic())
-        return done + self._run_jobs("embed", lambda model: self._embed(model, left), left)
+        return (
+            done
+            if left <= 0
+            else done + self._run_jobs("embed", lambda model: self._embed(model, left), left)
+        )
 
     def _briefs_are_due(self) -> bool:
         """Whether to prepare briefs now: all is distilled, or a while has passed since the last time.
@@ -243,9 +247,12 @@ class Work:
         seconds: float = math.inf,
         enough: Callable[[], bool] = lambda: False,
     ) -> int:
+        """Do what is due of a kind for about so long, one piece of it at least; gives how many."""
         done = 0
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and not enough() and (job := self._lease(kind)) is not None:
+        while not enough() and not (done and time.monotonic() >= deadline):
+            if (job := self._lease(kind)) is None:
+                break
             done += 1
             try:
                 run(job.subject)
