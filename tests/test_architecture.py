@@ -112,5 +112,5 @@ def test_raw_payloads_stop_at_the_edge() -> None:
 def test_walking_the_imports_can_fail() -> None:
     """The walk sees imports of both forms, also inside functions."""
     assert {"store", "capture", "recall"} <= imported(ROOT / "work.py")
-    assert "work" in imported(ROOT / "app.py")
+    assert "work" in imported(ROOT / "app" / "opened.py")
     assert SQL.search((ROOT / "store" / "jobs.py").read_text("utf-8"))

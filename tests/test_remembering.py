@@ -15,7 +15,7 @@ from backstory.atomic import lock
 from backstory.distil.spoken import kind_of
 from backstory.errors import UsageError
 from backstory.model import MemoryKind, MemoryStatus
-from backstory.store.protocol import Filters
+from backstory.store.values import Filters
 from tests.conftest import eventually
 from tests.mcp.server import Server
 from tests.story import House
@@ -26,7 +26,7 @@ NOTE = "The aardvark lives in tank 4"
 @pytest.fixture
 def app(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """The app, without a worker that comes in between."""
-    monkeypatch.setattr("backstory.app.wake_worker", lambda home: None)
+    monkeypatch.setattr("backstory.app.saying.wake_worker", lambda home: None)
     with App(house.home, patience=0.2) as opened:
         yield opened
 

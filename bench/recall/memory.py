@@ -14,7 +14,7 @@ from backstory.model import Event, Kind, Project, Where
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store, open_store
-from backstory.store.protocol import Arrival
+from backstory.store.values import Arrival
 from backstory.work import Work
 
 PROJECT = Project(project_id("bench"), "bench", "bench", "/bench", 1)

@@ -31,7 +31,7 @@ from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
 from backstory.store.jobs import ASKING, PROSE
-from backstory.store.protocol import Job, ModelAnswer
+from backstory.store.values import Job, ModelAnswer
 
 log = logging.getLogger(__name__)
 KIND = "refine"

@@ -23,7 +23,7 @@ from backstory.search.answer import Answer
 from backstory.store import Store, scratch
 from backstory.store.memories import memory_id
 from backstory.store.obstacles import obstacle
-from backstory.store.protocol import Arrival
+from backstory.store.values import Arrival
 
 LONGEST = 20_000
 _WAIT_SECONDS = 0.5

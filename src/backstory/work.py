@@ -39,7 +39,7 @@ from backstory.steps import step
 from backstory.store import Store
 from backstory.store.jobs import COMPILE, DAY, LINT
 from backstory.store.passages import BULK, STEP
-from backstory.store.protocol import Job
+from backstory.store.values import Job
 from backstory.succeeding import succeed
 from backstory.upkeep import orphans, retention
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from backstory import clock
 from backstory.capture.history import SPENT
 from backstory.model import Action
-from backstory.store.protocol import Injection
+from backstory.store.values import Injection
 from tests.story import House, Story
 
 _HOUR = 3600

@@ -9,7 +9,7 @@ import pytest
 from backstory import clock
 from backstory.app import App
 from backstory.model import Act, MemoryKind, MemoryStatus, Tier
-from backstory.store.protocol import Filters
+from backstory.store.values import Filters
 from tests.llm.conftest import Asking, a_session, line_with, saying
 from tests.story import House
 

@@ -15,7 +15,7 @@ from backstory.capture.hookfiles import write_hook_settings
 from backstory.hook.notes import reached
 from backstory.search.floor import of_notes
 from backstory.settings import load
-from backstory.store.protocol import Injection
+from backstory.store.values import Injection
 from tests.story import House, Story
 
 ERROR = "Exit code 1\nModuleNotFoundError: No module named 'yaml' in loader"

@@ -22,7 +22,7 @@ from backstory.search.meaning import Likeness
 from backstory.search.question import question
 from backstory.settings import Settings
 from backstory.store.passages import Passages
-from backstory.store.protocol import Vector
+from backstory.store.values import Vector
 from tests.embed.serving import Endpoint, serving
 from tests.story import House
 

@@ -10,7 +10,7 @@ import pytest
 from backstory.model import Action, Event, Kind, Project, Where
 from backstory.paths import Home
 from backstory.store import Store, open_store
-from backstory.store.protocol import Added, Arrival
+from backstory.store.values import Added, Arrival
 
 SHOP = Project("p-shop", "example.org/shop", "shop", "/home/dev/shop", 1)
 

@@ -4,7 +4,7 @@ import pytest
 
 from backstory.store import Store
 from backstory.store.jobs import LEASE_MS
-from backstory.store.protocol import Job
+from backstory.store.values import Job
 
 
 def ask(store: Store, *subjects: str, kind: str = "distil", now: int = 0) -> list[bool]:

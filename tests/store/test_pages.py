@@ -10,7 +10,7 @@ import pytest
 from backstory.app import App
 from backstory.model import Event, Kind
 from backstory.store import copies, pages, salvage, schema, spare
-from backstory.store.protocol import Arrival, Injection
+from backstory.store.values import Arrival, Injection
 from tests.story import House
 
 

@@ -15,7 +15,7 @@ from backstory.errors import NewerSchema, StoreUnusable
 from backstory.model import Kind
 from backstory.paths import Home
 from backstory.store import Store, copies, open_store, schema, sqlite
-from backstory.store.protocol import Receipt
+from backstory.store.values import Receipt
 from tests.store.conftest import event, put
 
 SECOND = "ALTER TABLE projects ADD COLUMN colour TEXT NOT NULL DEFAULT '';\nCREATE TABLE extra (a);\n"

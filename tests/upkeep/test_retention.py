@@ -17,7 +17,7 @@ from backstory import settings, shift
 from backstory.app import App
 from backstory.hook.redact import Redactor
 from backstory.model import MemoryKind
-from backstory.store.protocol import Room
+from backstory.store.values import Room
 from backstory.upkeep import archive, retention, room
 from tests.story import House, Story
 

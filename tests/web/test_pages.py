@@ -9,7 +9,7 @@ from backstory import clock
 from backstory.capture.history import SPENT
 from backstory.model import MemoryKind, MemoryStatus
 from backstory.settings import Settings
-from backstory.store.protocol import Call
+from backstory.store.values import Call
 from backstory.web import markdown
 from backstory.web.asked import clamped, cursor, local
 from backstory.web.markup import Html, h, join

@@ -22,7 +22,7 @@ from backstory.errors import SourceMissing, UsageError
 from backstory.hook.identity import session_id
 from backstory.model import Action, Event, Kind, Project, StoredEvent, Where
 from backstory.store import Store
-from backstory.store.protocol import Arrival, Mark
+from backstory.store.values import Arrival, Mark
 
 log = logging.getLogger(__name__)
 AGENT = "docs"

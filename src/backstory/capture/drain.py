@@ -33,7 +33,7 @@ from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
-from backstory.store.protocol import Arrival, Injection, Receipt
+from backstory.store.values import Arrival, Injection, Receipt
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from backstory.agents.history import Source, Trail
 from backstory.capture.privacy import Privacy
 from backstory.model import Event, Kind, Project, Session
 from backstory.store import Store
-from backstory.store.protocol import Added, Arrival, Mark
+from backstory.store.values import Added, Arrival, Mark
 
 BATCH = 1_000
 # The counter of the tokens that agents wrote down as spent, by day and agent.

@@ -27,7 +27,7 @@ from backstory.foreign.folders import slug
 from backstory.hook.identity import project_id, session_id
 from backstory.model import Event, Project, SessionStatus
 from backstory.store import Store
-from backstory.store.protocol import Added, Arrival, Mark
+from backstory.store.values import Added, Arrival, Mark
 
 log = logging.getLogger(__name__)
 MIN_MESSAGES = 3

@@ -9,7 +9,7 @@ from backstory.cli.output import Styled, json_option, line, print_json, table, t
 from backstory.cli.scope import opened
 from backstory.llm.governor import Spending
 from backstory.llm.prices import shown
-from backstory.store.protocol import Call
+from backstory.store.values import Call
 
 _STEPS = (
     ("asked", "asked_at"),

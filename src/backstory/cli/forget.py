@@ -9,7 +9,7 @@ from backstory.cli.output import count, json_option, line, one_line, print_json,
 from backstory.cli.rows import handle, what
 from backstory.cli.scope import opened, scope
 from backstory.errors import UsageError
-from backstory.store.protocol import Reach
+from backstory.store.values import Reach
 from backstory.upkeep.forget import Forgotten
 
 _SHOWN = 20

@@ -16,7 +16,7 @@ from backstory.model import MemoryStatus
 from backstory.search.answer import Hit, Near
 from backstory.search.narrowing import within
 from backstory.search.ranking import Here
-from backstory.store.protocol import Filters
+from backstory.store.values import Filters
 
 _TEXT = 500
 _NEAR_TEXT = 160

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from backstory.store.ledger import ANOMALY, FAILED, UNUSABLE
-from backstory.store.protocol import Call
+from backstory.store.values import Call
 
 FAILURES = 5  # in a row, whichever sessions they were for
 LOOK_BACK = 20

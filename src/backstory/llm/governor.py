@@ -18,7 +18,7 @@ from backstory.llm.provider import Provider, Question, Reply, Trouble, model_for
 from backstory.settings import Settings
 from backstory.store import Store
 from backstory.store.ledger import ANOMALY, FAILED, OK, OPEN
-from backstory.store.protocol import Call, Spent
+from backstory.store.values import Call, Spent
 
 _HOUR_MS = 3_600_000
 _RESUMED = "model.resumed_at"

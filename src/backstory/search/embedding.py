@@ -5,7 +5,7 @@ import time
 
 from backstory.embed.provider import Embedder
 from backstory.store import Store
-from backstory.store.protocol import Vector
+from backstory.store.values import Vector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from backstory.search.ranking import Here, Ranked, ranked, retells, shares, wort
 from backstory.search.repeats import collapse
 from backstory.search.short import in_short
 from backstory.store import Store
-from backstory.store.protocol import Filters, Found
+from backstory.store.values import Filters, Found
 
 BY_WORDS = Means(why="by words only", off=True)
 BY_BOTH = "by words and meaning"

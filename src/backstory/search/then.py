@@ -11,7 +11,7 @@ from itertools import chain
 
 from backstory.model import Kind, MemoryKind
 from backstory.store import Store
-from backstory.store.protocol import Filters, Found
+from backstory.store.values import Filters, Found
 
 _LEARNED = (
     MemoryKind.SUMMARY,

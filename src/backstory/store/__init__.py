@@ -1,6 +1,7 @@
 """The store: everything that is kept, and the only place that contains SQL.
 
 protocol.py    what a store can do, for any database
+values.py      what goes in and out
 sqlite.py      the embedded default: opening, pragmas, transactions
 schema.py      migrations, applied in order
 copies.py      backups: made, looked into, put in place

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from backstory.store.protocol import Kept, Mark, Receipt
+from backstory.store.values import Kept, Mark, Receipt
 
 _MARK = "session_id, offset, size, stamp, messages, held"
 

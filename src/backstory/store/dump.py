@@ -14,7 +14,7 @@ from typing import Any
 from backstory.errors import Failed
 from backstory.store import incoming
 from backstory.store.forgetting import Forgetting
-from backstory.store.protocol import Reach
+from backstory.store.values import Reach
 
 FORMAT = 1
 # In the order in which they refer to each other. The number of a row is local and left out.

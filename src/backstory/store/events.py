@@ -25,7 +25,7 @@ from backstory.model import (
     StoredEvent,
     Where,
 )
-from backstory.store.protocol import Added, Arrival
+from backstory.store.values import Added, Arrival
 
 _LIVE = "live"
 # What was said has no id of its own; within its prompt, whose id it carries, its words tell it apart.

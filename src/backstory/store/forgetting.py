@@ -13,7 +13,7 @@ from typing import Any
 
 from backstory.store.ledger import drop_answers
 from backstory.store.passages import Passages
-from backstory.store.protocol import Reach
+from backstory.store.values import Reach
 
 EVENT, MEMORY, SESSION = "event", "memory", "session"
 _BATCH = 500

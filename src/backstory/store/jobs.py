@@ -6,7 +6,7 @@ a worker that was killed loses nothing: its lease runs out.
 
 import sqlite3
 
-from backstory.store.protocol import Job
+from backstory.store.values import Job
 
 LEASE_MS = 60_000
 # What is written down: the log of a project (or of a session, before a compaction), the wiki, a check of it,

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from backstory.model import Kind
-from backstory.store.protocol import Filters, Found
 from backstory.store.shelves import Narrowed, Shelves, Worded
+from backstory.store.values import Filters, Found
 from backstory.store.vectors import Vectors
 from backstory.store.words import spread
 

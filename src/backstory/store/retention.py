@@ -11,7 +11,7 @@ from typing import Any
 from backstory.errors import StoreUnusable
 from backstory.store.dump import Dump
 from backstory.store.passages import Passages
-from backstory.store.protocol import OldRows, Room
+from backstory.store.values import OldRows, Room
 
 _KEPT_AGENTS = "('user', 'docs')"
 

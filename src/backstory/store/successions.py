@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Mapping
 
-from backstory.store.protocol import Decided
+from backstory.store.values import Decided
 
 _MOST = 300
 _JUDGED = """

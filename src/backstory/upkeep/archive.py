@@ -17,7 +17,7 @@ from typing import Any
 from backstory.atomic import make_private_dir, write_atomic
 from backstory.paths import Home
 from backstory.steps import step
-from backstory.store.protocol import Reach
+from backstory.store.values import Reach
 
 SUFFIX = ".jsonl.gz"
 _OLD = ("events", "memories")  # what is archived; the rest is what that refers to

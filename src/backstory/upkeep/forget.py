@@ -21,7 +21,7 @@ from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.steps import step
 from backstory.store import Store, copies
-from backstory.store.protocol import Reach
+from backstory.store.values import Reach
 from backstory.upkeep import archive
 
 # Files here are copies of words that the database has too: whichever has the words goes as a whole.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from backstory import clock
 from backstory.model import Event, Kind, Outcome, Session, Where
 from backstory.store import Store
-from backstory.store.protocol import Arrival
+from backstory.store.values import Arrival
 
 ORIGIN = "upkeep"
 REASON = "orphaned"

@@ -16,7 +16,7 @@ from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
-from backstory.store.protocol import OldRows, Room
+from backstory.store.values import OldRows, Room
 from backstory.upkeep import room
 from backstory.upkeep.archive import Archive
 

@@ -14,7 +14,7 @@ from backstory.capture.privacy import Privacy
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store, copies
-from backstory.store.protocol import Reach
+from backstory.store.values import Reach
 from backstory.upkeep import archive
 
 

@@ -4,7 +4,7 @@ from backstory import clock
 from backstory.app import App
 from backstory.cli.output import one_line
 from backstory.search.answer import Answer, Hit
-from backstory.store.protocol import Filters
+from backstory.store.values import Filters
 from backstory.web.asked import Asked, Page, clamped
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines

@@ -1,0 +1,23 @@
+"""The use cases, the one waist between the surfaces (CLI, MCP, web) and the parts.
+
+A surface opens an `App`, asks it for values, and prints them; it never touches store, spool or files itself.
+
+opened.py     one home, opened: its store, projects and settings; how work in it is done alone
+recalling.py  briefs, search, what lies behind a handle, handing over
+saying.py     what people say: notes to remember, judgements about memories
+bringing.py   histories, documents and exports, in and out
+reporting.py  how the memory is doing: numbers, jobs, calls of models
+keeping.py    rebuilding, backups, repair, forgetting, cleaning
+"""
+
+from backstory.app.bringing import Bringing
+from backstory.app.keeping import Keeping
+from backstory.app.recalling import EventView, MemoryView, Recalling, SessionView, payload_state
+from backstory.app.reporting import Reporting, Status
+from backstory.app.saying import Saying
+
+__all__ = ["App", "EventView", "MemoryView", "SessionView", "Status", "payload_state"]
+
+
+class App(Recalling, Saying, Bringing, Reporting, Keeping):
+    """Everything that can be asked of one home; close it, or use it in a `with`."""

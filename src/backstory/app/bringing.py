@@ -1,0 +1,109 @@
+"""What comes in from elsewhere, and what goes out: histories, documents, exports."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from backstory import clock
+from backstory.app.opened import Opened
+from backstory.capture.documents import Documents
+from backstory.capture.importing import Import, Line, Tally, Wish, trails_of
+from backstory.capture.places import Places
+from backstory.capture.privacy import Privacy
+from backstory.errors import SourceMissing
+from backstory.model import (
+    Memory,
+    Project,
+    Session,
+)
+from backstory.upkeep import export
+
+# So long an import distils what it brought before it leaves the rest to the worker.
+_SETTLE_SECONDS = 5.0
+_FOREVER = 2**62
+
+
+class Bringing(Opened):
+    """The use cases of import and export."""
+
+    def import_history(
+        self,
+        names: Sequence[str],
+        wish: Wish,
+        path: Path | None = None,
+        dry: bool = False,
+        said: Callable[[Line], None] = lambda line: None,
+        progress: Callable[[int, int], None] = lambda done, of: None,
+    ) -> Tally:
+        """Bring in what agents have kept of their sessions: of those named, or of all that have something."""
+        found = trails_of(names, path)
+        privacy = Privacy(self.settings)
+        if dry:
+            return Import(self._readable_store(), privacy, None, wish, dry).bring(found, said, progress)
+        self.catch_up()
+        with self._alone():
+            places = Places(self.store, self.confirmed(), self.settings.project_monorepo, privacy.place)
+            tally = Import(self.store, privacy, places, wish).bring(found, said, progress)
+            if tally.events:
+                self._work().settle(_SETTLE_SECONDS)
+        self._wake_worker()
+        return tally
+
+    def import_documents(
+        self,
+        folder: Path,
+        project: Project | None,
+        user: str,
+        dry: bool = False,
+        said: Callable[[Line], None] = lambda line: None,
+        progress: Callable[[int, int], None] = lambda done, of: None,
+        again: bool = False,
+    ) -> Tally:
+        """Make a folder's documentation searchable, in its own project or in another one."""
+        privacy = Privacy(self.settings)
+        if dry:
+            store = self._readable_store()
+            into = project or (self.project_at(folder) if store else Project("", "", "", "", 0))
+            return Documents(store, privacy, folder, into, user, again).bring(dry, said, progress)
+        if not folder.exists():
+            raise SourceMissing(f"{folder} does not exist: name a folder with documents, or a document")
+        self.catch_up()
+        with self._alone():
+            into = project or self.project_at(folder if folder.is_dir() else folder.parent)
+            tally = Documents(self.store, privacy, folder, into, user, again).bring(dry, said, progress)
+            if tally.events:
+                self._work().settle(_SETTLE_SECONDS)
+        return tally
+
+    def export_lines(self, project_id: str | None, since: int, until: int) -> Iterator[str]:
+        """Everything as JSON lines; of a project or a time only what belongs to its sessions."""
+        self.catch_up()
+        some = project_id is not None or since > 0 or until < _FOREVER
+        return export.lines(self.store, self._sessions_in(project_id, since, until) if some else None)
+
+    def export_markdown(self, project_id: str | None, since: int, until: int) -> Iterator[str]:
+        """What was learned, to read."""
+        self.catch_up()
+        sessions = self._sessions_in(project_id, since, until)
+        return export.markdown(self.store, sessions, clock.zone(self.settings.time_zone))
+
+    def learned(self, project_id: str | None, since: int, until: int) -> list[tuple[Session, list[Memory]]]:
+        """Sessions with what was learned in each."""
+        self.catch_up()
+        sessions = self._sessions_in(project_id, since, until)
+        return [(session, self.store.memories.of_session(session.id)) for session in sessions]
+
+    def _sessions_in(self, project_id: str | None, since: int, until: int) -> list[Session]:
+        every = self.store.events.sessions(project_id, limit=1_000_000, top_level=False)
+        return [s for s in reversed(every) if s.last_at >= since and s.started_at < until]
+
+    def import_export(self, path: Path, dry: bool = False) -> tuple[dict[str, int], bool]:
+        """Take in an export of another home; gives what was new, and whether its ids go on being met."""
+        if dry:
+            return export.look(self._readable_store(), path)
+        with self._alone():
+            new, same_key = export.load(self.store, path)
+            with self.store.transaction():
+                self.store.memories.index_missing()
+            self._work().round()
+            self._prepare_again()
+        return new, same_key

@@ -1,0 +1,128 @@
+"""Looking after what is kept: rebuilding, backups, repair, forgetting, cleaning."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from backstory import clock
+from backstory.app.opened import Opened
+from backstory.capture.waiting import waiting
+from backstory.errors import Failed, SourceMissing
+from backstory.model import (
+    Session,
+)
+from backstory.recall.handles import full_id
+from backstory.store.copies import Contents
+from backstory.upkeep import backups, forget, orphans
+from backstory.upkeep.forget import Forgotten, Wanted
+
+if TYPE_CHECKING:
+    from backstory.upkeep.repair import Repaired
+    from backstory.upkeep.scrub import Scrubbed
+
+
+class Keeping(Opened):
+    """The use cases of upkeep."""
+
+    def rebuild(self, progress: Callable[[int, int], None] = lambda done, of: None) -> int:
+        """Make everything derived again from the events; gives the number of sessions."""
+        self.catch_up()
+        with self._alone():
+            return self._work().rebuild(progress)
+
+    def reindex(self) -> None:
+        """Build the text index again, of memories and events as they are."""
+        with self._alone():
+            self._work().index_again()
+
+    def prove(self) -> None:
+        """Look again whether there are sessions of which nothing was captured."""
+        with self._alone():
+            self._work().prove(again=True)
+
+    def kept_backups(self) -> list[Contents]:
+        """All backups with what they hold, newest first."""
+        return backups.listing(self.home)
+
+    def back_up(self) -> Contents:
+        """Copy the database, while it is in use, into the backups."""
+        if not self.home.database.exists():
+            raise SourceMissing("there is nothing to back up yet: the first event makes the database")
+        return backups.make(self.home, self.store)
+
+    def restore(self, name: str, really: bool) -> backups.Restored:
+        """Go back to a backup, or only tell what that would replace."""
+        backup = backups.named(self.home, name)
+        if not really:
+            return backups.Restored(backup, backups.current(self.home), None)
+        with self._alone():
+            self.close()
+            restored = backups.restore(self.home, backup)
+            self._prepare_again()
+        return restored
+
+    def repair(self) -> "Repaired":
+        """Build a new database from what the damaged one still gives, and put it in its place."""
+        from backstory.upkeep.repair import repair
+
+        if not self.home.database.exists():
+            raise SourceMissing(f"there is no database at {self.home.database}: nothing to repair")
+        with self._alone():
+            self.close()
+            repaired = repair(self.home)
+            with self.store.transaction():
+                for sid in self.store.events.all_session_ids():
+                    self.store.jobs.ask("transcript", sid, clock.now_ms())
+            self._prepare_again()
+            self._work().rebuild()
+        return repaired
+
+    def wanted(self, handles: Sequence[str], **rest: Any) -> Wanted:
+        """What is meant by the beginnings of ids, and the rest as it is."""
+        return Wanted(tuple(full_id(self.store, handle) for handle in handles), **rest)
+
+    def forget(self, wanted: Wanted, really: bool, agreed: Forgotten | None = None) -> Forgotten:
+        """Forget something for good, or only tell everything that would be touched.
+
+        With the plan that somebody `agreed` to, nothing else is forgotten: `Changed` is raised instead.
+        """
+        self.catch_up()
+        if not really:
+            return forget.plan(self.home, self.store, wanted)
+        with self._alone():
+            if waiting(self.home):
+                self._work().round()
+            what = forget.plan(self.home, self.store, wanted)
+            if agreed is not None:
+                forget.hold_to(self.store, agreed, what)
+            if what:
+                self.store.writable()  # else files would go while the rows stay
+                forget.carry_out(self.home, self.store, what)
+                self._work().round()
+            if self.store.forgetting.traces_left() and not self.store.forgetting.erase_traces():
+                raise Failed(
+                    "it is forgotten, but another process is reading the database and keeps old pages alive: "
+                    "the next worker erases them"
+                )
+        return what
+
+    def clean_up(self, max_age_hours: float, really: bool) -> list[Session]:
+        """End sessions in which nothing has happened for so long, or only tell which."""
+        self.catch_up()
+        with self._alone():
+            found = orphans.find(self.store, max_age_hours)
+            if really and found:
+                with self.store.transaction():
+                    orphans.end(self.store, found)
+                self._work().round()
+        return found
+
+    def scrub(self, really: bool) -> "Scrubbed":
+        """Take secrets out of what is stored already, or only tell where some are."""
+        from backstory.upkeep.scrub import scrub
+
+        self.catch_up()
+        with self._alone():
+            found = scrub(self.home, self.store, self.settings, really)
+            if really:
+                self._work().round()
+        return found

@@ -1,0 +1,250 @@
+"""What the memory knows: briefs, search, what lies behind a handle, handing over."""
+
+import contextlib
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from backstory import clock, remembering
+from backstory.agents import AGENTS
+from backstory.agents import agent as known_agent
+from backstory.app.opened import Opened
+from backstory.embed.provider import QUESTION_SECONDS, Means, means
+from backstory.errors import SourceMissing, StoreUnusable, UsageError
+from backstory.hook.identity import ident, session_id
+from backstory.model import (
+    Memory,
+    MemoryKind,
+    MemoryStatus,
+    Session,
+    StoredEvent,
+)
+from backstory.recall.brief import Brief, brief_for
+from backstory.recall.handles import full_id
+from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
+from backstory.recall.standing import Standing
+from backstory.search import find, narrowing
+from backstory.search.answer import Answer
+from backstory.search.asking import own_words
+from backstory.search.ranking import Here
+from backstory.store import Store
+from backstory.store.values import Filters, Injection
+
+_TELLING = (MemoryKind.LESSON, MemoryKind.DECISION, MemoryKind.ATTEMPT, MemoryKind.SUMMARY)
+# Files that were changed so lately count a little more in a search.
+_IN_PLAY_MS = 4 * 3_600_000
+_MOST_IN_PLAY = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """A session with what happened in it and what was learned from it."""
+
+    session: Session
+    children: tuple[Session, ...]
+    memories: tuple[Memory, ...]
+    events: tuple[StoredEvent, ...]
+    injections: tuple[Injection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """One event with its session and, if it was kept, its whole payload."""
+
+    stored: StoredEvent
+    session: Session
+    payload: str | None
+
+
+def payload_state(view: EventView) -> str:
+    """Whether what the agent sent is there, has grown old and left, or never was."""
+    if view.payload is not None:
+        return f"{view.stored.payload_size} characters; `backstory show {view.stored.id} --raw` prints it"
+    if view.stored.payload_size:
+        return f"aged out; it had {view.stored.payload_size} characters"
+    return "none of its own"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryView:
+    """One memory with the events that it rests on.
+
+    `label` says how it stands today; `replaced` are the older ones whose place it took, `replaced_by` is the
+    one that took its own.
+    """
+
+    memory: Memory
+    sources: tuple[StoredEvent, ...]
+    label: str = ""
+    replaced: tuple[str, ...] = ()
+    replaced_by: str = ""
+
+
+class Recalling(Opened):
+    """The use cases of recall."""
+
+    def brief(self, folder: Path, agent: str, source: str = "startup", session: str = "") -> Brief:
+        """What a session starting in a folder is told, as the hook would print it; leaves no receipt."""
+        with contextlib.suppress(StoreUnusable, OSError):  # it shows what waits, too, and needs no database
+            self.catch_up()
+        with contextlib.suppress(OSError):
+            if self.home.hook.is_dir():
+                self.publish_settings(self.settings)  # the file may have been edited by hand
+        hook_settings = self.settings.for_hook(self.confirmed())
+        is_there = os.path.isdir(folder)  # noqa: PTH112 - no error for a name that is too long
+        gone = not is_there and self.home.database.exists()
+        project_was = self.project_at(folder).id if gone else ""
+        return brief_for(self.home, hook_settings, str(folder), agent, source, session, project_was)
+
+    def search(
+        self,
+        question: str,
+        project_id: str | None,
+        limit: int | None = None,
+        floor: bool = True,
+        *,
+        filters: Filters | None = None,
+        here: Here | None = None,
+        explain: bool = False,
+        neighbours: int = 0,
+        by_agent: bool = False,
+    ) -> Answer:
+        """The best hits for a question; what an agent was just asked is no answer to its own question."""
+        self.catch_up(notes=False)
+        if filters:
+            narrowing.check(self.store, filters, project_id, AGENTS)
+        most = self.settings.search_max_hits if limit is None else limit
+        but = own_words(self.store, project_id, os.environ, by_agent, clock.now_ms())
+
+        def ask(store: Store, means: Means = find.BY_WORDS) -> Answer:
+            return find.search(
+                store,
+                question,
+                project_id,
+                most,
+                floor,
+                means=means,
+                filters=filters,
+                here=here,
+                explain=explain,
+                neighbours=neighbours,
+                zone=clock.zone(self.settings.time_zone),
+                but=but,
+            )
+
+        answer = ask(self.store, self.means())
+        answer = remembering.found_beside(self.home, self.store, answer, most, ask)
+        if filters and not answer.hits:
+            narrowing.check_files(self.store, filters, project_id)
+        label = Standing(self.store).label
+        return replace(
+            answer, hits=tuple(replace(hit, label=label(hit.id, *hit.also)) for hit in answer.hits)
+        )
+
+    def files_in_play(self, project_id: str) -> tuple[str, ...]:
+        """The names of files that were changed in a project in the last hours."""
+        since = clock.now_ms() - _IN_PLAY_MS
+        return tuple(self.store.doing.files(project_id, since, _MOST_IN_PLAY))
+
+    def means(self) -> Means:
+        """What there is to search by meaning with, and if there is nothing, why."""
+        return means(self.settings, QUESTION_SECONDS)
+
+    def timeline(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
+        """The latest events, newest first."""
+        self.catch_up(notes=False)
+        found = self.store.events.latest(project_id, since, limit)
+        if (waits := remembering.beside(self.home, self.store)) is not None:
+            with contextlib.closing(waits):
+                found = [*waits.events.latest(project_id, since, limit), *found]
+            found = sorted(found, key=lambda stored: stored.event.at, reverse=True)[:limit]
+        return found
+
+    def sessions(self, project_id: str | None, limit: int) -> list[Session]:
+        """The latest sessions, newest first."""
+        self.catch_up()
+        return self.store.events.sessions(project_id, limit)
+
+    def show(self, handle: str) -> SessionView | EventView | MemoryView:
+        """What a handle stands for: a session, an event or a memory; the beginning of an id is enough."""
+        self.catch_up(notes=False)
+        try:
+            return self._view(full_id(self.store, handle))
+        except SourceMissing:
+            if (waits := remembering.beside(self.home, self.store)) is None:
+                raise
+        with type(self)(self.home, attended=True) as there:
+            there._store = waits
+            return there._view(full_id(waits, handle))
+
+    def _view(self, full: str) -> SessionView | EventView | MemoryView:
+        events = self.store.events
+        if full.startswith("m") and (memory := self._shown_memory(full)) is not None:
+            sources = [stored for sid in memory.sources if (stored := events.event(sid)) is not None]
+            return MemoryView(
+                memory,
+                tuple(sorted(sources, key=lambda s: (s.event.at, s.seq))),
+                Standing(self.store).label(full),
+                tuple(self.store.successions.before(full)),
+                self.store.successions.after(full),
+            )
+        if full.startswith("e") and (stored := events.event(full)) is not None:
+            session = events.session(stored.session_id)
+            if session is not None:
+                return EventView(stored, session, events.payload(full))
+        if full.startswith("s") and (session := events.session(full)) is not None:
+            return SessionView(
+                session,
+                tuple(events.children(full)),
+                tuple(self.store.memories.of_session(full)),
+                tuple(events.of_session(full)),
+                tuple(self.store.briefs.of_session(full)),
+            )
+        raise SourceMissing(f"{full!r} is not to be shown")
+
+    def _shown_memory(self, full: str) -> Memory | None:
+        """A memory that may be shown: one in force, or one that is history."""
+        if (memory := self.store.memories.memory(full)) is not None:
+            return memory
+        kept = self.store.memories.kept(full)
+        return kept if kept is not None and kept.status is MemoryStatus.SUPERSEDED else None
+
+    def handoff(self, project_id: str | None, to: str | None = None, session: str = "") -> Handoff:
+        """What a session leaves, for the agent that goes on; the latest session with work by default."""
+        self.catch_up()
+        target = known_agent(to) if to else None
+        recent = self.store.events.sessions(project_id, 50)
+        for each in [self._session_named(session)] if session else recent:
+            parts = checkpoint_of(self.store.memories.of_session(each.id))
+            if parts is None or each.agent not in AGENTS:
+                continue
+            next_agent = target or AGENTS[each.agent]
+            theirs = next(
+                (s for s in (each, *recent) if (s.agent, s.project_id) == (next_agent.name, each.project_id)),
+                None,
+            )
+            return hand_over(each, parts, AGENTS[each.agent].title, next_agent, theirs, clock.now_ms())
+        raise SourceMissing("no work is to be handed over: `backstory timeline --sessions` lists sessions")
+
+    def _session_named(self, name: str) -> Session:
+        """The session with this handle, or with this id of an agent's own."""
+        for agent in AGENTS:
+            if found := self.store.events.session(session_id(agent, ident(name))):
+                return found
+        view = self.show(name)
+        if not isinstance(view, SessionView):
+            raise UsageError(f"{name!r} is not a session; `backstory timeline --sessions` lists them")
+        return view.session
+
+    def replaced_by(self, memory_id: str) -> list[str]:
+        """The older memories whose place a memory took."""
+        return self.store.successions.before(memory_id)
+
+    def telling(self) -> Memory | None:
+        """The memory that says most about the user's own work: the latest of the most telling kind."""
+        projects = self.projects()
+        for kind in _TELLING:
+            found = [m for p in projects for m in self.store.memories.of_project(p.id, [kind], 1)]
+            if found:
+                return max(found, key=lambda memory: memory.at)
+        return None

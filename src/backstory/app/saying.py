@@ -1,0 +1,95 @@
+"""What people say themselves: notes to remember, and judgements about memories."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from backstory import clock, remembering
+from backstory.app.opened import Opened
+from backstory.capture.calling import wake_worker
+from backstory.capture.privacy import Privacy
+from backstory.capture.remembered import USER
+from backstory.errors import SourceMissing, UsageError
+from backstory.model import (
+    Act,
+    Event,
+    Kind,
+    Memory,
+    MemoryKind,
+    MemoryStatus,
+)
+from backstory.recall import prepare
+from backstory.recall.handles import full_id
+from backstory.store.jobs import DAY
+from backstory.store.values import Arrival
+
+_LONGEST_NOTE = 20_000
+
+
+class Saying(Opened):
+    """The use cases of a person's say."""
+
+    def remember(self, text: str, folder: Path, kind: str = "") -> Memory:
+        """Keep something that a person says, for the project of a folder; at once, however busy it is here.
+
+        It is of the kind that its words have, or of the one that is asked for.
+        """
+        project = self.project_at(folder)
+        privacy = Privacy(self.settings)
+        kept = remembering.remember(
+            self.home, self.store, privacy, project, folder, text, kind, clock.now_ms()
+        )
+        if not self._attended:
+            wake_worker(self.home)
+        return kept
+
+    def judge(self, handle: str, act: Act, text: str = "") -> Memory:
+        """Do to a memory what a person wants: an event, which a rebuild does again. Gives it as it then is.
+
+        `text` is the new wording of an edit, or the handle of the memory that supersedes it.
+        """
+        self.catch_up()
+        memory = self._kept_memory(handle)
+        if act is Act.SUPERSEDE:
+            newer = self._kept_memory(text)
+            if newer.id == memory.id or newer.project_id != memory.project_id:
+                raise UsageError("a memory is superseded by another one of the same project: name that one")
+            text = newer.id
+        elif act is not Act.EDIT:
+            text = ""
+        elif not text.strip() or len(text) > _LONGEST_NOTE:
+            raise UsageError(f"the new wording must have 1 to {_LONGEST_NOTE} characters")
+        now = clock.now_ms()
+        project = self.store.events.project(memory.project_id)
+        assert project is not None
+        # never searched or distilled: what it says is found as the memory itself
+        event = Event(
+            USER, f"user-{project.id}", Kind.JUDGED, now, Privacy(self.settings).text(text.strip()),
+            target=memory.id, reason=act, native_id=f"{act}-{memory.id}-{now}", recalled=True,
+        )  # fmt: skip
+        key = self.store.events.key(event)
+        with self._alone():
+            with self.store.transaction():
+                added = self.store.events.add([Arrival(event, project, key)])[0]
+                self.store.memories.judge(memory.id, act, event.text, added.event_id)
+                self.store.jobs.ask(DAY, project.id, now)  # what the wiki tells of it has changed
+            prepare.project_file(self.home, self.store, project.id)
+        return self._kept_memory(memory.id)
+
+    def _kept_memory(self, handle: str) -> Memory:
+        full = full_id(self.store, handle)
+        if not full.startswith("m") or (memory := self.store.memories.kept(full)) is None:
+            raise SourceMissing(f"{handle!r} is no memory; `backstory review` lists memories with handles")
+        return memory
+
+    def memories(
+        self,
+        kinds: Sequence[MemoryKind],
+        statuses: Sequence[MemoryStatus],
+        project_id: str | None = None,
+        before: tuple[int, str] | None = None,
+        limit: int = 50,
+        pinned: bool = False,
+    ) -> list[Memory]:
+        """Memories of these kinds in these states, newest first; for a person who looks through them."""
+        self.catch_up()
+        return self.store.memories.listed(kinds, statuses, project_id, before, limit, pinned)
