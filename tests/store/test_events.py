@@ -327,10 +327,10 @@ class TestPlaces:
 
 
 class TestFinding:
-    def test_the_beginning_of_an_id_is_enough_and_at_most_three_are_given(self, store: Store) -> None:
+    def test_the_beginning_of_an_id_is_enough_and_at_most_ten_are_given(self, store: Store) -> None:
         added = put(store, *(tool(f"t{n}") for n in range(40)))
         assert store.events.ids_like(added[0].event_id[:12]) == [added[0].event_id]
-        assert len(store.events.ids_like("e")) == 3
+        assert len(store.events.ids_like("e")) == 10
         assert store.events.ids_like("x123") == []
         assert store.events.ids_like("") == []
         assert store.events.ids_like("e%") == []
