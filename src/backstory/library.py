@@ -142,7 +142,7 @@ class Library:
         vault = self.vault(project)
         hidden = standing(self._app.store, project.id).hidden
         reply = asking.reply(vault, clean, [] if found.abstained else found.hits, self._writer, hidden)
-        if not vault.root.is_dir():
+        if not vault.root.is_dir() or (self._app.only_reads and not file_back):
             return reply
         with vault.held():
             take_back(vault)
@@ -196,9 +196,11 @@ class Library:
     # --- parts -------------------------------------------------------------------------------------------
 
     def _catch_up(self, project: Project) -> None:
-        """Sessions that are over are in the log before anybody reads it."""
+        """Sessions that are over are in the log before anybody reads it, unless nothing can be written."""
         self._app.catch_up()
-        if self._app.settings.knowledge_enabled and self._app.store.events.project(project.id) is not None:
+        store = self._app.store
+        logs = self._app.settings.knowledge_enabled and not store.only_reads
+        if logs and store.events.project(project.id) is not None:
             self._writing().log_project(project)
 
     def _writing(self) -> Writing:

@@ -101,6 +101,9 @@ def read_only(house: House) -> None:
     _told_of(house, "read-only file system")
     found = command(house, "search", "blue whales")
     assert (found.returncode, "blue whales" in found.stdout) == (0, True), "what is there can be read"
+    for reads in (("log",), ("timeline",), ("status",), ("ask", "blue whales")):
+        done = command(house, *reads)
+        assert done.returncode == 0, done
     mount(house.home.root, "-o", "remount,rw")
     fire(house, 2)
     assert worker(house) == 0
