@@ -120,7 +120,7 @@ class TestMigrations:
 
     def test_only_five_copies_are_kept(self, home: Home, store: Store) -> None:
         home.backups.mkdir()
-        for n in range(7):
+        for n in range(1, 8):
             (home.backups / f"2020010{n}T000000Z-schema-0.db").write_bytes(b"")
         connection: sqlite3.Connection = store._connection  # type: ignore[attr-defined]
         newest = copies.make(connection, home, "schema-1")

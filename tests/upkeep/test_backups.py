@@ -1,10 +1,13 @@
 """Copies of the database, and going back to one."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -188,3 +191,115 @@ def test_what_was_forgotten_since_stays_forgotten(house: House, app: App) -> Non
         if os.path.join(house.home.root, place) not in backups
     ]
     assert "whale" in house.brief().text
+
+
+def dated(app: App, name: str, ago: float = 0.0) -> Path:
+    """The latest backup once more under another name, as if it had been written so many seconds ago."""
+    path = app.home.backups / name
+    shutil.copyfile(copies.listed(app.home)[-1], path)
+    os.utime(path, (time.time() - ago,) * 2)
+    return path
+
+
+@pytest.mark.parametrize("jumped", [False, True], ids=["named by hand", "the clock was wrong"])
+def test_a_restore_keeps_what_is_there_though_all_backups_have_future_stamps(
+    house: House, app: App, jumped: bool
+) -> None:
+    lived(house)
+    lived(house, "red panda")
+    first = app.back_up().path
+    for day in range(1, 6):
+        dated(app, f"2099122{day}T000000Z-by-hand.db", -4e8 if jumped else 60)
+    first.unlink()
+    house.close()
+    app.forget(app.wanted([], text="red panda"), really=True)
+    before = app.status().events
+    lived(house, "grey heron")
+    house.close()
+    done = app.restore("latest", really=True)
+    assert done.kept is not None
+    assert copies.look(done.kept).events > before
+    assert app.store.books.buried("event")
+    assert "panda" not in house.brief().text
+    assert not app.store.forgetting.holding(lambda text: "red panda" in text)
+    made = [app.back_up().path for _ in range(copies.KEPT + 2)]
+    assert copies.listed(app.home) == made[-copies.KEPT :]
+
+
+def test_a_restore_that_cannot_keep_what_is_there_replaces_nothing(
+    house: House, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived(house)
+    app.back_up()
+    lived(house, "red panda")
+    house.close()
+    events = app.status().events
+    real = copies.make
+
+    def lost(*given: object, **more: object) -> Path:
+        path = real(*given, **more)  # type: ignore[arg-type]
+        path.unlink()
+        return path
+
+    monkeypatch.setattr(copies, "make", lost)
+    with pytest.raises(Failed, match="nothing was replaced"):
+        app.restore("latest", really=True)
+    assert app.status().events == events
+
+
+def test_the_backup_that_is_gone_back_to_is_not_rotated_away(house: House, app: App) -> None:
+    """Should anything fail afterwards, it is still there to be gone back to."""
+    lived(house)
+    oldest = app.back_up().path
+    while len(copies.listed(app.home)) < copies.KEPT:
+        app.back_up()
+    house.close()
+    app.restore(oldest.name, really=True)
+    assert oldest.exists()
+    assert len(copies.listed(app.home)) == copies.KEPT
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "before-my-holiday.db",
+        "0-first.db",
+        "20200101T000000Z.db",
+        "20200101T000000Z-my-holiday.db",
+        "20200101T000000Z-by-hand-copy.db",
+        "20201399T000000Z-by-hand.db",
+    ],
+)
+def test_what_backstory_has_not_named_is_never_rotated_nor_the_latest(
+    house: House, app: App, name: str
+) -> None:
+    lived(house)
+    app.back_up()
+    theirs = dated(app, name, ago=-1)
+    for _ in range(copies.KEPT + 1):
+        newest = app.back_up().path
+    assert theirs.exists()
+    assert len(copies.listed(app.home)) == copies.KEPT + 1
+    assert app.restore("latest", really=False).backup.path == newest
+    assert app.restore(name, really=False).backup.path == theirs
+
+
+def test_without_any_of_our_own_the_latest_is_the_one_written_last(house: House, app: App) -> None:
+    lived(house)
+    made = app.back_up().path
+    dated(app, "b.db", ago=20)
+    newer = dated(app, "a.db", ago=10)
+    made.unlink()
+    assert app.restore("latest", really=False).backup.path == newer
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes that are files")
+@pytest.mark.parametrize("name", ["20300101T000000Z-by-hand.db", "pipe.db"])
+def test_what_is_no_file_is_no_backup(house: House, app: App, name: str) -> None:
+    """A pipe would be waited for without end."""
+    lived(house)
+    made = app.back_up().path
+    os.mkfifo(house.home.backups / name)
+    (house.home.backups / "folder.db").mkdir()
+    assert [each.path for each in app.kept_backups()] == [made]
+    assert app.restore("latest", really=False).backup.path == made

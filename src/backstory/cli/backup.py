@@ -23,7 +23,7 @@ def backup(only_list: bool, as_json: bool) -> None:
     """Copy the database into the backups.
 
     It may be in use. The newest five are kept; before every upgrade, restore and repair one is made without
-    asking. What still lies in the spool is stored first.
+    asking. A copy that you have given a name of your own stays. What still lies in the spool is stored first.
     """
     with opened() as app:
         if not only_list:

@@ -8,6 +8,7 @@ old file would lose what it writes.
 import contextlib
 import logging
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -33,6 +34,12 @@ _COUNTED = ("events", "sessions", "memories", "projects")
 # The bytes of a database file that whoever uses it has locked (SQLite's file format).
 _SHARED_FIRST, _SHARED_BYTES = 0x40000002, 510
 _STAMP = "%Y%m%dT%H%M%SZ"
+BY_HAND, BEFORE_RESTORE, BEFORE_SCHEMA = "by-hand", "before-restore", "schema-{}"
+# What we have named ourselves; whatever else lies among the backups is somebody's own.
+_OURS = re.compile(
+    rf"(\d{{8}}T\d{{6}}Z)-({BY_HAND}|{BEFORE_RESTORE}|{BEFORE_SCHEMA.format('[0-9]+')})(-\d+)?\.db"
+)
+_SKEW_SECONDS = 60  # between machines that share a home; a time further ahead is a clock's mistake
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +57,8 @@ class Contents:
     damage: str = ""
 
 
-def make(connection: sqlite3.Connection, home: Home, why: str) -> Path:
-    """Copy the open database into the backups folder; the oldest copies beyond five are removed."""
+def make(connection: sqlite3.Connection, home: Home, why: str, needed: Path | None = None) -> Path:
+    """Copy the open database into the backups folder; our oldest beyond five go, none still `needed`."""
     folder = make_private_dir(home.backups)
     path = _free_name(folder, why)
     _clear_abandoned(folder)
@@ -67,9 +74,16 @@ def make(connection: sqlite3.Connection, home: Home, why: str) -> Path:
     finally:
         part.unlink(missing_ok=True)
     log.info("backed up the database to %s", path)
-    for old in listed(home)[:-KEPT]:
-        old.unlink(missing_ok=True)  # two processes may upgrade at once
+    _rotate(home, {path, needed})
     return path
+
+
+def _rotate(home: Home, needed: set[Path | None]) -> None:
+    """Remove the oldest of our own copies beyond five, none of those that are `needed`."""
+    ours = [path for path in listed(home) if is_ours(path)]
+    free = [path for path in ours if path not in needed]
+    for old in free[: max(0, len(ours) - KEPT)]:
+        old.unlink(missing_ok=True)  # two processes may upgrade at once
 
 
 def _clear_abandoned(folder: Path) -> None:
@@ -98,8 +112,35 @@ def _sync(path: Path) -> None:
 
 
 def listed(home: Home) -> list[Path]:
-    """All backups of the database, oldest first."""
-    return sorted(home.backups.glob("*.db"))
+    """All backups of the database, oldest first: ours by the stamp in the name, others by the file's time."""
+    return sorted((path for path in home.backups.glob("*.db") if path.is_file()), key=_age)
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a backup has a name that only we give."""
+    return bool(_stamped(path))
+
+
+def _age(path: Path) -> tuple[bool, float, float, str]:
+    """Sorts backups by when they were made; one ahead of the clock was made before, under a wrong one."""
+    try:
+        written = path.stat().st_mtime
+    except OSError:  # rotated away by another process
+        written = 0.0
+    now = time.time() + _SKEW_SECONDS
+    stamp = _stamped(path)
+    at = stamp if 0 < stamp <= now else written
+    return (True, at, written, path.name) if at <= now else (False, stamp or at, written, path.name)
+
+
+def _stamped(path: Path) -> float:
+    """When a backup says in its name that it was made; 0 if the name is not ours."""
+    if not (ours := _OURS.fullmatch(path.name)):
+        return 0.0
+    try:
+        return datetime.strptime(ours[1], _STAMP).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def everywhere(home: Home) -> list[Path]:

@@ -55,7 +55,7 @@ def migrate(connection: sqlite3.Connection, home: Home, known: Sequence[Migratio
     if before == len(known):
         return
     if before:
-        copies.make(connection, home, f"schema-{before}")
+        copies.make(connection, home, copies.BEFORE_SCHEMA.format(before))
     apply(connection, known[before:])
 
 

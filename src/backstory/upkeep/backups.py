@@ -35,7 +35,7 @@ def listing(home: Home) -> list[Contents]:
 
 def make(home: Home, store: Store) -> Contents:
     """Copy the database, while it is in use, into the backups; the copy is checked."""
-    made = copies.look(store.copy_to_backups(home, "by-hand"))
+    made = copies.look(store.copy_to_backups(home, copies.BY_HAND))
     if made.damage:
         raise Failed(f"the copy {made.path} is damaged ({made.damage}): run `backstory doctor`")
     return made
@@ -45,17 +45,26 @@ def named(home: Home, name: str) -> Contents:
     """The backup that a name, its beginning, a path or "latest" stands for; checked page by page."""
     path = Path(name)
     if not (path.is_absolute() and path.is_file()):
-        found = [p for p in copies.listed(home) if p.name.startswith(name) or name == LATEST]
-        if not found:
-            raise SourceMissing(f"no backup is called {name!r}: `backstory backup --list` lists them")
-        if len(found) > 1 and name != LATEST:
-            raise UsageError(f"{name!r} stands for several backups: {', '.join(p.name for p in found)}")
-        path = found[-1]
+        path = _found(home, name)
     contents = copies.look(path)
     if contents.damage:
         raise Failed(f"the backup {path} is damaged ({contents.damage}): name another one")
     schema.refuse_newer(contents.schema, f"the backup {path}")
     return contents
+
+
+def _found(home: Home, name: str) -> Path:
+    """The backup of this name; the latest is one that we made, as long as there is any."""
+    every = copies.listed(home)
+    if name == LATEST:
+        found = [path for path in every if copies.is_ours(path)][-1:] or every[-1:]
+    else:
+        found = [p for p in every if p.name == name] or [p for p in every if p.name.startswith(name)]
+    if not found:
+        raise SourceMissing(f"no backup is called {name!r}: `backstory backup --list` lists them")
+    if len(found) > 1:
+        raise UsageError(f"{name!r} stands for several backups: {', '.join(p.name for p in found)}")
+    return found[0]
 
 
 def current(home: Home) -> Contents | None:
@@ -88,10 +97,17 @@ def restore(home: Home, backup: Contents) -> Restored:
                 kept = copies.set_aside(home, "damaged")
                 buried |= set(copies.tombstones(kept / home.database.name))
             else:
-                kept = copies.make(connection, home, "before-restore")
+                kept = copies.make(connection, home, copies.BEFORE_RESTORE, needed=backup.path)
+                _hold(kept, before)
                 buried |= set(copies.tombstones(kept))
             carry_tombstones(list(buried), new)
             copies.put_in_place(new, home, connection)
         return Restored(backup, before, kept)
     finally:
         new.unlink(missing_ok=True)
+
+
+def _hold(kept: Path, before: Contents) -> None:
+    """Raise `Failed` unless what is to be replaced really lies in its copy, as whole as it was."""
+    if not kept.is_file() or (not before.damage and copies.look(kept, whole=False).damage):
+        raise Failed(f"what is there now could not be kept in {kept}: nothing was replaced")
