@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .memory import AGENT, Memory
+from .memory import AGENT, SESSION, Memory
 
 CONTRACT = {"events", "sessions", "memories", "projects", "spooled", "quarantined", "duplicates"}
 
@@ -43,7 +43,10 @@ def test_status_counts_what_could_not_be_read_and_what_came_twice(worked: Memory
 
 
 def test_status_counts_every_hook_that_ran_and_what_became_of_it(memory: Memory) -> None:
-    """Proof of capture, against a known count: one payload came twice, one is no JSON, one hook failed."""
+    """Proof of capture, against a known count: one payload came twice, one is no JSON, one hook failed.
+
+    What a brief's receipt says of it is no payload of the agent's.
+    """
     memory.hook("SessionStart", source="startup")
     for number in range(4):
         memory.hook("UserPromptSubmit", prompt=f"Question {number}", prompt_id=f"p{number}")
@@ -54,6 +57,8 @@ def test_status_counts_every_hook_that_ran_and_what_became_of_it(memory: Memory)
     (memory.home / "spool" / f"{AGENT}.Stop.1.2.write.fail").write_bytes(b"")
     before = memory.json("status")
     assert (before["spooled"], before["events"], before["captured"]["stored"]) == (10, 0, 0)
+    receipt = {"id": "i1", "session_id": SESSION, "source": "startup", "chars": 10, "tokens": 3, "shown": []}
+    (memory.home / "spool" / f"{AGENT}.brief.1.3").write_bytes(json.dumps(receipt).encode() + b"\x1e")
     memory.caught_up()
     for _ in range(2):  # looked at twice, counted once
         after = memory.json("status")

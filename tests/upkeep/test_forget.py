@@ -336,3 +336,41 @@ def test_a_text_that_would_match_everything_is_refused(app: App, words: str) -> 
 def test_a_broken_pattern_is_explained(app: App) -> None:
     with pytest.raises(UsageError, match="no regular expression"):
         app.forget(app.wanted([], pattern="("), really=False)
+
+
+def test_a_session_counts_the_events_that_it_still_has(house: House, app: App) -> None:
+    story = lived(house)
+    kept = lived(house, "red panda")
+    before = house.row(kept).event_count
+    app.forget(app.wanted([], text="blue whale"), really=True)
+    assert house.row(story).event_count == len(house.events(story)) > 0
+    assert house.row(kept).event_count == before
+
+
+def test_every_file_that_would_go_or_change_is_named_before_and_no_other(house: House, app: App) -> None:
+    """Kept transcripts and prepared briefs, too: `--dry-run` and `--json` list everything."""
+    story = house.told()
+    story.starts().prompts("Count the blue whale").stops("One blue whale.").ends()
+    lived(house, "red panda")
+    assert held.hold(str(house.home.root), "gemini", "brief", {})
+    copy = copy_of(house.home, story.id)
+    assert copy.exists()
+    before = files_of(house)
+    plan = app.forget(app.wanted([], text="blue whale"), really=False)
+    assert copy in plan.files
+    app.forget(app.wanted([], text="blue whale"), really=True)
+    after = files_of(house)
+    gone = {path for path, data in before.items() if after.get(path) != data}
+    named = {*plan.files, *plan.pages, *plan.archives}
+    assert gone <= named
+    assert all(path in before for path in named)
+
+
+def files_of(house: House) -> dict[Path, bytes]:
+    """Every file of the home but the database, the logs and locks."""
+    skipped = ("backstory.db", "worker", "logs", "spool")
+    return {
+        path: path.read_bytes()
+        for path in house.home.root.rglob("*")
+        if path.is_file() and not str(path.relative_to(house.home.root)).startswith(skipped)
+    }

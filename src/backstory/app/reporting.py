@@ -10,6 +10,7 @@ from backstory.app.opened import Opened
 from backstory.atomic import lock
 from backstory.capture import quarantine
 from backstory.errors import SourceMissing
+from backstory.hook import spool
 from backstory.llm.governor import Spending, resume, spending
 from backstory.llm.provider import OFF
 from backstory.llm.writer import ModelWriter
@@ -18,7 +19,7 @@ from backstory.store.jobs import ASKING
 from backstory.store.values import Call, Job, SpentOn
 from backstory.upkeep import room
 
-# What is counted on the way in: payloads that hooks left, and what became of them.
+# What is counted on the way in: payloads that hooks left, and what became of them (no receipts of briefs).
 _CAPTURED = ("spooled", "stored", "duplicate", "quarantined", "failed", "late")
 
 
@@ -74,7 +75,7 @@ class Reporting(Opened):
             quarantined=len(quarantine.listing(self.home)),
             duplicates=books.total("duplicate"),
             failed_hooks=books.total("failed"),
-            captured={name: books.total(name) for name in _CAPTURED},
+            captured={name: books.total(name, spool.RECEIPT) for name in _CAPTURED},
             unindexed=store.passages.unindexed(),
             jobs=store.jobs.counts(),
             briefs=briefs,

@@ -54,12 +54,12 @@ def vaults(home: Home) -> Iterator[Vault]:
 
 
 def pages_with(home: Home, unwanted: Unwanted) -> list[Path]:
-    """The pages that would be changed."""
+    """The pages, and what was compiled of them, that would be changed or removed."""
     return [
-        vault.root / relative
+        path
         for vault in vaults(home)
-        for relative, text in _texts(vault)
-        if _cleaned(text, unwanted) != text
+        for relative in _planned(vault, unwanted).pages
+        if (path := vault.file(relative)).exists()
     ]
 
 
@@ -68,10 +68,10 @@ def erase(home: Home, unwanted: Unwanted) -> None:
     for vault in vaults(home):
         with vault.held():
             take_back(vault)
-            _erase(vault, unwanted)
+            _planned(vault, unwanted).write()
 
 
-def _erase(vault: Vault, unwanted: Unwanted) -> None:
+def _planned(vault: Vault, unwanted: Unwanted) -> Changes:
     changes = Changes(vault)
     for relative, text in _texts(vault):
         clean = _cleaned(text, unwanted)
@@ -96,11 +96,11 @@ def _erase(vault: Vault, unwanted: Unwanted) -> None:
         if changes.read("index.md") is not None:
             put_index(changes)
         facts.put_index(changes)
-        changes.write()
     for path in sorted((vault.own / "days").glob("*.json")) if (vault.own / "days").is_dir() else ():
         notes = json.loads(path.read_bytes()).get("notes", [])
         if any(unwanted.tells(f"{note['text']} {note['handle']} {note['session']}") for note in notes):
-            path.unlink()
+            changes.remove(path.relative_to(vault.root).as_posix())
+    return changes
 
 
 def _texts(vault: Vault) -> Iterator[tuple[str, str]]:

@@ -38,11 +38,10 @@ class Books:
         )
         return dict(rows.fetchall())
 
-    def total(self, name: str) -> int:
-        """The sum of one counter over all days, agents and events."""
-        return int(
-            self._db.execute("SELECT coalesce(sum(n), 0) FROM counters WHERE name = ?", (name,)).fetchone()[0]
-        )
+    def total(self, name: str, but: str = "") -> int:
+        """The sum of one counter over all days, agents and events; one event may be left out."""
+        query = "SELECT coalesce(sum(n), 0) FROM counters WHERE name = ? AND event <> ?"
+        return int(self._db.execute(query, (name, but)).fetchone()[0])
 
     def table_counts(self) -> dict[str, int]:
         """How many events, sessions (of agents, without sub-agents), memories and projects there are."""

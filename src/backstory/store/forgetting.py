@@ -174,6 +174,14 @@ class Forgetting:
             self._db.execute("UPDATE turns SET prompt_id = '' WHERE prompt_id = ?", (eid,))
         for part in _parts(reach.events):
             marks = ",".join("?" * len(part))
+            gone = self._db.execute(
+                f"SELECT count(*), session_id FROM events WHERE id IN ({marks}) GROUP BY session_id",  # noqa: S608
+                part,
+            ).fetchall()
+            # not counted anew: what retention has archived still counts
+            self._db.executemany(
+                "UPDATE sessions SET event_count = max(0, event_count - ?) WHERE id = ?", gone
+            )
             self._db.execute(f"DELETE FROM events WHERE id IN ({marks})", part)  # noqa: S608
         self._passages.lower_mark()
         for sid in reach.sessions:

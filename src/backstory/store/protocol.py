@@ -545,8 +545,8 @@ class BookStore(Protocol):
     def by_agent(self, name: str, since_day: str) -> dict[str, int]:
         """One counter from a day on, for each agent."""
 
-    def total(self, name: str) -> int:
-        """The sum of one counter."""
+    def total(self, name: str, but: str = "") -> int:
+        """The sum of one counter; one event may be left out."""
 
     def table_counts(self) -> dict[str, int]:
         """How many events, sessions, memories and projects there are."""

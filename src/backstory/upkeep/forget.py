@@ -7,8 +7,7 @@ is left of its session is distilled again.
 
 import json
 import re
-import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,7 +83,8 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
         touched |= store.forgetting.touched(Reach(sessions=frozenset(_kept_with(home, matches))))
     natives = [s.native_id for sid in reach.sessions if (s := store.events.session(sid)) is not None]
     in_file = matches or (_containing(natives) if natives else None)
-    files = tuple(_files(home, in_file)) if in_file else ()
+    told_in = _files(home, in_file) if in_file else ()
+    files = tuple(dict.fromkeys([*told_in, *(file for file in _made_of(home, touched) if file.exists())]))
     needed = tuple(_needed(home, in_file)) if in_file else ()
     outside = tuple(path for path in store.forgetting.transcripts(touched) if Path(path).exists())
     archives = tuple(archive.having(home, reach))
@@ -133,12 +133,19 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
 
 def _drop_prepared(home: Home, what: Forgotten) -> None:
     """Prepared briefs are made again from what is left, in a moment; until then there are none."""
-    for sid, project_id in what.sessions.items():
-        (home.briefs / "sessions" / f"{sid}.json").unlink(missing_ok=True)
-        copy_of(home, sid).unlink(missing_ok=True)
-        (home.briefs / f"{project_id}.json").unlink(missing_ok=True)
-        (home.notes / f"{project_id}.json").unlink(missing_ok=True)
-    shutil.rmtree(home.briefs / "held", ignore_errors=True)  # made from those, for a prompt that is to come
+    for file in _made_of(home, what.sessions):
+        file.unlink(missing_ok=True)
+
+
+def _made_of(home: Home, sessions: Mapping[str, str]) -> Iterator[Path]:
+    """Where copies of sessions lie, and what was prepared of them and of their projects."""
+    for sid, project_id in sessions.items():
+        yield copy_of(home, sid)
+        yield home.briefs / "sessions" / f"{sid}.json"
+        yield home.briefs / f"{project_id}.json"
+        yield home.notes / f"{project_id}.json"
+    if sessions:  # a brief that waits for a prompt was made from those
+        yield from (file for file in sorted((home.briefs / "held").rglob("*")) if file.is_file())
 
 
 def _limited(wanted: Wanted) -> bool:
