@@ -309,9 +309,8 @@ def test_another_error_is_left_alone(house: House, desk: Desk, error: str) -> No
     assert desk.fails("python other.py", error) == ""
 
 
-def test_where_the_agent_takes_no_note_with_an_error_it_comes_with_the_next_prompt(
-    house: House, desk: Desk
-) -> None:
+def fails_in_qwen(house: House) -> None:
+    """A session of an agent that takes no notes with an error ends a turn with one whose fix is known."""
     mends_the_loader(house)
     story = house.session(session="now", agent="qwen-code").starts().prompts("Try the other one")
     story.uses(
@@ -321,7 +320,28 @@ def test_where_the_agent_takes_no_note_with_an_error_it_comes_with_the_next_prom
     )
     story.stops("It fails.")
     house.works()
+
+
+def test_where_the_agent_takes_no_note_with_an_error_it_comes_with_the_next_prompt(
+    house: House, desk: Desk
+) -> None:
+    fails_in_qwen(house)
     assert "pip install pyyaml" in desk.asks("And now?", agent="qwen-code")
+
+
+def test_what_an_error_and_the_prompt_both_call_for_is_said_once(house: House, desk: Desk) -> None:
+    fails_in_qwen(house)
+    told = desk.asks(
+        "The loader: python load.py wants yaml, No module named 'yaml', pyyaml", agent="qwen-code"
+    )
+    assert told.count("\n- [") == 1
+
+
+def test_switched_off_it_does_not_come_with_the_next_prompt_either(house: House, desk: Desk) -> None:
+    fails_in_qwen(house)
+    house.sets("notes.after", "false")
+    write_hook_settings(house.home.root, load(house.home)[0].for_hook({}))
+    assert desk.asks("And now?", agent="qwen-code") == ""
 
 
 # --- without notes, and their flags --------------------------------------------------------------------------

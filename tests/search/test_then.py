@@ -174,6 +174,8 @@ def test_before_something_that_nobody_spoke_of_there_is_nothing(past: House) -> 
         ("what happened before the migration", True),
         ("why did the import fail before the migration", False),
         ("since the big refactoring everything is slow", False),
+        ("how many days had passed since I finished the parser when the tests broke", False),
+        ("how long before the release did we change the port", False),
     ],
 )
 def test_what_asks_for_a_time_and_nothing_else(text: str, whole: bool) -> None:

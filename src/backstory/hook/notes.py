@@ -60,7 +60,8 @@ def notes_for(
     own = session_id(agent, native) if native else ""
     session = made.json_file(os.path.join(home, "briefs", "sessions", f"{own}.json")) if own else {}
     if kind == "prompt":
-        found = _on_prompt(_text(payload.get("prompt")), prepared, session)
+        pending = session.get("pending") if chosen.get("after") is not False else None
+        found = _on_prompt(_text(payload.get("prompt")), prepared, pending)
     elif kind == "before":
         found = _before(payload, prepared, place.root)
     else:
@@ -97,13 +98,12 @@ def compose(kind: str, rows: "list[brief.Row]", project: str, budget: int, now: 
     return brief.Brief("\n".join([head, *lines, _CLOSING]), taken)
 
 
-def _on_prompt(prompt: str, prepared: "dict[str, Any]", session: "dict[str, Any]") -> list[str]:
-    """What an error of the last turn calls for, then what the prompt's words reach, best first."""
+def _on_prompt(prompt: str, prepared: "dict[str, Any]", pending: object) -> list[str]:
+    """What an error of the last turn calls for, then what the prompt's words reach, best first; each once."""
     if not prompt:
         return []  # Qwen Code asks after every tool result
-    pending = session.get("pending")
     waiting = [str(note) for note in pending] if isinstance(pending, list) else []
-    return [*waiting, *(note for note, _ in reached(prompt, prepared))]
+    return list(dict.fromkeys([*waiting, *(note for note, _ in reached(prompt, prepared))]))
 
 
 def reached(prompt: str, prepared: "dict[str, Any]") -> list[tuple[str, float]]:

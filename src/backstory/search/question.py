@@ -58,6 +58,10 @@ _LANDMARK = re.compile(
     r"(?:(?:the|our|my|that|this|we|i|you|they|der|dem|den|die|das|wir|ich) )*"
     r"([a-z][\w./-]*(?: [\w./-]+){0,2})"
 )
+# Who asks how long it was before something asks for both, not for all that lies between.
+_HOW_MUCH = re.compile(
+    r"\b(?:how (?:many|much|long|often|soon|far)|wie (?:viele?|lange|oft))\b", re.IGNORECASE
+)
 _EARLIER = ("before", "prior to", "bevor", "vor")
 
 
@@ -122,7 +126,7 @@ def _idle(text: str, doing: bool = False) -> tuple[str, ...] | None:
 def _anchor(text: str) -> str:
     """What says the landmark, if the text asks for nothing but what was before or after it."""
     match = _LANDMARK.search(text.lower())
-    if match is None:
+    if match is None or _HOW_MUCH.search(text):
         return ""
     head, tail = text[: match.start()], text[match.end() :]
     if _idle(head) is None or (not _words(head)[1] and _idle(tail) is None):
