@@ -1,5 +1,6 @@
 """A house whose memory can be kept in order, and the app that does it."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -24,3 +25,16 @@ def lived(house: House, words: str = "blue whale") -> Story:
     story.stops(f"The {words} table is there. Next: index the {words} table.").ends()
     house.works()
     return story
+
+
+def continues(house: House, story: Story, times: int) -> None:
+    """The same prompt again and again, from an agent that gives prompts no ids."""
+    for _ in range(times):
+        for event, said in (
+            ("UserPromptSubmit", {"prompt": "continue"}),
+            ("Stop", {"stop_hook_active": False}),
+        ):
+            payload = story.payload(event, **said)
+            payload.pop("prompt_id", None)
+            house.leaves(json.dumps(payload).encode(), event)
+    house.works()

@@ -11,7 +11,7 @@ from backstory.errors import Failed, NewerSchema, SourceMissing
 from backstory.paths import Home
 from tests.story import House
 
-from .conftest import lived
+from .conftest import continues, lived
 
 FOREVER = 2**62
 
@@ -132,6 +132,33 @@ def test_a_project_exports_only_what_is_its_own(house: House, app: App, tmp_path
         for memory in app.store.memories.of_session(story.id):
             assert other.show(memory.id) == app.show(memory.id), "with the events that it rests on"
     assert len(list(app.export_lines(mine, 0, 1))) == 1, "of a time without sessions, the first line alone"
+
+
+@pytest.mark.parametrize("ordinals", ["told", "untold"])
+def test_a_session_goes_on_where_its_project_was_taken_to(
+    house: House, app: App, tmp_path: Path, ordinals: str
+) -> None:
+    """Equal things are told apart by their number: what comes later is no repetition of what was brought."""
+    story = house.session()
+    story.starts()
+    continues(house, story, 5)
+    strange = house.session(tmp_path).starts()
+    continues(house, strange, 1)
+    file = tmp_path / "mine.jsonl"
+    told = list(app.export_lines(house.row(story).project_id, 0, FOREVER))
+    bases = {json.loads(line)["base"] for line in told if '"ordinals"' in line}
+    every = {json.loads(line)["base"] for line in app.export_lines(None, 0, FOREVER) if '"ordinals"' in line}
+    assert bases < every, "its own, not the other project's"
+    if ordinals == "untold":
+        told = [line for line in told if '"ordinals"' not in line]
+    file.write_text("".join(f"{line}\n" for line in told))
+    other = House(tmp_path / "other", house.project)
+    with App(other.home) as opened:
+        opened.import_export(file)
+    continues(other, story, 5)
+    assert [e.text for e in other.events(story)].count("continue") == 10
+    assert len(other.events(story)) == len(house.events(story)) + 10
+    other.close()
 
 
 def test_cce_74_markdown_tells_what_was_learned(house: House, app: App) -> None:

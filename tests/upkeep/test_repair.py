@@ -18,7 +18,7 @@ from backstory.paths import Home
 from backstory.store import copies, salvage
 from tests.story import House
 
-from .conftest import lived
+from .conftest import continues, lived
 
 PAGE = 4096
 
@@ -272,6 +272,20 @@ def test_what_lost_its_session_is_not_left_hanging(house: House, app: App) -> No
     assert len(house.events(story)) == events
     with closing(sqlite3.connect(house.home.database)) as db:
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def test_nothing_new_is_taken_for_old_when_the_count_of_equal_things_was_lost(house: House, app: App) -> None:
+    story = house.session()
+    story.starts()
+    continues(house, story, 3)
+    folded(house, app)
+    with closing(sqlite3.connect(house.home.database)) as db, db:  # as if their page were broken
+        db.execute("DELETE FROM ordinals")
+    app.repair()
+    app.close()
+    continues(house, story, 3)
+    continues(house, story, 1)
+    assert [event.text for event in house.events(story)].count("continue") == 7
 
 
 @pytest.mark.parametrize("how", ["repair", "restore"])

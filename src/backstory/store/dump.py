@@ -8,11 +8,12 @@ import json
 import re
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from backstory.errors import Failed
 from backstory.store import incoming
+from backstory.store.events import counted_id
 from backstory.store.forgetting import Forgetting
 from backstory.store.values import Reach
 
@@ -67,15 +68,28 @@ class Dump:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         return {"backstory": FORMAT, "schema": version, "key": row[0]}
 
-    def rows(self, sessions: Sequence[str] | None = None) -> Iterator[tuple[str, Row]]:
+    def rows(self, sessions: Collection[str] | None = None) -> Iterator[tuple[str, Row]]:
         """Every row with its table; of some sessions only, if they are named."""
         for table in _TABLES:
             if sessions is None:
                 yield from ((table, row) for row in self._read(table))
+            elif table == "ordinals":
+                yield from ((table, row) for row in self._read(table) if self._counts_for(row, sessions))
             elif table in _OF_SESSIONS:
                 values = {"sessions": json.dumps(list(sessions))}
                 rows = self._read(table, f"WHERE {_OF_SESSIONS[table]}", values)
                 yield from ((table, row) for row in rows)
+
+    def _counts_for(self, row: Row, sessions: Collection[str]) -> bool:
+        """Whether what an ordinal has counted is of one of these sessions: only the counted things tell."""
+        key = bytes.fromhex(self.head()["key"])
+        for n in range(row["n"], 0, -1):
+            found = self._db.execute(
+                "SELECT session_id FROM events WHERE id = ?", (counted_id(key, row["base"], n),)
+            ).fetchone()
+            if found is not None:
+                return found[0] in sessions
+        return False
 
     def events(self, numbers: Sequence[int]) -> Iterator[tuple[str, Row]]:
         """Some events by the numbers of their rows, with their payloads and what they refer to."""

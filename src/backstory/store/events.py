@@ -114,7 +114,12 @@ class Events:
             open_sessions[who] = session
         sid = session.id
         event_id = self._event_id(arrival.key, event.origin)
-        if (row := self._stored_row(event_id, session)) is not None:
+        row = self._stored_row(event_id, session)
+        while row is not None and arrival.key.endswith("+") and self._is_from(event.origin, row[0]):
+            # nobody tells of the same thing twice: the count of equal things was lost, and is made up for
+            event_id = self._event_id(arrival.key, event.origin)
+            row = self._stored_row(event_id, session)
+        if row is not None:
             self._fill_gaps(row[0], event)
             return Added(event_id, sid, row[1], new=False)
         if event.origin == _LIVE and event.at < session.last_at:
@@ -141,6 +146,10 @@ class Events:
             "SELECT row, turn FROM events WHERE id = ?", (event_id,)
         ).fetchone()
         return row
+
+    def _is_from(self, origin: str, row: int) -> bool:
+        found = self._db.execute("SELECT 1 FROM events WHERE row = ? AND origin = ?", (row, origin))
+        return found.fetchone() is not None
 
     def _seek(self, ids: list[str]) -> None:
         """Look for many events at once."""
@@ -189,7 +198,7 @@ class Events:
                 """,
                 (base, origin),
             ).fetchone()[0]
-        return "e" + self._hash((base, str(n)), 10)
+        return counted_id(self._key, base, n)
 
     def _equals(self, base: str, origin: str) -> int:
         row = self._db.execute(
@@ -198,8 +207,7 @@ class Events:
         return 0 if row is None else int(row[0])
 
     def _hash(self, parts: Iterable[str], size: int) -> str:
-        joined = "\0".join(parts).encode("utf-8", "surrogatepass")
-        return blake2b(joined, digest_size=size, key=self._key).hexdigest()
+        return _hash(self._key, parts, size)
 
     def _open_session(self, sid: str, native: str, arrival: Arrival) -> _Open:
         row = self._db.execute(
@@ -589,6 +597,16 @@ class Events:
             (prefix, prefix + "\x7f"),
         )
         return [row[0] for row in rows]
+
+
+def counted_id(key: bytes, base: str, n: int) -> str:
+    """The id of the n-th of several equal events."""
+    return "e" + _hash(key, (base, str(n)), 10)
+
+
+def _hash(key: bytes, parts: Iterable[str], size: int) -> str:
+    joined = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return blake2b(joined, digest_size=size, key=key).hexdigest()
 
 
 def _own_id(key: str) -> str:
