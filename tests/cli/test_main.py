@@ -160,6 +160,21 @@ def test_closed_output_is_no_error(worked: Memory) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_an_export_that_a_full_disk_ends_says_so_in_a_line(worked: Memory) -> None:
+    worked.ask("remember", "it is long: " + "words " * 5_000)
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m backstory export >/dev/full"],
+        env=worked.environment,
+        cwd=worked.project,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 4
+    assert done.stderr.startswith("backstory: No space left on device")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 def test_a_full_disk_behind_stdout_is_said(worked: Memory) -> None:
     done = subprocess.run(
         ["sh", "-c", f"{sys.executable} -m backstory timeline --json >/dev/full"],

@@ -1,8 +1,9 @@
 """`backstory export`: everything, to keep or to move; or what was learned, to read."""
 
+import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import click
@@ -50,12 +51,14 @@ def export(
         raise UsageError(f"{file} is there already: name another file, or pass --force")
     with opened() as app:
         project_id = app.project_named(project).id if project else None
-        number = _write(file, _text(app, form, project_id, first, last))
+        # what is not read to its end, because it cannot be written, is left while the database is open
+        with contextlib.closing(_text(app, form, project_id, first, last)) as parts:
+            number = _write(file, parts)
     if file is not None:
         talk(f"{file}: {count(number, 'line')}")
 
 
-def _text(app: App, form: str, project_id: str | None, since: int, until: int) -> Iterator[str]:
+def _text(app: App, form: str, project_id: str | None, since: int, until: int) -> Generator[str]:
     if form == "jsonl":
         yield from (f"{line}\n" for line in app.export_lines(project_id, since, until))
     elif form == "markdown":
