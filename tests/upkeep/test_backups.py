@@ -303,3 +303,79 @@ def test_what_is_no_file_is_no_backup(house: House, app: App, name: str) -> None
     (house.home.backups / "folder.db").mkdir()
     assert [each.path for each in app.kept_backups()] == [made]
     assert app.restore("latest", really=False).backup.path == made
+
+
+def test_a_title_that_was_forgotten_since_stays_forgotten(house: House, app: App) -> None:
+    story = lived(house)
+    with app.store.transaction():
+        app.store.events.note_title(story.id, "The quokka plan")
+    app.back_up()
+    house.close()
+    app.forget(app.wanted([], text="quokka"), really=True)
+    app.restore("latest", really=True)
+    app.close()
+    assert [place for place in house.found_in_home("quokka") if not place.startswith("backups/")] == []
+    session = house.store.events.session(story.id)
+    assert session is not None
+    assert session.title.startswith("Which database")
+
+
+def test_a_restore_tells_what_is_there_afterwards(house: House, app: App) -> None:
+    lived(house)
+    lived(house, "red panda")
+    backup = app.back_up()
+    house.close()
+    app.forget(app.wanted([], text="red panda"), really=True)
+    done = app.restore("latest", really=True)
+    assert done.now is not None
+    assert 0 < done.now.events < backup.events
+    assert done.now.events == app.status().events
+
+
+def test_what_was_forgotten_is_known_though_the_database_was_deleted_and_began_anew(
+    house: House, app: App
+) -> None:
+    """No backup was made after the forgetting, and a new database has no tombstones."""
+    lived(house)
+    lived(house, "red panda")
+    app.back_up()
+    house.close()
+    app.forget(app.wanted([], text="red panda"), really=True)
+    app.close()
+    for path in house.home.root.glob("backstory.db*"):
+        path.unlink()
+    lived(house, "grey heron")
+    house.close()
+    app.restore("latest", really=True)
+    assert "whale" in house.brief().text
+    app.close()
+    assert [place for place in house.found_in_home("red panda") if not place.startswith("backups/")] == []
+
+
+def test_what_was_scrubbed_since_is_scrubbed_again(house: House, app: App) -> None:
+    house.sets("privacy.redact_off", "email")
+    story = house.session()
+    story.starts().prompts("Write to jane.roe@whalecorp.io about the whale table")
+    story.runs("mail jane.roe@whalecorp.io", "sent to jane.roe@whalecorp.io")
+    story.stops("Wrote to jane.roe@whalecorp.io.")
+    house.works()
+    app.back_up()
+    house.close()
+    assert house.found_in_home("jane.roe")
+    app.change_setting("privacy.redact_off", None)
+    app.scrub(really=True)
+    done = app.restore("latest", really=True)
+    assert done.cleaned.events
+    assert "whale" in house.brief().text
+    app.close()
+    assert [place for place in house.found_in_home("jane.roe") if not place.startswith("backups/")] == []
+
+
+def test_a_restore_of_what_has_no_secrets_changes_none_of_it(house: House, app: App) -> None:
+    story = lived(house)
+    before = [event.text for event in house.events(story)]
+    app.back_up()
+    house.close()
+    done = app.restore("latest", really=True)
+    assert not done.cleaned
+    assert [event.text for event in house.events(story)] == before

@@ -1,10 +1,12 @@
 """Looking after what is kept: rebuilding, backups, repair, forgetting, cleaning."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from backstory import clock
 from backstory.app.opened import Opened
+from backstory.capture.privacy import Privacy
 from backstory.capture.waiting import waiting
 from backstory.errors import Failed, SourceMissing
 from backstory.model import (
@@ -53,12 +55,12 @@ class Keeping(Opened):
         """Go back to a backup, or only tell what that would replace."""
         backup = backups.named(self.home, name)
         if not really:
-            return backups.Restored(backup, backups.current(self.home), None)
+            return backups.Restored(backup, backups.current(self.home))
         with self._alone():
             self.close()
-            restored = backups.restore(self.home, backup)
+            restored = backups.restore(self.home, backup, Privacy(self.settings))
             self._prepare_again()
-        return restored
+        return replace(restored, now=backups.current(self.home))
 
     def repair(self) -> "Repaired":
         """Build a new database from what the damaged one still gives, and put it in its place."""

@@ -187,6 +187,10 @@ class Privacy:
             return data  # its reader will not make an event of it either
         return data if clean is value else json.dumps(clean, ensure_ascii=False).encode() + b"\n"
 
+    def body(self, text: str) -> str:
+        """A stored payload with the secrets in its strings replaced."""
+        return self.line(text.encode()).decode().rstrip("\n")
+
     def raw(self, data: bytes) -> bytes:
         """Unparsable bytes with their secrets replaced."""
         return self._redactor.redact_bytes(data)

@@ -62,8 +62,9 @@ def restore(name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Go back to a backup.
 
     To the latest, or to the one called NAME (its beginning is enough; a path will do). What is there now is
-    copied to the backups first. What you have forgotten since stays forgotten. What happened since is no
-    longer there; `backstory import` brings back what the agents themselves still have.
+    copied to the backups first. What you have forgotten since stays forgotten, and secrets that today's rules
+    know are taken out. What happened since is no longer there; `backstory import` brings back what the agents
+    themselves still have.
     """
     with opened() as app:
         plan = app.restore(name, really=False)
@@ -75,10 +76,24 @@ def restore(name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
         elif not dry_run:
             raise click.Abort
     if as_json:
-        print_json({"restored": not dry_run, "backup": plan.backup, "before": plan.before, "kept": plan.kept})
+        print_json(
+            {
+                "restored": not dry_run,
+                "backup": plan.backup,
+                "before": plan.before,
+                "kept": plan.kept,
+                "now": plan.now,
+                "cleaned": {"events": plan.cleaned.events, "memories": plan.cleaned.memories},
+            }
+        )
     elif not dry_run:
         kept = f"; what was there is kept in {plan.kept}" if plan.kept else ""
-        line(f"Restored {plan.backup.path.name}: {_holds(plan.backup)}{kept}")
+        line(f"Restored {plan.backup.path.name}: {_holds(plan.now or plan.backup)}{kept}")
+        if plan.cleaned:
+            some = (
+                f"{count(len(plan.cleaned.events), 'event')}, {count(len(plan.cleaned.memories), 'memory')}"
+            )
+            line(f"Secrets that the backup still has were taken out again: {some}")
 
 
 @click.command()

@@ -56,7 +56,7 @@ Times in JSON are milliseconds since 1970 (UTC); people are shown the zone of th
 | `scrub` | `scrubbed events memories files backups` |
 | `cleanup` | `ended count`, `sessions` |
 | `backup` | `path bytes schema events sessions memories projects` and more; with `--list` `backups` |
-| `restore` | `restored backup before kept` |
+| `restore` | `restored backup before kept now cleaned` |
 | `repair` | `rescued` (by table: `rows unreadable loose older`), `now`, `kept` |
 """
 _SETTINGS_HEAD = """\

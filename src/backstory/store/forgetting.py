@@ -15,7 +15,7 @@ from backstory.store.ledger import drop_answers
 from backstory.store.passages import Passages
 from backstory.store.values import Reach
 
-EVENT, MEMORY, SESSION = "event", "memory", "session"
+EVENT, MEMORY, SESSION, TITLE = "event", "memory", "session", "title"
 _BATCH = 500
 _DUE = "erase_traces"  # from the moment that something is removed until no byte of it is left
 # Every place outside the payloads in which words of a session can stand.
@@ -217,7 +217,7 @@ class Forgetting:
 
     def retitle(self, sid: str) -> None:
         """Give a session the title of the first prompt it still has; its agent's may tell what is gone."""
-        self._bury("title", [f"{sid}/title"], 0)
+        self._bury(TITLE, [f"{sid}/{TITLE}"], 0)
         self._db.execute(
             """
             UPDATE sessions SET title = coalesce((
@@ -325,27 +325,51 @@ def carry_tombstones(buried: Sequence[tuple[Any, ...]], restored: Path) -> None:
     with closing(sqlite3.connect(restored, isolation_level=None)) as db:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("BEGIN IMMEDIATE")
-        db.executemany("INSERT OR IGNORE INTO tombstones (id, what, reason, at) VALUES (?, ?, ?, ?)", buried)
         forgetting = Forgetting(db, Passages(db))
+        untitled = _titles(buried) - _titles(db.execute("SELECT id, what FROM tombstones"))
+        db.executemany("INSERT OR IGNORE INTO tombstones (id, what, reason, at) VALUES (?, ?, ?, ?)", buried)
         by_kind = {
             kind: frozenset(row[0] for row in buried if row[1] == kind) for kind in (EVENT, MEMORY, SESSION)
         }
         named = Reach(by_kind[EVENT], by_kind[MEMORY], by_kind[SESSION])
         reach = forgetting.with_lineage(named)
-        lost = forgetting.touched(reach)
+        changed = Reach(reach.events, reach.memories, reach.sessions | untitled)
+        lost = set(forgetting.touched(changed)) - reach.sessions
         forgetting.remove(reach, named, 0)
-        for sid in set(lost) - reach.sessions:
+        for sid in lost:
             forgetting.retitle(sid)
-        db.executemany(
-            """
-            INSERT INTO jobs (kind, subject, state, asked_at) VALUES ('distil', ?, 'waiting', 0)
-            ON CONFLICT (kind, subject) DO UPDATE SET state = 'waiting', attempts = 0, not_before = 0
-            """,
-            [(sid,) for sid in set(lost) - reach.sessions],
-        )
+        _distil_again(db, lost)
         db.execute("COMMIT")
-        if reach:
+        if changed:
             erase_traces(db)
+
+
+def _titles(graves: Iterable[Sequence[Any]]) -> frozenset[str]:
+    """The sessions whose titles these graves bury."""
+    return frozenset(str(row[0]).removesuffix(f"/{TITLE}") for row in graves if row[1] == TITLE)
+
+
+def clean_file(restored: Path, clean: Callable[[str], str], clean_json: Callable[[str], str]) -> Reach:
+    """Put every text of a database that nobody uses yet as `clean` gives it; gives what was changed."""
+    with closing(sqlite3.connect(restored, isolation_level=None)) as db:
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("BEGIN IMMEDIATE")
+        forgetting = Forgetting(db, Passages(db))
+        reach = forgetting.rewrite(clean, clean_json)
+        _distil_again(db, forgetting.touched(reach))
+        db.execute("COMMIT")
+        erase_traces(db)
+    return reach
+
+
+def _distil_again(db: sqlite3.Connection, sessions: Iterable[str]) -> None:
+    db.executemany(
+        """
+        INSERT INTO jobs (kind, subject, state, asked_at) VALUES ('distil', ?, 'waiting', 0)
+        ON CONFLICT (kind, subject) DO UPDATE SET state = 'waiting', attempts = 0, not_before = 0
+        """,
+        [(sid,) for sid in sessions],
+    )
 
 
 def _parts(ids: Iterable[str]) -> Iterator[Sequence[str]]:

@@ -2,16 +2,19 @@
 
 Without the key everything that is captured again would be stored again; without the tombstones a transcript
 that is read again would bring back what was to be forgotten. It holds no words, only keys, ids and times.
+What was forgotten stays in it when the database is lost and begins anew: a backup may still have it.
 """
 
 import contextlib
 import json
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 from backstory.atomic import write_atomic
 
 NAME = "spare.jsonl"
+_FORGOTTEN = "forgotten"  # other graves may open again, and only their database knows
 Grave = tuple[object, ...]
 
 
@@ -27,8 +30,10 @@ def keep(connection: sqlite3.Connection, database: Path) -> None:
         ).fetchone()
         if not database.exists() or head == _first_line(path):
             return
-        graves = connection.execute("SELECT id, what, reason, at FROM tombstones ORDER BY at, id")
-        lines = [head, *(json.dumps(grave) for grave in graves)]
+        known = connection.execute("SELECT id, what, reason, at FROM tombstones ORDER BY at, id").fetchall()
+        ids = {grave[0] for grave in known}
+        older = [grave for grave in graves(database) if grave[0] not in ids and grave[2] == _FORGOTTEN]
+        lines = [head, *(json.dumps(grave) for grave in (*older, *known))]
         write_atomic(path, "".join(f"{line}\n" for line in lines).encode())
 
 
@@ -41,11 +46,16 @@ def key(database: Path) -> str:
 
 
 def graves(database: Path) -> list[Grave]:
-    """What was forgotten, as its tombstones have it."""
-    with contextlib.suppress(ValueError):
-        rows = [json.loads(line) for line in _lines(database.with_name(NAME))[1:]]
-        return [tuple(row) for row in rows if isinstance(row, list) and len(row) == 4]
-    return []
+    """What was forgotten, as its tombstones have it; lines that are none are left out."""
+    return list(_graves(_lines(database.with_name(NAME))[1:]))
+
+
+def _graves(lines: list[str]) -> Iterator[Grave]:
+    for line in lines:
+        with contextlib.suppress(ValueError, RecursionError):
+            row = json.loads(line)
+            if isinstance(row, list) and [type(each) for each in row] == [str, str, str, int]:
+                yield tuple(row)
 
 
 def _first_line(path: Path) -> str:

@@ -2,30 +2,38 @@
 
 Going back never loses what is there now (it is copied first), and never brings back what was forgotten since:
 all tombstones that can still be read, of the database in use and of any backup, are carried into the one that
-replaces it.
+replaces it. Nor secrets: what is brought back is cleaned by the rules of today before it is put in place.
 """
 
 import shutil
-from dataclasses import dataclass
+import sqlite3
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.paths import Home
 from backstory.store import Store, copies, schema, spare
 from backstory.store.copies import Contents
-from backstory.store.forgetting import carry_tombstones
+from backstory.store.forgetting import carry_tombstones, clean_file
 from backstory.store.obstacles import obstacle
+from backstory.store.values import Reach
 
 LATEST = "latest"
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """Which copy the database was replaced by, what it replaced, and where that is kept."""
+    """Which copy the database was replaced by, what it replaced, where that is kept, and what is there now.
+
+    `cleaned` is what had secrets in the copy, and has none any more.
+    """
 
     backup: Contents
     before: Contents | None
-    kept: Path | None
+    kept: Path | None = None
+    now: Contents | None = None
+    cleaned: Reach = field(default_factory=Reach)
 
 
 def listing(home: Home) -> list[Contents]:
@@ -78,36 +86,40 @@ def current(home: Home) -> Contents | None:
     return found
 
 
-def restore(home: Home, backup: Contents) -> Restored:
+def restore(home: Home, backup: Contents, privacy: Privacy) -> Restored:
     """Replace the database by a backup; for who holds the worker's lock."""
     before = current(home)
     buried = {grave for path in copies.listed(home) for grave in copies.tombstones(path)}
     buried |= set(spare.graves(home.database))
     new = home.root / copies.UNFINISHED[0]
-    shutil.copyfile(backup.path, new)  # before anything is rotated away
+    shutil.copyfile(backup.path, new)
     new.chmod(0o600)
     try:
         schema.upgrade_file(new)
+        carry_tombstones(list(buried), new)
+        cleaned = clean_file(new, privacy.text, privacy.body)
         if before is None:
-            carry_tombstones(list(buried), new)
             copies.put_in_place(new, home)
-            return Restored(backup, None, None)
+            return Restored(backup, None, cleaned=cleaned)
         with copies.alone(home.database) as connection:
-            if connection is None:
-                kept = copies.set_aside(home, "damaged")
-                buried |= set(copies.tombstones(kept / home.database.name))
-            else:
-                kept = copies.make(connection, home, copies.BEFORE_RESTORE, needed=backup.path)
-                _hold(kept, before)
-                buried |= set(copies.tombstones(kept))
-            carry_tombstones(list(buried), new)
+            kept = _kept(home, before, backup, connection)
+            since = set(copies.tombstones(kept if connection else kept / home.database.name)) - buried
+            if since:
+                carry_tombstones(list(since), new)
             copies.put_in_place(new, home, connection)
-        return Restored(backup, before, kept)
+        return Restored(backup, before, kept, cleaned=cleaned)
     finally:
         new.unlink(missing_ok=True)
 
 
-def _hold(kept: Path, before: Contents) -> None:
-    """Raise `Failed` unless what is to be replaced really lies in its copy, as whole as it was."""
-    if not kept.is_file() or (not before.damage and copies.look(kept, whole=False).damage):
+def _kept(home: Home, before: Contents, backup: Contents, connection: sqlite3.Connection | None) -> Path:
+    """Where what is to be replaced lies now; raises `Failed` unless it is there, as whole as it was."""
+    if connection is None:
+        kept = copies.set_aside(home, "damaged")
+        there = (kept / home.database.name).is_file()
+    else:
+        kept = copies.make(connection, home, copies.BEFORE_RESTORE, needed=backup.path)
+        there = kept.is_file() and (bool(before.damage) or not copies.look(kept, whole=False).damage)
+    if not there:
         raise Failed(f"what is there now could not be kept in {kept}: nothing was replaced")
+    return kept

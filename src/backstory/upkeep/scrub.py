@@ -33,9 +33,7 @@ def scrub(home: Home, store: Store, settings: Settings, really: bool) -> Scrubbe
     found: list[Reach] = []
     try:
         with store.transaction():
-            reach = store.forgetting.rewrite(
-                privacy.text, lambda body: privacy.line(body.encode()).decode().rstrip("\n")
-            )
+            reach = store.forgetting.rewrite(privacy.text, privacy.body)
             found.append(reach)
             for sid, project_id in store.forgetting.touched(reach).items():
                 for kind, subject in (("distil", sid), ("brief", sid), ("brief", project_id)):
