@@ -126,7 +126,7 @@ def test_uninstall_asks_shows_and_leaves_nothing_but_the_memory(worked: Memory) 
     assert done.returncode == 0
     assert settings_of(worked).read_text() == '{\n  // mine\n  "model": "opus"\n}\n'
     left = {path.name for path in worked.home.iterdir()} - {"briefs"}
-    assert left == {"backstory.db"}
+    assert left == {"backstory.db", "spare.jsonl"}
     assert worked.json("search", "waits in the spool when disconnected")["hits"]
 
 

@@ -213,12 +213,9 @@ def _usage(error: click.ClickException) -> str:
     ctx = getattr(error, "ctx", None)
     path = ctx.command_path if ctx else "backstory"
     message = error.format_message().rstrip(".")
-    if ctx and isinstance(error, click.NoSuchOption) and _takes_words(ctx.command):
-        return (
-            f"{message}; if it is no option, write -- before it: `{path} -- {error.option_name}`; "
-            f"`{path} --help` shows how"
-        )
     usage = f" u{ctx.get_usage()[1:]};" if ctx else ""
+    if ctx and isinstance(error, click.NoSuchOption) and _takes_words(ctx.command):
+        usage += f" if it is no option, write -- before it: `{path} -- {error.option_name}`;"
     return f"{message}{'' if message.endswith(('?', ')')) else ';'}{usage} `{path} --help` shows how"
 
 
