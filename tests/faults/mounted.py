@@ -99,6 +99,11 @@ def read_only(house: House) -> None:
     assert "read-only" in refused.stderr
     assert worker(house) != 0
     _told_of(house, "read-only file system")
+    plan = command(house, "restore", "--dry-run")
+    assert (plan.returncode, "would replace" in plan.stderr) == (0, True), plan
+    assert json.loads(command(house, "restore", "--dry-run", "--json").stdout)["before"]["events"] > 0
+    assert command(house, "backup", "--list").returncode == 0
+    assert command(house, "restore", "--yes").returncode == 4
     found = command(house, "search", "blue whales")
     assert (found.returncode, "blue whales" in found.stdout) == (0, True), "what is there can be read"
     for reads in (("log",), ("timeline",), ("status",), ("ask", "blue whales")):

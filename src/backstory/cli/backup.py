@@ -10,6 +10,7 @@ from backstory.cli.ask import agreed, yes_option
 from backstory.cli.output import count, json_option, line, print_json, table, talk, when
 from backstory.cli.scope import opened
 from backstory.store.copies import Contents
+from backstory.store.obstacles import obstacle
 from backstory.store.salvage import Rescued
 from backstory.upkeep.backups import LATEST
 
@@ -71,6 +72,8 @@ def restore(name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
         if not as_json:
             now = _holds(plan.before) if plan.before else "nothing"
             talk(f"{plan.backup.path.name} ({_holds(plan.backup)}) would replace what is there now ({now}).")
+        if dry_run and (why := obstacle(app.home.database)):
+            talk(f"It cannot be done now: {why}")
         if not dry_run and agreed("Go back to it?", yes):
             plan = app.restore(name, really=True)
         elif not dry_run:

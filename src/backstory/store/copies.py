@@ -196,6 +196,12 @@ def look_live(path: Path) -> Contents:
         return Contents(path, size, damage=str(error))
 
 
+def is_still(path: Path) -> bool:
+    """Whether all of a database lies in its one file: nothing waits in a log beside it."""
+    log = path.with_name(path.name + "-wal")
+    return not log.exists() or not log.stat().st_size
+
+
 def schema_of(path: Path) -> int:
     """The schema that a database says it has, its log included, however damaged the rest is; 0 if none."""
     try:

@@ -160,9 +160,8 @@ def scratch() -> Store:
 
 def _reading(path: Path, why: str) -> Store:
     """The database as it is: all of it lies in its one file, or others who have it open share their log."""
-    log = path.with_name(path.name + "-wal")
     try:
-        how = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+        how = "mode=ro&immutable=1" if copies.is_still(path) else "mode=ro"
         connection = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None)
         try:
             if schema.version(connection) == len(schema.migrations()):

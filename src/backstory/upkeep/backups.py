@@ -81,7 +81,9 @@ def current(home: Home) -> Contents | None:
         return None
     found = copies.look_live(home.database)
     if found.damage and (why := obstacle(home.database)):
-        raise StoreUnusable(str(why))
+        if not copies.is_still(home.database):
+            raise StoreUnusable(str(why))
+        found = copies.look(home.database, whole=False)
     schema.refuse_newer(found.schema, str(home.database))
     return found
 
