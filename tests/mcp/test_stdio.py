@@ -59,6 +59,14 @@ def test_the_project_comes_from_the_clients_environment(
     assert "clock skew" in starts(tmp_path).call("search", query="clock skew", all=True)
 
 
+def test_a_client_that_never_names_its_folders_is_answered_all_the_same(house: House, server: Server) -> None:
+    lived(house)
+    server.ask("initialize", protocolVersion="2025-06-18", capabilities={"roots": {}})
+    server.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+    assert server.hears()["method"] == "roots/list"
+    assert "clock skew" in server.call("search", query="clock skew")
+
+
 def test_resources_are_the_brief_and_the_sessions(house: House, server: Server) -> None:
     lived(house)
     listed = server.ask("resources/list")["result"]["resources"]

@@ -32,6 +32,8 @@ _SERVER = {"name": "backstory", "title": "Backstory", "version": __version__}
 _CAPABILITIES: dict[str, dict[str, Any]] = {"tools": {}, "resources": {}}
 _CACHED = ("server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read")
 _ROOTS_ID = "backstory-roots"
+# What is about the folder that the client works in: it waits until that is known.
+_OF_A_FOLDER = ("tools/call", "resources/list", "resources/read")
 
 Message = dict[str, Any]
 
@@ -50,6 +52,19 @@ class Conversation:
     def __init__(self, folder: str = "") -> None:
         self.folder = folder or roots.from_environment()
         self._has_roots = False
+        self._asked_for_roots = False
+        self._held: list[Message] = []
+
+    @property
+    def waits(self) -> bool:
+        """Whether requests wait for the client to say which folder it works in."""
+        return bool(self._held)
+
+    def go_on(self) -> list[str]:
+        """Answer what waits, whether the client has told its folders or not."""
+        self._asked_for_roots = False
+        held, self._held = self._held, []
+        return [answer for message in held for answer in self._hear_one(message)]
 
     def hear(self, text: bytes | str) -> list[str]:
         """What to send for one message (or batch) as it came off the wire; nothing for a notification."""
@@ -69,13 +84,16 @@ class Conversation:
         if not isinstance(method, str):
             if id_ == _ROOTS_ID:
                 self.folder = roots.from_roots(message.get("result")) or self.folder
-                return []
+                return self.go_on()
             is_answer = "result" in message or "error" in message
             return [] if is_answer else [_error(id_, RpcError(INVALID_REQUEST, "no method"))]
         if "id" not in message:
             return self._noted(method)
         if isinstance(id_, bool) or not isinstance(id_, str | int | float):
             return [_error(None, RpcError(INVALID_REQUEST, "an id must be a string or a number"))]
+        if self._asked_for_roots and method in _OF_A_FOLDER:
+            self._held.append(message)
+            return []
         params = message.get("params")
         try:
             return [_result(id_, self.answer(method, params if isinstance(params, dict) else {}))]
@@ -85,8 +103,9 @@ class Conversation:
             return [_error(id_, RpcError(INTERNAL_ERROR, f"unexpected {type(error).__name__}: {error}"))]
 
     def _noted(self, method: str) -> list[str]:
-        """Ask for the client's folders once it is ready, if it has such."""
-        if method == "notifications/initialized" and self._has_roots:
+        """Ask for the client's folders once it is ready, if it has such, and when they have changed."""
+        if self._has_roots and method in ("notifications/initialized", "notifications/roots/list_changed"):
+            self._asked_for_roots = True
             return [_dump({"jsonrpc": "2.0", "id": _ROOTS_ID, "method": "roots/list"})]
         return []
 

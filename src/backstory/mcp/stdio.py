@@ -1,9 +1,12 @@
 """The loop: a message is a line on stdin, its answer a line on stdout. Ends when the client closes stdin."""
 
 import os
-import sys
+import select
 
 from backstory.mcp.protocol import Conversation
+
+_ROOTS_SECONDS = 2.0
+_CHUNK = 65_536
 
 
 def serve() -> int:
@@ -11,17 +14,33 @@ def serve() -> int:
     answers = os.dup(1)
     os.dup2(2, 1)  # nothing but answers may get onto stdout, whoever prints
     conversation = Conversation()
+    unread = b""
     try:
-        for line in sys.stdin.buffer:
-            if line.strip():
-                for answer in conversation.hear(line):
-                    _write(answers, answer.encode() + b"\n")
+        while True:
+            if conversation.waits and not _readable(_ROOTS_SECONDS):
+                _write(answers, conversation.go_on())
+                continue
+            chunk = os.read(0, _CHUNK)
+            *lines, unread = (unread + chunk).split(b"\n") if chunk else [unread, b""]
+            for line in lines:
+                if line.strip():
+                    _write(answers, conversation.hear(line))
+            if not chunk:
+                _write(answers, conversation.go_on())
+                return 0
     except (BrokenPipeError, KeyboardInterrupt):
-        pass
-    return 0
+        return 0
 
 
-def _write(fd: int, data: bytes) -> None:
-    view = memoryview(data)
+def _readable(seconds: float) -> bool:
+    """Whether more comes within this time; no where that cannot be told (pipes on Windows)."""
+    try:
+        return bool(select.select([0], [], [], seconds)[0])
+    except (OSError, ValueError):
+        return False
+
+
+def _write(fd: int, lines: list[str]) -> None:
+    view = memoryview("".join(f"{line}\n" for line in lines).encode())
     while view:
         view = view[os.write(fd, view) :]
