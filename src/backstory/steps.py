@@ -28,6 +28,7 @@ STEPS = (
     "replace.ready",
     "forget.removed",
     "export.line",
+    "import.batch",
     "retention.archived",
     "retention.dropped",
     "daily.logged",

@@ -99,9 +99,9 @@ class Bringing(Opened):
     def import_export(self, path: Path, dry: bool = False) -> tuple[dict[str, int], bool]:
         """Take in an export of another home; gives what was new, and whether its ids go on being met."""
         if dry:
-            return export.look(self._readable_store(), path)
+            return export.look(self._readable_store(), path, Privacy(self.settings))
         with self._alone():
-            new, same_key = export.load(self.store, path)
+            new, same_key = export.load(self.store, path, Privacy(self.settings))
             with self.store.transaction():
                 self.store.memories.index_missing()
             self._work().round()

@@ -17,12 +17,11 @@ from pathlib import Path
 from backstory import clock
 from backstory.capture.importing import Line, Tag, Tally
 from backstory.capture.privacy import IGNORED, Privacy
-from backstory.capture.rewritten import REPLACED
 from backstory.errors import SourceMissing, UsageError
 from backstory.hook.identity import session_id
 from backstory.model import Action, Event, Kind, Project, StoredEvent, Where
 from backstory.store import Store
-from backstory.store.values import Arrival, Mark
+from backstory.store.values import REPLACED, Arrival, Mark
 
 log = logging.getLogger(__name__)
 AGENT = "docs"

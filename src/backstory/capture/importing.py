@@ -21,13 +21,13 @@ from backstory.agents.history import Source, Trail
 from backstory.capture.history import Reading, Sink, Storing, Told, starting_point, unchanged
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
-from backstory.capture.rewritten import REPLACED, Rewritten
+from backstory.capture.rewritten import Rewritten
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.foreign.folders import slug
 from backstory.hook.identity import project_id, session_id
 from backstory.model import Event, Project, SessionStatus
 from backstory.store import Store
-from backstory.store.values import Added, Arrival, Mark
+from backstory.store.values import REPLACED, Added, Arrival, Mark
 
 log = logging.getLogger(__name__)
 MIN_MESSAGES = 3

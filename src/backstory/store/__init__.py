@@ -10,8 +10,9 @@ pages.py       rows found page by page, where nothing leads to them any more
 spare.py       the key and the tombstones, a second time
 retention.py   what has aged, to be archived and let go
 forgetting.py  removing for good, with tombstones
-dump.py        everything as plain rows, out of one database and into another
-incoming.py    such rows looked at before they are written
+dump.py        everything as plain rows, for another database
+intake.py      such rows taken in, but for what was forgotten
+incoming.py    what makes a row of theirs fit
 events.py      sessions, turns and events, each stored exactly once
 memories.py    memories with their lineage
 successions.py  which decision took the place of which

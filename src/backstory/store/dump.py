@@ -1,25 +1,21 @@
-"""Everything that is kept, as plain values, out of one database and into another; nothing is lost on the way.
+"""Everything that is kept, as plain values, for another database (`intake.py`); nothing is lost on the way.
 
 What is derived from these rows (text index, jobs, prepared briefs) is made again where they arrive. Rows are
-known by their ids, so that loading the same export twice changes nothing.
+known by their ids, so that taking in the same export twice changes nothing. A memory's row has its sources in
+it, as an event's has its payload: no cut can part them.
 """
 
 import json
-import re
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from backstory.errors import Failed
-from backstory.store import incoming
 from backstory.store.events import counted_id
-from backstory.store.forgetting import Forgetting
-from backstory.store.values import Reach
 
-FORMAT = 1
+FORMAT = 2  # 1 had the sources of memories as rows of their own
 # In the order in which they refer to each other. The number of a row is local and left out.
-_TABLES = (
+TABLES = (
     "projects",
     "places",
     "sessions",
@@ -44,23 +40,26 @@ _OF_SESSIONS = {
     "turns": f"t.session_id {_SOME}",
     "events": f"t.session_id {_SOME}",
     "memories": f"t.session_id {_SOME}",
-    "memory_sources": f"t.memory_id IN (SELECT id FROM memories WHERE session_id {_SOME})",  # noqa: S608 - constants
     "injections": f"t.session_id {_SOME}",
     "injected": f"t.injection_id IN (SELECT id FROM injections WHERE session_id {_SOME})",  # noqa: S608 - constants
     "model_answers": f"t.session_id {_SOME}",
     "model_calls": f"t.session_id {_SOME}",
 }
 
+_SOURCES = """
+    SELECT json_group_array(event_id)
+    FROM (SELECT event_id FROM memory_sources WHERE memory_id = t.id ORDER BY event_id)
+"""
+
 Row = dict[str, Any]
 Values = Sequence[object] | Mapping[str, object]
 
 
 class Dump:
-    """Reads and writes everything of one database as plain rows."""
+    """Reads everything of one database as plain rows."""
 
-    def __init__(self, connection: sqlite3.Connection, forgetting: Forgetting) -> None:
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
-        self._forgetting = forgetting
 
     def head(self) -> Row:
         """What the first line of an export says: the ids' key goes along, or nothing would be recognised."""
@@ -70,7 +69,9 @@ class Dump:
 
     def rows(self, sessions: Collection[str] | None = None) -> Iterator[tuple[str, Row]]:
         """Every row with its table; of some sessions only, if they are named."""
-        for table in _TABLES:
+        for table in TABLES:
+            if table == "memory_sources":
+                continue
             if sessions is None:
                 yield from ((table, row) for row in self._read(table))
             elif table == "ordinals":
@@ -97,10 +98,7 @@ class Dump:
 
     def memories(self, ids: Sequence[str]) -> Iterator[tuple[str, Row]]:
         """Some memories with their sources and what they refer to."""
-        yield from self._some("memories", "id", ids)
-        marks = ", ".join("?" * len(ids))
-        for row in self._read("memory_sources", f"WHERE t.memory_id IN ({marks})", ids):
-            yield "memory_sources", row
+        return self._some("memories", "id", ids)
 
     def _some(self, table: str, key: str, values: Sequence[object]) -> Iterator[tuple[str, Row]]:
         marks = ", ".join("?" * len(values))
@@ -120,6 +118,8 @@ class Dump:
         join, extra = "", ""
         if table == "events":
             join, extra = "LEFT JOIN payloads p ON p.event_row = t.row", ", p.body"
+        elif table == "memories":
+            extra = f", ({_SOURCES})"
         found = self._db.execute(
             f"SELECT {columns}{extra} FROM {table} t {join} {condition} ORDER BY {order}",  # noqa: S608
             values,
@@ -128,6 +128,8 @@ class Dump:
             value = dict(zip(names, row, strict=False))
             if table == "events" and row[-1] is not None:
                 value["payload"] = zlib.decompress(row[-1]).decode("utf-8", "replace")
+            elif table == "memories":
+                value["sources"] = json.loads(row[-1])
             yield value
 
     def _columns(self, table: str) -> list[str]:
@@ -137,64 +139,3 @@ class Dump:
     def _keys(self, table: str) -> list[str]:
         found = self._db.execute(f"PRAGMA table_info({table})").fetchall()
         return [name for _, name, _, _, _, key in found if key] or ["rowid"]
-
-    def take_key(self, key: str) -> bool:
-        """Use the key of an export in a database that is still empty; False if it has a past of its own."""
-        if self._db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() is not None:
-            return bool(self._db.execute("SELECT value FROM meta WHERE key = 'key'").fetchone() == (key,))
-        if re.fullmatch("[0-9a-f]{32}", key) is None:
-            raise Failed("the first line of this export has no key: it was changed or cut")
-        self._db.execute("UPDATE meta SET value = ? WHERE key = 'key'", (key,))
-        return True
-
-    def load(self, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, int]:
-        """Write rows that are not there yet; inside a transaction. Gives how many were new, by table."""
-        new: dict[str, int] = {}
-        shapes = {table: incoming.columns(self._db, table) for table in _TABLES}
-        for table, row in rows:
-            if table not in shapes:
-                raise Failed(f"no export has rows of {table[:40]!r}: this one was changed")
-            values = incoming.fitting(table, shapes[table], row)
-            done = self._write(table, values)
-            if done.rowcount > 0:
-                new[table] = new.get(table, 0) + 1
-                if table == "events" and isinstance(row.get("payload"), str):
-                    body = zlib.compress(row["payload"].encode("utf-8", "surrogatepass"), 1)
-                    self._db.execute("INSERT INTO payloads VALUES (?, ?)", (done.lastrowid, body))
-            elif table == "events" and isinstance(row.get("payload"), str):
-                self._bring_back(row)
-        self._bury()
-        return new
-
-    def _write(self, table: str, values: Mapping[str, Any]) -> sqlite3.Cursor:
-        marks = ", ".join("?" * len(values))
-        try:
-            return self._db.execute(
-                f"INSERT OR IGNORE INTO {table} ({', '.join(values)}) VALUES ({marks})",  # noqa: S608
-                list(values.values()),
-            )
-        except sqlite3.IntegrityError:
-            raise Failed(
-                f"a row of {table} refers to something that this export does not have: it was changed or cut"
-            ) from None
-
-    def _bring_back(self, row: Mapping[str, Any]) -> None:
-        """Give an event that is there the payload that was archived."""
-        body = zlib.compress(row["payload"].encode("utf-8", "surrogatepass"), 1)
-        self._db.execute(
-            """
-            INSERT INTO payloads (event_row, body) SELECT row, ? FROM events WHERE id = ?
-            ON CONFLICT DO NOTHING
-            """,
-            (body, row["id"]),
-        )
-
-    def _bury(self) -> None:
-        """What either side has forgotten stays forgotten."""
-        buried = self._db.execute("SELECT id, what FROM tombstones").fetchall()
-        if buried:
-            kinds = [
-                frozenset(i for i, what in buried if what == kind) for kind in ("event", "memory", "session")
-            ]
-            named = Reach(*kinds)
-            self._forgetting.remove(self._forgetting.with_lineage(named), named, 0)

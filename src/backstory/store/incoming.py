@@ -1,6 +1,7 @@
 """Rows that come from outside, looked at before they are written: what could not be read again is refused."""
 
 import json
+import math
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -59,6 +60,16 @@ def fitting(table: str, shape: list[Column], row: Mapping[str, Any]) -> dict[str
     }
 
 
+def sources(row: Mapping[str, Any]) -> list[str] | None:
+    """The events that a memory's row says it rests on; None if it does not say."""
+    found = row.get("sources")
+    if found is None:
+        return None
+    if not isinstance(found, list) or not all(isinstance(event_id, str) for event_id in found):
+        raise Failed(f"a memory rests on {str(found)[:40]!r}: this export was changed")
+    return [event_id.encode("utf-8", "replace").decode() for event_id in found]
+
+
 def _missing(table: str, column: Column) -> bool:
     if column.needed:
         raise Failed(f"a row of {table} has no {column.name}: this export was changed or cut")
@@ -73,6 +84,8 @@ def _value(table: str, column: Column, value: Any) -> Any:
         fits = -_LARGEST <= value < _LARGEST
         if column.name == "at" or column.name.endswith("_at"):
             fits = 0 <= value < _LAST_MS
+    if fits and isinstance(value, float):
+        fits = math.isfinite(value)
     if fits and (words := _WORDS.get((table, column.name))) is not None:
         fits = value in list(words)
     if fits and (table, column.name) == ("memories", "files"):

@@ -492,11 +492,30 @@ class DumpStore(Protocol):
     def rows(self, sessions: Sequence[str] | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
         """Every row with its table; of some sessions only, if they are named."""
 
-    def take_key(self, key: str) -> bool:
-        """Write the key of an export into an empty database; False if it has a past of its own."""
 
-    def load(self, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, int]:
-        """Write rows that are not there yet; gives how many were new, by table."""
+class IntakeStore(Protocol):
+    """Takes one export in: `look` first, then `forget`, `write` and `finish`."""
+
+    def meets(self, key: str) -> bool:
+        """Whether ids made with an export's key are, or can be, those of this database."""
+
+    def look(self, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+        """Go through the whole export; raises `Failed` if it cannot be taken in."""
+
+    def graves(self) -> int:
+        """How many things the export's home has forgotten or replaced that this one has not."""
+
+    def forget(self, key: str, now: int) -> None:
+        """Forget what the export's home has forgotten, and use its key if there is nothing here yet."""
+
+    def write(self, rows: Iterable[tuple[str, Mapping[str, Any]]], now: int) -> dict[str, int]:
+        """Write rows that are not there yet and may be; gives how many were new, by table."""
+
+    def count(self, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, int]:
+        """How many rows `write` would find new, by table."""
+
+    def finish(self) -> None:
+        """Write what can be told only when all rows are there."""
 
 
 class RetentionStore(Protocol):
@@ -652,7 +671,10 @@ class Store(Protocol):
 
     @property
     def dump(self) -> DumpStore:
-        """Everything as plain rows, out and in."""
+        """Everything as plain rows."""
+
+    def intake(self) -> IntakeStore:
+        """What takes one export in."""
 
     @property
     def retention(self) -> RetentionStore:

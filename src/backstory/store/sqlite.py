@@ -18,6 +18,7 @@ from backstory.store.doing import Doing
 from backstory.store.dump import Dump
 from backstory.store.events import Events
 from backstory.store.forgetting import Forgetting
+from backstory.store.intake import Intake
 from backstory.store.jobs import Jobs
 from backstory.store.ledger import Ledger
 from backstory.store.memories import Memories
@@ -54,8 +55,12 @@ class SqliteStore:
         self.ledger = Ledger(connection)
         self.briefs = Briefs(connection)
         self.forgetting = Forgetting(connection, self.passages)
-        self.dump = Dump(connection, self.forgetting)
+        self.dump = Dump(connection)
         self.retention = Retention(connection, self.passages, self.dump)
+
+    def intake(self) -> Intake:
+        """What takes one export in."""
+        return Intake(self._connection, self.forgetting, self.jobs)
 
     @contextlib.contextmanager
     def transaction(self, wait: float = BUSY_TIMEOUT_MS / 1000) -> Iterator[None]:

@@ -8,6 +8,9 @@ from backstory.model import (
     Project,
 )
 
+# Why something is found no more that a file or a row once said; it is kept, in case it says so again.
+REPLACED = "replaced"
+
 
 class Arrival(NamedTuple):
     """An event on its way into the store: its project, and its key from before it was redacted.

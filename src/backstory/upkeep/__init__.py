@@ -8,5 +8,6 @@ retention.py what has grown old, out of the database; once a day, if the setting
 archive.py   where it goes, and how it is forgotten there
 room.py      how much room everything takes, and what could be freed
 export.py    everything as lines, out and in; what was learned, to read
+arriving.py  such lines by the privacy rules of the home that takes them in
 scrub.py     secrets out of what is stored already
 """

@@ -1,26 +1,33 @@
 """Everything as JSON lines, to keep or to move; or what was learned, as JSON or Markdown, to read.
 
-The first line says what it is. An export is redacted as the memory is; the spool is left out.
+The first line says what it is. An export is redacted as the memory is, and again where it is taken in; the
+spool is left out.
 """
 
 import contextlib
 import json
 import tempfile
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 from datetime import tzinfo
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from backstory import clock
+from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, SourceMissing
 from backstory.model import Memory, MemoryKind, Session
 from backstory.paths import Home
 from backstory.steps import step
 from backstory.store import Store, open_store, schema
 from backstory.store.dump import FORMAT
+from backstory.store.protocol import IntakeStore
 from backstory.upkeep import archive
+from backstory.upkeep.arriving import storable
 
 _BATCH = 1_000
+_READABLE = range(1, FORMAT + 1)
 _HEADINGS = {
     MemoryKind.SUMMARY: "What it was about",
     MemoryKind.DECISION: "Decisions",
@@ -31,6 +38,8 @@ _HEADINGS = {
     MemoryKind.NEXT_STEP: "Open",
     MemoryKind.FACT: "To remember",
 }
+
+Row = dict[str, Any]
 
 
 def lines(store: Store, sessions: list[Session] | None = None) -> Iterator[str]:
@@ -43,86 +52,100 @@ def lines(store: Store, sessions: list[Session] | None = None) -> Iterator[str]:
             yield json.dumps({"table": table, **row}, ensure_ascii=False)
 
 
-def load(store: Store, path: Path, dry: bool = False) -> tuple[dict[str, int], bool]:
+def load(store: Store, path: Path, privacy: Privacy, dry: bool = False) -> tuple[dict[str, int], bool]:
     """Take in an export; gives what was new by table, and whether ids of later captures will meet these.
 
-    `dry`: only tells what would be new.
+    It is read twice: nothing is written before all of it was looked at. `dry`: only tells what would be new.
     """
     if not path.is_file():
         raise SourceMissing(f"there is no file {path}")
-    with contextlib.closing(_lines(path)) as file:
-        head = _parsed(path, 1, next(file, ""))
-        if head.get("backstory") != FORMAT:
-            raise Failed(f"{path} is no export of this Backstory's: its first line does not say so")
-        schema.refuse_newer(_number(head.get("schema")), str(path))
-        new: dict[str, int] = {}
-        with _kept_unless(dry, store):
-            same_key = store.dump.take_key(str(head.get("key")))
-        batch: list[tuple[str, dict[str, Any]]] = []
-        for number, line in enumerate(file, 2):
-            row = _parsed(path, number, line)
-            batch.append((str(row.pop("table", "")), row))
-            if len(batch) >= _BATCH:
-                _write(store, batch, new, dry)
-        _write(store, batch, new, dry)
+    file = _File(path)
+    head = file.head()
+    key = str(head.get("key"))
+    intake = store.intake()
+    same_key = intake.meets(key)
+    intake.look(file.rows())
+    new = {"tombstones": graves} if (graves := intake.graves()) else {}
+    if not dry:
+        with store.transaction():
+            intake.forget(key, clock.now_ms())
+    with contextlib.closing(file.rows()) as rows:
+        while batch := [(table, storable(table, row, privacy)) for table, row in islice(rows, _BATCH)]:
+            for table, count in _written(store, intake, batch, dry).items():
+                new[table] = new.get(table, 0) + count
+    if not dry:
+        with store.transaction():
+            intake.finish()
+    if file.torn:
+        raise Failed(f"{file.torn}; what stood before it {'can be' if dry else 'is'} taken in")
     return new, same_key
 
 
-def look(store: Store | None, path: Path) -> tuple[dict[str, int], bool]:
+def _written(store: Store, intake: IntakeStore, batch: list[tuple[str, Row]], dry: bool) -> dict[str, int]:
+    if dry:
+        return intake.count(batch)
+    with store.transaction():
+        new = intake.write(batch, clock.now_ms())
+    step("import.batch")
+    return new
+
+
+def look(store: Store | None, path: Path, privacy: Privacy) -> tuple[dict[str, int], bool]:
     """What taking in an export would give; without a store, into a new one."""
     if store is not None:
-        return load(store, path, dry=True)
+        return load(store, path, privacy, dry=True)
     with tempfile.TemporaryDirectory(prefix="backstory-") as folder:
         empty = open_store(Home(Path(folder, "home")))
         try:
-            return load(empty, path, dry=True)
+            return load(empty, path, privacy, dry=True)
         finally:
             empty.close()
 
 
-class _Undone(Exception):
-    """What was done was only to be looked at."""
+@dataclass(slots=True)
+class _File:
+    """An export, or an archive; `torn` tells which of its lines is none, once its rows were read."""
 
+    path: Path
+    torn: str = ""
 
-@contextlib.contextmanager
-def _kept_unless(dry: bool, store: Store) -> Iterator[None]:
-    """A transaction, which is undone at its end if nothing is to be kept."""
-    with contextlib.suppress(_Undone), store.transaction():
-        yield
-        if dry:
-            raise _Undone
+    def head(self) -> Row:
+        """What its first line says; raises `Failed` if this is no export, or a newer one."""
+        with contextlib.closing(self._lines()) as lines:
+            head = _parsed(next(lines, b""))
+        if head is None or head.get("backstory") not in _READABLE:
+            raise Failed(f"{self.path} is no export of this Backstory's: its first line does not say so")
+        schema.refuse_newer(_number(head.get("schema")), str(self.path))
+        return head
 
+    def rows(self) -> Generator[tuple[str, Row]]:
+        """All rows with their tables, up to a line that is none."""
+        with contextlib.closing(self._lines()) as lines:
+            for number, line in enumerate(lines, 1):
+                if (row := _parsed(line)) is None:
+                    self.torn = f"{self.path}:{number}: this line is no JSON object"
+                    return
+                if number > 1:
+                    yield str(row.pop("table", "")), row
 
-def _lines(path: Path) -> Generator[str]:
-    """The lines of an export, or of an archive, which is compressed."""
-    if path.name.endswith(archive.SUFFIX):
-        yield from archive.lines(path)
-        return
-    with path.open(encoding="utf-8") as file:
-        yield from file
-
-
-def _write(store: Store, batch: list[tuple[str, dict[str, Any]]], new: dict[str, int], dry: bool) -> None:
-    with _kept_unless(dry, store):
-        for table, count in store.dump.load(batch).items():
-            new[table] = new.get(table, 0) + count
-    batch.clear()
+    def _lines(self) -> Generator[bytes]:
+        if self.path.name.endswith(archive.SUFFIX):
+            yield from (line.encode() for line in archive.lines(self.path))
+            return
+        with self.path.open("rb") as file:
+            yield from file
 
 
 def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
+def _parsed(line: bytes) -> Row | None:
     try:
-        value = json.loads(line)
-        if not isinstance(value, dict):
-            raise ValueError
-        return value
-    except ValueError:
-        raise Failed(
-            f"{path}:{number}: this line is no JSON object; what stood before it is taken in"
-        ) from None
+        value = json.loads(line.decode())
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def markdown(store: Store, sessions: list[Session], zone: tzinfo | None) -> Iterator[str]:
