@@ -62,16 +62,22 @@ def test_loading_it_twice_changes_nothing(house: House, app: App, tmp_path: Path
         assert rows(exported(other, tmp_path / "after.jsonl")) == before
 
 
-def test_what_is_captured_again_in_the_new_home_is_recognised(house: House, app: App, tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_is_captured_again_in_the_new_home_is_recognised(
+    house: House, app: App, tmp_path: Path, when: str
+) -> None:
     story = house.session()
     story.starts().prompts("Hello", prompt_id="p1").stops("Hi.")
     house.works()
     file = exported(app, tmp_path / "all.jsonl")
     other = House(tmp_path / "other", house.project)
+    payload = json.dumps(story.payload("UserPromptSubmit", prompt="Hello", prompt_id="p1")).encode()
+    if when == "before":
+        other.leaves(payload, "UserPromptSubmit")
     with App(other.home) as opened:
         opened.import_export(file)
-    payload = story.payload("UserPromptSubmit", prompt="Hello", prompt_id="p1")
-    other.leaves(json.dumps(payload).encode(), "UserPromptSubmit")
+    if when == "after":
+        other.leaves(payload, "UserPromptSubmit")
     other.works()
     assert [e.text for e in other.events(story)].count("Hello") == 1
     other.close()

@@ -136,10 +136,12 @@ def test_a_dry_run_of_many_batches_tells_what_the_import_then_does(
 ) -> None:
     monkeypatch.setattr(export, "_BATCH", 4)
     lived(house)
-    app.forget(app.wanted([], text="pytest"), really=True)
+    app.forget(app.wanted([], text="Either would do"), really=True)
     file = written(told(app), tmp_path / "all.jsonl")
     with App(Home(tmp_path / "other")) as other:
         dry = other.import_export(file, dry=True)
+        assert dry[0]["events"] > 4
+        assert dry[0]["tombstones"]
         assert not other.home.database.exists()
         assert other.import_export(file) == dry
         assert other.import_export(file, dry=True) == other.import_export(file) == ({}, True)
@@ -228,6 +230,7 @@ def test_a_line_that_is_none_is_named_and_what_stood_before_it_is_taken_in(
         with pytest.raises(Failed, match=rf"all.jsonl:{len(lines) + 1}: this line is no JSON object"):
             other.import_export(file)
         assert other.status().events == app.status().events
+        assert other.search("postgres mysql", None).hits
     file.write_bytes(line)
     with App(Home(tmp_path / "third")) as other, pytest.raises(Failed, match="is no export"):
         other.import_export(file)

@@ -101,9 +101,11 @@ class Bringing(Opened):
         if dry:
             return export.look(self._readable_store(), path, Privacy(self.settings))
         with self._alone():
-            new, same_key = export.load(self.store, path, Privacy(self.settings))
-            with self.store.transaction():
-                self.store.memories.index_missing()
+            try:
+                new, same_key = export.load(self.store, path, Privacy(self.settings))
+            finally:  # what a torn one gave is found, too
+                with self.store.transaction():
+                    self.store.memories.index_missing()
             self._work().round()
             self._prepare_again()
         return new, same_key

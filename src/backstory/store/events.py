@@ -70,6 +70,10 @@ class Events:
         self._sought: frozenset[str] = frozenset()
         self._found: dict[str, tuple[int, int]] = {}
 
+    def use_key(self, key: bytes) -> None:
+        """Make ids with another key from now on; for a database that has no events yet."""
+        self._key = key
+
     # --- writing ---------------------------------------------------------------------------------------
 
     def add(self, arrivals: Sequence[Arrival]) -> list[Added]:

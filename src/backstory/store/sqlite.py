@@ -60,7 +60,7 @@ class SqliteStore:
 
     def intake(self) -> Intake:
         """What takes one export in."""
-        return Intake(self._connection, self.forgetting, self.jobs)
+        return Intake(self._connection, self.events, self.forgetting, self.jobs)
 
     @contextlib.contextmanager
     def transaction(self, wait: float = BUSY_TIMEOUT_MS / 1000) -> Iterator[None]:
