@@ -1,8 +1,13 @@
 """What is forgotten leaves every page, and what is secret is taken out of them."""
 
+import pytest
+
+from backstory.knowledge.changes import Changes
+from backstory.knowledge.index import put_log
+from backstory.knowledge.linting import Issue, report
 from tests.story import House
 
-from .book import Book, logged_in, run
+from .book import STAMP, Book, logged_in, run
 
 
 def test_forgotten_words_are_on_no_page_and_nothing_links_to_what_is_gone(house: House, book: Book) -> None:
@@ -53,6 +58,45 @@ def test_a_forgotten_fact_leaves_no_page(house: House, book: Book) -> None:
     house.close()
     assert run(house, "forget", handle, "--yes").exit_code == 0
     assert house.found_in_home("quokkas") == []
+
+
+@pytest.mark.parametrize("by", ["time", "memory", "session", "project"])
+def test_no_heading_list_or_report_of_pages_has_it_afterwards(house: House, book: Book, by: str) -> None:
+    """Rows without a handle: what an entry was about, which articles were made, what a check found."""
+    first = house.told().starts().prompts("Count the quokkas of the western hill").stops("Nine.")
+    logged_in(first, "QuokkaError: ears missing. Let's use Postgres for the quokka queue because it locks.")
+    first.ends()
+    book.writes_down()
+    [decided, *_] = [m for m in house.store.memories.of_session(first.id) if "western" in m.text]
+    house.told().starts().prompts("Count the whales").stops("Twelve.").ends()
+    book.writes_down()
+    book.compiles()
+    changes = Changes(book.vault)
+    put_log(changes, STAMP, "ask", [], [], "Who is to count the quokkas of the western hill?")
+    found = [
+        Issue("contradiction", "warning", "log", "asked: Count the quokkas of the western hill"),
+        Issue("orphan", "warning", "concepts/whales", "nothing links to it"),
+    ]
+    changes.put("reports/lint-2026-11-16.md", report(found, STAMP))
+    changes.write()
+    project = book.project.name
+    house.close()
+    wanted = {
+        "time": ["--since", "1d"],
+        "memory": [decided.id],
+        "session": [first.id],
+        "project": ["--project", project],
+    }[by]
+    done = run(house, "forget", *wanted, "--yes")
+    assert done.exit_code == 0, done.output
+    words = "western hill"
+    assert [page for page, text in book.pages().items() if words in text] == []
+    if by != "memory":
+        assert [page for page, text in book.pages().items() if "quokka" in text.casefold()] == []
+    assert "concepts/whales" in book.page("reports/lint-2026-11-16")
+    if by in ("session", "memory"):
+        [day] = book.vault.days()
+        assert "**Context:** Count the whales (" in book.page(f"daily/{day}")
 
 
 def test_secrets_of_an_older_rule_are_scrubbed_from_pages(house: House, book: Book) -> None:

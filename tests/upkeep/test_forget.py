@@ -7,16 +7,18 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from backstory.app import App
 from backstory.capture import sites
 from backstory.capture.archive import copy_of
+from backstory.cli import cli
 from backstory.errors import UsageError
 from backstory.hook import held
 from backstory.model import Draft, MemoryKind, Tier
 from backstory.store import copies
 from tests.conftest import Git, repository
-from tests.story import House
+from tests.story import House, Story
 
 from .conftest import lived
 
@@ -374,3 +376,89 @@ def files_of(house: House) -> dict[Path, bytes]:
         for path in house.home.root.rglob("*")
         if path.is_file() and not str(path.relative_to(house.home.root)).startswith(skipped)
     }
+
+
+FINDING = "the ferret ledger balances only after the second import"
+
+
+def retold(house: House, gone: Story) -> Story:
+    """Another session, in which we told of the first: by an injected brief, and by a command's output."""
+    [memory, *_] = house.store.memories.of_session(gone.id)
+    house.close()
+    other = house.told()
+    other.starts().prompts("Count the pandas")
+    assert other.transcript is not None
+    brief = (
+        f'<backstory-notes from="earlier">\nThe user asked: “{FINDING}” ({memory.id[:9]})\n</backstory-notes>'
+    )
+    plain = f"<backstory-notes>\nThe user asked: “{FINDING[:40]}…”\n</backstory-notes>"
+    with other.transcript.open("a") as file:
+        for text in (brief, plain):
+            row = {"type": "attachment", "attachment": {"content": text}, "sessionId": other.session}
+            file.write(json.dumps(row) + "\n")
+    listed = f"2026-11-02 claude-code\n  The user asked: {FINDING[:40].upper()}…"
+    other.runs("backstory search ledger", f"{memory.id[:9]}  {FINDING}").runs("backstory brief", listed)
+    other.stops("Twelve pandas.").ends()
+    house.works()
+    return other
+
+
+def words_in(path: Path) -> str:
+    return gzip.decompress(path.read_bytes()).decode().casefold()
+
+
+@pytest.mark.parametrize("by", ["session", "memory", "time"])
+def test_what_we_told_another_session_of_it_goes_along(house: House, app: App, by: str) -> None:
+    gone = house.session().starts().prompts(f"Remember that {FINDING}").stops("I see.").ends()
+    house.works()
+    memories = house.store.memories.of_session(gone.id)
+    until = house.row(gone).last_at + 1
+    other = retold(house, gone)
+    copy = copy_of(house.home, other.id)
+    assert FINDING in words_in(copy)
+    assert [e for e in house.events(other) if "ferret ledger" in e.text.casefold()]
+    house.close()
+    wanted = {
+        "session": app.wanted([gone.id]),
+        "memory": app.wanted([m.id for m in memories]),
+        "time": app.wanted([], until=until),
+    }[by]
+    plan = app.forget(wanted, really=False)
+    assert plan.copies == (copy,)
+    assert other.id not in plan.sessions, "it loses nothing of its own"
+    app.forget(wanted, really=True)
+    assert "ferret ledger" not in words_in(copy)
+    assert "twelve pandas" in words_in(copy)
+    assert [e.text for e in house.events(other) if e.kind == "prompt"] == ["Count the pandas"]
+    app.close()
+    house.close()
+    assert everywhere(house, "ferret ledger") == []
+    other.prompts("Once more").stops("Thirteen.")
+    house.works()
+    assert "thirteen" in words_in(copy)
+
+
+def test_what_others_said_in_the_same_words_is_theirs(house: House, app: App) -> None:
+    gone = house.session().starts().prompts(f"Remember that {FINDING}").stops("I see.").ends()
+    again = house.told().starts().prompts(f"Remember that {FINDING}").stops("I see.").ends()
+    house.works()
+    app.forget(app.wanted([gone.id]), really=True)
+    assert [e.text for e in house.events(again) if e.kind == "prompt"] == [f"Remember that {FINDING}"]
+    assert FINDING in words_in(copy_of(house.home, again.id))
+
+
+def test_words_that_only_a_project_is_called_by_are_told_and_how_to_forget_it(
+    house: House, app: App, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(house.project, "remote", "add", "origin", "https://example.org/gigasecret/zoo.git")
+    lived(house)
+    house.close()
+    plan = app.forget(app.wanted([], text="gigasecret"), really=False)
+    assert not plan
+    [name] = plan.projects
+    monkeypatch.setenv("BACKSTORY_HOME", str(house.home.root))
+    told = CliRunner().invoke(cli, ["forget", "--text", "gigasecret", "--dry-run"])
+    assert f"`backstory forget --project {name}`" in told.output
+    assert "nothing of that kind" not in told.output
+    assert CliRunner().invoke(cli, ["forget", "--project", name, "--yes"]).exit_code == 0
+    assert everywhere(house, "gigasecret") == []

@@ -22,7 +22,7 @@ from backstory.store import Store
 
 _SUFFIX = ".jsonl"
 _PIECE = 4 * 1024 * 1024
-_CALL = re.compile(rb'"(?:id|tool_use_id|call_id|callId|toolCallId|toolUseID)" ?: ?"([\w.:-]{6,200})"')
+CALL = re.compile(rb'"(?:id|tool_use_id|call_id|callId|toolCallId|toolUseID)" ?: ?"([\w.:-]{6,200})"')
 
 
 def copy_of(home: Home, sid: str) -> Path:
@@ -115,5 +115,5 @@ class Sieve:
             return False
         if not self._privacy.touches_ignored(row):
             return True
-        self._calls.update(_CALL.findall(line))
+        self._calls.update(CALL.findall(line))
         return False

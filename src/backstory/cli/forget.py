@@ -1,5 +1,7 @@
 """`backstory forget` and `scrub`: removing for good, and showing first everything that it touches."""
 
+import shlex
+
 import click
 
 from backstory import clock
@@ -42,9 +44,10 @@ def forget(
     """Forget something for good, with all that hangs on it.
 
     Say what by handle, words, pattern, project or time. It follows what hangs together: a memory goes with
-    the events that it rests on, an event with the memories made of it, a session with its sub-agents.
-    Afterwards nothing in the home has it but the backups and settings that are named, and no import brings
-    it back. The agents' own files are not touched, but named.
+    the events that it rests on, an event with the memories made of it, a session with its sub-agents, all of
+    them with what Backstory itself told other sessions of it. Afterwards nothing in the home has it but the
+    backups and settings that are named, and no import brings it back. The agents' own files are not touched,
+    but named; so is a project that has the words in its name or address.
     """
     if not (handles or text or pattern or since or until or project):
         raise UsageError("there is nothing to forget: give a handle, --text, --pattern, --since or --project")
@@ -70,7 +73,9 @@ def forget(
     if as_json:
         print_json(forgotten_json(plan, forgotten=not dry_run and not nothing))
     elif nothing:
-        talk("There is nothing of that kind.")
+        _tell_rest(plan)
+        if not plan.projects:
+            talk("There is nothing of that kind.")
     elif not dry_run:
         line(f"Forgotten: {_counts(plan.reach)}.")
         _tell_rest(plan)
@@ -107,6 +112,8 @@ def _tell(app: App, plan: Forgotten) -> None:
         line(f"takes it out of the page {file}")
     for file in plan.archives:
         line(f"takes it out of the archive {file}")
+    for file in plan.copies:
+        line(f"takes what Backstory told of it out of the kept transcript {file}")
     _tell_rest(plan)
 
 
@@ -115,6 +122,11 @@ def _tell_rest(plan: Forgotten) -> None:
         talk(f"Out of reach, may still have it: the backup {path}")
     for path in plan.needed:
         talk(f"Stays as it is, and has the words: {path}")
+    for name in plan.projects:
+        talk(
+            f"Stays: the project {name} has the words in its name or address. "
+            f"`backstory forget --project {shlex.quote(name)}` forgets all of it."
+        )
     for name in plan.out_of_reach:
         talk(f"Out of reach, may still have it: the agent's own file {name}")
 
@@ -130,6 +142,8 @@ def forgotten_json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
         "files": plan.files,
         "pages": plan.pages,
         "archives": plan.archives,
+        "copies": plan.copies,
+        "projects": plan.projects,
         "backups": plan.backups,
         "needed": plan.needed,
         "out_of_reach": plan.out_of_reach,

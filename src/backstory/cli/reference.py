@@ -52,7 +52,7 @@ Times in JSON are milliseconds since 1970 (UTC); people are shown the zone of th
 | `jobs` | `jobs` (each: `id kind subject state attempts due asked error`); `retry`, `drop` also `changed` |
 | `cost` | `spending`, `since`, `by` (each: `purpose provider model calls` …); with `--calls` `calls` |
 | `rebuild` | `sessions events memories` |
-| `forget` | `forgotten events memories sessions touched files backups out_of_reach` |
+| `forget` | `forgotten events memories sessions touched files pages copies backups projects out_of_reach` |
 | `scrub` | `scrubbed events memories files backups` |
 | `cleanup` | `ended count`, `sessions` |
 | `backup` | `path bytes schema events sessions memories projects` and more; with `--list` `backups` |

@@ -101,7 +101,7 @@ def entry_of(
 
 
 def _context(session: Session, new: Sequence[Memory], zone: tzinfo | None) -> str:
-    asked = harmless(session.title, _CONTEXT) or "A session without a prompt"
+    asked = told_title(session.title) or "A session without a prompt"
     begun, ended = clock.stamp(session.started_at, zone), clock.stamp(session.last_at, zone)
     when = begun if begun == ended else f"{begun}–{ended[11:] if begun[:10] == ended[:10] else ended}"
     files = list(dict.fromkeys(file for memory in new for file in memory.files))
@@ -112,6 +112,11 @@ def _context(session: Session, new: Sequence[Memory], zone: tzinfo | None) -> st
         more = f" and {len(files) - 6} more" if len(files) > 6 else ""
         facts.append("files " + ", ".join(f"`{harmless(file, 120)}`" for file in files[:6]) + more)
     return f"{asked} ({'; '.join(facts)})"
+
+
+def told_title(title: str) -> str:
+    """What a log says a session was about."""
+    return harmless(title, _CONTEXT)
 
 
 def told(memory: Memory) -> str:

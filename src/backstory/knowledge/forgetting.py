@@ -7,37 +7,58 @@ with every link to them; the compiled state of a log that changed goes too, so t
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from backstory.hook.brief import HANDLE
 from backstory.knowledge import facts
 from backstory.knowledge.articles import article_from, is_empty
 from backstory.knowledge.changes import Changes, take_back
+from backstory.knowledge.entries import CONTEXT, told_title
 from backstory.knowledge.index import put_index
 from backstory.knowledge.pages import links_in, parted, sections
 from backstory.knowledge.vault import Vault
 from backstory.paths import Home
 
 _HANDLE = re.compile(r"\b([ms][0-9a-f]{8})[0-9a-f]*\b")
+_LISTED = re.compile(r"^(- (?:created|updated): )(`.*`)$", re.MULTILINE)
+_LOG, _REPORTS = "log.md", "reports/"
+_CONTEXT = f"**{CONTEXT}:**"
 _ENTRY = re.compile(r"### \d\d:\d\d · \S+ · (s[0-9a-f]{8})")
 
 
 class Unwanted:
-    """What must not stand on any page: words, and the handles of memories and sessions."""
+    """What must not stand on any page: words, and the handles of memories and sessions.
 
-    def __init__(self, ids: Iterable[str], matches: Callable[[str], bool] | None) -> None:
+    `repeats` knows what they said. `titles` are those that the sessions which lose something are left with.
+    """
+
+    def __init__(
+        self,
+        ids: Iterable[str],
+        matches: Callable[[str], bool] | None,
+        repeats: Callable[[str], bool],
+        titles: Mapping[str, str],
+    ) -> None:
         self._handles = {one[:HANDLE] for one in ids}
         self._matches = matches
+        self._titles = {sid[:HANDLE]: title for sid, title in titles.items()}
+        self.repeats = repeats
 
-    def session(self, heading: str) -> bool:
-        """Whether a heading begins an entry of a session that is forgotten."""
-        found = _ENTRY.match(heading)
-        return found is not None and found[1] in self._handles
+    def session(self, handle: str) -> bool:
+        """Whether this is a session that is forgotten."""
+        return handle in self._handles
+
+    def untitles(self, handle: str, row: str) -> bool:
+        """Whether a row of a session's entry says what it was about, and it is not called so any more."""
+        if self._matches is not None or handle not in self._titles or not row.startswith(_CONTEXT):
+            return False
+        title = told_title(self._titles[handle])
+        return not title or not row.startswith(f"{_CONTEXT} {title} (")
 
     def may_stand_in(self, text: str) -> bool:
         """Whether a text has to be looked through row by row."""
-        return self._matches is not None or any(handle in text for handle in self._handles)
+        return self._matches is not None or any(handle in text for handle in {*self._handles, *self._titles})
 
     def tells(self, row: str) -> bool:
         """Whether a row tells of it."""
@@ -74,7 +95,7 @@ def erase(home: Home, unwanted: Unwanted) -> None:
 def _planned(vault: Vault, unwanted: Unwanted) -> Changes:
     changes = Changes(vault)
     for relative, text in _texts(vault):
-        clean = _cleaned(text, unwanted)
+        clean = _cleaned(relative, text, unwanted)
         if clean == text:
             continue
         changes.put(relative, clean)
@@ -82,16 +103,15 @@ def _planned(vault: Vault, unwanted: Unwanted) -> Changes:
             state = f".backstory/days/{relative[6:-3]}.json"
             if vault.file(state).exists():
                 changes.remove(state)
-    gone = {
+    gone = frozenset(
         address for address in vault.articles() + vault.links("facts") if _is_gone(address, changes, unwanted)
-    }
+    )
     for address in gone:
         changes.remove(f"{address}.md")
     for relative, _ in _texts(vault):
         now = changes.read(relative)
         if gone and now is not None:
-            kept = [row for row in now.splitlines(keepends=True) if gone.isdisjoint(links_in(row))]
-            changes.put(relative, "".join(kept))
+            changes.put(relative, _unnamed(relative, now, gone))
     if changes.pages:
         if changes.read("index.md") is not None:
             put_index(changes)
@@ -115,20 +135,38 @@ def _texts(vault: Vault) -> Iterator[tuple[str, str]]:
                     yield inside, file.read().decode("utf-8", "replace")
 
 
-def _cleaned(text: str, unwanted: Unwanted) -> str:
+def _cleaned(relative: str, text: str, unwanted: Unwanted) -> str:
     """A page without the rows that tell of it, and without the entries of forgotten sessions."""
-    if not unwanted.may_stand_in(text):
+    of_pages = relative == _LOG or relative.startswith(_REPORTS)
+    if not of_pages and not unwanted.may_stand_in(text):
         return text
     kept: list[str] = []
-    inside = False
+    session = ""
     for row in text.splitlines(keepends=True):
         if row.startswith("### "):
-            inside = unwanted.session(row)
+            found = _ENTRY.match(row)
+            session = found[1] if found else ""
         elif re.match(r"#{1,2} |- \d\d:\d\d \[", row):
-            inside = False
-        if not inside and not unwanted.tells(row):
+            session = ""
+        told = unwanted.session(session) or unwanted.untitles(session, row) or unwanted.tells(row)
+        if not told and not (of_pages and row.startswith("- ") and unwanted.repeats(row)):
             kept.append(row)
     return "".join(kept)
+
+
+def _unnamed(relative: str, text: str, gone: frozenset[str]) -> str:
+    """A page that neither links to what is gone nor, if it is a log or a report of pages, names it."""
+    rows = [row for row in text.splitlines(keepends=True) if gone.isdisjoint(links_in(row))]
+    if relative == _LOG:
+        rows = [_LISTED.sub(lambda found: _without(found, gone), row) for row in rows]
+    elif relative.startswith(_REPORTS):
+        rows = [row for row in rows if not any(f"`{address}`" in row for address in gone)]
+    return "".join(rows)
+
+
+def _without(found: re.Match[str], gone: frozenset[str]) -> str:
+    left = [page for page in found[2].split(", ") if page.strip("`") not in gone]
+    return f"{found[1]}{', '.join(left) or 'none'}"
 
 
 def _is_gone(address: str, changes: Changes, unwanted: Unwanted) -> bool:

@@ -50,7 +50,7 @@ def forget(app: App, arguments: Mapping[str, Any], folder: Path) -> str:
     plan = app.forget(wanted, really=False)
     where = " in this project; all=true looks in every project" if limited else ""
     if not plan:
-        return f"There is nothing of that kind{where}."
+        return "\n".join(_called(plan)) or f"There is nothing of that kind{where}."
     code = _keep(_Told(wanted, plan, now() + _MINUTES * 60))
     return "\n".join(
         (
@@ -116,10 +116,18 @@ def _rows(app: App, plan: Forgotten) -> list[str]:
 
 def _copies(plan: Forgotten) -> list[str]:
     gone = [f"- the file {path}" for path in plan.files]
-    cut = [f"- its words in {path}" for path in (*plan.pages, *plan.archives)]
+    cut = [f"- its words in {path}" for path in (*plan.pages, *plan.archives, *plan.copies)]
     return [*gone, *cut, *_beyond(plan)]
 
 
 def _beyond(plan: Forgotten) -> list[str]:
     paths = (*plan.backups, *plan.needed, *plan.out_of_reach)
-    return [f"Out of reach, may still have it: {path}" for path in paths]
+    return [*(f"Out of reach, may still have it: {path}" for path in paths), *_called(plan)]
+
+
+def _called(plan: Forgotten) -> list[str]:
+    return [
+        f"Stays: the project {name} has the words in its name or address; only the user can forget "
+        "all of it, with `backstory forget --project`."
+        for name in plan.projects
+    ]

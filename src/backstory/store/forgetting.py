@@ -152,6 +152,54 @@ class Forgetting:
             found.update(eid for (eid,) in rows)
         return frozenset(found)
 
+    def said_by(self, reach: Reach) -> Iterator[str]:
+        """What was said in these events, what these memories say, and what these sessions are called."""
+        for query, ids in (
+            ("SELECT text, '' FROM events WHERE kind <> 'tool' AND NOT recalled AND id IN", reach.events),
+            ("SELECT text, reason FROM memories WHERE id IN", reach.memories),
+            ("SELECT title, '' FROM sessions WHERE id IN", reach.sessions),
+        ):
+            for part in _parts(ids):
+                marks = ",".join("?" * len(part))
+                for row in self._db.execute(f"{query} ({marks})", part):
+                    yield from filter(None, row)
+
+    def own_words(self) -> Iterator[tuple[str, bool, str]]:
+        """Every text of events that are our own words, with their ids; True if it is what somebody did."""
+        rows = self._db.execute(
+            """
+            SELECT e.id, e.kind = 'judged', e.target, e.text, p.body
+            FROM events e LEFT JOIN payloads p ON p.event_row = e.row WHERE e.recalled
+            """
+        )
+        for eid, act, target, text, body in rows:
+            yield from ((eid, bool(act), one) for one in (target, text) if one)
+            if body is not None:
+                yield eid, bool(act), zlib.decompress(body).decode("utf-8", "replace")
+
+    def calls(self, events: Iterable[str]) -> Iterator[str]:
+        """What agents call these uses of tools."""
+        for part in _parts(events):
+            marks = ",".join("?" * len(part))
+            query = f"SELECT native_id FROM events WHERE kind = 'tool' AND id IN ({marks})"  # noqa: S608
+            yield from (native for (native,) in self._db.execute(query, part))
+
+    def title_without(self, sid: str, gone: frozenset[str]) -> str:
+        """What a session will be called when these events are gone."""
+        rows = self._db.execute(
+            """
+            SELECT id, substr(text, 1, 120) FROM events
+            WHERE session_id = ? AND kind = 'prompt' AND NOT recalled ORDER BY at, seq
+            """,
+            (sid,),
+        )
+        return next((text for eid, text in rows if eid not in gone), "")
+
+    def projects_like(self, matches: Callable[[str], bool]) -> list[str]:
+        """The names of projects that are called so, or are known by such an address or folder."""
+        rows = self._db.execute("SELECT name, identity, root FROM projects ORDER BY name, id")
+        return [row[0] for row in rows if any(matches(text) for text in row)]
+
     # --- removing --------------------------------------------------------------------------------------
 
     def remove(self, reach: Reach, named: Reach, at: int) -> None:
@@ -164,7 +212,8 @@ class Forgetting:
         self._bury(EVENT, reach.events, at)
         self._bury(MEMORY, named.memories, at)
         self._bury(SESSION, reach.sessions, at)
-        drop_answers(self._db, list(self.touched(reach)))
+        of_others = Reach(reach.events - self.recalled(reach.events), reach.memories, reach.sessions)
+        drop_answers(self._db, list(self.touched(of_others)))  # no model was told our own words
         self._passages.remove(*reach.memories, *reach.events, *reach.sessions)
         for mid in reach.memories:
             self._db.execute("DELETE FROM memories WHERE id = ?", (mid,))

@@ -467,6 +467,21 @@ class ForgetStore(Protocol):
     def recalled(self, events: Iterable[str]) -> frozenset[str]:
         """Those of these events that are our own words, come back to us."""
 
+    def said_by(self, reach: Reach) -> Iterator[str]:
+        """What was said in these events, what these memories say, what these sessions are called."""
+
+    def own_words(self) -> Iterator[tuple[str, bool, str]]:
+        """Every text of events that are our own words, with their ids; True if it is what somebody did."""
+
+    def calls(self, events: Iterable[str]) -> Iterator[str]:
+        """What agents call these uses of tools."""
+
+    def title_without(self, sid: str, gone: frozenset[str]) -> str:
+        """What a session will be called when these events are gone."""
+
+    def projects_like(self, matches: Callable[[str], bool]) -> list[str]:
+        """The names of projects that are called so, or are known by such an address or folder."""
+
     def remove(self, reach: Reach, named: Reach, at: int) -> None:
         """Write tombstones and delete the reach; of memories only the `named` get a tombstone."""
 

@@ -5,6 +5,7 @@ made of it. A memory that only has the words in it, such as a session's summary,
 is left of its session is distilled again.
 """
 
+import gzip
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backstory import clock
+from backstory.atomic import write_atomic
 from backstory.capture.archive import copy_of, kept_lines
 from backstory.errors import Failed, UsageError
 from backstory.hook import spool
@@ -22,6 +24,7 @@ from backstory.steps import step
 from backstory.store import Store, copies
 from backstory.store.values import Reach
 from backstory.upkeep import archive
+from backstory.upkeep.echoes import Echo, copies_with
 
 # Files here are copies of words that the database has too: whichever has the words goes as a whole.
 _TOLD = ("spool", "logs", "briefs", "trouble.json", *copies.UNFINISHED)
@@ -44,18 +47,24 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What forgetting touches. What still has it: `backups`, `needed` (settings), the agents' own files."""
+    """What forgetting touches; `copies` are kept transcripts that lose lines.
+
+    What still has it: `backups`, `needed` (settings), the agents' own files, and the `projects` called so.
+    """
 
     named: Reach
     reach: Reach
     sessions: dict[str, str]
     files: tuple[Path, ...]
+    copies: tuple[Path, ...]
     archives: tuple[Path, ...]
     backups: tuple[Path, ...]
     needed: tuple[Path, ...]
     out_of_reach: tuple[str, ...]
     pages: tuple[Path, ...]
+    projects: tuple[str, ...]
     unwanted: Unwanted
+    echo: Echo
 
     def __bool__(self) -> bool:
         return bool(self.reach or self.sessions or self.files or self.pages)
@@ -78,6 +87,10 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
     named = Reach(named.events, named.memories | alone, named.sessions)
     reach = Reach(reach.events, reach.memories | alone, reach.sessions)
     touched = store.forgetting.touched(Reach(reach.events, reach.memories, reach.sessions | of_sessions))
+    echo = Echo([*reach.events, *reach.memories, *reach.sessions], store.forgetting.said_by(reach))
+    repeated = _repeated(store, echo)
+    echo.came_by(store.forgetting.calls(repeated))
+    reach = Reach(reach.events | repeated, reach.memories, reach.sessions)
     if matches and not _limited(wanted):
         touched |= store.forgetting.entitled(matches)
         touched |= store.forgetting.touched(Reach(sessions=frozenset(_kept_with(home, matches))))
@@ -88,10 +101,27 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
     needed = tuple(_needed(home, in_file)) if in_file else ()
     outside = tuple(path for path in store.forgetting.transcripts(touched) if Path(path).exists())
     archives = tuple(archive.having(home, reach))
-    unwanted = Unwanted(reach.memories | reach.sessions, None if _limited(wanted) else matches)
-    pages = tuple(pages_with(home, unwanted))
-    backups = tuple(copies.everywhere(home))
-    return Forgotten(named, reach, touched, files, archives, backups, needed, outside, pages, unwanted)
+    unwanted = Unwanted(
+        reach.memories | reach.sessions,
+        None if _limited(wanted) else matches,
+        echo.says,
+        {sid: store.forgetting.title_without(sid, reach.events) for sid in touched},
+    )
+    return Forgotten(
+        named=named,
+        reach=reach,
+        sessions=touched,
+        files=files,
+        copies=tuple(copies_with(home, echo, touched)),
+        archives=archives,
+        backups=tuple(copies.everywhere(home)),
+        needed=needed,
+        out_of_reach=outside,
+        pages=tuple(pages_with(home, unwanted)),
+        projects=tuple(store.forgetting.projects_like(matches)) if matches and not _limited(wanted) else (),
+        unwanted=unwanted,
+        echo=echo,
+    )
 
 
 def hold_to(store: Store, agreed: Forgotten, now: Forgotten) -> None:
@@ -118,6 +148,8 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
         erase(home, what.unwanted)
     for old in what.archives:
         archive.drop(old, what.reach)
+    for copy in what.copies:
+        _cut(store, copy, what.echo)
     with store.transaction():
         store.forgetting.remove(what.reach, what.named, now)
         store.books.drop_copies(what.sessions)
@@ -135,6 +167,20 @@ def _drop_prepared(home: Home, what: Forgotten) -> None:
     """Prepared briefs are made again from what is left, in a moment; until then there are none."""
     for file in _made_of(home, what.sessions):
         file.unlink(missing_ok=True)
+
+
+def _repeated(store: Store, echo: Echo) -> frozenset[str]:
+    """Events in which we told of it; of what somebody did only what was done to it."""
+    own = store.forgetting.own_words()
+    return frozenset(eid for eid, act, text in own if (echo.names(text) if act else echo.repeats(text)))
+
+
+def _cut(store: Store, copy: Path, echo: Echo) -> None:
+    """Write a kept transcript anew without the lines in which we told of it."""
+    data = gzip.compress(b"".join(line for line in kept_lines(copy) if not echo.within(line)), 6)
+    with store.transaction():
+        store.books.resize_copy(copy.name.partition(".")[0], len(data))
+        write_atomic(copy, data)
 
 
 def _made_of(home: Home, sessions: Mapping[str, str]) -> Iterator[Path]:

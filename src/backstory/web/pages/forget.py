@@ -19,9 +19,9 @@ def page(app: App, asked: Asked) -> Page:
         return Page("Forget", join(heading("Forget", "Say what should go."), _form(asked)), "/memories")
     plan = app.forget(app.wanted([handle] if handle else [], text=text), really=False)
     if not plan:
-        body = join(
-            heading("Forget"), lines.empty("There is nothing of that kind", h("a", "Back", href="/memories"))
-        )
+        says = "Only a project is called so" if plan.projects else "There is nothing of that kind"
+        back = lines.empty(says, h("a", "Back", href="/memories"))
+        body = join(heading("Forget"), back, _rest(plan))
         return Page("Forget", body, "/memories")
     reach = plan.reach
     counts = ", ".join(
@@ -109,8 +109,13 @@ def _rest(plan: Forgotten) -> Html | None:
         *(f"Deletes the file {file}" for file in plan.files),
         *(f"Takes it out of the page {file}" for file in plan.pages),
         *(f"Takes it out of the archive {file}" for file in plan.archives),
+        *(f"Takes what Backstory told of it out of the kept transcript {file}" for file in plan.copies),
         *(f"Out of reach, may still have it: the backup {file}" for file in plan.backups),
         *(f"Stays as it is, and has the words: {file}" for file in plan.needed),
+        *(
+            f"Stays: the project {name}; `backstory forget --project` forgets all of it"
+            for name in plan.projects
+        ),
         *(f"Out of reach, may still have it: the agent's own file {file}" for file in plan.out_of_reach),
     ]
     return (
