@@ -39,6 +39,7 @@ BY_HAND, BEFORE_RESTORE, BEFORE_SCHEMA = "by-hand", "before-restore", "schema-{}
 _OURS = re.compile(
     rf"(\d{{8}}T\d{{6}}Z)-({BY_HAND}|{BEFORE_RESTORE}|{BEFORE_SCHEMA.format('[0-9]+')})(-\d+)?\.db"
 )
+Held = sqlite3.Connection  # a database that is kept from everybody else
 _SKEW_SECONDS = 60  # between machines that share a home; a time further ahead is a clock's mistake
 
 
@@ -212,7 +213,7 @@ def schema_of(path: Path) -> int:
 
 
 @contextlib.contextmanager
-def alone(path: Path) -> Iterator[sqlite3.Connection | None]:
+def alone(path: Path) -> Iterator[Held | None]:
     """Keep everybody else out of the database for the block; None if it is too damaged to be locked.
 
     Raises `Failed` if another process goes on having it open; nothing was changed then. In the block the

@@ -6,7 +6,6 @@ replaces it. Nor secrets: what is brought back is cleaned by the rules of today 
 """
 
 import shutil
-import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.paths import Home
 from backstory.store import Store, copies, schema, spare
-from backstory.store.copies import Contents
+from backstory.store.copies import Contents, Held
 from backstory.store.forgetting import carry_tombstones, clean_file
 from backstory.store.obstacles import obstacle
 from backstory.store.values import Reach
@@ -114,7 +113,7 @@ def restore(home: Home, backup: Contents, privacy: Privacy) -> Restored:
         new.unlink(missing_ok=True)
 
 
-def _kept(home: Home, before: Contents, backup: Contents, connection: sqlite3.Connection | None) -> Path:
+def _kept(home: Home, before: Contents, backup: Contents, connection: Held | None) -> Path:
     """Where what is to be replaced lies now; raises `Failed` unless it is there, as whole as it was."""
     if connection is None:
         kept = copies.set_aside(home, "damaged")
