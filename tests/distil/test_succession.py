@@ -7,6 +7,10 @@ from hypothesis import strategies as st
 from backstory.distil.succession import read, successions, supersedes
 
 SAME = [
+    (
+        "We decided to use Kafka for the event bus because ops already runs it",
+        "We decided to use NATS instead of Kafka for the event bus because it is simpler to operate",
+    ),
     ("Use Redis for the job queue", "Use Postgres as the job queue instead of Redis, one service less"),
     ("Use Redis for the cache", "Use memcached for the cache because it is simpler"),
     ("Use Celery for background jobs", "Drop Celery, background jobs run in Postgres now"),
@@ -20,6 +24,14 @@ SAME = [
     ("Deploys run through Jenkins", "Deploys run through GitHub Actions, no longer Jenkins"),
 ]
 NEAR_MISSES = [
+    ("We decided to use Redis for the cache", "We decided never to use Memcached for the cache"),
+    ("We decided to use Redis for the cache", "We decided not to drop Redis for the cache"),
+    ("We decided to use Postgres for the orders", "We will not replace Postgres for the orders"),
+    ("Use Sentry for errors", "Do not use Rollbar for errors"),
+    ("We use Vite for the build", "We decided against using Webpack for the build"),
+    ("We use Stripe for payments", "We considered using Adyen for payments"),
+    ("API v1 clients must use OAuth tokens", "API v2 clients must use OAuth tokens"),
+    ("Keep the backups of shard 1 for a month", "Keep the backups of shard 2 for a month"),
     ("Use Redis for the cache", "Use Postgres for the job queue"),
     ("Use Redis for the job queue", "Use Redis for the rate limiter"),
     ("Use SQLite for the tests", "Use Postgres for production"),

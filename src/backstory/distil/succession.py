@@ -37,6 +37,21 @@ _CHOSEN = re.compile(
     r"(?P<purpose>[^.,;:()]{3,80}?)(?=\s+(?:because|since|so|when|instead|rather|and)\b|[.,;:()]|$)",
     re.IGNORECASE,
 )
+#: What follows is why.
+_BECAUSE = re.compile(r"\b(?:because|since|so that|weil|damit|parce que|porque)\b", re.IGNORECASE)
+#: What follows is not done, or was only thought of.
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|against|cannot|without|consider(?:ed|ing)?|nicht|nie|niemals|jamais|nunca)|n['’]t)"
+    r"(?: \w+){0,2} ?$",
+    re.IGNORECASE,
+)
+#: The number behind one of these (without its ending) is a name.
+_NAMED_BY_NUMBER = frozenset(
+    {
+        "api", "client", "day", "epic", "issu", "iteration", "level", "mileston", "nod", "part", "phas", "pr",
+        "quarter", "region", "room", "shard", "sprint", "stag", "step", "team", "tenant", "ticket", "week", "zon",
+    }
+)  # fmt: skip
 _TOKEN = re.compile(r"[\w#@][\w.+#@/-]*\w|\w", re.ASCII | re.IGNORECASE)
 _NUMBER = re.compile(r"v?\d[\d.]*(?:ms|s|min|h|d|k|kb|mb|gb|px|%)?", re.IGNORECASE)
 _ENDING = re.compile(r"(?:ing|es|ed|s|e)$")
@@ -70,13 +85,17 @@ class Choice:
 
 
 def read(text: str) -> Choice:
-    """Take a decision apart."""
+    """Take a decision apart; its reason tells nothing of the matter."""
+    text = _BECAUSE.split(text, maxsplit=1)[0]
     gone: set[str] = set()
     for match in _AWAY.finditer(text):
-        rest = text[match.end() :]
-        end = _END.search(rest)
-        gone.update(_words(rest[: end.start()] if end else rest))
-    chosen = _CHOSEN.search(text)
+        if not _DENIED.search(text[: match.start()]):
+            rest = text[match.end() :]
+            end = _END.search(rest)
+            gone.update(_words(rest[: end.start()] if end else rest))
+    chosen = next(
+        (match for match in _CHOSEN.finditer(text) if not _DENIED.search(text[: match.start()])), None
+    )
     thing, purpose = (_words(chosen["what"]), _words(chosen["purpose"])) if chosen else ((), ())
     words = _words(text)
     return Choice(words, frozenset(words) - gone, frozenset(gone), frozenset(thing), frozenset(purpose))
@@ -115,8 +134,12 @@ def _counts_otherwise(newer: Choice, older: Choice) -> bool:
     """Both say the same, but for one number."""
     if len(newer.words) != len(older.words) or len(newer.words) <= _SHARED:
         return False
-    differ = [(now, was) for now, was in zip(newer.words, older.words, strict=True) if now != was]
-    return len(differ) == 1 and all(_NUMBER.fullmatch(word) for word in differ[0])
+    pairs = list(zip(newer.words, older.words, strict=True))
+    differ = [at for at, (now, was) in enumerate(pairs) if now != was]
+    if len(differ) != 1 or not all(_NUMBER.fullmatch(word) for word in pairs[differ[0]]):
+        return False
+    at = differ[0]
+    return not newer.words[at].startswith("v") and (at == 0 or newer.words[at - 1] not in _NAMED_BY_NUMBER)
 
 
 def _words(text: str) -> tuple[str, ...]:
