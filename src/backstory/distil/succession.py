@@ -49,7 +49,8 @@ _DENIED = re.compile(
 _NAMED_BY_NUMBER = frozenset(
     {
         "api", "client", "day", "epic", "issu", "iteration", "level", "mileston", "nod", "part", "phas", "pr",
-        "quarter", "region", "room", "shard", "sprint", "stag", "step", "team", "tenant", "ticket", "week", "zon",
+        "quarter", "region", "room", "shard", "sprint", "stag", "step", "team", "tenant", "ticket", "week",
+        "zon",
     }
 )  # fmt: skip
 _TOKEN = re.compile(r"[\w#@][\w.+#@/-]*\w|\w", re.ASCII | re.IGNORECASE)
