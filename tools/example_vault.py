@@ -179,7 +179,8 @@ def make(folder: Path) -> dict[str, bytes]:
 
 def main(arguments: list[str]) -> int:
     """Write the vault, or check it."""
-    with tempfile.TemporaryDirectory(prefix="backstory-vault-") as folder:
+    # a worker that `remember` woke may still be at work there
+    with tempfile.TemporaryDirectory(prefix="backstory-vault-", ignore_cleanup_errors=True) as folder:
         pages = make(Path(folder))
     there = {path.relative_to(VAULT).as_posix(): path.read_bytes() for path in sorted(VAULT.rglob("*.md"))}
     if "--check" in arguments:
