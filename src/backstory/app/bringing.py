@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backstory import clock
 from backstory.app.opened import Opened
-from backstory.capture.documents import Documents
-from backstory.capture.importing import Import, Line, Tally, Wish, trails_of
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.errors import SourceMissing
@@ -16,6 +15,9 @@ from backstory.model import (
     Session,
 )
 from backstory.upkeep import export
+
+if TYPE_CHECKING:
+    from backstory.capture.importing import Line, Tally, Wish
 
 # So long an import distils what it brought before it leaves the rest to the worker.
 _SETTLE_SECONDS = 5.0
@@ -28,13 +30,15 @@ class Bringing(Opened):
     def import_history(
         self,
         names: Sequence[str],
-        wish: Wish,
+        wish: "Wish",
         path: Path | None = None,
         dry: bool = False,
-        said: Callable[[Line], None] = lambda line: None,
+        said: "Callable[[Line], None]" = lambda line: None,
         progress: Callable[[int, int], None] = lambda done, of: None,
-    ) -> Tally:
+    ) -> "Tally":
         """Bring in what agents have kept of their sessions: of those named, or of all that have something."""
+        from backstory.capture.importing import Import, trails_of  # with every agent's history: 20 ms
+
         found = trails_of(names, path)
         privacy = Privacy(self.settings)
         if dry:
@@ -54,11 +58,13 @@ class Bringing(Opened):
         project: Project | None,
         user: str,
         dry: bool = False,
-        said: Callable[[Line], None] = lambda line: None,
+        said: "Callable[[Line], None]" = lambda line: None,
         progress: Callable[[int, int], None] = lambda done, of: None,
         again: bool = False,
-    ) -> Tally:
+    ) -> "Tally":
         """Make a folder's documentation searchable, in its own project or in another one."""
+        from backstory.capture.documents import Documents
+
         privacy = Privacy(self.settings)
         if dry:
             store = self._readable_store()

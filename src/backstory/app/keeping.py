@@ -14,10 +14,10 @@ from backstory.model import (
 )
 from backstory.recall.handles import full_id
 from backstory.store.copies import Contents
-from backstory.upkeep import backups, forget, orphans
-from backstory.upkeep.forget import Forgotten, Wanted
+from backstory.upkeep import backups, orphans
 
 if TYPE_CHECKING:
+    from backstory.upkeep.forget import Forgotten, Wanted
     from backstory.upkeep.repair import Repaired
     from backstory.upkeep.scrub import Scrubbed
 
@@ -78,15 +78,19 @@ class Keeping(Opened):
             self._work().rebuild()
         return repaired
 
-    def wanted(self, handles: Sequence[str], **rest: Any) -> Wanted:
+    def wanted(self, handles: Sequence[str], **rest: Any) -> "Wanted":
         """What is meant by the beginnings of ids, and the rest as it is."""
+        from backstory.upkeep.forget import Wanted  # with all that knows pages: 20 ms
+
         return Wanted(tuple(full_id(self.store, handle) for handle in handles), **rest)
 
-    def forget(self, wanted: Wanted, really: bool, agreed: Forgotten | None = None) -> Forgotten:
+    def forget(self, wanted: "Wanted", really: bool, agreed: "Forgotten | None" = None) -> "Forgotten":
         """Forget something for good, or only tell everything that would be touched.
 
         With the plan that somebody `agreed` to, nothing else is forgotten: `Changed` is raised instead.
         """
+        from backstory.upkeep import forget
+
         self.catch_up()
         if not really:
             return forget.plan(self.home, self.store, wanted)
