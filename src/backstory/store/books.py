@@ -38,9 +38,9 @@ class Books:
         )
         return dict(rows.fetchall())
 
-    def total(self, name: str, but: str = "") -> int:
+    def total(self, name: str, but: str | None = None) -> int:
         """The sum of one counter over all days, agents and events; one event may be left out."""
-        query = "SELECT coalesce(sum(n), 0) FROM counters WHERE name = ? AND event <> ?"
+        query = "SELECT coalesce(sum(n), 0) FROM counters WHERE name = ? AND event IS NOT ?"
         return int(self._db.execute(query, (name, but)).fetchone()[0])
 
     def table_counts(self) -> dict[str, int]:

@@ -579,7 +579,7 @@ class BookStore(Protocol):
     def by_agent(self, name: str, since_day: str) -> dict[str, int]:
         """One counter from a day on, for each agent."""
 
-    def total(self, name: str, but: str = "") -> int:
+    def total(self, name: str, but: str | None = None) -> int:
         """The sum of one counter; one event may be left out."""
 
     def table_counts(self) -> dict[str, int]:
