@@ -3,6 +3,7 @@
 Each session is (prompt, steps, last words). A step is a command with its output, one that failed, or an edit.
 `ASKED` are questions with a piece of the text that answers them; hardly any uses the words of its answer only.
 `ELSEWHERE` are questions that this memory cannot answer: everyday ones, and ones of other trades and projects.
+`NEARBY` are some that might well be asked in this shop, of what never happened in these sessions.
 """
 
 Step = tuple[str, str, str]
@@ -217,3 +218,36 @@ ELSEWHERE: tuple[str, ...] = (
     "blender export of rigged meshes to gltf",
     "latex bibliography sorted by year",
 )  # fmt: skip
+
+NEARBY: tuple[str, ...] = (
+    "how is the loyalty programme connected to the point of sale terminals",
+    "which Kafka topic carries the stock updates of the warehouse",
+    "why does the iOS app crash when the camera opens",
+    "who approved the contract with the new shipping carrier",
+    "what is the retention of the audit log for GDPR requests",
+    "how do we rotate the certificates of the internal proxy",
+    "when did we raise the memory limit of the search cluster",
+    "which feature flag hides the gift card page",
+    "how was the memory leak in the image resizer found",
+    "what did the penetration test say about the admin panel",
+    "how many shards has the product search index",
+    "why did we leave GraphQL for the partner API",
+    "which region hosts the disaster recovery database",
+    "how do we sign the webhooks that partners receive",
+    "what is the naming convention for Terraform modules",
+    "why is the recommendation model retrained on Sundays",
+    "which linter rule forbids default exports",
+    "how do we seed the demo tenant with products",
+    "what broke the printing of shipping labels in the warehouse",
+    "why was the chat widget removed from the product page",
+    "which cron job deletes abandoned baskets",
+    "how do we throttle scraping of product prices",
+    "what was decided about dark mode in the mobile app",
+    "where are the fonts of the newsletter hosted",
+    "how do we test the barcode scanner",
+    "which partner sends us CSV files with stock levels at night",
+    "why do refunds need a second approval",
+    "how is the A/B test of the landing page evaluated",
+    "what caused the outage of the payment provider in spring",
+    "which team owns the translation of the help center",
+)

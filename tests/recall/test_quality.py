@@ -15,7 +15,7 @@ from backstory.search.find import search
 from backstory.settings import Settings
 from tests.story import House
 
-from .sessions import ASKED, ELSEWHERE, SESSIONS
+from .sessions import ASKED, ELSEWHERE, NEARBY, SESSIONS
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +72,15 @@ def test_what_it_cannot_know_gets_nothing(
             told[question] = hits[0].text
     assert len(ELSEWHERE) >= 40
     assert 1 - len(told) / len(ELSEWHERE) >= silent_at_least, told
+
+
+def test_what_sounds_like_here_but_never_was_gets_nothing(memory: House) -> None:
+    """CCE-54, CCE-79: a floor that is too low is noticed, as one that is too high is below."""
+    told = {}
+    for question in NEARBY:
+        if hits := search(memory.store, question, None, means=means(Settings())).hits:
+            told[question] = hits[0].text
+    assert len(told) <= 0.05 * len(NEARBY), told
 
 
 def test_questions_that_can_be_answered_are_hardly_ever_silenced(memory: House) -> None:
