@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.faults.world import command, worker
 from tests.story import House
 
 _SMALL = "3m"
@@ -19,25 +20,6 @@ _SMALL = "3m"
 
 def mount(folder: Path, *options: str) -> None:
     subprocess.run(["mount", *options, str(folder)], check=True)
-
-
-def command(house: House, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command; never a traceback."""
-    done = subprocess.run(
-        [sys.executable, "-m", "backstory", *words],
-        cwd=house.project,
-        env={**os.environ, "BACKSTORY_HOME": str(house.home.root)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
-
-
-def worker(house: House) -> int:
-    run = [sys.executable, "-I", "-m", "backstory.worker", str(house.home.root)]
-    return subprocess.run(run, stdin=subprocess.DEVNULL, timeout=120, check=False).returncode
 
 
 def fire(house: House, number: int, size: int = 20_000) -> bool:

@@ -27,6 +27,7 @@ def worker(house: House, code: str = "") -> int:
 
 
 def command(house: House, *words: str, under: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    """A command; never a traceback."""
     done = subprocess.run(
         [*under, sys.executable, "-m", "backstory", *words],
         cwd=house.project,

@@ -9,11 +9,7 @@ from backstory.app.opened import Opened
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.errors import SourceMissing
-from backstory.model import (
-    Memory,
-    Project,
-    Session,
-)
+from backstory.model import Memory, Project, Session
 from backstory.upkeep import export
 
 if TYPE_CHECKING:

@@ -9,9 +9,7 @@ from backstory.app.opened import Opened
 from backstory.capture.privacy import Privacy
 from backstory.capture.waiting import waiting
 from backstory.errors import Failed, SourceMissing
-from backstory.model import (
-    Session,
-)
+from backstory.model import Session
 from backstory.recall.handles import full_id
 from backstory.store.copies import Contents
 from backstory.upkeep import backups, orphans

@@ -19,9 +19,7 @@ from backstory.embed.provider import missing
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool
 from backstory.hook.identity import claimed, project_id
-from backstory.model import (
-    Project,
-)
+from backstory.model import Project
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store, open_store

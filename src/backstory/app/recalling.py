@@ -12,13 +12,7 @@ from backstory.app.opened import Opened
 from backstory.embed.provider import QUESTION_SECONDS, Means, means
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.hook.identity import ident, session_id
-from backstory.model import (
-    Memory,
-    MemoryKind,
-    MemoryStatus,
-    Session,
-    StoredEvent,
-)
+from backstory.model import Memory, MemoryKind, MemoryStatus, Session, StoredEvent
 from backstory.recall.brief import Brief, brief_for
 from backstory.recall.handles import full_id
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over

@@ -9,20 +9,11 @@ from backstory.capture.calling import wake_worker
 from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import USER
 from backstory.errors import SourceMissing, UsageError
-from backstory.model import (
-    Act,
-    Event,
-    Kind,
-    Memory,
-    MemoryKind,
-    MemoryStatus,
-)
+from backstory.model import Act, Event, Kind, Memory, MemoryKind, MemoryStatus
 from backstory.recall import prepare
 from backstory.recall.handles import full_id
 from backstory.store.jobs import DAY
 from backstory.store.values import Arrival
-
-_LONGEST_NOTE = 20_000
 
 
 class Saying(Opened):
@@ -56,8 +47,8 @@ class Saying(Opened):
             text = newer.id
         elif act is not Act.EDIT:
             text = ""
-        elif not text.strip() or len(text) > _LONGEST_NOTE:
-            raise UsageError(f"the new wording must have 1 to {_LONGEST_NOTE} characters")
+        elif not text.strip() or len(text) > remembering.LONGEST:
+            raise UsageError(f"the new wording must have 1 to {remembering.LONGEST} characters")
         now = clock.now_ms()
         project = self.store.events.project(memory.project_id)
         assert project is not None

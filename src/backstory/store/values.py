@@ -3,10 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from backstory.model import (
-    Event,
-    Project,
-)
+from backstory.model import Event, Project
 
 # Why something is found no more that a file or a row once said; it is kept, in case it says so again.
 REPLACED = "replaced"
