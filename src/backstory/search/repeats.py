@@ -12,6 +12,7 @@ from typing import TypeVar
 T = TypeVar("T")
 _ARTICLES = frozenset({"a", "an", "the"})
 _PLAIN = re.compile(r"[A-Za-z]+[.,;:!?]*")
+_MARKS = str.maketrans("", "", ".,;:!?")
 _ALIKE = 0.8
 _WITHIN = 0.95
 _FEWEST_WORDS = 6
@@ -61,7 +62,7 @@ def collapse(
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset([word.strip(".,;:!?") for word in text.lower().split()]) - _ARTICLES
+    return frozenset(text.lower().translate(_MARKS).split()) - _ARTICLES
 
 
 def _same(one: str, its_words: frozenset[str], other: str, others_words: frozenset[str]) -> bool:
