@@ -187,8 +187,7 @@ class TestRound:
         house.works()
         assert "distil" in {job.kind for job in house.store.jobs.all("waiting")}, "there is more to do"
         assert (
-            "the latest task"
-            in (house.home.briefs / f"{house.store.events.projects()[0].id}.json").read_text()
+            "the latest task" in (house.home.briefs / f"{house.store.projects.all()[0].id}.json").read_text()
         )
 
     def test_indexing_makes_way_for_what_is_waiting(self, house: House) -> None:

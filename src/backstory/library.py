@@ -200,7 +200,7 @@ class Library:
         self._app.catch_up()
         store = self._app.store
         logs = self._app.settings.knowledge_enabled and not store.only_reads
-        if logs and store.events.project(project.id) is not None:
+        if logs and store.projects.get(project.id) is not None:
             self._writing().log_project(project)
 
     def _writing(self) -> Writing:

@@ -228,6 +228,6 @@ class Refine:
             else:
                 self._store.jobs.done(job, now)
             if note_refusal(self._store, refused, now):
-                for project in self._store.events.projects():
+                for project in self._store.projects.all():
                     if project.seen_at > now - _MONTH_MS:
                         self._store.jobs.ask("brief", project.id, now)

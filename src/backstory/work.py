@@ -154,7 +154,7 @@ class Work:
         if self._store.books.meta("day") != today:
             with self._store.transaction():
                 self._store.books.set_meta("day", today)
-                for project in self._store.events.projects()[:_FRESH_PROJECTS]:
+                for project in self._store.projects.all()[:_FRESH_PROJECTS]:
                     self._store.jobs.ask("brief", project.id, now)
 
     def _end_orphans(self) -> None:
@@ -170,7 +170,7 @@ class Work:
         if governor.told(self._store):
             with self._store.transaction():
                 governor.note_told(self._store)
-                for project in self._store.events.projects()[:_FRESH_PROJECTS]:
+                for project in self._store.projects.all()[:_FRESH_PROJECTS]:
                     self._store.jobs.ask("brief", project.id, clock.now_ms())
 
     def look_again(self) -> int:
@@ -204,7 +204,7 @@ class Work:
         with self._store.transaction():
             self._store.books.set_meta("proved", hour)
             if prepare.note_unheard(self._store, unheard):
-                for project in self._store.events.projects()[:_FRESH_PROJECTS]:
+                for project in self._store.projects.all()[:_FRESH_PROJECTS]:
                     self._store.jobs.ask("brief", project.id, now)
         self._run_jobs("brief", self._prepare)
 
@@ -221,7 +221,7 @@ class Work:
         if self._store.books.meta("written_down") != hour:
             with self._store.transaction():
                 self._store.books.set_meta("written_down", hour)
-                for project in self._store.events.projects()[:_FRESH_PROJECTS]:
+                for project in self._store.projects.all()[:_FRESH_PROJECTS]:
                     self._store.jobs.ask(DAY, project.id, now)
         hand = Writing(self._home, self._settings, self._store)
         hand.look_at_what_is_shared()

@@ -262,7 +262,7 @@ def test_the_project_of_a_folder_that_is_gone_is_the_one_it_had(
     story = worked(elsewhere.told(cwd=gone))
     bring()
     assert house.row(story).project_name == "gone"
-    assert house.store.events.project_of_place(str(gone)) is not None
+    assert house.store.projects.of_place(str(gone)) is not None
 
 
 # MP-9

@@ -40,7 +40,7 @@ class TestIdentity:
         house.works()
         ids = {project_of(house, folder) for folder in folders}
         assert len(ids) == 3
-        assert {p.name for p in house.store.events.projects()} == {"shop"}
+        assert {p.name for p in house.store.projects.all()} == {"shop"}
         for folder in folders:
             text = house.brief(folder).text
             assert f"the {folder.parent.name} garden" in text
@@ -50,7 +50,7 @@ class TestIdentity:
         one = repository(tmp_path / "one", git, "git@github.com:acme/shop.git")
         two = repository(tmp_path / "two", git, "https://someone:token@github.com/Acme/Shop")
         assert project_of(house, one) == project_of(house, two)
-        assert house.store.events.projects()[0].identity == "github.com/acme/shop"
+        assert house.store.projects.all()[0].identity == "github.com/acme/shop"
 
     def test_a_sub_folder_belongs_to_its_repository(self, house: House) -> None:
         below = house.project / "src" / "deep"
@@ -67,7 +67,7 @@ class TestIdentity:
         for folder in (one, two):
             folder.mkdir()
         assert project_of(house, one) != project_of(house, two)
-        assert {p.name for p in house.store.events.projects()} == {"notes", "letters"}
+        assert {p.name for p in house.store.projects.all()} == {"notes", "letters"}
 
     def test_a_deleted_folder_keeps_the_project_it_had(self, house: House, git: Git, tmp_path: Path) -> None:
         tree = tmp_path / "tree"

@@ -218,7 +218,7 @@ class TestNames:
             assert "[redacted:" in house.row(story).cwd
             assert "Fix the discount" in house.brief(cwd).text
         assert "[redacted:" in house.row(story).branch
-        assert len(house.store.events.projects()) == 1, "worktrees share, whatever they are called"
+        assert len(house.store.projects.all()) == 1, "worktrees share, whatever they are called"
         for secret in (TOKEN, KEY):
             assert kept(house, secret) == []
 

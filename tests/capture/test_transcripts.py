@@ -255,16 +255,16 @@ def test_the_store_is_asked_for_the_project_once(
         story.prompts(f"ask {n}").says("hm").stops("Done.")
     house.works()
     asked: list[str] = []
-    events = type(house.store.events)
-    project = events.project
+    projects = type(house.store.projects)
+    get = projects.get
 
     def noted(self: object, project_id: str) -> object:
         asked.append(project_id)
-        return project(self, project_id)  # type: ignore[arg-type]
+        return get(self, project_id)  # type: ignore[arg-type]
 
     with house.store.transaction():
         house.store.books.set_mark(str(story.transcript), Mark(story.id, 0, 0), 1)
-    monkeypatch.setattr(events, "project", noted)
+    monkeypatch.setattr(projects, "get", noted)
     catch_up(house, story)
     assert len(asked) == 1
 

@@ -70,7 +70,7 @@ def test_the_first_call_goes_to_the_folder_that_the_client_names(
 
     asyncio.run(talk())
     house.works()
-    said = {project.name: project.id for project in house.store.events.projects()}
+    said = {project.name: project.id for project in house.store.projects.all()}
     assert set(said) == {"blog", "atlas"}
     for name, text in (("blog", "Sundays"), ("atlas", "512 pixels")):
         assert [

@@ -13,6 +13,7 @@ from backstory.store import Store, open_store
 from backstory.store.values import Added, Arrival
 
 SHOP = Project("p-shop", "example.org/shop", "shop", "/home/dev/shop", 1)
+BARN = Project("p-barn", "/home/dev/barn", "barn", "/home/dev/barn", 1)
 
 
 @pytest.fixture

@@ -8,12 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backstory.hook.identity import session_id
-from backstory.model import Action, Event, Kind, Outcome, Project, SessionStatus, Where
+from backstory.model import Action, Event, Kind, Outcome, SessionStatus, Where
 from backstory.store import Store
-from tests.store.conftest import SHOP, event, put, tool
+from tests.store.conftest import BARN, SHOP, event, put, tool
 
 SID = session_id("claude-code", "s1")
-BARN = Project("p-barn", "/home/dev/barn", "barn", "/home/dev/barn", 1)
 
 
 def prompt(text: str, at: int = 1_000, native_id: str = "", **fields: object) -> Event:
@@ -289,41 +288,6 @@ class TestPayloads:
     def test_any_text_comes_back_as_it_was(self, store: Store, body: str) -> None:
         (added,) = put(store, tool("t1", body=body))
         assert store.events.payload(added.event_id) == body
-
-
-class TestPlaces:
-    def test_a_folder_that_is_gone_is_known_by_its_nearest_parent(self, store: Store) -> None:
-        with store.transaction():
-            store.events.note_project(SHOP)
-            store.events.note_project(BARN)
-            store.events.note_place("/home/dev/shop", SHOP.id, 1)
-            store.events.note_place("/home/dev/shop/barn", BARN.id, 1)
-        found = {
-            path: (place.name if (place := store.events.project_of_place(path)) else None)
-            for path in (
-                "/home/dev/shop",
-                "/home/dev/shop/src/x",
-                "/home/dev/shop/barn/y",
-                "/home/dev/shopping",
-                "/",
-                "",
-            )
-        }
-        assert found == {
-            "/home/dev/shop": "shop",
-            "/home/dev/shop/src/x": "shop",
-            "/home/dev/shop/barn/y": "barn",
-            "/home/dev/shopping": None,
-            "/": None,
-            "": None,
-        }
-
-    def test_a_project_remembers_when_and_where_it_was_seen_last(self, store: Store) -> None:
-        with store.transaction():
-            store.events.note_project(SHOP)
-            store.events.note_project(replace(SHOP, root="/moved/shop", seen_at=9))
-            store.events.note_project(replace(SHOP, root="/moved/shop", seen_at=5))
-        assert store.events.project(SHOP.id) == replace(SHOP, root="/moved/shop", seen_at=9)
 
 
 class TestFinding:

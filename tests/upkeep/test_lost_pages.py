@@ -68,7 +68,7 @@ def test_what_lay_on_lost_pages_is_missing_and_the_rest_is_in_order(house: House
     story = house.session()
     story.starts().prompts("And now?")
     house.works()
-    assert [project.name for project in house.store.events.projects()] == [house.project.name]
+    assert [project.name for project in house.store.projects.all()] == [house.project.name]
 
 
 def test_what_the_lost_pages_held_comes_from_the_newest_backup(house: House, app: App) -> None:

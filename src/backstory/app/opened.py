@@ -127,7 +127,7 @@ class Opened:
 
     def project_named(self, name: str) -> Project:
         """The one project with this id, name or identity."""
-        found = [p for p in self.store.events.projects() if name in (p.id, p.name, p.identity)]
+        found = [p for p in self.store.projects.all() if name in (p.id, p.name, p.identity)]
         if not found:
             raise SourceMissing(f"no project is called {name!r}; `backstory status --json` lists them")
         if len(found) > 1:
@@ -144,7 +144,7 @@ class Opened:
 
     def projects(self) -> list[Project]:
         """All projects, the latest seen first."""
-        return self.store.events.projects() if self.home.database.exists() else []
+        return self.store.projects.all() if self.home.database.exists() else []
 
     def confirmed(self) -> dict[str, str]:
         """The folders whose `.backstory.toml` the user has agreed to, with what it says."""
@@ -194,7 +194,7 @@ class Opened:
         shutil.rmtree(self.home.briefs, ignore_errors=True)
         now = clock.now_ms()
         with self.store.transaction():
-            for project in self.store.events.projects():
+            for project in self.store.projects.all():
                 self.store.jobs.ask("brief", project.id, now)
             for session in self.store.events.sessions(limit=1_000):
                 self.store.jobs.ask("brief", session.id, now)

@@ -50,7 +50,7 @@ class Saying(Opened):
         elif not text.strip() or len(text) > remembering.LONGEST:
             raise UsageError(f"the new wording must have 1 to {remembering.LONGEST} characters")
         now = clock.now_ms()
-        project = self.store.events.project(memory.project_id)
+        project = self.store.projects.get(memory.project_id)
         assert project is not None
         # never searched or distilled: what it says is found as the memory itself
         event = Event(

@@ -231,7 +231,7 @@ class Drain:
             self._ask("distil", changed, now)
             self._ask("brief", {injection.session_id for injection in load.injections}, now)
             if any(name in _NOTICED for _, _, name in counts):
-                self._ask("brief", (project.id for project in self._store.events.projects()), now)
+                self._ask("brief", (project.id for project in self._store.projects.all()), now)
             self._store.books.drop_receipts(self._released)
             self._store.books.add_receipts(load.receipts)
             self._store.books.count(clock.day_of(now, self._zone), counts)
@@ -247,8 +247,8 @@ class Drain:
         seen = {arrival.event.where.cwd: arrival.project for _, arrival in arrivals}
         seen.pop("", None)
         for cwd, project in seen.items():
-            self._store.events.note_project(replace(project, seen_at=now))
-            self._store.events.note_place(cwd, project.id, now)
+            self._store.projects.note(replace(project, seen_at=now))
+            self._store.projects.note_place(cwd, project.id, now)
 
     def _fail_marks(self) -> Batch | None:
         """Count what hooks could not do; the marks are removed once they are counted."""

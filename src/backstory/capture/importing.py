@@ -258,7 +258,7 @@ class Import:
 
         def project(cwd: str, at: int) -> Project:
             known = session or parent
-            found = store.events.project(known.project_id) if store and known else wish.project
+            found = store.projects.get(known.project_id) if store and known else wish.project
             if found is None and trail.project and not cwd:
                 found = self._called(trail.project, trail.updated)
             return found or (self._places.project(cwd, at) if self._places else _NOWHERE)
@@ -303,9 +303,9 @@ class Import:
         if changed:
             store.jobs.ask("archive", trail.key, trail.updated)
         for cwd, arrival in {a.event.where.cwd: a for a in arrivals if a.event.where.cwd}.items():
-            store.events.note_project(replace(arrival.project, seen_at=arrival.event.at))
+            store.projects.note(replace(arrival.project, seen_at=arrival.event.at))
             if self._wish.project is None:
-                store.events.note_place(cwd, arrival.project.id, arrival.event.at)
+                store.projects.note_place(cwd, arrival.project.id, arrival.event.at)
 
     def _replaced(
         self,
@@ -334,7 +334,7 @@ class Import:
 
     def _called(self, name: str, at: int) -> Project:
         """The one project of this name, or a new one, for what tells no more than that."""
-        known = self._store.events.projects() if self._store else []
+        known = self._store.projects.all() if self._store else []
         found = [project for project in known if slug(project.name) == slug(name)]
         shown = self._privacy.place(name)
         return found[0] if len(found) == 1 else Project(project_id(shown), shown, shown, "", at)

@@ -37,7 +37,7 @@ class Places:
         """The project that a folder belongs to; a folder that is gone keeps the one it had."""
         if cwd in self._projects:
             return self._projects[cwd]
-        project = None if _is_dir(cwd) else self._store.events.project_of_place(self._shown(cwd))
+        project = None if _is_dir(cwd) else self._store.projects.of_place(self._shown(cwd))
         if project is None:
             place = self._place(cwd)
             identity, name, root = map(self._storable, (place.identity, place.name, place.root))

@@ -32,7 +32,7 @@ def catch_up(store: Store, session: Session, privacy: Privacy) -> int:
         mark = store.books.mark(trail.key)
         if unchanged(mark, trail):
             return 0
-        project = store.events.project(session.project_id)
+        project = store.projects.get(session.project_id)
         assert project is not None
         told = Reading(
             Storing(store, agent.name, session),

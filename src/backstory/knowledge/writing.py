@@ -46,7 +46,7 @@ class Writing:
     def day(self, subject: str) -> None:
         """The log of a project, or of a session that is about to be compacted; asks for what follows."""
         session = self._store.events.session(subject) if subject.startswith("s") else None
-        project = self._store.events.project(session.project_id if session is not None else subject)
+        project = self._store.projects.get(session.project_id if session is not None else subject)
         if project is None:
             return
         vault = vault_of(self._home, project)
@@ -68,7 +68,7 @@ class Writing:
         if vault is None:
             return
         done = self.compiled(vault, project_id, prose=self._settings.model_wiki)
-        project = self._store.events.project(project_id)
+        project = self._store.projects.get(project_id)
         if project is not None:
             self.exported(vault, project)
         for day in done.damaged:
@@ -186,7 +186,7 @@ class Writing:
 
     def _of(self, subject: str) -> tuple[Vault | None, str]:
         """The vault that a job is about, if there is one, and its project's id."""
-        project = self._store.events.project(subject) if subject != SHARED else None
+        project = self._store.projects.get(subject) if subject != SHARED else None
         vault = shared_vault(self._home) if project is None else vault_of(self._home, project)
         there = (project is not None or subject == SHARED) and vault.root.is_dir()
         return (vault if there else None), "" if subject == SHARED else subject

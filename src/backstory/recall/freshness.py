@@ -46,7 +46,7 @@ class Freshness:
 
     def _tree(self, project_id: str) -> "_Tree | None":
         if project_id not in self._trees:
-            project = self._store.events.project(project_id)
+            project = self._store.projects.get(project_id)
             root = Path(project.root) if project and project.root else None
             self._trees[project_id] = _Tree(root) if root and root.is_dir() else None
         return self._trees[project_id]

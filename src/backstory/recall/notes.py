@@ -53,7 +53,7 @@ Weigh = Callable[[str, str], float]
 def write(home: Home, store: Store, project_id: str) -> None:
     """Write a project's notes and their flags; without notes there are no files."""
     settings, _ = load(home)
-    project = store.events.project(project_id)
+    project = store.projects.get(project_id)
     value = notes(store, project_id, weigher(settings))
     path = home.notes / f"{project_id}.json"
     if value["notes"]:
@@ -239,8 +239,8 @@ def _edit(stored: StoredEvent, roots: Sequence[str]) -> str:
 
 def _roots(store: Store, project_id: str) -> list[str]:
     """The project's folder, its work trees', and folders within them, as far as sessions ran there."""
-    project = store.events.project(project_id)
-    return list(dict.fromkeys([*([project.root] if project else []), *store.events.places_of(project_id)]))
+    project = store.projects.get(project_id)
+    return list(dict.fromkeys([*([project.root] if project else []), *store.projects.places_of(project_id)]))
 
 
 # --- flags -------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def section_of(kind: MemoryKind) -> str:
 
 def project_file(home: Home, store: Store, project_id: str) -> None:
     """Write the rows of a project's brief."""
-    project = store.events.project(project_id)
+    project = store.projects.get(project_id)
     value = {
         "v": FORMAT,
         "project": project_id,

@@ -13,6 +13,8 @@ forgetting.py  removing for good, with tombstones
 dump.py        everything as plain rows, for another database
 intake.py      such rows taken in, but for what was forgotten
 incoming.py    what makes a row of theirs fit
+projects.py    projects, and the folders that belonged to them
+event_ids.py   which event is which: ids made of what it is
 events.py      sessions, turns and events, each stored exactly once
 memories.py    memories with their lineage
 successions.py  which decision took the place of which

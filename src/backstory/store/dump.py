@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from backstory.store.events import counted_id
+from backstory.store.event_ids import counted_id
 
 FORMAT = 2  # 1 had the sources of memories as rows of their own
 # In the order in which they refer to each other. The number of a row is local and left out.

@@ -1,17 +1,14 @@
 """Sessions, turns and events: stored exactly once, in the order they happened.
 
-An event's id is a keyed hash of what it *is*: agent, session, kind and the agent's own id for it. What has
-no id of its own is told apart by its text and its ordinal among equals, counted per origin, so that live
-capture and a later import of the same session meet in the same rows. The first arrival makes the row, the
-second fills its gaps.
+An event's id is a keyed hash of what it *is* (event_ids.py), so that live capture and a later import of the
+same session meet in the same rows. The first arrival makes the row, the second fills its gaps.
 """
 
 import sqlite3
 import zlib
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 
 from backstory.hook.identity import session_id
 from backstory.model import (
@@ -19,17 +16,16 @@ from backstory.model import (
     Event,
     Kind,
     Outcome,
-    Project,
     Session,
     SessionStatus,
     StoredEvent,
     Where,
 )
+from backstory.store.event_ids import EventIds, own_id
+from backstory.store.projects import Projects
 from backstory.store.values import Added, Arrival
 
 _LIVE = "live"
-# What was said has no id of its own; within its prompt, whose id it carries, its words tell it apart.
-_KNOWN_BY_WORDS = (Kind.SAID, Kind.REASONED)
 _TITLE_CHARS = 120
 _LATEST = 2**62
 _AT_ONCE = 500
@@ -58,9 +54,10 @@ class _Open:
 class Events:
     """Writes and reads sessions, turns and events of one database."""
 
-    def __init__(self, connection: sqlite3.Connection, key: bytes) -> None:
+    def __init__(self, connection: sqlite3.Connection, ids: EventIds, projects: Projects) -> None:
         self._db = connection
-        self._key = key
+        self._ids = ids
+        self._projects = projects
         # rows that are to be inserted together, by their events' ids, and their payloads; empty between two
         # calls of `add`
         self._rows: dict[str, tuple[object, ...]] = {}
@@ -70,9 +67,9 @@ class Events:
         self._sought: frozenset[str] = frozenset()
         self._found: dict[str, tuple[int, int]] = {}
 
-    def use_key(self, key: bytes) -> None:
-        """Make ids with another key from now on; for a database that has no events yet."""
-        self._key = key
+    def key(self, event: Event) -> str:
+        """What tells this event from all others; one that ends in + stands for several equal things."""
+        return self._ids.key(event)
 
     # --- writing ---------------------------------------------------------------------------------------
 
@@ -82,7 +79,7 @@ class Events:
         self._rows.clear()
         self._bodies.clear()
         self._next = self._db.execute("SELECT coalesce(max(row), 0) + 1 FROM events").fetchone()[0]
-        self._seek([_own_id(arrival.key) for arrival in arrivals if "+" not in arrival.key])
+        self._seek([own_id(arrival.key) for arrival in arrivals if "+" not in arrival.key])
         graves = self._db.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is not None
         added = [
             (graves and self._forgotten(arrival)) or self._add(arrival, open_sessions) for arrival in arrivals
@@ -100,10 +97,10 @@ class Events:
         top = session_id(event.agent, event.session)
         sid = session_id(event.agent, f"{event.session}/{event.subagent}") if event.subagent else top
         # equal things are counted only when one of them is really stored, or its turn would be lost
-        event_id = self._event_id(arrival.key, event.origin, ahead=True)
+        event_id = self._ids.next_id(arrival.key, event.origin, ahead=True)
         for buried in (event_id, sid, top):
             if self._db.execute("SELECT 1 FROM tombstones WHERE id = ?", (buried,)).fetchone():
-                self._event_id(arrival.key, event.origin)
+                self._ids.next_id(arrival.key, event.origin)
                 return Added(event_id, sid, 0, new=False)
         return None
 
@@ -117,11 +114,11 @@ class Events:
             session = self._open_session(session_id(event.agent, native), shown, arrival)
             open_sessions[who] = session
         sid = session.id
-        event_id = self._event_id(arrival.key, event.origin)
+        event_id = self._ids.next_id(arrival.key, event.origin)
         row = self._stored_row(event_id, session)
         while row is not None and arrival.key.endswith("+") and self._is_from(event.origin, row[0]):
             # nobody tells of the same thing twice: the count of equal things was lost, and is made up for
-            event_id = self._event_id(arrival.key, event.origin)
+            event_id = self._ids.next_id(arrival.key, event.origin)
             row = self._stored_row(event_id, session)
         if row is not None:
             self._fill_gaps(row[0], event)
@@ -164,55 +161,6 @@ class Events:
             rows = self._db.execute(f"SELECT id, row, turn FROM events WHERE id IN ({places})", part)  # noqa: S608
             self._found.update((event_id, (row, turn)) for event_id, row, turn in rows)
 
-    def key(self, event: Event) -> str:
-        """A keyed hash of what the event is; one that ends in + stands for several equal things.
-
-        Who counts those itself writes the number behind the +; otherwise they are counted here, by origin.
-        """
-        who = (event.agent, event.session, event.subagent, event.kind)
-        if event.kind in _KNOWN_BY_WORDS and event.native_id:
-            return self._hash((*who, event.native_id, event.text), 16)
-        if event.native_id:
-            return self._hash((*who, event.native_id), 16)
-        words = " ".join((event.target or event.text).split())
-        return self._hash((*who, event.reason, event.tool, words), 16) + "+"
-
-    def _event_id(self, key: str, origin: str, ahead: bool = False) -> str:
-        """The id of the next event with this key; `ahead` only looks which it would be."""
-        base, several, counted = key.partition("+")
-        if not several:
-            return _own_id(key)
-        base += "+"
-        if counted or ahead:
-            n = int(counted or 0) or self._equals(base, origin) + 1
-            if not ahead:
-                self._db.execute(
-                    """
-                    INSERT INTO ordinals (base, origin, n) VALUES (?, ?, ?)
-                    ON CONFLICT (base, origin) DO UPDATE SET n = max(n, excluded.n)
-                    """,
-                    (base, origin, n),
-                )
-        else:
-            n = self._db.execute(
-                """
-                INSERT INTO ordinals (base, origin, n) VALUES (?, ?, 1)
-                ON CONFLICT (base, origin) DO UPDATE SET n = n + 1
-                RETURNING n
-                """,
-                (base, origin),
-            ).fetchone()[0]
-        return counted_id(self._key, base, n)
-
-    def _equals(self, base: str, origin: str) -> int:
-        row = self._db.execute(
-            "SELECT n FROM ordinals WHERE base = ? AND origin = ?", (base, origin)
-        ).fetchone()
-        return 0 if row is None else int(row[0])
-
-    def _hash(self, parts: Iterable[str], size: int) -> str:
-        return _hash(self._key, parts, size)
-
     def _open_session(self, sid: str, native: str, arrival: Arrival) -> _Open:
         row = self._db.execute(
             "SELECT prompt_count, event_count, last_at FROM sessions WHERE id = ?", (sid,)
@@ -220,7 +168,7 @@ class Events:
         if row is not None:
             return _Open(sid, row[0], row[1], row[2], self._turn_at(sid))
         event = arrival.event
-        self.note_project(arrival.project)
+        self._projects.note(arrival.project)
         parent = ""
         if event.subagent:
             # a sub-agent hangs below the session that started it, also when its events arrive first
@@ -384,30 +332,6 @@ class Events:
             case _:
                 pass
 
-    def note_project(self, project: Project) -> None:
-        """Remember a project, when it was seen last and in which folder."""
-        self._db.execute(
-            """
-            INSERT INTO projects (id, identity, name, root, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (id) DO UPDATE SET
-                seen_at = max(seen_at, excluded.seen_at),
-                root = excluded.root,
-                identity = excluded.identity,
-                name = iif(identity = excluded.identity, name, excluded.name)  -- lost, and repaired
-            """,
-            (project.id, project.identity, project.name, project.root, project.seen_at, project.seen_at),
-        )
-
-    def note_place(self, path: str, project_id: str, at: int) -> None:
-        """Remember that `path` belonged to a project, for when the folder is gone."""
-        self._db.execute(
-            """
-            INSERT INTO places (path, project_id, seen_at) VALUES (?, ?, ?)
-            ON CONFLICT (path) DO UPDATE SET project_id = excluded.project_id, seen_at = excluded.seen_at
-            """,
-            (path, project_id, at),
-        )
-
     def note_import(self, sid: str, user: str, over: bool) -> None:
         """Remember who imported a session, and that it is over if nothing more will come."""
         self._db.execute("UPDATE sessions SET imported_by = ? WHERE id = ?", (user, sid))
@@ -436,7 +360,7 @@ class Events:
 
     def _is_known(self, arrival: Arrival, graves: bool) -> bool:
         event = arrival.event
-        event_id = self._event_id(arrival.key, event.origin, ahead=True)
+        event_id = self._ids.next_id(arrival.key, event.origin, ahead=True)
         if self._db.execute("SELECT 1 FROM events WHERE id = ?", (event_id,)).fetchone():
             return True
         buried = (event_id, session_id(event.agent, event.session))
@@ -545,27 +469,6 @@ class Events:
         ).fetchone()
         return None if row is None else zlib.decompress(row[0]).decode("utf-8", "surrogatepass")
 
-    def project(self, project_id: str) -> Project | None:
-        """One project by its id."""
-        row = self._db.execute(
-            "SELECT id, identity, name, root, seen_at FROM projects WHERE id = ?", (project_id,)
-        ).fetchone()
-        return None if row is None else Project(*row)
-
-    def projects(self) -> list[Project]:
-        """All projects, the latest seen first."""
-        rows = self._db.execute(
-            "SELECT id, identity, name, root, seen_at FROM projects ORDER BY seen_at DESC"
-        )
-        return [Project(*row) for row in rows]
-
-    def places_of(self, project_id: str) -> list[str]:
-        """The folders that a project's sessions ran in, the latest first."""
-        rows = self._db.execute(
-            "SELECT path FROM places WHERE project_id = ? ORDER BY seen_at DESC LIMIT 100", (project_id,)
-        )
-        return [path for (path,) in rows]
-
     def passes(self, project_id: str, since: int) -> list[tuple[str, str, int]]:
         """The commands that passed since then: each with a session it passed in, and when last."""
         return self._db.execute(
@@ -576,18 +479,6 @@ class Events:
             """,
             (project_id, since, since),
         ).fetchall()
-
-    def project_of_place(self, path: str) -> Project | None:
-        """The project that a folder belonged to when it was last seen, by the nearest known parent."""
-        row = self._db.execute(
-            """
-            SELECT project_id FROM places
-            WHERE path = ? OR substr(?, 1, length(path) + 1) = path || '/'
-            ORDER BY length(path) DESC LIMIT 1
-            """,
-            (path, path),
-        ).fetchone()
-        return None if row is None else self.project(row[0])
 
     def ids_like(self, prefix: str) -> list[str]:
         """Ids that begin with `prefix`, at most ten; or of the session that its agent calls so."""
@@ -601,21 +492,6 @@ class Events:
             (prefix, prefix + "\x7f"),
         )
         return [row[0] for row in rows]
-
-
-def counted_id(key: bytes, base: str, n: int) -> str:
-    """The id of the n-th of several equal events."""
-    return "e" + _hash(key, (base, str(n)), 10)
-
-
-def _hash(key: bytes, parts: Iterable[str], size: int) -> str:
-    joined = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return blake2b(joined, digest_size=size, key=key).hexdigest()
-
-
-def _own_id(key: str) -> str:
-    """The id of an event that its key tells apart from all others."""
-    return "e" + key[:20]
 
 
 def _packed(body: str) -> bytes:

@@ -17,7 +17,7 @@ from typing import Any
 from backstory.errors import Failed
 from backstory.store import incoming
 from backstory.store.dump import TABLES
-from backstory.store.events import Events
+from backstory.store.event_ids import EventIds
 from backstory.store.forgetting import EVENT, MEMORY, SESSION, Forgetting
 from backstory.store.jobs import Jobs
 from backstory.store.values import REPLACED, Reach
@@ -44,10 +44,10 @@ class Intake:
     """Takes one export into one database: `look` first, then `forget`, `write` and `finish`."""
 
     def __init__(
-        self, connection: sqlite3.Connection, events: Events, forgetting: Forgetting, jobs: Jobs
+        self, connection: sqlite3.Connection, event_ids: EventIds, forgetting: Forgetting, jobs: Jobs
     ) -> None:
         self._db = connection
-        self._events = events
+        self._event_ids = event_ids
         self._forgetting = forgetting
         self._jobs = jobs
         self._shapes = {table: incoming.columns(connection, table) for table in TABLES}
@@ -144,7 +144,7 @@ class Intake:
         """Forget here what the export's home has forgotten, and use its key if there is nothing here yet."""
         if self._db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() is None:
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'key'", (key,))
-            self._events.use_key(bytes.fromhex(key))
+            self._event_ids.use_key(bytes.fromhex(key))
         for values in self._theirs.values():
             self._insert("tombstones", values)
         forgotten = [grave for grave in self._theirs.values() if grave["reason"] != REPLACED]

@@ -55,12 +55,6 @@ class EventStore(Protocol):
     def add(self, arrivals: Sequence[Arrival]) -> list[Added]:
         """Write what is new of `arrivals`, in their order."""
 
-    def note_project(self, project: Project) -> None:
-        """Write a project and when it was seen."""
-
-    def note_place(self, path: str, project_id: str, at: int) -> None:
-        """Write that a folder belonged to a project."""
-
     def note_import(self, sid: str, user: str, over: bool) -> None:
         """Write who imported a session, and whether it is over."""
 
@@ -102,23 +96,33 @@ class EventStore(Protocol):
     def payload(self, event_id: str) -> str | None:
         """The whole redacted payload of an event, if it has one."""
 
-    def project(self, project_id: str) -> Project | None:
+    def passes(self, project_id: str, since: int) -> list[tuple[str, str, int]]:
+        """The commands that passed since then: each with a session it passed in, and when last."""
+
+    def ids_like(self, prefix: str) -> list[str]:
+        """Ids that begin with `prefix`, at most ten; or of the session that its agent calls so."""
+
+
+class ProjectStore(Protocol):
+    """Projects and their folders."""
+
+    def note(self, project: Project) -> None:
+        """Write a project and when it was seen."""
+
+    def note_place(self, path: str, project_id: str, at: int) -> None:
+        """Write that a folder belonged to a project."""
+
+    def get(self, project_id: str) -> Project | None:
         """One project by its id."""
 
-    def projects(self) -> list[Project]:
+    def all(self) -> list[Project]:
         """All projects, the latest seen first."""
 
     def places_of(self, project_id: str) -> list[str]:
         """The folders that a project's sessions ran in, the latest first."""
 
-    def passes(self, project_id: str, since: int) -> list[tuple[str, str, int]]:
-        """The commands that passed since then: each with a session it passed in, and when last."""
-
-    def project_of_place(self, path: str) -> Project | None:
+    def of_place(self, path: str) -> Project | None:
         """The project that a folder belonged to when it was last seen."""
-
-    def ids_like(self, prefix: str) -> list[str]:
-        """Ids that begin with `prefix`, at most ten; or of the session that its agent calls so."""
 
 
 class MemoryStore(Protocol):
@@ -639,6 +643,10 @@ class Store(Protocol):
 
     path: Path
     only_reads: str  # why nothing can be written at present; mostly ""
+
+    @property
+    def projects(self) -> ProjectStore:
+        """Projects and their folders."""
 
     @property
     def events(self) -> EventStore:

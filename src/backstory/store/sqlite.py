@@ -16,6 +16,7 @@ from backstory.store.books import Books
 from backstory.store.briefs import Briefs
 from backstory.store.doing import Doing
 from backstory.store.dump import Dump
+from backstory.store.event_ids import EventIds
 from backstory.store.events import Events
 from backstory.store.forgetting import Forgetting
 from backstory.store.intake import Intake
@@ -24,6 +25,7 @@ from backstory.store.ledger import Ledger
 from backstory.store.memories import Memories
 from backstory.store.obstacles import obstacle
 from backstory.store.passages import Passages
+from backstory.store.projects import Projects
 from backstory.store.protocol import Store
 from backstory.store.retention import Retention
 from backstory.store.successions import Successions
@@ -42,14 +44,15 @@ class SqliteStore:
         self._connection = connection
         self.path = path
         self.only_reads = only_reads
-        key = bytes.fromhex(_local_key(connection))
+        self._event_ids = EventIds(connection, bytes.fromhex(_local_key(connection)))
         self.books = Books(connection)
         self.passages = Passages(connection)
         self.vectors = Vectors(connection)
         self.doing = Doing(connection)
         self.memories = Memories(connection, self.passages)
         self.successions = Successions(connection)
-        self.events = Events(connection, key)
+        self.projects = Projects(connection)
+        self.events = Events(connection, self._event_ids, self.projects)
         self.views = Views(connection, self.events)
         self.jobs = Jobs(connection)
         self.ledger = Ledger(connection)
@@ -60,7 +63,7 @@ class SqliteStore:
 
     def intake(self) -> Intake:
         """What takes one export in."""
-        return Intake(self._connection, self.events, self.forgetting, self.jobs)
+        return Intake(self._connection, self._event_ids, self.forgetting, self.jobs)
 
     @contextlib.contextmanager
     def transaction(self, wait: float = BUSY_TIMEOUT_MS / 1000) -> Iterator[None]:

@@ -158,7 +158,7 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
                 store.forgetting.retitle(sid)
                 store.jobs.ask("distil", sid, now)
                 store.jobs.ask("brief", sid, now)
-            if store.events.project(project_id) is not None:
+            if store.projects.get(project_id) is not None:
                 store.jobs.ask("brief", project_id, now)
     step("forget.removed")
 

@@ -25,7 +25,7 @@ def end(store: Store, sessions: Sequence[Session]) -> None:
     """Give them an end, and ask for their summaries; inside a transaction."""
     now = clock.now_ms()
     for session in sessions:
-        project = store.events.project(session.project_id)
+        project = store.projects.get(session.project_id)
         assert project is not None
         ended = _end_of(session)
         store.events.add([Arrival(ended, project, store.events.key(ended))])

@@ -1,0 +1,69 @@
+"""Projects, and the folders that belonged to them, also when a folder is gone."""
+
+import sqlite3
+
+from backstory.model import Project
+
+
+class Projects:
+    """Writes and reads the projects of one database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def note(self, project: Project) -> None:
+        """Remember a project, when it was seen last and in which folder."""
+        self._db.execute(
+            """
+            INSERT INTO projects (id, identity, name, root, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET
+                seen_at = max(seen_at, excluded.seen_at),
+                root = excluded.root,
+                identity = excluded.identity,
+                name = iif(identity = excluded.identity, name, excluded.name)  -- lost, and repaired
+            """,
+            (project.id, project.identity, project.name, project.root, project.seen_at, project.seen_at),
+        )
+
+    def note_place(self, path: str, project_id: str, at: int) -> None:
+        """Remember that `path` belonged to a project, for when the folder is gone."""
+        self._db.execute(
+            """
+            INSERT INTO places (path, project_id, seen_at) VALUES (?, ?, ?)
+            ON CONFLICT (path) DO UPDATE SET project_id = excluded.project_id, seen_at = excluded.seen_at
+            """,
+            (path, project_id, at),
+        )
+
+    def get(self, project_id: str) -> Project | None:
+        """One project by its id."""
+        row = self._db.execute(
+            "SELECT id, identity, name, root, seen_at FROM projects WHERE id = ?", (project_id,)
+        ).fetchone()
+        return None if row is None else Project(*row)
+
+    def all(self) -> list[Project]:
+        """All projects, the latest seen first."""
+        rows = self._db.execute(
+            "SELECT id, identity, name, root, seen_at FROM projects ORDER BY seen_at DESC"
+        )
+        return [Project(*row) for row in rows]
+
+    def places_of(self, project_id: str) -> list[str]:
+        """The folders that a project's sessions ran in, the latest first."""
+        rows = self._db.execute(
+            "SELECT path FROM places WHERE project_id = ? ORDER BY seen_at DESC LIMIT 100", (project_id,)
+        )
+        return [path for (path,) in rows]
+
+    def of_place(self, path: str) -> Project | None:
+        """The project that a folder belonged to when it was last seen, by the nearest known parent."""
+        row = self._db.execute(
+            """
+            SELECT project_id FROM places
+            WHERE path = ? OR substr(?, 1, length(path) + 1) = path || '/'
+            ORDER BY length(path) DESC LIMIT 1
+            """,
+            (path, path),
+        ).fetchone()
+        return None if row is None else self.get(row[0])
