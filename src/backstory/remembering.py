@@ -96,7 +96,8 @@ def found_beside(
         more = ask(waits)
     if not more.hits:
         return answer
-    return replace(answer, hits=(*more.hits, *answer.hits)[:limit], abstained=False)
+    hits = (*more.hits, *answer.hits)[:limit]
+    return replace(answer, hits=hits, abstained=False, time_note=more.time_note)
 
 
 def _known(store: Store, note: Note) -> bool:

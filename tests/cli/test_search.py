@@ -233,3 +233,28 @@ def test_the_project_where_it_is_asked_comes_first_among_all(worked: Memory) -> 
     for folder, name in ((there, "Ann"), (worked.project, "Bob")):
         done = worked.run("search", "lighthouse lamp", "--all", "--json", cwd=folder)
         assert name in json.loads(done.stdout)["hits"][0]["text"]
+
+
+def test_a_time_that_holds_nothing_is_told(worked: Memory) -> None:
+    done = worked.ask("search", "what did we do in 2019")
+    assert (done.exit_code, done.stdout) == (0, "")
+    told = done.stderr.splitlines()
+    assert told[0].startswith("Nothing of 2019 is remembered in this project. The nearest after: ")
+    assert told[1].endswith("; --all searches every project.")
+    as_json = worked.json("search", "what did we do in 2019")
+    assert (as_json["hits"], as_json["time_note"]) == ([], told[0])
+    beside = worked.ask("search", "login test in 2019")
+    assert beside.stdout
+    assert "these are of other times" in beside.stderr
+    assert worked.ask("search", "login test").stderr == ""
+
+
+def test_silence_ends_in_what_to_try_next(worked: Memory) -> None:
+    """CCE-54"""
+    done = worked.ask("search", "how to bake a sourdough bread with rye")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr.endswith(
+        "is relevant enough; --no-floor shows the nearest, --all searches every project.\n"
+    )
+    everywhere = worked.ask("search", "--all", "how to bake a sourdough bread with rye").stderr
+    assert everywhere.endswith("is relevant enough; --no-floor shows the nearest.\n")

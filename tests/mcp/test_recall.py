@@ -141,3 +141,12 @@ def test_get_tells_an_event_with_at_most_some_of_its_payload(
     assert "the end" in text
     assert "--raw` prints it" in text
     assert len(text.split("As the agent sent it:")[1]) < 4_200
+
+
+def test_a_time_that_holds_nothing_is_told(house: House, server: Server) -> None:
+    house.session().starts().prompts("Cut the tortoise release").stops("It is cut.").ends()
+    house.works()
+    found = server.call("search", query="what did we do in 2019")
+    assert "\nNothing of 2019 is remembered in this project. The nearest after: " in found
+    assert "all=true" in found
+    assert "these are of other times" in server.call("search", query="tortoise release in 2019")

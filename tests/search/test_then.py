@@ -1,10 +1,13 @@
 """A question that names a time and nothing else gets what that time holds."""
 
+from datetime import UTC
 from pathlib import Path
 
 import pytest
 
+from backstory import clock
 from backstory.embed.provider import Means, means
+from backstory.recall.handles import full_id
 from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.search.question import question
@@ -97,8 +100,47 @@ def test_words_for_doing_find_what_has_them_or_else_what_was_done_then(past: Hou
     assert "manual" in ask(past, "what did we write today").hits[0].text
 
 
-def test_a_time_that_holds_nothing_gives_nothing(past: House) -> None:
-    assert ask(past, "what did we do in March 2019").hits == ()
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("what did we do in March 2019", "Nothing of March 2019 is remembered. The nearest after:"),
+        ("what did we change in 2019?", "Nothing of 2019 is remembered."),
+        ("what did we do on 2025-01-04", "Nothing of Saturday 2025-01-04 is remembered."),
+        ("decisions between 2019-03-03 and 2019-03-05", "Nothing of 2019-03-03 to 2019-03-05 is remembered."),
+        ("what did we do before 2019", "Nothing of the time before Tuesday 2019-01-01 is remembered."),
+        ("what did we build in 2019", "Nothing of 2019 is remembered."),
+    ],
+)
+def test_a_time_that_holds_nothing_gives_nothing_and_says_so(past: House, text: str, told: str) -> None:
+    answer = ask(past, text, zone=UTC)
+    assert (answer.hits, answer.abstained, answer.mode) == ((), False, "by time")
+    assert answer.time_note.startswith(told)
+    assert "The nearest after: " in answer.time_note
+    assert "“Deploy the gateway with blue green”" in answer.time_note
+
+
+def test_the_nearest_on_either_side_is_named_with_a_handle_that_works(past: House) -> None:
+    day = clock.day_of(clock.now_ms() - 5 * 86_400_000, UTC)
+    note = ask(past, f"what happened on {day}", zone=UTC).time_note
+    before, after = note.split("; the nearest ")
+    assert "The nearest before: " in before
+    assert "invoices" in before
+    assert after.startswith("after: ")
+    assert "basket" in after
+    handle = before.rsplit("(", 1)[1].rstrip(")")
+    assert past.store.events.event(full_id(past.store, handle)) or handle.startswith("m")
+
+
+def test_a_question_with_words_says_when_nothing_of_its_time_was_found(past: House) -> None:
+    other = ask(past, "the broken invoices in 2019", zone=UTC)
+    assert "invoices" in other.hits[0].text
+    assert other.time_note == "Nothing of 2019 is remembered: these are of other times."
+    beside = ask(past, "the broken invoices yesterday", limit=1)
+    assert "invoices" in beside.hits[0].text
+    assert beside.time_note.startswith("None of these is of ")
+    assert ask(past, "the broken invoices in the last two weeks").time_note == ""
+    assert ask(past, "the broken invoices").time_note == ""
+    assert ask(past, "the broken invoices after the migration").time_note == ""
 
 
 def test_it_stays_within_project_filters_and_limit(past: House, tmp_path: Path) -> None:

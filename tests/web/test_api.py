@@ -85,6 +85,9 @@ def test_every_endpoint_answers_its_owner(filled: Viewer, house: House) -> None:
     for path in paths:
         assert filled.ask("GET", path).status == 200, path
     assert filled.ask("GET", "/api/search?q=tabs").json["hits"]
+    long_ago = filled.ask("GET", "/api/search?q=what+did+we+do+in+2019").json
+    assert long_ago["hits"] == []
+    assert long_ago["time_note"].startswith("Nothing of 2019 is remembered")
     assert "tabs" in filled.ask("GET", f"/api/brief?project={project['id']}").json["text"]
     assert {check["name"] for check in filled.ask("GET", "/api/health").json["checks"]} >= {
         "home",

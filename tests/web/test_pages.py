@@ -97,6 +97,7 @@ def test_hostile_text_is_shown_as_text_on_every_page(hostile: Viewer, house: Hou
     paths += [f"/events/{event['id']}" for event in events]
     paths += [
         "/search?q=alert&explain=1&nearest=1",
+        "/search?q=what+did+we+do+in+2019",
         "/search?q=%3Cscript%3Ealert(9)%3C/script%3E",
         "/health?examine=1",
     ]
@@ -112,6 +113,7 @@ def test_hostile_text_is_shown_as_text_on_every_page(hostile: Viewer, house: Hou
         harmless(answer.text)
     for path in (f"/sessions/{session['id']}", f"/events/{prompt['id']}", f"/memories/{memory['id']}"):
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in hostile.get(path).text, path
+    assert "Nothing of 2019 is remembered" in hostile.get("/search?q=what+did+we+do+in+2019").text
 
 
 def test_a_line_of_two_megabytes_is_shown_in_parts(viewer: Viewer, house: House) -> None:

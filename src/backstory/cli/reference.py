@@ -38,7 +38,7 @@ Times in JSON are milliseconds since 1970 (UTC); people are shown the zone of th
 |---|---|
 | `status` | `events sessions memories projects spooled quarantined duplicates` and more |
 | `brief` | `text chars tokens rows` (each row: `id section text when agent session`) |
-| `search` | `hits` (each: `id kind text score session agent project when`), `abstained` |
+| `search` | `hits` (each: `id kind text score session agent project when`), `abstained`, `time_note` |
 | `show` | `session children memories events briefs`, or `event session payload`, or `memory sources` |
 | `timeline` | `events`, or with `--sessions` `sessions` |
 | `remember` | the memory: `id kind text session agent project when` and more |

@@ -9,11 +9,11 @@ from backstory import clock
 from backstory.app import App
 from backstory.cli.output import json_option, line, on_terminal, one_line, print_json, talk, when
 from backstory.cli.rows import handle
-from backstory.cli.scope import folder, opened, scope, scope_options
+from backstory.cli.scope import Scope, folder, opened, scope, scope_options
 from backstory.errors import UsageError
 from backstory.hook.identity import resolve
 from backstory.model import MemoryStatus
-from backstory.search.answer import Hit, Near
+from backstory.search.answer import Answer, Hit, Near
 from backstory.search.narrowing import within
 from backstory.search.ranking import Here
 from backstory.store.values import Filters
@@ -108,9 +108,12 @@ def search(
                 "mode": answer.mode,
                 "short": answer.short,
                 "lacking": answer.lacking,
+                "time_note": answer.time_note,
             }
         )
         return
+    if answer.time_note:
+        talk(answer.time_note)
     if answer.short:
         line(("In short: ", "bold"), one_line(" … ".join(answer.short), 3 * _TEXT))
     for number, hit in enumerate(answer.hits):
@@ -127,11 +130,18 @@ def search(
         line((f"backstory show {handle(hit.id)}", "dim"), indent=4)
     if explain or answer.lacking:
         talk(f"Searched {answer.mode}.")
+    if not answer.hits:
+        talk(_no_hits(answer, where))
+
+
+def _no_hits(answer: Answer, where: Scope) -> str:
+    """That there is nothing, and what to try next."""
+    more = [] if where.project_id is None else ["--all searches every project"]
+    said = f"Nothing found in {where.label}"
     if answer.abstained:
-        talk(f"Nothing in {where.label} is relevant enough; --no-floor shows the nearest.")
-    elif not answer.hits:
-        hint = "" if where.project_id is None else "; --all searches every project"
-        talk(f"Nothing found in {where.label}{hint}.")
+        said = f"Nothing in {where.label} is relevant enough"
+        more = ["--no-floor shows the nearest", *more]
+    return "; ".join([said, ", ".join(more)] if more else [said]) + "."
 
 
 def _here(app: App, place: Path) -> Here:

@@ -83,9 +83,10 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
         raise UsageError("there is nothing to search for: write words")
     found = app.search(query, _project(app, arguments, folder), arguments.get("limit"), by_agent=True)
     lacking = f"\n(Searched {found.lacking}.)" if found.lacking else ""
+    note = f"{found.time_note}\n" if found.time_note else ""
     if not found.hits:
         wider = "" if arguments.get("all") else " in this project; all=true searches every project"
-        return f"Nothing relevant{wider}.{lacking}"
+        return f"{note}Nothing relevant{wider}.{lacking}"
     now = clock.now_ms()
     told = "\n".join(
         f"- [{age(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}"
@@ -94,7 +95,7 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
         for hit in found.hits
     )
     short = shorten(" … ".join(" ".join(each.split()) for each in found.short), _HIT_CHARS)
-    return f"{f'In short: {short}' + chr(10) if short else ''}{told}{lacking}"
+    return f"{note}{f'In short: {short}' + chr(10) if short else ''}{told}{lacking}"
 
 
 def _timeline(app: App, arguments: Arguments, folder: Path) -> str:

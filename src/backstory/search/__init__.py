@@ -5,6 +5,7 @@ question.py    a question, taken apart: its words, what it says of a time
 times.py       the time that a question speaks of: since, until, between
 timeforms.py   the ways to name a time
 timewords.py   the words for it, in several languages
+timetold.py    a time, told to people
 then.py        what a time holds, if nothing else is asked for
 meaning.py     nearest vectors; how alike the words of question and text are (numpy)
 ranking.py     marks of candidates, weighed and summed; priors

@@ -53,6 +53,9 @@ def search(
         return Answer((), abstained=False, mode=means.why)
     if asked.whole or (asked.or_whole and not _then_said(store, asked, project_id, filters)):
         held = _whole(store, asked, project_id, limit, means, filters, but, now)
+        if not held and asked.until:
+            note = then.nothing(store, project_id, asked.since, asked.until, filters, now, zone)
+            return Answer((), abstained=False, mode="by time", time_note=note)
         if held:
             told = [_told_of(each, score, _by_time(score) if explain else None) for each, score in held]
             hits = _in_order(collapse(told, lambda hit: hit.text, _richer, limit))
@@ -60,6 +63,7 @@ def search(
                 by_id = {each.owner: each for each, _ in held}
                 hits = [_with_neighbours(store, hit, by_id[hit.id], neighbours) for hit in hits]
             return Answer(tuple(hits), abstained=False, mode="by time", short=in_short(hits, asked))
+    said = asked
     if asked.landmark:
         asked = _dated(store, asked, project_id, now)
     pool = max(_POOL, 4 * limit)
@@ -92,7 +96,12 @@ def search(
     hits = _in_order(hits)
     if neighbours:
         hits = [_with_neighbours(store, hit, best[hit.id].found, neighbours) for hit in hits]
-    return Answer(tuple(hits), bool(best) and not hits, mode, in_short(hits, asked), lacking)
+    note = ""
+    if said.until and not any(
+        said.since <= best[each].found.at < said.until for hit in hits for each in (hit.id, *hit.also)
+    ):
+        note = then.elsewhere(store, project_id, said.since, said.until, filters, now, zone, bool(hits))
+    return Answer(tuple(hits), bool(best) and not hits, mode, in_short(hits, asked), lacking, note)
 
 
 def _then_said(store: Store, asked: Question, project_id: str | None, filters: Filters | None) -> bool:

@@ -7,9 +7,13 @@ happened before the migration") it is what lies nearest to it.
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import tzinfo
 from itertools import chain
 
+from backstory import clock
+from backstory.hook.brief import HANDLE, shorten
 from backstory.model import Kind, MemoryKind
+from backstory.search.timetold import told
 from backstory.store import Store
 from backstory.store.values import Filters, Found
 
@@ -25,6 +29,8 @@ _DONE = (MemoryKind.TURN, MemoryKind.NEXT_STEP, MemoryKind.COMMAND)
 _ASKED = (Kind.PROMPT, Kind.NOTED, Kind.DOCUMENT)
 _SAID = (Kind.SAID, Kind.TOOL, Kind.COMPACTED)
 _TIERS: tuple[tuple[str, ...], ...] = (_LEARNED, _DONE, _ASKED, _SAID)
+_TELLING = (*_LEARNED, *_DONE, *_ASKED)
+_NEAR_CHARS = 80
 _NEAREST: tuple[tuple[str, ...], ...] = ((*_LEARNED, *_DONE), _ASKED, _SAID)
 # Words that ask for one kind first.
 _KINDS = {
@@ -112,6 +118,50 @@ def beside(
     turn = [each.event.at for each in store.events.of_session(event.session_id) if each.turn == event.turn]
     since, until = (0, min(turn)) if earlier else (max(turn) + 1, now + 1)
     return _read(store, project_id, since, until, _NEAREST, filters, limit, latest=earlier)
+
+
+def nothing(
+    store: Store,
+    project_id: str | None,
+    since: int,
+    until: int,
+    filters: Filters | None,
+    now: int,
+    zone: tzinfo | None,
+) -> str:
+    """What to say of a time that holds nothing: so, and what lies nearest to it."""
+    beside = []
+    for side, first, last in (("before", 0, since), ("after", until, now + 1)):
+        found = _read(store, project_id, first, last, [_TELLING], filters, 1, latest=side == "before")
+        if found:
+            near = found[0][0]
+            text = shorten(" ".join(near.text.split()), _NEAR_CHARS)
+            beside.append(f"{side}: {clock.day_of(near.at, zone)}, “{text}” ({near.owner[:HANDLE]})")
+    nearest = f" The nearest {'; the nearest '.join(beside)}." if beside else ""
+    return f"Nothing of {told(since, until, now, zone)} is remembered{_where(project_id, filters)}.{nearest}"
+
+
+def elsewhere(
+    store: Store,
+    project_id: str | None,
+    since: int,
+    until: int,
+    filters: Filters | None,
+    now: int,
+    zone: tzinfo | None,
+    hits: bool,
+) -> str:
+    """What to say when none of the hits is of the time that was asked for."""
+    if _read(store, project_id, since, until, [(*_TELLING, *_SAID)], filters, 1, latest=True):
+        return f"None of these is of {told(since, until, now, zone)}." if hits else ""
+    if not hits:
+        return nothing(store, project_id, since, until, filters, now, zone)
+    asked = told(since, until, now, zone)
+    return f"Nothing of {asked} is remembered{_where(project_id, filters)}: these are of other times."
+
+
+def _where(project_id: str | None, filters: Filters | None) -> str:
+    return f"{' in this project' if project_id else ''}{', so narrowed' if filters else ''}"
 
 
 def _read(

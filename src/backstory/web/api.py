@@ -106,7 +106,13 @@ def _search(app: App, asked: Asked) -> Answer:
     if not asked.get("q"):
         raise UsageError("there is nothing to search for: give q")
     answer = search.asked_of(app, asked, explain=bool(asked.get("explain")))
-    return {"hits": answer.hits, "abstained": answer.abstained, "mode": answer.mode, "short": answer.short}
+    return {
+        "hits": answer.hits,
+        "abstained": answer.abstained,
+        "mode": answer.mode,
+        "short": answer.short,
+        "time_note": answer.time_note,
+    }
 
 
 def _brief(app: App, asked: Asked) -> Answer:
