@@ -12,6 +12,7 @@ retention.py   what has aged, to be archived and let go
 forgetting.py  removing for good, with tombstones
 dump.py        everything as plain rows, for another database
 intake.py      such rows taken in, but for what was forgotten
+admission.py   which of such rows may be taken in
 incoming.py    what makes a row of theirs fit
 projects.py    projects, and the folders that belonged to them
 event_ids.py   which event is which: ids made of what it is
