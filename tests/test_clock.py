@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+from datetime import UTC, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -59,22 +60,45 @@ def test_epoch_zero_is_1970_not_now() -> None:
     ],
 )
 def test_a_span_is_that_long_ago(text: str, ago: int) -> None:
-    assert clock.parse_when(text, now=NEW_YEAR_UTC) == NEW_YEAR_UTC - ago
+    assert clock.parse_when(text, UTC, now=NEW_YEAR_UTC) == NEW_YEAR_UTC - ago
 
 
 # MP-5
 def test_mp_5_a_date_is_its_midnight_in_utc() -> None:
-    assert clock.parse_when("2026-01-01") == NEW_YEAR_UTC
+    assert clock.parse_when("2026-01-01", UTC) == NEW_YEAR_UTC
+
+
+@pytest.mark.parametrize("hours", [-11, 0, 5, 14])
+def test_a_date_is_a_day_of_the_zone_and_until_it_includes_it(hours: int) -> None:
+    there = timezone(timedelta(hours=hours))
+    begins = NEW_YEAR_UTC - hours * 3_600_000
+    assert clock.parse_when("2026-01-01", there) == begins
+    assert clock.parse_when("2026-01-01", there, end=True) == begins + 86_400_000
+    assert clock.parse_when("2025-12-31", there, end=True) == begins
+
+
+def test_the_day_of_a_change_of_clocks_is_as_long_as_it_is() -> None:
+    berlin = clock.zone("Europe/Berlin")
+    for day, hours in (("2026-03-29", 23), ("2026-10-25", 25)):
+        ends, begins = (clock.parse_when(day, berlin, end=end) for end in (True, False))
+        assert ends - begins == hours * 3_600_000
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
+@pytest.mark.parametrize("zone", ["", "UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_the_ends_of_the_calendar_are_times_too(day: str, zone: str) -> None:
+    for end in (False, True):
+        assert isinstance(clock.parse_when(day, clock.zone(zone), end=end), int)
 
 
 # MP-5
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "2026-1-1x", "3x", "-3d", "1e9d", "3 d"])
 def test_mp_5_anything_else_is_refused_with_what_to_write(text: str) -> None:
     with pytest.raises(UsageError, match="YYYY-MM-DD"):
-        clock.parse_when(text)
+        clock.parse_when(text, UTC)
 
 
 @given(st.text(max_size=20))
 def test_no_text_at_all_makes_the_parser_fail_otherwise(text: str) -> None:
     with contextlib.suppress(UsageError):
-        clock.parse_when(text)
+        clock.parse_when(text, UTC)

@@ -4,13 +4,15 @@ import logging
 import os
 import re
 import time
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from backstory.errors import UsageError
 
 log = logging.getLogger(__name__)
 _SPAN = re.compile(r"(\d{1,6})([mhdw])")
+# Midnights that every zone has, whatever else calendars know.
+_FIRST_DAY, _LAST_DAY = date(1900, 1, 1), date(9990, 1, 1)
 _MILLISECONDS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
 
@@ -59,11 +61,13 @@ def stamp(at: int, tz: tzinfo | None = None) -> str:
     return f"{in_zone(at, tz):%Y-%m-%d %H:%M}"
 
 
-def parse_when(text: str, now: int | None = None) -> int:
-    """A point in the past: YYYY-MM-DD (UTC midnight), or how long ago: 2w, 3d, 12h, 30m."""
+def parse_when(text: str, tz: tzinfo | None, *, end: bool = False, now: int | None = None) -> int:
+    """When a day of the zone, YYYY-MM-DD, begins (`end`: is over); or so long ago: 2w, 3d, 12h, 30m."""
     if match := _SPAN.fullmatch(text.strip()):
         return (now_ms() if now is None else now) - int(match[1]) * _MILLISECONDS[match[2]]
     try:
-        return int(datetime.strptime(text.strip(), "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
+        day = datetime.strptime(text.strip(), "%Y-%m-%d").date()
     except ValueError:
         raise UsageError(f"{text!r} is not a time: write YYYY-MM-DD, or 2w, 3d, 12h, 30m ago") from None
+    day = min(max(day, _FIRST_DAY), _LAST_DAY)
+    return day_start(day + timedelta(days=1) if end else day, tz)

@@ -6,9 +6,11 @@ import re
 import subprocess
 import sys
 import time
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from backstory import clock
 from backstory.app import App
 from backstory.paths import Home
 from backstory.upkeep import retention
@@ -258,3 +260,18 @@ def test_silence_ends_in_what_to_try_next(worked: Memory) -> None:
     )
     everywhere = worked.ask("search", "--all", "how to bake a sourdough bread with rye").stderr
     assert everywhere.endswith("is relevant enough; --no-floor shows the nearest.\n")
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC"])
+def test_dates_are_days_of_the_users_zone_and_the_last_one_is_included(worked: Memory, zone: str) -> None:
+    worked.extra["BACKSTORY_TZ"] = zone
+    events = worked.json("timeline")["events"]
+    first, last = (clock.day_of(at, ZoneInfo(zone)) for at in (events[-1]["when"], events[0]["when"]))
+    before = clock.day_of(events[-1]["when"] - 86_400_000, ZoneInfo(zone))
+    found = worked.json("search", "login")["hits"]
+    assert worked.json("search", "login", "--since", first, "--until", last)["hits"] == found
+    assert worked.json("search", "login", "--until", before)["hits"] == []
+    assert worked.json("timeline", "--since", first)["events"] == events
+    shown = worked.json("forget", "--since", first, "--until", last, "--dry-run")
+    assert len(shown["events"]) == len(events)
+    assert worked.json("forget", "--until", before, "--dry-run")["events"] == []

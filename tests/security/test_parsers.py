@@ -159,7 +159,7 @@ def test_no_value_breaks_a_setting(tmp_path: Path, key: str, value: str) -> None
 @given(st.text(max_size=60))
 def test_no_time_breaks_the_parser(text: str) -> None:
     with contextlib.suppress(UsageError):
-        assert isinstance(parse_when(text), int)
+        assert isinstance(parse_when(text, None), int)
 
 
 @quick

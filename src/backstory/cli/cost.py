@@ -21,7 +21,11 @@ _STEPS = (
 
 @click.command()
 @click.option(
-    "--since", metavar="WHEN", default="30d", show_default=True, help="YYYY-MM-DD, or 2w, 3d, 12h ago."
+    "--since",
+    metavar="WHEN",
+    default="30d",
+    show_default=True,
+    help="YYYY-MM-DD (in your zone), or 2w, 3d, 12h ago.",
 )
 @click.option("--calls", is_flag=True, help="The calls one by one, with every step.")
 @click.option(
@@ -37,15 +41,15 @@ def cost(since: str, calls: bool, limit: int, resume: bool, as_json: bool) -> No
     fail again and again, or take far more than they should, stop all calls for a while: --resume ends that.
     Money is in the currency of model.prices.
     """
-    begin = clock.parse_when(since)
     with opened() as app:
+        zone = clock.zone(app.settings.time_zone)
+        begin = clock.parse_when(since, zone)
         if resume:
             app.resume_models()
             talk("Models are asked again.")
         spending = app.spending()
         rows = app.spent_on(begin)
         listed = app.model_calls(limit, begin) if calls else []
-        zone = clock.zone(app.settings.time_zone)
     if as_json:
         told: dict[str, Any] = {
             "spending": spending_json(spending),

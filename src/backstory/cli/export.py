@@ -30,9 +30,11 @@ _FOREVER = 2**62
 )
 @click.option("--project", metavar="NAME", help="Only the project with this name or id.")
 @click.option(
-    "--since", metavar="WHEN", help="Only sessions that went on after then: YYYY-MM-DD, or 2w, 3d, 12h."
+    "--since",
+    metavar="WHEN",
+    help="Only sessions that went on after then: YYYY-MM-DD (in your zone), or 2w, 3d, 12h.",
 )
-@click.option("--until", metavar="WHEN", help="Only sessions that began before then.")
+@click.option("--until", metavar="WHEN", help="Only sessions that began before then, or on that day.")
 @click.option("--force", is_flag=True, help="Write over a file that is there already.")
 def export(
     file: Path | None, form: str, project: str | None, since: str | None, until: str | None, force: bool
@@ -43,13 +45,14 @@ def export(
     memories, what was forgotten) and `backstory import backstory FILE` brings it into another home. The
     file is its owner's alone: it also carries the key that ids are made with.
     """
-    first = 0 if since is None else clock.parse_when(since)
-    last = _FOREVER if until is None else clock.parse_when(until)
-    if first >= last:
-        raise UsageError(f"--since {since} is not before --until {until}: nothing lies between them")
     if file is not None and file.exists() and not force:
         raise UsageError(f"{file} is there already: name another file, or pass --force")
     with opened() as app:
+        zone = clock.zone(app.settings.time_zone)
+        first = 0 if since is None else clock.parse_when(since, zone)
+        last = _FOREVER if until is None else clock.parse_when(until, zone, end=True)
+        if first >= last:
+            raise UsageError(f"--since {since} is not before --until {until}: nothing lies between them")
         project_id = app.project_named(project).id if project else None
         # what is not read to its end, because it cannot be written, is left while the database is open
         with contextlib.closing(_text(app, form, project_id, first, last)) as parts:

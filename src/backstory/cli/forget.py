@@ -24,8 +24,8 @@ _TEXT = 100
 @click.option(
     "--pattern", metavar="REGEX", help="Everything that this regular expression finds something in."
 )
-@click.option("--since", metavar="WHEN", help="Only from then on: YYYY-MM-DD, or 2w, 3d, 12h.")
-@click.option("--until", metavar="WHEN", help="Only before then.")
+@click.option("--since", metavar="WHEN", help="Only from then on: YYYY-MM-DD (in your zone), or 2w, 3d, 12h.")
+@click.option("--until", metavar="WHEN", help="Only before then; a day is included.")
 @click.option("--project", metavar="NAME", help="The project with this name or id; alone: all of it.")
 @click.option("--dry-run", is_flag=True, help="List everything that would be touched; change nothing.")
 @yes_option
@@ -54,12 +54,13 @@ def forget(
     if text and pattern:
         raise UsageError("--text and --pattern exclude each other: give one of them")
     with opened() as app:
+        zone = clock.zone(app.settings.time_zone)
         wanted = app.wanted(
             handles,
             text=text or "",
             pattern=pattern or "",
-            since=None if since is None else clock.parse_when(since),
-            until=None if until is None else clock.parse_when(until),
+            since=None if since is None else clock.parse_when(since, zone),
+            until=None if until is None else clock.parse_when(until, zone, end=True),
             project_id=scope(app, None, project, False).project_id if project else None,
         )
         plan = app.forget(wanted, really=False)

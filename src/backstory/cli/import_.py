@@ -2,6 +2,7 @@
 
 import getpass
 from collections.abc import Callable
+from datetime import UTC
 from pathlib import Path
 
 import click
@@ -31,7 +32,9 @@ def _no_repair(_context: click.Context, _option: click.Parameter, given: bool) -
 @click.command(name="import")
 @click.argument("agents", nargs=-1, metavar="[AGENT]...")
 @click.option("--path", metavar="FILE|DIR", help="Where its history lies; looked through to the bottom.")
-@click.option("--since", metavar="WHEN", help="Only sessions that went on after: YYYY-MM-DD, or 2w, 3d, 12h.")
+@click.option(
+    "--since", metavar="WHEN", help="Only sessions that went on after: YYYY-MM-DD (in UTC), or 2w, 3d, 12h."
+)
 @click.option("--session", metavar="ID", default="", help="Only the session that its agent calls so.")
 @click.option(
     "--min-messages",
@@ -76,7 +79,7 @@ def import_(
         _refuse_choices_among_sessions()
     with opened() as app:
         wish = Wish(
-            since=clock.parse_when(since) if since else 0,
+            since=clock.parse_when(since, UTC) if since else 0,
             session=session,
             min_messages=min_messages,
             again=again,

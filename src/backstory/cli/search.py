@@ -32,8 +32,8 @@ _NEAR_TEXT = 160
 @click.option("--branch", multiple=True, metavar="NAME", help="Only of sessions on this branch.")
 @click.option("--file", "files", multiple=True, metavar="PATH", help="Only what touched this file.")
 @click.option("--kind", multiple=True, metavar="KIND", help="Only prompt, said, tool, decision, lesson, …")
-@click.option("--since", metavar="WHEN", help="Not before YYYY-MM-DD, or 2w, 3d, 12h ago.")
-@click.option("--until", metavar="WHEN", help="Before YYYY-MM-DD, or 2w, 3d, 12h ago.")
+@click.option("--since", metavar="WHEN", help="Not before YYYY-MM-DD (in your zone), or 2w, 3d, 12h ago.")
+@click.option("--until", metavar="WHEN", help="Not after YYYY-MM-DD (that day included), or 2w, 3d, 12h ago.")
 @click.option(
     "--status",
     multiple=True,
@@ -77,15 +77,16 @@ def search(
     question = " ".join(query)
     if not question.strip("\0 \t\r\n"):
         raise UsageError('there is nothing to search for: write words, as in `backstory search "login test"`')
-    filters = Filters(
-        agents=agent,
-        branches=branch,
-        kinds=tuple(each.replace(" ", "_").replace("-", "_") for each in kind),
-        statuses=status,
-        since=clock.parse_when(since) if since else 0,
-        until=clock.parse_when(until) if until else 0,
-    )
     with opened() as app:
+        zone = clock.zone(app.settings.time_zone)
+        filters = Filters(
+            agents=agent,
+            branches=branch,
+            kinds=tuple(each.replace(" ", "_").replace("-", "_") for each in kind),
+            statuses=status,
+            since=clock.parse_when(since, zone) if since else 0,
+            until=clock.parse_when(until, zone, end=True) if until else 0,
+        )
         where = scope(app, cwd, project, everywhere)
         here = _here(app, folder(cwd)) if not project else Here()
         filters = replace(filters, files=tuple(within(each, folder(cwd), where.root) for each in files))
@@ -99,7 +100,6 @@ def search(
             explain=explain,
             neighbours=neighbours,
         )
-        zone = clock.zone(app.settings.time_zone)
     if as_json:
         print_json(
             {

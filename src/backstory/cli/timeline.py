@@ -12,7 +12,11 @@ _LIMIT = 30
 
 @click.command()
 @scope_options
-@click.option("--since", metavar="WHEN", help="Only what is younger: YYYY-MM-DD, or 2w, 3d, 12h, 30m.")
+@click.option(
+    "--since",
+    metavar="WHEN",
+    help="Only what is younger: YYYY-MM-DD (in your zone), or 2w, 3d, 12h, 30m.",
+)
 @click.option(
     "--limit", type=click.IntRange(1, 100_000), default=_LIMIT, show_default=True, help="Most rows."
 )
@@ -31,10 +35,10 @@ def timeline(
 
     Each row begins with a handle for `backstory show`.
     """
-    start = 0 if since is None else clock.parse_when(since)
     with opened() as app:
-        where = scope(app, cwd, project, everywhere)
         zone = clock.zone(app.settings.time_zone)
+        start = 0 if since is None else clock.parse_when(since, zone)
+        where = scope(app, cwd, project, everywhere)
         if sessions:
             found = [session for session in app.sessions(where.project_id, limit) if session.last_at >= start]
             shown = {"sessions": [session_json(session) for session in found]}

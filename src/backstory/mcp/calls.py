@@ -99,7 +99,8 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
 
 
 def _timeline(app: App, arguments: Arguments, folder: Path) -> str:
-    since = clock.parse_when(arguments["since"]) if "since" in arguments else 0
+    zone = clock.zone(app.settings.time_zone)
+    since = clock.parse_when(arguments["since"], zone) if "since" in arguments else 0
     limit = arguments.get("limit", _TIMELINE)
     events = app.timeline(_project(app, arguments, folder), since, limit)
     now = clock.now_ms()

@@ -74,7 +74,7 @@ def _event(app: App, asked: Asked) -> Answer:
 
 
 def _timeline(app: App, asked: Asked) -> Answer:
-    since = clock.parse_when(asked.get("since")) if asked.get("since") else 0
+    since = clock.parse_when(asked.get("since"), asked.zone) if asked.get("since") else 0
     events = app.timeline(asked.get("project") or None, since, clamped(asked.get("limit")))
     return {"events": [event_json(stored) for stored in events]}
 
@@ -157,7 +157,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "/api/timeline",
         "What happened, newest first",
         _timeline,
-        (_PROJECT, Field("since", TEXT, "YYYY-MM-DD, or 2w, 3d, 12h"), _LIMIT),
+        (_PROJECT, Field("since", TEXT, "YYYY-MM-DD (in time.zone), or 2w, 3d, 12h"), _LIMIT),
     ),
     Endpoint(
         "GET",
@@ -208,8 +208,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Field("branch"),
             Field("file"),
             Field("kind"),
-            Field("since", TEXT, "YYYY-MM-DD, or 2w, 3d, 12h"),
-            Field("until", TEXT, "the same"),
+            Field("since", TEXT, "YYYY-MM-DD (in time.zone), or 2w, 3d, 12h"),
+            Field("until", TEXT, "the same; the day is included"),
             Field("nearest", BOOLEAN, "even if nothing is relevant enough"),
             Field("explain", BOOLEAN),
             _LIMIT,

@@ -42,8 +42,8 @@ def asked_of(app: App, asked: Asked, explain: bool = False) -> Answer:
         branches=tuple(filter(None, (asked.get("branch"),))),
         files=tuple(filter(None, (file,))),
         kinds=tuple(filter(None, (asked.get("kind").replace(" ", "_"),))),
-        since=clock.parse_when(since) if since else 0,
-        until=clock.parse_when(until) if until else 0,
+        since=clock.parse_when(since, asked.zone) if since else 0,
+        until=clock.parse_when(until, asked.zone, end=True) if until else 0,
     )
     return app.search(
         asked.get("q")[:_LONGEST],
