@@ -1,8 +1,6 @@
 """What a person asks to remember is safe and found at once, whoever is busy; and it is what its words say."""
 
-import contextlib
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,12 +9,12 @@ import pytest
 
 from backstory import remembering
 from backstory.app import App, MemoryView
-from backstory.atomic import lock
 from backstory.distil.spoken import kind_of
 from backstory.errors import UsageError
 from backstory.model import MemoryKind, MemoryStatus
 from backstory.store.values import Filters
 from tests.conftest import eventually
+from tests.held import database_held, worker_held_at
 from tests.mcp.server import Server
 from tests.story import House
 
@@ -29,36 +27,6 @@ def app(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     monkeypatch.setattr("backstory.app.saying.wake_worker", lambda home: None)
     with App(house.home, patience=0.2) as opened:
         yield opened
-
-
-@contextlib.contextmanager
-def worker_held_at(house: House, step: str) -> Iterator[None]:
-    """A real worker that came so far with a session's work and holds its lock there."""
-    house.session().starts().prompts("Paint the fence").stops("Painted.").ends()
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-m", "backstory.worker", str(house.home.root)],
-        env={**os.environ, "BACKSTORY_STRIKE": f"{step}=STOP"},
-        start_new_session=True,
-    )
-    try:
-        eventually("it is held", lambda: os.waitpid(process.pid, os.WUNTRACED | os.WNOHANG)[0], 60)
-        with lock(house.home.worker_lock) as free:
-            assert not free
-        yield
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        process.wait()
-
-
-@contextlib.contextmanager
-def database_held(house: House) -> Iterator[None]:
-    """Somebody writes to the database and does not come to an end."""
-    assert house.store
-    with contextlib.closing(sqlite3.connect(house.home.database, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        yield
-        other.execute("ROLLBACK")
 
 
 def command(house: House, *words: str) -> str:
@@ -82,6 +50,7 @@ def notes(house: House) -> list[str]:
 @pytest.mark.parametrize("step", ["drain.stored", "brief.prepared"])
 def test_a_busy_worker_keeps_nobody_from_saving_and_finding(house: House, step: str) -> None:
     """Save-then-find holds in every interface while a worker is at work and does not come to an end."""
+    house.session().starts().prompts("Paint the fence").stops("Painted.").ends()
     with worker_held_at(house, step):
         server = Server(house.home.root, house.project)
         try:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from backstory.capture.places import storable
 from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import KINDS, USER, Note, draft, leave, new_id, waiting_notes
 from backstory.errors import StoreBusy, StoreUnusable, UsageError
@@ -51,9 +52,9 @@ def remember(
         raise StoreUnusable(str(why))
     as_kind = kind_named(kind) if kind else kind_of(text)
     clean = privacy.text(text.strip())
-    place = privacy.place(str(folder))
+    place = privacy.place(storable(str(folder)))
     session = _session(store, project)
-    note = Note(new_id(), session, clean, as_kind, at, str(folder), place, project)
+    note = Note(new_id(), session, clean, as_kind, at, storable(str(folder)), place, project)
     if _told(note).id in store.books.buried("memory"):
         note = replace(note, again=True)
     memory = _told(note)

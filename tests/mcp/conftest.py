@@ -21,7 +21,8 @@ def starts(house: House, project: Path) -> Iterator[Callable[..., Server]]:
     yield start
     for server in running:
         server.process.kill()
-        server.process.communicate()
+        if server.process.stdin and not server.process.stdin.closed:
+            server.process.communicate()
 
 
 @pytest.fixture

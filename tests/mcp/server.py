@@ -46,17 +46,27 @@ class Server:
 
     def call(self, tool: str, **arguments: Any) -> str:
         """Call a tool that works; its text."""
-        result = self.ask("tools/call", name=tool, arguments=arguments)["result"]
-        assert not result["isError"], result
-        text: str = result["content"][0]["text"]
+        text, failed = self._patiently(tool, arguments)
+        assert not failed, text
         return text
 
     def fails(self, tool: str, **arguments: Any) -> str:
         """Call a tool that must fail; what it says."""
-        result = self.ask("tools/call", name=tool, arguments=arguments)["result"]
-        assert result["isError"], result
-        text: str = result["content"][0]["text"]
+        text, failed = self._patiently(tool, arguments)
+        assert failed, text
         return text
+
+    def says(self, tool: str, **arguments: Any) -> tuple[str, bool]:
+        """Call a tool once; its text, and whether it failed."""
+        result = self.ask("tools/call", name=tool, arguments=arguments)["result"]
+        return result["content"][0]["text"], result["isError"]
+
+    def _patiently(self, tool: str, arguments: Message) -> tuple[str, bool]:
+        """As often as it says that it is not through yet: the machine may be slow."""
+        while True:
+            text, failed = self.says(tool, **arguments)
+            if not (failed and "is not through yet" in text):
+                return text, failed
 
     def ends(self) -> tuple[int, str]:
         """Close stdin; exit code and stderr."""

@@ -135,6 +135,17 @@ def test_wrong_calls_are_explained(server: Server) -> None:
     assert "nothing was forgotten" in server.fails("forget", confirm="yes")
 
 
+def test_a_code_stands_alone(house: House, server: Server) -> None:
+    """Who gives words along means them, and they are not what the code stands for."""
+    story = lived(house)
+    code = code_in(server.call("forget", text="tortoise"))
+    for more in ({"text": "hare"}, {"handle": story.id}, {"all": True}):
+        assert "stands alone: nothing was forgotten" in server.fails("forget", confirm=code, **more)
+    assert len(house.stored(story)) > 3
+    server.call("forget", confirm=code, text="", handle=" ", all=False)
+    assert house.found_in_home("tortoise") == []
+
+
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_the_official_client_forgets_in_two_steps(house: House, project: Path, mode: str) -> None:
     parameters = StdioServerParameters(

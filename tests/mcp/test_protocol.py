@@ -65,6 +65,11 @@ def test_a_stateless_version_that_nobody_knows_is_refused_with_those_that_are() 
         ("[]", -32600),
         ('{"jsonrpc":"2.0","id":1}', -32600),
         ('{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600),
+        ('{"jsonrpc":"2.0","id":{"a":1}}', -32600),
+        ('{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600),
+        ('{"jsonrpc":"2.0","id":1e999,"method":"ping"}', -32600),
+        ('{"jsonrpc":"2.0","id":NaN,"method":"ping"}', -32700),
+        ('{"jsonrpc":"2.0","id":-Infinity,"method":"ping"}', -32700),
         ('{"jsonrpc":"2.0","id":1,"method":"prompts/list"}', -32601),
         ('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sudo"}}', -32602),
         ('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":[]}}', -32602),
@@ -74,6 +79,7 @@ def test_a_stateless_version_that_nobody_knows_is_refused_with_those_that_are() 
 def test_what_cannot_be_understood_gets_an_error(text: str, code: int) -> None:
     [answer] = Conversation("/nowhere").hear(text)
     assert json.loads(answer)["error"]["code"] == code
+    assert is_sound(json.loads(answer))
 
 
 def test_notifications_and_stray_answers_get_no_answer() -> None:
@@ -107,15 +113,68 @@ def test_what_every_session_pays_for_our_tools_stays_small() -> None:
     assert len(json.dumps(listed, separators=(",", ":")) + said) / 3.6 <= 600
 
 
+@pytest.mark.parametrize(
+    "uri", ["file://[", "file://[x]/a", "file:///a%00b", "file:///%ff", "file://", "\ud800"]
+)
+def test_a_folder_that_is_none_ends_nothing(uri: str) -> None:
+    talk = Conversation("/nowhere")
+    told = {"roots": [{"uri": uri}, {"uri": 7}, 7]}
+    assert talk.hear(json.dumps({"jsonrpc": "2.0", "id": "backstory-roots", "result": told})) == []
+    assert json.loads(talk.hear('{"id":1,"method":"ping"}')[0])["result"] == {}
+
+
+def no_constant(word: str) -> None:
+    raise AssertionError(f"{word} is no JSON")
+
+
+def is_sound(answer: object) -> bool:
+    """Whether it is an answer as JSON-RPC has it."""
+    assert isinstance(answer, dict)
+    id_ = answer["id"]
+    assert id_ is None or (isinstance(id_, str | int | float) and not isinstance(id_, bool))
+    assert answer["jsonrpc"] == "2.0"
+    assert len(answer.keys() & {"result", "error", "method"}) == 1
+    if "error" in answer:
+        assert type(answer["error"]["code"]) is int
+        assert isinstance(answer["error"]["message"], str)
+    return True
+
+
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
-METHODS = st.sampled_from(["initialize", "ping", "tools/list", "server/discover", "roots/list", "x"])
+METHODS = st.sampled_from(
+    [
+        "initialize",
+        "ping",
+        "tools/list",
+        "server/discover",
+        "notifications/initialized",
+        "resources/read",
+        "x",
+    ]
+)
+PARAMS = VALUES | st.fixed_dictionaries(
+    {}, optional={"_meta": VALUES, "capabilities": VALUES, "name": VALUES}
+)
+MESSAGES = VALUES | st.fixed_dictionaries({"method": METHODS}, optional={"id": VALUES, "params": PARAMS})
+ANSWERS = st.fixed_dictionaries(
+    {"id": st.just("backstory-roots"), "result": VALUES | st.fixed_dictionaries({"roots": VALUES})}
+)
 
 
-@given(VALUES | st.fixed_dictionaries({"method": METHODS, "id": VALUES, "params": VALUES}))
-def test_no_message_ends_the_conversation(message: object) -> None:
-    for answer in Conversation("/nowhere").hear(json.dumps(message)):
-        assert "jsonrpc" in answer
+@given(st.lists(MESSAGES | ANSWERS | st.lists(MESSAGES), max_size=4))
+def test_no_message_ends_the_conversation_and_every_answer_is_one(messages: list[object]) -> None:
+    talk = Conversation("/nowhere")
+    for message in messages:
+        for answer in talk.hear(json.dumps(message)):
+            heard = json.loads(answer, parse_constant=no_constant)
+            assert all(map(is_sound, heard if isinstance(heard, list) else [heard]))
+
+
+@given(st.binary(max_size=60) | st.text(max_size=60))
+def test_whatever_comes_off_the_wire_gets_json_or_nothing(line: bytes | str) -> None:
+    for answer in Conversation("/nowhere").hear(line):
+        json.loads(answer, parse_constant=no_constant)

@@ -10,8 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import backstory
-from backstory.atomic import lock
-from tests.story import House, Story
+from tests.story import House
 
 from .server import Server
 
@@ -94,34 +93,6 @@ def test_the_server_works_from_an_environment_that_has_nothing_but_backstory(tmp
     found = answers[4]["content"][0]["text"]
     assert "cut from stable" in found
     assert "pip install numpy" in found, "it says that it could be better"
-
-
-def fifty_turns(house: House) -> Story:
-    story = house.session().starts()
-    for n in range(50):
-        story.prompts(f"Turn {n}: move the harbour crane").runs("make crane", f"crane {n} moved").stops(
-            f"Moved {n}."
-        )
-    return story
-
-
-def test_a_backlog_that_somebody_else_works_off_does_not_keep_the_server_from_answering(
-    house: House, server: Server
-) -> None:
-    """CCE-45: the worker's lock is held all the while, fifty turns lie waiting; bench/mcp.py measures it."""
-    server.call("remember", text="The harbour crane is yellow")
-    fifty_turns(house)
-    with lock(house.home.worker_lock, wait=10) as held:
-        assert held
-        assert "crane is yellow" in server.call("search", query="colour of the harbour crane")
-        assert "waiting" in server.call("status")
-        assert server.ask("ping")["result"] == {}
-
-
-def test_a_backlog_that_nobody_works_off_is_taken_in_by_the_question(house: House, server: Server) -> None:
-    """CCE-45"""
-    fifty_turns(house)
-    assert "crane 49" in server.call("search", query="crane 49 moved")
 
 
 def test_get_tells_an_event_with_at_most_some_of_its_payload(

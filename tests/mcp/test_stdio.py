@@ -2,11 +2,17 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backstory.mcp.tools import TOOLS
 from backstory.model import MemoryKind, MemoryStatus
 from tests.story import House
 
@@ -57,6 +63,25 @@ def test_the_project_comes_from_the_clients_environment(
     told = starts(tmp_path, CLAUDE_PROJECT_DIR=str(project))
     assert "clock skew" in told.call("search", query="clock skew")
     assert "clock skew" in starts(tmp_path).call("search", query="clock skew", all=True)
+
+
+def test_a_folder_whose_name_is_not_utf8_has_a_memory_too(
+    house: House, starts: Callable[..., Server], tmp_path: Path
+) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    server = starts(folder)
+    assert "Remembered" in server.call("remember", text="The kiosk sells stamps")
+    assert "kiosk" in server.call("search", query="kiosk stamps")
+    assert "kiosk" in server.call("timeline")
+    other = starts(tmp_path)
+    other.ask("initialize", protocolVersion="2025-06-18", capabilities={"roots": {}})
+    other.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+    root = {"uri": f"file://{tmp_path}/caf%E9"}
+    other.send(
+        json.dumps({"jsonrpc": "2.0", "id": other.hears()["id"], "result": {"roots": [root]}}).encode()
+    )
+    assert "kiosk" in other.call("search", query="kiosk stamps")
 
 
 def test_a_client_that_never_names_its_folders_is_answered_all_the_same(house: House, server: Server) -> None:
@@ -111,6 +136,78 @@ def test_wrong_arguments_are_explained(server: Server) -> None:
     assert "nothing has the handle" in server.fails("get", handle="zzzzzz")
     assert "nothing to remember" in server.fails("remember", text=" ")
     assert server.fails("timeline", since="yesterday-ish")
+
+
+def test_a_number_is_a_number_however_it_is_written(house: House, server: Server) -> None:
+    lived(house)
+    assert "clock skew" in server.call("search", query="clock skew", limit=5.0)
+    assert "must be of type integer" in server.fails("search", query="clock skew", limit=5.5)
+    assert "must be of type integer" in server.fails("search", query="clock skew", limit=True)
+
+
+def test_half_a_character_is_kept_as_a_mark(server: Server) -> None:
+    """A client may send "\\ud83d" alone: JSON can, UTF-8 cannot."""
+    told = server.call("remember", text="The kiosk \ud83d sells 🦔 stamps")
+    assert "The kiosk \ufffd sells 🦔 stamps" in told
+    assert "kiosk" in server.call("search", query="\udc00 kiosk stamps \ud83d")
+    for tool, arguments in (
+        ("get", {"handle": "\ud83d"}),
+        ("forget", {"handle": "m\ud83d"}),
+        ("timeline", {"since": "\ud83d"}),
+    ):
+        assert server.fails(tool, **arguments)
+    assert server.ask("resources/read", uri="backstory://session/\ud83d")["error"]["code"] == -32002
+
+
+def test_beyond_the_end_of_a_thing_there_is_a_word_about_it(house: House, server: Server) -> None:
+    story = house.session().starts().prompts("Look").runs("cat log", "all").stops("Done.")
+    house.works()
+    whole = server.call("get", handle=story.id)
+    assert "it ends after" in server.fails("get", handle=story.id, offset=len(whole))
+    assert "it ends after" in server.fails("get", handle=story.id, offset=10**15)
+
+
+def test_a_long_session_as_a_resource_says_how_to_read_on(house: House, server: Server) -> None:
+    story = house.session().starts()
+    for n in range(200):
+        story.prompts(f"Look at number {n}: " + "word " * 60).stops("Looked.")
+    house.works()
+    [content] = server.ask("resources/read", uri=f"backstory://session/{story.id}")["result"]["contents"]
+    text = content["text"]
+    assert len(text) < 30_000
+    assert text.count("</backstory-notes>") == 1
+    found = re.search(r"characters more: the tool get reads on, with handle=(\w+) and offset=(\d+)", text)
+    assert found, text[-300:]
+    on = server.call("get", handle=found[1], offset=int(found[2]))
+    assert len(on) > 1_000
+
+
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["query", "handle", "text", "confirm", "limit", "offset", "since", "all", "kind", "x"]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters(), max_size=20)
+    | st.lists(st.text(), max_size=2),
+    max_size=4,
+)
+
+
+def test_whatever_a_model_calls_tools_with_they_answer_and_nothing_else_is_on_stdout(
+    house: House, starts: Callable[..., Server]
+) -> None:
+    lived(house)
+    server = starts()
+
+    @settings(max_examples=60)
+    @given(st.sampled_from([tool["name"] for tool in TOOLS]), ARGUMENTS)
+    def asked(name: str, arguments: dict[str, Any]) -> None:
+        answer = server.ask("tools/call", name=name, arguments=arguments)
+        assert "unexpected" not in str(answer)
+
+    asked()
+    assert server.ends() == (0, "")
 
 
 def test_bad_queries_get_a_clear_result(house: House, server: Server) -> None:

@@ -89,8 +89,8 @@ class Keeping(Opened):
         """
         from backstory.upkeep import forget
 
-        self.catch_up()
         if not really:
+            self.catch_up()
             return forget.plan(self.home, self.store, wanted)
         with self._alone():
             if waiting(self.home):

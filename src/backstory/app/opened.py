@@ -16,7 +16,7 @@ from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.waiting import waiting
 from backstory.embed.provider import missing
-from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
+from backstory.errors import Failed, SourceMissing, StoreBusy, StoreUnusable, UsageError
 from backstory.hook import spool
 from backstory.hook.identity import claimed, project_id
 from backstory.model import Project
@@ -40,7 +40,8 @@ class Opened:
     ) -> None:
         """`attended`: the process that asks sees to the spool itself, so nobody has to wait for it.
 
-        `patience` is how many seconds a question waits at most for what still lies in the spool.
+        `patience` is how many seconds a question waits at most for what still lies in the spool, and for
+        somebody who writes.
         """
         self.home = home or Home.default()
         self._attended = attended
@@ -64,7 +65,7 @@ class Opened:
     def store(self) -> Store:
         """The store, opened when it is first needed."""
         if self._store is None:
-            self._store = open_store(self.home)
+            self._store = open_store(self.home, self._patience)
         return self._store
 
     @property
@@ -86,7 +87,8 @@ class Opened:
                 return False
             with lock(self.home.worker_lock) as held:
                 if held:
-                    self._work().take_in(deadline)
+                    with contextlib.suppress(StoreBusy):  # what is stored can be told all the same
+                        self._work().take_in(deadline)
             if time.monotonic() > deadline:
                 return not waiting(self.home, notes)
             if not held:

@@ -37,7 +37,7 @@ class Places:
         """The project that a folder belongs to; a folder that is gone keeps the one it had."""
         if cwd in self._projects:
             return self._projects[cwd]
-        project = None if _is_dir(cwd) else self._store.projects.of_place(self._shown(cwd))
+        project = None if _is_dir(cwd) else self._store.projects.of_place(self._storable(cwd))
         if project is None:
             place = self._place(cwd)
             identity, name, root = map(self._storable, (place.identity, place.name, place.root))
@@ -51,7 +51,10 @@ class Places:
         if where is None:
             place = self._place(cwd)
             where = Where(
-                self._shown(cwd), self._storable(place.branch), place.commit, self._storable(place.worktree)
+                self._storable(cwd),
+                self._storable(place.branch),
+                place.commit,
+                self._storable(place.worktree),
             )
             self._wheres[cwd] = where
         return where
@@ -65,13 +68,17 @@ class Places:
         return self._diffs[root]
 
     def _storable(self, name: str) -> str:
-        """A name from the file system, which need not be UTF-8; what is not is written out."""
-        return self._shown(name if name.isascii() else name.encode("utf-8", "backslashreplace").decode())
+        return self._shown(storable(name))
 
     def _place(self, cwd: str) -> Place:
         if cwd not in self._places:
             self._places[cwd] = resolve(cwd, self._confirmed, self._monorepo)
         return self._places[cwd]
+
+
+def storable(name: str) -> str:
+    """A name from the file system, which need not be UTF-8; what is not is written out."""
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 
 
 def _is_dir(cwd: str) -> bool:

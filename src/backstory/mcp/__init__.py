@@ -7,6 +7,7 @@ no database open between two calls.
 - `protocol`   JSON-RPC and MCP, whatever carries them: both handshakes and the stateless revision
 - `tools`      what an agent may ask, as a table
 - `calls`      answering, through the app
+- `beside`     in time: what takes longer goes on, and is told when asked again
 - `forgetting` the tool that removes for good: told first, confirmed then
 - `resources`  briefs and sessions as documents
 - `roots`      which folder the client works in

@@ -14,6 +14,7 @@ from backstory.app import App, EventView, MemoryView, SessionView, payload_state
 from backstory.errors import BackstoryError, UsageError
 from backstory.hook.brief import HANDLE, age, shorten
 from backstory.hook.neutral import neutral
+from backstory.mcp.beside import in_time
 from backstory.mcp.forgetting import forget
 from backstory.model import Event, Kind, Memory, Outcome, Session
 
@@ -36,10 +37,15 @@ Arguments = Mapping[str, Any]
 
 def call(tool: Mapping[str, Any], arguments: Arguments, folder: str) -> tuple[str, bool]:
     """The text that answers a call, and whether it failed."""
-    try:
-        _check(tool, arguments)
+    name = tool["name"]
+
+    def answer() -> str:
         with App(patience=PATIENCE_SECONDS) as app:
-            return quoted(_CALLS[tool["name"]](app, arguments, Path(folder))), False
+            return quoted(_CALLS[name](app, checked, Path(folder)))
+
+    try:
+        checked = _checked(tool, arguments)
+        return in_time(name, [checked, folder], answer), False
     except BackstoryError as error:
         return str(error), True
 
@@ -53,8 +59,14 @@ def quoted(text: str) -> str:
 _TYPES: Mapping[str, type] = {"string": str, "integer": int, "boolean": bool}
 
 
-def _check(tool: Mapping[str, Any], arguments: Arguments) -> None:
+def well_formed(text: str) -> str:
+    """The text with a mark in place of each half of a character, which cannot be stored."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _checked(tool: Mapping[str, Any], arguments: Arguments) -> dict[str, Any]:
     """Clients hand over whatever the model wrote: hold it to the schema, and say what is wrong."""
+    checked: dict[str, Any] = {}
     schema = tool["inputSchema"]
     for name in schema.get("required", ()):
         if name not in arguments:
@@ -65,12 +77,18 @@ def _check(tool: Mapping[str, Any], arguments: Arguments) -> None:
             known = ", ".join(schema["properties"]) or "none"
             raise UsageError(f"{tool['name']} takes no {name!r}; its arguments: {known}")
         wanted = _TYPES[rule["type"]]
+        if isinstance(value, float) and value.is_integer() and wanted is int:
+            value = int(value)  # JSON has one kind of number
         if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
             raise UsageError(f"{name!r} must be of type {rule['type']}")
         if value not in rule.get("enum", (value,)):
             raise UsageError(f"{name!r} must be one of {', '.join(rule['enum'])}")
+        if isinstance(value, str):
+            value = well_formed(value)
         if wanted is int and not rule.get("minimum", 0) <= value <= rule.get("maximum", 1 << 62):
             raise UsageError(f"{name!r} must be from {rule.get('minimum', 0)} to {rule.get('maximum', '…')}")
+        checked[name] = value
+    return checked
 
 
 def _project(app: App, arguments: Arguments, folder: Path) -> str | None:
@@ -128,6 +146,8 @@ def _get(app: App, arguments: Arguments, folder: Path) -> str:
 
 def page(text: str, offset: int) -> str:
     """One page of a long text, and where the next one begins."""
+    if offset and offset >= len(text):
+        raise UsageError(f"there is nothing at offset={offset}: it ends after {len(text)} characters")
     part = text[offset : offset + PAGE]
     end = offset + len(part)
     return part if end >= len(text) else f"{part}\n[{len(text) - end} characters more: offset={end}]"

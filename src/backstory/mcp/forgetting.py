@@ -37,6 +37,11 @@ _told: dict[str, _Told] = {}
 def forget(app: App, arguments: Mapping[str, Any], folder: Path) -> str:
     """Tell what would be forgotten, or forget what was told."""
     if code := arguments.get("confirm", "").strip(" `'\".,"):
+        if arguments.get("all") or any(arguments.get(name, "").strip() for name in ("handle", "text")):
+            raise UsageError(
+                "a code confirms what was told with it, and stands alone: nothing was forgotten. Call forget "
+                "with confirm and nothing else, or without it to hear what would go"
+            )
         return _carry_out(app, code)
     handles, text = arguments.get("handle", "").replace(",", " ").split(), arguments.get("text", "")
     if not handles and not text.strip():
@@ -80,7 +85,8 @@ def _carry_out(app: App, code: str) -> str:
             "forgotten. Call forget with a handle or text, look at what it tells, and confirm that"
         )
     try:
-        done = app.forget(told.wanted, really=True, agreed=told.plan)
+        with App(app.home) as patient:  # it goes on beside, and may wait for a worker
+            done = patient.forget(told.wanted, really=True, agreed=told.plan)
     except Changed as error:
         del _told[code]
         raise UsageError(

@@ -6,6 +6,7 @@ A message that cannot be understood gets an error and never ends the conversatio
 """
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,6 +26,7 @@ PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR =
 )
 UNSUPPORTED_VERSION = -32022
 RESOURCE_NOT_FOUND = -32002
+FAILED = -32000
 
 _META = "io.modelcontextprotocol/"
 _VERSION_KEY, _SERVER_KEY = f"{_META}protocolVersion", f"{_META}serverInfo"
@@ -69,7 +71,7 @@ class Conversation:
     def hear(self, text: bytes | str) -> list[str]:
         """What to send for one message (or batch) as it came off the wire; nothing for a notification."""
         try:
-            message = json.loads(text)
+            message = json.loads(text, parse_constant=_no_constant)
         except (ValueError, RecursionError):
             return [_error(None, RpcError(PARSE_ERROR, "this is not JSON"))]
         if isinstance(message, list) and message:
@@ -86,10 +88,14 @@ class Conversation:
                 self.folder = roots.from_roots(message.get("result")) or self.folder
                 return self.go_on()
             is_answer = "result" in message or "error" in message
-            return [] if is_answer else [_error(id_, RpcError(INVALID_REQUEST, "no method"))]
+            return (
+                []
+                if is_answer
+                else [_error(id_ if _is_id(id_) else None, RpcError(INVALID_REQUEST, "no method"))]
+            )
         if "id" not in message:
             return self._noted(method)
-        if isinstance(id_, bool) or not isinstance(id_, str | int | float):
+        if not _is_id(id_):
             return [_error(None, RpcError(INVALID_REQUEST, "an id must be a string or a number"))]
         if self._asked_for_roots and method in _OF_A_FOLDER:
             self._held.append(message)
@@ -166,9 +172,13 @@ class Conversation:
         return {"content": [{"type": "text", "text": text}], "isError": failed}
 
     def _list_resources(self, params: Message) -> Message:
+        from backstory.errors import BackstoryError
         from backstory.mcp import resources
 
-        return {"resources": resources.listing(self.folder)}
+        try:
+            return {"resources": resources.listing(self.folder)}
+        except BackstoryError as error:
+            raise RpcError(FAILED, str(error)) from None
 
     def _list_templates(self, params: Message) -> Message:
         from backstory.mcp import resources
@@ -176,7 +186,7 @@ class Conversation:
         return {"resourceTemplates": list(resources.TEMPLATES)}
 
     def _read_resource(self, params: Message) -> Message:
-        from backstory.errors import BackstoryError
+        from backstory.errors import BackstoryError, SourceMissing
         from backstory.mcp import resources
 
         uri = params.get("uri")
@@ -184,8 +194,10 @@ class Conversation:
             raise RpcError(INVALID_PARAMS, "no uri")
         try:
             text = resources.read(uri, self.folder)
-        except BackstoryError as error:
+        except SourceMissing as error:
             raise RpcError(RESOURCE_NOT_FOUND, str(error), {"uri": uri}) from None
+        except BackstoryError as error:
+            raise RpcError(FAILED, str(error), {"uri": uri}) from None
         return {"contents": [{"uri": uri, "mimeType": resources.MIME_TYPE, "text": text}]}
 
 
@@ -201,8 +213,19 @@ _METHODS: Mapping[str, Callable[[Conversation, Message], Message]] = {
 }
 
 
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _is_id(value: object) -> bool:
+    """Whether it can be given back as the id of an answer."""
+    if isinstance(value, float):
+        return math.isfinite(value)  # 1e999 is not
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
 def _dump(message: Message) -> str:
-    return json.dumps(message, ensure_ascii=True, separators=(",", ":"))
+    return json.dumps(message, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 def _result(id_: object, result: Message) -> str:

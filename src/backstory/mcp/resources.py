@@ -6,10 +6,14 @@ from typing import Any
 from backstory.app import App
 from backstory.errors import SourceMissing
 from backstory.hook.neutral import neutral
-from backstory.mcp.calls import PATIENCE_SECONDS, document, quoted
+from backstory.mcp.beside import in_time
+from backstory.mcp.calls import PATIENCE_SECONDS, document, quoted, well_formed
+from backstory.model import Session
 
 MIME_TYPE = "text/markdown"
 _SESSIONS = 20
+# As much of a session as one may attach to a conversation without filling it.
+_LONGEST = 24_000
 _BRIEF, _SESSION = "backstory://brief", "backstory://session/"
 TEMPLATES = (
     {
@@ -23,10 +27,7 @@ TEMPLATES = (
 
 def listing(folder: str) -> list[dict[str, Any]]:
     """This project's brief and its latest sessions."""
-    with App(patience=PATIENCE_SECONDS) as app:
-        sessions = (
-            app.sessions(app.project_at(Path(folder)).id, _SESSIONS) if app.home.database.exists() else []
-        )
+    sessions = in_time("resources/list", folder, lambda: _sessions(folder))
     brief = {"uri": _BRIEF, "name": "brief", "title": "What a session starting here is told"}
     return [
         {**brief, "mimeType": MIME_TYPE},
@@ -42,11 +43,27 @@ def listing(folder: str) -> list[dict[str, Any]]:
     ]
 
 
+def _sessions(folder: str) -> list[Session]:
+    with App(patience=PATIENCE_SECONDS) as app:
+        if not app.home.database.exists():
+            return []
+        return app.sessions(app.project_at(Path(folder)).id, _SESSIONS)
+
+
 def read(uri: str, folder: str) -> str:
     """The text of a resource; `SourceMissing` if there is none."""
+    return in_time("resources/read", [uri, folder], lambda: _read(well_formed(uri), folder))
+
+
+def _read(uri: str, folder: str) -> str:
     with App(patience=PATIENCE_SECONDS) as app:
         if uri == _BRIEF:
             return app.brief(Path(folder), "claude-code").text
         if not uri.startswith(_SESSION):
             raise SourceMissing(f"there is no resource {uri!r}")
-        return quoted(document(app.show(uri.removeprefix(_SESSION))))
+        handle = uri.removeprefix(_SESSION)
+        text = document(app.show(handle))
+        if (more := len(text) - _LONGEST) > 0:
+            how = f"the tool get reads on, with handle={handle} and offset={_LONGEST}"
+            text = f"{text[:_LONGEST]}\n[{more} characters more: {how}]"
+        return quoted(text)

@@ -23,7 +23,10 @@ def from_roots(result: object) -> str:
     for root in roots if isinstance(roots, list) else ():
         uri = root.get("uri") if isinstance(root, dict) else None
         if isinstance(uri, str) and uri.startswith("file://"):
-            from urllib.parse import unquote, urlsplit
+            from urllib.parse import unquote_to_bytes, urlsplit
 
-            return unquote(urlsplit(uri).path)
+            try:
+                return os.fsdecode(unquote_to_bytes(urlsplit(uri).path))
+            except ValueError:  # such as file://[
+                continue
     return ""

@@ -2,10 +2,11 @@
 
 import os
 import select
+from time import monotonic as now
 
 from backstory.mcp.protocol import Conversation
 
-_ROOTS_SECONDS = 2.0
+_ROOTS_SECONDS = 1.0
 _CHUNK = 65_536
 
 
@@ -15,11 +16,16 @@ def serve() -> int:
     os.dup2(2, 1)  # nothing but answers may get onto stdout, whoever prints
     conversation = Conversation()
     unread = b""
+    waits_since = 0.0
     try:
         while True:
-            if conversation.waits and not _readable(_ROOTS_SECONDS):
-                _write(answers, conversation.go_on())
-                continue
+            if conversation.waits:
+                waits_since = waits_since or now()
+                if not _readable(max(0.0, waits_since + _ROOTS_SECONDS - now())):
+                    _write(answers, conversation.go_on())
+                    continue
+            else:
+                waits_since = 0.0
             chunk = os.read(0, _CHUNK)
             *lines, unread = (unread + chunk).split(b"\n") if chunk else [unread, b""]
             for line in lines:

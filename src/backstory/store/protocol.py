@@ -707,10 +707,10 @@ class Store(Protocol):
     def books(self) -> BookStore:
         """Bookkeeping."""
 
-    def transaction(self, wait: float = ...) -> AbstractContextManager[None]:
+    def transaction(self, wait: float | None = None) -> AbstractContextManager[None]:
         """Everything in the block is stored together or not at all.
 
-        `StoreBusy` if somebody else is still writing after `wait` seconds.
+        `StoreBusy` if somebody else is still writing after `wait` seconds, or those that it was opened with.
         """
 
     def snapshot(self) -> AbstractContextManager[None]:

@@ -32,7 +32,8 @@ from backstory.store.successions import Successions
 from backstory.store.vectors import Vectors
 from backstory.store.views import Views
 
-BUSY_TIMEOUT_MS = 5_000
+# So long one waits for somebody else who writes, unless told otherwise.
+WAIT_SECONDS = 5.0
 # A reader that stays keeps the write-ahead log from being reused; beyond this size the writer waits for it.
 WAL_LIMIT = 256 * 1024 * 1024
 
@@ -40,8 +41,15 @@ WAL_LIMIT = 256 * 1024 * 1024
 class SqliteStore:
     """A `Store` on one SQLite file; use it from one thread."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, only_reads: str = "") -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        only_reads: str = "",
+        wait: float = WAIT_SECONDS,
+    ) -> None:
         self._connection = connection
+        self._wait = wait
         self.path = path
         self.only_reads = only_reads
         self._event_ids = EventIds(connection, bytes.fromhex(_local_key(connection)))
@@ -66,27 +74,27 @@ class SqliteStore:
         return Intake(self._connection, self._event_ids, self.forgetting, self.jobs)
 
     @contextlib.contextmanager
-    def transaction(self, wait: float = BUSY_TIMEOUT_MS / 1000) -> Iterator[None]:
+    def transaction(self, wait: float | None = None) -> Iterator[None]:
         """Everything in the block is stored together or not at all."""
         try:
-            self._begin(wait)
+            self._begin(self._wait if wait is None else wait)
             yield
             self._connection.execute("COMMIT")
         except BaseException as error:
             if self._connection.in_transaction:  # SQLite itself rolls back when the disk is full
                 self._connection.execute("ROLLBACK")
             if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-                    raise StoreBusy(f"{self.path} is being written to: try again in a moment") from error
+                if _is_busy(error):
+                    raise _busy(self.path) from error
                 raise StoreUnusable(f"{self.path} cannot be written: {self._why(error)}") from error
             raise
 
     def _begin(self, wait: float) -> None:
-        self._connection.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+        _be_patient(self._connection, wait)
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         finally:
-            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+            _be_patient(self._connection, self._wait)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -130,26 +138,28 @@ class SqliteStore:
         self._connection.close()
 
 
-def open_store(home: Home) -> Store:
-    """Open the home's database, creating or upgrading it as needed.
+def open_store(home: Home, wait: float = WAIT_SECONDS) -> Store:
+    """Open the home's database, creating or upgrading it as needed; `StoreBusy` if others keep it so long.
 
     Where nothing can be written (a full or read-only disk, lost permissions) what is there can still be read,
     if SQLite can do so without a trace; the store then says in `only_reads` why.
     """
     try:
         make_private_dir(home.root)
-        connection = _connect(home.database)
+        connection = _connect(home.database, wait)
         try:
             known = schema.known_to(connection, home.database)
-            _tune(connection)
+            _tune(connection, wait)
             schema.migrate(connection, home, known)
-            return SqliteStore(connection, home.database)
+            return SqliteStore(connection, home.database, wait=wait)
         except BaseException:
             connection.close()
             raise
     except sqlite3.Error as error:
         if why := obstacle(home.database):
             return _reading(home.database, str(why))
+        if _is_busy(error):
+            raise _busy(home.database) from error
         raise StoreUnusable(
             f"the database {home.database} cannot be used: {error}; `backstory doctor` tells more"
         ) from error
@@ -183,25 +193,36 @@ def _reading(path: Path, why: str) -> Store:
     raise StoreUnusable(why)
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, wait: float) -> sqlite3.Connection:
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    return sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+    return sqlite3.connect(path, timeout=wait, isolation_level=None)
 
 
-def _tune(connection: sqlite3.Connection) -> None:
-    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+def _be_patient(connection: sqlite3.Connection, seconds: float) -> None:
+    connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
+
+def _is_busy(error: BaseException) -> bool:
+    return bool(getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY)
+
+
+def _busy(path: Path) -> StoreBusy:
+    return StoreBusy(f"{path} is being written to: try again in a moment")
+
+
+def _tune(connection: sqlite3.Connection, wait: float) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
-    _set_wal(connection)
+    _set_wal(connection, wait)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA journal_size_limit = 67108864")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA cache_size = -16384")
 
 
-def _set_wal(connection: sqlite3.Connection) -> None:
+def _set_wal(connection: sqlite3.Connection, wait: float) -> None:
     """Only the first opener changes the mode; SQLite does not wait for a lock when it does."""
-    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    deadline = time.monotonic() + wait
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
