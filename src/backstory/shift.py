@@ -20,6 +20,7 @@ from backstory.capture.waiting import waiting, wanted
 from backstory.errors import BackstoryError
 from backstory.llm.provider import OFF
 from backstory.paths import Home
+from backstory.recall import notes
 from backstory.store import open_store
 from backstory.work import Work
 
@@ -43,7 +44,8 @@ def begin(home: Home, linger: float | None = None) -> int:
         if home.hook.is_dir():  # gone after an uninstall, and to stay so
             write_hook_files(home.root)
             loaded, _ = settings.load(home)  # edited by hand, perhaps
-            write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
+            if write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {}))):
+                _flag_notes(home)
         run(home, linger)
     except BackstoryError as error:
         log.error("%s", error)
@@ -55,6 +57,13 @@ def begin(home: Home, linger: float | None = None) -> int:
         return 4
     home.trouble.unlink(missing_ok=True)
     return 0
+
+
+def _flag_notes(home: Home) -> None:
+    """Where hooks ask for notes follows the settings, too."""
+    if home.database.exists():
+        with contextlib.closing(open_store(home)) as store:
+            notes.flag_again(home, store)
 
 
 def _leave_word(home: Home, error: str) -> None:

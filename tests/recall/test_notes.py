@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from backstory import clock
+from backstory.app import App
 from backstory.capture.hookfiles import write_hook_settings
 from backstory.hook.notes import reached
+from backstory.recall import notes
 from backstory.search.floor import of_notes
 from backstory.settings import load
 from backstory.store.values import Injection
@@ -199,6 +201,50 @@ def test_each_kind_can_be_switched_off_and_is_silent_at_once(house: House, desk:
     assert desk.asks("Look at the discount rounding for the auditors") == ""
     assert desk.is_about_to_run("python load.py") == ""
     assert desk.fails("python load.py", ERROR) == ""
+
+
+def test_a_switch_counts_from_the_next_hook_on_both_ways(house: House, desk: Desk) -> None:
+    """What a worker has taken down when they were off stands again when they are on, without another worker."""
+    decides(house)
+    mends_the_loader(house)
+
+    def said() -> set[str]:
+        told = {
+            "notes.prompt": desk.asks("Look at the discount rounding for the auditors", session="a"),
+            "notes.before": desk.is_about_to_run("python load.py", session="b"),
+            "notes.after": desk.fails("python other.py", ERROR, session="c"),
+        }
+        return {key for key, text in told.items() if text}
+
+    for key in notes.SWITCHES:
+        change(house, key, "off")
+    decides(house)
+    assert said() == set()
+    assert not notes.flagged(house.home, str(house.project))
+    for key in notes.SWITCHES:
+        change(house, key, "on")
+        assert said() == {key}
+        change(house, key, "off")
+        assert said() == set()
+        assert not notes.flagged(house.home, str(house.project)), "no hook starts Python for nothing"
+    change(house, "notes.before", None)
+    assert desk.is_about_to_run("python load.py", session="another")
+
+
+def change(house: House, key: str, value: str | None) -> None:
+    """What `backstory config` does."""
+    with App(house.home) as app:
+        app.change_setting(key, value)
+
+
+def test_a_switch_that_was_turned_by_hand_counts_from_the_next_worker_on(house: House, desk: Desk) -> None:
+    mends_the_loader(house)
+    change(house, "notes.before", "off")
+    house.home.settings.write_text("[notes]\nbefore = true\n", "utf-8")
+    assert desk.is_about_to_run("python load.py") == ""
+    house.close()
+    subprocess.run([sys.executable, "-I", "-m", "backstory.worker", str(house.home.root), "0"], check=True)
+    assert desk.is_about_to_run("python load.py")
 
 
 def test_a_folder_that_is_ignored_gets_no_notes(house: House, desk: Desk) -> None:

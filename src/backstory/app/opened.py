@@ -21,6 +21,7 @@ from backstory.hook import spool
 from backstory.hook.identity import claimed, project_id
 from backstory.model import Project
 from backstory.paths import Home
+from backstory.recall import notes
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.obstacles import obstacle
@@ -207,10 +208,12 @@ class Opened:
         return settings.rows(self.settings)
 
     def change_setting(self, key: str, text: str | None) -> Any:
-        """Set or unset a setting, and tell the hook."""
+        """Set or unset a setting, and tell the hook: what it says from now on, and where it is asked."""
         value = settings.change(self.home, key, text)
         self.settings, self.problems = settings.load(self.home)
         self.publish_settings(self.settings)
+        if key in notes.SWITCHES and (store := self._readable_store()) is not None:
+            notes.flag_again(self.home, store)
         return value
 
     def publish_settings(self, current: Settings) -> None:

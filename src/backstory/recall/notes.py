@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from backstory.embed.table import Table
 
 FORMAT = 1
+SWITCHES = tuple(f"notes.{kind}" for kind in MOST)
 # kind, and how many of its latest may be said
 _KINDS = (
     (MemoryKind.LESSON, 80),
@@ -62,13 +63,14 @@ def write(home: Home, store: Store, project_id: str) -> None:
         write_atomic(path, json.dumps(value, ensure_ascii=False).encode())
     else:
         path.unlink(missing_ok=True)
-    present = {
-        "prompt": bool(value["notes"]) and settings.notes_prompt,
-        "before": bool(value["commands"] or value["edits"]) and settings.notes_before,
-        "after": bool(value["errors"]) and settings.notes_after,
-    }
-    for folder in _roots(store, project_id):
-        _flag(home, folder, present)
+    _flag_all(home, settings, value, _roots(store, project_id))
+
+
+def flag_again(home: Home, store: Store) -> None:
+    """Put up the flags for prepared notes that the settings allow now, and take down the others."""
+    settings, _ = load(home)
+    for path in sorted(home.notes.glob("*.json")):
+        _flag_all(home, settings, _read(path), _roots(store, path.stem))
 
 
 def flagged(home: Home, folder: str) -> bool:
@@ -254,6 +256,16 @@ def _is_sound(folder: str) -> bool:
     """Whether a folder's name can be repeated below the home."""
     absolute = folder.startswith("/") and "\0" not in folder and len(folder) < _LONGEST_PATH
     return absolute and os.path.normpath(folder) == folder != "/"
+
+
+def _flag_all(home: Home, settings: Settings, prepared: dict[str, Any], folders: Iterable[str]) -> None:
+    present = {
+        "prompt": bool(prepared.get("notes")) and settings.notes_prompt,
+        "before": bool(prepared.get("commands") or prepared.get("edits")) and settings.notes_before,
+        "after": bool(prepared.get("errors")) and settings.notes_after,
+    }
+    for folder in folders:
+        _flag(home, folder, present)
 
 
 def _flag(home: Home, folder: str, present: dict[str, bool]) -> None:
