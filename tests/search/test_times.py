@@ -100,13 +100,93 @@ def told(time: Time, zone: ZoneInfo = BERLIN) -> tuple[str, str]:
         ("la semana pasada", "2026-11-09", "2026-11-16"),
         ("昨天我们做了什么", "2026-11-17", "2026-11-18"),
         ("先週何をした", "2026-11-09", "2026-11-16"),
-        ("the last tag", "", ""),
-        ("may I march", "", ""),
-        ("keys of 2048 bits", "", ""),
+        ("between the 3rd and the 5th", "2026-11-03", "2026-11-06"),
+        ("from the 28th to the 3rd", "2026-10-28", "2026-11-04"),
+        ("from the 3rd to the 5th of November", "2026-11-03", "2026-11-06"),
+        ("on the 10th", "2026-11-10", "2026-11-11"),
+        ("on the 25th", "2026-10-25", "2026-10-26"),
+        ("on the 31st", "2026-10-31", "2026-11-01"),
+        ("on the first", "2026-11-01", "2026-11-02"),
+        ("since the 3rd", "2026-11-03", "now"),
+        ("until the 5th", "", "2026-11-06"),
+        ("the 3rd of last month", "2026-10-03", "2026-10-04"),
+        ("the first of November", "2026-11-01", "2026-11-02"),
+        ("we met the 15th and 16th of May", "2026-05-15", "2026-05-17"),
+        ("3–8 June", "2026-06-03", "2026-06-09"),
+        ("the week before last", "2026-11-02", "2026-11-09"),
+        ("the weekend before last", "2026-11-07", "2026-11-09"),
+        ("the month before last", "2026-09-01", "2026-10-01"),
+        ("the night before last", "2026-11-16 18:00", "2026-11-17 06:00"),
+        ("the week before last Friday", "2026-11-06", "2026-11-14"),
+        ("at the start of the month", "2026-11-01", "2026-11-11"),
+        ("at the end of the month", "2026-10-21", "2026-11-01"),
+        ("in the middle of the week", "2026-11-18", "now"),
+        ("at the end of last week", "2026-11-13", "2026-11-16"),
+        ("since the beginning of the year", "2026-01-01", "now"),
+        ("the first half of 2025", "2025-01-01", "2025-07-02"),
+        ("the last week of 2025", "2025-12-25", "2026-01-01"),
+        ("the first two weeks of March", "2026-03-01", "2026-03-15"),
+        ("the first Monday of March", "2026-03-02", "2026-03-03"),
+        ("the last Friday of October", "2026-10-30", "2026-10-31"),
+        ("between the start of March and the end of May", "2026-03-01", "2026-06-01"),
+        ("on 03/11/2026", "2026-11-03", "2026-11-04"),
+        ("on 11/23/2025", "2025-11-23", "2025-11-24"),
+        ("on 3.11.2026", "2026-11-03", "2026-11-04"),
+        ("on 2026/11/03", "2026-11-03", "2026-11-04"),
+        ("in 2026-03", "2026-03-01", "2026-04-01"),
+        ("the week of October 5", "2026-10-05", "2026-10-12"),
+        ("the week of the 5th", "2026-11-02", "2026-11-09"),
+        ("the weekend of October 7", "2026-10-10", "2026-10-12"),
+        ("two Fridays ago", "2026-11-06", "2026-11-07"),
+        ("the Friday before last", "2026-11-06", "2026-11-07"),
+        ("on Friday of last week", "2026-11-13", "2026-11-14"),
+        ("last week on Tuesday", "2026-11-10", "2026-11-11"),
+        ("a fortnight ago", "2026-11-01", "2026-11-08"),
+        ("in the past few days", "2026-11-15", "now"),
+        ("the other day", "2026-11-11", "2026-11-18"),
+        ("in Q3", "2026-07-01", "2026-10-01"),
+        ("Q4 2025", "2025-10-01", "2026-01-01"),
+        ("in H1", "2026-01-01", "2026-07-01"),
+        ("the third quarter of 2025", "2025-07-01", "2025-10-01"),
+        ("in the last quarter", "2026-07-01", "2026-10-01"),
+        ("tonight", "2026-11-18 17:00", "2026-11-19"),
+        ("an hour ago", "2026-11-18 13:00", "2026-11-18 15:00"),
+        ("half an hour ago", "2026-11-18 14:23", "2026-11-18 14:37"),
+        ("yesterday at noon", "2026-11-17 11:00", "2026-11-17 14:00"),
+        ("vorletzte Woche", "2026-11-02", "2026-11-09"),
+        ("Ende des Monats", "2026-10-21", "2026-11-01"),
+        ("am 10.", "2026-11-10", "2026-11-11"),
+        ("vom 3. bis zum 5. November", "2026-11-03", "2026-11-06"),
+        ("im 3. Quartal", "2026-07-01", "2026-10-01"),
     ],
 )
 def test_a_time_has_its_length_and_its_direction(text: str, since: str, until: str) -> None:
     assert told(time_of(text, NOW, BERLIN)) == (since, until)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the last tag", "may I march", "keys of 2048 bits", "what is new in Python 3.11", "upgrade to 1.2.3",
+        "ping 10.0.0.1", "section 2.1", "version 3.11.2026", "release 2026.11.3", "src/2026/11/03/x.py",
+        "the 3rd argument", "on the 3rd attempt", "on the third attempt", "from the 3rd to the 5th line",
+        "between the 1st and 2nd pass", "the 99th percentile", "change from the first to the second",
+        "port 2024", "listen on 8080", "line 2019 of parser.py", "in 2019 rows", "step 3 may fail", "1/2/3",
+        "employee of the month", "day of the week", "the end of the file", "the other thread", "q3 table",
+        "the last quarter of the file", "the second half of the table", "the last 3 weeks of work",
+        "the week of the release", "on the 32nd", "on 31.02.2026", "on 45/45/2026", "monday.com api",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_time_is_none(text: str) -> None:
+    for said in (text, f"why did it break {text}", f"{text} in the parser"):
+        assert time_of(said, NOW, BERLIN) == (0, 0, said, said, "")
+
+
+def test_a_date_that_can_be_read_in_two_ways_says_how_it_was() -> None:
+    how = time_of("what broke on 03/11/2026", NOW, BERLIN).how
+    assert how == "03/11/2026 is read as 3 November 2026, the day first."
+    for clear in ("11/23/2026", "05/05/2026", "3.11.2026", "2026/11/03", "2026-11-03", "3 November 2026"):
+        assert time_of(f"what broke on {clear}", NOW, BERLIN).how == ""
 
 
 def test_the_words_that_say_it_are_taken_out_with_their_direction() -> None:
@@ -143,6 +223,8 @@ SPOKEN = """
     since before after until between and from to the last past this first week weeks of day days
     yesterday today morning night 3 08 31 2026 2026-03-08 march may december friday ago two a few
     in on hour months year 2048 weekend quarter early late onwards vor gestern seit 昨天 hier fait
+    3rd 31st 29th fifth month end start half middle fridays fortnight other q3 h2 03/11/2026 30.02.2026 2026/13/01
+    monday am des last-but-one minutes night
 """
 WORDS = st.lists(st.sampled_from(SPOKEN.split()), max_size=9).map(" ".join)
 
@@ -156,6 +238,96 @@ def test_a_time_is_never_empty_nor_reversed_and_no_text_breaks_it(
     time = time_of(text, ms(now), zone)
     assert (time.since, time.until) == (0, 0) or 0 <= time.since < time.until
     assert all(start < end for start, end in plain(text).places)
+
+
+NAMED = [
+    "yesterday", "on Friday", "last week", "the week before last", "on the 10th", "on the 31st", "in Q3",
+    "between the 3rd and the 5th", "at the start of the month", "at the end of last year", "two Fridays ago",
+    "the week of 5 October", "on 03/11/2026", "on 3.11.2026", "in the past few days", "the other day",
+    "an hour ago", "since March", "the last weekend of May", "a fortnight ago", "this morning", "in 1999",
+]  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    when=asked(),
+    named=st.sampled_from(NAMED),
+    before=st.sampled_from(["", "hey, ", "please tell me ", "so, the parser: "]),
+    after=st.sampled_from(["", "?", " please", " again", " exactly", " in the project", ", I wonder"]),
+)
+def test_fillers_around_a_time_change_nothing(
+    when: tuple[datetime, ZoneInfo], named: str, before: str, after: str
+) -> None:
+    now, zone = when
+    alone, amid = (time_of(text, ms(now), zone) for text in (named, f"{before}{named}{after}"))
+    assert alone.until > 0
+    assert amid[:2] == alone[:2]
+
+
+@settings(max_examples=200, deadline=None)
+@given(when=asked(), number=st.integers(1, 31))
+def test_a_day_without_a_month_is_the_latest_such_day(when: tuple[datetime, ZoneInfo], number: int) -> None:
+    now, zone = when
+    end = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number not in (11, 12, 13) else 0, "th")
+    time = read(f"on the {number}{end}", now, zone)
+    day = datetime.fromtimestamp((time.since + time.until) / 2000, zone).date()
+    assert (day.day, 0 <= (now.date() - day).days <= 62) == (number, True)
+    later = (day + timedelta(days=n) for n in range(1, (now.date() - day).days + 1))
+    assert number not in {each.day for each in later}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    when=asked(),
+    unit=st.sampled_from(["week", "month", "quarter", "year"]),
+    which=st.sampled_from(["last", "this"]),
+)
+def test_parts_lie_within_their_whole_and_cover_it(
+    when: tuple[datetime, ZoneInfo], unit: str, which: str
+) -> None:
+    now, zone = when
+    whole = read(f"{which} {unit}", now, zone)
+    start, middle, end = (
+        read(f"at the {p} of {which} {unit}", now, zone) for p in ("start", "middle", "end")
+    )
+    assert start.since == whole.since
+    assert start.since < middle.since < end.since
+    assert middle.since <= start.until or start.until == ms(now) + 1
+    if which == "last":
+        assert end.until == whole.until
+        assert end.since <= middle.until
+        halves = [read(f"the {p} half of {which} {unit}", now, zone) for p in ("first", "second")]
+        assert [halves[0].since, halves[0].until] == [whole.since, halves[1].since]
+        assert halves[1].until == whole.until
+
+
+@settings(max_examples=150, deadline=None)
+@given(when=asked(), number=st.integers(1, 9), name=st.sampled_from(DAYS))
+def test_so_many_weekdays_ago_are_that_many_weeks_back(
+    when: tuple[datetime, ZoneInfo], number: int, name: str
+) -> None:
+    now, zone = when
+    latest, ago = read(f"on {name}", now, zone), read(f"{number} {name}s ago", now, zone)
+    back = datetime.fromtimestamp(latest.since / 1000, zone).date() - timedelta(days=7 * (number - 1))
+    assert ago.since <= noon(back, zone) < ago.until
+    assert ago.until - ago.since <= 26 * 3_600_000
+
+
+@settings(max_examples=150, deadline=None)
+@given(when=asked(), back=st.integers(2, 3_000))
+def test_dates_in_figures_are_the_day_that_their_words_say(
+    when: tuple[datetime, ZoneInfo], back: int
+) -> None:
+    now, zone = when
+    day = now.date() - timedelta(days=back)
+    said = read(f"on {day.day} {MONTHS[day.month - 1]} {day.year}", now, zone)
+    forms = (f"{day:%d/%m/%Y}", f"{day.day}.{day.month}.{day.year}", f"{day:%Y/%m/%d}", f"{day:%d-%m-%Y}")
+    for form in forms if day.day > 12 or day.day == day.month else forms[:3]:
+        assert read(f"on {form}", now, zone)[:2] == said[:2]
+    week = read(f"in the week of {day}", now, zone)
+    monday = day - timedelta(days=day.weekday())
+    assert week.since <= noon(monday, zone) <= noon(monday + timedelta(days=6), zone) < week.until
+    assert week.until - week.since <= (7 * 24 + 2) * 3_600_000
 
 
 @settings(max_examples=150, deadline=None)

@@ -2,8 +2,11 @@
 
 find.py        from a question to an answer
 question.py    a question, taken apart: its words, what it says of a time
+smallwords.py  words that say nothing of what is sought
 times.py       the time that a question speaks of: since, until, between
 timeforms.py   the ways to name a time
+timecalendar.py  days, weeks, months and years of the user's zone
+timeparts.py   the parts of a time that words before its name choose: "the end of"
 timewords.py   the words for it, in several languages
 timetold.py    a time, told to people
 then.py        what a time holds, if nothing else is asked for

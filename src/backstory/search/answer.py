@@ -66,8 +66,8 @@ class Answer:
 
     `mode` says how it was searched, and why not better if it could have been. `short` are sentences of the
     hits that say most about the question. `lacking` says why it was not searched by meaning, though it should
-    have been, and what to do about it. `time_note` is a sentence about the time that was asked for, if it
-    holds nothing, or none of the hits; everybody who shows an answer shows it.
+    have been, and what to do about it. `time_note` is about the time that was asked for, if it holds
+    nothing, or none of the hits, or can be read otherwise; everybody who shows an answer shows it.
     """
 
     hits: tuple[Hit, ...]

@@ -55,14 +55,15 @@ def search(
         held = _whole(store, asked, project_id, limit, means, filters, but, now)
         if not held and asked.until:
             note = then.nothing(store, project_id, asked.since, asked.until, filters, now, zone)
-            return Answer((), abstained=False, mode="by time", time_note=note)
+            return Answer((), abstained=False, mode="by time", time_note=_sentences(asked.how, note))
         if held:
             told = [_told_of(each, score, _by_time(score) if explain else None) for each, score in held]
             hits = _in_order(collapse(told, lambda hit: hit.text, _richer, limit))
             if neighbours:
                 by_id = {each.owner: each for each, _ in held}
                 hits = [_with_neighbours(store, hit, by_id[hit.id], neighbours) for hit in hits]
-            return Answer(tuple(hits), abstained=False, mode="by time", short=in_short(hits, asked))
+            short = in_short(hits, asked)
+            return Answer(tuple(hits), abstained=False, mode="by time", short=short, time_note=asked.how)
     said = asked
     if asked.landmark:
         asked = _dated(store, asked, project_id, now)
@@ -101,7 +102,12 @@ def search(
         said.since <= best[each].found.at < said.until for hit in hits for each in (hit.id, *hit.also)
     ):
         note = then.elsewhere(store, project_id, said.since, said.until, filters, now, zone, bool(hits))
+    note = _sentences(said.how, note)
     return Answer(tuple(hits), bool(best) and not hits, mode, in_short(hits, asked), lacking, note)
+
+
+def _sentences(*each: str) -> str:
+    return " ".join(filter(None, each))
 
 
 def _then_said(store: Store, asked: Question, project_id: str | None, filters: Filters | None) -> bool:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from backstory.search.smallwords import SMALL
 from backstory.search.then import wanted
 from backstory.search.times import time_of
 from backstory.store.words import phrases
@@ -16,26 +17,6 @@ from backstory.store.words import phrases
 _CHARS = 2_000
 _WORDS = 40
 _WORD = re.compile(r"[^\s\"'`()\[\]{}<>,;!?]+")
-_STOP = frozenset(
-    {
-        "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as",
-        "at", "be", "because", "been", "before", "being", "between", "both", "but", "by", "can",
-        "could", "did", "do", "does", "doing", "done", "during", "each", "else", "ever", "few",
-        "for", "from", "further", "get", "gets", "getting", "go", "goes", "going", "got", "had",
-        "has", "have", "having", "he", "her", "here", "hers", "him", "his", "how", "i", "if",
-        "in", "into", "is", "it", "its", "itself", "just", "let", "like", "made", "make", "makes",
-        "many", "may", "me", "might", "more", "most", "much", "must", "my", "no", "nor", "not",
-        "now", "of", "off", "on", "once", "one", "only", "or", "other", "our", "ours", "out",
-        "over", "own", "per", "please", "put", "re", "said", "same", "say", "says", "see",
-        "shall", "she", "should", "since", "so", "some", "such", "than", "that", "the", "their",
-        "them", "then", "there", "these", "they", "thing", "things", "this", "those", "through",
-        "thus", "to", "too", "under", "until", "up", "upon", "us", "use", "used", "using", "very",
-        "via", "was", "way", "we", "were", "what", "whatever", "when", "where", "whether",
-        "which", "while", "who", "whom", "whose", "why", "will", "with", "within", "without",
-        "would", "yes", "yet", "you", "your", "yours", "d", "ll", "m", "s", "t", "ve", "don",
-        "didn", "doesn", "isn", "wasn", "weren", "won", "aren", "couldn", "shouldn", "wouldn",
-    }
-)  # fmt: skip
 # How one asks a memory, which says nothing of what.
 _ASKING = re.compile(
     r"\b(?:"
@@ -79,7 +60,8 @@ class Question:
 
     `landmark` are phrases of something that happened, before which (`earlier`) or after which it asks.
     `whole`: it asks for all that the time holds, of `kinds` first; `anchor` is what then says the landmark.
-    `or_whole`: it does so if its words find nothing ("what did we build yesterday").
+    `or_whole`: it does so if its words find nothing ("what did we build yesterday"). `how` says how the time
+    was read, if it might be read otherwise.
     """
 
     words: tuple[Word, ...]
@@ -92,6 +74,7 @@ class Question:
     kinds: tuple[str, ...] = ()
     anchor: str = ""
     or_whole: bool = False
+    how: str = ""
 
     @property
     def phrases(self) -> list[str]:
@@ -102,7 +85,7 @@ class Question:
 def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
     """Take a question apart."""
     text = text.replace("\0", " ")[:_CHARS]
-    since, until, rest, other = time_of(text, now, zone)
+    since, until, rest, other, how = time_of(text, now, zone)
     for said in (_ASKING.sub(" ", rest), rest, text):
         telling, spare = _words(said)
         if telling or (spare and said is text):
@@ -112,7 +95,7 @@ def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
         kinds = _idle(other)
         whole = kinds is not None
         or_whole = not whole and _idle(other, doing=True) is not None
-        return Question(words, said, since, until, whole=whole, kinds=kinds or (), or_whole=or_whole)
+        return Question(words, said, since, until, whole=whole, kinds=kinds or (), or_whole=or_whole, how=how)
     landmark, earlier = _landmark(rest)
     anchor = _anchor(rest) if landmark else ""
     return Question(words, said, 0, 0, landmark, earlier, bool(anchor), anchor=anchor)
@@ -142,7 +125,7 @@ def _words(text: str) -> tuple[list[Word], list[Word]]:
     for found in _WORD.findall(text)[: 4 * _WORDS]:
         quoted = tuple(phrases(found))
         if quoted:
-            target = spare if found.strip(".:*-_/?").lower() in _STOP else telling
+            target = spare if found.strip(".:*-_/?").lower() in SMALL else telling
             target.setdefault(found.lower(), Word(found.lower(), quoted))
     return list(telling.values()), list(spare.values())
 
@@ -152,5 +135,5 @@ def _landmark(text: str) -> tuple[tuple[str, ...], bool]:
     match = _LANDMARK.search(text.lower())
     if match is None:
         return (), False
-    named = [word for word in match[2].split() if word.strip(".-") not in _STOP]
+    named = [word for word in match[2].split() if word.strip(".-") not in SMALL]
     return tuple(phrase for word in named for phrase in phrases(word)), match[1] in _EARLIER

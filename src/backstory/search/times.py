@@ -16,11 +16,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from backstory import clock
-from backstory.search.timeforms import FORMS, ISO, JOINS, NUMBER, Calendar, Form, Span, number_of, shifted
+from backstory.search.timecalendar import Calendar, Span, shifted
+from backstory.search.timeforms import FORMS, JOINS, LEADS, NUMBER, WRITTEN, Form, how_read, number_of
+from backstory.search.timeparts import Part, part_after, part_before
 from backstory.search.timewords import DAYS, plain
 
-_LEADS = re.compile(r"(?<!\S)(?:in|during|on|of|by|last|this|from|am|early|late) $")
-_BEFORE_IT = re.compile(r"(?<!\S)(?:(?:in|during|on|of|by|last|this|from|am|the|dem|den|der) )+$")
+_BEFORE_IT = re.compile(
+    r"(?<!\S)(?:(?:in|during|on|of|by|last|this|from|am|at|over|around|the|dem|den|der) )+$"
+)
 _DIRECTIONS: tuple[tuple[re.Pattern[str], Callable[[Span, Calendar], Span]], ...] = (
     (
         re.compile(r"(?<!\S)(?:since|starting|beginning|newer than) $"),
@@ -52,13 +55,15 @@ _ON = re.compile(r" (?:onwards?(?!\S)|on$)")
 class Time(NamedTuple):
     """A time, from `since` on and before `until`, both 0 if there is none.
 
-    `rest` is the text without its words; `other` also without a date as programs write it.
+    `rest` is the text without its words; `other` also without a date as programs write it. `how` is a
+    sentence on how it was read, if it might be read otherwise.
     """
 
     since: int
     until: int
     rest: str
     other: str
+    how: str = ""
 
 
 def time_of(text: str, now: int, zone: tzinfo | None = None) -> Time:
@@ -70,8 +75,11 @@ def time_of(text: str, now: int, zone: tzinfo | None = None) -> Time:
     if found is None or not 0 <= found.span.since < found.span.until:
         return Time(0, 0, text, text)
     gone = [said.place(start, end) for start, end in found.taken]
-    kept = [each for each in gone if not ISO.fullmatch(text[each[0] : each[1]])]
-    return Time(*found.span, _without(text, kept), _without(text, gone))
+    kept = [each for each in gone if not WRITTEN.fullmatch(text[each[0] : each[1]])]
+    how = " ".join(
+        filter(None, (how_read(each.form, each.match) for each in named if each.named in found.taken))
+    )
+    return Time(*found.span, _without(text, kept), _without(text, gone), how)
 
 
 def _without(text: str, places: list[tuple[int, int]]) -> str:
@@ -81,12 +89,24 @@ def _without(text: str, places: list[tuple[int, int]]) -> str:
 
 
 class _Named(NamedTuple):
-    """A time that is named in the words, and where."""
+    """A time that is named in the words, and where; `part` is what is chosen of it."""
 
     form: Form
     match: re.Match[str]
+    start: int
+    end: int
+    part: Part | None
     span: Span
     led: bool
+
+    @property
+    def named(self) -> tuple[int, int]:
+        """Where it stands, without what is before it."""
+        return self.match.start(), self.end
+
+    def again(self, here: Calendar, year: int = 0) -> Span:
+        """The same words in another year, or seen from another day."""
+        return _spanned(self.form, self.match, self.part, here, year) or self.span
 
 
 class _Read(NamedTuple):
@@ -104,11 +124,40 @@ def _named(words: str, here: Calendar) -> list[_Named]:
     for match, form in sorted(every, key=lambda each: (each[0].start(), -each[0].end())):
         if match.start() < end:
             continue
-        span = form.span(match, here, 0)
-        if span is not None:
-            found.append(_Named(form, match, span, not form.led or _is_led(match, words)))
-            end = match.end()
+        one = _one_named(form, match, words, here)
+        if one is not None:
+            while found and found[-1].end > one.start:  # "Friday" of "Friday of last week"
+                found.pop()
+            found.append(one)
+            end = one.end
     return found
+
+
+def _one_named(form: Form, match: re.Match[str], words: str, here: Calendar) -> _Named | None:
+    """A time with what is chosen of it; without, if it cannot be chosen."""
+    start, end = match.span()
+    if chosen := part_before(words[:start]):
+        span = _spanned(form, match, chosen[1], here)
+        if span is not None:
+            return _Named(form, match, chosen[0], end, chosen[1], span, led=True)
+    if chosen := part_after(words[end:]):
+        span = _spanned(form, match, chosen[1], here)
+        if span is not None:
+            return _Named(form, match, start, end + chosen[0], chosen[1], span, led=True)
+    span = _spanned(form, match, None, here) if form.alone else None
+    if span is None:
+        return None
+    return _Named(form, match, start, end, None, span, not form.led or _is_led(match, words))
+
+
+def _spanned(
+    form: Form, match: re.Match[str], part: Part | None, here: Calendar, year: int = 0
+) -> Span | None:
+    whole = form.span(match, here, year)
+    span = part(whole, here) if whole and part else whole
+    if whole and span and span.since > here.now and not form.alone:  # the end of the year, asked in March
+        return _spanned(form, match, part, replace(here, now=whole.since - 1), year)
+    return here.so_far(span) if span and form.so_far else span
 
 
 def _is_led(match: re.Match[str], words: str) -> bool:
@@ -116,7 +165,7 @@ def _is_led(match: re.Match[str], words: str) -> bool:
     before = words[: match.start()]
     return bool(
         (match.lastindex or 0) > 1
-        or _LEADS.search(before)
+        or LEADS.search(before)
         or any(each.search(before) for each, _ in _DIRECTIONS)
     )
 
@@ -124,15 +173,15 @@ def _is_led(match: re.Match[str], words: str) -> bool:
 def _joined(named: list[_Named], words: str, here: Calendar) -> _Read | None:
     """From the one to the other, where two times are joined: between … and …, from … to …, … until …"""
     for one, other in pairwise(named):
-        between = words[one.match.end() : other.match.start()].split()
+        between = words[one.end : other.start].split()
         if not between or between[0] not in JOINS.split("|") or not set(between[1:]) <= _ARTICLES:
             continue
-        opening = _OPENING.search(words[: one.match.start()])
+        opening = _OPENING.search(words[: one.start])
         if opening or (between[0] != "and" and (one.led or other.led)):
             first, last = _same_year(one, other, here)
             span = Span(min(first.since, last.since), max(first.until, last.until))
-            start = opening.start() if opening else one.match.start()
-            return _Read(span, _stretches(start, one.match.span(), other.match.span()))
+            start = opening.start() if opening else one.start
+            return _Read(span, _stretches(start, one.named, other.named))
     return None
 
 
@@ -151,12 +200,11 @@ def _same_year(one: _Named, other: _Named, here: Calendar) -> tuple[Span, Span]:
     """Two times of which one may owe its year to the other: "August 11 and August 15 2023"."""
     years = [_year_in(each.match) for each in (one, other)]
     if years[1] and not years[0]:
-        return one.form.span(one.match, here, years[1]) or one.span, other.span
+        return one.again(here, years[1]), other.span
     if years[0] and not years[1]:
-        return one.span, other.form.span(other.match, here, years[0]) or other.span
+        return one.span, other.again(here, years[0])
     if one.span.since > other.span.since:  # "from Monday to Wednesday": the Monday before that Wednesday
-        then = replace(here, now=other.span.since)
-        return one.form.span(one.match, then, 0) or one.span, other.span
+        return one.again(replace(here, now=other.span.since)), other.span
     return one.span, other.span
 
 
@@ -173,7 +221,7 @@ def _hull(named: list[_Named]) -> _Read | None:
     spans = [each.span for each in dated]
     return _Read(
         Span(min(span.since for span in spans), max(span.until for span in spans)),
-        [each.match.span() for each in dated],
+        [stretch for each in dated for stretch in _stretches(each.start, each.named)],
     )
 
 
@@ -183,7 +231,7 @@ def _first(named: list[_Named], words: str, here: Calendar) -> _Read | None:
     if not usable:
         return None
     one = min(usable, key=lambda each: FORMS.index(each.form))
-    start, end = one.match.span()
+    start, end = one.start, one.end
     lead = _BEFORE_IT.search(words[:start])
     before = words[: lead.start() if lead else start]
     span, said = one.span, len(before)
@@ -193,7 +241,7 @@ def _first(named: list[_Named], words: str, here: Calendar) -> _Read | None:
         if direction := pattern.search(before):
             span, said = turned(span, here), direction.start()
             break
-    taken = _stretches(said, (start, end))
+    taken = _stretches(said, one.named)
     if _FROM.search(words[:start]) and (on := _ON.match(words, end)):
         span = Span(span.since, max(here.now + 1, span.until))
         taken.append((end + 1, on.end()))

@@ -14,8 +14,16 @@ MONTHS = (
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "couple of": 2, "couple": 2, "few": 3, "several": 4,
+    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "couple of": 2, "couple": 2, "few": 3, "some": 3,
+    "several": 4,
 }  # fmt: skip
+ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth",
+    "nineteenth", "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth",
+    "twenty-fifth", "twenty-sixth", "twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth",
+    "thirty-first",
+)  # fmt: skip
 _ONE_WORD = {
     # German
     "heute": "today", "gestern": "yesterday", "vorgestern": "day before yesterday",
@@ -25,7 +33,10 @@ _ONE_WORD = {
     "diese": "this", "diesen": "this", "dieser": "this", "dieses": "this", "diesem": "this",
     "stunde": "hour", "stunden": "hours", "tage": "days", "tagen": "days", "woche": "week",
     "wochen": "weeks", "monat": "month", "monate": "months", "monaten": "months", "jahr": "year",
-    "jahre": "years", "jahren": "years", "wochenende": "weekend",
+    "jahre": "years", "jahren": "years", "wochenende": "weekend", "minuten": "minutes",
+    "monats": "month", "jahres": "year", "quartal": "quarter", "quartals": "quarter", "vorhin": "today",
+    "vorletzte": "last-but-one", "vorletzten": "last-but-one", "vorletzter": "last-but-one",
+    "vorletztes": "last-but-one", "vorletztem": "last-but-one", "neulich": "recently", "kürzlich": "recently",
     "einem": "one", "einer": "one", "zwei": "two", "drei": "three", "vier": "four", "fünf": "five",
     "sechs": "six", "sieben": "seven", "acht": "eight", "neun": "nine", "zehn": "ten", "paar": "few",
     "januar": "january", "jänner": "january", "februar": "february", "märz": "march", "mai": "may",
@@ -33,7 +44,7 @@ _ONE_WORD = {
     "montag": "monday", "dienstag": "tuesday", "mittwoch": "wednesday", "donnerstag": "thursday",
     "freitag": "friday", "samstag": "saturday", "sonnabend": "saturday", "sonntag": "sunday",
     "seit": "since", "bis": "until", "nach": "after", "zwischen": "between", "und": "and", "im": "in",
-    "von": "from", "anfang": "early", "mitte": "mid", "ende": "late",
+    "von": "from", "vom": "from", "anfang": "early", "mitte": "mid", "ende": "late",
     # Spanish
     "hoy": "today", "ayer": "yesterday", "anteayer": "day before yesterday", "desde": "since",
     "hasta": "until", "días": "days", "semana": "week", "semanas": "weeks", "meses": "months",
@@ -51,6 +62,7 @@ _ONE_WORD = {
     "dimanche": "sunday",
 }  # fmt: skip
 _PHRASES = {
+    "half an hour": "30 minutes", "einer halben stunde": "30 minutes", "last but one": "last-but-one",
     "heute morgen": "this morning", "heute früh": "this morning", "gestern morgen": "yesterday morning",
     "la semana pasada": "last week", "el mes pasado": "last month", "el año pasado": "last year",
     "esta semana": "this week", "este mes": "this month", "este año": "this year",
@@ -58,7 +70,8 @@ _PHRASES = {
     "la semaine dernière": "last week", "le mois dernier": "last month",
     "l'année dernière": "last year", "l’année dernière": "last year", "cette semaine": "this week",
     "ce mois": "this month", "ce matin": "this morning", "hier soir": "yesterday evening",
-    "hier matin": "yesterday morning",
+    "hier matin": "yesterday morning", "la semana antepasada": "last-but-one week",
+    "l'avant-dernière semaine": "last-but-one week", "l’avant-dernière semaine": "last-but-one week",
 }  # fmt: skip
 # Written without spaces: they are words wherever they stand.
 _UNSPACED = {
@@ -84,6 +97,7 @@ _TOKEN = re.compile(
     rf"{_any(_UNSPACED)}|(?<!\w)(?:{_any(_PHRASES)})(?!\w)|(?<![\w-])(?:mid|early|late)(?=-)|(?:{_LETTER})+(?:[.:/@'’-]+(?:{_LETTER})+)*"
 )
 _MEANING = _ONE_WORD | _PHRASES | _UNSPACED
+_DASH = re.compile(r"(?<=\d)[–—](?=\d)")
 # "hier" is here in German and yesterday in French.
 _FRENCH = re.compile(r"\b(?:nous|avons|fait|passé|travaillé)\b")
 
@@ -106,6 +120,7 @@ def plain(text: str) -> Plain:
     low = text.lower()
     if len(low) != len(text):  # a letter whose small form is two: places would be lost
         low = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+    low = _DASH.sub("-", low)
     meaning = _MEANING | {"hier": "yesterday"} if _FRENCH.search(low) else _MEANING
     words, starts, places, length = [], [], [], 0
     for match in _TOKEN.finditer(low):
