@@ -275,3 +275,10 @@ def test_dates_are_days_of_the_users_zone_and_the_last_one_is_included(worked: M
     shown = worked.json("forget", "--since", first, "--until", last, "--dry-run")
     assert len(shown["events"]) == len(events)
     assert worked.json("forget", "--until", before, "--dry-run")["events"] == []
+
+
+def test_a_typing_error_is_told(busy: Memory) -> None:
+    """In data with the words, to a person in a sentence on stderr."""
+    assert busy.json("search", "evcited cache")["read_as"] == [{"typed": "evcited", "word": "evicted"}]
+    assert "Read “evcited” as “evicted”." in busy.run("search", "evcited cache").stderr
+    assert busy.json("search", "evicted cache")["read_as"] == []

@@ -109,6 +109,7 @@ def search(
                 "short": answer.short,
                 "lacking": answer.lacking,
                 "time_note": answer.time_note,
+                "read_as": answer.read_as,
             }
         )
         return
@@ -130,6 +131,8 @@ def search(
         line((f"backstory show {handle(hit.id)}", "dim"), indent=4)
     if explain or answer.lacking:
         talk(f"Searched {answer.mode}.")
+    if answer.read_as:
+        talk(f"{answer.reading}.")
     if not answer.hits:
         talk(_no_hits(answer, where))
 

@@ -7,7 +7,6 @@ memory-mapped: processes share it, and only the rows that are needed are read.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 
@@ -15,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backstory.embed.provider import STATIC_MODEL
-from backstory.embed.wordpieces import WordPieces
+from backstory.embed.wordpieces import DATA, WordPieces
 
 Floats = NDArray[np.float32]
 # Texts whose pieces are summed in one multiplication.
 _TOGETHER = 64
-_DATA = Path(str(files("backstory.embed"))) / "data"
 
 
 class Table:
@@ -29,7 +27,7 @@ class Table:
     model = STATIC_MODEL
     batch = 512
 
-    def __init__(self, folder: Path = _DATA) -> None:
+    def __init__(self, folder: Path = DATA) -> None:
         self._vectors: NDArray[np.int8] = np.load(folder / "vectors.npy", mmap_mode="r")
         weights = np.load(folder / "weights.npy").astype(np.float32)
         self._weights: Floats = np.ascontiguousarray(weights[:, 0])

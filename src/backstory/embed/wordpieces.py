@@ -7,12 +7,15 @@ there are (those inside a word begin with ##). What is neither Latin letter nor 
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import chain
+from pathlib import Path
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _MARKS = re.compile("[\u0300-\u036f]+")
 _LONGEST_WORD = 40
 _MOST_KNOWN = 200_000
+DATA = Path(__file__).parent / "data"
 
 
 def words(text: str) -> list[str]:
@@ -20,6 +23,12 @@ def words(text: str) -> list[str]:
     if not text.isascii():
         text = _MARKS.sub("", unicodedata.normalize("NFD", text))
     return _WORD.findall(text)
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> frozenset[str]:
+    """The whole words that the table knows: English ones, and those that are frequent in code."""
+    return frozenset(piece for piece in (DATA / "pieces.txt").read_text("ascii").split() if piece.isalpha())
 
 
 class WordPieces:

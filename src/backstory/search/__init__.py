@@ -3,6 +3,7 @@
 find.py        from a question to an answer
 question.py    a question, taken apart: its words, what it says of a time
 smallwords.py  words that say nothing of what is sought
+spelling.py    typing errors: words that were meant otherwise
 times.py       the time that a question speaks of: since, until, between
 timeforms.py   the ways to name a time
 timecalendar.py  days, weeks, months and years of the user's zone

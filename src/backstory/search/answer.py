@@ -6,6 +6,14 @@ DEFAULT_LIMIT = 7
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAs:
+    """A word of a question, and the word of the memory that it was read as."""
+
+    typed: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     """Why a hit stands where it does: its marks, each from 0 to 1, and the best ones of its session, weighed.
 
@@ -68,6 +76,7 @@ class Answer:
     hits that say most about the question. `lacking` says why it was not searched by meaning, though it should
     have been, and what to do about it. `time_note` is about the time that was asked for, if it holds
     nothing, or none of the hits, or can be read otherwise; everybody who shows an answer shows it.
+    `read_as` are words of the question that were taken for typing errors.
     """
 
     hits: tuple[Hit, ...]
@@ -76,3 +85,9 @@ class Answer:
     short: tuple[str, ...] = ()
     lacking: str = ""
     time_note: str = ""
+    read_as: tuple[ReadAs, ...] = ()
+
+    @property
+    def reading(self) -> str:
+        """What was taken for typing errors, in words."""
+        return "Read " + ", ".join(f"“{each.typed}” as “{each.word}”" for each in self.read_as)

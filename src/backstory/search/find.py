@@ -11,7 +11,7 @@ from backstory.embed.provider import Means
 from backstory.errors import Failed
 from backstory.model import Kind, MemoryStatus
 from backstory.search import floor as relevance
-from backstory.search import then
+from backstory.search import spelling, then
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, Near, Why
 from backstory.search.question import Question, question
 from backstory.search.ranking import Here, Ranked, ranked, retells, shares, worth_reading
@@ -68,7 +68,14 @@ def search(
     if asked.landmark:
         asked = _dated(store, asked, project_id, now)
     pool = max(_POOL, 4 * limit)
-    ranks = dict(store.passages.matches(asked.phrases, project_id, pool, filters))
+    matches = store.passages.matches(asked.phrases, project_id, pool, filters)
+    read = spelling.read_as(store, spelling.mistyped(asked.words, matches.absent), project_id)
+    if read:
+        asked = replace(
+            question(spelling.mended(text, read), now, zone), since=asked.since, until=asked.until
+        )
+        matches = store.passages.matches(asked.phrases, project_id, pool, filters)
+    ranks = dict(matches.ranks)
     meant = _near(store, asked, project_id, means, pool, filters)
     mode, near = meant.mode, meant.near
     lacking = "" if means.off or near or mode.startswith(BY_BOTH) else mode
@@ -76,8 +83,11 @@ def search(
         mode = lacking = f"{mode}; {_UNSHELVED}"
     rows = list(ranks | near) if filters else worth_reading(ranks, near, max(_READ, 4 * limit))
     near = near | meant.others([row for row in rows if row not in near])
-    read = store.passages.read(rows, filters)
-    candidates = [each._replace(rank=ranks.get(each.row, 0.0)) for each in read if each.owner not in but]
+    candidates = [
+        each._replace(rank=ranks.get(each.row, 0.0))
+        for each in store.passages.read(rows, filters)
+        if each.owner not in but
+    ]
     likeness = None
     if means.table is not None:
         from backstory.search.meaning import Likeness
@@ -103,7 +113,8 @@ def search(
     ):
         note = then.elsewhere(store, project_id, said.since, said.until, filters, now, zone, bool(hits))
     note = _sentences(said.how, note)
-    return Answer(tuple(hits), bool(best) and not hits, mode, in_short(hits, asked), lacking, note)
+    short = in_short(hits, asked)
+    return Answer(tuple(hits), bool(best) and not hits, mode, short, lacking, note, tuple(read))
 
 
 def _sentences(*each: str) -> str:
@@ -116,7 +127,7 @@ def _then_said(store: Store, asked: Question, project_id: str | None, filters: F
     then_ = replace(
         given, since=max(given.since, asked.since), until=min(given.until or asked.until, asked.until)
     )
-    return bool(store.passages.matches(asked.phrases, project_id, 1, then_))
+    return bool(store.passages.matches(asked.phrases, project_id, 1, then_).ranks)
 
 
 def _whole(

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from backstory.model import Kind
 from backstory.store.shelves import Narrowed, Shelves, Worded
-from backstory.store.values import Filters, Found
+from backstory.store.values import Filters, Found, Matches
 from backstory.store.vectors import Vectors
-from backstory.store.words import spread
+from backstory.store.words import errors, spread
 
 PASSAGE_CHARS = 1_000
 # Where a passage ends in the middle of something, the next one begins a fifth earlier: the longest name.
@@ -26,6 +26,7 @@ _GAP = re.compile(r"[^\w]")
 # How many events are indexed in one transaction: beside live work, and when many wait (half the merging).
 STEP, BULK = 500, 4_000
 _STRETCH_CHARS = 1_200
+_READ = 3
 SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.DOCUMENT, Kind.NOTED)
 _INSERT = """
     INSERT INTO passages (row, owner, part, project_id, session_id, kind, at, text, extra, stretch, scope)
@@ -223,13 +224,13 @@ class Passages:
         self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None = None
     ) -> list[Found]:
         """Passages with any of the quoted `terms`, best first, of one project or of all."""
-        ranks = dict(self.matches(terms, project_id, limit, filters))
+        ranks = dict(self.matches(terms, project_id, limit, filters).ranks)
         found = [each._replace(rank=ranks[each.row]) for each in self.read(list(ranks), filters)]
         return sorted(found, key=lambda each: each.rank)
 
     def matches(
         self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None = None
-    ) -> list[tuple[int, float]]:
+    ) -> Matches:
         """The numbers of passages with any of the quoted `terms`, and how well they fit, best first.
 
         Without filters some may be among them that may not be shown: `read` leaves them out.
@@ -239,6 +240,21 @@ class Passages:
             condition, values = _wanted(filters)
             narrowed = Narrowed(_JOINED, f"{_NOT_FORGOTTEN} AND {condition}", values)
         return self._shelves.matches(terms, project_id, limit, narrowed)
+
+    def spelled_like(self, typed: str, most: int, project_id: str | None) -> dict[str, int]:
+        """Words that differ from this one by so many typing errors, and in how many passages each is.
+
+        Passages are counted by the stem, and only up to a few.
+        """
+        found: dict[str, int] = {}
+        for rows in self._shelves.spelled_like(typed, most, project_id).values():
+            for text in self.texts(rows[:_READ]).values():
+                for written in re.findall(rf"(?i)(?<![a-z]){typed[0]}[a-z]+", text):
+                    for word in (written, written.removesuffix("s")):
+                        if errors(typed, word.lower()) <= most:
+                            found.setdefault(word, len(rows))
+                            break
+        return found
 
     def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
         """These passages, those that may be shown and are wanted."""

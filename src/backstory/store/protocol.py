@@ -32,6 +32,7 @@ from backstory.store.values import (
     Job,
     Kept,
     Mark,
+    Matches,
     ModelAnswer,
     OldRows,
     Reach,
@@ -219,8 +220,11 @@ class TextIndex(Protocol):
 
     def matches(
         self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None = None
-    ) -> list[tuple[int, float]]:
+    ) -> Matches:
         """The numbers of passages with any of the quoted terms, and how well they fit, best first."""
+
+    def spelled_like(self, typed: str, most: int, project_id: str | None) -> dict[str, int]:
+        """Words that differ from this one by so many typing errors, and in how many passages each is."""
 
     def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
         """These passages, those that may be shown and are wanted."""

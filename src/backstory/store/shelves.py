@@ -9,8 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from backstory.store.values import Matches
+from backstory.store.words import errors
+
 _BITS = 32
-_ROW = f"passage_fts.rowid & {(1 << _BITS) - 1}"
+_ROWS = (1 << _BITS) - 1
+_ROW = f"passage_fts.rowid & {_ROWS}"
 # Columns of the index: the text, and its parts.
 _RANK = "bm25(passage_fts, 1.0, 0.6)"
 # To rank a passage costs ten times as much as to find it. Of the words that are looked for the rarer ones,
@@ -19,6 +23,13 @@ _RANK = "bm25(passage_fts, 1.0, 0.6)"
 _ENOUGH, _ENOUGH_IN_ALL = 2_000, 5_000
 # Where every word is common, two of these, the rarest, find together, if they find as many as are wanted.
 _TOGETHER = 6
+# The stems of all words, and where they are: read only for a word that is not found.
+_VOCABULARY = (
+    "passage_terms USING fts5vocab (main, passage_fts, row)",
+    "passage_instances USING fts5vocab (main, passage_fts, instance)",
+)
+# The shortest stem, how many are looked at, and in how many passages of each.
+_STEM, _STEMS, _COUNTED = 3, 8, 20
 
 
 class Worded(NamedTuple):
@@ -102,14 +113,40 @@ class Shelves:
 
     def matches(
         self, terms: Sequence[str], project_id: str | None, limit: int, narrowed: Narrowed | None = None
-    ) -> list[tuple[int, float]]:
-        """The rows of passages with any of the quoted `terms`, and how well they fit, best first."""
+    ) -> Matches:
+        """The passages with any of the quoted `terms`."""
         counts = self._counts(terms, project_id, _enough(project_id))
         there = sorted(counts, key=lambda term: counts[term])
         finding = self._finding(there, counts, project_id, limit)
         found = self._ranked(there, finding, project_id, limit, narrowed)
         if len(found) < limit // 4 and finding != there:  # there may be others beside these
             found = self._ranked(there, there, project_id, limit, narrowed)
+        return Matches(found, [term for term in terms if term not in counts])
+
+    def spelled_like(self, typed: str, most: int, project_id: str | None) -> dict[str, list[int]]:
+        """Stems that a word begins like, but for so many typing errors; some rows of each, nearest first."""
+        for table in _VOCABULARY:
+            self._db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}")
+        letters = set(typed)
+        rows = self._db.execute(
+            "SELECT term FROM passage_terms WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?",
+            (typed[0], chr(ord(typed[0]) + 1), min(_STEM, len(typed) - most), len(typed) + most),
+        ).fetchall()
+        near = sorted(
+            (errors(typed, term, begins=True), -len(term), term)
+            for (term,) in rows
+            if len(set(term) - letters) <= most
+        )
+        first, last = (0, 1 << 62) if project_id is None else self._shelf_of(project_id)
+        query = """
+            SELECT DISTINCT doc & ? FROM passage_instances WHERE term = ? AND doc BETWEEN ? AND ? LIMIT ?
+        """
+        found: dict[str, list[int]] = {}
+        for distance, _, term in near:
+            if distance > most or len(found) == _STEMS:
+                break
+            if having := self._db.execute(query, (_ROWS, term, first, last, _COUNTED)).fetchall():
+                found[term] = [row for (row,) in having]
         return found
 
     def _counts(self, terms: Sequence[str], project_id: str | None, most: int) -> dict[str, int]:
@@ -168,8 +205,12 @@ class Shelves:
         """The condition that passages of a project have some words, and its values after the words."""
         if project_id is None:
             return "passage_fts MATCH ?", []
+        return "passage_fts MATCH ? AND passage_fts.rowid BETWEEN ? AND ?", list(self._shelf_of(project_id))
+
+    def _shelf_of(self, project_id: str) -> tuple[int, int]:
+        """The first and the last number that a passage of the project has in the index."""
         shelf = self._number(project_id) << _BITS
-        return "passage_fts MATCH ? AND passage_fts.rowid BETWEEN ? AND ?", [shelf, shelf + (1 << _BITS) - 1]
+        return shelf, shelf + _ROWS
 
     def _placed(self, passages: Iterable[Worded]) -> list[tuple[int, str, str]]:
         """What is indexed, by its number, in the order that the index wants: else it writes out each time."""

@@ -141,6 +141,13 @@ class ModelAnswer(NamedTuple):
     at: int
 
 
+class Matches(NamedTuple):
+    """The rows of passages and how well they fit, best first; and the terms that are in none."""
+
+    ranks: list[tuple[int, float]]
+    absent: list[str]
+
+
 class Found(NamedTuple):
     """A passage that was found: whose it is, and how well its words fit (smaller is better).
 

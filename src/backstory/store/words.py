@@ -81,3 +81,18 @@ def phrases(word: str) -> list[str]:
 
 def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def errors(typed: str, word: str, begins: bool = False) -> int:
+    """How many typing errors lie between two words, or between a beginning of the first and the second."""
+    before: list[int] = []
+    last = list(range(len(typed) + 1))
+    for n, letter in enumerate(word):
+        row = [n + 1]
+        for m, other in enumerate(typed):
+            cost = min(last[m + 1] + 1, row[m] + 1, last[m] + (letter != other))
+            if n and m and letter == typed[m - 1] and other == word[n - 1]:
+                cost = min(cost, before[m - 1] + 1)
+            row.append(cost)
+        before, last = last, row
+    return min(last) if begins else last[-1]

@@ -112,6 +112,7 @@ def _search(app: App, asked: Asked) -> Answer:
         "mode": answer.mode,
         "short": answer.short,
         "time_note": answer.time_note,
+        "read_as": answer.read_as,
     }
 
 

@@ -119,15 +119,16 @@ def _results(app: App, asked: Asked) -> Html:
     if not asked.get("q"):
         return lines.empty("Ask anything", "Handles such as ", h("code", "m1a2b3c4d"), " lead there at once.")
     answer = asked_of(app, asked, explain=bool(asked.get("explain")))
+    read = h("p", f"{answer.reading}.", class_="how") if answer.read_as else None
     note = h("p", lines.spoken(answer.time_note), class_="short") if answer.time_note else None
     if answer.abstained:
         nearest = h("a", "Show the nearest", href=asked.with_(nearest="1"))
         none = lines.empty(
             "Nothing relevant", "There are hits, but none is near enough. ", nearest, " all the same."
         )
-        return join(note, none)
+        return join(note, read, none)
     if not answer.hits:
-        return join(note, lines.empty("Nothing found", "Try other words, or look in all projects."))
+        return join(note, read, lines.empty("Nothing found", "Try other words, or look in all projects."))
     short = (
         h(
             "p",
@@ -139,7 +140,8 @@ def _results(app: App, asked: Asked) -> Html:
         else None
     )
     how = h("p", f"Searched {answer.mode}.", class_="how") if asked.get("explain") and answer.mode else None
-    return join(note, short, h("ul", [_hit(hit, asked) for hit in answer.hits], class_="rows hits"), how)
+    hits = h("ul", [_hit(hit, asked) for hit in answer.hits], class_="rows hits")
+    return join(note, read, short, hits, how)
 
 
 def _hit(hit: Hit, asked: Asked) -> Html:
