@@ -145,6 +145,18 @@ def test_a_decision_of_one_session_is_found_in_a_later_one_after_a_restart(memor
     assert "RS256" in again.stdout
 
 
+def test_a_decision_that_was_recorded_is_found_in_a_later_session_after_a_restart(memory: Memory) -> None:
+    """CCE-61: recorded by a command, taken in by a worker, found by other processes in another session."""
+    memory.run("remember", "We decided to sign the invoices with Ed25519, as the bank wants it")
+    memory.caught_up()
+    memory.prompt("Something else entirely", session="22222222-2222-4222-8222-222222222222")
+    memory.caught_up()
+    [hit] = json.loads(memory.run("search", "which algorithm signs the invoices", "--json").stdout)["hits"]
+    assert "Ed25519" in hit["text"]
+    assert hit["kind"] == "decision"
+    assert "Ed25519" in memory.run("brief", "--agent", "claude-code").stdout
+
+
 @pytest.mark.parametrize(
     "question",
     [

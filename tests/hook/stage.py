@@ -4,10 +4,12 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from backstory.capture.hookfiles import write_hook_files
 from backstory.hook import spool
 from backstory.hook.command import hook_command
 from backstory.hook.identity import project_id, resolve, session_id
@@ -53,6 +55,23 @@ time.sleep(float(os.environ.get("STAND_IN_SECONDS", "0")))
 """
 
 
+# In the answering hook's place: the search for the project notes how long it may take, and never ends.
+HANGING = """
+import sys
+sys.path.insert(0, {source!r})
+from _signal import ITIMER_REAL, getitimer
+from backstory.hook import __main__ as hook, identity
+def resolve(*_):
+    note = open({note!r}, "w")
+    note.write(str(getitimer(ITIMER_REAL)[0]))
+    note.close()
+    for _ in iter(int, 1):
+        pass
+identity.resolve = resolve
+hook.main(sys.argv[2:])
+"""
+
+
 class Agent:
     """Runs the registered commands of one home and looks at what they left."""
 
@@ -77,6 +96,22 @@ class Agent:
         options.setdefault("env", {"PATH": ""})
         options.setdefault("cwd", "/")
         return subprocess.run(argv, input=payload, capture_output=True, timeout=60, check=False, **options)
+
+    def hangs(self, folder: Path) -> Path:
+        """From now on the search for the project never ends, as on a disk that hangs.
+
+        Gives the file in which it notes how long it may take.
+        """
+        note, script, interpreter = (folder / name for name in ("note", "hanging.py", "hanging"))
+        source = str(Path(spool.__file__).parent.parent.parent)
+        script.write_text(HANGING.format(source=source, note=str(note)))
+        # its arguments are -I -S hook.pyc answer HOME AGENT EVENT; the worker's begin with -I -m
+        interpreter.write_text(
+            f'#!/bin/sh\n[ "$2" = -S ] || exit 0\nshift 2\nexec "{sys.executable}" -I -S "{script}" "$@"\n'
+        )
+        interpreter.chmod(0o755)
+        write_hook_files(self.home, str(interpreter))
+        return note
 
     def spooled(self) -> list[str]:
         return sorted(path.name for path in (self.home / "spool").iterdir())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture.hookfiles import write_hook_files, write_hook_settings
+from backstory.capture.hookfiles import write_hook_settings
 from backstory.hook import spool
 from backstory.hook.__main__ import LOG_BYTES, log
 from backstory.hook.identity import session_id
@@ -258,38 +258,13 @@ def test_a_failure_in_what_waits_does_not_take_the_brief(
     assert "unforeseen" in (agent.home / "logs" / "hook.log").read_text()
 
 
-# In the answering hook's place: the search for the project notes how long it may take, and never ends.
-HANGING = """
-import sys
-sys.path.insert(0, {source!r})
-from _signal import ITIMER_REAL, getitimer
-from backstory.hook import __main__ as hook, identity
-def resolve(*_):
-    note = open({note!r}, "w")
-    note.write(str(getitimer(ITIMER_REAL)[0]))
-    note.close()
-    for _ in iter(int, 1):
-        pass
-identity.resolve = resolve
-hook.main(sys.argv[2:])
-"""
-
-
 @pytest.mark.parametrize(("settings", "seconds"), [({}, 2.0), ({"deadline_ms": 300}, 0.3)])
 def test_at_its_deadline_it_ends_silently_and_leaves_a_mark(
     agent: Agent, project: Path, tmp_path: Path, settings: dict[str, int], seconds: float
 ) -> None:
-    # CCE-24: an endless search for the project stands for a disk that hangs
+    # CCE-24
     agent.prepare(project, ("decisions", "a decision"))
-    note, script, interpreter = (tmp_path / name for name in ("note", "hanging.py", "hanging"))
-    source = str(Path(spool.__file__).parent.parent.parent)
-    script.write_text(HANGING.format(source=source, note=str(note)))
-    # its arguments are -I -S hook.pyc answer HOME AGENT EVENT; the worker's begin with -I -m
-    interpreter.write_text(
-        f'#!/bin/sh\n[ "$2" = -S ] || exit 0\nshift 2\nexec "{sys.executable}" -I -S "{script}" "$@"\n'
-    )
-    interpreter.chmod(0o755)
-    write_hook_files(agent.home, str(interpreter))
+    note = agent.hangs(tmp_path)
     write_hook_settings(agent.home, settings)
     start = time.monotonic()
     done = agent.run("SessionStart", {"session_id": "x", "cwd": str(project)})

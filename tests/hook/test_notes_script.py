@@ -99,3 +99,21 @@ def test_a_note_that_comes_too_late_is_no_failure(agent: Agent, project: Path) -
     (agent.home / "hook" / "hook.pyc").write_bytes(b"not a program")
     done = agent.run("PreToolUse", {"session_id": "x", "cwd": str(project), **RUN}, cwd=project)
     assert (done.returncode, done.stdout, agent.spooled()) == (0, b"", [])
+
+
+@pytest.mark.parametrize(
+    ("event", "kind"),
+    [("UserPromptSubmit", "prompt"), ("PreToolUse", "before"), ("PostToolUseFailure", "after")],
+)
+def test_a_note_has_three_tenths_of_a_second_and_then_the_agent_goes_on_without(
+    agent: Agent, project: Path, tmp_path: Path, event: str, kind: str
+) -> None:
+    """The event is captured all the same, and nobody is told of a failure: it is none."""
+    leave_note(agent, project, kind)
+    note = agent.hangs(tmp_path)
+    payload = {"session_id": "x", "cwd": str(project), **RUN, "prompt": "make ship", "error": "no key"}
+    done = agent.run(event, payload, cwd=project)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert 0 < float(note.read_text()) <= 0.3, "what was left of it when the search began"
+    assert len(agent.spooled()) == (0 if kind == "before" else 1)
+    assert not any(name.endswith(".fail") for name in agent.spooled())

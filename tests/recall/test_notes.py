@@ -145,6 +145,42 @@ def test_a_prompt_never_gets_more_than_three_notes_nor_more_than_its_budget(hous
     assert len(told) <= 800
 
 
+LONG = (
+    "Always round discounts half-even, as the auditors of region {n} want banker's rounding "
+    + "everywhere " * 300
+)
+
+
+def test_three_notes_are_enough_however_short_they_are(house: House, desk: Desk) -> None:
+    with App(house.home, attended=True) as app:
+        for region in ("north", "south", "east", "west", "islands"):
+            app.remember(f"Auditors: discounts half-even, {region}", house.project, "lesson")
+    house.works()
+    told = desk.asks("How are discounts rounded for auditors, half-even?")
+    assert told.count("\n- [") == 3
+    assert len(told) < 700
+
+
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize("many", [1, 12])
+def test_notes_fill_eight_hundred_characters_and_no_more(
+    house: House, desk: Desk, many: int, published: bool
+) -> None:
+    with App(house.home, attended=True) as app:
+        for n in range(many):
+            app.remember(LONG.format(n=n), house.project, "lesson")
+        if published:
+            app.publish_settings(app.settings)
+    house.works()
+    told = desk.asks("How is discount rounding half-even done for auditors of the region, banker's?")
+    assert 700 < len(told) <= 800
+    assert told.count("\n- [") == min(many, 3)
+    if published:
+        change(house, "notes.max_chars", "400")
+        told = desk.asks("How is discount rounding half-even for auditors of the region?", session="other")
+        assert 200 < len(told) <= 400
+
+
 def test_a_note_is_told_once_in_a_context_and_again_in_the_next(house: House, desk: Desk) -> None:
     decides(house)
     prompt = "Look at the discount rounding for the auditors"

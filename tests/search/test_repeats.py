@@ -30,6 +30,7 @@ def test_what_has_structure_survives_byte_for_byte(thing: str) -> None:
 
 
 def test_articles_case_and_spacing_do_not_tell_two_texts_apart() -> None:
+    """CCE-47"""
     assert canonical("The cache is  in a file.") == canonical("the Cache is in\nfile.")
     assert canonical("the cache is in A.py") != canonical("the cache is in a.py")
 

@@ -6,16 +6,19 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from backstory import distil, settings
 from backstory.app import App
 from backstory.embed import coding
 from backstory.embed.coding import Floats
 from backstory.embed.provider import Means, means, named
 from backstory.errors import Failed
-from backstory.model import MemoryKind, Tier
+from backstory.model import Memory, MemoryKind, Tier
+from backstory.refine import Refine
 from backstory.search.embedding import embed_waiting
 from backstory.search.find import search
 from backstory.search.meaning import Likeness
@@ -255,19 +258,60 @@ def test_vectors_of_a_wrong_length_are_refused(lived: House) -> None:
     assert counts(lived)[0] == 1
 
 
-def test_without_an_embedder_a_session_is_summed_up_by_cutting_and_its_tier_says_so(house: House) -> None:
-    """CCE-42"""
-    house.sets("embed.provider", "off")
-    story = house.session().starts()
-    story.prompts("Rewrite the parser " + "so that it reads very long files " * 60).edits("parser.py")
-    story.stops("The parser reads line by line now. " * 60).ends()
-    house.works()
-    [summary] = [m for m in house.store.memories.of_session(story.id) if m.kind is MemoryKind.SUMMARY]
-    assert "Rewrite the parser" in summary.text
+NOWHERE = "http://127.0.0.1:9"
+LACKING = {
+    "embedder": {"embed.provider": "off"},
+    "endpoint of embeddings": {"embed.provider": "ollama", "embed.url": NOWHERE, "embed.model": "none"},
+    "model": {
+        "model.provider": "openai",
+        "model.url": NOWHERE,
+        "model.distil": "none",
+        "model.timeout_seconds": "1",
+    },
+    "anything": {
+        "embed.provider": "off",
+        "model.provider": "openai",
+        "model.url": NOWHERE,
+        "model.distil": "none",
+    },
+}
+
+
+@pytest.mark.parametrize("lacking", LACKING)
+def test_without_who_could_do_better_a_session_is_summed_up_by_cutting_and_its_tier_says_so(
+    house: House, tmp_path: Path, lacking: str
+) -> None:
+    """CCE-42: what cannot be reached is missed by nobody; the summary is what the rules cut, and says T1."""
+
+    def summed_up(home: House) -> Memory:
+        story = home.session(session="long").starts()
+        story.prompts("Rewrite the parser " + "so that it reads very long files " * 60).edits("parser.py")
+        story.stops("The parser reads line by line now. " * 60).ends()
+        home.works()
+        loaded, _ = settings.load(home.home)
+        if loaded.model_provider != "off":
+            assert Refine(home.home, loaded, home.store, lambda seconds: None).run() == 0
+            home.works()
+        [found] = [m for m in home.store.memories.of_session(story.id) if m.kind is MemoryKind.SUMMARY]
+        return found
+
+    for key, value in LACKING[lacking].items():
+        house.sets(key, value)
+    summary = summed_up(house)
+    other = House(tmp_path / "other", house.project)
+    with closing(other):
+        assert summed_up(other).text == summary.text
+    assert summary.text.startswith("Asked: Rewrite the parser so that it reads")
+    assert summary.text.count("so that it reads very long files") < 10, "cut"
     assert "…" in summary.text
     assert len(summary.text) <= 700
-    assert summary.tier is Tier.RULES
-    assert counts(house)[0] == 0
+    assert (summary.tier, summary.made_by) == (Tier.RULES, distil.VERSION)
+    shown = subprocess.check_output(
+        [sys.executable, "-m", "backstory", "show", summary.id],
+        env={"PATH": os.environ["PATH"], "BACKSTORY_HOME": str(house.home.root)},
+        text=True,
+    )
+    assert f"{distil.VERSION} (T1)" in shown
 
 
 def test_index_and_vectors_follow_what_they_are_made_from(lived: House) -> None:
@@ -288,8 +332,13 @@ def test_index_and_vectors_follow_what_they_are_made_from(lived: House) -> None:
     def scanned() -> int:
         return sum(len(rows) // 8 for rows, _ in store.vectors.blocks("small-1", None))
 
+    def kept() -> int:
+        with closing(sqlite3.connect(lived.home.database)) as database:
+            return int(database.execute("SELECT count(*) FROM vectors").fetchone()[0])
+
     embed_waiting(store, Small("small-1", 8), 60)
     before = scanned()
+    assert kept() == before
     put("the zeppelin is green")
     assert state("zeppelin") == (1, 1)
     assert scanned() == before + 1
@@ -304,8 +353,8 @@ def test_index_and_vectors_follow_what_they_are_made_from(lived: House) -> None:
     assert state("zeppelin") == (0, 0)
     found, vectors = state("balloon")
     assert found == vectors > 1
-    assert scanned() == before + found
+    assert scanned() == kept() == before + found
     with store.transaction():
         index.remove("m-test")
-    assert (state("balloon"), scanned()) == ((0, 0), before)
+    assert (state("balloon"), scanned(), kept()) == ((0, 0), before, before)
     assert index.sound()
