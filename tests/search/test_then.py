@@ -222,3 +222,68 @@ def test_before_something_that_nobody_spoke_of_there_is_nothing(past: House) -> 
 )
 def test_what_asks_for_a_time_and_nothing_else(text: str, whole: bool) -> None:
     assert question(text, 1_790_000_000_000).whole is whole
+
+
+@pytest.fixture
+def week(house: House) -> House:
+    """A session of long ago, and one of today with edits, commands and a failure."""
+    aged(house, (40, "Sum up which files changed, which commands ran, what errors there were"))
+    story = house.session().starts().prompts("Mend the parser, please")
+    story.edits("src/parser.py").edits("src/lexer.py").edits("src/parser.py")
+    story.runs("make check", fails="Exit code 2\nSyntaxError: bad token").runs("make lint", "clean")
+    story.stops("The parser reads tokens again.").ends()
+    house.works()
+    return house
+
+
+def test_which_files_are_those_that_were_changed_then_each_once(week: House) -> None:
+    for text in ("which files did we change today", "files touched today", "what files were edited today"):
+        answer = ask(week, text)
+        assert answer.mode == "by time"
+        assert [hit.text.splitlines()[0].rsplit("/", 1)[-1] for hit in answer.hits] == [
+            "parser.py",
+            "lexer.py",
+        ]
+        assert answer.time_note == ""
+    fewer = ask(week, "which files did we change today", limit=1)
+    assert (len(fewer.hits), fewer.time_note) == (1, "1 of 2 are shown.")
+
+
+def test_which_commands_and_what_errors_are_those_of_then(week: House) -> None:
+    ran = ask(week, "which commands did I run today")
+    assert [hit.text.splitlines()[0] for hit in ran.hits] == ["make lint", "make check"]
+    failed = ask(week, "which commands failed today")
+    assert [hit.text.splitlines()[0] for hit in failed.hits] == ["make check"]
+    errors = told(ask(week, "what errors did we have today"))
+    assert "bad token" in errors
+    assert "clean" not in errors
+    asked = ask(week, "what did I ask today")
+    assert (asked.hits[0].kind, asked.hits[0].text) == ("prompt", "Mend the parser, please")
+
+
+def test_a_sort_that_a_time_has_nothing_of_is_told_with_what_else_there_is(week: House) -> None:
+    day = clock.day_of(clock.now_ms() - 40 * 86_400_000, UTC)
+    for text, name in (("which files did we change", "changed file"), ("what did we decide", "decision")):
+        answer = ask(week, f"{text} on {day}", zone=UTC)
+        assert answer.time_note.startswith(f"No {name} of ")
+        assert answer.time_note.endswith("this is what else there is.")
+        assert "Sum up" in told(answer)
+
+
+def test_sessions_and_projects_of_a_time_are_shown_once_each(week: House, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    week.session(cwd=elsewhere).prompts("Water the plants").stops("Watered.").prompts("Again").stops("Done.")
+    week.works()
+    for text in ("which sessions did I have today", "which projects did I work on today"):
+        assert len(ask(week, text).hits) == 2
+    assert len(ask(week, "which sessions did I have in the last 60 days").hits) == 3
+
+
+def test_a_verb_puts_what_has_it_first_and_never_leaves_the_time(past: House) -> None:
+    past.session().prompts("Translate the manual").stops("Done.")
+    past.session().prompts("Sweep the floor").stops("Done.")
+    past.works()
+    answer = ask(past, "what did we translate today", limit=3)
+    assert "manual" in answer.hits[0].text
+    assert "gateway" not in told(ask(past, "what did we deploy today", limit=30))

@@ -11,17 +11,19 @@ from backstory.embed.provider import Means
 from backstory.errors import Failed
 from backstory.model import Kind, MemoryStatus
 from backstory.search import floor as relevance
-from backstory.search import spelling, then
+from backstory.search import spelling
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, Near, Why
 from backstory.search.question import Question, question
 from backstory.search.ranking import Here, Ranked, ranked, retells, shares, worth_reading
 from backstory.search.repeats import collapse
 from backstory.search.short import in_short
+from backstory.search.then import Then, beside, elsewhere, held, nothing
 from backstory.store import Store
 from backstory.store.values import Filters, Found
 
 BY_WORDS = Means(why="by words only", off=True)
 BY_BOTH = "by words and meaning"
+_BY_TIME = "by time"
 _UNSHELVED = "not all older words yet: the worker indexes them anew"
 _MARKS = {"near": "meaning"}
 _SAME = "says the same"
@@ -51,19 +53,11 @@ def search(
     asked = question(text, now, zone)
     if not asked.words or limit < 1:
         return Answer((), abstained=False, mode=means.why)
-    if asked.whole or (asked.or_whole and not _then_said(store, asked, project_id, filters)):
-        held = _whole(store, asked, project_id, limit, means, filters, but, now)
-        if not held and asked.until:
-            note = then.nothing(store, project_id, asked.since, asked.until, filters, now, zone)
-            return Answer((), abstained=False, mode="by time", time_note=_sentences(asked.how, note))
-        if held:
-            told = [_told_of(each, score, _by_time(score) if explain else None) for each, score in held]
-            hits = _in_order(collapse(told, lambda hit: hit.text, _richer, limit))
-            if neighbours:
-                by_id = {each.owner: each for each, _ in held}
-                hits = [_with_neighbours(store, hit, by_id[hit.id], neighbours) for hit in hits]
-            short = in_short(hits, asked)
-            return Answer(tuple(hits), abstained=False, mode="by time", short=short, time_note=asked.how)
+    then = Then(store, project_id, filters, asked.since, asked.until, now, zone)
+    if asked.whole:
+        answer = _by_time(then, asked, limit, means, but, explain, neighbours)
+        if answer is not None:
+            return answer
     said = asked
     if asked.landmark:
         asked = _dated(store, asked, project_id, now)
@@ -111,7 +105,7 @@ def search(
     if said.until and not any(
         said.since <= best[each].found.at < said.until for hit in hits for each in (hit.id, *hit.also)
     ):
-        note = then.elsewhere(store, project_id, said.since, said.until, filters, now, zone, bool(hits))
+        note = elsewhere(then, bool(hits))
     note = _sentences(said.how, note)
     short = in_short(hits, asked)
     return Answer(tuple(hits), bool(best) and not hits, mode, short, lacking, note, tuple(read))
@@ -121,34 +115,41 @@ def _sentences(*each: str) -> str:
     return " ".join(filter(None, each))
 
 
-def _then_said(store: Store, asked: Question, project_id: str | None, filters: Filters | None) -> bool:
-    """Whether anything of the time that is asked for has one of the words."""
-    given = filters or Filters()
-    then_ = replace(
-        given, since=max(given.since, asked.since), until=min(given.until or asked.until, asked.until)
-    )
-    return bool(store.passages.matches(asked.phrases, project_id, 1, then_).ranks)
-
-
-def _whole(
-    store: Store,
+def _by_time(
+    then: Then,
     asked: Question,
-    project_id: str | None,
     limit: int,
     means: Means,
-    filters: Filters | None,
     but: Collection[str],
-    now: int,
-) -> list[tuple[Found, float]]:
-    """What the time holds that is asked for, or what lies beside its landmark."""
-    if asked.until:
-        found = then.held(store, project_id, asked.since, asked.until, asked.kinds, filters, 4 * limit)
+    explain: bool,
+    neighbours: int,
+) -> Answer | None:
+    """What the time holds that is asked for, or what lies beside its landmark; None if that is not known."""
+    if asked.wish is not None:
+        found, note = held(then, asked.wish, 4 * limit)
     else:
-        landmark = search(store, asked.anchor, project_id, 1, means=means, filters=_EVENTS, but=but).hits
+        landmark = search(
+            then.store, asked.anchor, then.project_id, 1, means=means, filters=_EVENTS, but=but
+        ).hits
         if not landmark:
-            return []
-        found = then.beside(store, project_id, landmark[0].id, asked.earlier, now, filters, 4 * limit)
-    return [(each, score) for each, score in found if each.owner not in but]
+            return None
+        found, note = beside(then, landmark[0].id, asked.earlier, 4 * limit)
+    found = [(each, score) for each, score in found if each.owner not in but]
+    if not found:
+        if asked.wish is None:
+            return None
+        return Answer((), abstained=False, mode=_BY_TIME, time_note=_sentences(asked.how, nothing(then)))
+    hits = [_told_of(each, score, _why_then(score) if explain else None) for each, score in found]
+    if asked.wish and any(each.each for each in asked.wish.asked):
+        more = f"{limit} of {len(hits)} are shown." if len(hits) > limit and not note else ""
+        hits, note = hits[:limit], _sentences(note, more)
+    else:
+        hits = _in_order(collapse(hits, lambda hit: hit.text, _richer, limit))
+    if neighbours:
+        by_id = {each.owner: each for each, _ in found}
+        hits = [_with_neighbours(then.store, hit, by_id[hit.id], neighbours) for hit in hits]
+    short, note = in_short(hits, asked), _sentences(asked.how, note)
+    return Answer(tuple(hits), abstained=False, mode=_BY_TIME, short=short, time_note=note)
 
 
 def _in_order(hits: list[Hit]) -> list[Hit]:
@@ -156,7 +157,7 @@ def _in_order(hits: list[Hit]) -> list[Hit]:
     return sorted(hits, key=lambda hit: hit.status == MemoryStatus.SUPERSEDED)
 
 
-def _by_time(score: float) -> Why:
+def _why_then(score: float) -> Why:
     return Why(0, 0, 0, 0, 0, 0, 0, 0, 1.0, "time", {"time and kind": score})
 
 

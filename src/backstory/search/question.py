@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from backstory.search.smallwords import SMALL
-from backstory.search.then import wanted
 from backstory.search.times import time_of
+from backstory.search.wishes import Wish, asks_how_much, says_nothing, wish_of
 from backstory.store.words import phrases
 
 _CHARS = 2_000
@@ -39,10 +39,6 @@ _LANDMARK = re.compile(
     r"(?:(?:the|our|my|that|this|we|i|you|they|der|dem|den|die|das|wir|ich) )*"
     r"([a-z][\w./-]*(?: [\w./-]+){0,2})"
 )
-# Who asks how long it was before something asks for both, not for all that lies between.
-_HOW_MUCH = re.compile(
-    r"\b(?:how (?:many|much|long|often|soon|far)|wie (?:viele?|lange|oft))\b", re.IGNORECASE
-)
 _EARLIER = ("before", "prior to", "bevor", "vor")
 
 
@@ -59,9 +55,9 @@ class Question:
     """What is asked: its words, the text that its meaning is taken from, the time it speaks of, if any.
 
     `landmark` are phrases of something that happened, before which (`earlier`) or after which it asks.
-    `whole`: it asks for all that the time holds, of `kinds` first; `anchor` is what then says the landmark.
-    `or_whole`: it does so if its words find nothing ("what did we build yesterday"). `how` says how the time
-    was read, if it might be read otherwise.
+    `wish`: it asks for what the time holds, and for nothing that words could find. `anchor`: it asks for what
+    was beside the landmark, and these words say it. `how` tells how the time was read, if it might be read
+    otherwise.
     """
 
     words: tuple[Word, ...]
@@ -70,16 +66,19 @@ class Question:
     until: int = 0
     landmark: tuple[str, ...] = ()
     earlier: bool = False
-    whole: bool = False
-    kinds: tuple[str, ...] = ()
+    wish: Wish | None = None
     anchor: str = ""
-    or_whole: bool = False
     how: str = ""
 
     @property
     def phrases(self) -> list[str]:
         """All phrases, each once."""
         return list(dict.fromkeys(phrase for word in self.words for phrase in word.phrases))
+
+    @property
+    def whole(self) -> bool:
+        """Whether it asks for a time, and for no matter."""
+        return self.wish is not None or bool(self.anchor)
 
 
 def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
@@ -92,30 +91,32 @@ def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
             break
     words = tuple((telling or spare)[:_WORDS])
     if until:
-        kinds = _idle(other)
-        whole = kinds is not None
-        or_whole = not whole and _idle(other, doing=True) is not None
-        return Question(words, said, since, until, whole=whole, kinds=kinds or (), or_whole=or_whole, how=how)
+        return Question(words, said, since, until, wish=_wish(other), how=how)
     landmark, earlier = _landmark(rest)
     anchor = _anchor(rest) if landmark else ""
-    return Question(words, said, 0, 0, landmark, earlier, bool(anchor), anchor=anchor)
+    return Question(words, said, 0, 0, landmark, earlier, anchor=anchor)
 
 
-def _idle(text: str, doing: bool = False) -> tuple[str, ...] | None:
-    """The kinds that a text asks for first, if it says nothing of what it asks for."""
-    return wanted((word.text for word in _words(_ASKING.sub(" ", text))[0]), doing)
+def _wish(text: str) -> Wish | None:
+    return wish_of(_ASKING.sub(" ", text), asks_how_much(text))
+
+
+def _idle(text: str) -> bool:
+    """Whether a text asks, and says nothing of what was done."""
+    wish = _wish(text)
+    return wish is not None and not wish.verbs
 
 
 def _anchor(text: str) -> str:
     """What says the landmark, if the text asks for nothing but what was before or after it."""
     match = _LANDMARK.search(text.lower())
-    if match is None or _HOW_MUCH.search(text):
+    if match is None or asks_how_much(text):
         return ""
     head, tail = text[: match.start()], text[match.end() :]
-    if _idle(head) is None or (not _words(head)[1] and _idle(tail) is None):
+    if not _idle(head) or (not _words(head)[1] and not _idle(tail)):
         return ""
     telling = _words(text[match.start(2) :])[0]
-    return " ".join(word.text for word in telling if wanted([word.text]) is None)
+    return " ".join(word.text for word in telling if not says_nothing(word.text))
 
 
 def _words(text: str) -> tuple[list[Word], list[Word]]:

@@ -124,7 +124,8 @@ def plain(text: str) -> Plain:
     meaning = _MEANING | {"hier": "yesterday"} if _FRENCH.search(low) else _MEANING
     words, starts, places, length = [], [], [], 0
     for match in _TOKEN.finditer(low):
-        said = meaning.get(match[0], match[0])
+        bare = match[0].removesuffix("'s").removesuffix("’s")
+        said = meaning.get(bare, bare)
         words.append(said)
         starts.append(length)
         places.append(match.span())

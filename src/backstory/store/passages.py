@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from backstory.model import Kind
+from backstory.model import Kind, Outcome
 from backstory.store.shelves import Narrowed, Shelves, Worded
-from backstory.store.values import Filters, Found, Matches
+from backstory.store.values import Filters, Found, Matches, Sort
 from backstory.store.vectors import Vectors
 from backstory.store.words import errors, spread
 
@@ -310,27 +310,28 @@ class Passages:
         project_id: str | None,
         since: int,
         until: int,
-        kinds: Sequence[str],
+        sort: Sort,
         limit: int,
         latest: bool = True,
         filters: Filters | None = None,
     ) -> list[Found]:
-        """Beginnings of what is of some kinds and of a time, the latest first, or the earliest."""
+        """Beginnings of what is of a sort and of a time, the latest first, or the earliest."""
         wanted, values = _wanted(filters)
-        marks = ",".join("?" * len(kinds))
+        marks = ",".join("?" * len(sort.kinds))
         order = "DESC" if latest else "ASC"
         scope, of_project = ("", ()) if project_id is None else ("AND f.project_id = ?", (project_id,))
         found: list[Found] = []
         for owners in ("memories", "events"):  # each has its index of times, the passages have none
+            did, actions = _did(sort) if owners == "events" else ("", ())
             rows = self._db.execute(
                 f"""
                 {_FOUND}, 0.0 FROM {owners} o
                 CROSS JOIN passages f ON f.owner = o.id AND f.part = 0 {_JOINED}
-                WHERE o.kind IN ({marks}) AND o.at >= ? AND o.at < ? {scope}
+                WHERE o.kind IN ({marks}) {did} AND o.at >= ? AND o.at < ? {scope}
                   AND {_NOT_FORGOTTEN} AND {wanted}
                 ORDER BY o.at {order}, f.row {order} LIMIT ?
                 """,
-                (*kinds, since, until, *of_project, *values, limit),
+                (*sort.kinds, *actions, since, until, *of_project, *values, limit),
             )
             found += [Found._make(row) for row in rows]
         return sorted(found, key=lambda each: (each.at, each.row), reverse=latest)[:limit]
@@ -349,6 +350,13 @@ class Passages:
             )
         ]
         return sorted(self.read(numbers), key=lambda found: found.row)
+
+
+def _did(sort: Sort) -> tuple[str, tuple[str, ...]]:
+    """The condition on what a tool did and how it ended, and its values."""
+    actions = f"AND (o.kind <> '{Kind.TOOL}' OR o.action IN ({','.join('?' * len(sort.actions))}))"
+    failed = f"AND (o.kind <> '{Kind.TOOL}' OR o.outcome = '{Outcome.FAILED}')"
+    return f"{actions if sort.actions else ''} {failed if sort.failed else ''}", sort.actions
 
 
 def _wanted(filters: Filters | None) -> tuple[str, list[object]]:

@@ -39,6 +39,7 @@ from backstory.store.values import (
     Receipt,
     Room,
     SessionsWanted,
+    Sort,
     Spent,
     SpentOn,
     Unembedded,
@@ -243,12 +244,12 @@ class TextIndex(Protocol):
         project_id: str | None,
         since: int,
         until: int,
-        kinds: Sequence[str],
+        sort: Sort,
         limit: int,
         latest: bool = True,
         filters: Filters | None = None,
     ) -> list[Found]:
-        """Beginnings of what is of some kinds and of a time, the latest first, or the earliest."""
+        """Beginnings of what is of a sort and of a time, the latest first, or the earliest."""
 
     def around(self, row: int, session_id: str, count: int) -> list[Found]:
         """The passages of events before and after one, in order."""

@@ -188,6 +188,14 @@ class Filters:
         return self != Filters()
 
 
+class Sort(NamedTuple):
+    """What is sought of a time: kinds of memory or event; of tool calls only some actions, or failed ones."""
+
+    kinds: tuple[str, ...]
+    actions: tuple[str, ...] = ()
+    failed: bool = False
+
+
 class Unembedded(NamedTuple):
     """A passage that waits for its vector."""
 
