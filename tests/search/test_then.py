@@ -287,3 +287,11 @@ def test_a_verb_puts_what_has_it_first_and_never_leaves_the_time(past: House) ->
     answer = ask(past, "what did we translate today", limit=3)
     assert "manual" in answer.hits[0].text
     assert "gateway" not in told(ask(past, "what did we deploy today", limit=30))
+
+
+def test_a_date_in_figures_says_how_it_was_read_wherever_it_is_asked(past: House) -> None:
+    how = "03/11/2019 is read as 3 November 2019, the day first."
+    alone = ask(past, "what did we do on 03/11/2019", zone=UTC)
+    assert alone.time_note.startswith(f"{how} Nothing of Sunday 2019-11-03 is remembered.")
+    assert ask(past, "the broken invoices of 03/11/2019", zone=UTC).time_note.startswith(how)
+    assert how not in ask(past, "the broken invoices of 2019-11-03", zone=UTC).time_note

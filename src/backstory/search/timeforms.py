@@ -73,7 +73,7 @@ def how_read(form: "Form", m: re.Match[str]) -> str:
 
 def _day_month(m: re.Match[str], here: Calendar, year: int) -> Span | None:
     alone = m[2].isdecimal() and m[0].endswith(" may") and m.end() < len(m.string)
-    if alone and not LEADS.search(m.string[: m.start()]):  # "step 3 may fail"
+    if alone and not LEADS.search(m.string[max(0, m.start() - 10) : m.start()]):  # "step 3 may fail"
         return None
     return _date(m[3], m[1] or m[2], m[2], m[4], m[5], here, year)
 

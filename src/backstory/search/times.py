@@ -46,6 +46,7 @@ _BESIDE = re.compile(
     rf"(?<!\S)(?:on )?(?:the )?(?:(?:{NUMBER} )?(day|night|weekend|week|month|year)s?|({'|'.join(DAYS)})) "
     r"(before|prior to|after) $"
 )
+_NEAR = 80  # characters within which a word belongs to a time
 _ARTICLES = frozenset({"the", "dem", "den", "in", "on"})
 _OPENING = re.compile(r"(?<!\S)(?:between|from)(?: the| dem| den)? $")
 _FROM = re.compile(r"(?<!\S)from (?:the )?$")
@@ -136,10 +137,11 @@ def _named(words: str, here: Calendar) -> list[_Named]:
 def _one_named(form: Form, match: re.Match[str], words: str, here: Calendar) -> _Named | None:
     """A time with what is chosen of it; without, if it cannot be chosen."""
     start, end = match.span()
-    if chosen := part_before(words[:start]):
+    near = max(0, start - _NEAR)
+    if chosen := part_before(words[near:start]):
         span = _spanned(form, match, chosen[1], here)
         if span is not None:
-            return _Named(form, match, chosen[0], end, chosen[1], span, led=True)
+            return _Named(form, match, near + chosen[0], end, chosen[1], span, led=True)
     if chosen := part_after(words[end:]):
         span = _spanned(form, match, chosen[1], here)
         if span is not None:
@@ -162,7 +164,7 @@ def _spanned(
 
 def _is_led(match: re.Match[str], words: str) -> bool:
     """Whether "march" or "friday" is a time here: a year, a part of the day or a small word says so."""
-    before = words[: match.start()]
+    before = words[max(0, match.start() - _NEAR) : match.start()]
     return bool(
         (match.lastindex or 0) > 1
         or LEADS.search(before)

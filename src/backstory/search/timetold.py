@@ -12,7 +12,7 @@ def told(since: int, until: int, now: int, zone: tzinfo | None) -> str:
     if not since:
         return f"the time before {_moment(clock.in_zone(until, zone))}"
     first, after = clock.in_zone(since, zone), clock.in_zone(until, zone)
-    if until > now:
+    if since <= now < until:
         return f"the time since {_moment(first)}"
     if _begins(first) and _begins(after):
         return _days(first.date(), after.date() - timedelta(days=1))
