@@ -161,6 +161,12 @@ class Settings:
         "Most hits of a search that is not asked for more, from 1 to 100",
         allows=range(1, 101).__contains__,
     )
+    mcp_answer_seconds: int = _setting(
+        2,
+        "How long an MCP call keeps its agent waiting, from 1 to 600; what takes longer goes on, and the "
+        "same call again tells how it ended",
+        allows=range(1, 601).__contains__,
+    )
     time_zone: str = _setting(
         "", "Zone for days and shown times, such as Europe/Berlin; empty: the system's", allows=known_zone
     )

@@ -32,6 +32,7 @@ def test_a_model_that_asks_the_memory_gets_its_answer(
     agent = DRIVERS[name](program(name), project, model, memory, loopback)
     agent.settle()
     memory.install(name)
+    memory.cli("config", "mcp.answer_seconds", "60")  # a slow machine is no failure
     memory.cli("remember", "Releases are cut on the tortoise branch", "--cwd", str(project))
     model.when("Where do", Tool(NAMES[name], {"query": "where are releases cut"}), Say("On that branch."))
 
@@ -51,6 +52,7 @@ def test_a_model_that_is_told_to_forget_shows_what_would_go_and_confirms_it(
     agent = DRIVERS["claude-code"](program("claude-code"), project, model, memory, loopback)
     agent.settle()
     memory.install("claude-code")
+    memory.cli("config", "mcp.answer_seconds", "60")
     memory.cli("remember", "Releases are cut on the tortoise branch", "--cwd", str(project))
     memory.cli("remember", "Deploys go out on Tuesdays", "--cwd", str(project))
     tool = "mcp__backstory__forget"

@@ -146,7 +146,7 @@ def test_what_was_confirmed_is_forgotten_even_if_the_client_leaves(house: House,
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beside, "SECONDS", 0.02)
+    monkeypatch.setattr(beside, "_seconds", lambda: 0.02)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -183,8 +183,15 @@ def test_an_ending_that_nobody_asked_for_in_time_is_no_answer_to_a_later_questio
     [(running, _)] = [kept for key, kept in beside._under_way.items() if "crane" in key]
     running.result()
     monkeypatch.setattr(beside, "now", lambda: time.monotonic() + 61)
-    monkeypatch.setattr(beside, "SECONDS", 60)
+    monkeypatch.setattr(beside, "_seconds", lambda: 60)
     assert beside.in_time("search", ["crane"], lambda: "a new one") == "a new one"
+
+
+def test_how_long_an_agent_waits_is_a_setting(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BACKSTORY_HOME", str(house.home.root))
+    assert beside._seconds() == 2
+    house.sets("mcp.answer_seconds", "600")
+    assert beside._seconds() == 600
 
 
 def test_what_goes_wrong_beside_is_told_like_anything_else() -> None:

@@ -103,6 +103,7 @@ def test_our_own_answers_about_it_are_no_change(house: House, server: Server) ->
 
 def test_a_code_grows_old(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     story = lived(house)
+    house.sets("mcp.answer_seconds", "60")
     monkeypatch.setenv("BACKSTORY_HOME", str(house.home.root))
     told, failed = calls.call(TOOL, {"handle": story.id}, str(house.project))
     assert not failed
@@ -148,6 +149,7 @@ def test_a_code_stands_alone(house: House, server: Server) -> None:
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_the_official_client_forgets_in_two_steps(house: House, project: Path, mode: str) -> None:
+    house.sets("mcp.answer_seconds", "60")  # a slow machine is no failure
     parameters = StdioServerParameters(
         command=sys.executable,
         args=["-I", "-m", "backstory.mcp"],

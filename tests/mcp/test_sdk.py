@@ -15,6 +15,7 @@ from tests.story import House
 
 @pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
 def test_the_official_client_lists_calls_and_reads(house: House, project: Path, mode: str) -> None:
+    house.sets("mcp.answer_seconds", "60")  # a slow machine is no failure
     parameters = StdioServerParameters(
         command=sys.executable,
         args=["-I", "-m", "backstory.mcp"],
@@ -42,6 +43,7 @@ def test_the_first_call_goes_to_the_folder_that_the_client_names(
     house: House, project: Path, tmp_path: Path
 ) -> None:
     """Roots come after the handshake: whoever calls at once must not be heard elsewhere, nor after a change."""
+    house.sets("mcp.answer_seconds", "60")  # a slow machine is no failure
     parameters = StdioServerParameters(
         command=sys.executable,
         args=["-I", "-m", "backstory.mcp"],

@@ -187,7 +187,7 @@ ARGUMENTS = st.dictionaries(
     st.none()
     | st.booleans()
     | st.integers()
-    | st.floats()
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(), max_size=20)
     | st.lists(st.text(), max_size=2),
     max_size=4,

@@ -11,9 +11,10 @@ from concurrent.futures import Future, wait
 from time import monotonic as now
 from typing import Any, TypeVar
 
+from backstory import settings
 from backstory.errors import Failed
+from backstory.paths import Home
 
-SECONDS = 1.5
 # So long an ending that nobody has heard is kept: later on it would be an old answer to a new question.
 _KEPT_SECONDS = 60.0
 
@@ -33,13 +34,17 @@ def in_time(what: str, asked: object, run: Callable[[], _T]) -> _T:
     key = json.dumps([what, asked], sort_keys=True)
     found = _under_way.pop(key, None)
     running: Future[_T] = found[0] if found else _begin(run)
-    if not wait([running], SECONDS).done:
+    if not wait([running], _seconds()).done:
         _under_way[key] = running, now()
         raise NotYet(
             f"{what} is not through yet: a worker, an upgrade or another program is busy with the memory. "
             "It goes on, and the same call again, in a moment, tells how it ends; do not count on it before"
         )
     return running.result()
+
+
+def _seconds() -> float:
+    return settings.load(Home.default())[0].mcp_answer_seconds
 
 
 def _begin(run: Callable[[], _T]) -> Future[_T]:

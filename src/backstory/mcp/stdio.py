@@ -6,7 +6,7 @@ from time import monotonic as now
 
 from backstory.mcp.protocol import Conversation
 
-_ROOTS_SECONDS = 1.0
+_ROOTS_SECONDS = 2.0
 _CHUNK = 65_536
 
 
