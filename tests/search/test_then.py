@@ -278,6 +278,9 @@ def test_sessions_and_projects_of_a_time_are_shown_once_each(week: House, tmp_pa
     for text in ("which sessions did I have today", "which projects did I work on today"):
         assert len(ask(week, text).hits) == 2
     assert len(ask(week, "which sessions did I have in the last 60 days").hits) == 3
+    names = ask(week, "which projects did I work on today").time_note
+    assert names == f"The projects: elsewhere, {week.project.name}."
+    assert ask(week, "which agents did I use today").time_note == "The agents: claude-code."
 
 
 def test_a_verb_puts_what_has_it_first_and_never_leaves_the_time(past: House) -> None:

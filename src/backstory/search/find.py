@@ -126,22 +126,22 @@ def _by_time(
 ) -> Answer | None:
     """What the time holds that is asked for, or what lies beside its landmark; None if that is not known."""
     if asked.wish is not None:
-        found, note = held(then, asked.wish, 4 * limit)
+        found, note, each_once = held(then, asked.wish, 4 * limit)
     else:
         landmark = search(
             then.store, asked.anchor, then.project_id, 1, means=means, filters=_EVENTS, but=but
         ).hits
         if not landmark:
             return None
-        found, note = beside(then, landmark[0].id, asked.earlier, 4 * limit)
+        found, note, each_once = beside(then, landmark[0].id, asked.earlier, 4 * limit)
     found = [(each, score) for each, score in found if each.owner not in but]
     if not found:
         if asked.wish is None:
             return None
         return Answer((), abstained=False, mode=_BY_TIME, time_note=_sentences(asked.how, nothing(then)))
     hits = [_told_of(each, score, _why_then(score) if explain else None) for each, score in found]
-    if asked.wish and any(each.each for each in asked.wish.asked):
-        more = f"{limit} of {len(hits)} are shown." if len(hits) > limit and not note else ""
+    if each_once:
+        more = f"{limit} of {len(hits)} are shown." if len(hits) > limit else ""
         hits, note = hits[:limit], _sentences(note, more)
     else:
         hits = _in_order(collapse(hits, lambda hit: hit.text, _richer, limit))

@@ -35,6 +35,7 @@ _NEAREST = (Sort((*_LEARNED, *_DONE)), Sort(_ASKED), Sort(_SAID))
 _TELLING = Sort((*_LEARNED, *_DONE, *_ASKED))
 _ALL = Sort((*_TELLING.kinds, *_SAID))
 _NEAR_CHARS = 80
+_NAMES = {"branch": "branch", "project_id": "project", "agent": "agent"}
 # How much is read to find each file, branch or session once.
 _MANY = 1_000
 
@@ -65,17 +66,19 @@ class Then:
 
 
 class Held(NamedTuple):
-    """What a time holds, each with how much it says, and what is to be said of it."""
+    """What a time holds, each with how much it says; what is to be said of it; whether no two are alike."""
 
     found: list[tuple[Found, float]]
     note: str = ""
+    each: bool = False
 
 
 def held(then: Then, wish: Wish, limit: int) -> Held:
     """What a time holds: what is asked for first, then the rest, unless all there is of it is known."""
     sorts = [each.sort for each in wish.asked]
     if any(each.each for each in wish.asked):
-        found = _each(then, wish.asked[0])
+        if found := _each(then, wish.asked[0]):
+            return Held(found, _names(wish.asked[0], found), each=True)
     elif any(each.exact for each in wish.asked):
         found = _tiers(then, sorts, limit)
     else:
@@ -95,6 +98,14 @@ def _each(then: Then, asked: Asked) -> list[tuple[Found, float]]:
         if value := _value(found, asked.each):
             once.setdefault(value, (found, score))
     return list(once.values())
+
+
+def _names(asked: Asked, found: Sequence[tuple[Found, float]]) -> str:
+    """Which branches, projects or agents they are, which no text says."""
+    if asked.each not in _NAMES:
+        return ""
+    named = dict.fromkeys(str(getattr(each, _NAMES[asked.each])) for each, _ in found)
+    return f"The {asked.name}{'es' if asked.name.endswith('ch') else 's'}: {', '.join(named)}."
 
 
 def _value(found: Found, each: str) -> str:
