@@ -84,6 +84,20 @@ def test_history_is_told_after_what_took_its_place(house: House) -> None:
             assert ids.index(found["Postgres"].id) < ids.index(found["Redis"].id), question
 
 
+def test_what_only_repeats_a_replaced_decision_is_history_with_it(house: House) -> None:
+    house.session().starts().prompts(REDIS).stops("Agreed: Redis for the job queue.").ends()
+    house.session().starts().prompts(POSTGRES).stops("Done: Postgres for the job queue.").ends()
+    house.works()
+    new = decisions(house)["Postgres"].id
+    with App(house.home) as app:
+        hits = app.search("job queue", None).hits
+    labels = {hit.text: hit.label for hit in hits}
+    assert labels["Agreed: Redis for the job queue."] == f"superseded by {new[:9]}"
+    assert labels["Done: Postgres for the job queue."] == ""
+    texts = [hit.text for hit in hits]
+    assert texts.index("Done: Postgres for the job queue.") < texts.index("Agreed: Redis for the job queue.")
+
+
 def test_a_rebuild_comes_to_the_same(house: House) -> None:
     decides(house, REDIS)
     decides(house, POSTGRES)

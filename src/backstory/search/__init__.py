@@ -16,6 +16,7 @@ meaning.py     nearest vectors; how alike the words of question and text are (nu
 ranking.py     marks of candidates, weighed and summed; priors
 floor.py       what is not relevant enough
 repeats.py     one thing stored in two forms is shown once
+history.py     replaced decisions, and what only repeats them, come last
 short.py       the sentences that say most
 answer.py      what a search gives back
 narrowing.py   what a search is narrowed to must be known

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from backstory import clock
 from backstory.embed.provider import Means
 from backstory.errors import Failed
-from backstory.model import Kind, MemoryStatus
+from backstory.model import Kind
 from backstory.search import floor as relevance
 from backstory.search import spelling
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, Near, Why
+from backstory.search.history import in_order
 from backstory.search.question import Question, question
 from backstory.search.ranking import Here, Ranked, ranked, retells, shares, worth_reading
 from backstory.search.repeats import collapse
@@ -98,7 +99,7 @@ def search(
         limit,
         lambda hit: not floor or relevance.of(best[hit.id], asked) >= relevance.FLOOR,
     )
-    hits = _in_order(hits)
+    hits = in_order(hits, (one.found for one in best.values()))
     if neighbours:
         hits = [_with_neighbours(store, hit, best[hit.id].found, neighbours) for hit in hits]
     note = ""
@@ -144,17 +145,12 @@ def _by_time(
         more = f"{limit} of {len(hits)} are shown." if len(hits) > limit else ""
         hits, note = hits[:limit], _sentences(note, more)
     else:
-        hits = _in_order(collapse(hits, lambda hit: hit.text, _richer, limit))
+        hits = in_order(collapse(hits, lambda hit: hit.text, _richer, limit), (each for each, _ in found))
     if neighbours:
         by_id = {each.owner: each for each, _ in found}
         hits = [_with_neighbours(then.store, hit, by_id[hit.id], neighbours) for hit in hits]
     short, note = in_short(hits, asked), _sentences(asked.how, note)
     return Answer(tuple(hits), abstained=False, mode=_BY_TIME, short=short, time_note=note)
-
-
-def _in_order(hits: list[Hit]) -> list[Hit]:
-    """What is history comes last."""
-    return sorted(hits, key=lambda hit: hit.status == MemoryStatus.SUPERSEDED)
 
 
 def _why_then(score: float) -> Why:
