@@ -109,7 +109,7 @@ def _names(asked: Asked, found: Sequence[tuple[Found, float]]) -> str:
 
 
 def _value(found: Found, each: str) -> str:
-    return found.text.partition("\n")[0] if each == "file" else str(getattr(found, each))
+    return found.text.partition("\n")[0] if each == "target" else str(getattr(found, each))
 
 
 def _with(then: Then, verbs: Sequence[str]) -> list[Found]:

@@ -37,63 +37,56 @@ class Wish:
     verbs: tuple[str, ...] = ()
 
 
-def _asked(name: str, words: str, *kinds: str, **how: object) -> Asked:
-    actions, failed = how.pop("actions", ()), how.pop("failed", False)
-    return Asked(name, re.compile(words), Sort(kinds, actions, failed), **how)  # type: ignore[arg-type]
+def _asked(name: str, words: str, sort: Sort, exact: bool = False, each: str = "") -> Asked:
+    return Asked(name, re.compile(words), sort, exact or bool(each), each)
 
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_ANY = (*MemoryKind, *Kind)
+_ANY = Sort((*MemoryKind, *Kind))
+_RUN = Sort((Kind.TOOL,), (Action.RUN,))
 _SORTS = (
     _asked(
         "decision",
-        r"decid\w+|decisions?|agree[ds]?|agreements?|ch[oa]o?se[ns]?|choices?|entschieden|entscheidung\w*"
+        r"decid\w+|decisions?|agree[ds]?|agreements?|choose[sn]?|chosen?|choices?|entschieden|entscheidung\w*"
         r"|beschlossen|decidimos|décid\w+|décision\w*",
-        MemoryKind.DECISION,
+        Sort((MemoryKind.DECISION,)),
     ),
-    _asked("lesson", r"learn(?:s|ed|t|ing)?|lessons?|gelernt|aprend\w+|appris", MemoryKind.LESSON),
-    _asked("attempt", r"tr(?:y|ies|ied|ying)|attempt(?:s|ed)?|versucht", MemoryKind.ATTEMPT),
-    _asked("open step", r"open|unfinished|pending|todos?|outstanding|offen\w*", MemoryKind.NEXT_STEP),
+    _asked("lesson", r"learn(?:s|ed|t|ing)?|lessons?|gelernt|aprend\w+|appris", Sort((MemoryKind.LESSON,))),
+    _asked("attempt", r"tr(?:y|ies|ied|ying)|attempt(?:s|ed)?|versucht", Sort((MemoryKind.ATTEMPT,))),
+    _asked(
+        "open step", r"open|unfinished|pending|todos?|outstanding|offen\w*", Sort((MemoryKind.NEXT_STEP,))
+    ),
+    _asked(
+        "prompt",
+        r"prompt(?:s|ed)?|ask(?:s|ed|ing)?|questions?|requests?|gefragt|fragen?",
+        Sort((Kind.PROMPT,)),
+    ),
     _asked(
         "failure",
         r"fail(?:s|ed|ing|ures?)?|errors?|exceptions?|crash(?:es|ed)?|br(?:eak|oke|oken|eaks)|problems?|issues?"
         r"|bugs?|wrong|trouble|fehler|fehlgeschlagen|errores|erreurs?",
-        MemoryKind.LESSON,
-        MemoryKind.ATTEMPT,
-        Kind.TOOL,
-        failed=True,
+        Sort((MemoryKind.LESSON, MemoryKind.ATTEMPT, Kind.TOOL), failed=True),
         exact=True,
     ),
     _asked(
         "changed file",
         r"files?|datei(?:en)?|archivos?|fichiers?",
-        Kind.TOOL,
-        actions=(Action.EDIT, Action.WRITE),
-        exact=True,
-        each="file",
+        Sort((Kind.TOOL,), (Action.EDIT, Action.WRITE)),
+        each="target",
     ),
     _asked(
-        "command",
-        r"commands?|r[ua]n|running|execut\w+|befehle?|comandos?|commandes?",
-        Kind.TOOL,
-        actions=(Action.RUN,),
-        exact=True,
-        each="file",
+        "command", r"commands?|r[ua]n|running|execut\w+|befehle?|comandos?|commandes?", _RUN, each="target"
     ),
-    _asked("prompt", r"prompt(?:s|ed)?|ask(?:s|ed|ing)?|questions?|requests?|gefragt|fragen?", Kind.PROMPT),
-    _asked(
-        "session", r"sessions?|conversations?|chats?|sitzung(?:en)?", *_ANY, exact=True, each="session_id"
-    ),
-    _asked("branch", r"branch(?:es)?", *_ANY, exact=True, each="branch"),
-    _asked("project", r"projects?|repos?|repositor(?:y|ies)|projekte?", *_ANY, exact=True, each="project_id"),
-    _asked("agent", r"agents?|assistants?", *_ANY, exact=True, each="agent"),
+    _asked("session", r"sessions?|conversations?|chats?|sitzung(?:en)?", _ANY, each="session_id"),
+    _asked("branch", r"branch(?:es)?", _ANY, each="branch"),
+    _asked("project", r"projects?|repos?|repositor(?:y|ies)|projekte?", _ANY, each="project_id"),
+    _asked("agent", r"agents?|assistants?", _ANY, each="agent"),
 )
 _PLACES = ("session", "branch", "project", "agent")
-_READ_FILES = _asked("read file", "", Kind.TOOL, actions=(Action.READ,), exact=True, each="file")
-_FAILED_COMMANDS = Sort((Kind.TOOL,), (Action.RUN,), failed=True)
+_READ_FILES = _asked("read file", "", Sort((Kind.TOOL,), (Action.READ,)), each="target")
 _READING = _set("read reading look looked view viewed gelesen")
 # Words that ask, or that say that something was, and nothing of what.
 _EMPTY = re.compile(
@@ -176,7 +169,7 @@ def _settled(asked: Sequence[Asked], words: Sequence[str]) -> tuple[Asked, ...]:
     if "changed file" in exact and _READING & set(words):
         return (_READ_FILES,)
     if {"command", "failure"} <= exact.keys():
-        return (replace(exact["command"], name="failed command", sort=_FAILED_COMMANDS),)
+        return (replace(exact["command"], name="failed command", sort=_RUN._replace(failed=True)),)
     return (next((each for each in exact.values() if each.each), next(iter(exact.values()))),)
 
 
