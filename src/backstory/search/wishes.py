@@ -93,7 +93,7 @@ _EMPTY = re.compile(
     r"(?:happen|work|accomplish|achiev|complet|finish|discuss|talk|chatt|start|summari[sz]|recap|updat|chang"
     r"|remember|show|list|look)(?:e|s|es|ed|ing)?"
     r"|went|gone|give|tell|catch|caught|leave|left|busy|new|news|progress|stuff|history|log|summary|overview"
-    r"|activit(?:y|ies)|(?:any|every|some)thing|standup|kinds?|sorts?|names?"
+    r"|activit(?:y|ies)|(?:any|every|some)thing|standup|kinds?|sorts?|names?|team|time|first|last|latest|stop(?:ped)?|end(?:ed)?"
 )
 _ADVERBS = _set("""
     actually already basically directly exactly immediately just mainly mostly really right roughly shortly
@@ -105,7 +105,7 @@ _FOREIGN = _set("""
     was welche welchen welcher welches wir woran wurde wurden zeig zeige
     en hemos hice hicimos hizo ha pasado pasó que qué se trabajamos trabajé yo
     a-t-on ai ai-je avons avons-nous est-il fait j'ai nous on passé qu'avons-nous qu'ai-je quoi s'est-il s'est
-    travaillé qu s j
+    travaillé qu s j quel quels quelle quelles
     """)
 _UNSPACED = re.compile(
     "我们|我|做|了|什么|干|发生|过|的|事|吗|呢|怎么|工作|哪些|些|都|在|有|是|"
@@ -113,6 +113,7 @@ _UNSPACED = re.compile(
 )
 _WHAT = _set("""
     what which whatever anything everything something all was welche welcher welches woran que qué quoi qu
+    quel quels quelle quelles
     """)
 _SUBJECTS = _set("we i you wir ich ihr nous yo nosotros")
 _HELPING = _set("""
