@@ -21,7 +21,8 @@ from bench import action_set, succession_set
 from bench.recall import data, memory
 from bench.recall.everyday import EVERYDAY
 
-from backstory.distil.succession import read, supersedes
+from backstory.distil.matters import read
+from backstory.distil.succession import supersedes
 from backstory.hook.notes import MOST, reached
 from backstory.model import Memory, MemoryKind, MemoryStatus, Scope, Tier
 from backstory.recall import notes

@@ -144,6 +144,32 @@ def test_a_worker_is_woken_that_makes_it_known_by_meaning(house: House) -> None:
         ("Wir haben uns für Postgres statt MySQL entschieden", "decision"),
         ("Nous avons choisi Redis plutôt que Memcached", "decision"),
         ("我们决定使用 PostgreSQL 而不是 MySQL", "decision"),
+        ("Let's sign with RS256 instead of HS256 from now on", "decision"),
+        ("From now on we use pnpm instead of npm", "decision"),
+        ("Going forward sessions go to Postgres rather than Redis", "decision"),
+        ("From now on the audit log uses NATS", "decision"),
+        ("We store sessions in Redis", "decision"),
+        ("Replace MySQL with Postgres", "decision"),
+        ("Drop JWT in favour of PASETO", "decision"),
+        ("Switch from Celery to RQ", "decision"),
+        ("Let's go back to REST", "decision"),
+        ("We're reverting the decision to use microservices", "decision"),
+        ("Ab jetzt nutzen wir Postgres statt MySQL", "decision"),
+        ("From now on answer in German instead of English", "preference"),
+        ("From now on explain your plan before you edit", "preference"),
+        ("Going forward, keep commit messages short", "preference"),
+        ("From now on write tests first", "preference"),
+        ("From now on use British spelling in your replies instead of American", "preference"),
+        ("Never use npm instead of pnpm", "preference"),
+        ("Ab jetzt keine Emojis", "preference"),
+        ("Künftig bitte auf Deutsch antworten statt auf Englisch", "preference"),
+        ("If Celery keeps crashing we could replace it with RQ", "fact"),
+        ("The ticket says to replace Redis with Memcached", "fact"),
+        ("Sessions live in Redis", "fact"),
+        ("Auth uses JWT", "fact"),
+        ("The customer uses Oracle", "fact"),
+        ("Logs go to Loki", "fact"),
+        ("I want you to use uv instead of pip", "decision"),
         ("Always run the linter before committing", "preference"),
         ("Always use pnpm instead of npm", "preference"),
         ("I prefer small commits", "preference"),
@@ -203,6 +229,35 @@ def test_a_remembered_decision_overrules_what_was_decided_in_a_session(house: Ho
     [older] = app.memories([MemoryKind.DECISION], [MemoryStatus.CANDIDATE])
     newer = app.remember("Decision: use Redis for the session cache", house.project)
     assert app.store.successions.after(older.id) == newer.id
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("We store sessions in Redis", "We store sessions in Postgres"),
+        ("Use Kafka for the audit log", "Use NATS instead of Kafka"),
+        ("We use MySQL", "Replace MySQL with Postgres"),
+        ("Auth uses JWT", "drop JWT in favour of PASETO"),
+        ("Sign the tokens with HS256", "Let's sign with RS256 instead of HS256 from now on"),
+        ("We use microservices", "We're reverting the decision to use microservices"),
+        ("Money is stored as floats", "Money is stored as integer cents"),
+        ("The default timeout is 30 seconds", "The default timeout is 10 seconds"),
+    ],
+)
+def test_what_was_said_is_history_once_it_is_said_otherwise(
+    house: House, app: App, first: str, second: str
+) -> None:
+    """Decisions and facts alike: a person does not say which of them it is."""
+    older, newer = app.remember(first, house.project), app.remember(second, house.project)
+    assert app.store.successions.after(older.id) == newer.id
+    house.works()
+    brief = house.brief().text
+    assert f"[before: {first}]" in brief
+    assert brief.count(first) == 1
+    app.forget(app.wanted([newer.id]), really=True)
+    again = app.store.memories.memory(older.id)
+    assert again is not None
+    assert again.status is MemoryStatus.CONFIRMED
 
 
 def test_only_what_a_person_says_overrules_what_a_person_asked_to_remember(house: House, app: App) -> None:

@@ -64,7 +64,7 @@ def remember(
             _store_note(store, note)
             store.books.add_receipts([receipt])
             store.jobs.ask("brief", project.id, at)
-            if as_kind is MemoryKind.DECISION:
+            if as_kind in (MemoryKind.DECISION, MemoryKind.FACT):
                 settle(store, project.id)
     except StoreBusy:
         return memory  # it lies in the spool: whoever drains it stores it

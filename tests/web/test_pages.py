@@ -234,7 +234,10 @@ def test_decisions_on_one_matter_are_laid_side_by_side(house: House) -> None:
 
 
 def test_two_that_were_both_confirmed_contradict_each_other_no_more(viewer: Viewer, house: House) -> None:
-    for text in ("store login sessions in Redis", "store login sessions in Postgres"):
+    for text in (
+        "share login sessions between hosts by Redis",
+        "share login sessions between hosts by Postgres",
+    ):
         story = house.session().starts().prompts("What now?").edits("a.py")
         story.stops(f"We decided to {text}, because it is there.").ends()
     eventually("both are there", lambda: "Do these contradict" in viewer.get("/review").text, 20)

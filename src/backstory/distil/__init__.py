@@ -17,6 +17,10 @@
 - `refusals`   failures that were wanted, fixes that the user threw out
 - `decisions`  decisions with their reason; standing wishes
 - `succession` whether a newer decision takes the place of an older one
+- `matters`    a decision taken apart: on what, what is chosen, what is given up, where
+- `forms`      the forms in which people settle a matter, as tables
+- `alternatives` things of which one takes one at a time, as a table
+- `terms`      the words of a decision that tell something
 - `spoken`     which kind of memory a sentence is that a person asks to remember
 - `choices`    whether a sentence of the user is a decision: its marks
 - `weights`    what each mark weighs, fitted offline

@@ -7,11 +7,12 @@ plain words of deciding, standing wishes, trouble with its cause or its remedy, 
 import re
 
 from backstory.distil import phrases
+from backstory.distil.alternatives import kinds
 from backstory.distil.choices import TENTATIVE, TROUBLE
 from backstory.distil.decisions import ASSISTANT_CHOICE, FIRM, STANDING
+from backstory.distil.matters import read
 from backstory.distil.prose import sentences
 from backstory.distil.reasons import CONTRAST, USER_CHOICE
-from backstory.distil.succession import read
 from backstory.model import MemoryKind
 
 CAUSE = phrases.Rule("cause")
@@ -36,6 +37,25 @@ _AGREED = re.compile(
 )
 _PEOPLE = re.compile(r"\b(?:we|i|us|our|(?:the|my) team|wir|ich|nous|on|nosotros)\b", re.IGNORECASE)
 
+_SINCE = re.compile(
+    r"\b(?:from now on|from today(?: on)?|going forward|henceforth|ab jetzt|ab sofort|von jetzt an|"
+    r"künftig|in zukunft)\b",
+    re.IGNORECASE,
+)
+_CONDUCT = re.compile(
+    r"\b(?:you|your|yourself|me|my|repl(?:y|ies)|answers?|respon(?:d|ses?)|explain|commit messages?|"
+    r"i (?:prefer|like|"
+    r"want)|du|dein\w*|mir|antwort\w*)\b",
+    re.IGNORECASE,
+)
+#: Tells how something is, without anybody who does it.
+_TELLS = re.compile(
+    r"\b(?:is|are|lives?|runs?|goes|comes?|lies?|uses|ist|sind|liegt|liegen|läuft|laufen|nutzt|verwendet)\b"
+    r"|^(?:the|our|my|all|every|die|der|das)\b|^\w+s (?:go|use)\b",
+    re.IGNORECASE,
+)
+_WE = re.compile(r"\b(?:we|let'?s|let us|wir)\b", re.IGNORECASE)
+
 
 def kind_of(text: str) -> MemoryKind:
     """The kind that the words of a note have; a fact if they have none."""
@@ -55,9 +75,27 @@ def _kind(text: str) -> MemoryKind:
     choice = chosen or ASSISTANT_CHOICE.search(text)
     if (choice is not None and FIRM.search(text.lower())) or _AGREED.search(text):
         return MemoryKind.DECISION
+    if STANDING.search(_SINCE.sub(" ", text)):
+        return MemoryKind.PREFERENCE
+    settles = _settles(text)
+    if settles and not _CONDUCT.search(text):
+        return MemoryKind.DECISION
     if STANDING.search(text):
         return MemoryKind.PREFERENCE
     if CAUSE.search(text) or VAIN.search(text) or (TROUBLE.search(text) and _REMEDY.search(text)):
         return MemoryKind.LESSON
-    turns_away = read(text).gone and (CONTRAST.search(text) or _PEOPLE.search(text))
-    return MemoryKind.DECISION if chosen or turns_away else MemoryKind.FACT
+    return MemoryKind.DECISION if chosen or settles else MemoryKind.FACT
+
+
+def _settles(text: str) -> bool:
+    """Whether a note settles a matter: one thing for another, or one of those that are known.
+
+    "From now on" only dates it; without it, what is so and nobody does ("Auth uses JWT") is told only.
+    """
+    said = read(text)
+    if said.back or said.undoes:
+        return True
+    if said.gone and (CONTRAST.search(text) or _PEOPLE.search(text) or any(map(kinds, said.gone))):
+        return True
+    told = _TELLS.search(text) and not _WE.search(text) and not _SINCE.search(text)
+    return not said.denied and bool(kinds(said.choice)) and not told

@@ -1,152 +1,191 @@
 """Whether a newer decision takes the place of an older one: the same matter, decided otherwise.
 
 Better two decisions that contradict each other in plain sight than one that was hidden by mistake. So only
-four ways count: the newer names what it turns away from, and that is what the older chose; it goes back to
-what the older gave up; both choose something for the same purpose, and not the same thing; both say the same
-but for a number. Pure functions of two texts.
+these ways count: the newer names what it gives up, and that is what the older chose; it goes back to what the
+older gave up; it takes the older back in so many words; both choose something for the same matter, of which
+one takes one at a time; both say the same but for one amount; one denies the very words of the other. Where
+the newer does not say on which matter, the older must be the only one that it can mean.
 """
 
-import itertools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
 
-#: What stands behind one of these was given up.
-_AWAY = re.compile(
-    r"\b(?:instead of|rather than|in place of|no longer(?: us(?:e|ing))?|not(?= .{1,40} any ?more)|"
-    r"(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat(?:e|ed|ing)|chang(?:e|ed|ing)) (?:\w+ ){0,4}?"
-    r"(?:away )?from|"
-    r"(?:cho(?:se|ose|sen)|pick(?:ed)?|prefer(?:red)?|went with|go(?:ing)? with|us(?:e|ing)) "
-    r"[\w.+-]+(?: [\w.+-]+)? over|"
-    r"replac(?:e|es|ed|ing)|drop(?:ped|ping)?|abandon(?:ed)?|gave up|give up(?: on)?|stop(?:ped)? using|"
-    r"statt|anstelle von|anstatt|plutôt que|au lieu de|en lugar de|en vez de)\s+",
-    re.IGNORECASE,
+from backstory.distil.alternatives import kinds, side_by_side
+from backstory.distil.matters import Matter, read
+from backstory.distil.terms import telling
+
+
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(telling(words))
+
+
+_AMOUNT = re.compile(r"\d[\d.:]*(?P<unit>%|\s?[a-z]+)?")
+_TIME = re.compile(
+    r"(?:ms|s|secs?|seconds?|mins?|minutes?|h|hours?|days?|weeks?|months?|years?|sekunden?|minuten|stunden?|tagen?|"
+    r"wochen?)"
 )
-#: Where what was given up ends.
-_END = re.compile(
-    r"\b(?:for|as|because|since|so that|so|to|with|by|in|on|and|but|when|we|it)\b"
-    r"|\b(?:weil|für|parce|pour|porque|para)\b|[.,;:()]",
-    re.IGNORECASE,
+#: One more of these takes nothing away.
+_ADDING = _stems("accept add allow cover handle include offer support test")
+#: A part of a product, for which one uses many things at once.
+_COMPONENTS = _stems(
+    """admin api app application backend client cli code codebase company dashboard deployment development
+    everything frontend library module package page platform product project repo repository script server
+    service shop site system team tool ui web website worker"""
 )
-#: Something is chosen for a purpose.
-_CHOSEN = re.compile(
-    r"\b(?:us(?:e|es|ed|ing)|go(?:ing)? with|went with|choos(?:e|ing)|chose|chosen|pick(?:ed)?|adopt(?:ed)?|"
-    r"stick(?:ing)? (?:with|to)|settled? on|switch(?:ed|ing)? to|mov(?:e|ed|ing) to|migrat(?:e|ed|ing) to)\s+"
-    r"(?P<what>[^.,;:()]{2,60}?)\s+(?:for|as|to)\s+"
-    r"(?P<purpose>[^.,;:()]{3,80}?)(?=\s+(?:because|since|so|when|instead|rather|and)\b|[.,;:()]|$)",
-    re.IGNORECASE,
+#: When and how, not with what: beside it anything else may be said.
+_MANNER = _stems(
+    """advance background batches day evening friday hand hour house monday morning night order parallel
+    random saturday sequence sunday thursday time tuesday wednesday week weekend"""
 )
-#: What follows is why.
-_BECAUSE = re.compile(r"\b(?:because|since|so that|weil|damit|parce que|porque)\b", re.IGNORECASE)
-#: What follows is not done, or was only thought of.
-_DENIED = re.compile(
-    r"(?:\b(?:not|never|against|cannot|without|consider(?:ed|ing)?|nicht|nie|niemals|jamais|nunca)|n['’]t)"
-    r"(?: \w+){0,2} ?$",
-    re.IGNORECASE,
+#: Verbs that say how something is done, so that even two described ways exclude each other.
+_ONE_WAY = frozenset(
+    {"encode", "hash", "indent", "merge", "order", "paginate", "render", "round", "serialize", "sign", "sort"}
 )
-#: The number behind one of these (without its ending) is a name.
-_NAMED_BY_NUMBER = frozenset(
-    {
-        "api", "client", "day", "epic", "issu", "iteration", "level", "mileston", "nod", "part", "phas", "pr",
-        "quarter", "region", "room", "shard", "sprint", "stag", "step", "team", "tenant", "ticket", "week",
-        "zon",
-    }
-)  # fmt: skip
-_TOKEN = re.compile(r"[\w#@][\w.+#@/-]*\w|\w", re.ASCII | re.IGNORECASE)
-_NUMBER = re.compile(r"v?\d[\d.]*(?:ms|s|min|h|d|k|kb|mb|gb|px|%)?", re.IGNORECASE)
-_ENDING = re.compile(r"(?:ing|es|ed|s|e)$")
-_EMPTY = frozenset(
-    {
-        "a", "adopt", "adopted", "agree", "agreed", "all", "also", "always", "an", "and", "any", "are",
-        "as", "at", "be", "because", "been", "both", "but", "by", "choose", "chose", "chosen", "decide",
-        "decided", "decision", "do", "for", "from", "go", "has", "have", "i", "in", "instead", "into", "is",
-        "it", "its", "just", "let", "let's", "longer", "me", "more", "my", "never", "new", "no", "not",
-        "now", "of", "on", "one", "only", "or", "our", "over", "own", "pick", "picked", "please", "rather",
-        "should", "since", "so", "than", "that", "the", "their", "them", "then", "there", "these", "they",
-        "this", "to", "us", "use", "used", "uses", "using", "want", "wants", "was", "we", "we'll", "will",
-        "with", "you",
-    }
-)  # fmt: skip
-_SAME_PURPOSE = 0.75
-_SAME_MATTER = 0.5
-_SHARED = 3
+#: Verbs of which "as" says in which form.
+_SHAPES = frozenset({"encode", "format", "hold", "render", "send", "serialize", "write"})
+#: What one thing can be besides what it is; for a part of a product one may have several of these.
+_ROLES = frozenset({"cache", "holding", "queue", "search", "secrets", "token"})
+#: Frames that say the same of a matter: it has its place there.
+_PLACED = frozenset({"hold in", "run in", "host in", "place", "use", "use as"})
+_USED = frozenset({"place", "use"})
+#: What has one value at a time.
+_ONLY_ONE = _stems("default level maximum minimum mode primary")
+_VALUES = _ONLY_ONE | _stems(
+    """age budget cap concurrency cost count depth factor height interval length limit max min port quota
+    ratio size threshold timeout ttl width"""
+)
+_SHORTEST = 2  # words that say more than a name with its number
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A decision as it is compared: its words in order, and among them what it speaks of and what it turns
-    away from; what it chooses, and for which purpose."""
+class Succeeds(Enum):
+    """How surely a decision takes another's place: in any case, or if no other can be meant."""
 
-    words: tuple[str, ...]
-    kept: frozenset[str]
-    gone: frozenset[str]
-    thing: frozenset[str]
-    purpose: frozenset[str]
+    SURELY = "surely"
+    IF_ALONE = "if alone"
 
 
-def read(text: str) -> Choice:
-    """Take a decision apart; its reason tells nothing of the matter."""
-    text = _BECAUSE.split(text, maxsplit=1)[0]
-    gone: set[str] = set()
-    for match in _AWAY.finditer(text):
-        if not _DENIED.search(text[: match.start()]):
-            rest = text[match.end() :]
-            end = _END.search(rest)
-            gone.update(_words(rest[: end.start()] if end else rest))
-    chosen = next(
-        (match for match in _CHOSEN.finditer(text) if not _DENIED.search(text[: match.start()])), None
-    )
-    thing, purpose = (_words(chosen["what"]), _words(chosen["purpose"])) if chosen else ((), ())
-    words = _words(text)
-    return Choice(words, frozenset(words) - gone, frozenset(gone), frozenset(thing), frozenset(purpose))
-
-
-def supersedes(newer: Choice, older: Choice) -> bool:
+def supersedes(newer: Matter, older: Matter) -> Succeeds | None:
     """Whether the newer of two decisions of a project makes the older history."""
-    ways = (_turns_away, _goes_back, _chooses_otherwise, _counts_otherwise)
-    return any(way(newer, older) for way in ways)
+    if not newer.firm or not older.firm or older.several:
+        return None
+    if _chooses_otherwise(newer, older) or _counts_otherwise(newer, older) or _denies(newer, older):
+        return Succeeds.SURELY
+    return _takes_back(newer, older) or _turns_away(newer, older) or _goes_back(newer, older.gone, older)
 
 
-def _turns_away(newer: Choice, older: Choice) -> bool:
-    """The newer gives up, by name, what the older chose, and both speak of the same matter."""
-    if not newer.gone or not newer.gone <= older.kept:
+def _turns_away(newer: Matter, older: Matter) -> Succeeds | None:
+    """The newer gives up, by name, what the older chose."""
+    if newer.adds or not any(_is_what(older.choice, phrase) for phrase in newer.gone):
+        return None
+    return _same_matter(newer, older)
+
+
+def _goes_back(newer: Matter, given_up: Sequence[frozenset[str]], older: Matter) -> Succeeds | None:
+    """The newer returns to what the older gave up."""
+    return _same_matter(newer, older) if newer.back and newer.back in given_up else None
+
+
+def _takes_back(newer: Matter, older: Matter) -> Succeeds | None:
+    """The newer takes back a decision, in words that are the older's."""
+    if not newer.undoes or not newer.undoes <= frozenset(older.words):
+        return None
+    return Succeeds.SURELY if newer.undoes == frozenset(older.words) else Succeeds.IF_ALONE
+
+
+def _same_matter(newer: Matter, older: Matter) -> Succeeds | None:
+    """Whether what the newer says of the matter holds for the older; a narrower matter is another one."""
+    known = older.about | older.where
+    verbs = {frame.split()[0] for frame in (newer.frame, older.frame) if " " in frame}
+    if not newer.about <= known or not newer.where <= known or len(verbs - {"hold", "run", "be"}) > 1:
+        return None
+    return Succeeds.SURELY if newer.about | newer.where == known else Succeeds.IF_ALONE
+
+
+def _chooses_otherwise(newer: Matter, older: Matter) -> bool:
+    """Both choose something for one matter, of which one takes one at a time, and not the same."""
+    if (
+        newer.adds
+        or newer.several
+        or newer.about != older.about
+        or newer.where != older.where
+        or not (newer.choice and older.choice)
+    ):
         return False
-    now, before = newer.kept, older.kept - newer.gone
-    if not before and not newer.purpose:  # nothing but what it chose, and given up for whatever it was used
-        return True
-    return len(now & before) >= max(1, _SAME_MATTER * min(len(now), len(before)))
-
-
-def _goes_back(newer: Choice, older: Choice) -> bool:
-    """What one gave up the other took, both ways: X instead of Y, then Y instead of X."""
-    return bool(newer.gone and older.gone) and newer.gone <= older.kept and older.gone <= newer.kept
-
-
-def _chooses_otherwise(newer: Choice, older: Choice) -> bool:
-    """Both choose something for one purpose, and not the same."""
-    if not newer.thing or not older.thing or not newer.thing.isdisjoint(older.thing):
+    if side_by_side(newer.choice | older.choice) or (newer.choice | older.choice) & _MANNER:
         return False
-    together = newer.purpose | older.purpose
-    return bool(together) and len(newer.purpose & older.purpose) >= _SAME_PURPOSE * len(together)
-
-
-def _counts_otherwise(newer: Choice, older: Choice) -> bool:
-    """Both say the same, but for one number."""
-    if len(newer.words) != len(older.words) or len(newer.words) <= _SHARED:
+    known, alike = _known_for(newer.choice, older.choice)
+    if (known and not alike) or newer.choice <= older.choice or older.choice <= newer.choice:
         return False
-    pairs = list(zip(newer.words, older.words, strict=True))
-    differ = [at for at, (now, was) in enumerate(pairs) if now != was]
-    if len(differ) != 1 or not all(_NUMBER.fullmatch(word) for word in pairs[differ[0]]):
+    if newer.frame != older.frame:
+        return bool(alike and newer.about) and {newer.frame, older.frame} <= _PLACED
+    if newer.frame in _USED and (newer.head in _COMPONENTS or not newer.about):
+        return bool(alike and (newer.about or newer.where) and alike - _ROLES)
+    if alike:
+        return bool(newer.about or " " in newer.frame)
+    if newer.choice & older.choice:
         return False
-    at = differ[0]
-    return not newer.words[at].startswith("v") and (at == 0 or newer.words[at - 1] not in _NAMED_BY_NUMBER)
+    verb, _, preposition = newer.frame.partition(" ")
+    if verb == "be":
+        return preposition == "many" or not newer.about.isdisjoint(_ONLY_ONE)
+    if preposition == "as" and verb in _SHAPES:
+        return bool(newer.about)
+    if verb == "set":
+        return bool(newer.about)
+    if preposition == "to" or not (newer.about or preposition):
+        return False
+    if newer.frame == "use as":
+        return newer.proper and older.proper
+    return verb in _ONE_WAY and len(newer.choice) == len(older.choice) == 1
 
 
-def _words(text: str) -> tuple[str, ...]:
-    """The telling words without their endings, in their order."""
-    found = (word.lower().strip(".-") for word in _TOKEN.findall(text))
-    return tuple(_ENDING.sub("", word) if len(word) > 3 else word for word in found if word not in _EMPTY)
+def _known_for(newer: frozenset[str], older: frozenset[str]) -> tuple[bool, frozenset[str]]:
+    """Whether it is known what both are for, but for words that they share, and for what both can be had."""
+    now, before = kinds(newer - older), kinds(older - newer)
+    return bool(now and before), now & before
+
+
+def _counts_otherwise(newer: Matter, older: Matter) -> bool:
+    """Both say the same, but for one amount."""
+    if (
+        newer.words == older.words
+        or len(newer.words) != len(older.words)
+        or newer.denied != older.denied
+        or newer.adds
+    ):
+        return False
+    if _uncounted(newer.words) != _uncounted(older.words) or not _ADDING.isdisjoint(newer.words):
+        return False
+    differ = [at for at, (now, was) in enumerate(zip(newer.words, older.words, strict=True)) if now != was]
+    if len(differ) != 1:
+        return False
+    amount, before = newer.words[differ[0]], newer.words[max(differ[0] - 1, 0)]
+    valued = len(newer.words) > _SHORTEST and not _VALUES.isdisjoint(newer.words)
+    return not amount[-1].isdigit() or ":" in amount or valued or bool(kinds(frozenset({before})))
+
+
+def _denies(newer: Matter, older: Matter) -> bool:
+    """One denies what the other says, word for word."""
+    return newer.denied != older.denied and newer.words == older.words and bool(newer.words)
+
+
+def _is_what(choice: frozenset[str], phrase: frozenset[str]) -> bool:
+    """Whether a choice is what a phrase names, at most with one word more."""
+    return bool(phrase) and phrase <= choice and len(choice - phrase) <= 1
+
+
+@lru_cache(8_192)
+def _uncounted(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words, with all amounts of a kind alike."""
+    amounts = ((word, _AMOUNT.fullmatch(word)) for word in words)
+    return tuple(word if amount is None else _kind_of_amount(amount["unit"]) for word, amount in amounts)
+
+
+def _kind_of_amount(unit: str | None) -> str:
+    unit = (unit or "").strip()
+    return "# of time" if _TIME.fullmatch(unit) else f"# {unit}"
 
 
 def successions(
@@ -158,34 +197,52 @@ def successions(
     A chain of them ends in the newest; what was taken up again is in force again. `may` says of two ids
     whether the older gives way to the newer at all.
     """
-    choices = [(mid, read(text)) for mid, _, text in sorted(decisions, key=lambda each: (each[1], each[0]))]
+    read_as = [(mid, read(text)) for mid, _, text in sorted(decisions, key=lambda each: (each[1], each[0]))]
     found: dict[str, str] = {}
-    earlier: dict[object, set[int]] = defaultdict(set)
-    for at, (newer, now) in enumerate(choices):
-        for place in sorted(set[int]().union(*(earlier[mark] for mark in _looks_for(now)))):
-            older, before = choices[place]
-            if may(older, newer) and supersedes(now, before):
+    standing: dict[object, set[int]] = defaultdict(set)
+    given_up: dict[int, list[frozenset[str]]] = {}
+    for at, (newer, now) in enumerate(read_as):
+        near = sorted(set[int]().union(*(standing[mark] for mark in _looks_for(now))))
+        ways = {place: supersedes(now, read_as[place][1]) for place in near}
+        for place in near:
+            ways[place] = ways[place] or _goes_back(now, given_up[place], read_as[place][1])
+        alone = sum(way is not None for way in ways.values()) == 1
+        given_up[at] = list(now.gone)
+        for place, way in ways.items():
+            older, before = read_as[place]
+            if (way is Succeeds.SURELY or (way and alone)) and may(older, newer):
                 found[older] = newer
-                for mark in _shows(before):
-                    earlier[mark].discard(place)
-        for mark in _shows(now):
-            earlier[mark].add(at)
+                given_up[at].append(before.choice)
+                for mark in _shows(before, given_up[place]):
+                    standing[mark].discard(place)
+        for mark in _shows(now, given_up[at]):
+            standing[mark].add(at)
     return found
 
 
-def _shows(choice: Choice) -> Iterator[object]:
+def _shows(matter: Matter, given_up: Sequence[frozenset[str]]) -> Iterator[object]:
     """What a later decision can find this one by: no pair that is worth comparing has nothing in common."""
-    yield from choice.kept
-    yield from (("for", word) for word in choice.purpose)
-    yield _uncounted(choice)
+    yield from (("chose", word) for word in matter.choice)
+    yield from (("gave up", phrase) for phrase in given_up)
+    yield from (("says", word) for word in matter.words)
+    yield _matter(matter)
+    yield _uncounted(matter.words)
+    yield ("words", matter.words)
 
 
-def _looks_for(choice: Choice) -> Iterator[object]:
-    """What earlier decisions show that this one may supersede; see the four ways."""
-    yield from itertools.islice(sorted(choice.gone, key=len, reverse=True), 1)  # they must have all of it
-    yield from (("for", word) for word in choice.purpose)
-    yield _uncounted(choice)
+def _looks_for(matter: Matter) -> Iterator[object]:
+    """What earlier decisions show that this one may supersede; see the ways."""
+    yield from (("chose", max(phrase, key=len)) for phrase in matter.gone)  # they must have all of it
+    yield ("gave up", matter.back)
+    if matter.undoes:
+        yield ("says", max(matter.undoes, key=len))
+    yield _matter(matter)
+    yield _uncounted(matter.words)
+    yield ("words", matter.words)
 
 
-def _uncounted(choice: Choice) -> tuple[str, ...]:
-    return tuple("#" if _NUMBER.fullmatch(word) else word for word in choice.words)
+def _matter(matter: Matter) -> object:
+    """What two decisions have in common that choose for one matter; some say nothing of it but the verb."""
+    if matter.about or matter.where:
+        return ("about", matter.about, matter.where)
+    return ("frame", matter.frame) if " " in matter.frame else matter

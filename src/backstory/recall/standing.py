@@ -37,7 +37,7 @@ class Standing:
         return ", ".join(filter(None, (self._instead(memory), _WORDS.get(self._fresh.of(memory), ""))))
 
     def _instead(self, memory: Memory) -> str:
-        if memory.kind is not MemoryKind.DECISION:
+        if memory.kind not in (MemoryKind.DECISION, MemoryKind.FACT):
             return ""
         older = [self._store.memories.kept(mid) for mid in self._store.successions.before(memory.id)]
         texts = [each.text for each in sorted(filter(None, older), key=lambda each: each.at)]

@@ -1,4 +1,4 @@
-"""Which decision took the place of which. Derived; what a person has judged is never touched."""
+"""Which decision, or fact that a person told, took the place of which. Derived; what was judged stays."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from backstory.store.values import Decided
 
 _MOST = 300
+_SUCCEEDED = "(m.kind = 'decision' OR (m.kind = 'fact' AND m.agent = 'user'))"
 _JUDGED = """
     EXISTS (SELECT 1 FROM memory_sources f JOIN events e ON e.id = f.event_id
             WHERE f.memory_id = m.id AND e.kind = 'judged')
@@ -19,14 +20,14 @@ class Successions:
         self._db = connection
 
     def decisions(self, project_id: str) -> list[Decided]:
-        """The latest decisions of a project, those in force and those that others took the place of."""
+        """The latest decisions of a project, and facts that a person told, in force and history."""
         rows = self._db.execute(
             f"""
             SELECT m.id, m.at, m.text, m.reason,
                 (m.status = 'confirmed' AND m.agent <> 'user') OR m.pinned OR {_JUDGED},
                 m.agent = 'user', m.said_by = 'user'
             FROM memories m JOIN sessions s ON s.id = m.session_id
-            WHERE m.project_id = ? AND m.kind = 'decision' AND s.parent_id = ''
+            WHERE m.project_id = ? AND {_SUCCEEDED} AND s.parent_id = ''
                 AND (m.status IN ('candidate', 'confirmed') OR (m.status = 'superseded' AND NOT {_JUDGED}))
                 AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
             ORDER BY m.at DESC LIMIT {_MOST}
@@ -46,7 +47,7 @@ class Successions:
         self._db.execute(
             f"""
             UPDATE memories AS m SET status = CASE WHEN auto THEN 'candidate' ELSE 'confirmed' END
-            WHERE project_id = ? AND kind = 'decision' AND status = 'superseded' AND NOT {_JUDGED}
+            WHERE project_id = ? AND {_SUCCEEDED} AND status = 'superseded' AND NOT {_JUDGED}
             """,  # noqa: S608 - constants of this file
             (project_id,),
         )
@@ -60,7 +61,7 @@ class Successions:
         row = self._db.execute(
             f"""
             SELECT 1 FROM memories m
-            WHERE m.project_id = ? AND m.kind = 'decision' AND m.status = 'superseded' AND NOT {_JUDGED}
+            WHERE m.project_id = ? AND {_SUCCEEDED} AND m.status = 'superseded' AND NOT {_JUDGED}
                 AND m.id NOT IN (SELECT older FROM successions) LIMIT 1
             """,  # noqa: S608 - constants of this file
             (project_id,),

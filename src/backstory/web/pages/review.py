@@ -107,7 +107,8 @@ def pairs(decisions: Sequence[Memory]) -> list[tuple[Memory, Memory]]:
 def _contradictions(app: App, asked: Asked, project: str | None) -> Html:
     in_force = [MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED]
     decisions = app.memories([MemoryKind.DECISION], in_force, project, None, _COMPARED)
-    taken = [pair for newer in decisions for pair in _taken(app, newer)][:_PAIRS]
+    told = app.memories([MemoryKind.FACT], in_force, project, None, _COMPARED)
+    taken = [pair for newer in (*decisions, *told) for pair in _taken(app, newer)][:_PAIRS]
     return join(
         _pairs("Do these contradict each other?", pairs(decisions)[:_PAIRS], asked, _OPEN),
         _pairs("A newer decision took an older one's place. Is that right?", taken, asked, _TAKEN),
