@@ -187,15 +187,7 @@ def test_a_file_that_was_edited_since_is_changed(house: House, lesson: Memory) -
 def test_a_file_that_was_edited_and_committed_since_is_changed(house: House, lesson: Memory) -> None:
     (house.project / "reader.py").write_text("SEPARATOR = '|'\n")
     later(house.project / "reader.py")
-    who = {
-        f"GIT_{who}_{what}": "a@b.example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-    }
-    subprocess.run(
-        ["git", "commit", "--quiet", "--all", "--message=Another separator"],
-        cwd=house.project,
-        env={**os.environ, **who, "GIT_COMMITTER_DATE": f"@{int(time.time()) + 2 * 3_600} +0000"},
-        check=True,
-    )
+    commits_later(house)
     assert label(house, lesson) == "changed since"
 
 
@@ -240,17 +232,97 @@ def test_a_file_with_any_name_is_seen_to_be_edited_and_not_to_be(
     assert _Tree(root).state(name, now) == "changed since"
 
 
-def test_a_file_that_was_renamed_is_gone_under_its_old_name_and_new_under_the_other(
-    house: House, git: Git
-) -> None:
-    (house.project / "old name.py").write_text("the same\n" * 20)
+@pytest.fixture
+def moves(house: House, git: Git) -> Callable[[str, str], None]:
+    """Moves a file with git and commits that, two hours from now, so that no session can have done it."""
+    (house.project / "old name.py").write_text("".join(f"line {number}\n" for number in range(30)))
     git(house.project, "add", ".")
     git(house.project, "commit", "--quiet", "--message=All")
+
+    def move(old: str, new: str) -> None:
+        (house.project / new).parent.mkdir(exist_ok=True)
+        git(house.project, "mv", old, new)
+        later(house.project / new)
+        commits_later(house)
+
+    return move
+
+
+def commits_later(house: House) -> None:
+    who = {
+        f"GIT_{who}_{what}": "a@b.example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    subprocess.run(
+        ["git", "commit", "--quiet", "--all", "--message=Later"],
+        cwd=house.project,
+        env={**os.environ, **who, "GIT_COMMITTER_DATE": f"@{int(time.time()) + 2 * 3_600} +0000"},
+        check=True,
+    )
+
+
+def state(house: House, file: str, within: str = "") -> str:
+    return _Tree(house.project / within).state(file, int(time.time() * 1000))
+
+
+Moves = Callable[[str, str], None]
+
+
+def test_a_file_that_git_moved_is_said_to_be_where_it_went(house: House, git: Git, moves: Moves) -> None:
     git(house.project, "mv", "old name.py", "new name.py")
+    assert state(house, "old name.py") == "moved to new name.py", "not committed yet"
+    commits_later(house)
+    assert state(house, "old name.py") == "moved to new name.py"
+    assert state(house, "new name.py") == "fresh", "it says what it said"
+    moves("new name.py", "shop/last name.py")
+    assert state(house, "old name.py") == "moved to shop/last name.py"
+
+
+def test_a_file_that_was_moved_within_a_folder_of_the_work_tree_is_named_from_there(
+    house: House, git: Git, moves: Moves
+) -> None:
+    (house.project / "shop").mkdir()
+    git(house.project, "mv", "old name.py", "shop/a.py")
+    git(house.project, "commit", "--quiet", "--message=Into the shop")
+    moves("shop/a.py", "shop/b.py")
+    assert state(house, "a.py", "shop") == "moved to b.py"
+
+
+def test_a_file_that_was_moved_and_edited_has_changed(house: House, moves: Moves) -> None:
+    moves("old name.py", "new name.py")
+    with (house.project / "new name.py").open("a") as file:
+        file.write("one more\n")
     later(house.project / "new name.py")
-    tree = _Tree(house.project)
-    now = int(time.time() * 1000)
-    assert (tree.state("old name.py", now), tree.state("new name.py", now)) == ("gone", "changed since")
+    assert state(house, "old name.py") == "changed since"
+    commits_later(house)
+    assert state(house, "old name.py") == "changed since"
+
+
+def test_a_file_that_was_moved_and_deleted_is_gone(house: House, git: Git, moves: Moves) -> None:
+    moves("old name.py", "new name.py")
+    git(house.project, "rm", "--quiet", "new name.py")
+    assert state(house, "old name.py") == "gone"
+    commits_later(house)
+    assert state(house, "old name.py") == "gone"
+
+
+def test_a_file_that_took_the_name_of_a_moved_one_is_gone_when_it_is_deleted(
+    house: House, git: Git, moves: Moves
+) -> None:
+    moves("old name.py", "new name.py")
+    (house.project / "old name.py").write_text("another\n")
+    git(house.project, "add", ".")
+    commits_later(house)
+    git(house.project, "rm", "--quiet", "old name.py")
+    commits_later(house)
+    assert state(house, "old name.py") == "gone"
+
+
+def test_brief_and_hits_say_where_a_file_went(house: House, git: Git, lesson: Memory) -> None:
+    git(house.project, "mv", "reader.py", "parser.py")
+    assert label(house, lesson) == "moved to parser.py"
+    house.session().starts().prompts("Something else").stops("Yes.").ends()
+    house.works()
+    assert "its files: moved to parser.py" in house.brief().text
 
 
 def test_outside_of_git_the_time_of_the_file_decides(house: House, tmp_path: Path) -> None:

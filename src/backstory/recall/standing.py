@@ -2,7 +2,7 @@
 
 from backstory.hook.brief import HANDLE
 from backstory.model import Memory, MemoryKind, MemoryStatus
-from backstory.recall.freshness import CHANGED, GONE, Freshness
+from backstory.recall.freshness import CHANGED, GONE, MOVED, Freshness
 from backstory.store import Store
 
 _WORDS = {CHANGED: "its files have changed since", GONE: "its files are gone"}
@@ -34,7 +34,7 @@ class Standing:
 
     def warning(self, memory: Memory) -> str:
         """What a brief says beside it: what it replaced, and files that are not as they were; no praise."""
-        return ", ".join(filter(None, (self._instead(memory), _WORDS.get(self._fresh.of(memory), ""))))
+        return ", ".join(filter(None, (self._instead(memory), _warns(self._fresh.of(memory)))))
 
     def _instead(self, memory: Memory) -> str:
         if memory.kind not in (MemoryKind.DECISION, MemoryKind.FACT):
@@ -45,3 +45,8 @@ class Standing:
             return ""
         text = texts[-1]
         return f"before: {text if len(text) <= _INSTEAD_CHARS else text[: _INSTEAD_CHARS - 1] + '…'}"
+
+
+def _warns(label: str) -> str:
+    """What a brief says of a memory's files; nothing if they are as they were."""
+    return f"its files: {label}" if label.startswith(MOVED) else _WORDS.get(label, "")
