@@ -8,5 +8,6 @@ peer.py        MemPalace's own product, if it is installed somewhere
 measures.py    recall, NDCG, MRR
 controls.py    does an off-topic question get nothing, and an on-topic one something
 everyday.py    questions that no project's memory should answer
+developers.py  sessions of two small projects, and what developers ask of them in other words
 load.py        latency and size with many memories
 """

@@ -1,6 +1,7 @@
 """Negative controls: does an off-topic question get nothing, and an on-topic one something?
 
-Each question is asked twice: of the search that users get, and of the same search without vectors.
+Each question is asked twice: of the search that users get, and of the same search without vectors. The rows
+of developers' questions in other words are harder on purpose, and counted apart.
 """
 
 import random
@@ -8,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from bench.recall import data, memory
+from bench.recall import data, developers, memory
 from bench.recall.everyday import EVERYDAY
 
 from backstory.app import App
@@ -16,6 +17,7 @@ from backstory.search.find import BY_WORDS, search
 
 _SOME = 60
 _CHATS = 100
+_APART = "developers"
 Silences = dict[tuple[str, str, bool], list[tuple[bool, bool]]]
 
 
@@ -37,7 +39,24 @@ def controls(folder: Path, only: str | None = None) -> list[dict[str, Any]]:
                 ("conversation: commits of a code base", False, _some(chosen, work)),
             ):
                 counted.setdefault((split, what, on_topic), []).extend(_silent(app, texts))
+    for split, project in (("dev", developers.TRAILS), ("test", developers.CLINIC)):
+        if only in (None, split):
+            with memory.worked(project.sessions) as app:
+                for what, on_topic, texts in (
+                    ("a small project: its own, in other words", True, [text for text, _ in project.asked]),
+                    ("a small project: of other projects", False, project.foreign),
+                ):
+                    counted.setdefault((split, f"{_APART}, {what}", on_topic), []).extend(_silent(app, texts))
     with memory.filled(work) as (app, _, _):
+        for split, asked, foreign in (
+            ("dev", developers.OF_SESSIONS, developers.TRAILS.foreign),
+            ("test", developers.OF_SESSIONS_HELD_OUT, developers.CLINIC.foreign),
+        ):
+            if only in (None, split):
+                own = counted.setdefault((split, f"{_APART}, coding: its own, in other words", True), [])
+                own.extend(_silent(app, [text for text, _ in asked]))
+                others = counted.setdefault((split, f"{_APART}, coding: of other projects", False), [])
+                others.extend(_silent(app, foreign))
         for split, what, on_topic, texts in (
             ("dev", "coding: its own commits", True, [ask.text for ask in work.asks]),
             ("dev", "coding: everyday questions", False, EVERYDAY),
@@ -60,11 +79,15 @@ def controls(folder: Path, only: str | None = None) -> list[dict[str, Any]]:
     for split in ("dev", "test"):
         if only not in (None, split):
             continue
-        for what, wanted in (("all on-topic questions", True), ("all off-topic questions", False)):
-            silent = [
-                pair for (s, _, on), some in counted.items() if (s, on) == (split, wanted) for pair in some
-            ]
-            rows.append(_row(split, what, silent))
+        for apart in (False, True):
+            for what, wanted in (("all on-topic questions", True), ("all off-topic questions", False)):
+                silent = [
+                    pair
+                    for (s, name, on), some in counted.items()
+                    if (s, on, name.startswith(_APART)) == (split, wanted, apart)
+                    for pair in some
+                ]
+                rows.append(_row(split, f"{_APART}, {what}" if apart else what, silent))
     return rows
 
 

@@ -1,6 +1,6 @@
 """Questions that no project's memory should answer. The tests have others."""
 
-EVERYDAY = (
+EVERYDAY: tuple[str, ...] = (
     "how do I get red wine stains out of a white tablecloth",
     "what is the capital of Mongolia",
     "best hiking boots for wide feet under 150 dollars",

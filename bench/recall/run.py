@@ -14,7 +14,8 @@ no path of its own for a benchmark. All of this is *retrieval*, no answer is wri
                NDCG@10 with the true ideal list, and in peers' kinder form. Tuned on even lines.
   coding       the subject of a commit finds the session that made it. Development only; the gold is noisy.
   controls     questions of another conversation, of another kind of store, and everyday ones: how many get
-               nothing; and how many questions that the store can answer are wrongly silenced.
+               nothing; and how many questions that the store can answer are wrongly silenced. Developers'
+               questions in words of their own, and of other projects, are counted apart (developers.py).
   load         latency, speed of embedding and size with 100,000 memories in projects of 20,000, or as
                --memories and --project say.
 
@@ -43,7 +44,7 @@ WITHOUT_DATA = ("load",)
 PEER = "MemPalace"
 NAMES = ("ours", "plain FTS5", "vectors alone", PEER)
 _KS = (1, 5, 10)
-_WIDTHS = {"what": 44, "split": 30, "method": 14, "NDCG@10 (peers)": 22}
+_WIDTHS = {"what": 56, "split": 30, "method": 14, "NDCG@10 (peers)": 22}
 
 
 def main() -> None:

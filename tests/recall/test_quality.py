@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bench.recall import developers
+from bench.recall.memory import PROJECT, worked
 
 from backstory.app import App
 from backstory.embed.provider import Means, means
@@ -87,6 +89,23 @@ def test_questions_that_can_be_answered_are_hardly_ever_silenced(memory: House) 
     """CCE-79: these questions are short and share few words with their answers; on the benchmarks it is less."""
     silenced = [q for q, _ in ASKED if search(memory.store, q, None, means=means(Settings())).abstained]
     assert len(silenced) <= 0.07 * len(ASKED), silenced
+
+
+@pytest.mark.parametrize(
+    ("project", "silenced_at_most"),
+    [(developers.TRAILS, 0.28), (developers.CLINIC, 0.5)],
+    ids=["dev", "held out"],
+)
+def test_developers_questions_in_other_words(project: developers.Developers, silenced_at_most: float) -> None:
+    """CCE-54, CCE-79: hard ones; what is answered is answered rightly, and other projects' get nothing."""
+    with worked(project.sessions) as app:
+        own = {text: (answer, app.search(text, PROJECT.id).hits) for text, answer in project.asked}
+        told = [text for text in project.foreign if app.search(text, PROJECT.id).hits]
+    silenced = [text for text, (_, hits) in own.items() if not hits]
+    wrong = [t for t, (answer, hits) in own.items() if hits and not any(answer in hit.text for hit in hits)]
+    assert len(silenced) <= silenced_at_most * len(own), silenced
+    assert len(wrong) <= 0.05 * len(own), wrong
+    assert len(told) <= 0.05 * len(project.foreign), told
 
 
 def test_the_app_answers_as_the_parts_do(memory: House) -> None:

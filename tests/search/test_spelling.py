@@ -56,6 +56,7 @@ WAYS = pytest.mark.parametrize(
         ("migartoin", {"migartoin": "migration"}, "migration"),
         ("ConfigRaeder", {"configraeder": "configreader"}, "ConfigReader"),
         ("mesage translated", {"mesage": "message"}, "translated"),
+        ("frozne settings", {"frozne": "frozen"}, "frozen"),
     ],
 )
 def test_a_mistyped_word_is_read_as_the_nearest_one_of_the_memory(
@@ -73,6 +74,7 @@ def test_a_mistyped_word_is_read_as_the_nearest_one_of_the_memory(
         "parse_config",
         "latex",  # a word of its own that `later` is near to
         "stitches",  # a form of a word of English: off-topic, not mistyped
+        "remigration",  # made of words
         "migrations",
         "pgbouncers",
         "postgresqll17",

@@ -92,12 +92,13 @@ def search(
     best: dict[str, Ranked] = {}
     for one in order:
         best.setdefault(one.found.owner, one)
+    sure = partial(relevance.of, question=asked, among=meant.among)
     hits = collapse(
-        (_hit(one, asked if explain else None) for one in best.values()),
+        (_hit(one, sure if explain else None) for one in best.values()),
         lambda hit: hit.text,
         _richer,
         limit,
-        lambda hit: not floor or relevance.of(best[hit.id], asked) >= relevance.FLOOR,
+        lambda hit: not floor or sure(best[hit.id]) >= relevance.FLOOR,
     )
     hits = in_order(hits, (one.found for one in best.values()))
     if neighbours:
@@ -167,10 +168,14 @@ def _dated(store: Store, asked: Question, project_id: str | None, now: int) -> Q
 
 
 class _Meant(NamedTuple):
-    """How it was searched by meaning: the nearest passages with their cosines; `others` tells the rest's."""
+    """How it was searched by meaning: the nearest passages with their cosines, and among how many they are.
+
+    `others` tells the cosines of the rest.
+    """
 
     mode: str
     near: dict[int, float] = {}  # noqa: RUF012 - nobody writes to it
+    among: int = 0
     others: Callable[[Sequence[int]], dict[int, float]] = lambda rows: {}
 
 
@@ -197,13 +202,13 @@ def _near(
         return _Meant(f"by words; {error}")
     if store.vectors.dimensions() not in (0, len(vector)):
         return _Meant(f"by words; {model} gives other vectors than before: the next worker makes them anew")
-    near = meaning.nearest(store, model, vector, project_id, limit, filters)
-    return _Meant(f"{BY_BOTH} ({model})", near, partial(meaning.cosines, store, model, vector))
+    near, among = meaning.nearest(store, model, vector, project_id, limit, filters)
+    return _Meant(f"{BY_BOTH} ({model})", near, among, partial(meaning.cosines, store, model, vector))
 
 
-def _hit(one: Ranked, explained: Question | None) -> Hit:
+def _hit(one: Ranked, sure: Callable[[Ranked], float] | None) -> Hit:
     score = _rounded(one.score)
-    why = _why(one, relevance.of(one, explained), score) if explained else None
+    why = _why(one, sure(one), score) if sure else None
     return _told_of(one.found, score, why)
 
 

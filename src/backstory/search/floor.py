@@ -3,7 +3,7 @@
 Whoever searches the database asks
 
     ranked = ranking.ranked(...)                 # or a `Ranked` of their own
-    floor.of(ranked[0], asked) >= floor.FLOOR    # asked = question.question(text, now)
+    floor.of(ranked[0], asked, among) >= floor.FLOOR    # asked = question.question(text, now)
 
 Whoever has neither vectors nor a database at hand asks `floor.shares_enough(words, text)`: plain Python; the
 words are those of `question.question(text, now).words`. It is what search itself falls back on without a
@@ -12,9 +12,10 @@ worker prepared it; `of_notes` says how much they must weigh to be as sure as a 
 `FLOOR` is the one number for all of them (docs/decisions/0006-one-floor.md).
 
 How sure it is that a hit has to do with the question is a logistic function of how alike the words, and how
-near the vectors, of the question and of the stretch are that the hit stands in. It was fitted on the
-development halves of the benchmarks: questions put to the store that answers them, against questions of
-another store and everyday questions (docs/recall.md has the numbers). A name that the question spells out
+near the vectors, of the question and of the stretch are that the hit stands in, how alike the words of its
+session, and among how many passages it was found: the more there are, the likelier a likeness is chance. It
+was fitted on development data: questions put to the store that answers them, against questions of another
+store and everyday questions (docs/recall.md has the numbers). A name that the question spells out
 (`foo_bar.py:42`, two Chinese characters; not a number) and that stands in the text needs no likeness; nor do
 one or two words that are all that is asked for.
 """
@@ -29,10 +30,13 @@ from backstory.search.question import Question, Word
 from backstory.search.ranking import Ranked
 
 FLOOR = 0.5
-_WEIGHTS = {"alike": 12.1, "around": 10.7}
+_WEIGHTS = {"alike": 12.0, "around": 8.0, "together": 5.0}
 _PER_WORD = 1.5 / 8  # the longer the question, the less a likeness comes about by chance
 _MOST_WORDS = 8
-_BIAS = -11.4
+_BIAS = -13.7
+# What a tenth of the passages is worth, up to this many and beyond; nobody measured memories of a few dozen.
+_FEW, _MANY = 100, 1_000
+_TENTH_OF_FEW, _TENTH_OF_MANY = 1.9, 0.3
 _LOOKED_UP = 2
 # How sure a note is: by what the shared words weigh, and by how often the number of a prompt's words doubles.
 _NOTE_WEIGHT, _NOTE_DOUBLING, _NOTE_BIAS = 5.2, -3.2, 0.1
@@ -41,16 +45,22 @@ _PARTS = re.compile(r"[^\W_]+")
 _PLAIN = re.compile(r"[a-z\u00c0-\u024f]+|[\d.,:%]+")
 
 
-def of(one: Ranked, question: Question) -> float:
-    """How sure it is that a hit has to do with the question, from 0 to 1."""
+def of(one: Ranked, question: Question, among: int = _MANY) -> float:
+    """How sure it is that a hit, found among so many passages, has to do with the question, from 0 to 1."""
     text = _bare(one.found.text)
     if any(_spelled_out(word, text) for word in question.words) or _looked_up(question.words, text):
         return 1.0
     if "alike" not in one.raw:
         return 1.0 if shares_enough([word.text for word in question.words], text) else 0.0
-    sum_ = _BIAS + _PER_WORD * min(len(question.words), _MOST_WORDS)
+    sum_ = _BIAS + _PER_WORD * min(len(question.words), _MOST_WORDS) + _size(among)
     sum_ += sum(weight * one.raw[name] for name, weight in _WEIGHTS.items())
     return 1 / (1 + math.exp(-sum_))
+
+
+def _size(among: int) -> float:
+    """What the number of passages says of a likeness; nothing if it is not known."""
+    tenths = math.log10(_MANY / max(among or _MANY, _FEW))
+    return tenths * (_TENTH_OF_FEW if tenths > 0 else _TENTH_OF_MANY)
 
 
 class Needed(NamedTuple):

@@ -35,10 +35,10 @@ def nearest(
     project_id: str | None,
     limit: int,
     filters: Filters | None = None,
-) -> dict[int, float]:
-    """The passages whose vectors are nearest to the question's, by number, with the cosine."""
+) -> tuple[dict[int, float], int]:
+    """The passages that are nearest to the question, with the cosine, and among how many they are."""
     if not vector.any():
-        return {}
+        return {}, 0
     signs = coding.signs(vector[None, :])[0]
     numbers, distances = [], []
     for rows, codes in store.vectors.blocks(model, project_id):
@@ -47,8 +47,9 @@ def nearest(
             numbers.append(np.frombuffer(rows, np.int64))
             distances.append(coding.distances(codes, count, signs))
     if not numbers:
-        return {}
+        return {}, 0
     every, far = np.concatenate(numbers), np.concatenate(distances)
+    among = len(every)
     if filters:
         every = np.asarray(
             _let_through(store, every[np.argsort(far, kind="stable")].tolist(), filters), np.int64
@@ -59,7 +60,7 @@ def nearest(
         every = every[close[np.argsort(far[close], kind="stable")[:_EXACT]]]
     exact = cosines(store, model, vector, every.tolist())
     best = sorted(exact, key=lambda row: -exact[row])[:limit]
-    return {row: exact[row] for row in best}
+    return {row: exact[row] for row in best}, among
 
 
 def _let_through(store: Store, numbers: Sequence[int], filters: Filters) -> list[int]:

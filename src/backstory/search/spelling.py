@@ -18,7 +18,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 # Shorter words are near too many others; from eight letters on two errors are forgiven.
 _SHORTEST, _LONG, _LONGEST = 5, 8, 30
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "r", "ly", "y", "able", "ion", "al", "ment", "ness")
-_STEM = 3
+_BEGINNINGS = ("un", "re", "non", "pre", "de", "dis", "mis", "sub", "over", "in", "co")
+_STEM, _HALF = 3, 4
 
 
 def mistyped(words: Sequence[Word], absent: Collection[str]) -> list[str]:
@@ -56,19 +57,29 @@ def mended(text: str, read: Iterable[ReadAs]) -> str:
 
 
 def _likely(typed: str, word: str) -> bool:
-    """Whether one may be the other: `prisma` is no `prism`, and in a short word no letter is just another."""
+    """Whether one may be the other: `prisma` is no `prism`; in a short word letters only change places."""
     if typed == word:
         return True
     if typed.startswith(word):
         return False
-    return len(typed) > _SHORTEST or len(typed) != len(word) or sorted(typed) == sorted(word)
+    return len(typed) > _SHORTEST or sorted(typed) == sorted(word)
 
 
 def _is_word(part: str) -> bool:
-    """Whether it is a word that is known to be one, or a form of it."""
+    """Whether it is a word that is known to be one, a form of it, or made of such."""
+    if _has_form(part):
+        return True
+    if any(_has_form(rest) for each in _BEGINNINGS if (rest := part.removeprefix(each)) != part):
+        return True
+    known = vocabulary()
+    halves = range(_HALF, len(part) - _HALF + 1)
+    return any(part[:at] in known and part[at:] in known for at in halves)
+
+
+def _has_form(part: str) -> bool:
     known = vocabulary()
     if part in known:
-        return True
+        return len(part) >= _STEM
     for ending in _ENDINGS:
         stem = part.removesuffix(ending)
         if stem != part and len(stem) >= _STEM and known & {stem, f"{stem}e", f"{stem[:-1]}y", stem[:-1]}:

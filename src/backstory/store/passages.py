@@ -249,9 +249,9 @@ class Passages:
         found: dict[str, int] = {}
         for rows in self._shelves.spelled_like(typed, most, project_id).values():
             for text in self.texts(rows[:_READ]).values():
-                for written in re.findall(rf"(?i)(?<![a-z]){typed[0]}[a-z]+", text):
-                    for word in (written, written.removesuffix("s")):
-                        if errors(typed, word.lower()) <= most:
+                for written in dict.fromkeys(re.findall(rf"(?i)(?<![a-z]){typed[0]}[a-z]+", text)):
+                    for word in dict.fromkeys((written, written.removesuffix("s"))):
+                        if errors(typed, word.lower(), most) <= most:
                             found.setdefault(word, len(rows))
                             break
         return found

@@ -133,7 +133,7 @@ class Shelves:
             (typed[0], chr(ord(typed[0]) + 1), min(_STEM, len(typed) - most), len(typed) + most),
         ).fetchall()
         near = sorted(
-            (errors(typed, term, begins=True), -len(term), term)
+            (errors(typed, term, most, begins=True), -len(term), term)
             for (term,) in rows
             if len(set(term) - letters) <= most
         )

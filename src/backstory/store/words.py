@@ -83,8 +83,11 @@ def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
-def errors(typed: str, word: str, begins: bool = False) -> int:
-    """How many typing errors lie between two words, or between a beginning of the first and the second."""
+def errors(typed: str, word: str, most: int = 40, begins: bool = False) -> int:
+    """How many typing errors lie between two words, or between a beginning of the first and the second.
+
+    Nobody counts on when they are more than `most`.
+    """
     before: list[int] = []
     last = list(range(len(typed) + 1))
     for n, letter in enumerate(word):
@@ -94,5 +97,7 @@ def errors(typed: str, word: str, begins: bool = False) -> int:
             if n and m and letter == typed[m - 1] and other == word[n - 1]:
                 cost = min(cost, before[m - 1] + 1)
             row.append(cost)
+        if min(row) > most:
+            return most + 1
         before, last = last, row
     return min(last) if begins else last[-1]

@@ -1,0 +1,17 @@
+"""How sure it must be that a hit has to do with the question."""
+
+from backstory.search import floor
+from backstory.search.question import question
+from backstory.search.ranking import Ranked
+from backstory.store.values import Found
+
+
+def test_a_likeness_says_less_the_more_there_is_to_be_like() -> None:
+    """CCE-54: the same hit is less sure among many passages; how sure, if nobody counted, lies between."""
+    asked = question("why were the users signed out", 0)
+    found = Found(1, "e1", "p", "shop", "s", "claude-code", "said", 1, "nothing", 1, "", "", "", 0, 0.0)
+    one = Ranked(found, "words", {}, {"alike": 0.5, "around": 0.4, "together": 0.5}, 0.0, 0.0, 0.0)
+    sure = [floor.of(one, asked, among) for among in (10, 100, 300, 1_000, 10_000, 1_000_000)]
+    assert sure[0] == sure[1] > sure[2] > sure[3] > sure[4] > sure[5]
+    assert sure[1] >= floor.FLOOR > sure[5]
+    assert floor.of(one, asked, 0) == sure[3]
