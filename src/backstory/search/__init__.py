@@ -1,6 +1,7 @@
 """Search: finding what was said, done and learned, or saying that there is nothing.
 
 find.py        from a question to an answer
+hits.py        what was found, as it is shown
 question.py    a question, taken apart: its words, what it says of a time
 smallwords.py  words that say nothing of what is sought
 spelling.py    typing errors: words that were meant otherwise
