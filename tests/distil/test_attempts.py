@@ -8,9 +8,11 @@ def attempts(text: str) -> list[str]:
     return [draft.text for draft in of(MemoryKind.ATTEMPT, text)]
 
 
-def test_a_check_that_never_passed() -> None:
+def test_a_check_that_did_not_pass_again_in_the_session() -> None:
     (text,) = attempts("> go\n! cargo test\n  error: no\nedit a.rs\n! cargo test\n  error: no\nend\n")
-    assert text == '`cargo test` failed ×2 and never passed: "error: no" (tried editing a.rs)'
+    assert text == (
+        '`cargo test` failed ×2 and did not pass again in that session: "error: no" (tried editing a.rs)'
+    )
 
 
 def test_edits_that_git_threw_away_name_the_error_they_ended_in() -> None:

@@ -1,4 +1,4 @@
-"""What was tried in vain, so that nobody repeats it: never passed, undone, called vain, or rejected."""
+"""What was tried in vain, so that nobody repeats it: red to the end, undone, called vain, or rejected."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,7 +16,7 @@ from backstory.model import Draft, MemoryKind
 
 def attempts(story: Story, found: list[Chain]) -> list[Draft]:
     """Every vain attempt, once."""
-    drafts = [draft for chain in found if (draft := _never_passed(story, chain))]
+    drafts = [draft for chain in found if (draft := _still_failing(story, chain))]
     drafts += [draft for run in story.runs if (draft := _thrown_away(story, run))]
     drafts += [_turned_back(*pair) for pair in turned_back(story.changes)]
     drafts += _in_vain(story, found)
@@ -24,7 +24,7 @@ def attempts(story: Story, found: list[Chain]) -> list[Draft]:
     return list({draft.subject: draft for draft in drafts}.values())
 
 
-def _never_passed(story: Story, chain: Chain) -> Draft | None:
+def _still_failing(story: Story, chain: Chain) -> Draft | None:
     last, step, error = chain.failures[-1], chain.failures[-1].culprit, quoted_errors(chain)
     if chain.cure is not None or step is None or not error:
         return None
@@ -36,7 +36,7 @@ def _never_passed(story: Story, chain: Chain) -> Draft | None:
     return Draft(
         MemoryKind.ATTEMPT,
         f"failed:{step.name} {' '.join(step.operands)}"[:120],
-        shorten(f"`{last.shown}` failed{count} and never passed: {error}{tried}", 360),
+        shorten(f"`{last.shown}` failed{count} and did not pass again in that session: {error}{tried}", 360),
         last.at,
         tuple(run.id for run in chain.failures[-8:]),
         files=unique(c.file for c in changes),

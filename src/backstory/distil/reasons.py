@@ -74,6 +74,11 @@ _GOES_ON = re.compile(
     r"außerdem)\b",
     re.IGNORECASE,
 )
+#: What for: of what is not done it says which matter is meant, not why ("don't use Redis to keep sessions").
+_PURPOSE = re.compile(r"(?:for (?!now)|to )\w", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:not|never|no|dont|against|avoid|drop|ditch|stop|remove|abandon)\b|n['’]t\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +188,10 @@ def states(text: str) -> bool:
 
 def split_reason(text: str, cue: re.Match[str]) -> Read:
     """Cut a sentence at its "because"; when it begins with one, at the comma."""
-    before, after = text[: cue.start()].strip(" ,;–—-:("), text[cue.start() :].strip(" ,;)")
+    head = text[: cue.start()]
+    before, after = head.strip(" ,;–—-:("), text[cue.start() :].strip(" ,;)")
+    if _PURPOSE.match(after) and head.rstrip() == before and _DENIED.search(before):
+        return Read(text, "")
     if len(before) >= 6:
         return Read(before, after)
     reason, comma, choice = after.partition(",")

@@ -12,6 +12,12 @@ BACK_TO = (
     r"|.{2,}?[,;:–—] ?\S+ \S+ \S)"
 )
 
+#: A quality is a reason only if it stands alone: "for performance", not "for performance tracing".
+NO_PART_OF_A_NAME = (
+    r"(?= *(?:$|[^\w\s`'-]|-(?= )|(?:reasons?|sakes?|purposes|and|or|with|of|in|on|at|across|between|over|"
+    r"when|if|but|as|because|since|then|here|there|please|only|alone|too|everywhere|instead|rather)\b))"
+)
+
 CHOICES: dict[str, tuple[Phrase, ...]] = {
     "user_choice": (
         Phrase(
@@ -151,8 +157,9 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"(?<!want )(?<!need )(?<!like )(?<!going )(?<!have )(?<!has )(?<!try )"
             r"(?<!decided )(?<!chose )(?<!opted )(?<!prefer )(?<!important )to (?:avoid|keep|"
             r"prevent|make sure|ensure|reduce|save|match|minimi[sz]e|simplify|allow|stay|be sure)|"
-            r"in order to|otherwise|that way|this way|the reason|for (?:consistency|simplicity|"
-            r"performance|safety|now|compatibility|security|speed|readability)|given that|which (?:avoids|"
+            r"in order to|otherwise|that way|this way|the reason|for now|for (?:consistency|simplicity|"
+            r"performance|safety|compatibility|security|speed|readability)" + NO_PART_OF_A_NAME + r"|"
+            r"given that|which (?:avoids|"
             r"keeps|means|lets|makes|is (?:simpler|faster|safer|cleaner|better)))",
             "because keys rotate",
         ),
