@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.embed.provider import means
-from backstory.search.find import search
+from backstory.embed.provider import Means, means
+from backstory.search.find import BY_WORDS, search
 from backstory.search.repeats import canonical, collapse
 from backstory.settings import Settings
 from tests.story import House
@@ -80,3 +80,20 @@ def test_a_decision_and_the_prompt_that_it_came_from_are_one_hit_with_both_handl
         assert house.store.events.ids_like(each) == [each]
     by_meaning = search(house.store, "car repair", None, means=means(Settings()), explain=True, floor=False)
     assert any("automobile" in h.text and h.why and h.why.found_by == "meaning" for h in by_meaning.hits)
+
+
+def test_words_and_meaning_are_weighed_together(house: House) -> None:
+    """CCE-50: one list of both: what fits by meaning too stands before what only has more of the words."""
+    for told in (
+        "The car keyword breaks the parser grammar, mend the grammar",
+        "The automobile has a broken gearbox, the garage repaired the vehicle",
+        "The invoice list is sorted by date",
+    ):
+        house.session().starts().prompts(told).stops("Done.").ends()
+    house.works()
+
+    def first(means: Means) -> str:
+        return search(house.store, "car repair", None, means=means, floor=False).hits[0].text
+
+    assert "parser grammar" in first(BY_WORDS)
+    assert "gearbox" in first(means(Settings()))

@@ -111,6 +111,7 @@ def search(
                 "lacking": answer.lacking,
                 "time_note": answer.time_note,
                 "read_as": answer.read_as,
+                "unknown": answer.unknown,
             }
         )
         return
@@ -132,8 +133,8 @@ def search(
         line((f"backstory show {handle(hit.id)}", "dim"), indent=4)
     if explain or answer.lacking:
         talk(f"Searched {answer.mode}.")
-    if answer.read_as:
-        talk(f"{answer.reading}.")
+    if answer.reading:
+        talk(answer.reading)
     if not answer.hits:
         talk(_no_hits(answer, where))
 

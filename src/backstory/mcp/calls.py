@@ -102,7 +102,7 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
     found = app.search(query, _project(app, arguments, folder), arguments.get("limit"), by_agent=True)
     lacking = f"\n(Searched {found.lacking}.)" if found.lacking else ""
     note = f"{found.time_note}\n" if found.time_note else ""
-    lacking += f"\n({found.reading}.)" if found.read_as else ""
+    lacking += f"\n({found.reading})" if found.reading else ""
     if not found.hits:
         wider = "" if arguments.get("all") else " in this project; all=true searches every project"
         return f"{note}Nothing relevant{wider}.{lacking}"

@@ -15,6 +15,7 @@ wishes.py      what a question asks for beside its time, if it names no matter
 then.py        what a time holds, if nothing else is asked for
 meaning.py     nearest vectors; how alike the words of question and text are (numpy)
 ranking.py     marks of candidates, weighed and summed; priors
+names.py       names that are spelled out: that one or none
 floor.py       what is not relevant enough
 repeats.py     one thing stored in two forms is shown once
 history.py     replaced decisions, and what only repeats them, come last

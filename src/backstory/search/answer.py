@@ -76,7 +76,7 @@ class Answer:
     hits that say most about the question. `lacking` says why it was not searched by meaning, though it should
     have been, and what to do about it. `time_note` is about the time that was asked for, if it holds
     nothing, or none of the hits, or can be read otherwise; everybody who shows an answer shows it.
-    `read_as` are words of the question that were taken for typing errors.
+    `read_as` are words of the question that were taken for typing errors, `unknown` names that nothing has.
     """
 
     hits: tuple[Hit, ...]
@@ -86,8 +86,12 @@ class Answer:
     lacking: str = ""
     time_note: str = ""
     read_as: tuple[ReadAs, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     @property
     def reading(self) -> str:
-        """What was taken for typing errors, in words."""
-        return "Read " + ", ".join(f"“{each.typed}” as “{each.word}”" for each in self.read_as)
+        """What was taken for typing errors, and what is known of nowhere, in sentences."""
+        read = ", ".join(f"“{each.typed}” as “{each.word}”" for each in self.read_as)
+        names = " or ".join(f"“{name}”" for name in self.unknown)
+        said = (f"Read {read}." if read else "", f"Nothing here has {names}." if names else "")
+        return " ".join(filter(None, said))

@@ -14,6 +14,7 @@ from backstory.search import floor as relevance
 from backstory.search import hits as shown
 from backstory.search import spelling
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, ReadAs
+from backstory.search.names import unknown
 from backstory.search.question import Question, question
 from backstory.search.ranking import Here, Ranked, ranked, worth_reading
 from backstory.search.short import in_short
@@ -125,8 +126,16 @@ class _Search:
         hits = self._with_neighbours(hits, found)
         mode, lacking = self._mode(meant)
         note = _sentences(said.how, self._of_other_times(said, hits, found))
-        short = in_short(hits, asked)
-        return Answer(tuple(hits), bool(best) and not hits, mode, short, lacking, note, tuple(read))
+        return Answer(
+            tuple(hits),
+            bool(best) and not hits,
+            mode,
+            in_short(hits, asked),
+            lacking,
+            note,
+            tuple(read),
+            asked.unknown,
+        )
 
     def _then(self, asked: Question) -> Then:
         return Then(self.store, self.project_id, self.filters, asked.since, asked.until, self.now, self.zone)
@@ -150,11 +159,11 @@ class _Search:
         """What has the question's words; and the question as it was read, if some were mistyped."""
         matches = self._matches(asked)
         read = spelling.read_as(self.store, spelling.mistyped(asked.words, matches.absent), self.project_id)
-        if not read:
-            return asked, matches, []
-        mended = question(spelling.mended(text, read), self.now, self.zone)
-        mended = replace(mended, since=asked.since, until=asked.until)
-        return mended, self._matches(mended), read
+        if read:
+            mended = question(spelling.mended(text, read), self.now, self.zone)
+            asked = replace(mended, since=asked.since, until=asked.until)
+            matches = self._matches(asked)
+        return replace(asked, unknown=unknown(asked.words, matches.absent)), matches, read
 
     def _matches(self, asked: Question) -> Matches:
         return self.store.passages.matches(asked.phrases, self.project_id, self._pool, self.filters)

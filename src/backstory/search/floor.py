@@ -22,12 +22,13 @@ one or two words that are all that is asked for.
 
 import math
 import re
-import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from backstory.search.names import bare, stands_in
 from backstory.search.question import Question, Word
 from backstory.search.ranking import Ranked
+from backstory.search.smallwords import SMALL
 
 FLOOR = 0.5
 _WEIGHTS = {"alike": 12.0, "around": 8.0, "together": 5.0}
@@ -41,15 +42,15 @@ _LOOKED_UP = 2
 # How sure a note is: by what the shared words weigh, and by how often the number of a prompt's words doubles.
 _NOTE_WEIGHT, _NOTE_DOUBLING, _NOTE_BIAS = 5.2, -3.2, 0.1
 _PARTS = re.compile(r"[^\W_]+")
-# What many texts have by chance: a word in Latin letters, a number, a year, an amount.
-_PLAIN = re.compile(r"[a-z\u00c0-\u024f]+|[\d.,:%]+")
 
 
 def of(one: Ranked, question: Question, among: int = _MANY) -> float:
     """How sure it is that a hit, found among so many passages, has to do with the question, from 0 to 1."""
-    text = _bare(one.found.text)
-    if any(_spelled_out(word, text) for word in question.words) or _looked_up(question.words, text):
+    text = bare(one.found.text)
+    if any(stands_in(word.text, text) for word in question.words) or _looked_up(question.words, text):
         return 1.0
+    if all(word.text in SMALL for word in question.words):
+        return 0.0  # they are in every text, and say nothing of what is sought
     if "alike" not in one.raw:
         return 1.0 if shares_enough([word.text for word in question.words], text) else 0.0
     sum_ = _BIAS + _PER_WORD * min(len(question.words), _MOST_WORDS) + _size(among)
@@ -76,37 +77,19 @@ def of_notes(sure: float = FLOOR) -> Needed:
     return Needed(round((wanted - _NOTE_BIAS) / _NOTE_WEIGHT, 3), round(-_NOTE_DOUBLING / _NOTE_WEIGHT, 3))
 
 
-def _spelled_out(word: Word, text: str) -> bool:
-    """Whether a word that is no plain word, nor just a number, stands in the text as it is written."""
-    name = _bare(word.text.strip(".:?"))
-    if not name.strip("-*_/") or _PLAIN.fullmatch(name.strip("-*_/")):
-        return False
-    if not name.isascii():  # scripts that the table does not know, mostly without spaces
-        return name in text
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-
-
 def _looked_up(words: Sequence[Word], text: str) -> bool:
     """Whether one or two words are all that is asked for, and stand in it: `KeyError`, `mysql login`."""
     if not 0 < len(words) <= _LOOKED_UP:
         return False
     there = set(_PARTS.findall(text))
-    return all(set(_PARTS.findall(_bare(word.text))) <= there for word in words)
+    return all(set(_PARTS.findall(bare(word.text))) <= there for word in words)
 
 
 def shares_enough(words: Sequence[str], text: str) -> bool:
     """By words alone: one of up to three must begin a word of the text, else a third of them."""
-    there = " " + " ".join(_PARTS.findall(_bare(text)))
-    shared = sum(f" {_stem(_bare(word.strip('.:?')))}" in there for word in words)
+    there = " " + " ".join(_PARTS.findall(bare(text)))
+    shared = sum(f" {_stem(bare(word.strip('.:?')))}" in there for word in words)
     return shared >= (1 if len(words) <= 3 else -(-len(words) // 3))
-
-
-def _bare(text: str) -> str:
-    """Small letters without their accents, as the index has them."""
-    low = text.lower()
-    if low.isascii():
-        return low
-    return "".join(c for c in unicodedata.normalize("NFD", low) if not unicodedata.combining(c))
 
 
 def _stem(word: str) -> str:

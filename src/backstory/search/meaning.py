@@ -3,9 +3,10 @@
 The signs of all vectors are scanned, the best 300 that a filter lets through compared exactly. `Likeness`
 looks closer at a few texts: each word of the question finds the word that is most like it in the text
 ("deploy" finds "rollout"), and the rarer words count more. A short reply gets its neighbours' words too,
-since what it is about stands there.
+since what it is about stands there. A name that nothing has is like nothing.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -88,13 +89,18 @@ class Likeness:
     def __init__(self, table: Table, question: Question) -> None:
         self._table = table
         pieces: dict[int, float] = {}
+        strange = 0.0
         for word in question.words:
             own = table.pieces(word.text)
+            if word.text in question.unknown:
+                strange += float(table.rarity(own).max(initial=0.0))
+                continue
             for piece, rarity in zip(own, table.rarity(own).tolist(), strict=True):
                 pieces[piece] = max(pieces.get(piece, 0.0), rarity / len(own) ** 0.5)
         self._asked = table.directions(list(pieces)) if pieces else None
         self._weights = np.fromiter(pieces.values(), np.float32)
-        self._vector = table.embed([question.text])[0]
+        self._vector = table.embed([_without(question.text, question.unknown)])[0]
+        self._all = float(self._weights.sum()) + strange
 
     def pieces(self, store: Store, rows: Sequence[int]) -> dict[int, bytes]:
         """The word pieces of passages, cut now where that was not done yet."""
@@ -129,8 +135,14 @@ class Likeness:
             shared[np.repeat(np.arange(len(known)), lengths), inside] = factors[inside]
             sums = shared @ vectors
             near[known] = sums @ self._vector / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
-        shares = self._weights / max(self._weights.sum(), 1e-9)
+        shares = self._weights / max(self._all, 1e-9)
         return Measured((alike @ shares).tolist(), near.tolist(), (together @ shares).tolist())
+
+
+def _without(text: str, names: Sequence[str]) -> str:
+    for name in names:
+        text = re.sub(re.escape(name), " ", text, flags=re.IGNORECASE)
+    return text
 
 
 class Measured(NamedTuple):

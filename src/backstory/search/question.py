@@ -57,7 +57,7 @@ class Question:
     `landmark` are phrases of something that happened, before which (`earlier`) or after which it asks.
     `wish`: it asks for what the time holds, and for nothing that words could find. `anchor`: it asks for what
     was beside the landmark, and these words say it. `how` tells how the time was read, if it might be read
-    otherwise.
+    otherwise. `unknown` are those of its words that are names and that nothing has.
     """
 
     words: tuple[Word, ...]
@@ -69,6 +69,7 @@ class Question:
     wish: Wish | None = None
     anchor: str = ""
     how: str = ""
+    unknown: tuple[str, ...] = ()
 
     @property
     def phrases(self) -> list[str]:

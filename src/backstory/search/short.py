@@ -1,8 +1,12 @@
-"""The answer in short: of the best hits, the sentences that say most about the question, as they stand."""
+"""The answer in short: of the best hits, the sentences that say most about the question, as they stand.
+
+What is history, and what is no sentence (a path, a command, a line of a log), says nothing in short.
+"""
 
 import re
 from collections.abc import Sequence
 
+from backstory.model import MemoryStatus
 from backstory.search.answer import Hit
 from backstory.search.question import Question
 
@@ -11,6 +15,10 @@ _MOST = 3
 _END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _WORD = re.compile(r"\w+")
 _CHARS = range(20, 300)
+_PLAIN = re.compile(r"[“\"'(]*[^\W\d_]+(?:['’-][^\W\d_]+)*[.,;:!?)”\"']*")
+_FEWEST_WORDS, _MOSTLY = 4, 0.6
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_FEWEST_CHARS = 8
 
 
 def in_short(hits: Sequence[Hit], question: Question) -> tuple[str, ...]:
@@ -20,10 +28,20 @@ def in_short(hits: Sequence[Hit], question: Question) -> tuple[str, ...]:
     asked = {part[:5] for word in question.words for part in _WORD.findall(word.text)}
     found: dict[str, None] = {}
     for hit in hits:
-        sentences = [s.strip() for s in _END.split(hit.text) if len(s.strip()) in _CHARS]
+        if hit.status == MemoryStatus.SUPERSEDED:
+            continue
+        sentences = [s.strip() for s in _END.split(hit.text) if _is_sentence(s.strip())]
         if sentences:
             best = max(sentences, key=lambda s: len(asked & {w[:5] for w in _WORD.findall(s.lower())}))
             found.setdefault(best)
         if len(found) == _MOST:
             break
     return tuple(found)
+
+
+def _is_sentence(text: str) -> bool:
+    if len(_UNSPACED.findall(text)) >= _FEWEST_CHARS:
+        return len(text) < _CHARS.stop
+    words = text.split()
+    plain = sum(_PLAIN.fullmatch(word) is not None for word in words)
+    return len(text) in _CHARS and plain >= max(_FEWEST_WORDS, _MOSTLY * len(words))

@@ -113,6 +113,7 @@ def _search(app: App, asked: Asked) -> Answer:
         "short": answer.short,
         "time_note": answer.time_note,
         "read_as": answer.read_as,
+        "unknown": answer.unknown,
     }
 
 

@@ -119,7 +119,7 @@ def _results(app: App, asked: Asked) -> Html:
     if not asked.get("q"):
         return lines.empty("Ask anything", "Handles such as ", h("code", "m1a2b3c4d"), " lead there at once.")
     answer = asked_of(app, asked, explain=bool(asked.get("explain")))
-    read = h("p", f"{answer.reading}.", class_="how") if answer.read_as else None
+    read = h("p", answer.reading, class_="how") if answer.reading else None
     note = h("p", lines.spoken(answer.time_note), class_="short") if answer.time_note else None
     if answer.abstained:
         nearest = h("a", "Show the nearest", href=asked.with_(nearest="1"))
