@@ -158,6 +158,32 @@ def told(time: Time, zone: ZoneInfo = BERLIN) -> tuple[str, str]:
         ("am 10.", "2026-11-10", "2026-11-11"),
         ("vom 3. bis zum 5. November", "2026-11-03", "2026-11-06"),
         ("im 3. Quartal", "2026-07-01", "2026-10-01"),
+        ("what did we do Friday", "2026-11-13", "2026-11-14"),
+        ("What did I do Tuesday?", "2026-11-17", "2026-11-18"),
+        ("Monday, what did we do", "2026-11-16", "2026-11-17"),
+        ("which commands failed Sunday in the parser", "2026-11-15", "2026-11-16"),
+        ("Thursday's deploy", "2026-11-12", "2026-11-13"),
+        ("what did we do fri", "2026-11-13", "2026-11-14"),
+        ("was haben wir Freitag gemacht", "2026-11-13", "2026-11-14"),
+        ("what did we do Saturday and Sunday", "2026-11-14", "2026-11-16"),
+        ("what did we do Monday to Wednesday", "2026-11-09", "2026-11-12"),
+        ("on Friday, November 13", "2026-11-13", "2026-11-14"),
+        ("on Friday, 13 November 2026", "2026-11-13", "2026-11-14"),
+        ("on Fri Nov 13", "2026-11-13", "2026-11-14"),
+        ("Nov 14 (Sat)", "2026-11-14", "2026-11-15"),
+        ("on Friday the 13th", "2026-11-13", "2026-11-14"),
+        ("on Thursday the 13th", "2026-08-13", "2026-08-14"),
+        ("the week of Thursday the 13th", "2026-08-10", "2026-08-17"),
+        ("since Tue, 10 November", "2026-11-10", "now"),
+        ("from Fri 6 Nov to Tue 10 Nov", "2026-11-06", "2026-11-11"),
+        ("on Saturday, 14 November morning", "2026-11-14 04:00", "2026-11-14 12:00"),
+        ("in Nov", "2026-11-01", "2026-12-01"),
+        ("what broke in Oct", "2026-10-01", "2026-11-01"),
+        ("since Sept", "2026-09-01", "now"),
+        ("before Feb", "", "2026-02-01"),
+        ("end of Oct", "2026-10-21", "2026-11-01"),
+        ("between Jan and Mar", "2026-01-01", "2026-04-01"),
+        ("Dec 2025", "2025-12-01", "2026-01-01"),
     ],
 )
 def test_a_time_has_its_length_and_its_direction(text: str, since: str, until: str) -> None:
@@ -175,6 +201,10 @@ def test_a_time_has_its_length_and_its_direction(text: str, since: str, until: s
         "employee of the month", "day of the week", "the end of the file", "the other thread", "q3 table",
         "the last quarter of the file", "the second half of the table", "the last 3 weeks of work",
         "the week of the release", "on the 32nd", "on 31.02.2026", "on 45/45/2026", "monday.com api",
+        "the Friday deploy script", "friday.py", "Black Friday", "the black friday sale", "the Patch Tuesday",
+        "the Lazy Sunday", "every Monday", "next Friday", "Sunday drivers", "the Monday and Friday jobs",
+        "which Tuesday", "enum Friday", "restart the ceph mon", "may", "march through it", "dec", "mar", "sep",
+        "convert it to dec", "show it in dec and hex", "the jan user", "before Jan joined", "a sep token",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_time_is_none(text: str) -> None:
@@ -189,9 +219,26 @@ def test_a_date_that_can_be_read_in_two_ways_says_how_it_was() -> None:
         assert time_of(f"what broke on {clear}", NOW, BERLIN).how == ""
 
 
+def test_a_weekday_that_a_date_is_not_gives_way_and_that_is_told() -> None:
+    wrong = time_of("what broke on Monday, 13 November 2026", NOW, BERLIN)
+    assert told(wrong) == ("2026-11-13", "2026-11-14")
+    assert wrong.how == "13 November 2026 is a Friday."
+    assert time_of("what broke on Friday, 13 November 2026", NOW, BERLIN).how == ""
+
+
 def test_the_words_that_say_it_are_taken_out_with_their_direction() -> None:
     for text in ("login fix prior to 3 June", "login fix starting last week", "login fix vor dem 3. März"):
         assert time_of(text, NOW, BERLIN).rest.split() == ["login", "fix"]
+    for text in (
+        "login fix Friday",
+        "login fix on Friday, Nov 13",
+        "login fix Nov 13 (Fri)",
+        "login fix in Oct",
+    ):
+        assert time_of(text, NOW, BERLIN).rest.strip(" (),").split()[:2] == ["login", "fix"]
+        assert not {"friday", "fri", "13", "in", "oct"} & set(
+            plain(time_of(text, NOW, BERLIN).rest).words.split()
+        )
     dated = time_of("login fix older than 2026-02-03", NOW, BERLIN)
     assert (dated.rest.split(), dated.other.split()) == (["login", "fix", "2026-02-03"], ["login", "fix"])
 
@@ -224,7 +271,7 @@ SPOKEN = """
     yesterday today morning night 3 08 31 2026 2026-03-08 march may december friday ago two a few
     in on hour months year 2048 weekend quarter early late onwards vor gestern seit 昨天 hier fait
     3rd 31st 29th fifth month end start half middle fridays fortnight other q3 h2 03/11/2026 30.02.2026 2026/13/01
-    monday am des last-but-one minutes night
+    monday am des last-but-one minutes night fri sat oct sept dec or 13th the friday's
 """
 WORDS = st.lists(st.sampled_from(SPOKEN.split()), max_size=9).map(" ".join)
 
@@ -244,6 +291,7 @@ NAMED = [
     "yesterday", "on Friday", "last week", "the week before last", "on the 10th", "on the 31st", "in Q3",
     "between the 3rd and the 5th", "at the start of the month", "at the end of last year", "two Fridays ago",
     "the week of 5 October", "on 03/11/2026", "on 3.11.2026", "in the past few days", "the other day",
+    "Friday", "on Friday the 13th", "Tuesday, 3 March 2026", "in Oct", "since Nov", "Sunday afternoon",
     "an hour ago", "since March", "the last weekend of May", "a fortnight ago", "this morning", "in 1999",
 ]  # fmt: skip
 
@@ -311,6 +359,30 @@ def test_so_many_weekdays_ago_are_that_many_weeks_back(
     back = datetime.fromtimestamp(latest.since / 1000, zone).date() - timedelta(days=7 * (number - 1))
     assert ago.since <= noon(back, zone) < ago.until
     assert ago.until - ago.since <= 26 * 3_600_000
+
+
+@settings(max_examples=150, deadline=None)
+@given(when=asked(), back=st.integers(1, 700), short=st.booleans())
+def test_a_weekday_beside_a_date_says_the_same_day(
+    when: tuple[datetime, ZoneInfo], back: int, short: bool
+) -> None:
+    now, zone = when
+    day = now.date() - timedelta(days=back)
+    name, month = DAYS[day.weekday()].title(), MONTHS[day.month - 1].title()
+    name, month = (name[:3], month[:3]) if short else (name, month)
+    said = read(f"on {day}", now, zone)
+    for text in (
+        f"on {name}, {day.day} {month} {day.year}",
+        f"{name}, {month} {day.day}, {day.year}",
+        f"{day} ({name})",
+    ):
+        assert read(text, now, zone)[:2] == said[:2]
+    for text in (f"on {name}, {month} {day.day}", f"on {name} the {day.day}th"):  # the latest that is one
+        found = datetime.fromtimestamp((sum(read(text, now, zone)[:2])) / 2000, zone).date()
+        assert day <= found <= now.date()
+        assert (found.day, found.weekday()) == (day.day, day.weekday())
+    if back <= 7:
+        assert read(name if not short else f"on {DAYS[day.weekday()]}", now, zone)[:2] == said[:2]
 
 
 @settings(max_examples=150, deadline=None)

@@ -7,6 +7,7 @@ smallwords.py  words that say nothing of what is sought
 spelling.py    typing errors: words that were meant otherwise
 times.py       the time that a question speaks of: since, until, between
 timeforms.py   the ways to name a time
+timeled.py     whether "friday" or "march" is a time where it stands
 timecalendar.py  days, weeks, months and years of the user's zone
 timeparts.py   the parts of a time that words before its name choose: "the end of"
 timewords.py   the words for it, in several languages

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any
 
-from backstory.search.smallwords import SMALL
 from backstory.search.timecalendar import (
     LAST,
     UNIT_DAYS,
@@ -16,7 +16,8 @@ from backstory.search.timecalendar import (
     day_of,
     shifted,
 )
-from backstory.search.timewords import DAYS, MONTHS, NUMBERS, ORDINALS
+from backstory.search.timeled import LEADS, always, ends, is_led, is_short_month, is_weekday
+from backstory.search.timewords import DAYS, MONTHS, NUMBERS, ORDINALS, Plain
 
 _CLOCK_MS = {"minute": 60_000, "hour": 3_600_000}
 _UNITS = "minute|hour|day|week|fortnight|month|quarter|year"
@@ -31,7 +32,8 @@ _COUNTED = (
 
 NUMBER = rf"(\d{{1,3}}|(?:a )?(?:{'|'.join(sorted(NUMBERS, key=len, reverse=True))}))"
 _MONTH = rf"({'|'.join(MONTHS)})"
-_SHORT = r"(" + "|".join((*MONTHS, *(f"{month[:3]}" for month in MONTHS if month != "may"), "sept")) + ")"
+_SHORT_ONLY = "|".join((*(month[:3] for month in MONTHS if month != "may"), "sept"))
+_SHORT = rf"({'|'.join(MONTHS)}|{_SHORT_ONLY})"
 _YEAR = r"(?: (\d{4}))?"
 _NTH_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 NTH = rf"(\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(sorted(ORDINALS, key=len, reverse=True))})"
@@ -43,8 +45,6 @@ _ISO = r"(\d{4})(?:-(\d{2})-|/(\d{2})/)(\d{2})"
 _NUMERIC = r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})"
 # A date as programs write it.
 WRITTEN = re.compile(rf"{_ISO}|{_NUMERIC.replace(chr(92) + '2', '[./-]')}")
-_LEADS = "in|during|on|of|by|last|this|from|am|early|late|around"
-LEADS = re.compile(rf"(?<!\S)(?:{_LEADS}) $")
 
 
 def _iso(m: re.Match[str], here: Calendar, year: int) -> Span | None:
@@ -136,9 +136,7 @@ def _day_in(number: int, month: date, latest: date) -> date | None:
 
 def _ends(m: re.Match[str]) -> bool:
     """Whether it is a day and not the 3rd of something else: no other noun follows."""
-    rest = m.string[m.end() + 1 :]
-    following = rest.split()[0] if rest else "on"
-    return (following in SMALL - {"of"} or following.endswith("ly")) and not _JOINED_DAY.match(rest)
+    return ends(m) and not _JOINED_DAY.match(m.string[m.end() + 1 :])
 
 
 def _ago(m: re.Match[str], here: Calendar, year: int) -> Span:
@@ -273,19 +271,28 @@ def _year(m: re.Match[str], here: Calendar, year: int) -> Span | None:
 class Form:
     """A way to name a time.
 
-    `dated`: a day of the calendar. `led`: only after a word such as "in". `alone`: also without "the end of"
-    or the like before it. `so_far`: what is over of it.
+    `dated`: a day of the calendar. `told`: whether it is a time here, by what stands beside it. `alone`: also
+    without "the end of" or the like before it. `so_far`: what is over of it.
     """
 
     pattern: re.Pattern[str]
     span: Callable[[re.Match[str], Calendar, int], Span | None]
     dated: bool = False
-    led: bool = False
+    told: Callable[[re.Match[str], Plain], bool] = always
     alone: bool = True
     so_far: bool = False
 
 
-def _form(pattern: str, span: Callable[..., Span | None], **how: bool) -> Form:
+def is_date(form: Form) -> bool:
+    """Whether it names days by their numbers, so that a weekday beside it says the same."""
+    return form.dated or form.span is _day_of
+
+
+def is_day_name(form: Form) -> bool:
+    return form.span is _weekday
+
+
+def _form(pattern: str, span: Callable[..., Span | None], **how: Any) -> Form:
     return Form(re.compile(rf"(?<!\S){pattern}(?!\S)"), span, **how)
 
 
@@ -312,7 +319,7 @@ FORMS = (
     _form(
         rf"(?:(?:between|from) |(?<=on )){_THE}{_TH} (?:{JOINS}) {_THE}{_TH}(?! (?:of )?{_MONTH})", _days_of
     ),
-    _form(rf"{_THE}{_TH}{_OF_MONTH}{_PART}", _day_of, led=True),
+    _form(rf"{_THE}{_TH}{_OF_MONTH}{_PART}", _day_of, told=is_led),
     _form(rf"(?<=on )the {NTH}{_OF_MONTH}{_PART}", _day_of),
     _form(r"(?<=am )(\d{1,2})()()", _day_of),
     _form(rf"(?:{NUMBER} {_DAY}s? ago|(?:the )?{_DAY} before last(?! {_TIMES}))", _weekdays_ago),
@@ -336,17 +343,18 @@ FORMS = (
         so_far=True,
     ),
     _form(r"(?:the|des|der) (week|month|quarter|year)", _this_unit, alone=False, so_far=True),
-    _form(rf"{_DAY}{_PART}", _weekday, led=True),
+    _form(rf"{_DAY}{_PART}", _weekday, told=is_weekday),
     _form(
         rf"(?:q([1-4])(?:(?: of | |/)(\d{{4}}))?|(?:the )?(?:([1-4])|{NTH}) quarter(?:(?: of)? (\d{{4}}))?"
         r"|(\d{4})-?q([1-4]))",
         _quarter,
-        led=True,
+        told=is_led,
     ),
-    _form(r"h([12])(?:(?: of | |/)(\d{4}))?", _half_year, led=True),
-    _form(rf"{_MONTH}{_YEAR}", _month, led=True),
-    _form(r"(19[7-9]\d|20\d\d)-(0[1-9]|1[0-2])", _written_month, led=True),
-    _form(rf"(19[7-9]\d|20\d\d)(?! (?:{_COUNTED})(?!\S))", _year, led=True),
+    _form(r"h([12])(?:(?: of | |/)(\d{4}))?", _half_year, told=is_led),
+    _form(rf"{_MONTH}{_YEAR}", _month, told=is_led),
+    _form(rf"({_SHORT_ONLY})(?: (19[7-9]\d|20\d\d))?", _month, told=is_short_month),
+    _form(r"(19[7-9]\d|20\d\d)-(0[1-9]|1[0-2])", _written_month, told=is_led),
+    _form(rf"(19[7-9]\d|20\d\d)(?! (?:{_COUNTED})(?!\S))", _year, told=is_led),
     _form(r"the other (day|night|evening|morning|week|month)", _the_other),
     _form(r"(?:recently|lately|these days|in recent (?:days|weeks))", _recently),
 )

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from functools import partial
+from typing import NamedTuple
 
 from backstory import clock
 from backstory.search.timecalendar import Calendar, Span, begin_of, shifted
@@ -16,6 +17,7 @@ from backstory.search.timewords import DAYS
 _THIRDS = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1, "late": 2, "end": 2}
 _HALVES = {"first": 0, "second": 1, "last": 1, "latter": 1, "other": 1}
 _LEAST_DAYS = 5
+_NEAR = 20  # characters: the longest weekday and what may stand behind it
 
 Days = tuple[date, date]  # the first one, and the one after the last
 
@@ -97,6 +99,9 @@ _PARTS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Days], Days | None
         (rf"({'|'.join(DAYS)})(?: of| in)?(?: the)?", _weekday),
     )
 )
+_ANY_DAY = rf"({'|'.join(DAYS)}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
+_BEFORE_DATE = re.compile(rf"(?<!\S){_ANY_DAY}(?: the)? $")
+_AFTER_DATE = re.compile(rf" {_ANY_DAY}(?!\S)")
 _DAY_AFTER = re.compile(rf" (?:on |am )?({'|'.join(DAYS)})(?!\S)")
 Part = Callable[[Span, Calendar], Span | None]
 
@@ -113,6 +118,23 @@ def part_after(words: str) -> tuple[int, Part] | None:
     """Where a weekday ends that is chosen of the time before it ("last week on Tuesday"), and that part."""
     m = _DAY_AFTER.match(words)
     return (m.end(), partial(_of, said=m, part=_weekday)) if m else None
+
+
+class DayBeside(NamedTuple):
+    """A weekday that stands beside a date; where they begin and end together."""
+
+    number: int
+    start: int
+    end: int
+
+
+def day_beside(words: str, start: int, end: int) -> DayBeside | None:
+    """The weekday that is said with a date: "Friday, 13 November", "2026-11-13 (Fri)"."""
+    near = max(0, start - _NEAR)
+    if m := _BEFORE_DATE.search(words[near:start]):
+        return DayBeside(weekday_number(m[1]), near + m.start(), end)
+    m = _AFTER_DATE.match(words[end:])
+    return DayBeside(weekday_number(m[1]), start, end + m.end()) if m else None
 
 
 def _of(

@@ -17,28 +17,39 @@ from typing import NamedTuple
 
 from backstory import clock
 from backstory.search.timecalendar import Calendar, Span, shifted
-from backstory.search.timeforms import FORMS, JOINS, LEADS, NUMBER, WRITTEN, Form, how_read, number_of
-from backstory.search.timeparts import Part, part_after, part_before
-from backstory.search.timewords import DAYS, plain
+from backstory.search.timeforms import (
+    FORMS,
+    JOINS,
+    NUMBER,
+    WRITTEN,
+    Form,
+    how_read,
+    is_date,
+    is_day_name,
+    number_of,
+)
+from backstory.search.timeled import AFTER, BEFORE, SINCE, UNTIL
+from backstory.search.timeparts import Part, day_beside, part_after, part_before
+from backstory.search.timewords import DAYS, Plain, plain
 
 _BEFORE_IT = re.compile(
     r"(?<!\S)(?:(?:in|during|on|of|by|last|this|from|am|at|over|around|the|dem|den|der) )+$"
 )
 _DIRECTIONS: tuple[tuple[re.Pattern[str], Callable[[Span, Calendar], Span]], ...] = (
     (
-        re.compile(r"(?<!\S)(?:since|starting|beginning|newer than) $"),
+        re.compile(rf"(?<!\S)(?:{SINCE}) $"),
         lambda span, here: Span(span.since, max(here.now + 1, span.until)),
     ),
     (
-        re.compile(r"(?<!\S)(?:before|prior to|earlier than|older than|vor) $"),
+        re.compile(rf"(?<!\S)(?:{BEFORE}) $"),
         lambda span, here: Span(0, span.since),
     ),
     (
-        re.compile(r"(?<!\S)(?:until|till|up to|up until|through) $"),
+        re.compile(rf"(?<!\S)(?:{UNTIL}) $"),
         lambda span, here: Span(0, span.until),
     ),
     (
-        re.compile(r"(?<!\S)(?:after|later than) $"),
+        re.compile(rf"(?<!\S)(?:{AFTER}) $"),
         lambda span, here: Span(span.until, max(here.now, span.until) + 1),
     ),
 )
@@ -47,6 +58,7 @@ _BESIDE = re.compile(
     r"(before|prior to|after) $"
 )
 _NEAR = 80  # characters within which a word belongs to a time
+_YEARS = 2  # how far back a date is looked for that is such a weekday
 _ARTICLES = frozenset({"the", "dem", "den", "in", "on"})
 _OPENING = re.compile(r"(?<!\S)(?:between|from)(?: the| dem| den)? $")
 _FROM = re.compile(r"(?<!\S)from (?:the )?$")
@@ -71,15 +83,13 @@ def time_of(text: str, now: int, zone: tzinfo | None = None) -> Time:
     """The time that a text speaks of, asked now."""
     said = plain(text)
     here = Calendar(now, zone)
-    named = _named(said.words, here)
-    found = _joined(named, said.words, here) or _hull(named) or _first(named, said.words, here)
+    named = _named(said, here)
+    found = _joined(named, said.words, here) or _hull(named, said.words) or _first(named, said.words, here)
     if found is None or not 0 <= found.span.since < found.span.until:
         return Time(0, 0, text, text)
     gone = [said.place(start, end) for start, end in found.taken]
-    kept = [each for each in gone if not WRITTEN.fullmatch(text[each[0] : each[1]])]
-    how = " ".join(
-        filter(None, (how_read(each.form, each.match) for each in named if each.named in found.taken))
-    )
+    kept = [each for each in gone if not WRITTEN.match(text, *each)]
+    how = " ".join(filter(None, (each.how for each in named if each.named in found.taken)))
     return Time(*found.span, _without(text, kept), _without(text, gone), how)
 
 
@@ -90,7 +100,7 @@ def _without(text: str, places: list[tuple[int, int]]) -> str:
 
 
 class _Named(NamedTuple):
-    """A time that is named in the words, and where; `part` is what is chosen of it."""
+    """A time that is named in the words, and where; `part` is what is chosen of it, `how` how it was read."""
 
     form: Form
     match: re.Match[str]
@@ -99,6 +109,7 @@ class _Named(NamedTuple):
     part: Part | None
     span: Span
     led: bool
+    how: str = ""
 
     @property
     def named(self) -> tuple[int, int]:
@@ -117,15 +128,15 @@ class _Read(NamedTuple):
     taken: list[tuple[int, int]]
 
 
-def _named(words: str, here: Calendar) -> list[_Named]:
+def _named(said: Plain, here: Calendar) -> list[_Named]:
     """The times that are named, in their order; of two that overlap, the one that begins first."""
-    every = [(match, form) for form in FORMS for match in form.pattern.finditer(words)]
+    every = [(match, form) for form in FORMS for match in form.pattern.finditer(said.words)]
     found: list[_Named] = []
     end = 0
     for match, form in sorted(every, key=lambda each: (each[0].start(), -each[0].end())):
         if match.start() < end:
             continue
-        one = _one_named(form, match, words, here)
+        one = _one_named(form, match, said, here)
         if one is not None:
             while found and found[-1].end > one.start:  # "Friday" of "Friday of last week"
                 found.pop()
@@ -134,22 +145,50 @@ def _named(words: str, here: Calendar) -> list[_Named]:
     return found
 
 
-def _one_named(form: Form, match: re.Match[str], words: str, here: Calendar) -> _Named | None:
+def _one_named(form: Form, match: re.Match[str], said: Plain, here: Calendar) -> _Named | None:
     """A time with what is chosen of it; without, if it cannot be chosen."""
-    start, end = match.span()
+    words, (start, end), how = said.words, match.span(), how_read(form, match)
+    beside = day_beside(words, start, end) if is_date(form) else None
+    if beside:
+        start, end = beside.start, beside.end
+        there = _seen_from(form, match, beside.number, here)
+        how, here = (
+            " ".join(filter(None, (how, "" if there else _other_day(form, match, here)))),
+            there or here,
+        )
     near = max(0, start - _NEAR)
     if chosen := part_before(words[near:start]):
         span = _spanned(form, match, chosen[1], here)
         if span is not None:
-            return _Named(form, match, near + chosen[0], end, chosen[1], span, led=True)
+            return _Named(form, match, near + chosen[0], end, chosen[1], span, led=True, how=how)
     if chosen := part_after(words[end:]):
         span = _spanned(form, match, chosen[1], here)
         if span is not None:
-            return _Named(form, match, start, end + chosen[0], chosen[1], span, led=True)
+            return _Named(form, match, start, end + chosen[0], chosen[1], span, led=True, how=how)
     span = _spanned(form, match, None, here) if form.alone else None
     if span is None:
         return None
-    return _Named(form, match, start, end, None, span, not form.led or _is_led(match, words))
+    return _Named(form, match, start, end, None, span, beside is not None or form.told(match, said), how)
+
+
+def _seen_from(form: Form, match: re.Match[str], weekday: int, here: Calendar) -> Calendar | None:
+    """The latest day of asking from which a date is such a weekday: "Friday the 13th"; not years ago."""
+    least, seen = here.at(shifted(here.today, "year", -_YEARS)), here
+    last = here.now + 1
+    while (span := form.span(match, seen, 0)) and (seen is here or least < span.since < last):
+        if clock.in_zone(span.since, here.zone).weekday() == weekday:
+            return seen
+        last, seen = span.since, replace(here, now=span.since - 1)
+    return None
+
+
+def _other_day(form: Form, match: re.Match[str], here: Calendar) -> str:
+    """What weekday a date is, if it is another than was said."""
+    span = form.span(match, here, 0)
+    if span is None:
+        return ""
+    day = clock.in_zone(span.since, here.zone)
+    return f"{day.day} {day:%B %Y} is a {DAYS[day.weekday()].title()}."
 
 
 def _spanned(
@@ -160,16 +199,6 @@ def _spanned(
     if whole and span and span.since > here.now and not form.alone:  # the end of the year, asked in March
         return _spanned(form, match, part, replace(here, now=whole.since - 1), year)
     return here.so_far(span) if span and form.so_far else span
-
-
-def _is_led(match: re.Match[str], words: str) -> bool:
-    """Whether "march" or "friday" is a time here: a year, a part of the day or a small word says so."""
-    before = words[max(0, match.start() - _NEAR) : match.start()]
-    return bool(
-        (match.lastindex or 0) > 1
-        or LEADS.search(before)
-        or any(each.search(before) for each, _ in _DIRECTIONS)
-    )
 
 
 def _joined(named: list[_Named], words: str, here: Calendar) -> _Read | None:
@@ -215,9 +244,9 @@ def _year_in(match: re.Match[str]) -> int:
     return int(found[1]) if found else 0
 
 
-def _hull(named: list[_Named]) -> _Read | None:
-    """From the first of several dates to the last."""
-    dated = [each for each in named if each.form.dated]
+def _hull(named: list[_Named], words: str) -> _Read | None:
+    """From the first of several dates, or of several weekdays, to the last."""
+    dated = [each for each in named if each.form.dated] or _weekdays(named, words)
     if len(dated) < 2:
         return None
     spans = [each.span for each in dated]
@@ -225,6 +254,14 @@ def _hull(named: list[_Named]) -> _Read | None:
         Span(min(span.since for span in spans), max(span.until for span in spans)),
         [stretch for each in dated for stretch in _stretches(each.start, each.named)],
     )
+
+
+def _weekdays(named: list[_Named], words: str) -> list[_Named]:
+    """Weekdays that are told one after another, if no other time is: "Saturday and Sunday"."""
+    told = [each for each in named if each.led]
+    gaps = (words[one.end : other.start].split() for one, other in pairwise(told))
+    beside = all(gap and set(gap) <= _ARTICLES | {"and", "or"} for gap in gaps)
+    return told if beside and all(is_day_name(each.form) for each in told) else []
 
 
 def _first(named: list[_Named], words: str, here: Calendar) -> _Read | None:

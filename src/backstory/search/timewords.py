@@ -105,6 +105,7 @@ _FRENCH = re.compile(r"\b(?:nous|avons|fait|passé|travaillé)\b")
 class Plain(NamedTuple):
     """A text in plain words; where each begins, and the stretch of the text that it stands for."""
 
+    text: str
     words: str
     starts: list[int]
     places: list[tuple[int, int]]
@@ -113,6 +114,16 @@ class Plain(NamedTuple):
         """The stretch of the text that a stretch of the words stands for."""
         first, last = bisect_right(self.starts, start) - 1, bisect_right(self.starts, end - 1) - 1
         return self.places[first][0], self.places[last][1]
+
+    def written(self, start: int, end: int) -> str:
+        """What a stretch of the words is in the text."""
+        first, after = self.place(start, end)
+        return self.text[first:after]
+
+    def is_name(self, start: int) -> bool:
+        """Whether the word there is written as a name is, not only because the text begins with it."""
+        first, after = self.place(start, start + 1)
+        return first > 0 and self.text[first:after].istitle() and after - first > 1
 
 
 def plain(text: str) -> Plain:
@@ -130,4 +141,4 @@ def plain(text: str) -> Plain:
         starts.append(length)
         places.append(match.span())
         length += len(said) + 1
-    return Plain(" ".join(words), starts, places)
+    return Plain(text, " ".join(words), starts, places)
