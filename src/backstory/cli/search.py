@@ -14,6 +14,7 @@ from backstory.errors import UsageError
 from backstory.hook.identity import resolve
 from backstory.model import MemoryStatus
 from backstory.search.answer import Answer, Hit, Near
+from backstory.search.excerpt import excerpt
 from backstory.search.narrowing import within
 from backstory.search.ranking import Here
 from backstory.store.values import Filters
@@ -126,7 +127,7 @@ def search(
         facts = " · ".join(filter(None, told))
         line((handle(hit.id), "bold cyan"), "  ", (one_line(facts), "dim"))
         _around(hit.before)
-        line(one_line(hit.text, _TEXT), indent=4)
+        line(one_line(excerpt(hit.text, question, _TEXT), _TEXT), indent=4)
         _around(hit.after)
         if explain:
             line((_why(hit), "dim"), indent=4)

@@ -17,6 +17,7 @@ from backstory.hook.neutral import neutral
 from backstory.mcp.beside import in_time
 from backstory.mcp.forgetting import forget
 from backstory.model import Event, Kind, Memory, Outcome, Session
+from backstory.search.excerpt import excerpt
 
 PAGE = 8_000
 # An agent waits for the answer: what a busy worker has not taken in yet is not worth more of its time.
@@ -110,7 +111,7 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
     told = "\n".join(
         f"- [{age(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}"
         f"{f' · {hit.project}' if arguments.get('all') else ''}{f' · {hit.label}' if hit.label else ''}] "
-        f"{shorten(' '.join(hit.text.split()), _HIT_CHARS)} ({hit.id[:HANDLE]})"
+        f"{shorten(excerpt(hit.text, query, _HIT_CHARS), _HIT_CHARS)} ({hit.id[:HANDLE]})"
         for hit in found.hits
     )
     short = shorten(" … ".join(" ".join(each.split()) for each in found.short), _HIT_CHARS)

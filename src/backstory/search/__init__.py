@@ -21,6 +21,7 @@ floor.py       what is not relevant enough
 repeats.py     one thing stored in two forms is shown once
 history.py     replaced decisions, and what only repeats them, come last
 short.py       the sentences that say most
+excerpt.py     what of a long text is shown
 answer.py      what a search gives back
 narrowing.py   what a search is narrowed to must be known
 asking.py      who asks: nobody gets his own question back

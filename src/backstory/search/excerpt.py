@@ -1,0 +1,26 @@
+"""As much of a hit's text as there is room for, with the words that were asked for in it."""
+
+import re
+
+from backstory.search.smallwords import SMALL
+
+_WORD = re.compile(r"[^\s\"'`()\[\]{}<>,;!?]+")
+_ELLIPSIS = "… "
+
+
+def excerpt(text: str, asked: str, limit: int) -> str:
+    """The text on one line, from its beginning or from shortly before a word that was asked for.
+
+    Of the words that stand in it the longest counts: it tells most. The caller cuts what is beyond the limit.
+    """
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    low = line.lower()
+    words = {word.strip(".:").lower() for word in _WORD.findall(asked)} - SMALL
+    found = max((word for word in words if word and word in low), key=len, default="")
+    at = low.find(found) if found else 0
+    if at + len(found) <= limit - len(_ELLIPSIS):
+        return line
+    start = line.rfind(" ", 0, max(1, at - limit // 3)) + 1
+    return _ELLIPSIS + line[start:]
