@@ -298,3 +298,35 @@ def test_a_date_in_figures_says_how_it_was_read_wherever_it_is_asked(past: House
     assert alone.time_note.startswith(f"{how} Nothing of Sunday 2019-11-03 is remembered.")
     assert ask(past, "the broken invoices of 03/11/2019", zone=UTC).time_note.startswith(how)
     assert how not in ask(past, "the broken invoices of 2019-11-03", zone=UTC).time_note
+
+
+def test_an_agent_that_is_named_chooses_whose_doing_is_shown(house: House) -> None:
+    house.session().starts().prompts("Paint the shed").stops("The shed is painted.").ends()
+    house.session(agent="codex").starts().prompts("Mow the lawn").stops("The lawn is mown.").ends()
+    house.works()
+    theirs = ask(house, "what did codex do today", limit=30)
+    assert {hit.agent for hit in theirs.hits} == {"codex"}
+    assert "Mow the lawn" in told(theirs)
+    assert {hit.agent for hit in ask(house, "what did codex and claude do today", limit=30).hits} == {
+        "codex",
+        "claude-code",
+    }
+    given = ask(house, "what did codex do today", filters=Filters(agents=("claude-code",)))
+    assert {hit.agent for hit in given.hits} == {"claude-code"}
+    none = ask(house, "what did gemini do today")
+    assert none.hits == ()
+    assert ", of gemini-cli." in none.time_note
+
+
+def test_what_is_still_open_are_the_open_steps_and_nothing_else(house: House) -> None:
+    assert ask(house, "what is still open").time_note == "No open step is remembered."
+    house.session().starts().prompts("Why is port 80 open? Which tasks are open, what is left to do?").stops(
+        "Port 80 is open for the shop.\n\nNext steps:\n- Close the port of the old shop"
+    ).ends()
+    house.works()
+    for text in ("what is still open", "what is left to do", "open tasks"):
+        answer = ask(house, text)
+        assert [hit.kind for hit in answer.hits] == ["next_step"]
+        assert "Close the port" in answer.hits[0].text
+    elsewhere = ask(house, "open tasks", filters=Filters(agents=("codex",)))
+    assert (elsewhere.hits, elsewhere.time_note) == ((), "No open step is remembered, of codex.")

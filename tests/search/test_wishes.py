@@ -80,3 +80,61 @@ def test_without_any_word_it_asks_for_all() -> None:
     wish = wish_of("")
     assert wish is not None
     assert (wish.asked, wish.verbs) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "agents"),
+    [
+        ("what did codex do last month", ("codex",)),
+        ("What did Claude Code and Gemini build yesterday?", ("claude-code", "gemini-cli")),
+        ("which files did qwen change on Friday", ("qwen-code",)),
+        ("what happened in opencode yesterday", ("opencode",)),
+        ("what did we do with claude-code last week", ("claude-code",)),
+        ("codex's sessions of last week", ("codex",)),
+        ("copilot errors yesterday", ("copilot",)),
+        ("what did we do yesterday", ()),
+    ],
+)
+def test_the_name_of_an_agent_says_whose_doing_is_asked_for(text: str, agents: tuple[str, ...]) -> None:
+    found = question(text, NOW)
+    assert found.wish is not None
+    assert found.agents == agents
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what did the codex hooks do yesterday", "the codex parser last week", "codex.py yesterday",
+        "did codex deploy yesterday", "src/claude/x last week", "what did Claudette do yesterday",
+    ],
+)  # fmt: skip
+def test_a_name_that_belongs_to_a_matter_chooses_no_agent(text: str) -> None:
+    found = question(text, NOW)
+    assert (found.wish, found.agents) == (None, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is still open", "What's still open?", "what is left to do", "what's left?", "open tasks",
+        "which tasks are still open", "any open tasks?", "what remains to be done", "what are the next steps",
+        "what should I do next", "what's next?", "is anything pending", "show me the todo list", "loose ends",
+        "unfinished work", "what haven't we done yet", "was ist noch offen", "offene Punkte",
+        "can you remind me what is still open?",
+    ],
+)  # fmt: skip
+def test_what_is_open_is_asked_for_in_many_ways(text: str) -> None:
+    assert question(text, NOW).open
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open", "TODO", "pending", "what did we open", "how do we open files", "what does open do",
+        "what port is open", "which files are open", "open source", "open issues",
+        "what is still open in the parser", "what is left of the parser", "the build is not done",
+        "the next step in the migration", "what was still open yesterday",
+    ],
+)  # fmt: skip
+def test_other_things_that_are_open_are_searched_for(text: str) -> None:
+    assert not question(text, NOW).open

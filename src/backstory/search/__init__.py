@@ -13,6 +13,7 @@ timeparts.py   the parts of a time that words before its name choose: "the end o
 timewords.py   the words for it, in several languages
 timetold.py    a time, told to people
 wishes.py      what a question asks for beside its time, if it names no matter
+whose.py       the agents that such a question names: whose doing it asks for
 then.py        what a time holds, if nothing else is asked for
 meaning.py     nearest vectors; how alike the words of question and text are (numpy)
 ranking.py     marks of candidates, weighed and summed; priors

@@ -18,13 +18,14 @@ from backstory.search.names import unknown
 from backstory.search.question import Question, question
 from backstory.search.ranking import Here, Ranked, ranked, worth_reading
 from backstory.search.short import in_short
-from backstory.search.then import Then, beside, elsewhere, held, nothing
+from backstory.search.then import Then, beside, elsewhere, held, none_open, nothing, still_open
 from backstory.store import Store
 from backstory.store.values import Filters, Found, Matches
 
 BY_WORDS = Means(why="by words only", off=True)
 BY_BOTH = "by words and meaning"
 _BY_TIME = "by time"
+_OPEN_STEPS = "open steps"
 _UNSHELVED = "not all older words yet: the worker indexes them anew"
 _POOL = 200
 # Of how many of these the texts are read.
@@ -88,18 +89,22 @@ class _Search:
     now: int
 
     def by_time(self, asked: Question) -> Answer | None:
-        """What the time holds that is asked for, or what lies beside its landmark; None if unknown."""
-        then = self._then(asked)
-        if asked.wish is not None:
+        """What the time holds that is asked for, or is beside a landmark, or is open; None if unknown."""
+        then, mode = self._then(asked), _OPEN_STEPS if asked.open else _BY_TIME
+        if asked.open:
+            found, note, only_once = still_open(then, 4 * self.limit)
+        elif asked.wish is not None:
             found, note, only_once = held(then, asked.wish, 4 * self.limit)
         elif landmark := self._landmark(asked.anchor):
             found, note, only_once = beside(then, landmark, asked.earlier, 4 * self.limit)
         else:
             return None
         found = [(each, score) for each, score in found if each.owner not in self.but]
+        if not found and asked.anchor:
+            return None
         if not found:
-            note = _sentences(asked.how, nothing(then))
-            return None if asked.wish is None else Answer((), False, _BY_TIME, time_note=note)
+            note = none_open(then) if asked.open else _sentences(asked.how, nothing(then))
+            return Answer((), False, mode, time_note=note)
         hits = [shown.of_time(each, score, self.explain) for each, score in found]
         if only_once:
             more = f"{self.limit} of {len(hits)} are shown." if len(hits) > self.limit else ""
@@ -108,7 +113,7 @@ class _Search:
             hits = shown.each_once(hits, (each for each, _ in found), self.limit)
         hits = self._with_neighbours(hits, {each.owner: each for each, _ in found})
         note = _sentences(asked.how, note)
-        return Answer(tuple(hits), False, _BY_TIME, in_short(hits, asked), time_note=note)
+        return Answer(tuple(hits), False, mode, in_short(hits, asked), time_note=note)
 
     def by_matter(self, text: str, said: Question) -> Answer:
         """What has to do with what the question names."""
@@ -138,7 +143,10 @@ class _Search:
         )
 
     def _then(self, asked: Question) -> Then:
-        return Then(self.store, self.project_id, self.filters, asked.since, asked.until, self.now, self.zone)
+        filters = self.filters
+        if asked.agents and not (filters and filters.agents):
+            filters = replace(filters or Filters(), agents=asked.agents)
+        return Then(self.store, self.project_id, filters, asked.since, asked.until, self.now, self.zone)
 
     def _landmark(self, anchor: str) -> str:
         """The event that a question says something was before or after, or ""."""

@@ -11,7 +11,8 @@ from datetime import tzinfo
 
 from backstory.search.smallwords import SMALL
 from backstory.search.times import time_of
-from backstory.search.wishes import Wish, asks_how_much, says_nothing, wish_of
+from backstory.search.whose import whose
+from backstory.search.wishes import Wish, asks_how_much, asks_what_is_open, says_nothing, wish_of
 from backstory.store.words import phrases
 
 _CHARS = 2_000
@@ -57,7 +58,8 @@ class Question:
     `landmark` are phrases of something that happened, before which (`earlier`) or after which it asks.
     `wish`: it asks for what the time holds, and for nothing that words could find. `anchor`: it asks for what
     was beside the landmark, and these words say it. `how` tells how the time was read, if it might be read
-    otherwise. `unknown` are those of its words that are names and that nothing has.
+    otherwise. `unknown` are those of its words that are names and that nothing has. `agents`: it asks for
+    what these did then. `open`: it asks for what is still to be done.
     """
 
     words: tuple[Word, ...]
@@ -70,6 +72,8 @@ class Question:
     anchor: str = ""
     how: str = ""
     unknown: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    open: bool = False
 
     @property
     def phrases(self) -> list[str]:
@@ -78,8 +82,8 @@ class Question:
 
     @property
     def whole(self) -> bool:
-        """Whether it asks for a time, and for no matter."""
-        return self.wish is not None or bool(self.anchor)
+        """Whether it asks for a time, or for what is open, and for no matter."""
+        return self.wish is not None or bool(self.anchor) or self.open
 
 
 def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
@@ -92,10 +96,13 @@ def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
             break
     words = tuple((telling or spare)[:_WORDS])
     if until:
-        return Question(words, said, since, until, wish=_wish(other), how=how)
+        agents, doing = whose(other)
+        wish = _wish(doing)
+        return Question(words, said, since, until, wish=wish, how=how, agents=agents if wish else ())
     landmark, earlier = _landmark(rest)
     anchor = _anchor(rest) if landmark else ""
-    return Question(words, said, 0, 0, landmark, earlier, anchor=anchor)
+    is_open = not anchor and asks_what_is_open(_ASKING.sub(" ", text))
+    return Question(words, said, 0, 0, landmark, earlier, anchor=anchor, open=is_open)
 
 
 def _wish(text: str) -> Wish | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from backstory import clock
 from backstory.hook.brief import HANDLE, shorten
-from backstory.model import Kind, MemoryKind
+from backstory.model import Kind, MemoryKind, MemoryStatus
 from backstory.search.timetold import told
 from backstory.search.wishes import Asked, Wish
 from backstory.store import Store
@@ -57,7 +57,10 @@ class Then:
 
     @property
     def where(self) -> str:
-        return f"{' in this project' if self.project_id else ''}{', so narrowed' if self.filters else ''}"
+        given = self.filters or Filters()
+        agents = f", of {' or '.join(given.agents)}" if given.agents else ""
+        narrowed = ", so narrowed" if replace(given, agents=()) else ""
+        return f"{' in this project' if self.project_id else ''}{agents}{narrowed}"
 
     def holds(self, sort: Sort, limit: int, latest: bool = True) -> list[Found]:
         return self.store.passages.of_time(
@@ -89,6 +92,18 @@ def held(then: Then, wish: Wish, limit: int) -> Held:
     names = " or ".join(each.name for each in wish.asked)
     note = f"No {names} of {then} is remembered{then.where}; this is what else there is."
     return Held(rest, note if rest else "")
+
+
+def still_open(then: Then, limit: int) -> Held:
+    """The steps that are still to be done, of whatever time, the latest first."""
+    given = then.filters or Filters()
+    filters = replace(given, statuses=given.statuses or (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED))
+    ever = replace(then, filters=filters, since=0, until=then.now + 1)
+    return Held(_tiers(ever, [Sort((MemoryKind.NEXT_STEP,))], limit))
+
+
+def none_open(then: Then) -> str:
+    return f"No open step is remembered{then.where}."
 
 
 def _each(then: Then, asked: Asked) -> list[tuple[Found, float]]:

@@ -127,6 +127,21 @@ _BEFORE_TO = _set("going have had has got get")
 _HOW_MUCH = re.compile(
     r"\b(?:how (?:many|much|long|often|soon|far)|wie (?:viele?|lange|oft))\b", re.IGNORECASE
 )
+# Ways to say "open" of what is to be done.
+_TASKS = r"(?:tasks?|steps?|items?|points?|ends?|work|jobs?|threads?|todos?|to-dos?|things|stuff)"
+_UNDONE = r"(?:open|pending|unfinished|undone|outstanding|remaining)"
+_OPEN = re.compile(
+    rf"\b(?:(?:still )?{_UNDONE} {_TASKS}|(?:next|loose) {_TASKS}"
+    rf"|{_TASKS} (?:that )?(?:are|is) (?:still )?(?:{_UNDONE}|left)(?: to do)?"
+    rf"|still (?:{_UNDONE}|left)(?: to do)?|(?:left|remain(?:s|ing)?|still)(?: for (?:us|me|you))?"
+    r" to (?:do|be done|finish|complete)|to-?do (?:list|items?)|do next"
+    r"|have(?:n['’]t| not) (?:we|i|you) (?:yet )?(?:done|finished)(?: yet)?"
+    r"|not (?:yet )?(?:done|finished)(?: yet)?"
+    r"|noch offen|noch zu tun|offene[nrs]? (?:punkte?|aufgaben?|schritte?)"
+    r"|(?:(?<=what['’]s )|(?<=what is ))(?:next|left)(?=\W*$))(?!\w)",
+    re.IGNORECASE,
+)
+_ABOUT_DOING = _set("how why when where who did do does to")
 _WORD = re.compile(r"[^\s\"'’`()\[\]{}<>,;!?]+")
 
 
@@ -140,9 +155,27 @@ def says_nothing(word: str) -> bool:
     return _is_empty(word) or _sort_of(word) is not None
 
 
+def asks_what_is_open(text: str) -> bool:
+    """Whether a text without a time asks what is still to be done, and of no matter: "what is left to do"."""
+    put = _OPEN.sub("open", text)
+    words = _words(put)
+    wish = wish_of(text)
+    if wish is None or wish.verbs or [each.name for each in wish.asked] != ["open step"]:
+        return False
+    return put != text or bool(
+        _WHAT & set(words)
+        and not _ABOUT_DOING & set(words)
+        and not any(_sort_of(word) and _is_done_by_us(words, n) for n, word in enumerate(words))
+    )
+
+
+def _words(text: str) -> list[str]:
+    return [bare for word in _WORD.findall(text) if (bare := word.strip(".:*-_/?？。").lower())]
+
+
 def wish_of(text: str, how_much: bool = False) -> Wish | None:
     """What a text without its time asks for, if it names no matter; `how_much`: it asks for a number."""
-    words = [bare for word in _WORD.findall(text) if (bare := word.strip(".:*-_/?？。").lower())]
+    words = _words(_OPEN.sub("open", text))
     asked: dict[int, Asked] = {}
     verbs: list[int] = []
     for n, word in enumerate(words):
