@@ -1,6 +1,7 @@
 """Asking the memory: brief, search, show, timeline, remember."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -57,6 +58,25 @@ def test_the_brief_is_what_the_installed_hook_prints(worked: Memory) -> None:
         )
         printed = json.loads(hook.stdout)["hookSpecificOutput"]["additionalContext"] if hook.stdout else ""
         assert asked.stdout.removesuffix("\n") == printed, source
+
+
+def test_the_brief_says_what_became_of_files_since_it_was_prepared(memory: Memory) -> None:
+    file = memory.project / "login.py"
+    file.write_text("ALGORITHM = 'RS256'\n")
+    os.utime(file, (1, 1))
+    memory.hook("SessionStart", source="startup")
+    memory.prompt("The login test fails. Fix it.")
+    memory.command("pytest tests/test_login.py", "E  jwt.InvalidAlgorithmError: HS256", failed=True)
+    edit = {"file_path": str(file), "old_string": "'HS256'", "new_string": "'RS256'"}
+    memory.hook("PostToolUse", tool_name="Edit", tool_input=edit, tool_use_id="e", tool_response={})
+    memory.command("pytest tests/test_login.py", "1 passed in 0.12s")
+    memory.hook("SessionEnd", reason="prompt_input_exit")
+    memory.caught_up()
+    assert "fixed by editing login.py" in memory.run("brief").stdout
+    assert "its files" not in memory.run("brief").stdout
+    file.unlink()
+    assert "[its files are gone] (m" in memory.run("brief").stdout
+    assert [row for row in memory.json("brief")["rows"] if row["text"].endswith("[its files are gone]")]
 
 
 def test_asking_for_a_brief_leaves_no_receipt(worked: Memory) -> None:

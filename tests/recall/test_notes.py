@@ -101,6 +101,23 @@ def decides(house: House) -> Story:
     return story
 
 
+def test_a_note_says_that_its_files_are_no_longer_what_they_were(house: House, desk: Desk) -> None:
+    loader = house.project / "loader.py"
+    loader.write_text("import yaml\n")
+    os.utime(loader, (1, 1))
+    story = (
+        house.session().starts().prompts("Load the settings from YAML").runs("python load.py", fails=ERROR)
+    )
+    story.edits("loader.py", "import yml", "import yaml").runs("python load.py", "ok").stops("Done.").ends()
+    house.works()
+    assert "fixed by editing loader.py" in desk.fails("python load.py", ERROR, session="first")
+    assert "its files" not in desk.fails("python load.py", ERROR, session="second")
+    loader.write_text("import yxml\n")
+    assert "[its files have changed since] (m" in desk.fails("python load.py", ERROR, session="third")
+    loader.unlink()
+    assert "[its files are gone] (m" in desk.fails("python load.py", ERROR, session="fourth")
+
+
 # --- on a prompt ---------------------------------------------------------------------------------------------
 
 

@@ -29,6 +29,7 @@ redact.py    takes them out of a text
 overlay.py   rows from what is still in the spool
 neutral.py   text that cannot pretend to be anything but a quoted note
 brief.py     rows to the text that a starting session receives
+stamps.py    whether the files that rows speak of are what they were
 made.py      the brief for one start of a session
 wording.py   what prompts, commands, errors and edits are recognised by
 notes.py     notes on them, said at work

@@ -19,6 +19,7 @@ CHARS = 8_000
 TOKENS = 2_000
 OUTPUT_CHARS = 9_500  # what an agent prints our JSON into; Claude Code inlines 10,000
 ROW_CHARS = 1_200  # a longer row ends in … and its handle leads to the rest
+LABEL_CHARS = 160
 NOTICE_CHARS = 300
 MOST_NOTICES = 4
 CHARS_PER_TOKEN = 3.6
@@ -42,17 +43,32 @@ _MORE = 'More: `backstory search "words"`, or `backstory show HANDLE` with the c
 
 
 class Row:
-    """One thing worth telling. `id` is a memory's, or a session's while it is not distilled."""
+    """One thing worth telling. `id` is a memory's, or a session's while it is not distilled.
 
-    __slots__ = ("agent", "at", "id", "section", "session", "text")
+    `label` says what has become of its `files`, if they are not what they were.
+    """
 
-    def __init__(self, id: str, section: str, text: str, at: int, agent: str = "", session: str = "") -> None:
+    __slots__ = ("agent", "at", "files", "id", "label", "section", "session", "text")
+
+    def __init__(
+        self,
+        id: str,
+        section: str,
+        text: str,
+        at: int,
+        agent: str = "",
+        session: str = "",
+        label: str = "",
+        files: tuple[str, ...] = (),
+    ) -> None:
         self.id = id
         self.section = section
         self.text = text
         self.at = at
         self.agent = agent
         self.session = session
+        self.label = label
+        self.files = files
 
 
 class Brief:
@@ -79,9 +95,11 @@ def rows_of(values: object, section: str = "") -> list[Row]:
             continue
         at, text = value.get("at"), value.get("text")
         if isinstance(text, str) and text.strip():
-            words = [str(value.get(key) or "") for key in ("id", "section", "agent", "session")]
+            words = [str(value.get(key) or "") for key in ("id", "section", "agent", "session", "label")]
+            files = value.get("files")
+            names = tuple(map(str, files)) if isinstance(files, list) else ()
             at = int(at) if isinstance(at, int | float) else 0
-            rows.append(Row(words[0], section or words[1], text, at, words[2], words[3]))
+            rows.append(Row(words[0], section or words[1], text, at, words[2], words[3], words[4], names))
     return rows
 
 
@@ -164,9 +182,11 @@ def opening(project: str) -> str:
 
 
 def line(row: Row, now: int, limit: int = 0) -> str:
-    """A row as it is told: age and origin, the text, the handle; the text is cut to keep to `limit`."""
+    """A row as it is told: age and origin, text, label, handle; the text is cut to keep to `limit`."""
     origin = f"{age(row.at, now)} · {neutral(row.agent)}" if row.agent else age(row.at, now)
     handle = f" ({neutral(row.id)[:HANDLE]})" if row.id else ""
+    if row.label:
+        handle = f" [{shorten(neutral(row.label), LABEL_CHARS)}]{handle}"
     room = limit - len(origin) - len(handle) - len("- [] ") if limit else ROW_CHARS
     return f"- [{origin}] {shorten(neutral(row.text), room)}{handle}"
 

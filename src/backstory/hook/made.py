@@ -5,7 +5,7 @@ prepared, what still waits in the spool, which rows, which text. The hook and `b
 import os
 import time
 
-from backstory.hook import brief, overlay
+from backstory.hook import brief, overlay, stamps
 from backstory.hook.globs import ignores_folder
 from backstory.hook.identity import ident, project_id, read_file, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
@@ -64,6 +64,7 @@ def brief_for(
         failed(error)
         waiting = []
     rows = _taken_over(brief.rows_of(prepared.get("rows")), briefs, agent, source)
+    stamps.label(rows, prepared, place.root, {own, *(row.session for row in waiting)}, until)
     told = {row.id for row in rows}
     waiting = [row for row in waiting if row.id not in told]  # a note that is prepared already
     if source == "resume" and agent in _TOLD_AGAIN:

@@ -8,7 +8,7 @@ twice in one context, and nothing when nothing clears the floor.
 
 import os
 
-from backstory.hook import brief, made, spool, wording
+from backstory.hook import brief, made, spool, stamps, wording
 from backstory.hook.globs import ignores_folder
 from backstory.hook.identity import ident, project_id, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
@@ -75,9 +75,11 @@ def notes_for(
         row = by_id.get(note)
         if row is not None and note not in told and row.session != own:
             chosen_rows.append(row)
+    chosen_rows = chosen_rows[: MOST[kind]]
+    stamps.label(chosen_rows, prepared, place.root)
     name = str(prepared.get("name") or place.name)
     budget = made.number(chosen.get("max_chars"), CHARS)
-    return compose(kind, chosen_rows[: MOST[kind]], name, budget, made.now_ms())
+    return compose(kind, chosen_rows, name, budget, made.now_ms())
 
 
 def compose(kind: str, rows: "list[brief.Row]", project: str, budget: int, now: int) -> "brief.Brief":

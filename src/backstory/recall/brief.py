@@ -52,5 +52,15 @@ def brief_for(
     made = brief_made(
         str(home.root), dict(settings), cwd, agent, source, session, redactor.redact, project=project_was
     )
-    told = tuple(Told(row.id, row.section, row.text, row.at, row.agent, row.session) for row in made.rows)
+    told = tuple(
+        Told(
+            row.id,
+            row.section,
+            f"{row.text} [{row.label}]" if row.label else row.text,
+            row.at,
+            row.agent,
+            row.session,
+        )
+        for row in made.rows
+    )
     return Brief(made.text, len(made.text), round(made.tokens), told)

@@ -50,6 +50,11 @@ class Freshness:
             return CHANGED
         return ", ".join(sorted(states - {FRESH})) or FRESH
 
+    def files(self, memory: Memory) -> tuple[str, ...]:
+        """Where its files are today, or were, named from the project's folder."""
+        tree = self._tree(memory.project_id) if memory.files else None
+        return tuple(dict.fromkeys(map(tree.today, memory.files))) if tree else ()
+
     def _tree(self, project_id: str) -> "_Tree | None":
         if project_id not in self._trees:
             project = self._store.projects.get(project_id)
@@ -97,6 +102,13 @@ class _Tree:
         if self._content(there, since) is CHANGED:
             return CHANGED
         return MOVED + os.path.relpath(self._top / there, self._root)
+
+    def today(self, file: str) -> str:
+        """The name of a file now, from the folder: another one only if git knows that it was moved."""
+        name = os.path.relpath(self._root / file, self._top)
+        there = name if self._touched(name) is not None else self._moved(name)
+        kept = there == name or self._touched(there) is None
+        return file if kept else os.path.relpath(self._top / there, self._root)
 
     def _content(self, name: str, since: int) -> str:
         """Whether a file that is there says what it said then."""
@@ -193,4 +205,4 @@ def _git(root: Path, *words: str) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return os.fsdecode(done.stdout) if done.returncode == 0 else None
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None

@@ -23,7 +23,7 @@ from backstory.hook import wording
 from backstory.hook.notes import MOST, met_before
 from backstory.model import Action, Kind, Memory, MemoryKind, Outcome, StoredEvent
 from backstory.paths import Home
-from backstory.recall.rows import row
+from backstory.recall.rows import stamped
 from backstory.recall.standing import Standing
 from backstory.search import floor
 from backstory.settings import Settings, load
@@ -43,6 +43,7 @@ _KINDS = (
     (MemoryKind.FACT, 20),
 )
 _WORDS = 60
+_STAMPS = 200  # files; a hook looks at those of the notes that it says
 _PLAIN = 4.6  # as rare as words that every project talks of: test, file, error, add, change
 _UNKNOWN = 3.0  # without the table of words
 _NAME = 4.5
@@ -117,6 +118,8 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
         if memory.text.strip()
     ]
     standing = Standing(store)
+    rows = [standing.row(memory.kind, memory) for memory in told]
+    project = store.projects.get(project_id)
     words = words_of(told, weigh)
     needed = floor.of_notes()
     commands, edits, errors = _deeds(store, project_id, told)
@@ -124,7 +127,7 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
         "v": FORMAT,
         "project": project_id,
         "made_at": clock.now_ms(),
-        "notes": [row(memory.kind, memory, standing.warning(memory)) for memory in told],
+        "notes": rows,
         "floor": needed.weight,
         "longer": needed.a_doubling,
         "weights": words[0],
@@ -132,7 +135,7 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
         "commands": commands,
         "edits": edits,
         "errors": errors,
-    }
+    } | stamped(rows, project.root if project else "", _STAMPS)
 
 
 def weigher(settings: Settings) -> Weigh:

@@ -15,7 +15,7 @@ from backstory.llm import governor
 from backstory.model import Memory, MemoryKind, Session
 from backstory.paths import Home
 from backstory.recall import notes
-from backstory.recall.rows import Row, row
+from backstory.recall.rows import Row, row, stamped
 from backstory.recall.standing import Standing
 from backstory.store import Store
 
@@ -28,6 +28,7 @@ _SECTIONS: tuple[tuple[str, tuple[MemoryKind, ...], int], ...] = (
     ("failed", (MemoryKind.LESSON, MemoryKind.ATTEMPT), 10),
     ("commands", (MemoryKind.COMMAND,), 8),
 )
+_STAMPS = 40  # files that every start of a session looks at
 _OPEN_SESSIONS = 2
 _OPEN_STEPS = 8
 _OTHER_SESSIONS = 5
@@ -58,14 +59,15 @@ def section_of(kind: MemoryKind) -> str:
 def project_file(home: Home, store: Store, project_id: str) -> None:
     """Write the rows of a project's brief."""
     project = store.projects.get(project_id)
+    rows = project_rows(store, project_id)
     value = {
         "v": FORMAT,
         "project": project_id,
         "name": project.name if project else "",
         "made_at": clock.now_ms(),
-        "rows": project_rows(store, project_id),
+        "rows": rows,
         "notices": notices(store),
-    }
+    } | stamped(rows, project.root if project else "", _STAMPS)
     write_atomic(home.briefs / f"{project_id}.json", json.dumps(value, ensure_ascii=False).encode())
     forgotten_file(home, store)
     notes.write(home, store, project_id)
@@ -113,7 +115,7 @@ def project_rows(store: Store, project_id: str) -> list[Row]:
             # a check that is still red is told once, as an open thread
             if memory.kind is not MemoryKind.ATTEMPT or open_events.isdisjoint(memory.sources)
         ]
-        rows += [row(section, m, standing.warning(m)) for m in _distinct(_by_worth(found))[:limit]]
+        rows += [standing.row(section, m) for m in _distinct(_by_worth(found))[:limit]]
     since = clock.now_ms() - _RECENT_MS
     rows += [row("others", summary) for summary in summaries[1:] if summary.at >= since]
     return rows

@@ -1,11 +1,13 @@
 """How a memory stands today: in force or history, fresh or overtaken by its files."""
 
+from backstory.hook import stamps
 from backstory.hook.brief import HANDLE
 from backstory.model import Memory, MemoryKind, MemoryStatus
 from backstory.recall.freshness import CHANGED, GONE, MOVED, Freshness
+from backstory.recall.rows import Row, row
 from backstory.store import Store
 
-_WORDS = {CHANGED: "its files have changed since", GONE: "its files are gone"}
+_WORDS = {CHANGED: stamps.CHANGED, GONE: stamps.GONE}
 _INSTEAD_CHARS = 80
 
 
@@ -32,9 +34,10 @@ class Standing:
         newer = self._store.successions.after(memory.id)
         return f"superseded by {newer[:HANDLE]}" if newer else "superseded"
 
-    def warning(self, memory: Memory) -> str:
-        """What a brief says beside it: what it replaced, and files that are not as they were; no praise."""
-        return ", ".join(filter(None, (self._instead(memory), _warns(self._fresh.of(memory)))))
+    def row(self, section: str, memory: Memory) -> Row:
+        """Its row with what it replaced and, if its files are not as they were, that; no praise."""
+        label = _warns(self._fresh.of(memory))
+        return row(section, memory, self._instead(memory), label, self._fresh.files(memory))
 
     def _instead(self, memory: Memory) -> str:
         if memory.kind not in (MemoryKind.DECISION, MemoryKind.FACT):
@@ -44,7 +47,7 @@ class Standing:
         if not texts:
             return ""
         text = texts[-1]
-        return f"before: {text if len(text) <= _INSTEAD_CHARS else text[: _INSTEAD_CHARS - 1] + '…'}"
+        return text if len(text) <= _INSTEAD_CHARS else text[: _INSTEAD_CHARS - 1] + "…"
 
 
 def _warns(label: str) -> str:
