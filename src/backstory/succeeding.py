@@ -18,5 +18,5 @@ def settle(store: Store, project_id: str) -> None:
         before, now = decided[older], decided[newer]
         return not before.firm and (now.said or not before.kept)
 
-    told = [(each.id, each.at, each.text) for each in decided.values()]
+    told = [(each.id, each.at, succession.in_full(each.text, each.reason)) for each in decided.values()]
     store.successions.write(project_id, succession.successions(told, may))

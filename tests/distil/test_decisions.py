@@ -43,7 +43,7 @@ def test_one_thing_over_another_needs_no_further_reason_once_the_talk_has_begun(
     begun = "> sign the tokens\nsaid\n  They are signed with HS256.\nend\n"
     ((choice, reason, _),) = decisions(f"{begun}> use RS256, not HS256\nend\n")
     assert (choice, reason[:9]) == ("use RS256", "not HS256")
-    assert decisions("> use RS256, not HS256\nend\n") == [], "what opens a session is an ask"
+    assert decisions("> use a set, not a list\nend\n") == [], "what opens a session is an ask"
 
 
 def test_chinese_and_japanese_choices() -> None:

@@ -41,6 +41,27 @@ def _chose(memory: Memory, name: str) -> bool:
 # --- supersession --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("older", "newer", "gone"),
+    [
+        (
+            "Let's use RabbitMQ for the event bus because ops runs it.",
+            "Switch from RabbitMQ to NATS for the event bus, RabbitMQ's memory alarms killed us twice.",
+            "use RabbitMQ",
+        ),
+        ("Let's use npm because everybody has it.", "Use pnpm instead of npm.", "use npm"),
+    ],
+)
+def test_a_task_that_opens_a_session_and_gives_something_up_makes_it_history(
+    house: House, older: str, newer: str, gone: str
+) -> None:
+    decides(house, older)
+    assert gone in house.brief().text
+    decides(house, newer)
+    (history,) = house.store.memories.listed([MemoryKind.DECISION], [MemoryStatus.SUPERSEDED], None, None, 9)
+    assert gone in history.text
+
+
 def test_a_newer_decision_on_the_same_matter_makes_the_older_one_history(house: House) -> None:
     decides(house, REDIS)
     assert "use Redis" in house.brief().text

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from backstory.distil import phrases
+from backstory.distil.named import settles
 from backstory.distil.prose import content_words, names
 from backstory.distil.reasons import (
     CHORE,
@@ -222,6 +223,13 @@ def read_choice(text: str, place: Place) -> tuple[Read, float] | None:
     found = frozenset(marks(text, place))
     score = weigh(found)
     return (read(text, place), score) if score >= enough(found) and NEITHER not in found else None
+
+
+def read_names(text: str, place: Place) -> tuple[Read, float] | None:
+    """The choice that a sentence makes by the names in it, whatever its other marks weigh."""
+    if vetoed(text, place) or place.wavers or place.asks_on or not settles(text):
+        return None
+    return read(text, place), CHOICE_ENOUGH
 
 
 def enough(found: frozenset[str]) -> float:

@@ -12,16 +12,19 @@ from collections.abc import Iterator, Sequence
 from backstory.distil import phrases
 from backstory.distil.agreed import RECOMMEND
 from backstory.distil.answers import Offers, answered
-from backstory.distil.choices import FEW, TENTATIVE, UNDECIDED, Place, answers, read_choice
+from backstory.distil.choices import FEW, TENTATIVE, UNDECIDED, Place, answers, read_choice, read_names
+from backstory.distil.named import came_to_nothing, settles
 from backstory.distil.pasted import own_words
 from backstory.distil.prose import Sentence, content_words, names, once, sentences, shorten, subject
 from backstory.distil.reasons import (
     CHORE,
     CONTRAST,
+    DIRECTIVE,
     OWN_PLAN,
     REASON,
     Around,
     Read,
+    decides,
     judges,
     opening,
     split_reason,
@@ -74,12 +77,13 @@ def decisions(story: Story) -> list[Draft]:
         return []
     drafts: list[Draft] = []
     offers, worked = Offers(), False
+    lasting = not came_to_nothing(story)
     for turn in story.turns:
         if turn.ask and REVERSAL.search(turn.ask):
             drafts = _not_taken_back(turn.ask, drafts)
         drafts += answered(turn, offers)
         if turn.ask:
-            drafts += _users(turn, offers, worked)
+            drafts += _users(turn, offers, worked, lasting)
         delegated = bool(turn.ask) and DELEGATE.search(turn.ask) is not None
         for said in turn.said:
             for read in _assistants(said.text, delegated):
@@ -114,14 +118,21 @@ def _draft(read: Read, who: str, event_id: str, at: int, turn: int) -> Draft:
     )
 
 
-def _users(turn: Turn, offers: Offers, worked: bool) -> Iterator[Draft]:
-    """The decisions in a prompt. Of a pasted plan or review only what it calls a decision counts."""
+def _users(turn: Turn, offers: Offers, worked: bool, lasting: bool) -> Iterator[Draft]:
+    """The decisions in a prompt. Of a pasted plan or review only what it calls a decision counts.
+
+    What only names decide must be `lasting`: a task that came to nothing settled nothing.
+    """
     chosen: list[tuple[float, str, Read]] = []
     for sentence, place in places(turn, offers, worked):
         listed = _listed(sentence)
         if listed is not None:
             yield _draft(listed, "user", turn.ask_id, turn.at, turn.number)
-        elif place is not None and (found := read_choice(sentence.text, place)) is not None:
+            continue
+        found = read_choice(sentence.text, place) if place is not None else None
+        if found is None and place is not None and lasting:
+            found = read_names(sentence.text, place)
+        if place is not None and found is not None:
             read = told(found[0], place, offers, sentence.text)
             if names(read.choice):
                 chosen.append((found[1], sentence.text, read))
@@ -180,7 +191,7 @@ def told(read: Read, place: Place, offers: Offers, text: str) -> Read:
     room = place.length < ROOMY
     around = place.around
     for near in (around.following, around.previous, around.earlier, around.next):
-        if _belongs(near, room) and not any(near in part for part in (*parts, choice, read.reason)):
+        if _belongs(near, room, text) and not any(near in part for part in (*parts, choice, read.reason)):
             parts.append(near)
     taken = "" if option else offers.taken(text, answers(place))
     if not (parts or read.reason) and room and answers(place) and offers.complaint:
@@ -192,11 +203,13 @@ def told(read: Read, place: Place, offers: Offers, text: str) -> Read:
     return Read(choice, reason, context=f"{rest} (of: {taken})".strip() if taken else rest)
 
 
-def _belongs(near: str, room: bool) -> bool:
-    """Whether a sentence next to a choice is told with it."""
+def _belongs(near: str, room: bool, text: str) -> bool:
+    """Whether a sentence next to a choice is told with it; a task is not, beside what decides by itself."""
     if not near or near.endswith(("?", "？", ":")) or OWN_PLAN.match(near):
         return False
     if CHORE.match(near) and not REFUSAL.match(near):
+        return False
+    if DIRECTIVE.match(near[opening(near) :]) and not judges(near) and (decides(text) or settles(text)):
         return False
     return room or (states(near) and judges(near))
 

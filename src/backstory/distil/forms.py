@@ -54,8 +54,8 @@ PREPOSITION_OF = {word: name for name, words in _PREPOSITIONS.items() for word i
 _USE = (
     r"us(?:e|es|ing)|go(?:es|ing)? with|went with|choos(?:e|ing)|chose|chosen|pick(?:ed|ing)?|adopt(?:ed|"
     r"ing)?|"
-    r"select(?:ed)?|take|took|stick(?:ing)? (?:with|to)|settled? on|rely on|opt(?:ed)? for|"
-    r"standardi[sz]ed? on|"
+    r"select(?:ed)?|decided? (?:on|for)|agreed? on|take|took|stick(?:ing)? (?:with|to)|settled? on|"
+    r"rely on|opt(?:ed)? for|standardi[sz]ed? on|"
     r"switch(?:ed|ing)? to|mov(?:e|ed|ing) to|migrat(?:e|ed|ing) to|do(?:ing)?|nutzen|benutzen|verwenden|"
     r"nehmen|"
     r"setzen auf|utilis(?:e|er|ons|ez)|usar?|usamos|usemos"
@@ -131,9 +131,9 @@ BREAK = re.compile(
 #: How a clause begins before it says anything.
 LEAD = _rule(
     r"^(?:(?:ok(?:ay)?|yes|yeah|well|so|then|right|alright|fine|and|but|actually|please|just|decision:?|"
-    r"decided:?|"
-    r"entscheidung:?|agreed|the team|our team|we(?:'ll|'ve|'re)?|i(?:'ll|'ve|'d|'m)?|wir|let'?s|let us|"
-    r"have|has|"
+    r"decided(?! (?:on|for)\b):?|"
+    r"entscheidung:?|agreed(?! on\b)|the team|our team|we(?:'ll|'ve|'re)?|i(?:'ll|'ve|'d|'m)?|wir|let'?s|"
+    r"let us|have|has|"
     r"haben|are|am|will|shall|should|must|want|going(?= to)|gonna|need|like(?= to)|entschieden|to|"
     r"that)(?=[\s,:])[,:]?\s*)+"
 )

@@ -74,6 +74,13 @@ _GOES_ON = re.compile(
     r"außerdem)\b",
     re.IGNORECASE,
 )
+#: Tells of a decision, which is one of its own and no reason for the sentence beside it.
+_DECIDES = re.compile(
+    r"(?:we|i|(?:the|our|my) team)(?:'ve| have| has)?(?: just| already| finally)? (?:decided|chose|chosen|"
+    r"opted for|settled on|agreed (?:on|to use)|went with|picked|standardi[sz]ed on)\b"
+    r"|wir haben (?:uns )?(?:für|gegen|beschlossen|entschieden)\b",
+    re.IGNORECASE,
+)
 #: What for: of what is not done it says which matter is meant, not why ("don't use Redis to keep sessions").
 _PURPOSE = re.compile(r"(?:for (?!now)|to )\w", re.IGNORECASE)
 _DENIED = re.compile(
@@ -171,13 +178,18 @@ def judges(text: str) -> bool:
     return REASON.search(text) is not None or MERIT.search(_FAINT.sub(" ", text)) is not None
 
 
+def decides(text: str) -> bool:
+    """Whether a sentence says of somebody that they decided."""
+    return _DECIDES.match(text) is not None
+
+
 def states(text: str) -> bool:
     """Whether a clause says how things are, and is neither an order nor the speaker's own plan."""
     if len(text) < 12 or text.endswith(("?", "？", ":")) or OWN_PLAN.match(text):
         return False
     text = text.lstrip("\"'“„(")
     bare = text[opening(text) :]
-    if CHORE.match(text) or CHORE.match(bare):
+    if CHORE.match(text) or CHORE.match(bare) or decides(bare):
         return False
     if _STATES.match(text) is None and (text.count(" ") < 3 or MERIT.search(text) is None):
         return False

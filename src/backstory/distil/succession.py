@@ -57,6 +57,11 @@ _VALUES = _ONLY_ONE | _stems(
     """age budget cap concurrency cost count depth factor height interval length limit max min port quota
     ratio size threshold timeout ttl width"""
 )
+_PREFERRED_TO = re.compile(
+    r"(?:(?P<not>(?:and )?not|und nicht)|instead of|rather than|in favou?r of|over|statt|anstatt|"
+    r"anstelle von|au lieu de|plutôt que|en vez de|en lugar de)\s[^.!?;]+(?:\.\w[^.!?;]*)*",
+    re.IGNORECASE,
+)
 _SHORTEST = 2  # words that say more than a name with its number
 
 
@@ -65,6 +70,14 @@ class Succeeds(Enum):
 
     SURELY = "surely"
     IF_ALONE = "if alone"
+
+
+def in_full(text: str, reason: str) -> str:
+    """A decision with what it was preferred to, where that is told as its reason ("not HS256")."""
+    lost = _PREFERRED_TO.match(reason)
+    return (
+        text if lost is None else f"{text.rstrip(' .,;')}{', ' if lost['not'] else ' '}{lost.group().strip()}"
+    )
 
 
 def supersedes(newer: Matter, older: Matter) -> Succeeds | None:
