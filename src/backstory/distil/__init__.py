@@ -20,6 +20,7 @@
 - `matters`    a decision taken apart: on what, what is chosen, what is given up, where
 - `forms`      the forms in which people settle a matter, as tables
 - `alternatives` things of which one takes one at a time, as a table
+- `values`     facts that hold one value at a time
 - `terms`      the words of a decision that tell something
 - `spoken`     which kind of memory a sentence is that a person asks to remember
 - `choices`    whether a sentence of the user is a decision: its marks

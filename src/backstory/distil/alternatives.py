@@ -64,6 +64,8 @@ _ROWS = {
     "dates": "moment date-fns dayjs luxon",
     "docs": "sphinx mkdocs docusaurus jekyll hugo vitepress",
     "validation": "pydantic zod joi marshmallow yup cerberus",
+    "license": "MIT BSD BSD-2-Clause BSD-3-Clause Apache Apache-2.0 GPL GPLv2 GPLv3 AGPL AGPLv3 LGPL "
+    "MPL MPL-2.0 ISC",
     "secrets": "vault env sops doppler",
     "indentation": "tabs spaces",
     "time zone": "utc,gmt,cet,local time",

@@ -157,7 +157,8 @@ ENDED = _rule(
 UNUSED = _form(r"<gone> (?:IS|wird|werden) (?:used|supported|verwendet|genutzt)$")
 INSTEAD = _rule(
     r"\b(?:instead of|rather than|in place of|statt|anstelle von|anstatt|plutôt que|au lieu de|en lugar de|"
-    r"en vez de)\s+(?:(?:in|on|with|to|as|by|using|via|through|from|at|von|mit)\s+)?(?P<gone>[^,;()]{1,60}?)"
+    r"en vez de)\s+(?:(?:in|on|with|to|as|by|using|via|through|from|at|von|(?-i:mit))\s+)?"
+    r"(?P<gone>[^,;()]{1,60}?)"
     rf"(?=\s+(?:{_FOR}|{_PLACE}|we|wir|it|is|are|nutzen|verwenden|nehmen)\b|$)"
 )
 #: `towards` is what something is given up for, or for what it was used.

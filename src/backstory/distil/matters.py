@@ -33,6 +33,7 @@ from backstory.distil.forms import (
     WITHOUT_VERB,
 )
 from backstory.distil.terms import telling
+from backstory.distil.values import Valued, valued
 
 _LONGEST = 300  # characters that are read
 _MOST_CHOSEN, _MOST_ABOUT = 4, 6  # telling words of a choice and of a matter that is still one
@@ -44,7 +45,8 @@ class Matter:
     """What one decision says; whatever is empty was not said, or not understood.
 
     `frame` is how the choice serves the matter ("use", "hold in", "sign with"); `where` narrows it; `gone`
-    are the things given up, by name; `back` is what it returns to; `undoes` is a decision that it takes back.
+    are the things given up, by name; `back` is what it returns to; `undoes` is a decision that it takes back;
+    `fact` is the one value that it gives to something.
     """
 
     words: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class Matter:
     gone: tuple[frozenset[str], ...] = ()
     back: frozenset[str] = frozenset()
     undoes: frozenset[str] = frozenset()
+    fact: Valued | None = None
 
 
 def read(text: str) -> Matter:
@@ -70,7 +73,11 @@ def read(text: str) -> Matter:
     if UNSURE.search(said) or "?" in text[len(said) :]:
         return Matter(words)
     bare = Matter(
-        words, firm=True, denied=DENIED.search(said) is not None, adds=ADDS.search(said) is not None
+        words,
+        firm=True,
+        denied=DENIED.search(said) is not None,
+        adds=ADDS.search(said) is not None,
+        fact=valued(LATELY.sub(" ", said).strip()),
     )
     return _folded(bare, [_clause(part) for part in _clauses(said)])
 

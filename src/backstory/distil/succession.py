@@ -3,8 +3,8 @@
 Better two decisions that contradict each other in plain sight than one that was hidden by mistake. So only
 these ways count: the newer names what it gives up, and that is what the older chose; it goes back to what the
 older gave up; it takes the older back in so many words; both choose something for the same matter, of which
-one takes one at a time; both say the same but for one amount; one denies the very words of the other. Where
-the newer does not say on which matter, the older must be the only one that it can mean.
+one takes one at a time; both say the same but for one amount or one value; one denies the very words of the
+other. Where the newer does not say on which matter, the older must be the only one that it can mean.
 """
 
 import re
@@ -84,7 +84,8 @@ def supersedes(newer: Matter, older: Matter) -> Succeeds | None:
     """Whether the newer of two decisions of a project makes the older history."""
     if not newer.firm or not older.firm or older.several:
         return None
-    if _chooses_otherwise(newer, older) or _counts_otherwise(newer, older) or _denies(newer, older):
+    ways = (_chooses_otherwise, _counts_otherwise, _denies, _values_otherwise)
+    if any(way(newer, older) for way in ways):
         return Succeeds.SURELY
     return _takes_back(newer, older) or _turns_away(newer, older) or _goes_back(newer, older.gone, older)
 
@@ -184,6 +185,12 @@ def _denies(newer: Matter, older: Matter) -> bool:
     return newer.denied != older.denied and newer.words == older.words and bool(newer.words)
 
 
+def _values_otherwise(newer: Matter, older: Matter) -> bool:
+    """Both give one thing a value of one sort, and not the same."""
+    now, was = newer.fact, older.fact
+    return now is not None and was is not None and now != was and now[:2] == was[:2]
+
+
 def _is_what(choice: frozenset[str], phrase: frozenset[str]) -> bool:
     """Whether a choice is what a phrase names, at most with one word more."""
     return bool(phrase) and phrase <= choice and len(choice - phrase) <= 1
@@ -238,9 +245,7 @@ def _shows(matter: Matter, given_up: Sequence[frozenset[str]]) -> Iterator[objec
     yield from (("chose", word) for word in matter.choice)
     yield from (("gave up", phrase) for phrase in given_up)
     yield from (("says", word) for word in matter.words)
-    yield _matter(matter)
-    yield _uncounted(matter.words)
-    yield ("words", matter.words)
+    yield from _alike(matter)
 
 
 def _looks_for(matter: Matter) -> Iterator[object]:
@@ -249,9 +254,16 @@ def _looks_for(matter: Matter) -> Iterator[object]:
     yield ("gave up", matter.back)
     if matter.undoes:
         yield ("says", max(matter.undoes, key=len))
+    yield from _alike(matter)
+
+
+def _alike(matter: Matter) -> Iterator[object]:
+    """What two decisions have in common that say the same but for one thing."""
     yield _matter(matter)
     yield _uncounted(matter.words)
     yield ("words", matter.words)
+    if matter.fact:
+        yield ("fact", *matter.fact[:2])
 
 
 def _matter(matter: Matter) -> object:

@@ -29,10 +29,12 @@ _EMPTY = frozenset(
         "zum", "zur",
     }
 )  # fmt: skip
+#: Names that are little words in another language, if they stand in capitals.
+_NAMES = frozenset({"MIT"})
 
 
 def telling(text: str) -> tuple[str, ...]:
     """The telling words of a text without their endings, in their order."""
-    found = (word.lower().strip(".-") for word in _TOKEN.findall(_SHORTENED.sub("", text)))
-    kept = (word for word in found if word and word not in _EMPTY)
+    found = (word.strip(".-") for word in _TOKEN.findall(_SHORTENED.sub("", text)))
+    kept = (word.lower() for word in found if word and (word.lower() not in _EMPTY or word in _NAMES))
     return tuple(_ENDING.sub("", word) if len(word) > 3 and not word[0].isdigit() else word for word in kept)
