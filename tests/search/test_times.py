@@ -361,6 +361,14 @@ def test_so_many_weekdays_ago_are_that_many_weeks_back(
     assert ago.until - ago.since <= 26 * 3_600_000
 
 
+def test_29_february_is_the_latest_that_there_was() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    for text in ("what did we do on February 29", "on Tuesday, 29 February", "on Tue, Feb 29"):
+        found = read(text, datetime(2029, 11, 16, 12, tzinfo=zone), zone)
+        assert datetime.fromtimestamp(found.since / 1000, zone).date() == date(2028, 2, 29), text
+    assert read("on February 30", datetime(2029, 11, 16, 12, tzinfo=zone), zone).until, "a month all the same"
+
+
 @settings(max_examples=150, deadline=None)
 @given(when=asked(), back=st.integers(1, 700), short=st.booleans())
 def test_a_weekday_beside_a_date_says_the_same_day(

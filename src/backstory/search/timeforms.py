@@ -22,6 +22,8 @@ from backstory.search.timewords import DAYS, MONTHS, NUMBERS, ORDINALS, Plain
 _CLOCK_MS = {"minute": 60_000, "hour": 3_600_000}
 _UNITS = "minute|hour|day|week|fortnight|month|quarter|year"
 _PARTS = {"morning": (4, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30), "noon": (11, 14)}
+# So far apart 29 February may be, once in a century.
+_LEAP_YEARS = 8
 _VAGUE = ("couple", "couple of", "few", "several")
 # What is said of numbers that are no years.
 _COUNTED = (
@@ -91,11 +93,13 @@ def _date(
 ) -> Span | None:
     """One or several days of a month; without a year, the latest that are not to come."""
     number = _month_number(month)
-    chosen = int(given) if given else year or here.today.year
-    begin, end = day_of(chosen, number, int(first)), day_of(chosen, number, int(last))
-    if begin and not given and not year and begin > here.today:
-        begin, end = day_of(chosen - 1, number, int(first)), day_of(chosen - 1, number, int(last))
-    if begin is None or end is None or end < begin:
+    this = here.today.year
+    years = [int(given or year)] if given or year else range(this, this - _LEAP_YEARS - 1, -1)
+    dated = ((day_of(each, number, int(first)), day_of(each, number, int(last))) for each in years)
+    for begin, end in dated:
+        if begin and end and begin <= end and (given or year or begin <= here.today):
+            break
+    else:
         return None
     return _part_of(begin, part, here) if part else here.days(begin, day_after(end))
 
