@@ -87,12 +87,9 @@ class Conversation:
             if id_ == _ROOTS_ID:
                 self.folder = roots.from_roots(message.get("result")) or self.folder
                 return self.go_on()
-            is_answer = "result" in message or "error" in message
-            return (
-                []
-                if is_answer
-                else [_error(id_ if _is_id(id_) else None, RpcError(INVALID_REQUEST, "no method"))]
-            )
+            if "result" in message or "error" in message:
+                return []
+            return [_error(id_ if _is_id(id_) else None, RpcError(INVALID_REQUEST, "no method"))]
         if "id" not in message:
             return self._noted(method)
         if not _is_id(id_):

@@ -1,10 +1,8 @@
 """As much of a hit's text as there is room for, with the words that were asked for in it."""
 
-import re
-
+from backstory.search.question import WORD
 from backstory.search.smallwords import SMALL
 
-_WORD = re.compile(r"[^\s\"'`()\[\]{}<>,;!?]+")
 _ELLIPSIS = "… "
 
 
@@ -17,7 +15,7 @@ def excerpt(text: str, asked: str, limit: int) -> str:
     if len(line) <= limit:
         return line
     low = line.lower()
-    words = {word.strip(".:").lower() for word in _WORD.findall(asked)} - SMALL
+    words = {word.strip(".:").lower() for word in WORD.findall(asked)} - SMALL
     found = max((word for word in words if word and word in low), key=len, default="")
     at = low.find(found) if found else 0
     if at + len(found) <= limit - len(_ELLIPSIS):

@@ -7,7 +7,8 @@ what is merely called alike (PROJ-1234 for PROJ-1235) is no nearer for that.
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from typing import Protocol
+
+from backstory.search.question import Word
 
 # What many texts have by chance: a word in Latin letters, a number, a year, an amount.
 _PLAIN = re.compile(r"[a-z\u00c0-\u024f]+|[\d.,:%]+")
@@ -15,14 +16,6 @@ _EDGES = "-*_/"
 # What is called so by a program or a tracker; not "long-term", "10-day" or "and/or".
 _CALLED = re.compile(r"(?:[a-z]+-)+\d[\w-]*|[\w/-]*\w_\w[\w/-]*|[\w./-]{3,}\.[a-z]{1,5}|[^/]+/[^/]+/.+")
 _FEW = 2
-
-
-class _Word(Protocol):
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def phrases(self) -> tuple[str, ...]: ...
 
 
 def bare(text: str) -> str:
@@ -43,7 +36,7 @@ def stands_in(word: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def unknown(words: Sequence[_Word], absent: Collection[str]) -> tuple[str, ...]:
+def unknown(words: Sequence[Word], absent: Collection[str]) -> tuple[str, ...]:
     """The names among a question's words that nothing has, if the index has none of these phrases."""
     alone = len(words) <= _FEW
     return tuple(

@@ -17,7 +17,7 @@ from backstory.store.words import phrases
 
 _CHARS = 2_000
 _WORDS = 40
-_WORD = re.compile(r"[^\s\"'`()\[\]{}<>,;!?]+")
+WORD = re.compile(r"[^\s\"'`()\[\]{}<>,;!?]+")
 # How one asks a memory, which says nothing of what.
 _ASKING = re.compile(
     r"\b(?:"
@@ -131,7 +131,7 @@ def _words(text: str) -> tuple[list[Word], list[Word]]:
     """The words of a text: those that tell something, and the small ones."""
     telling: dict[str, Word] = {}
     spare: dict[str, Word] = {}
-    for found in _WORD.findall(text)[: 4 * _WORDS]:
+    for found in WORD.findall(text)[: 4 * _WORDS]:
         quoted = tuple(phrases(found))
         if quoted:
             target = spare if found.strip(".:*-_/?").lower() in SMALL else telling

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from backstory.model import MemoryStatus
 from backstory.search.answer import Hit
 from backstory.search.question import Question
+from backstory.store.words import UNSPACED_RUN
 
 FEWEST_HITS = 3
 _MOST = 3
@@ -17,7 +18,6 @@ _WORD = re.compile(r"\w+")
 _CHARS = range(20, 300)
 _PLAIN = re.compile(r"[“\"'(]*[^\W\d_]+(?:['’-][^\W\d_]+)*[.,;:!?)”\"']*")
 _FEWEST_WORDS, _MOSTLY = 4, 0.6
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _FEWEST_CHARS = 8
 
 
@@ -40,7 +40,7 @@ def in_short(hits: Sequence[Hit], question: Question) -> tuple[str, ...]:
 
 
 def _is_sentence(text: str) -> bool:
-    if len(_UNSPACED.findall(text)) >= _FEWEST_CHARS:
+    if sum(map(len, UNSPACED_RUN.findall(text))) >= _FEWEST_CHARS:
         return len(text) < _CHARS.stop
     words = text.split()
     plain = sum(_PLAIN.fullmatch(word) is not None for word in words)

@@ -28,7 +28,7 @@ _SHAPE = (
 )
 _CAMEL_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
-_RUN = re.compile(f"[{_UNSPACED}]+")
+UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _PART = re.compile(rf"[^\W_{_UNSPACED}]+")
 
 
@@ -39,7 +39,7 @@ def spread(text: str) -> str:
         for name in _camels(text):
             found.setdefault(" ".join(_CAMEL_PART.findall(name)))
     if not text.isascii():
-        for run in _RUN.findall(text):
+        for run in UNSPACED_RUN.findall(text):
             found.update(dict.fromkeys(_pairs(run)))
     return " ".join(found)
 
@@ -70,12 +70,13 @@ def phrases(word: str) -> list[str]:
             found.append("".join(pieces))
         if (base := word.rstrip("/").rsplit("/", 1)[-1]) != word and (name := _PART.findall(base)):
             found.append(" ".join(name))
-    for run in _RUN.findall(word):
+    for run in UNSPACED_RUN.findall(word):
         found.extend(_pairs(run))
     quoted = [f'"{phrase}"' for phrase in dict.fromkeys(phrase.lower() for phrase in found)]
     # A single character of such a script is in no pair of its own: it finds those that begin with it.
     return [
-        f"{phrase}*" if _RUN.fullmatch(phrase[1:-1]) and len(phrase) == 3 else phrase for phrase in quoted
+        f"{phrase}*" if UNSPACED_RUN.fullmatch(phrase[1:-1]) and len(phrase) == 3 else phrase
+        for phrase in quoted
     ]
 
 
