@@ -21,6 +21,7 @@ from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture import waiting as waiting_module
 from backstory.model import Kind
+from backstory.paths import Home
 from backstory.store.jobs import COMPILE, DAY, LINT
 from backstory.work import Work
 from tests.conftest import eventually
@@ -204,13 +205,20 @@ class TestSingle:
         assert start(house).wait(30) == 0
         assert house.spooled() == []
 
-    def test_one_that_lost_the_race_for_the_lock_leaves_the_work_to_the_other(self, house: House) -> None:
+    def test_one_that_lost_the_race_for_the_lock_leaves_the_work_to_the_other(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """CMEM-33: both found it free; the lock decides, not the look at it."""
         house.session().prompts("go")
+        house.works()
+        house.session().prompts("go on")
+        opened: list[Home] = []
+        monkeypatch.setattr(shift, "open_store", opened.append)
+        monkeypatch.setattr(shift, "log_to", lambda home: None)
         with lock(house.home.worker_lock):
-            assert shift.run(house.home, linger=0) == 0
-            assert len(house.spooled()) == 1
-            assert not house.home.database.exists()
+            assert shift.begin(house.home, linger=0) == 0
+        assert (len(house.spooled()), opened) == (1, [])
+        assert not (house.home.hook / "settings.json").exists()
 
     def test_a_glance_of_status_does_not_send_it_away(
         self, house: House, monkeypatch: pytest.MonkeyPatch

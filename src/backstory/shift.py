@@ -41,11 +41,6 @@ def begin(home: Home, linger: float | None = None) -> int:
         return 0  # deleted on purpose while we were loading
     log_to(home)
     try:
-        if home.hook.is_dir():  # gone after an uninstall, and to stay so
-            write_hook_files(home.root)
-            loaded, _ = settings.load(home)  # edited by hand, perhaps
-            if write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {}))):
-                _flag_notes(home)
         run(home, linger)
     except BackstoryError as error:
         log.error("%s", error)
@@ -57,13 +52,6 @@ def begin(home: Home, linger: float | None = None) -> int:
         return 4
     home.trouble.unlink(missing_ok=True)
     return 0
-
-
-def _flag_notes(home: Home) -> None:
-    """Where hooks ask for notes follows the settings, too."""
-    if home.database.exists():
-        with contextlib.closing(open_store(home)) as store:
-            notes.flag_again(home, store)
 
 
 def _leave_word(home: Home, error: str) -> None:
@@ -124,8 +112,11 @@ def _work(home: Home, linger: float | None) -> tuple[int, bool]:
         log.warning("%s", problem)
     patience = loaded.worker_linger_seconds if linger is None else linger
     caller = os.getppid()
+    told_anew = _refresh_hooks(home, loaded)
     with contextlib.closing(open_store(home)) as store:
         store.checkpoint()
+        if told_anew:
+            notes.flag_again(home, store)  # where hooks ask for notes follows the settings, too
         work = Work(home, loaded, store, lambda: wanted(home))
         opened = _inode(home.database)
         done = step = work.round()
@@ -156,6 +147,14 @@ def _work(home: Home, linger: float | None) -> tuple[int, bool]:
             store.forgetting.erase_traces()
         store.checkpoint()
     return done, gave_way
+
+
+def _refresh_hooks(home: Home, loaded: settings.Settings) -> bool:
+    """Hooks follow an upgrade and what was set by hand; True if they were told other settings."""
+    if not home.hook.is_dir():
+        return False  # gone after an uninstall, and to stay so
+    write_hook_files(home.root)
+    return write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
 
 
 def _left(caller: int) -> bool:
