@@ -3,6 +3,7 @@
 find.py        from a question to an answer
 hits.py        what was found, as it is shown
 question.py    a question, taken apart: its words, what it says of a time
+meant.py       what words stand for in the trade: a broker for NATS
 smallwords.py  words that say nothing of what is sought
 spelling.py    typing errors: words that were meant otherwise
 times.py       the time that a question speaks of: since, until, between

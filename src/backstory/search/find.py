@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 from backstory import clock
@@ -30,6 +31,8 @@ _UNSHELVED = "not all older words yet: the worker indexes them anew"
 _POOL = 200
 # Of how many of these the texts are read.
 _READ = 125
+# What a name counts for that only stands for the question's words.
+_OF_A_NAME = 0.5
 _EVENTS = Filters(kinds=(Kind.PROMPT, Kind.SAID, Kind.TOOL))
 
 
@@ -174,7 +177,17 @@ class _Search:
         return replace(asked, unknown=unknown(asked.words, matches.absent)), matches, read
 
     def _matches(self, asked: Question) -> Matches:
-        return self.store.passages.matches(asked.phrases, self.project_id, self._pool, self.filters)
+        """What has the question's words, or, half as good, names of the sorts of things that it names."""
+        matches = partial(
+            self.store.passages.matches, project_id=self.project_id, limit=self._pool, filters=self.filters
+        )
+        found = matches(asked.phrases)
+        if not (names := asked.names):
+            return found
+        ranks = dict(found.ranks)
+        for row, rank in matches(names).ranks:
+            ranks[row] = ranks.get(row, 0.0) + _OF_A_NAME * rank
+        return Matches(sorted(ranks.items(), key=itemgetter(1))[: self._pool], found.absent)
 
     @property
     def _pool(self) -> int:

@@ -25,6 +25,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from backstory.search.meant import StandIns
 from backstory.search.names import bare, stands_in
 from backstory.search.question import Question, Word
 from backstory.search.ranking import Ranked
@@ -52,7 +53,7 @@ def of(one: Ranked, question: Question, among: int = _MANY) -> float:
     if all(word.text in SMALL for word in question.words):
         return 0.0  # they are in every text, and say nothing of what is sought
     if "alike" not in one.raw:
-        return 1.0 if shares_enough([word.text for word in question.words], text) else 0.0
+        return 1.0 if shares_enough([word.text for word in question.words], text, question.meant) else 0.0
     sum_ = _BIAS + _PER_WORD * min(len(question.words), _MOST_WORDS) + _size(among)
     sum_ += sum(weight * one.raw[name] for name, weight in _WEIGHTS.items())
     return 1 / (1 + math.exp(-sum_))
@@ -85,11 +86,14 @@ def _looked_up(words: Sequence[Word], text: str) -> bool:
     return all(set(_PARTS.findall(bare(word.text))) <= there for word in words)
 
 
-def shares_enough(words: Sequence[str], text: str) -> bool:
-    """By words alone: one of up to three must begin a word of the text, else a third of them."""
+def shares_enough(words: Sequence[str], text: str, meant: Sequence[StandIns] = ()) -> bool:
+    """By words alone: one of up to three must begin a word of the text, or be meant by one, else a third."""
     there = " " + " ".join(_PARTS.findall(bare(text)))
-    shared = sum(f" {_stem(bare(word.strip('.:?')))}" in there for word in words)
-    return shared >= (1 if len(words) <= 3 else -(-len(words) // 3))
+    shared = {word for word in words if f" {_stem(bare(word.strip('.:?')))}" in there}
+    for each in meant:
+        if any(f" {other} " in f"{there} " for other in each.others):
+            shared.update(each.words)
+    return len(shared) >= (1 if len(words) <= 3 else -(-len(words) // 3))
 
 
 def _stem(word: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backstory.embed import coding
 from backstory.embed.coding import Floats
@@ -98,6 +99,15 @@ class Likeness:
             for piece, rarity in zip(own, table.rarity(own).tolist(), strict=True):
                 pieces[piece] = max(pieces.get(piece, 0.0), rarity / len(own) ** 0.5)
         self._asked = table.directions(list(pieces)) if pieces else None
+        columns = {piece: n for n, piece in enumerate(pieces)}
+        self._meant = [
+            (
+                [columns[piece] for word in each.words for piece in table.pieces(word) if piece in columns],
+                [known for other in each.others if (known := table.pieces(other))],
+                each.alike,
+            )
+            for each in question.meant
+        ]
         self._weights = np.fromiter(pieces.values(), np.float32)
         self._vector = table.embed([_without(question.text, question.unknown)])[0]
         self._all = float(self._weights.sum()) + strange
@@ -129,14 +139,26 @@ class Likeness:
             lengths = [len(cuts[n]) // 2 for n in known]
             vectors, norms, factors = self._table.rows(used)
             words = vectors @ self._asked.T / norms[:, None]
-            alike[known] = np.maximum.reduceat(words[inside], np.cumsum([0, *lengths[:-1]]), axis=0)
-            np.maximum.at(together, np.asarray(sessions, np.intp), alike)
+            found = np.maximum.reduceat(words[inside], np.cumsum([0, *lengths[:-1]]), axis=0)
             shared = np.zeros((len(known), len(used)), np.float32)
             shared[np.repeat(np.arange(len(known)), lengths), inside] = factors[inside]
+            if self._meant:
+                self._stand_in(found, shared > 0, {piece: n for n, piece in enumerate(used.tolist())})
+            alike[known] = found
+            np.maximum.at(together, np.asarray(sessions, np.intp), alike)
             sums = shared @ vectors
             near[known] = sums @ self._vector / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
         shares = self._weights / max(self._all, 1e-9)
         return Measured((alike @ shares).tolist(), near.tolist(), (together @ shares).tolist())
+
+    def _stand_in(self, alike: Floats, has: NDArray[np.bool_], place: Mapping[int, int]) -> None:
+        """Raise how alike words are, in place, where a text has what may stand for them."""
+        for columns, others, much in self._meant:
+            for pieces in others:
+                if columns and all(piece in place for piece in pieces):
+                    rows = np.flatnonzero(has[:, [place[piece] for piece in pieces]].all(axis=1))
+                    here = (rows[:, None], columns)
+                    alike[here] = np.maximum(alike[here], much)
 
 
 def _without(text: str, names: Sequence[str]) -> str:
