@@ -24,7 +24,7 @@ Git = Callable[..., str]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--share", help="run only this share of the tests: 1/2, 2/2 …")
+    parser.addoption("--share", help="run only this share of the tests: 1/4, 2/4 …")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
