@@ -129,6 +129,18 @@ def test_words_are_forgotten_in_this_project_unless_all_is_said(
     assert house.found_in_home("tortoise") == []
 
 
+def test_words_of_another_project_are_nothing_here_and_its_next_session_is_told_all_the_same(
+    house: House, server: Server, tmp_path: Path
+) -> None:
+    lived(house)
+    blog = tmp_path / "blog"
+    blog.mkdir()
+    house.session(blog).starts().prompts("We decided to publish posts on Sundays").stops("Noted.").ends()
+    house.works()
+    assert "There is nothing of that kind in this project" in server.call("forget", text="Sundays")
+    assert "Sundays" in house.brief(blog).text
+
+
 def test_wrong_calls_are_explained(server: Server) -> None:
     assert "give a handle (of a memory, event or session) or text" in server.fails("forget")
     assert "too short" in server.fails("forget", text="a")

@@ -96,7 +96,10 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
         touched |= store.forgetting.touched(Reach(sessions=frozenset(_kept_with(home, matches))))
     natives = [s.native_id for sid in reach.sessions if (s := store.events.session(sid)) is not None]
     in_file = matches or (_containing(natives) if natives else None)
-    told_in = _files(home, in_file) if in_file else ()
+    where = (
+        _mine(home, store, {*touched.values(), wanted.project_id}) if matches and _limited(wanted) else None
+    )
+    told_in = _files(home, in_file, where) if in_file else ()
     files = tuple(dict.fromkeys([*told_in, *(file for file in _made_of(home, touched) if file.exists())]))
     needed = tuple(_needed(home, in_file)) if in_file else ()
     outside = tuple(path for path in store.forgetting.transcripts(touched) if Path(path).exists())
@@ -160,6 +163,9 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
                 store.jobs.ask("brief", sid, now)
             if store.projects.get(project_id) is not None:
                 store.jobs.ask("brief", project_id, now)
+        for subject in filter(None, (_prepared_for(home, file) for file in what.files)):
+            if store.projects.get(subject) is not None or store.events.session(subject) is not None:
+                store.jobs.ask("brief", subject, now)
     step("forget.removed")
 
 
@@ -192,6 +198,28 @@ def _made_of(home: Home, sessions: Mapping[str, str]) -> Iterator[Path]:
         yield home.notes / f"{project_id}.json"
     if sessions:  # a brief that waits for a prompt was made from those
         yield from (file for file in sorted((home.briefs / "held").rglob("*")) if file.is_file())
+
+
+def _prepared_for(home: Home, file: Path) -> str:
+    """The project or session that a file was prepared for, or ""."""
+    return file.stem if file.parent in (home.briefs, home.notes, home.briefs / "sessions") else ""
+
+
+def _mine(home: Home, store: Store, projects: set[str | None]) -> Callable[[Path], bool]:
+    """Whether words in a file may be those of these projects, where others' are to stay.
+
+    What was prepared has its project. What waits in the spool came after it was taken in to be looked at, and
+    may be anybody's. Logs and what nobody can read have no project: in doubt the words go.
+    """
+
+    def mine(file: Path) -> bool:
+        subject = _prepared_for(home, file)
+        session = store.events.session(subject) if subject.startswith("s") else None
+        if subject:
+            return (session.project_id if session else subject) in projects
+        return file.parent != home.spool and home.briefs / "held" not in file.parents
+
+    return mine
 
 
 def _limited(wanted: Wanted) -> bool:
@@ -262,11 +290,15 @@ def _containing(words: Iterable[str]) -> Callable[[str], bool]:
     return matches
 
 
-def _files(home: Home, matches: Callable[[str], bool]) -> Iterator[Path]:
+def _files(
+    home: Home, matches: Callable[[str], bool], where: Callable[[Path], bool] | None
+) -> Iterator[Path]:
     """Files of the home that have the words, and go; of a database that was never finished, all."""
     for top in (home.root / name for name in _TOLD):
         for path in (top, *sorted(top.rglob("*"))):
-            if not path.is_file() or path.is_symlink():
+            if not path.is_file() or path.is_symlink() or path == home.forgotten:
+                continue  # the latter has ids only, and without it forgotten sessions would be told
+            if where is not None and not where(path):
                 continue
             if path.name in copies.UNFINISHED or _has(path, matches):
                 yield path
