@@ -36,19 +36,27 @@ _IS_REASON = re.compile(
 Arguments = Mapping[str, Any]
 
 
-def call(tool: Mapping[str, Any], arguments: Arguments, folder: str) -> tuple[str, bool]:
-    """The text that answers a call, and whether it failed."""
+def call(tool: Mapping[str, Any], arguments: Arguments, folder: str, of: int = 1) -> tuple[str, bool]:
+    """The text that answers a call, and whether it failed; `folder` is the first of so many."""
     name = tool["name"]
 
     def answer() -> str:
         with App(patience=PATIENCE_SECONDS) as app:
-            return quoted(_CALLS[name](app, checked, Path(folder)))
+            text = _CALLS[name](app, checked, Path(folder))
+        where = f"\n(This is of {Path(folder).name}, the first of {of} folders.)"
+        return quoted(text + where if of > 1 and _of_a_folder(name, checked) else text)
 
     try:
         checked = _checked(tool, arguments)
         return in_time(name, [checked, folder], answer), False
     except BackstoryError as error:
         return str(error), True
+
+
+def _of_a_folder(name: str, arguments: Arguments) -> bool:
+    """Whether a call is about one project, so that who works in several must hear which."""
+    limited = name in ("search", "timeline", "remember") or (name == "forget" and "text" in arguments)
+    return limited and not arguments.get("all")
 
 
 def quoted(text: str) -> str:

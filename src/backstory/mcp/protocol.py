@@ -33,17 +33,21 @@ _VERSION_KEY, _SERVER_KEY = f"{_META}protocolVersion", f"{_META}serverInfo"
 _SERVER = {"name": "backstory", "title": "Backstory", "version": __version__}
 _CAPABILITIES: dict[str, dict[str, Any]] = {"tools": {}, "resources": {}}
 _CACHED = ("server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read")
-_ROOTS_ID = "backstory-roots"
 # What is about the folder that the client works in: it waits until that is known.
 _OF_A_FOLDER = ("tools/call", "resources/list", "resources/read")
 
+# Of what a caller wrote, so much at most comes back in an error: it goes into an agent's context.
+_LONGEST_ERROR = 1_000
+
 Message = dict[str, Any]
+# An answer as it is sent, or the request that still waits for one.
+Answer = str | Message
 
 
 class RpcError(Exception):
     """An answer that says why there is none."""
 
-    def __init__(self, code: int, message: str, data: object = None) -> None:
+    def __init__(self, code: int, message: str, data: Message | None = None) -> None:
         super().__init__(message)
         self.code, self.data = code, data
 
@@ -52,10 +56,14 @@ class Conversation:
     """One client's conversation; `folder` is where it works. Over HTTP each request is one of its own."""
 
     def __init__(self, folder: str = "") -> None:
-        self.folder = folder or roots.from_environment()
+        self._started_in = folder or roots.from_environment()
+        self.folder = self._started_in
+        self._folders: list[str] = []
         self._has_roots = False
-        self._asked_for_roots = False
-        self._held: list[Message] = []
+        self._times_asked = 0
+        self._question = ""  # the id of the latest roots/list, until it is answered
+        self._waits_for_roots = False
+        self._held: list[tuple[bool, list[Answer]]] = []
 
     @property
     def waits(self) -> bool:
@@ -64,9 +72,9 @@ class Conversation:
 
     def go_on(self) -> list[str]:
         """Answer what waits, whether the client has told its folders or not."""
-        self._asked_for_roots = False
+        self._waits_for_roots = False
         held, self._held = self._held, []
-        return [answer for message in held for answer in self._hear_one(message)]
+        return [line for batch, answers in held for line in self._lines(batch, answers)]
 
     def hear(self, text: bytes | str) -> list[str]:
         """What to send for one message (or batch) as it came off the wire; nothing for a notification."""
@@ -74,43 +82,67 @@ class Conversation:
             message = json.loads(text, parse_constant=_no_constant)
         except (ValueError, RecursionError):
             return [_error(None, RpcError(PARSE_ERROR, "this is not JSON"))]
-        if isinstance(message, list) and message:
-            answers = [answer for part in message for answer in self._hear_one(part)]
-            return [f"[{','.join(answers)}]"] if answers else []
-        return self._hear_one(message)
+        batch = isinstance(message, list) and bool(message)
+        answers: list[Answer] = []
+        apart: list[str] = []  # what answers nothing in it: our own requests, and what had waited before
+        for part in message if batch else [message]:
+            if isinstance(part, dict) and not ("id" in part and isinstance(part.get("method"), str)):
+                apart += self._noted(part)
+            if (answer := self._hear_one(part)) is not None:
+                answers.append(answer)
+        if self._waits_for_roots and not all(isinstance(answer, str) for answer in answers):
+            self._held.append((batch, answers))  # a batch is answered as one, when all of it can be
+            return apart
+        return self._lines(batch, answers) + apart
 
-    def _hear_one(self, message: object) -> list[str]:
+    def _lines(self, batch: bool, answers: list[Answer]) -> list[str]:
+        """The answers to a message or a batch as they are sent, those that waited too."""
+        told = [answer if isinstance(answer, str) else self._respond(answer) for answer in answers]
+        return [f"[{','.join(told)}]"] if batch and told else told
+
+    def _hear_one(self, message: object) -> Answer | None:
+        """The answer to one message, itself if it has to wait for one, None if it gets none."""
         if not isinstance(message, dict):
-            return [_error(None, RpcError(INVALID_REQUEST, "a message must be an object"))]
+            return _error(None, RpcError(INVALID_REQUEST, "a message must be an object"))
         method, id_ = message.get("method"), message.get("id")
         if not isinstance(method, str):
-            if id_ == _ROOTS_ID:
-                self.folder = roots.from_roots(message.get("result")) or self.folder
-                return self.go_on()
             if "result" in message or "error" in message:
-                return []
-            return [_error(id_ if _is_id(id_) else None, RpcError(INVALID_REQUEST, "no method"))]
+                return None
+            return _error(id_ if _is_id(id_) else None, RpcError(INVALID_REQUEST, "no method"))
         if "id" not in message:
-            return self._noted(method)
+            return None
         if not _is_id(id_):
-            return [_error(None, RpcError(INVALID_REQUEST, "an id must be a string or a number"))]
-        if self._asked_for_roots and method in _OF_A_FOLDER:
-            self._held.append(message)
-            return []
-        params = message.get("params")
-        try:
-            return [_result(id_, self.answer(method, params if isinstance(params, dict) else {}))]
-        except RpcError as error:
-            return [_error(id_, error)]
-        except Exception as error:  # the conversation goes on; what happened is the caller's to know
-            return [_error(id_, RpcError(INTERNAL_ERROR, f"unexpected {type(error).__name__}: {error}"))]
+            return _error(None, RpcError(INVALID_REQUEST, "an id must be a string or a number"))
+        return message if self._waits_for_roots and method in _OF_A_FOLDER else self._respond(message)
 
-    def _noted(self, method: str) -> list[str]:
-        """Ask for the client's folders once it is ready, if it has such, and when they have changed."""
-        if self._has_roots and method in ("notifications/initialized", "notifications/roots/list_changed"):
-            self._asked_for_roots = True
-            return [_dump({"jsonrpc": "2.0", "id": _ROOTS_ID, "method": "roots/list"})]
-        return []
+    def _respond(self, message: Message) -> str:
+        id_, params = message["id"], message.get("params")
+        try:
+            return _result(id_, self.answer(message["method"], params if isinstance(params, dict) else {}))
+        except RpcError as error:
+            return _error(id_, error)
+        except Exception as error:  # the conversation goes on; what happened is the caller's to know
+            return _error(id_, RpcError(INTERNAL_ERROR, f"unexpected {type(error).__name__}: {error}"))
+
+    def _noted(self, message: Message) -> list[str]:
+        """Hear the client's folders; ask for them once it is ready, if it has such, and when they change.
+
+        Only the answer to the latest question counts: one that was under way when they changed is old.
+        """
+        if message.get("method") in ("notifications/initialized", "notifications/roots/list_changed"):
+            if not self._has_roots:
+                return []
+            self._times_asked += 1
+            self._question = f"backstory-roots-{self._times_asked}"
+            self._waits_for_roots = True
+            return [_dump({"jsonrpc": "2.0", "id": self._question, "method": "roots/list"})]
+        if not self._question or message.get("id") != self._question:
+            return []
+        if "result" in message:  # else it cannot tell, and what was known before holds
+            self._folders = roots.from_roots(message["result"])
+            self.folder = self._folders[0] if self._folders else self._started_in
+        self._question = ""
+        return self.go_on()
 
     def answer(self, method: str, params: Message) -> Message:
         """The result of one request; raises `RpcError`."""
@@ -165,8 +197,8 @@ class Conversation:
             raise RpcError(INVALID_PARAMS, "arguments must be an object")
         from backstory.mcp import calls
 
-        text, failed = calls.call(tool, arguments or {}, self.folder)
-        return {"content": [{"type": "text", "text": text}], "isError": failed}
+        text, failed = calls.call(tool, arguments or {}, self.folder, len(self._folders))
+        return {"content": [{"type": "text", "text": _cut(text) if failed else text}], "isError": failed}
 
     def _list_resources(self, params: Message) -> Message:
         from backstory.errors import BackstoryError
@@ -221,6 +253,12 @@ def _is_id(value: object) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
+def _cut(text: str) -> str:
+    """An error without the middle of what it quotes at length; how it ends says what to do."""
+    half = _LONGEST_ERROR // 2
+    return text if len(text) <= _LONGEST_ERROR else f"{text[:half]} … {text[-half:]}"
+
+
 def _dump(message: Message) -> str:
     return json.dumps(message, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
@@ -230,7 +268,7 @@ def _result(id_: object, result: Message) -> str:
 
 
 def _error(id_: object, error: RpcError) -> str:
-    body: Message = {"code": error.code, "message": str(error)}
+    body: Message = {"code": error.code, "message": _cut(str(error))}
     if error.data is not None:
-        body["data"] = error.data
+        body["data"] = {k: _cut(v) if isinstance(v, str) else v for k, v in error.data.items()}
     return _dump({"jsonrpc": "2.0", "id": id_, "error": body})

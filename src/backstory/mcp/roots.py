@@ -17,16 +17,26 @@ def from_environment() -> str:
         return os.environ.get("PWD", "/")
 
 
-def from_roots(result: object) -> str:
-    """The first folder among a client's roots, or ""."""
+def from_roots(result: object) -> list[str]:
+    """The folders of this machine among a client's roots, as it orders them."""
     roots = result.get("roots") if isinstance(result, dict) else None
-    for root in roots if isinstance(roots, list) else ():
-        uri = root.get("uri") if isinstance(root, dict) else None
-        if isinstance(uri, str) and uri.startswith("file://"):
-            from urllib.parse import unquote_to_bytes, urlsplit
+    uris = [root.get("uri") for root in roots if isinstance(root, dict)] if isinstance(roots, list) else []
+    return [folder for uri in uris if isinstance(uri, str) and (folder := _folder(uri))]
 
-            try:
-                return os.fsdecode(unquote_to_bytes(urlsplit(uri).path))
-            except ValueError:  # such as file://[
-                continue
-    return ""
+
+def _folder(uri: str) -> str:
+    """The folder that a URI names, or "" if it is none, or another machine's."""
+    if not uri.startswith("file://"):
+        return ""
+    from urllib.parse import unquote_to_bytes, urlsplit
+
+    try:
+        parts = urlsplit(uri)
+        path = os.fsdecode(unquote_to_bytes(parts.path))
+    except ValueError:  # such as file://[
+        return ""
+    if parts.netloc not in ("", "localhost") or "\0" in path:
+        return ""
+    if path[2:3] == ":" and path[1].isalpha() and path[3:4] in ("", "/"):  # of Windows: /C:/shop
+        return path[1:] if os.name == "nt" else ""
+    return path
