@@ -77,6 +77,7 @@ def _checked(tool: Mapping[str, Any], arguments: Arguments) -> dict[str, Any]:
     """Clients hand over whatever the model wrote: hold it to the schema, and say what is wrong."""
     checked: dict[str, Any] = {}
     schema = tool["inputSchema"]
+    arguments = {name: value for name, value in arguments.items() if value is not None}  # null: left out
     for name in schema.get("required", ()):
         if name not in arguments:
             raise UsageError(f"{tool['name']} needs {name!r}")
