@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from backstory import settings
 from backstory.errors import UsageError
+from backstory.hook import notes
+from backstory.hook.brief import Row
 from backstory.paths import Home
 from backstory.settings import Settings, change, load, rows
 
@@ -114,6 +116,7 @@ def test_a_bad_value_is_named_and_only_its_own_default_is_used(home: Home, line:
         ("brief.max_chars", "many"),
         ("capture.transcripts", "maybe"),
         ("brief.sources", "lunch"),
+        ("notes.max_chars", "299"),
         ("time.zone", "Mars/X"),
         ("time.zone", "../../etc/passwd"),
     ],
@@ -172,3 +175,12 @@ def test_whatever_is_set_is_what_is_loaded(home: Home, text: str, number: int, w
     assert problems == []
     for key, (_, value) in expected.items():
         assert getattr(loaded, settings._FIELDS[key].name) == value
+
+
+@pytest.mark.parametrize("kind", list(notes.MOST))
+def test_the_fewest_characters_that_notes_may_have_hold_one(kind: str) -> None:
+    """Also where the project has a long name; with fewer they would be switched off, and nobody told."""
+    row = Row("m" * 20, "failed", "make test failed: no space left on the device " * 9, 1, "claude-code")
+    told = notes.compose(kind, [row], "p" * 100, 300, 86_400_000)
+    assert "make test failed" in told.text
+    assert len(told.text) <= 300

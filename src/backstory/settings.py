@@ -127,7 +127,11 @@ class Settings:
     )
     notes_before: bool = _setting(True, "Say one note before a command or an edit that failed here before")
     notes_after: bool = _setting(True, "Say one note after an error whose fix is known")
-    notes_max_chars: int = _setting(800, "Most characters that notes at work have, each time")
+    notes_max_chars: int = _setting(
+        800,
+        "Most characters that notes at work have, each time; from 300, which hold one short note",
+        allows=lambda value: value >= 300,
+    )
     privacy_redact_off: tuple[str, ...] = _setting(
         (), "Redaction rows to switch off by name, for example email, ip, phone"
     )
