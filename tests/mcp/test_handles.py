@@ -7,8 +7,10 @@ import pytest
 
 from backstory.app import App
 from backstory.errors import SourceMissing, UsageError
+from backstory.hook.identity import session_id
 from backstory.model import Act, Draft, MemoryKind, Tier
 from backstory.recall.handles import full_id
+from backstory.store.values import Injection
 from tests.mcp.server import Server
 from tests.story import House
 
@@ -63,3 +65,23 @@ def test_one_that_stands_for_nothing_is_told_where_handles_are(house: House) -> 
     for handle in ("m12345678", "e1", "", "x" * 5_000, "%%%%", "s\x00abc"):
         with pytest.raises(SourceMissing, match="search` prints handles"):
             full_id(house.store, handle)
+
+
+def test_a_session_that_was_only_told_something_yet_is_not_called_unknown(house: House, app: App) -> None:
+    """Hooks that are installed in the midst of it may hear of a command before anything else."""
+    full = session_id("claude-code", "right-now")
+    with house.store.transaction():
+        house.store.briefs.add(Injection(full, 1, "before", 120, 30, ()))
+    house.close()
+    for name in (full, "right-now"):
+        with pytest.raises(SourceMissing, match="nothing that happened in it is captured yet"):
+            app.show(name)
+    with pytest.raises(SourceMissing, match="nothing has the handle"):
+        app.show("never")
+    story = house.session(session="right-now").prompts("Count").stops("Counted.")
+    house.works()
+    house.close()
+    assert app.show("right-now") == app.show(story.id)
+    app.forget(app.wanted([story.id]), really=True)
+    with pytest.raises(SourceMissing, match="nothing has the handle"):
+        app.show("right-now")

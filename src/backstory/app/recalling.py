@@ -165,11 +165,22 @@ class Recalling(Opened):
         try:
             return self._view(full_id(self.store, handle))
         except SourceMissing:
+            if self._only_told(handle):
+                raise SourceMissing(
+                    f"the session {handle!r} was told something, and nothing that happened in it is captured "
+                    "yet: look again after its next prompt or command"
+                ) from None
             if (waits := remembering.beside(self.home, self.store)) is None:
                 raise
         with type(self)(self.home, attended=True) as there:
             there._store = waits
             return there._view(full_id(waits, handle))
+
+    def _only_told(self, handle: str) -> bool:
+        """Whether it names a session of which there is but a receipt: a note before its first event."""
+        names = (handle, *(session_id(agent, handle) for agent in AGENTS))
+        store = self.store
+        return any(store.briefs.of_session(name) and store.events.session(name) is None for name in names)
 
     def _view(self, full: str) -> SessionView | EventView | MemoryView:
         events = self.store.events
