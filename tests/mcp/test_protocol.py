@@ -148,9 +148,10 @@ METHODS = st.sampled_from(
         "x",
     ]
 )
+ROOTED: dict[str, Any] = {"capabilities": {"roots": {}}}
 PARAMS = (
     VALUES
-    | st.just({"capabilities": {"roots": {}}})
+    | st.just(ROOTED)
     | st.fixed_dictionaries({}, optional={"_meta": VALUES, "capabilities": VALUES, "name": VALUES})
 )
 MESSAGES = VALUES | st.fixed_dictionaries({"method": METHODS}, optional={"id": VALUES, "params": PARAMS})
