@@ -1,18 +1,36 @@
 """The data sets as cases. None is part of the project: the folder is an argument, or BACKSTORY_BENCH_DATA.
 
-LoCoMo: `locomo10.json` of github.com/snap-research/locomo (CC BY-NC 4.0). LongMemEval-S: the sessions' user
-turns, cut at 500 characters, one question a line (MIT). Coding: real coding sessions with the subjects of the
-commits that they made (Apache-2.0).
+`HOW_TO_GET` says where each comes from and what its file is called; whoever runs without them is told.
 """
 
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+# The files of each part of the benchmark.
+FILES = {
+    "locomo": ("locomo10.json",),
+    "longmemeval": ("longmemeval_s_first500.jsonl.gz",),
+    "coding": ("coding/sessions.jsonl.gz", "coding/queries.json"),
+}
+FILES["controls"] = tuple(name for names in FILES.values() for name in names)
+HOW_TO_GET = """\
+  locomo10.json    LoCoMo (CC BY-NC 4.0: to be run, not shipped), as it is:
+      https://raw.githubusercontent.com/snap-research/locomo/main/data/locomo10.json
+  longmemeval_s_first500.jsonl.gz    LongMemEval-S (MIT), longmemeval_s of
+      https://huggingface.co/datasets/xiaowu0162/longmemeval made smaller: a line for each of its questions,
+      {"question", "type": question_type, "gold": answer_session_ids, "sessions": [{"id", "when", "text"}]},
+      of haystack_session_ids, haystack_dates, and the user's turns of haystack_sessions, joined by line ends
+      and cut at 500 characters
+  coding/sessions.jsonl.gz, coding/queries.json    any coding sessions and the subjects of commits that they
+      made: lines of {"id", "agent", "turns": [{"role", "when", "text"}]}, a list of {"query", "gold": id}.
+      The 132 that were measured are of a project under Apache-2.0 (they speak of specstoryai/getspecstory),
+      without the lines of their commits"""
 
 _EVIDENCE = re.compile(r"D\d+:\d+")
 _LOCOMO_DATE = "%I:%M %p on %d %B, %Y"
@@ -56,6 +74,12 @@ class Case:
     sessions: tuple[Session, ...]
     asks: tuple[Ask, ...]
     tuned: bool
+
+
+def lacking(folder: Path, parts: Iterable[str]) -> list[str]:
+    """The files that these parts need and the folder has not."""
+    wanted = dict.fromkeys(name for part in parts for name in FILES.get(part, ()))
+    return [name for name in wanted if not (folder / name).is_file()]
 
 
 def locomo(folder: Path) -> Iterator[Case]:

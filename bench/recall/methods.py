@@ -42,7 +42,12 @@ class Orders:
     turns: list[str] | None = None
 
 
-Method = Callable[[str], Orders]
+@dataclass(frozen=True, slots=True)
+class Method:
+    """Answers questions with orders, from a store of so many bytes."""
+
+    ask: Callable[[str], Orders]
+    size: int
 
 
 def ours(app: App, sessions: dict[str, str], turns: dict[str, str], turn_level: bool) -> Method:
@@ -57,12 +62,12 @@ def ours(app: App, sessions: dict[str, str], turns: dict[str, str], turn_level: 
             said = [turns[each] for hit in found for each in (hit.id, *hit.also) if each in turns]
         return Orders(order, said)
 
-    return ask
+    return Method(ask, sum(file.stat().st_size for file in app.home.root.glob("backstory.db*")))
 
 
-def sessions_only(ask: Callable[[str], list[str]]) -> Method:
+def sessions_only(ask: Callable[[str], list[str]], size: int) -> Method:
     """A method that knows sessions, no turns."""
-    return lambda question: Orders(ask(question))
+    return Method(lambda question: Orders(ask(question)), size)
 
 
 def plain(case: Case) -> Method:
@@ -83,7 +88,8 @@ def plain(case: Case) -> Method:
             found.append(list(dict.fromkeys(rows[row][0] for (row,) in hits)))
         return Orders(*found)
 
-    return ask
+    pages, page = (indexes[0].execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+    return Method(ask, pages * page)
 
 
 def vectors(case: Case) -> Method:
@@ -100,7 +106,7 @@ def vectors(case: Case) -> Method:
             found.append(list(dict.fromkeys(rows[n][0] for n in np.argsort(-(space @ asked)))))
         return Orders(*found)
 
-    return ask
+    return Method(ask, spaces[0].nbytes)
 
 
 def _index(texts: Sequence[str]) -> sqlite3.Connection:

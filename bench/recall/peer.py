@@ -22,8 +22,8 @@ class Absent(Exception):
 
 
 @contextmanager
-def palace(python: str, case: Any) -> Iterator[Callable[[str], list[str]]]:
-    """A palace that holds a case's sessions; gives what answers a question with sessions, best first."""
+def palace(python: str, case: Any) -> Iterator[tuple[Callable[[str], list[str]], int]]:
+    """A palace that holds a case's sessions: what answers a question with them, best first, and its size."""
     with TemporaryDirectory(prefix="backstory-palace-") as folder:
         mined = Path(folder) / "talk"
         mined.mkdir()
@@ -48,8 +48,9 @@ def palace(python: str, case: Any) -> Iterator[Callable[[str], list[str]]]:
             if found_out.readline().strip() != "ready":
                 child.kill()
                 raise Absent(f"{python} could not mine: is mempalace installed there, and its model?")
+            size = sum(file.stat().st_size for file in Path(folder, "palace").rglob("*") if file.is_file())
             try:
-                yield ask
+                yield ask, size
             finally:
                 child.stdin.close()
 

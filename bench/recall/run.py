@@ -3,9 +3,9 @@
     python -m bench.recall.run [locomo longmemeval coding controls load] [--data DIR] [--only dev|test]
                                [--sample N] [--mempalace PYTHON] [--memories N --project M]
 
-The data are not part of the project: DIR, or BACKSTORY_BENCH_DATA, holds them (bench/recall/data.py says
-what they are). Sessions are stored as sessions, and the question goes to the search that users get; there is
-no path of its own for a benchmark. All of this is *retrieval*, no answer is written.
+The data are not part of the project: DIR, or BACKSTORY_BENCH_DATA, holds them (who has none is told how to
+get them). Sessions are stored as sessions, and the question goes to the search that users get; there is no
+path of its own for a benchmark. All of this is *retrieval*, no answer is written.
 
   locomo       per conversation one store. Session level: the share of the question's evidence sessions among
                the first k, a question without evidence counts 1. Turn level: the same with single turns.
@@ -19,8 +19,9 @@ no path of its own for a benchmark. All of this is *retrieval*, no answer is wri
   load         latency, speed of embedding and size with 100,000 memories in projects of 20,000, or as
                --memories and --project say.
 
---sample N takes every Nth store of longmemeval only (each takes about a second). --mempalace PYTHON, an
-interpreter that has it, puts MemPalace's product beside ours (bench/recall/peer.py).
+MB is the mean size of a store: of ours the whole database, of FTS5 and vectors their index of passages, of
+MemPalace its folder. --sample N takes every Nth store of longmemeval only (each takes about a second).
+--mempalace PYTHON, an interpreter that has it, puts MemPalace's product beside ours (bench/recall/peer.py).
 """
 
 import argparse
@@ -53,7 +54,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all by default")
-    parser.add_argument("--data", type=Path, default=os.environ.get("BACKSTORY_BENCH_DATA"))
+    given = os.environ.get("BACKSTORY_BENCH_DATA")
+    parser.add_argument("--data", type=Path, default=Path(given) if given else None)
     parser.add_argument("--only", choices=("dev", "test"))
     parser.add_argument("--sample", type=int, default=1, metavar="N")
     parser.add_argument("--mempalace", default="", metavar="PYTHON")
@@ -63,15 +65,19 @@ def main() -> None:
     args = parser.parse_args()
     parts = args.parts or (PARTS if args.data else WITHOUT_DATA)
     if args.data is None and set(parts) - set(WITHOUT_DATA):
-        sys.exit("name the folder of the data: --data DIR, or BACKSTORY_BENCH_DATA")
+        sys.exit(
+            f"name the folder of the data: --data DIR, or BACKSTORY_BENCH_DATA. It holds\n{data.HOW_TO_GET}"
+        )
+    if args.data and (lacks := data.lacking(args.data, parts)):
+        sys.exit(f"{args.data} lacks {', '.join(lacks)}. It is to hold\n{data.HOW_TO_GET}")
     results: dict[str, Any] = {}
     for part in parts:
         if part == "load":
             results[part] = load(args.memories, args.project)
         elif part == "controls":
-            results[part] = controls(Path(args.data), args.only)
+            results[part] = controls(args.data, args.only)
         else:
-            cases = _chosen(getattr(data, part)(Path(args.data)), args.only)
+            cases = _chosen(getattr(data, part)(args.data), args.only)
             step = args.sample if part == "longmemeval" else 1
             results[part] = found(part, islice(cases, 0, None, step), args.mempalace)
         if args.json:
@@ -101,8 +107,7 @@ def found(part: str, cases: Iterable[data.Case], palace: str = "") -> list[dict[
             }
             if palace:
                 try:
-                    theirs = opened.enter_context(peer.palace(palace, case))
-                    asked[PEER] = methods.sessions_only(theirs)
+                    asked[PEER] = methods.sessions_only(*opened.enter_context(peer.palace(palace, case)))
                 except peer.Absent as error:
                     print(f"{PEER} is left out: {error}", file=sys.stderr)
                     palace = ""
@@ -111,7 +116,7 @@ def found(part: str, cases: Iterable[data.Case], palace: str = "") -> list[dict[
                 splits += [f"category {ask.category}"] if ask.category else []
                 for name, method in asked.items():
                     start = time.process_time()
-                    orders = method(ask.text)
+                    orders = method.ask(ask.text)
                     took = (time.process_time() - start) * 1000 / (2 if turn_level else 1)
                     marks = _marks(part, ask, orders)
                     if name != PEER:  # whose process is another one
@@ -119,6 +124,9 @@ def found(part: str, cases: Iterable[data.Case], palace: str = "") -> list[dict[
                     for split in splits:
                         for mark, value in marks.items():
                             sums[split, name][mark].append(value)
+            for split in ("dev" if case.tuned else "test", "all"):
+                for name, method in asked.items():
+                    sums[split, name]["MB"].append(method.size / 1e6)
     return [
         {"split": split, "method": name} | {mark: _told(mark, values) for mark, values in marks.items()}
         for (split, name), marks in sorted(sums.items(), key=lambda row: (row[0][0], NAMES.index(row[0][1])))
@@ -146,6 +154,8 @@ def _told(mark: str, values: list[float]) -> str:
     if mark == "CPU":
         return f"{sorted(values)[len(values) // 2]:.1f} ms"
     mean = sum(values) / len(values)
+    if mark == "MB":
+        return f"{mean:.2f} MB"
     return f"{mark} {mean:.3f}" if mark.startswith(("NDCG", "MRR")) else f"{mark} {100 * mean:.1f}"
 
 
