@@ -4,6 +4,7 @@ prepare.py    the rows of a project's brief and of a session's checkpoint, writt
 rows.py       a memory as a row of them
 notes.py      what may be said on a prompt, before a tool or after its failure, and the flags for the shell
 freshness.py  whether the files that a memory names are as they were
+gitpast.py    what git knows of files: changed since when, moved where to
 standing.py   in force or history, fresh or not: the labels of memories
 brief.py      the brief as a command shows it
 handles.py    from the beginning of an id to the one thing that it stands for
