@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
+from backstory.app import App
+from backstory.atomic import lock
 from backstory.doctor import State
+from backstory.paths import Home
+from backstory.work import Work
 
 from .memory import AGENT, Memory
 
@@ -46,6 +50,26 @@ def test_a_healthy_memory_passes_every_step_in_order(healthy: Memory) -> None:
     printed = healthy.run("doctor", "--strict")
     assert printed.returncode == 0
     assert "characters, printed by the hook" in printed.stdout
+
+
+def test_vectors_of_another_model_are_not_taken_for_those_of_the_one_that_is_set(healthy: Memory) -> None:
+    """As long as they are not made anew, search goes by words: doctor and status say so."""
+    home = Home(healthy.home)
+    with lock(home.worker_lock, wait=10), App(home) as app:
+        Work(home, app.settings, app.store).round()
+    made, waiting = healthy.json("status")["vectors"]
+    assert made > 0
+    assert waiting == 0
+    told = checks(healthy)["search"]
+    assert told["state"] == "ok"
+    assert f"backstory-static-1, {made} vectors" in told["found"]
+    for key, value in (("provider", "openai"), ("url", "http://127.0.0.1:9"), ("model", "foo")):
+        healthy.ask("config", f"embed.{key}", value)
+    told = checks(healthy)["search"]
+    assert told["state"] == "warn"
+    assert "the vectors are of backstory-static-1" in told["found"]
+    assert f"{made} of openai:foo@127.0.0.1:9 are to be made" in told["found"]
+    assert healthy.json("status")["vectors"] == [0, made]
 
 
 def test_a_model_is_spoken_of_only_to_who_asked_for_one(healthy: Memory) -> None:

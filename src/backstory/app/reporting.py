@@ -9,6 +9,7 @@ from backstory import clock
 from backstory.app.opened import Opened
 from backstory.atomic import lock
 from backstory.capture import quarantine
+from backstory.embed.provider import wanted
 from backstory.errors import SourceMissing
 from backstory.hook import spool
 from backstory.llm.governor import Spending, resume, spending
@@ -89,7 +90,7 @@ class Reporting(Opened):
             by_status=by_status,
             by_source=by_source,
             worst_attempts=max((job.attempts for job in store.jobs.all("parked")), default=0),
-            vectors=store.vectors.counts(),
+            vectors=store.vectors.counts(wanted(self.settings)),
             spending=spending(self.settings, store),
             problems=(
                 *self.problems,

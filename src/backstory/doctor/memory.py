@@ -226,8 +226,15 @@ def meaning(app: App) -> Iterator[Check]:
         else:
             yield warn("search", means.why, "until then search goes by words only")
         return
-    done, waiting = app.store.vectors.counts()
-    if waiting:
+    model, made_by = means.embedder.model, app.store.vectors.model()
+    done, waiting = app.store.vectors.counts(model)
+    if made_by and made_by != model:
+        yield warn(
+            "search",
+            f"by words only: the vectors are of {made_by}, {waiting:,} of {model} are to be made",
+            "the next worker makes them, if the model answers: `backstory jobs` tells what is stuck",
+        )
+    elif waiting:
         yield ok("search", f"by words and meaning; {waiting:,} of {done + waiting:,} vectors are to be made")
     else:
-        yield ok("search", f"by words and meaning ({means.embedder.model}, {done:,} vectors)")
+        yield ok("search", f"by words and meaning ({model}, {done:,} vectors)")

@@ -288,8 +288,8 @@ class VectorIndex(Protocol):
     def waiting(self, limit: int) -> list[Unembedded]:
         """Passages without a vector."""
 
-    def counts(self) -> tuple[int, int]:
-        """How many passages have a vector, and how many wait for one."""
+    def counts(self, wanted: str = "") -> tuple[int, int]:
+        """How many passages have a vector, of the model that is wanted, and how many wait for one."""
 
     def put(self, vectors: Sequence[Vector], cut_by: str = "") -> None:
         """Write vectors, and word pieces by the table `cut_by`; one of another length is refused."""

@@ -69,8 +69,10 @@ class Vectors:
         )
         return [Unembedded(*row) for row in rows]
 
-    def counts(self) -> tuple[int, int]:
-        """How many passages have a vector, and how many wait for one."""
+    def counts(self, wanted: str = "") -> tuple[int, int]:
+        """How many passages have a vector, and how many wait for one; those of another model wait too."""
+        if wanted and wanted != self.model():
+            return 0, int(self._db.execute("SELECT count(*) FROM passages").fetchone()[0])
         # the blocks count them already; the table itself is hundreds of megabytes in a large memory
         done = self._db.execute("SELECT coalesce(sum(filled), 0) FROM blocks").fetchone()[0]
         few = "SELECT count(*) FROM (SELECT 1 FROM passages WHERE model = '' LIMIT ?)"
