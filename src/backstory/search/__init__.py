@@ -15,6 +15,7 @@ timewords.py   the words for it, in several languages
 timetold.py    a time, told to people
 wishes.py      what a question asks for beside its time, if it names no matter
 whose.py       the agents that such a question names: whose doing it asks for
+landmarks.py   something that happened, beside which a matter is asked for: "before the migration"
 then.py        what a time holds, if nothing else is asked for
 meaning.py     nearest vectors; how alike the words of question and text are (numpy)
 ranking.py     marks of candidates, weighed and summed; priors

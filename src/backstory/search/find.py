@@ -15,11 +15,21 @@ from backstory.search import floor as relevance
 from backstory.search import hits as shown
 from backstory.search import spelling
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, ReadAs
+from backstory.search.landmarks import Landmark
 from backstory.search.names import unknown
 from backstory.search.question import Question, question
 from backstory.search.ranking import Here, Ranked, ranked, worth_reading
 from backstory.search.short import in_short
-from backstory.search.then import Then, beside, elsewhere, held, none_open, nothing, still_open
+from backstory.search.then import (
+    Then,
+    beside,
+    elsewhere,
+    held,
+    none_open,
+    nothing,
+    side_of,
+    still_open,
+)
 from backstory.store import Store
 from backstory.store.values import Filters, Found, Matches
 
@@ -90,6 +100,7 @@ class _Search:
     zone: tzinfo | None
     but: Collection[str]
     now: int
+    history: bool = False  # what was replaced since is as good as what is in force
 
     def by_time(self, asked: Question) -> Answer | None:
         """What the time holds that is asked for, or is beside a landmark, or is open; None if unknown."""
@@ -119,7 +130,37 @@ class _Search:
         return Answer(tuple(hits), False, mode, in_short(hits, asked), time_note=note)
 
     def by_matter(self, text: str, said: Question) -> Answer:
-        """What has to do with what the question names."""
+        """What has to do with what the question names; of a matter beside a landmark, that side first."""
+        answer = self._by_matter(text, said)
+        return self._beside(said.beside, answer) if said.beside else answer
+
+    def _beside(self, asked: Landmark, answer: Answer) -> Answer:
+        """The answer, before it what is on the landmark's right side and has to do with the matter alone."""
+        if not asked.earlier and answer.hits and self._tells_both(answer.hits[0], asked):
+            return answer  # what came of something is told with it
+        landmark = self._landmark(asked.name)
+        side = side_of(self.store, landmark, asked.earlier, self.now) if landmark else None
+        if side is None:
+            return answer
+        given = self.filters or Filters()
+        since, until = max(given.since, side[0]), min(given.until or side[1], side[1])
+        if since >= until:
+            return answer
+        within = replace(given, since=since, until=until)
+        # what comes first must be sure, even if the rest need not be
+        narrowed = replace(self, filters=within, floor=True, history=asked.earlier)
+        there = narrowed._by_matter(asked.matter, question(asked.matter, self.now, self.zone))
+        if not there.hits:
+            return answer
+        hits = shown.first_of(there.hits, answer.hits, self.limit)
+        return replace(answer, hits=hits, abstained=False, short=there.short)
+
+    def _tells_both(self, hit: Hit, asked: Landmark) -> bool:
+        """Whether a hit has words of the matter and of the landmark."""
+        both = (question(text, self.now, self.zone) for text in (asked.matter, asked.name))
+        return all(relevance.shares_any([word.text for word in each.words], hit.text) for each in both)
+
+    def _by_matter(self, text: str, said: Question) -> Answer:
         asked, matches, read = self._by_words(text, self._dated(said))
         meant = self._by_meaning(asked)
         best = self._ranked(asked, dict(matches.ranks), meant)
@@ -130,6 +171,7 @@ class _Search:
             found.values(),
             self.limit,
             lambda hit: not self.floor or sure(best[hit.id]) >= relevance.FLOOR,
+            history=self.history,
         )
         hits = self._with_neighbours(hits, found)
         mode, lacking = self._mode(meant)

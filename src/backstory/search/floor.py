@@ -96,6 +96,12 @@ def shares_enough(words: Sequence[str], text: str, meant: Sequence[StandIns] = (
     return len(shared) >= (1 if len(words) <= 3 else -(-len(words) // 3))
 
 
+def shares_any(words: Sequence[str], text: str) -> bool:
+    """By words alone: whether one of them begins a word of the text."""
+    there = " " + " ".join(_PARTS.findall(bare(text)))
+    return any(f" {_stem(bare(word.strip('.:?')))}" in there for word in words)
+
+
 def _stem(word: str) -> str:
     """Enough of a word to recognise its other forms."""
     return word if len(word) <= 4 else word[: max(4, len(word) - 3)]

@@ -12,6 +12,8 @@ from backstory.store.values import Found
 
 _MARKS = {"near": "meaning"}
 _SAME = "says the same"
+# So many of the hits that were found otherwise are shown, however many there are of those that come first.
+_ROOM = 2
 
 
 def of_ranked(one: Ranked, sure: Callable[[Ranked], float] | None) -> Hit:
@@ -32,9 +34,19 @@ def each_once(
     found: Iterable[Found],
     limit: int,
     fits: Callable[[Hit], bool] = lambda hit: True,
+    history: bool = False,
 ) -> list[Hit]:
-    """Hits best first that fit, each said once by its richest form, what is history last."""
-    return in_order(collapse(hits, lambda hit: hit.text, _richer, limit, fits), found)
+    """Hits best first that fit, each said once by its richest form, what is history last, unless wanted."""
+    once = collapse(hits, lambda hit: hit.text, _richer, limit, fits)
+    return once if history else in_order(once, found)
+
+
+def first_of(there: Sequence[Hit], rest: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
+    """Hits of the place that was asked for, then the others; what the others have best keeps room."""
+    known = {each for hit in there for each in (hit.id, *hit.also)}
+    others = [hit for hit in rest if known.isdisjoint((hit.id, *hit.also))]
+    kept = max(limit - min(_ROOM, len(others)), 1)
+    return (*there[:kept], *others)[:limit]
 
 
 def with_neighbours(store: Store, hit: Hit, found: Found, count: int) -> Hit:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from backstory.search.landmarks import Landmark, landmark
 from backstory.search.meant import StandIns, stand_ins
 from backstory.search.smallwords import SMALL
 from backstory.search.times import time_of
@@ -59,8 +60,9 @@ class Question:
     `landmark` are phrases of something that happened, before which (`earlier`) or after which it asks.
     `wish`: it asks for what the time holds, and for nothing that words could find. `anchor`: it asks for what
     was beside the landmark, and these words say it. `how` tells how the time was read, if it might be read
-    otherwise. `unknown` are those of its words that are names and that nothing has. `agents`: it asks for
-    what these did then. `open`: it asks for what is still to be done.
+    otherwise. `beside`: it asks for a matter on one side of the landmark. `unknown` are those of its words
+    that are names and that nothing has. `agents`: it asks for what these did then. `open`: it asks for
+    what is still to be done.
     """
 
     words: tuple[Word, ...]
@@ -72,6 +74,7 @@ class Question:
     wish: Wish | None = None
     anchor: str = ""
     how: str = ""
+    beside: Landmark | None = None
     unknown: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     open: bool = False
@@ -111,10 +114,11 @@ def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
         agents, doing = whose(other)
         wish = _wish(doing)
         return Question(words, said, since, until, wish=wish, how=how, agents=agents if wish else ())
-    landmark, earlier = _landmark(rest)
-    anchor = _anchor(rest) if landmark else ""
+    named, earlier = _landmark(rest)
+    anchor = _anchor(rest) if named else ""
     is_open = not anchor and asks_what_is_open(_ASKING.sub(" ", text))
-    return Question(words, said, 0, 0, landmark, earlier, anchor=anchor, open=is_open)
+    beside = _beside(rest) if named and not anchor else None
+    return Question(words, said, 0, 0, named, earlier, anchor=anchor, beside=beside, open=is_open)
 
 
 def _wish(text: str) -> Wish | None:
@@ -137,6 +141,18 @@ def _anchor(text: str) -> str:
         return ""
     telling = _words(text[match.start(2) :])[0]
     return " ".join(word.text for word in telling if not says_nothing(word.text))
+
+
+def _beside(text: str) -> Landmark | None:
+    """The landmark beside which a text asks for a matter, if it does."""
+    found = landmark(text)
+    if found is None or asks_how_much(text) or not _tells(found.name) or not _tells(found.matter):
+        return None
+    return found
+
+
+def _tells(text: str) -> bool:
+    return any(not says_nothing(word.text) for word in _words(text)[0])
 
 
 def _words(text: str) -> tuple[list[Word], list[Word]]:

@@ -139,13 +139,21 @@ def _with(then: Then, verbs: Sequence[str]) -> list[Found]:
 
 def beside(then: Then, landmark: str, earlier: bool, limit: int) -> Held:
     """What came before or after the turn of an event, the nearest first."""
-    event = then.store.events.event(landmark)
-    if event is None:
+    side = side_of(then.store, landmark, earlier, then.now)
+    if side is None:
         return Held([])
-    session = then.store.events.of_session(event.session_id)
-    turn = [each.event.at for each in session if each.turn == event.turn]
-    since, until = (0, min(turn)) if earlier else (max(turn) + 1, then.now + 1)
+    since, until = side
     return Held(_tiers(replace(then, since=since, until=until), _NEAREST, limit, latest=earlier))
+
+
+def side_of(store: Store, landmark: str, earlier: bool, now: int) -> tuple[int, int] | None:
+    """The time before or after the turn of an event; None if there is no such event."""
+    event = store.events.event(landmark)
+    if event is None:
+        return None
+    session = store.events.of_session(event.session_id)
+    turn = [each.event.at for each in session if each.turn == event.turn]
+    return (0, min(turn)) if earlier else (max(turn) + 1, now + 1)
 
 
 def nothing(then: Then) -> str:
