@@ -79,7 +79,12 @@ def successions(same: Sequence[tuple[str, str]], apart: Sequence[tuple[str, str]
     """Of pairs on one matter, and of near misses: in how many the newer was taken for the successor."""
     found = [supersedes(read(newer), read(older)) for older, newer in same]
     wrong = [supersedes(read(newer), read(older)) for older, newer in apart]
-    return {"same": len(same), "found": sum(found), "apart": len(apart), "wrongly": sum(wrong)}
+    return {
+        "same": len(same),
+        "found": sum(map(bool, found)),
+        "apart": len(apart),
+        "wrongly": sum(map(bool, wrong)),
+    }
 
 
 def of_the_data(folder: Path, hand: dict[str, Any]) -> dict[str, Any]:
