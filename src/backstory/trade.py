@@ -69,7 +69,7 @@ SORTS = {
     ),
     "hosting": _sort(
         "hosting, cloud, cloud provider, hosting provider",
-        "heroku fly hetzner aws gcp azure vercel netlify render railway digitalocean cloudflare",
+        "heroku fly fly.io hetzner aws gcp azure vercel netlify render railway digitalocean cloudflare",
     ),
     "orchestration": _sort(
         "orchestration, orchestrator, container orchestration, cluster",
@@ -145,6 +145,7 @@ SORTS = {
         "format, file format, config format, serialization, serialisation",
         "json yaml toml xml csv protobuf avro msgpack parquet ini",
     ),
+    "markup": _sort("markup, markup language", "markdown restructuredtext asciidoc latex textile"),
     "picture": _sort("image format, picture format", "png jpeg webp avif svg gif"),
     "compression": _sort("compression, compressor", "gzip brotli zstd lz4"),
     "mail": _sort(
@@ -182,6 +183,12 @@ SORTS = {
     "tickets": _sort("issue tracker, bug tracker, ticket system", "jira linear youtrack redmine bugzilla"),
     "ids": _sort("id format, identifier, primary key", "uuid uuidv4 uuidv7 ulid integers snowflake nanoid"),
 }
+
+#: What people speak; one writes for others in several of these.
+TONGUES = (
+    "English", "German", "French", "Spanish", "Italian", "Dutch", "Portuguese", "Polish", "Russian",
+    "Japanese", "Chinese", "Englisch", "Deutsch",
+)  # fmt: skip
 
 #: Words that developers use for the same thing; each finds the others.
 SAME = tuple(

@@ -31,6 +31,16 @@ SETTLES = [
     "Ersetze MySQL durch Postgres.",
     "use RS256, not HS256",
     "We stop using Redux.",
+    "Switch from RabbitMQ to NATS JetStream.",
+    "Switch from Mailgun to Amazon SES, it is cheaper.",
+    "Let's sign tokens with EdDSA instead of RS256.",
+    "Sign tokens with EdDSA instead of RS256 from now on.",
+    "let's write migrations with Atlas instead of Flyway",
+    "Let's switch the queue to NATS, RabbitMQ is going away",
+    "Decision: NATS for the event queue, RabbitMQ is history",
+    "Sessions go into Postgres now, we drop Redis.",
+    "MongoDB was a mistake, go with Postgres because we need transactions.",
+    "We're moving to pnpm, yarn is too slow.",
 ]
 TASKS = [
     "add the login page",
@@ -73,6 +83,11 @@ TASKS = [
     "switch the theme from light to dark",
     "If we use Postgres instead of MySQL the tests break",
     "Let's use the Redis client for the lock",
+    "Replace Express Checkout with Quick Checkout",
+    "The staging service uses MySQL instead of Postgres, look into it",
+    "Sort the list with quicksort instead of bubble sort",
+    "Render Header instead of Sidebar",
+    "Redis is slow, profile the lookups",
 ]
 
 
@@ -89,6 +104,28 @@ def test_a_first_prompt_that_names_what_it_takes_or_gives_up_is_a_decision(promp
 @pytest.mark.parametrize("prompt", TASKS)
 def test_a_first_prompt_that_is_only_a_task_decides_nothing(prompt: str) -> None:
     assert decided(prompt) == []
+
+
+def test_what_the_agent_says_that_we_switched_to_is_a_decision_and_its_advice_is_none() -> None:
+    said = "> Please look into it\nedit a.py\n  - x\n  + y\nsaid\n  {}\nend\n"
+    (draft,) = of(
+        MemoryKind.DECISION,
+        said.format("We switched to EdDSA (Ed25519) for signing tokens because keys are smaller."),
+    )
+    assert draft.text == "We switched to EdDSA (Ed25519) for signing tokens"
+    for advice in (
+        "Use EdDSA for signing tokens because keys are smaller.",
+        "We switched to a loop because it is fast.",
+    ):
+        assert of(MemoryKind.DECISION, said.format(advice)) == []
+
+
+def test_the_name_of_a_hash_is_no_because() -> None:
+    (draft,) = decided("We decided to hash passwords with bcrypt because it is everywhere.")
+    assert (draft.text, draft.reason) == (
+        "We decided to hash passwords with bcrypt",
+        "because it is everywhere.",
+    )
 
 
 def test_what_the_session_took_back_settled_nothing() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from backstory.distil import succession
 from backstory.distil.matters import read
-from backstory.distil.succession import successions, supersedes
+from backstory.distil.succession import in_full, successions, supersedes
 from tests.distil.succession_pairs import DEVELOPED_ON, HELD_OUT, Pair
 
 SAME = [
@@ -39,6 +39,24 @@ SAME = [
     ("The on-call address is ops@example.com", "The on-call address is sre@example.com."),
     ("Anna owns the billing module", "Bob owns the billing module"),
     ("Anna Lee is in charge of releases", "Bob is in charge of releases"),
+    ("Sign tokens with RS256", "Use EdDSA instead of RS256 for signing tokens"),
+    ("Sign tokens with RS256", "We switched to EdDSA (Ed25519) for signing tokens"),
+    ("Compress assets with gzip", "Use brotli for compressing assets"),
+    ("Use bcrypt for password hashing", "Hash passwords with argon2"),
+    ("Use Redis for storing sessions", "Keep sessions in Postgres"),
+    ("We host on Heroku", "We moved hosting from Heroku to Fly.io"),
+    ("We deploy to Render", "We moved deployment from Render to Railway"),
+    ("Log in JSON", "Log in logfmt instead of JSON"),
+    ("API version is v1", "API version is v2"),
+    ("Main branch is called master", "Main branch is called main"),
+    ("Commit messages in German", "Commit messages in English"),
+    ("Write code comments in German", "Code comments are in English"),
+    ("Docs are written in reStructuredText", "Docs are written in Markdown"),
+    ("Frontend uses Vue", "Frontend is rewritten in Svelte; Vue is gone"),
+    ("We keep sessions in Redis", "Sessions go into Postgres now, we drop Redis"),
+    ("Use RabbitMQ for the event queue", "Switch the queue to NATS, RabbitMQ is going away"),
+    ("Let's go with MongoDB", "MongoDB was a mistake, go with Postgres"),
+    ("Let's go with Auth0 for login", "Auth0 got too expensive, go with Keycloak"),
 ]
 NEAR_MISSES = [
     ("We decided to use Redis for the cache", "We decided never to use Memcached for the cache"),
@@ -81,6 +99,24 @@ NEAR_MISSES = [
     ("Anna owns billing together with Carl", "Bob owns billing together with Carl"),
     ("Anna owns parts of billing", "Bob owns parts of billing"),
     ("Anna owns a laptop", "Bob owns a laptop"),
+    ("Sign tokens with RS256", "Sign webhooks with EdDSA instead of RS256"),
+    ("Sign tokens with RS256", "Hash tokens with SHA256 instead of RS256"),
+    ("Use RabbitMQ for the event queue", "Switch the mail queue from RabbitMQ to NATS JetStream"),
+    ("API version is v1", "Client version is v2"),
+    ("Commit messages in German", "Error messages in English"),
+    ("Write the docs in English", "Write the docs in German"),
+    ("Log in JSON", "Log in UTC"),
+    ("Log in JSON", "Configure in YAML instead of JSON"),
+    ("Log errors in JSON", "Log requests in logfmt instead of JSON"),
+    ("The main branch is called master", "The docs branch is called main"),
+    ("Frontend uses Vue", "Admin is rewritten in Svelte; jQuery is gone"),
+    ("We host the API on Heroku", "We moved the docs from Heroku to Netlify"),
+    ("Use MySQL for the importer", "The API uses Postgres, MySQL is too slow for it"),
+    ("Use MySQL for the importer", "Use Kafka for events, MySQL is too slow"),
+    ("Use gzip for compression", "Use brotli for compressing fonts"),
+    ("Deploy to Heroku", "Deploy with Terraform"),
+    ("Tests are written in Python", "Tests are written in small steps"),
+    ("Use Dramatiq for mails", "Back to Celery for jobs"),
 ]
 
 
@@ -185,6 +221,24 @@ def test_what_was_replaced_can_be_gone_back_to_by_its_name() -> None:
     rest, graphql = "Use REST for the public API", "Use GraphQL for the public API"
     assert in_force(rest, graphql, "Go back to REST") == ["Go back to REST"]
     assert in_force(graphql, "Go back to REST") == [graphql, "Go back to REST"]
+
+
+def test_one_goes_back_without_a_verb() -> None:
+    celery, dramatiq = "Use Celery for jobs", "Use Dramatiq for jobs instead"
+    assert in_force(celery, dramatiq, "Back to Celery for jobs") == ["Back to Celery for jobs"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "older"),
+    [
+        ("Let's switch the queue to NATS", "RabbitMQ is going away", "Use RabbitMQ for the event queue"),
+        ("go with Postgres", "MongoDB was a mistake", "Let's go with MongoDB"),
+        ("Use Zustand", "we dropped Redux, it was slow", "Use Redux for state"),
+    ],
+)
+def test_what_is_given_up_counts_where_it_is_told_as_the_reason(text: str, reason: str, older: str) -> None:
+    assert not supersedes(read(text), read(older))
+    assert supersedes(read(in_full(text, reason)), read(older))
 
 
 def test_a_decision_of_several_things_is_not_hidden_for_one_of_them() -> None:

@@ -50,6 +50,21 @@ def _chose(memory: Memory, name: str) -> bool:
             "use RabbitMQ",
         ),
         ("Let's use npm because everybody has it.", "Use pnpm instead of npm.", "use npm"),
+        (
+            "We decided to sign tokens with RS256 because the partner must verify without our secret.",
+            "actually let's sign tokens with EdDSA instead of RS256, keys are smaller",
+            "sign tokens with RS256",
+        ),
+        (
+            "We decided to use RabbitMQ for the event queue because the ops team already runs it.",
+            "Let's switch the queue to NATS JetStream, RabbitMQ is going away",
+            "use RabbitMQ",
+        ),
+        (
+            "We decided to keep sessions in Redis because it is fast.",
+            "Sessions go into Postgres now, we drop Redis.",
+            "keep sessions in Redis",
+        ),
     ],
 )
 def test_a_task_that_opens_a_session_and_gives_something_up_makes_it_history(

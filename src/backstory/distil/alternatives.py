@@ -11,13 +11,13 @@ from functools import lru_cache
 from itertools import combinations
 
 from backstory.distil.terms import telling
-from backstory.trade import SORTS
+from backstory.trade import EVERYDAY, SORTS, TONGUES
 
 #: One has several of these beside each other, whatever is said of them.
 _BESIDE_EACH_OTHER = frozenset(
     telling(
         """linux macos windows ios android chrome firefox safari staging production prod dev test local
-        english german french spanish desktop mobile"""
+        desktop mobile"""
     )
 )
 
@@ -30,6 +30,8 @@ def _table() -> Mapping[frozenset[str], frozenset[str]]:
     return {name: frozenset(kinds) for name, kinds in found.items()}
 
 
+_TONGUES = frozenset(telling(" ".join(TONGUES)))
+_EVERYDAY = frozenset(telling(" ".join(EVERYDAY)))
 _KINDS = _table()
 _LONGEST_NAME = 2
 
@@ -50,4 +52,14 @@ def is_known(words: frozenset[str]) -> bool:
 
 def side_by_side(words: frozenset[str]) -> bool:
     """Whether something is meant of which one has several: platforms, environments, languages."""
-    return not words.isdisjoint(_BESIDE_EACH_OTHER)
+    return not words.isdisjoint(_BESIDE_EACH_OTHER | _TONGUES)
+
+
+def tongues(words: frozenset[str]) -> bool:
+    """Whether these words are languages that people speak."""
+    return words <= _TONGUES
+
+
+def everyday(words: frozenset[str]) -> bool:
+    """Whether these words are names only if somebody means them so: "server", "less", "go"."""
+    return words <= _EVERYDAY

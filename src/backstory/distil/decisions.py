@@ -245,7 +245,7 @@ def _chosen(text: str, following: str) -> Read | None:
     if match is None or TENTATIVE.search(text):
         return None
     cue, contrast = REASON.search(text), CONTRAST.search(text)
-    firm = FIRM.search(match.group(0)) is not None
+    firm = FIRM.search(match.group(0)) is not None or (cue is not None and settles(text))
     if cue is not None and (contrast is not None or firm):
         return split_reason(text, cue)
     if firm and "is to" in match.group(0) and len(parts := _ITEM.split(text, maxsplit=1)) == 2:

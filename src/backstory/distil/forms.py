@@ -8,6 +8,8 @@ follow ("in tests"), which is `where`. English and German; of French and Spanish
 import re
 from collections.abc import Iterable
 
+from backstory.trade import TONGUES
+
 #: Verbs of which a project has one way, with forms that no rule makes.
 _HOLDING = ("store", "keep", "save", "persist", "live", "lie", "reside", "hold", "put")
 _BARE_VERBS = ("live", "lie", "reside", "run", "go", "come")
@@ -23,7 +25,15 @@ _IRREGULAR = {
     "wrote": "write", "went": "go", "came": "come", "lying": "lie", "read": "read", "speichern": "store",
     "gespeichert": "store", "liegen": "lie", "liegt": "lie", "halten": "keep", "gehalten": "keep",
     "abgelegt": "store", "hosten": "host", "laufen": "run", "läuft": "run", "bauen": "build",
-    "gebaut": "build", "signieren": "sign", "signiert": "sign",
+    "gebaut": "build", "signieren": "sign", "signiert": "sign", "rewritten": "write", "rewrote": "write",
+    "rewrite": "write",
+}  # fmt: skip
+#: What is done, as a thing of which one speaks.
+_NOUNS = {
+    "authentication": "authenticate", "compression": "compress", "deployment": "deploy",
+    "encryption": "encrypt", "indentation": "indent", "installation": "install",
+    "pagination": "paginate", "serialisation": "serialize", "serialization": "serialize",
+    "validation": "validate",
 }  # fmt: skip
 _PREPOSITIONS = {
     "in": "in on inside into within auf",
@@ -50,6 +60,8 @@ _FORMS_OF_VERBS = {form: verb for verb in _VERBS for form in _inflected(verb)} |
 VERB_OF = {form: "hold" if verb in _HOLDING else verb for form, verb in _FORMS_OF_VERBS.items()}
 #: A preposition → one of six that says the same.
 PREPOSITION_OF = {word: name for name, words in _PREPOSITIONS.items() for word in words.split()}
+#: "signing", "deployment" → the verb: "use X for signing tokens" is what "sign tokens with X" is.
+DOING = {form: verb for form, verb in VERB_OF.items() if form.endswith("ing")} | _NOUNS
 
 _USE = (
     r"us(?:e|es|ing)|go(?:es|ing)? with|went with|choos(?:e|ing)|chose|chosen|pick(?:ed|ing)?|adopt(?:ed|"
@@ -73,6 +85,7 @@ _SLOTS = {
     "PREPOSITION": f"(?P<preposition>{_any(PREPOSITION_OF)})",
     "FOR": f"(?:{_FOR})",
     "PLACE": f"(?:{_PLACE})",
+    "TONGUE": f"(?:{_any(TONGUES)})",
     "IS": "(?:is|are|ist|sind)",
     "THE": "(?:the|our|unsere?n?|de[rnm]|die|das)",
 }
@@ -171,7 +184,8 @@ AWAY = tuple(
         r"<gone> (?:is|was|are|gets?|has been) replaced (?:with|by) <choice>(?: FOR <about>)?",
         r"<gone> wird durch <choice> ersetzt$",
         r"<choice> replac(?:es|ed) <gone>(?: FOR <about>)?",
-        r"<gone> (?:is|are) (?:out|gone|history|deprecated)$",
+        r"<gone> (?:is|are) (?:out|gone|history|deprecated|dead|going away|retired|"
+        r"being (?:retired|removed|dropped|phased out|shut down|switched off))$",
         r"(?:(?:drop|ditch|abandon|remov|retir|scrap|dump|phas|rip|throw|tear|kick)\w*(?: out)?|"
         r"get(?:ting)? rid of|"
         r"giv(?:e|ing) up(?: on)?|gave up(?: on)?) <gone>(?: (?:in favou?r of|zugunsten von) <choice>)?"
@@ -183,11 +197,18 @@ AWAY = tuple(
         r"(?:from|off) <gone>(?:(?: over)? to <choice>)?(?: FOR <purpose>)?",
         r"(?:wechs|migrier|umsteig|steig|zieh)\w* von <gone> (?:zu|auf|"
         r"nach) <choice>(?: um)?(?: FOR <about>)?",
-        r"(?P<back>(?:go|went|switch|mov|roll|chang|fall)\w* back|return\w*|"
+        r"(?P<back>(?:(?:go|went|switch|mov|roll|chang|fall)\w* )?back|return\w*|"
         r"revert\w*)(?: from <gone>)? to <choice>"
         r"(?: FOR <about>)?",
         r"(?:USE|prefer(?:red)?) <choice> over <gone>(?: FOR <about>)?",
     )
+)
+
+#: Says only how bad something is: given up, where another of its sort is taken in the same breath.
+BLAMED = _form(
+    r"<gone> (?:is|are|was|were|got|gets|has become|turned out(?: to be)?) (?:far |just |simply )?"
+    r"(?:a mistake|too \w+(?: \w+)?|(?:so |very )?"
+    r"(?:slow|flaky|expensive|buggy|unreliable|unmaintained|broken))$"
 )
 
 # --- clauses that choose ----------------------------------------------------------------------------------
@@ -215,8 +236,10 @@ CHOICES = tuple(
         ("", r"<about> BARE PREPOSITION <choice>"),
         ("", r"VERB(?: (?!(?:is|are|was|ist|sind|uses?|runs?|goes)\b)<about>)? PREPOSITION <choice>"),
         ("use", r"<about> (?:uses?|using|nutzt|nutzen|verwendet|verwenden) <choice>(?: FOR <purpose>)?"),
+        ("write in", r"(?!VERB\b)<about> (?:IS )?in (?P<choice>TONGUE)$"),
         ("hold in", r"<about> IS (?:in|on|auf) <choice>"),
         ("be many", r"<about> (?:are|sind) (?P<choice>[^,;()]{1,40}[^s\W]s)$"),
+        ("be called", r"<about> (?:is|ist|heißt) (?:called|named) (?!(?:after|by|in|with)\b)<choice>"),
         ("be", r"<about> IS (?!\w+ed\b)<choice>"),
     )
 )

@@ -8,14 +8,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from backstory.distil.alternatives import is_known, kinds
+from backstory.distil.alternatives import everyday, is_known, kinds
 from backstory.distil.forms import (
     ADDS,
     AND_FOR,
     AWAY,
+    BLAMED,
     BREAK,
     CHOICES,
     DENIED,
+    DOING,
     ENDED,
     INSTEAD,
     LATELY,
@@ -38,15 +40,22 @@ from backstory.distil.values import Valued, valued
 _LONGEST = 300  # characters that are read
 _MOST_CHOSEN, _MOST_ABOUT = 4, 6  # telling words of a choice and of a matter that is still one
 _NAME = re.compile(r"\b[A-Z][a-z]+\w*")
+#: Another name of what stands before it: "EdDSA (Ed25519)".
+_ALSO_CALLED = re.compile(r"\s*\((?:[A-Z][\w.+#-]*|\w*\d[\w.]*)(?: (?:[A-Z]|\d)[\w.+#-]*)?\)")
+#: Verbs that say only that something has its place there.
+_PLACING = frozenset({"hold", "run", "go", "come"})
+_NO_SWAP: tuple[tuple[str, ...], frozenset[str]] = ((), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class Matter:
     """What one decision says; whatever is empty was not said, or not understood.
 
-    `frame` is how the choice serves the matter ("use", "hold in", "sign with"); `where` narrows it; `gone`
-    are the things given up, by name; `back` is what it returns to; `undoes` is a decision that it takes back;
-    `fact` is the one value that it gives to something.
+    `frame` is how the choice serves the matter ("use", "hold in", "sign with"); `on` is what it is about
+    together with what is done, however both are said ("for signing tokens"); `where` narrows it; `gone` are
+    the things given up, by name; `blamed` is one that was spoken ill of; `back` is what it returns to;
+    `undoes` is a decision that it takes back; `swap` is what a sentence says that no form fits, and what it
+    says instead of which; `fact` is the one value that it gives to something.
     """
 
     words: tuple[str, ...] = ()
@@ -56,19 +65,22 @@ class Matter:
     several: bool = False
     frame: str = ""
     about: frozenset[str] = frozenset()
+    on: frozenset[str] = frozenset()
     head: str = ""
     choice: frozenset[str] = frozenset()
     proper: bool = False
     where: frozenset[str] = frozenset()
     gone: tuple[frozenset[str], ...] = ()
+    blamed: frozenset[str] = frozenset()
     back: frozenset[str] = frozenset()
     undoes: frozenset[str] = frozenset()
+    swap: tuple[tuple[str, ...], frozenset[str]] = _NO_SWAP
     fact: Valued | None = None
 
 
 def read(text: str) -> Matter:
     """Take a decision apart; its reason tells nothing of the matter."""
-    said = REASON.split(text, maxsplit=1)[0][:_LONGEST].strip()
+    said = _ALSO_CALLED.sub("", REASON.split(text, maxsplit=1)[0][:_LONGEST]).strip()
     words = telling(said)
     if UNSURE.search(said) or "?" in text[len(said) :]:
         return Matter(words)
@@ -79,11 +91,25 @@ def read(text: str) -> Matter:
         adds=ADDS.search(said) is not None,
         fact=valued(LATELY.sub(" ", said).strip()),
     )
-    return _folded(bare, [_clause(part) for part in _clauses(said)])
+    return _folded(bare, [_clause(part) for part in clauses(said)])
 
 
-def _clauses(said: str) -> list[str]:
-    return [part for each in BREAK.split(LATELY.sub(" ", said)) if (part := _bare(each))]
+def given_up(text: str) -> str:
+    """The clauses of a text that only give something up, or speak ill of it."""
+    parts = ((part, _clause(part)) for part in clauses(text[:_LONGEST]) if not NOT_THIS.match(part))
+    return ", ".join(
+        part for part, read_as in parts if (read_as.gone or read_as.blamed) and not read_as.choice
+    )
+
+
+def clauses(said: str) -> list[str]:
+    """The clauses of a text, without what dates them and what comes before they say anything."""
+    return [part for each in BREAK.split(LATELY.sub(_undated, said)) if (part := _bare(each))]
+
+
+def _undated(since: re.Match[str]) -> str:
+    """What a word of time leaves behind: the comma that ends its clause."""
+    return ", " if since.group().endswith(",") else " "
 
 
 def _bare(clause: str) -> str:
@@ -97,18 +123,22 @@ def _folded(bare: Matter, parts: list[Matter]) -> Matter:
     chosen = [part for part in parts if part.choice]
     first = chosen[0] if chosen else next((part for part in parts if part.gone), Matter())
     spoken = first if first.about else next((part for part in parts if part.gone and part.about), first)
+    gone = [phrase for part in parts for phrase in part.gone]
+    gone += [part.blamed for part in parts if kinds(part.blamed) & kinds(first.choice)]
     return replace(
         bare,
         several=len(chosen) > 1 or first.several,
         frame=first.frame,
         about=spoken.about,
+        on=spoken.on,
         head=spoken.head,
         choice=first.choice,
         proper=first.proper,
         where=frozenset().union(*(part.where for part in parts)),
-        gone=tuple(dict.fromkeys(phrase for part in parts for phrase in part.gone)),
+        gone=tuple(dict.fromkeys(gone)),
         back=next((part.back for part in parts if part.back), frozenset()),
         undoes=next((part.undoes for part in parts if part.undoes), frozenset()),
+        swap=parts[0].swap if len(parts) == 1 else _NO_SWAP,
     )
 
 
@@ -133,7 +163,12 @@ def _clause(text: str) -> Matter:
         inner = _clause(rest)
         if not inner.choice and is_known(frozenset(telling(rest))):
             inner = _part("use", "", rest, "")
-        return replace(inner, gone=(*inner.gone, *_phrases(ranked["gone"]))) if inner.choice else Matter()
+        lost = _phrases(ranked["gone"])
+        if not inner.choice:
+            return Matter(swap=(telling(rest), lost[0])) if lost else Matter()
+        return replace(inner, gone=(*inner.gone, *lost))
+    if blamed := BLAMED.match(text):
+        return Matter(blamed=frozenset(telling(blamed["gone"])))
     away = next(filter(None, (form.match(text) for form in AWAY)), None)
     return _turned(away.groupdict()) if away else _chosen(text)
 
@@ -145,7 +180,8 @@ def _ended(then: str, *, first: bool) -> Matter:
     still = _chosen(then)
     if still.choice:
         return replace(still, choice=frozenset(), gone=(still.choice,))
-    return Matter(gone=_phrases(then) if first and _is_proper(then) else ())
+    named = first and _is_proper(then) and not everyday(frozenset(telling(then)))
+    return Matter(gone=_phrases(then) if named else ())
 
 
 def _turned(found: Mapping[str, str | None]) -> Matter:
@@ -190,9 +226,17 @@ def _part(frame: str, about: str, choice: str, where: str) -> Matter:
         return Matter()
     several = AND_FOR.search(f"{about} {where}") is not None
     return Matter(
-        several=several, frame=frame, about=frozenset(words), head=words[-1] if words else "", choice=chosen,
-        proper=_is_proper(choice), where=frozenset(telling(where)),
+        several=several, frame=frame, about=frozenset(words), on=_on(frame, about),
+        head=words[-1] if words else "", choice=chosen, proper=_is_proper(choice),
+        where=frozenset(telling(where)),
     )  # fmt: skip
+
+
+def _on(frame: str, about: str) -> frozenset[str]:
+    """What a decision is about, and what is done with it."""
+    doing = [DOING.get(word.lower(), word) for word in about.split()]
+    doing.append(frame.split()[0] if " " in frame and not frame.startswith(("use ", "be ", "set ")) else "")
+    return frozenset(telling(" ".join(word for word in doing if word not in _PLACING)))
 
 
 def _phrases(text: str) -> tuple[frozenset[str], ...]:

@@ -1,15 +1,16 @@
 """Whether a sentence settles a matter by the names in it, though it gives no reason and answers nothing.
 
 A prompt that opens a session is mostly a task. It decides as well where it gives up one thing by name for
-another ("switch from RabbitMQ to NATS"), or takes one by name for a matter ("let's use Postgres for the users
-table"). A name is one of the table of alternatives, or a word with a capital letter that is no identifier.
+another ("switch from RabbitMQ to NATS", "sign tokens with EdDSA instead of RS256"), or takes one by name for
+a matter ("let's use Postgres for the users table"). A name is one of the table of alternatives, alone or with
+one word more ("NATS JetStream"), or a word with a capital letter that is no identifier.
 """
 
 import re
 
-from backstory.distil.alternatives import is_known
-from backstory.distil.forms import LATELY, LEAD
-from backstory.distil.matters import Matter, read
+from backstory.distil.alternatives import everyday, is_known
+from backstory.distil.forms import INSTEAD, LATELY, VERB_OF
+from backstory.distil.matters import Matter, clauses, read
 from backstory.distil.story import Story
 from backstory.distil.terms import telling
 from backstory.distil.undone import given_up
@@ -22,9 +23,11 @@ _TURNS = re.compile(
 )
 _TAKES = re.compile(
     r"(?:us(?:e|ing)|go(?:ing)? with|went with|choos(?:e|ing)|chose|pick(?:ed)?|adopt(?:ed)?|settled? on|"
-    r"opt(?:ed)? for|decided? on|agreed on|standardi[sz]ed? on|nutzen|nehmen|verwenden|utilisons|usemos)\b",
+    r"(?:switch|mov|migrat)(?:e|ed|ing)? to|opt(?:ed)? for|decided? on|agreed on|standardi[sz]ed? on|"
+    r"nutzen|nehmen|verwenden|utilisons|usemos)\b",
     re.IGNORECASE,
 )
+_DECISION = re.compile(r"\W*(?:decision|decided|entscheidung|décision|decisión)\s*[:：]", re.IGNORECASE)
 _SWITCHES = re.compile(r"(?:switch|migrat)\w*\b", re.IGNORECASE)
 _ENDS = re.compile(
     r"\bno longer\b|\bany ?more\b|\bstop(?:ped)? using\b|\b(?:drop|ditch|retire|abandon)", re.I
@@ -60,10 +63,17 @@ def settles(text: str) -> bool:
     said = read(text)
     if not said.firm or said.adds:
         return False
-    head = LEAD.sub("", LATELY.sub(" ", text).strip())
-    if said.gone and (_TURNS.match(head) or _TAKES.match(head)):
-        return _turns(text, head, said)
-    return bool(said.about) and _TAKES.match(head) is not None and _takes(text, said)
+    heads = clauses(text)
+    if said.gone and (_DECISION.match(text) or any(map(_turning, heads))):
+        return _turns(text, heads[0], said)
+    takes = _TAKES.match(heads[0]) or _DECISION.match(text) if heads else None
+    return bool(said.about) and takes is not None and _takes(text, said)
+
+
+def _turning(clause: str) -> bool:
+    """Whether a clause tells somebody to turn to something, or to do something with it instead of another."""
+    does = VERB_OF.get(clause.split()[0].lower()) and INSTEAD.search(clause)
+    return bool(_TURNS.match(clause) or _TAKES.match(clause) or does)
 
 
 def came_to_nothing(story: Story) -> bool:
@@ -95,7 +105,7 @@ def _called(text: str, phrase: frozenset[str]) -> str:
     for before, word in zip(("", *words), words, strict=False):
         if before.lower() in _ARTICLES and bare.intersection(telling(word)):
             return ""
-    if not bare or is_known(bare):
+    if not bare or is_known(bare) or _surnamed(bare, words):
         return "known"
     proper = {
         stem
@@ -104,3 +114,11 @@ def _called(text: str, phrase: frozenset[str]) -> str:
         for stem in telling(word)
     }
     return "named" if bare <= proper - _DAYS else ""
+
+
+def _surnamed(phrase: frozenset[str], words: list[str]) -> bool:
+    """Whether a phrase is a known name with one more beside it: "NATS JetStream", "Amazon SES"."""
+    alone = [stem for stem in phrase if is_known(frozenset({stem}))]
+    sure = [stem for stem in alone if not everyday(frozenset({stem}))]
+    capital = {stem for word in words if word[0].isupper() for stem in telling(word)}
+    return bool(sure) and len(phrase) == len(sure) + 1 and phrase <= capital

@@ -19,7 +19,7 @@ from backstory.distil.telling import tell
 from backstory.distil.turns import turn_digests
 from backstory.model import Draft, Kind, MemoryKind, Session, StoredEvent
 
-VERSION = "t1.8"
+VERSION = "t1.9"
 DEFAULTS = Limits()
 
 

@@ -3,8 +3,9 @@
 Better two decisions that contradict each other in plain sight than one that was hidden by mistake. So only
 these ways count: the newer names what it gives up, and that is what the older chose; it goes back to what the
 older gave up; it takes the older back in so many words; both choose something for the same matter, of which
-one takes one at a time; both say the same but for one amount or one value; one denies the very words of the
-other. Where the newer does not say on which matter, the older must be the only one that it can mean.
+one takes one at a time; both say the same but for one amount or one value; the newer says the older's words
+with one thing instead of another; one denies the very words of the other. Where the newer does not say on
+which matter, the older must be the only one that it can mean.
 """
 
 import re
@@ -13,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import lru_cache
 
-from backstory.distil.alternatives import kinds, side_by_side
-from backstory.distil.matters import Matter, read
+from backstory.distil.alternatives import kinds, side_by_side, tongues
+from backstory.distil.matters import Matter, given_up, read
 from backstory.distil.terms import telling
 
 
@@ -57,6 +58,12 @@ _VALUES = _ONLY_ONE | _stems(
     """age budget cap concurrency cost count depth factor height interval length limit max min port quota
     ratio size threshold timeout ttl width"""
 )
+#: What is something, and not two things, where it is said to be that.
+_ONE_VALUE = _stems("encoding locale timezone version")
+#: What is written in one tongue; pages and manuals are had in several.
+_ONE_TONGUE = _stems(
+    "changelog comments descriptions docstrings identifiers messages names tickets titles variables"
+)
 _PREFERRED_TO = re.compile(
     r"(?:(?P<not>(?:and )?not|und nicht)|instead of|rather than|in favou?r of|over|statt|anstatt|"
     r"anstelle von|au lieu de|plutôt que|en vez de|en lugar de)\s[^.!?;]+(?:\.\w[^.!?;]*)*",
@@ -73,18 +80,19 @@ class Succeeds(Enum):
 
 
 def in_full(text: str, reason: str) -> str:
-    """A decision with what it was preferred to, where that is told as its reason ("not HS256")."""
+    """A decision with what it gives up, where that is told as its reason ("not HS256", "Vue is gone")."""
     lost = _PREFERRED_TO.match(reason)
-    return (
-        text if lost is None else f"{text.rstrip(' .,;')}{', ' if lost['not'] else ' '}{lost.group().strip()}"
-    )
+    if lost is not None:
+        return f"{text.rstrip(' .,;')}{', ' if lost['not'] else ' '}{lost.group().strip()}"
+    gone = given_up(reason)
+    return f"{text.rstrip(' .,;')}, {gone}" if gone else text
 
 
 def supersedes(newer: Matter, older: Matter) -> Succeeds | None:
     """Whether the newer of two decisions of a project makes the older history."""
     if not newer.firm or not older.firm or older.several:
         return None
-    ways = (_chooses_otherwise, _counts_otherwise, _denies, _values_otherwise)
+    ways = (_chooses_otherwise, _counts_otherwise, _denies, _values_otherwise, _swaps)
     if any(way(newer, older) for way in ways):
         return Succeeds.SURELY
     return _takes_back(newer, older) or _turns_away(newer, older) or _goes_back(newer, older.gone, older)
@@ -111,11 +119,14 @@ def _takes_back(newer: Matter, older: Matter) -> Succeeds | None:
 
 def _same_matter(newer: Matter, older: Matter) -> Succeeds | None:
     """Whether what the newer says of the matter holds for the older; a narrower matter is another one."""
-    known = older.about | older.where
+    known = older.about | older.on | older.where
     verbs = {frame.split()[0] for frame in (newer.frame, older.frame) if " " in frame}
-    if not newer.about <= known or not newer.where <= known or len(verbs - {"hold", "run", "be"}) > 1:
+    if not (newer.about <= known or newer.on <= known) or not newer.where <= known:
         return None
-    return Succeeds.SURELY if newer.about | newer.where == known else Succeeds.IF_ALONE
+    if len(verbs - {"hold", "run", "be", "use"}) > 1:
+        return None
+    same = newer.about | newer.where == older.about | older.where or newer.on | newer.where == known
+    return Succeeds.SURELY if same else Succeeds.IF_ALONE
 
 
 def _chooses_otherwise(newer: Matter, older: Matter) -> bool:
@@ -123,18 +134,23 @@ def _chooses_otherwise(newer: Matter, older: Matter) -> bool:
     if (
         newer.adds
         or newer.several
-        or newer.about != older.about
+        or (newer.about != older.about and newer.on != older.on)
         or newer.where != older.where
         or not (newer.choice and older.choice)
     ):
         return False
-    if side_by_side(newer.choice | older.choice) or (newer.choice | older.choice) & _MANNER:
+    both = newer.choice | older.choice
+    if newer.frame == older.frame == "write in" and newer.head in _ONE_TONGUE and tongues(both):
+        return newer.choice != older.choice
+    if side_by_side(both) or both & _MANNER:
         return False
     known, alike = _known_for(newer.choice, older.choice)
     if (known and not alike) or newer.choice <= older.choice or older.choice <= newer.choice:
         return False
     if newer.frame != older.frame:
-        return bool(alike and newer.about) and {newer.frame, older.frame} <= _PLACED
+        frames = {newer.frame, older.frame}
+        said_as_a_verb = newer.on == older.on and not frames.isdisjoint(_USED)
+        return bool(alike and newer.about) and (frames <= _PLACED or said_as_a_verb)
     if newer.frame in _USED and (newer.head in _COMPONENTS or not newer.about):
         return bool(alike and (newer.about or newer.where) and alike - _ROLES)
     if alike:
@@ -143,7 +159,9 @@ def _chooses_otherwise(newer: Matter, older: Matter) -> bool:
         return False
     verb, _, preposition = newer.frame.partition(" ")
     if verb == "be":
-        return preposition == "many" or not newer.about.isdisjoint(_ONLY_ONE)
+        if preposition == "called":
+            return bool(newer.about)
+        return preposition == "many" or newer.head in _ONE_VALUE or not newer.about.isdisjoint(_ONLY_ONE)
     if preposition == "as" and verb in _SHAPES:
         return bool(newer.about)
     if verb == "set":
@@ -189,6 +207,20 @@ def _values_otherwise(newer: Matter, older: Matter) -> bool:
     """Both give one thing a value of one sort, and not the same."""
     now, was = newer.fact, older.fact
     return now is not None and was is not None and now != was and now[:2] == was[:2]
+
+
+def _swaps(newer: Matter, older: Matter) -> bool:
+    """The newer says the older's words, with one thing in the place of another that it names."""
+    rest, lost = newer.swap
+    kept = tuple(word for word in older.words if word not in lost)
+    if (
+        not kept
+        or newer.adds
+        or not lost <= frozenset(older.words)
+        or not 0 < len(rest) - len(kept) <= _SHORTEST
+    ):
+        return False
+    return any(rest[:at] + rest[at + len(rest) - len(kept) :] == kept for at in range(len(kept) + 1))
 
 
 def _is_what(choice: frozenset[str], phrase: frozenset[str]) -> bool:
@@ -254,20 +286,25 @@ def _looks_for(matter: Matter) -> Iterator[object]:
     yield ("gave up", matter.back)
     if matter.undoes:
         yield ("says", max(matter.undoes, key=len))
+    if matter.swap[1]:
+        yield ("says", max(matter.swap[1], key=len))
     yield from _alike(matter)
 
 
 def _alike(matter: Matter) -> Iterator[object]:
     """What two decisions have in common that say the same but for one thing."""
-    yield _matter(matter)
+    yield from _matters(matter)
     yield _uncounted(matter.words)
     yield ("words", matter.words)
     if matter.fact:
         yield ("fact", *matter.fact[:2])
 
 
-def _matter(matter: Matter) -> object:
+def _matters(matter: Matter) -> Iterator[object]:
     """What two decisions have in common that choose for one matter; some say nothing of it but the verb."""
     if matter.about or matter.where:
-        return ("about", matter.about, matter.where)
-    return ("frame", matter.frame) if " " in matter.frame else matter
+        yield ("about", matter.about, matter.where)
+    elif " " in matter.frame:
+        yield ("frame", matter.frame)
+    if matter.on:
+        yield ("on", matter.on, matter.where)

@@ -141,7 +141,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
     ),
     "reason": (
         Phrase(
-            r"\b(?:because|'?cause (?:we|it|i|they|the|you|there|that|our|this|of)|cuz|bc|(?:or|"
+            r"\b(?:because|'?cause (?:we|it|i|they|the|you|there|that|our|this|of)|cuz|bc\b|(?:or|"
             r"and) else|since(?! (?:yesterday|last|then|the (?:last|update|"
             r"upgrade|merge|release|deploy)|monday|tuesday|wednesday|thursday|friday|this (?:morning|"
             r"week)|today|"
