@@ -77,3 +77,10 @@ def test_a_question_for_a_sort_finds_the_decision_for_one_of_its_things(
 @WAYS
 def test_a_question_for_another_sort_gets_nothing(house: House, way: Means) -> None:
     assert not ask(house, "which payment provider did we pick", way).hits
+
+
+def test_an_explanation_tells_what_stands_for_what(house: House) -> None:
+    answer = search(
+        house.store, "which message broker did we pick", None, means=means(Settings()), explain=True
+    )
+    assert any(hit.why and "kafka and nats for message broker" in hit.why.found_by for hit in answer.hits)

@@ -167,7 +167,7 @@ class _Search:
         found = {owner: one.found for owner, one in best.items()}
         sure = partial(relevance.of, question=asked, among=meant.among)
         hits = shown.each_once(
-            (shown.of_ranked(one, sure if self.explain else None) for one in best.values()),
+            (shown.of_ranked(one, sure if self.explain else None, asked.meant) for one in best.values()),
             found.values(),
             self.limit,
             lambda hit: not self.floor or sure(best[hit.id]) >= relevance.FLOOR,

@@ -91,7 +91,7 @@ def shares_enough(words: Sequence[str], text: str, meant: Sequence[StandIns] = (
     there = " " + " ".join(_PARTS.findall(bare(text)))
     shared = {word for word in words if f" {_stem(bare(word.strip('.:?')))}" in there}
     for each in meant:
-        if any(f" {other} " in f"{there} " for other in each.others):
+        if each.in_text(there):
             shared.update(each.words)
     return len(shared) >= (1 if len(words) <= 3 else -(-len(words) // 3))
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from backstory.search.answer import Hit, Near, Why
 from backstory.search.history import in_order
+from backstory.search.meant import StandIns, standing_in
 from backstory.search.ranking import Ranked, retells, shares
 from backstory.search.repeats import collapse
 from backstory.store import Store
@@ -16,10 +17,10 @@ _SAME = "says the same"
 _ROOM = 2
 
 
-def of_ranked(one: Ranked, sure: Callable[[Ranked], float] | None) -> Hit:
+def of_ranked(one: Ranked, sure: Callable[[Ranked], float] | None, meant: Sequence[StandIns] = ()) -> Hit:
     """The hit of a candidate; explained, if there is what tells how sure it is."""
     score = _rounded(one.score)
-    why = _why(one, sure(one), score) if sure else None
+    why = _why(one, sure(one), score, standing_in(meant, one.found.text)) if sure else None
     return _of(one.found, score, why)
 
 
@@ -65,7 +66,7 @@ def _told(rows: Sequence[Found]) -> tuple[Near, ...]:
     return tuple(Near(each.owner, each.kind, each.text, each.at) for each in rows)
 
 
-def _why(one: Ranked, fits: float, score: float) -> Why:
+def _why(one: Ranked, fits: float, score: float, standing: str) -> Why:
     marks = {name: _rounded(mark, 3) for name, mark in one.marks.items()}
     parts = {_MARKS.get(name, name): _rounded(share) for name, share in shares(one).items()}
     parts["session"] = _rounded(parts["session"] + score - sum(parts.values()))  # what rounding has lost
@@ -79,7 +80,7 @@ def _why(one: Ranked, fits: float, score: float) -> Why:
         session=_rounded(one.session, 3),
         priors=_rounded(one.priors, 3),
         relevance=_rounded(fits, 3),
-        found_by=one.found_by,
+        found_by=f"{one.found_by} ({standing})" if standing else one.found_by,
         parts=parts,
     )
 

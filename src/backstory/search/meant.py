@@ -4,6 +4,7 @@ A question for a sort of things is answered by what has one of their names; a wo
 the same thing, though less surely. `trade` knows both.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 from backstory.trade import EVERYDAY, SAME, SORTS
 
+_PARTS = re.compile(r"[^\W_]+")
 # How alike a word is to a name of the sort that it names, and to another word for the same thing.
 _OF_THE_SORT, _THE_SAME = 0.85, 0.6
 
@@ -22,6 +24,17 @@ class StandIns(NamedTuple):
     others: tuple[str, ...]
     alike: float
     named: bool
+
+    def in_text(self, text: str) -> list[str]:
+        """Those of the others that stand in a bare text."""
+        spaced = f" {' '.join(_PARTS.findall(text))} "
+        return [other for other in self.others if f" {other} " in spaced]
+
+
+def standing_in(meant: Sequence[StandIns], text: str) -> str:
+    """What of a text stands for what words of a question, told: "kafka and nats for message broker"."""
+    found = ((each.in_text(text.lower()), each.words) for each in meant)
+    return ", ".join(f"{' and '.join(there)} for {' '.join(words)}" for there, words in found if there)
 
 
 def stand_ins(words: Sequence[str]) -> tuple[StandIns, ...]:
