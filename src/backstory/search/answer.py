@@ -76,7 +76,8 @@ class Answer:
     hits that say most about the question. `lacking` says why it was not searched by meaning, though it should
     have been, and what to do about it. `time_note` is about the time that was asked for, if it holds
     nothing, or none of the hits, or can be read otherwise; everybody who shows an answer shows it.
-    `read_as` are words of the question that were taken for typing errors, `unknown` names that nothing has.
+    `read_as` are words of the question that were taken for typing errors, `unknown` names that nothing has;
+    `partly`: of long outputs and files not all could be looked through for them.
     """
 
     hits: tuple[Hit, ...]
@@ -87,11 +88,16 @@ class Answer:
     time_note: str = ""
     read_as: tuple[ReadAs, ...] = ()
     unknown: tuple[str, ...] = ()
+    partly: bool = False
 
     @property
     def reading(self) -> str:
         """What was taken for typing errors, and what is known of nowhere, in sentences."""
         read = ", ".join(f"“{each.typed}” as “{each.word}”" for each in self.read_as)
         names = " or ".join(f"“{name}”" for name in self.unknown)
-        said = (f"Read {read}." if read else "", f"Nothing here has {names}." if names else "")
-        return " ".join(filter(None, said))
+        none = f"Nothing here has {names}." if names else ""
+        if none and self.partly:
+            none = (
+                f"Nothing that was looked through has {names}: of some long outputs and files only both ends."
+            )
+        return " ".join(filter(None, (f"Read {read}." if read else "", none)))

@@ -31,7 +31,7 @@ from backstory.search.then import (
     still_open,
 )
 from backstory.store import Store
-from backstory.store.values import Filters, Found, Matches
+from backstory.store.values import Depth, Filters, Found, Matches
 
 BY_WORDS = Means(why="by words only", off=True)
 BY_BOTH = "by words and meaning"
@@ -43,6 +43,8 @@ _POOL = 200
 _READ = 125
 # What a name counts for that only stands for the question's words.
 _OF_A_NAME = 0.5
+# How long what the index leaves out is looked through for a name that it does not know.
+_DEEP_SECONDS = 0.5
 _EVENTS = Filters(kinds=(Kind.PROMPT, Kind.SAID, Kind.TOOL))
 
 
@@ -173,7 +175,10 @@ class _Search:
             lambda hit: not self.floor or sure(best[hit.id]) >= relevance.FLOOR,
             history=self.history,
         )
-        hits = self._with_neighbours(hits, found)
+        deep = self._deep(asked, matches, hits)
+        found |= {each.owner: each for each in deep.found}
+        inside = [shown.of_depth(each, self.explain) for each in deep.found]
+        hits = self._with_neighbours([*shown.first_of(inside, hits, self.limit)], found)
         mode, lacking = self._mode(meant)
         note = _sentences(said.how, self._of_other_times(said, hits, found))
         return Answer(
@@ -184,8 +189,19 @@ class _Search:
             lacking,
             note,
             tuple(read),
-            asked.unknown,
+            tuple(name for name in asked.unknown if name not in deep.known),
+            not deep.whole,
         )
+
+    def _deep(self, asked: Question, matches: Matches, hits: Sequence[Hit]) -> Depth:
+        """Names that the index does not know, or the one word that is asked for, in what it leaves out."""
+        names = asked.unknown
+        if not hits and len(asked.words) == 1 and set(asked.words[0].phrases) <= set(matches.absent):
+            names = (asked.words[0].text,)
+        if not names:
+            return Depth([], set(), whole=True)
+        found = self.store.depths.look(names, self.project_id, self.limit, _DEEP_SECONDS, self.filters)
+        return found._replace(found=[each for each in found.found if each.owner not in self.but])
 
     def _then(self, asked: Question) -> Then:
         filters = self.filters

@@ -30,6 +30,12 @@ def of_time(found: Found, score: float, explain: bool) -> Hit:
     return _of(found, score, why)
 
 
+def of_depth(found: Found, explain: bool) -> Hit:
+    """The hit of an event that has a name where the index does not look."""
+    why = Why(0, 0, 0, 0, 0, 0, 0, 0, 1.0, "its whole text", {"name": 1.0}) if explain else None
+    return _of(found, 1.0, why)
+
+
 def each_once(
     hits: Iterable[Hit],
     found: Iterable[Found],

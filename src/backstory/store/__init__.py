@@ -23,6 +23,7 @@ briefs.py      what a brief is made from, and receipts of what was given
 jobs.py        work to be done: leased, retried, parked
 ledger.py      calls of models: what they took, what was answered
 passages.py    the text index: what search looks through
+depths.py      names in the middle of long outputs, which the index leaves out
 shelves.py     which passages have which words, project by project
 words.py       what is indexed beside the text, and how a question's words are put to it
 vectors.py     vectors of passages, all of one model

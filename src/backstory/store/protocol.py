@@ -26,6 +26,7 @@ from backstory.store.values import (
     Arrival,
     Call,
     Decided,
+    Depth,
     Filters,
     Found,
     Injection,
@@ -265,6 +266,20 @@ class DoingStore(Protocol):
 
     def files(self, project_id: str, since: int, limit: int) -> list[str]:
         """The names of the files that were changed last in a project."""
+
+
+class Payloads(Protocol):
+    """What the text index leaves out."""
+
+    def look(
+        self,
+        names: Sequence[str],
+        project_id: str | None,
+        limit: int,
+        seconds: float,
+        filters: Filters | None = None,
+    ) -> Depth:
+        """Events in whose long texts one of the names stands, the latest first; no longer than that."""
 
 
 class VectorIndex(Protocol):
@@ -664,6 +679,10 @@ class Store(Protocol):
     @property
     def passages(self) -> TextIndex:
         """The text index."""
+
+    @property
+    def depths(self) -> Payloads:
+        """What the text index leaves out."""
 
     @property
     def doing(self) -> DoingStore:

@@ -14,6 +14,7 @@ from backstory.paths import Home
 from backstory.store import copies, schema, spare
 from backstory.store.books import Books
 from backstory.store.briefs import Briefs
+from backstory.store.depths import Depths
 from backstory.store.doing import Doing
 from backstory.store.dump import Dump
 from backstory.store.event_ids import EventIds
@@ -55,6 +56,7 @@ class SqliteStore:
         self._event_ids = EventIds(connection, bytes.fromhex(_local_key(connection)))
         self.books = Books(connection)
         self.passages = Passages(connection)
+        self.depths = Depths(connection, self.passages)
         self.vectors = Vectors(connection)
         self.doing = Doing(connection)
         self.memories = Memories(connection, self.passages)

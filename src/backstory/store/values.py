@@ -188,6 +188,14 @@ class Filters:
         return self != Filters()
 
 
+class Depth(NamedTuple):
+    """What was found in payloads, with the text around it; which names; whether all were looked through."""
+
+    found: "list[Found]"
+    known: set[str]
+    whole: bool
+
+
 class Sort(NamedTuple):
     """What is sought of a time: kinds of memory or event; of tool calls only some actions, or failed ones."""
 

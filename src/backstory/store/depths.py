@@ -1,0 +1,122 @@
+"""What the text index leaves out: the middle of long outputs, written files, edits.
+
+An event's text has both ends of them; the whole stays in its payload. An index of all that would be mostly of
+what nobody ever asks for, and drown what was said about it. So a name that the index does not know is looked
+for in the payloads themselves, the latest first, within a time.
+"""
+
+import json
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+
+from backstory.store.passages import Passages
+from backstory.store.values import Depth, Filters, Found
+
+_SHORTEST = 400  # characters; what is shorter is not cut anywhere
+_SMALLEST = 800  # characters of a payload that may hold such a text beside its frame
+_BEFORE, _AFTER = 300, 700  # characters that are shown around what was found
+_TARGET_CHARS = 200
+_DEEPEST = 20
+_STEP = 2_000  # events whose payloads are sought at once
+
+
+class Depths:
+    """Looks into the payloads of one database."""
+
+    def __init__(self, connection: sqlite3.Connection, passages: Passages) -> None:
+        self._db = connection
+        self._passages = passages
+
+    def look(
+        self,
+        names: Sequence[str],
+        project_id: str | None,
+        limit: int,
+        seconds: float,
+        filters: Filters | None = None,
+    ) -> Depth:
+        """Events in whose long texts one of the names stands, the latest first, at most so many."""
+        deadline = time.monotonic() + seconds
+        found: list[Found] = []
+        known: set[str] = set()
+        whole = True
+        wanted = {name: name.strip(".:?") for name in names}
+        needles = [_written(name) for name in wanted.values()]
+        for number, target, body in self._payloads(project_id, deadline):
+            if body is None:
+                whole = False  # archived, or there was no time for it
+                continue
+            raw = zlib.decompress(body)
+            low = raw.lower()
+            near = any(needle in low for needle in needles)
+            name, shown = _around(json.loads(raw), wanted) if near else ("", "")
+            if name and (those := self._passages.read([number], filters)):
+                text = f"{target[:_TARGET_CHARS]}\n{shown}".strip()
+                found += [each._replace(text=text) for each in those]
+                known.add(name)
+            if len(found) >= limit:
+                break
+        return Depth(found, known, whole)
+
+    def _payloads(self, project_id: str | None, deadline: float) -> Iterator[tuple[int, str, bytes | None]]:
+        """The payloads that may hold more than the index has, each with the passage that its event begins."""
+        scope, values = ("", ()) if project_id is None else ("AND f.project_id = ?", (project_id,))
+        last = self._db.execute("SELECT coalesce(max(row), 0) FROM events").fetchone()[0]
+        for end in range(last, 0, -_STEP):
+            rows = self._db.execute(
+                f"""
+                SELECT f.row, e.target, e.row FROM events e
+                CROSS JOIN passages f ON f.owner = e.id AND f.part = 0
+                WHERE e.row > ? AND e.row <= ? AND e.payload_size > ? AND NOT e.recalled {scope}
+                ORDER BY e.row DESC
+                """,  # noqa: S608 - constants of this file
+                (end - _STEP, end, _SMALLEST, *values),
+            ).fetchall()
+            for number, target, event in rows:
+                body = self._db.execute("SELECT body FROM payloads WHERE event_row = ?", (event,)).fetchone()
+                yield number, target, body[0] if body else None
+                if time.monotonic() > deadline:
+                    break
+            if time.monotonic() > deadline:
+                yield 0, "", None
+                return
+
+
+def _written(name: str) -> bytes:
+    """A name as it stands in a payload, in small letters."""
+    return json.dumps(name, ensure_ascii=False)[1:-1].lower().encode("utf-8", "surrogatepass")
+
+
+def _around(payload: object, names: Mapping[str, str]) -> tuple[str, str]:
+    """The first of the names that stands in a long text, and what stands around it; nothing if none does."""
+    for text in _long_texts(payload):
+        low = text.lower()
+        for name, written in names.items():
+            at = _place(low, written)
+            if at >= 0:
+                start = text.rfind("\n", max(0, at - _BEFORE), at) + 1 or max(0, at - _BEFORE)
+                end = text.rfind("\n", at + len(written), at + _AFTER)
+                return name, text[start : end if end > 0 else at + _AFTER].strip()
+    return "", ""
+
+
+def _place(text: str, name: str) -> int:
+    """Where a name stands in a text, not as a part of a longer one; -1 if nowhere."""
+    at = text.find(name)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
+        if not any(each.isalnum() or each == "_" for each in (before, after)):
+            return at
+        at = text.find(name, at + 1)
+    return -1
+
+
+def _long_texts(value: object, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        if len(value) > _SHORTEST:
+            yield value
+    elif isinstance(value, dict | list) and depth < _DEEPEST:
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _long_texts(each, depth + 1)
