@@ -15,7 +15,7 @@ from backstory.capture.places import storable
 from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import KINDS, USER, Note, draft, leave, new_id, waiting_notes
 from backstory.errors import StoreBusy, StoreUnusable, UsageError
-from backstory.hook.identity import session_id
+from backstory.hook.identity import resolve, session_id
 from backstory.model import Memory, MemoryKind, MemoryStatus, Project, Scope, Tier
 from backstory.paths import Home
 from backstory.recall.prepare import section_of
@@ -54,7 +54,10 @@ def remember(
     clean = privacy.text(text.strip())
     place = privacy.place(storable(str(folder)))
     session = _session(store, project)
-    note = Note(new_id(), session, clean, as_kind, at, storable(str(folder)), place, project)
+    commit = resolve(str(folder)).commit
+    note = Note(
+        new_id(), session, clean, as_kind, at, storable(str(folder)), place, project, commit=commit
+    )  # fmt: skip
     if _told(note).id in store.books.buried("memory"):
         note = replace(note, again=True)
     memory = _told(note)
@@ -120,11 +123,11 @@ def _store_note(store: Store, note: Note, known_by: Store | None = None) -> None
 def _told(note: Note) -> Memory:
     """The memory that a note becomes."""
     sid = session_id(USER, note.session)
-    subject = draft("", note.event).subject
+    told = draft("", note.event)
     return Memory(
-        memory_id(sid, note.kind, subject), note.project.id, note.project.name, sid, USER, note.kind,
-        Tier.VERBATIM, MemoryStatus.CONFIRMED, Scope.PROJECT, note.text, "", "", (), USER, note.at, 2.0,
-        pinned=False, turn=0, made_by=USER,
+        memory_id(sid, note.kind, told.subject), note.project.id, note.project.name, sid, USER, note.kind,
+        Tier.VERBATIM, MemoryStatus.CONFIRMED, Scope.PROJECT, note.text, "", "", told.files, USER, note.at,
+        2.0, pinned=False, turn=0, made_by=USER,
     )  # fmt: skip
 
 

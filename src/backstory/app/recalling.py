@@ -73,6 +73,11 @@ class MemoryView:
     replaced: tuple[str, ...] = ()
     replaced_by: str = ""
 
+    @property
+    def commit(self) -> str:
+        """What git had when the first of its events happened, or ""."""
+        return next((stored.event.where.commit for stored in self.sources if stored.event.where.commit), "")
+
 
 class Recalling(Opened):
     """The use cases of recall."""

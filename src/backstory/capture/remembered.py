@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from backstory.citing import cited
 from backstory.hook import spool
 from backstory.hook.payload import BadPayload, parse
 from backstory.model import Draft, Event, Kind, MemoryKind, Project, Where
@@ -34,8 +35,8 @@ _EVENT = "Remember"
 class Note:
     """One such act: cleaned, with the kind that it was given or that its words have.
 
-    `folder` is where it was said, `place` how that may be stored. `again`: the same was said and forgotten
-    before, so this is another memory.
+    `folder` is where it was said, `place` how that may be stored, `commit` what git had there. `again`: the
+    same was said and forgotten before, so this is another memory.
     """
 
     id: str
@@ -47,13 +48,14 @@ class Note:
     place: str
     project: Project
     again: bool = False
+    commit: str = ""
 
     @property
     def event(self) -> Event:
         """The act as it is stored."""
         return Event(
             USER, self.session, Kind.REMEMBERED, self.at, self.text, reason=self.kind, native_id=self.id,
-            target=self.id if self.again else "", where=Where(self.place),
+            target=self.id if self.again else "", where=Where(self.place, commit=self.commit),
         )  # fmt: skip
 
 
@@ -66,7 +68,10 @@ def draft(event_id: str, event: Event) -> Draft:
     """The memory of one such act; those of before there were kinds are facts."""
     kind = MemoryKind(event.reason) if event.reason else MemoryKind.FACT
     subject = f"{event.text}\0{event.target}" if event.target else event.text
-    return Draft(kind, subject, event.text, event.at, (event_id,), said_by=USER, weight=2.0, auto=False)
+    return Draft(
+        kind, subject, event.text, event.at, (event_id,), files=cited(event.text), said_by=USER, weight=2.0,
+        auto=False,
+    )  # fmt: skip
 
 
 def leave(home: Home, note: Note, row: dict[str, Any]) -> Receipt:
@@ -93,7 +98,7 @@ def _sync(path: str) -> None:
 def read(payload: dict[str, Any]) -> Note:
     """The note in a payload."""
     try:
-        given = {name: payload[name] for name in Note.__slots__}
+        given = {name: payload[name] for name in Note.__slots__ if name in payload}
         given |= {"kind": MemoryKind(given["kind"]), "project": Project(**given["project"])}
         return Note(**given)
     except (KeyError, TypeError, ValueError) as error:

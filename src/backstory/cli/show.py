@@ -74,6 +74,7 @@ def _json(view: View) -> dict[str, object]:
                 "memory": memory_json(view.memory),
                 "sources": [event_json(s) for s in view.sources],
                 "label": view.label,
+                "commit": view.commit,
                 "replaced": view.replaced,
                 "replaced_by": view.replaced_by,
             }
@@ -141,6 +142,7 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
         ("said by", memory.said_by),
         ("because", memory.reason),
         ("files", ", ".join(memory.files)),
+        ("commit", view.commit[:9]),
         ("made by", f"{memory.made_by} ({memory.tier}), {memory.status}"),
         ("today", view.label),
         ("replaced", ", ".join(map(handle, view.replaced))),

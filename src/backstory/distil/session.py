@@ -4,7 +4,9 @@ It is called after every stop, so the session may still run, or may have been ki
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from backstory.citing import cited
 from backstory.distil.attempts import attempts
 from backstory.distil.chains import chains
 from backstory.distil.checkpoint import checkpoint
@@ -13,7 +15,7 @@ from backstory.distil.decisions import decisions, preferences
 from backstory.distil.fixes import lessons
 from backstory.distil.reports import reported
 from backstory.distil.steps import next_steps
-from backstory.distil.story import Limits
+from backstory.distil.story import Limits, Story
 from backstory.distil.summary import summary
 from backstory.distil.telling import tell
 from backstory.distil.turns import turn_digests
@@ -39,10 +41,18 @@ def distil_session(session: Session, events: Sequence[StoredEvent], limits: Limi
         *next_steps(story, failing),
         *commands(story),
     ]
-    found = _told_once(found)
+    found = [_citing(draft, story) for draft in _told_once(found)]
     digests = turn_digests(story)
     drafts = [*summary(story, digests, found, limits), *digests, *found, *checkpoint(story, failing, found)]
     return [draft for draft in drafts if draft.sources and draft.text]
+
+
+def _citing(draft: Draft, story: Story) -> Draft:
+    """A decision or a wish with the files that its own words name; what changed meanwhile is its turn's."""
+    if draft.kind not in (MemoryKind.DECISION, MemoryKind.PREFERENCE):
+        return draft
+    known = {change.file for change in story.changes}.union(*(turn.reads for turn in story.turns))
+    return replace(draft, files=cited(f"{draft.text}\n{draft.reason}", known))
 
 
 def _told_once(drafts: list[Draft]) -> list[Draft]:

@@ -150,7 +150,9 @@ def _told(
         if len(full) == 1:
             memory = store.memories.memory(full[0])
             if memory is not None:
-                files, turn = memory.files[:12], memory.turn
+                # what a decision's words name is in its text; what was changed with it is its turn's
+                files = () if kind == "decision" else memory.files[:12]
+                turn = memory.turn
     if kind == "decision" and text.startswith("The user wants: "):
         kind = "wish"
     elif kind == "lesson" and text.startswith("Abandoned: "):

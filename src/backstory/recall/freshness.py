@@ -10,7 +10,7 @@ By the worker or a command, never by a hook.
 import os
 from pathlib import Path
 
-from backstory.model import Memory
+from backstory.model import Memory, MemoryKind
 from backstory.recall.gitpast import GitPast
 from backstory.store import Store
 
@@ -21,6 +21,9 @@ MOVED = "moved to "  # and where to
 _UNKNOWN = ""
 _GRACE_MS = 2_000
 _OWN_COMMIT_MS = 3_600_000
+_PERSON = "user"
+#: Kinds that cite the files that their words name, and not those that their session changed.
+_WORDED = (MemoryKind.DECISION, MemoryKind.PREFERENCE, MemoryKind.FACT)
 
 
 class Freshness:
@@ -34,10 +37,14 @@ class Freshness:
     def of(self, memory: Memory) -> str:
         """The label of a memory; "" if it names no files, or nobody can tell."""
         tree = self._tree(memory.project_id) if memory.files else None
-        if tree is None:
+        files = _ever_there(memory, tree) if tree else ()
+        if tree is None or not files:
             return ""
-        since = max(memory.at, self._end(memory.session_id)) + _GRACE_MS
-        states = {tree.state(file, since) for file in memory.files}
+        # notes of a person are each an act of its own, not parts of a session that ends
+        since = max(memory.at, 0 if memory.agent == _PERSON else self._end(memory.session_id)) + _GRACE_MS
+        states = {tree.state(file, since) for file in files}
+        if memory.kind is MemoryKind.PREFERENCE:  # a wish rests on a file being there, not on what it says
+            states = {FRESH if state is CHANGED else state for state in states}
         if states == {GONE}:
             return GONE
         if states & {GONE, CHANGED}:
@@ -47,9 +54,10 @@ class Freshness:
         return _UNKNOWN if _UNKNOWN in states else FRESH
 
     def files(self, memory: Memory) -> tuple[str, ...]:
-        """Where its files are today, or were, named from the project's folder."""
-        tree = self._tree(memory.project_id) if memory.files else None
-        return tuple(dict.fromkeys(map(tree.today, memory.files))) if tree else ()
+        """Where the files are today, or were, on whose contents it rests, named from the project's folder."""
+        compared = memory.files and memory.kind is not MemoryKind.PREFERENCE
+        tree = self._tree(memory.project_id) if compared else None
+        return tuple(dict.fromkeys(map(tree.today, _ever_there(memory, tree)))) if tree else ()
 
     def _tree(self, project_id: str) -> "_Tree | None":
         if project_id not in self._trees:
@@ -62,6 +70,12 @@ class Freshness:
         if session_id not in self._ended:
             self._ended[session_id] = self._store.events.last_spoke(session_id)
         return self._ended[session_id]
+
+
+def _ever_there(memory: Memory, tree: "_Tree") -> tuple[str, ...]:
+    """Its files; of what only words name, those that there are or were."""
+    worded = memory.kind in _WORDED or memory.agent == _PERSON
+    return tuple(filter(tree.knows, memory.files)) if worded else memory.files
 
 
 class _Tree:
@@ -86,6 +100,11 @@ class _Tree:
         if self._content(there, since) is CHANGED:
             return CHANGED
         return MOVED + os.path.relpath(self._top / there, self._root)
+
+    def knows(self, file: str) -> bool:
+        """Whether there is such a file, or git knows that there was."""
+        name = os.path.relpath(self._root / file, self._top)
+        return self._touched(name) is not None or self._git.had(name)
 
     def today(self, file: str) -> str:
         """The name of a file now, from the folder: another one only if git knows that it was moved."""

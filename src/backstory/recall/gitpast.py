@@ -84,6 +84,15 @@ class GitPast:
             name = further
         return None
 
+    def had(self, name: str) -> bool:
+        """Whether a commit, or the index, has or had a file of this name, as far as can be told in time."""
+        if self._past is None:
+            return False
+        known = (self._past.committed, self._past.moved, self._now.moved if self._now else ())
+        if any(name in names for names in known):
+            return True
+        return bool(self._past.oldest and self._further("log", "-n1", "--format=%H", "--", name))
+
     def _looked_at(self, name: str) -> bool:
         """Whether the last commits tell what became of a file."""
         return self._past is not None and (not self._past.oldest or name in self._past.committed)

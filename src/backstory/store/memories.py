@@ -179,7 +179,8 @@ class Memories:
         self, mid: str, project_id: str, sid: str, kind: MemoryKind, at: int, said: Draft | Memory
     ) -> None:
         if kind not in _NOT_INDEXED:
-            text = "\n".join(part for part in (said.text, said.reason, " ".join(said.files)) if part)
+            unsaid = " ".join(file for file in said.files if file not in said.text)
+            text = "\n".join(part for part in (said.text, said.reason, unsaid) if part)
             self._passages.put(mid, project_id, sid, kind, at, text)
 
     def index_missing(self) -> int:

@@ -44,10 +44,14 @@ _JOINED = """
 _NOT_FORGOTTEN = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (f.owner, f.session_id))"
 # A session may change its branch: an event happened on its own one.
 _BRANCH = "coalesce(nullif((SELECT e.branch FROM events e WHERE e.id = f.owner), ''), s.branch)"
-# A file's name counts from the beginning of a part of its path: `auth.py` is not `oauth.py`.
+# A file's name counts from the beginning of a part of its path: `auth.py` is not `oauth.py`. A decision had
+# to do with the files that were changed in its turn, too.
 TOUCHED = """
     (instr('/' || replace(m.files, '"', '/'), ?) OR EXISTS (
-        SELECT 1 FROM events e WHERE e.id = f.owner AND instr('/' || replace(e.target, ' ', '/'), ?)))
+        SELECT 1 FROM events e WHERE e.id = f.owner AND instr('/' || replace(e.target, ' ', '/'), ?))
+    OR (m.kind = 'decision' AND EXISTS (
+        SELECT 1 FROM memories t WHERE t.session_id = m.session_id AND t.kind = 'turn' AND t.turn = m.turn
+            AND instr('/' || replace(t.files, '"', '/'), ?))))
 """
 
 
@@ -384,7 +388,7 @@ def _wanted(filters: Filters | None) -> tuple[str, list[object]]:
         values.append(filters.until)
     for name in filters.files:
         parts.append(TOUCHED)
-        values += [f"/{name}", f"/{name}"]
+        values += [f"/{name}"] * TOUCHED.count("?")
     return " AND ".join(parts), values
 
 

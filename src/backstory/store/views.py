@@ -100,7 +100,7 @@ class Views:
                 SELECT 1 FROM passages f LEFT JOIN memories m ON m.id = f.owner
                 WHERE {TOUCHED} AND f.project_id = coalesce(?, f.project_id))
             """,  # noqa: S608 - a constant
-            (f"/{file}", f"/{file}", project_id),
+            (*[f"/{file}"] * TOUCHED.count("?"), project_id),
         )
         return bool(found.fetchone()[0])
 
