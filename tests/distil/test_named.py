@@ -87,6 +87,9 @@ TASKS = [
     "The staging service uses MySQL instead of Postgres, look into it",
     "Sort the list with quicksort instead of bubble sort",
     "Render Header instead of Sidebar",
+    "Load the image with PNG instead of JPEG in the demo",
+    "Postgres is dead on CI, restart the container and rerun",
+    "Docker is too slow on my machine, profile the build",
     "Redis is slow, profile the lookups",
 ]
 

@@ -64,16 +64,22 @@ def settles(text: str) -> bool:
     if not said.firm or said.adds:
         return False
     heads = clauses(text)
-    if said.gone and (_DECISION.match(text) or any(map(_turning, heads))):
+    everywhere = not said.where or _PEOPLE.search(text) is not None
+    turning = any(_turning(clause) or (everywhere and _doing(clause)) for clause in heads)
+    if said.gone and (turning or _DECISION.match(text)):
         return _turns(text, heads[0], said)
     takes = _TAKES.match(heads[0]) or _DECISION.match(text) if heads else None
     return bool(said.about) and takes is not None and _takes(text, said)
 
 
 def _turning(clause: str) -> bool:
-    """Whether a clause tells somebody to turn to something, or to do something with it instead of another."""
-    does = VERB_OF.get(clause.split()[0].lower()) and INSTEAD.search(clause)
-    return bool(_TURNS.match(clause) or _TAKES.match(clause) or does)
+    """Whether a clause tells somebody to turn to something, or to take it."""
+    return bool(_TURNS.match(clause) or _TAKES.match(clause))
+
+
+def _doing(clause: str) -> bool:
+    """Whether a clause tells somebody to do something with one thing instead of another."""
+    return clause.split()[0].lower() in VERB_OF and INSTEAD.search(clause) is not None
 
 
 def came_to_nothing(story: Story) -> bool:
