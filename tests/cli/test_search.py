@@ -185,13 +185,13 @@ def test_filters_and_their_mistakes_are_named(worked: Memory) -> None:
     ]
     assert {hit["kind"] for hit in found} == {"prompt"}
     assert worked.json("search", "login", "--file", "tests/test_login.py")["hits"]
-    assert worked.json("search", "login", "--agent", "codex")["hits"] == []
     assert worked.json("search", "login", "--until", "2w")["hits"] == []
     assert worked.ask("search", "login", "--since", "soonish").exit_code == 1
     assert worked.ask("search", "login", "--status", "wrong").exit_code == 1
     for option, value, says in (
         ("--kind", "nonsense", "there is no kind 'nonsense': known are "),
         ("--agent", "claude", "did you mean 'claude-code'?"),
+        ("--agent", "codex", "no session of codex is remembered: known are claude-code, docs, user"),
         ("--branch", "no-such", "nothing happened on a branch 'no-such'"),
         ("--file", "./nowhere.py", "nothing is known that touched 'nowhere.py'"),
     ):
@@ -200,6 +200,50 @@ def test_filters_and_their_mistakes_are_named(worked: Memory) -> None:
         assert says in done.stderr
         assert len(done.stderr.splitlines()) == 1
     assert worked.json("search", "login", "--file", "./tests/test_login.py")["hits"]
+
+
+def test_a_time_that_ends_before_it_begins_is_refused(worked: Memory) -> None:
+    done = worked.ask("search", "login", "--since", "2026-03-02", "--until", "2026-03-01")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "--since is later than --until" in done.stderr
+    assert worked.ask("search", "login", "--since", "2026-03-02", "--until", "2026-03-02").exit_code == 0
+
+
+def test_small_words_alone_find_nothing(worked: Memory) -> None:
+    for words in ("what", "the", "a AND", "what.", "with"):
+        assert worked.json("search", words)["hits"] == [], words
+    assert worked.json("search", "the", "--no-floor")["hits"]
+
+
+def test_a_question_that_is_too_long_to_be_read_is_said_to_be(worked: Memory) -> None:
+    told = "Of the question only the first 2,000 characters were read."
+    assert told in worked.ask("search", "login " * 400).stderr
+    assert worked.json("search", "login " * 400)["reading"] == told
+    assert told not in worked.ask("search", "login " * 300).stderr
+
+
+def test_a_file_that_was_moved_is_found_by_its_new_name(memory: Memory) -> None:
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=A", "-c", "user.email=a@b.example")
+        subprocess.run(["git", *who, *words], cwd=memory.project, check=True, capture_output=True)
+
+    file = memory.project / "tests" / "test_login.py"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("".join(f"line {number}\n" for number in range(20)))
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "All")
+    memory.worked_here()
+    git("mv", "tests/test_login.py", "tests/test_sign_in.py")
+    for name in ("tests/test_sign_in.py", "./tests/test_sign_in.py", "test_sign_in.py"):
+        told = memory.json("search", "login", "--file", name)
+        assert told["hits"], name
+        assert "as “tests/test_login.py”" in told["reading"]
+    git("commit", "-m", "Moved")
+    git("mv", "tests/test_sign_in.py", "tests/test_entry.py")
+    git("commit", "-m", "Moved again")
+    assert memory.json("search", "login", "--file", "tests/test_entry.py")["hits"]
+    assert memory.ask("search", "login", "--file", "tests/test_exit.py").exit_code == 2
 
 
 def test_words_that_look_like_an_option_are_told_how_to_be_searched_for(worked: Memory) -> None:

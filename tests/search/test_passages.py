@@ -214,6 +214,7 @@ def test_a_filter_that_names_what_there_is_not_says_so(various: House) -> None:
                 "there is no kind 'decisions': did you mean 'decision'?",
             ),
             (Filters(agents=("claude",)), "there is no agent 'claude': did you mean 'claude-code'?"),
+            (Filters(agents=("qwen-code",)), "no session of qwen-code is remembered: known are "),
             (Filters(branches=("fature",)), "on a branch 'fature': did you mean 'feature'?"),
             (Filters(branches=("main", "x")), "on a branch 'x': known are "),
             (Filters(files=("src/cash.py",)), "nothing is known that touched 'src/cash.py'"),
@@ -221,7 +222,7 @@ def test_a_filter_that_names_what_there_is_not_says_so(various: House) -> None:
             for where in (project, None):
                 with pytest.raises(BackstoryError, match=re.escape(says)):
                     app.search("cache", where, filters=filters)
-        for known in (Filters(agents=("codex",)), Filters(agents=("qwen-code",)), Filters(kinds=("lesson",))):
+        for known in (Filters(agents=("codex",)), Filters(agents=("user",)), Filters(kinds=("lesson",))):
             app.search("cache", project, filters=known)
         assert app.search("cache", project, filters=Filters(branches=("feature",)), floor=False).hits
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from backstory import clock, remembering
@@ -14,11 +15,12 @@ from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.hook.identity import ident, session_id
 from backstory.model import Memory, MemoryKind, MemoryStatus, Session, StoredEvent
 from backstory.recall.brief import Brief, brief_for
+from backstory.recall.gitpast import names_before
 from backstory.recall.handles import full_id
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
 from backstory.recall.standing import Standing
 from backstory.search import find, narrowing
-from backstory.search.answer import Answer
+from backstory.search.answer import Answer, ReadAs
 from backstory.search.asking import own_words
 from backstory.search.ranking import Here
 from backstory.store import Store
@@ -115,7 +117,7 @@ class Recalling(Opened):
         most = self.settings.search_max_hits if limit is None else limit
         but = own_words(self.store, project_id, os.environ, by_agent, clock.now_ms())
 
-        def ask(store: Store, means: Means = find.BY_WORDS) -> Answer:
+        def ask(store: Store, means: Means = find.BY_WORDS, filters: Filters | None = filters) -> Answer:
             return find.search(
                 store,
                 question,
@@ -134,11 +136,23 @@ class Recalling(Opened):
         answer = ask(self.store, self.means())
         answer = remembering.found_beside(self.home, self.store, answer, most, ask)
         if filters and not answer.hits:
-            narrowing.check_files(self.store, filters, project_id)
+            names = narrowing.renamed(
+                self.store, filters, project_id, partial(self._names_before, project_id)
+            )
+            if names:
+                files = tuple(names.get(file, file) for file in filters.files)
+                answer = ask(self.store, self.means(), replace(filters, files=files))
+                read = tuple(ReadAs(new, old) for new, old in names.items())
+                answer = replace(answer, read_as=(*answer.read_as, *read))
         label = Standing(self.store).label
         return replace(
             answer, hits=tuple(replace(hit, label=label(hit.id, *hit.also)) for hit in answer.hits)
         )
+
+    def _names_before(self, project_id: str | None, file: str) -> list[str]:
+        """The names that a file of a project had, as far as git knows them, the latest first."""
+        project = self.store.projects.get(project_id) if project_id else None
+        return names_before(Path(project.root), file) if project and project.root else []
 
     def files_in_play(self, project_id: str) -> tuple[str, ...]:
         """The names of files that were changed in a project in the last hours."""

@@ -113,6 +113,7 @@ def search(
                 "time_note": answer.time_note,
                 "read_as": answer.read_as,
                 "unknown": answer.unknown,
+                "reading": answer.reading,
             }
         )
         return

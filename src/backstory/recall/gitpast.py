@@ -15,6 +15,7 @@ _COMMITS = 400
 _SECONDS = 2.0  # for one call
 _FURTHER_SECONDS = 2.0  # for all that is asked beyond the last commits
 _FURTHER_COMMITS = 5  # a file that was only moved, so often, says what it said
+_NAMESAKES = 3  # files of one name in several folders
 _MOVES = 8  # a name is followed through so many
 # Takes no lock that the agent's own git would stumble over, and starts no program that a repository names.
 _GIT = ("git", "--no-optional-locks", "--literal-pathspecs")
@@ -141,6 +142,20 @@ class GitPast:
         said = _git(self._top, self._left, *words)
         self._left -= time.monotonic() - started
         return said.text
+
+
+def names_before(root: Path, file: str) -> list[str]:
+    """The names that a file, or one that is called so in some folder, had before, the latest first."""
+    top = next((each for each in (root, *root.parents) if (each / ".git").exists()), root)
+    listed = _git(root, _SECONDS, "ls-files", "-z", "--full-name", "--", ".").text or ""
+    tracked = [name for name in listed.split("\0") if f"/{name}".endswith(f"/{file}")][:_NAMESAKES]
+    status = _git(top, _SECONDS, "status", "--porcelain=v2", "-z", "-M").text if tracked else ""
+    found = [old for old, new in _read_status(status or "").moved.items() if new in tracked]
+    for name in [*tracked, *found]:
+        log = _git(top, _SECONDS, "log", "--follow", f"-n{_MOVES}", "--diff-filter=R", *_CHANGES, "--", name)
+        for _, changes in _commits(log.text or ""):
+            found += [old for _, old, _ in changes]
+    return [os.path.relpath(top / name, root) for name in found]
 
 
 def _read_log(log: str) -> _Past:

@@ -77,7 +77,8 @@ class Answer:
     have been, and what to do about it. `time_note` is about the time that was asked for, if it holds
     nothing, or none of the hits, or can be read otherwise; everybody who shows an answer shows it.
     `read_as` are words of the question that were taken for typing errors, `unknown` names that nothing has;
-    `partly`: of long outputs and files not all could be looked through for them.
+    `partly`: of long outputs and files not all could be looked through for them. `cut`: the question was
+    too long to be read to its end.
     """
 
     hits: tuple[Hit, ...]
@@ -89,10 +90,11 @@ class Answer:
     read_as: tuple[ReadAs, ...] = ()
     unknown: tuple[str, ...] = ()
     partly: bool = False
+    cut: bool = False
 
     @property
     def reading(self) -> str:
-        """What was taken for typing errors, and what is known of nowhere, in sentences."""
+        """How the question was read and what is known of nowhere, in sentences."""
         read = ", ".join(f"“{each.typed}” as “{each.word}”" for each in self.read_as)
         names = " or ".join(f"“{name}”" for name in self.unknown)
         none = f"Nothing here has {names}." if names else ""
@@ -100,4 +102,5 @@ class Answer:
             none = (
                 f"Nothing that was looked through has {names}: of some long outputs and files only both ends."
             )
-        return " ".join(filter(None, (f"Read {read}." if read else "", none)))
+        cut = "Of the question only the first 2,000 characters were read." if self.cut else ""
+        return " ".join(filter(None, (cut, f"Read {read}." if read else "", none)))

@@ -17,7 +17,7 @@ from backstory.search import spelling
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, ReadAs
 from backstory.search.landmarks import Landmark
 from backstory.search.names import unknown
-from backstory.search.question import Question, question
+from backstory.search.question import CHARS, Question, question
 from backstory.search.ranking import Here, Ranked, ranked, worth_reading
 from backstory.search.short import in_short
 from backstory.search.then import (
@@ -43,6 +43,8 @@ _POOL = 200
 _READ = 125
 # What a name counts for that only stands for the question's words.
 _OF_A_NAME = 0.5
+# How many hits are asked whether they speak of a matter and of its landmark at once.
+_BEST = 3
 # How long what the index leaves out is looked through for a name that it does not know.
 _DEEP_SECONDS = 0.5
 _EVENTS = Filters(kinds=(Kind.PROMPT, Kind.SAID, Kind.TOOL))
@@ -71,7 +73,8 @@ def search(
     looks = _Search(
         store, project_id, limit, floor, means, filters, here or Here(), explain, neighbours, zone, but, now
     )
-    return (looks.by_time(asked) if asked.whole else None) or looks.by_matter(text, asked)
+    answer = (looks.by_time(asked) if asked.whole else None) or looks.by_matter(text, asked)
+    return replace(answer, cut=len(text) > CHARS)
 
 
 class _Meant(NamedTuple):
@@ -138,7 +141,7 @@ class _Search:
 
     def _beside(self, asked: Landmark, answer: Answer) -> Answer:
         """The answer, before it what is on the landmark's right side and has to do with the matter alone."""
-        if not asked.earlier and answer.hits and self._tells_both(answer.hits[0], asked):
+        if not asked.earlier and any(self._tells_both(hit, asked) for hit in answer.hits[:_BEST]):
             return answer  # what came of something is told with it
         landmark = self._landmark(asked.name)
         side = side_of(self.store, landmark, asked.earlier, self.now) if landmark else None

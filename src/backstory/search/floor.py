@@ -47,11 +47,11 @@ _PARTS = re.compile(r"[^\W_]+")
 
 def of(one: Ranked, question: Question, among: int = _MANY) -> float:
     """How sure it is that a hit, found among so many passages, has to do with the question, from 0 to 1."""
+    if all(word.text.strip(".:?") in SMALL for word in question.words):
+        return 0.0  # they are in every text, and say nothing of what is sought
     text = bare(one.found.text)
     if any(stands_in(word.text, text) for word in question.words) or _looked_up(question.words, text):
         return 1.0
-    if all(word.text in SMALL for word in question.words):
-        return 0.0  # they are in every text, and say nothing of what is sought
     if "alike" not in one.raw:
         return 1.0 if shares_enough([word.text for word in question.words], text, question.meant) else 0.0
     sum_ = _BIAS + _PER_WORD * min(len(question.words), _MOST_WORDS) + _size(among)

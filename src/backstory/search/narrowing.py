@@ -1,7 +1,7 @@
 """What a search is narrowed to must be something that is known: a mistyped name is told, not searched for."""
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from backstory.errors import SourceMissing, UsageError
@@ -16,25 +16,38 @@ _OURS = ("user", "docs")  # what people told us themselves
 
 
 def check(store: Store, filters: Filters, project_id: str | None, agents: Iterable[str]) -> None:
-    """Refuse kinds, agents and branches that nothing is of, with the names that there are."""
+    """Refuse kinds that there are not, agents and branches that nothing is of, and a time that is none."""
+    if filters.until and filters.since >= filters.until:
+        raise UsageError("--since is later than --until: no time lies between them")
     for kind in filters.kinds:
         if kind not in KINDS:
             raise UsageError(f"there is no kind {kind!r}{_instead(kind, KINDS)}")
-    known = {*agents, *store.views.choices("")[0], *_OURS} if filters.agents else ()
+    seen = sorted({*store.views.choices("")[0], *_OURS}) if filters.agents else []
     for agent in filters.agents:
-        if agent not in known:
+        if agent not in (known := {*agents, *seen}):
             raise UsageError(f"there is no agent {agent!r}{_instead(agent, sorted(known))}")
+        if agent not in seen:
+            raise SourceMissing(f"no session of {agent} is remembered: known are {', '.join(seen)}")
     for branch in filters.branches:
         if not store.views.on_branch(branch, project_id):
             others = _instead(branch, store.views.branches(project_id))
             raise SourceMissing(f"nothing happened on a branch {branch!r}{others}")
 
 
-def check_files(store: Store, filters: Filters, project_id: str | None) -> None:
-    """Refuse files that nothing touched."""
+def renamed(
+    store: Store, filters: Filters, project_id: str | None, earlier: Callable[[str], Iterable[str]]
+) -> dict[str, str]:
+    """For files that nothing touched, the earlier names by which something did; refuse those without."""
+    found = {}
     for file in filters.files:
         if not store.views.touched(file, project_id):
-            raise SourceMissing(f"nothing is known that touched {file!r}: leave --file out, or name another")
+            names = (name for name in earlier(file) if store.views.touched(name, project_id))
+            if (name := next(names, None)) is None:
+                raise SourceMissing(
+                    f"nothing is known that touched {file!r}: leave --file out, or name another"
+                )
+            found[file] = name
+    return found
 
 
 def within(path: str, folder: Path, root: str) -> str:

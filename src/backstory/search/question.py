@@ -17,7 +17,7 @@ from backstory.search.whose import whose
 from backstory.search.wishes import Wish, asks_how_much, asks_what_is_open, says_nothing, wish_of
 from backstory.store.words import phrases
 
-_CHARS = 2_000
+CHARS = 2_000
 _WORDS = 40
 WORD = re.compile(r"[^\s\"'`()\[\]{}<>,;!?]+")
 # How one asks a memory, which says nothing of what.
@@ -103,7 +103,7 @@ class Question:
 
 def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
     """Take a question apart."""
-    text = text.replace("\0", " ")[:_CHARS]
+    text = text.replace("\0", " ")[:CHARS]
     since, until, rest, other, how = time_of(text, now, zone)
     for said in (_ASKING.sub(" ", rest), rest, text):
         telling, spare = _words(said)
