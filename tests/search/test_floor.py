@@ -15,3 +15,22 @@ def test_a_likeness_says_less_the_more_there_is_to_be_like() -> None:
     assert sure[0] == sure[1] > sure[2] > sure[3] > sure[4] > sure[5]
     assert sure[1] >= floor.FLOOR > sure[5]
     assert floor.of(one, asked, 0) == sure[3]
+
+
+def unlike(text: str) -> Ranked:
+    """A hit with this text that no vector takes for like the question."""
+    found = Found(1, "e1", "p", "shop", "s", "claude-code", "said", 1, text, 1, "", "", "", 0, 0.0)
+    return Ranked(found, "words", {}, {"alike": 0.0, "around": 0.0, "together": 0.0}, 0.0, 0.0, 0.0)
+
+
+def test_small_words_alone_are_below_it_even_where_they_stand() -> None:
+    for text in ("what", "the", "a AND", "what.", "how did we do it"):
+        assert floor.of(unlike("what the and a did we do it how"), question(text, 0)) == 0.0
+
+
+def test_one_or_two_words_that_stand_in_it_need_no_likeness_three_do() -> None:
+    one = unlike("the cache of the login was stale")
+    assert floor.of(one, question("cache", 0)) == 1.0
+    assert floor.of(one, question("stale cache", 0)) == 1.0
+    assert floor.of(one, question("stale deploy", 0)) < floor.FLOOR
+    assert floor.of(one, question("stale login cache", 0)) < floor.FLOOR

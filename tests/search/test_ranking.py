@@ -73,3 +73,17 @@ def test_what_fits_twice_as_well_is_not_overtaken(why: str) -> None:
     prior = PRIORS[why]
     other = PLAIN._replace(row=2, owner="e2", session_id="s2", rank=-0.5, **prior.fields)
     assert order(PLAIN, other, here=prior.here) == ["e1", "e2"]
+
+
+def test_what_is_recent_overtakes_what_fits_a_little_better() -> None:
+    """Recency is a prior of its own, not only what decides between equals."""
+    recent = PLAIN._replace(row=2, owner="e2", session_id="s2", rank=-0.99, at=NOW - DAY)
+    assert order(PLAIN, recent, here=Here()) == ["e2", "e1"]
+    assert order(PLAIN, recent._replace(at=NOW - 50 * DAY), here=Here()) == ["e1", "e2"]
+
+
+def test_what_stands_in_a_session_that_fits_overtakes_what_fits_a_little_better_alone() -> None:
+    half = PLAIN._replace(row=2, owner="e2", rank=-0.5)
+    alone = PLAIN._replace(row=3, owner="e3", session_id="s2", rank=-0.7)
+    assert order(PLAIN, half, alone, here=Here()) == ["e1", "e2", "e3"]
+    assert order(PLAIN._replace(session_id="s3"), half, alone, here=Here()) == ["e1", "e3", "e2"]

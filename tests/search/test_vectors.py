@@ -19,13 +19,14 @@ from backstory.embed.provider import Means, means, named
 from backstory.errors import Failed
 from backstory.model import Memory, MemoryKind, Tier
 from backstory.refine import Refine
+from backstory.search import meaning
 from backstory.search.embedding import embed_waiting
 from backstory.search.find import search
 from backstory.search.meaning import Likeness
 from backstory.search.question import question
 from backstory.settings import Settings
 from backstory.store.passages import Passages
-from backstory.store.values import Vector
+from backstory.store.values import Filters, Vector
 from tests.embed.serving import Endpoint, serving
 from tests.story import House
 
@@ -358,3 +359,31 @@ def test_index_and_vectors_follow_what_they_are_made_from(lived: House) -> None:
         index.remove("m-test")
     assert (state("balloon"), scanned(), kept()) == ((0, 0), before, before)
     assert index.sound()
+
+
+class Ramp:
+    """An embedder whose vectors have the same signs, each a little nearer to the last direction."""
+
+    model, batch = "ramp", 100
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        made = np.ones((len(texts), 8), np.float32)
+        made[:, 7] += np.arange(self.seen, self.seen + len(texts))
+        self.seen += len(texts)
+        return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+
+
+@pytest.mark.parametrize("filters", [None, Filters(kinds=("prompt", "said"))], ids=["all", "narrowed"])
+def test_of_many_with_the_same_signs_the_nearest_is_found_by_exact_comparison(
+    lived: House, filters: Filters | None
+) -> None:
+    ramp = Ramp()
+    assert embed_waiting(lived.store, ramp, 60)
+    asked = np.asarray([0.01] * 7 + [1.0], np.float32)
+    near, among = meaning.nearest(lived.store, ramp.model, asked, None, 200, filters)
+    assert among == counts(lived)[0] > 20
+    rows = lived.store.passages.let_through(list(range(1, 200)), filters or Filters())
+    assert near == meaning.cosines(lived.store, ramp.model, asked, rows)
