@@ -1,104 +1,29 @@
 """Notes at work: on a prompt, before a tool, after its failure. The hooks run as agents run them."""
 
-import json
 import os
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from backstory import clock
 from backstory.app import App
 from backstory.capture.hookfiles import write_hook_settings
 from backstory.hook.notes import reached
+from backstory.model import Memory, MemoryKind, MemoryStatus, Scope, Tier
 from backstory.recall import notes
 from backstory.search.floor import of_notes
-from backstory.settings import load
-from backstory.store.values import Injection
-from tests.story import House, Story
-
-ERROR = "Exit code 1\nModuleNotFoundError: No module named 'yaml' in loader"
-
-
-class Desk:
-    """An agent that works in a folder of a house, and what its hooks answer."""
-
-    def __init__(self, house: House) -> None:
-        self.house = house
-        house.installs()
-
-    def fires(
-        self,
-        event: str,
-        session: str = "now",
-        agent: str = "claude-code",
-        cwd: Path | None = None,
-        **fields: Any,
-    ) -> str:
-        """Run an event's hook in the folder; the context that it gives, "" if it prints nothing."""
-        folder = cwd or self.house.project
-        payload = {"session_id": session, "cwd": str(folder), "hook_event_name": event, **fields}
-        done = subprocess.run(
-            ["/bin/sh", "-c", self.house.command(event, agent)],
-            input=json.dumps(payload).encode(),
-            env={"PATH": ""},
-            cwd=folder,
-            capture_output=True,
-            check=False,
-            timeout=60,
-        )
-        assert (done.returncode, done.stderr) == (0, b"")
-        if not done.stdout:
-            return ""
-        answer = json.loads(done.stdout)
-        if agent == "copilot":
-            assert list(answer) == ["additionalContext"]
-            return str(answer["additionalContext"])
-        assert list(answer) == ["hookSpecificOutput"]
-        assert list(answer["hookSpecificOutput"]) == ["hookEventName", "additionalContext"]
-        assert answer["hookSpecificOutput"]["hookEventName"] == event
-        return str(answer["hookSpecificOutput"]["additionalContext"])
-
-    def asks(self, prompt: str, **how: Any) -> str:
-        return self.fires("UserPromptSubmit", prompt=prompt, **how)
-
-    def is_about_to_run(self, command: str, **how: Any) -> str:
-        return self.fires("PreToolUse", tool_name="Bash", tool_input={"command": command}, **how)
-
-    def is_about_to_edit(self, file: str, old: str, new: str, **how: Any) -> str:
-        given = {"file_path": f"{self.house.project}/{file}", "old_string": old, "new_string": new}
-        return self.fires("PreToolUse", tool_name="Edit", tool_input=given, **how)
-
-    def fails(self, command: str, error: str, **how: Any) -> str:
-        how |= {"tool_name": "Bash", "tool_input": {"command": command}}
-        return self.fires("PostToolUseFailure", error=error, is_interrupt=False, **how)
+from backstory.settings import Settings, load
+from tests.recall.desk import ERROR, Desk, decides, finds_another_way, mends_the_loader
+from tests.story import House
 
 
 @pytest.fixture
 def desk(house: House) -> Desk:
     return Desk(house)
-
-
-def mends_the_loader(house: House) -> Story:
-    """A session in which a command fails and is made to pass."""
-    story = house.session().starts().prompts("Load the settings from YAML")
-    story.runs("python load.py", fails=ERROR)
-    story.runs("pip install pyyaml", "Successfully installed pyyaml")
-    story.runs("python load.py", "loaded 12 settings").stops("It loads now.").ends()
-    house.works()
-    return story
-
-
-def decides(house: House) -> Story:
-    """A session in which the user settles how prices are rounded."""
-    story = house.session().starts()
-    story.prompts("We decided to round discounts half-even because the auditors want banker's rounding.")
-    story.stops("Understood.").ends()
-    house.works()
-    return story
 
 
 def test_a_note_says_that_its_files_are_no_longer_what_they_were(house: House, desk: Desk) -> None:
@@ -162,6 +87,79 @@ def test_a_prompt_never_gets_more_than_three_notes_nor_more_than_its_budget(hous
     assert len(told) <= 800
 
 
+RULES = (
+    "We decided to use NATS instead of Kafka for events.",
+    "We decided to use Stripe instead of PayPal.",
+    "Never push to main directly.",
+    "Always store timestamps in UTC, never in local time.",
+    "Never edit files in migrations/.",
+)
+
+
+@pytest.fixture
+def ruled(house: House) -> House:
+    """A house in which the user has said what is used here and what is never done."""
+    for rule in RULES:
+        house.session().starts().prompts(rule).stops("Understood.").ends()
+    house.works()
+    return house
+
+
+@pytest.mark.parametrize(
+    ("prompt", "note"),
+    [
+        ("Use Kafka for the events pipeline please", "NATS"),
+        ("Add a Kafka consumer for the payment events", "NATS"),
+        ("Switch payment provider to PayPal", "Stripe"),
+        ("Integrate PayPal checkout", "Stripe"),
+        ("push this to main", "Never push"),
+        ("Save the timestamp of the order in local time", "UTC"),
+        ("Fix migrations/0042_orders.py", "migrations/"),
+    ],
+)
+def test_a_prompt_that_names_what_was_given_up_or_forbidden_is_told(
+    ruled: House, prompt: str, note: str
+) -> None:
+    told = Desk(ruled).asks(prompt)
+    assert note in told
+    assert told.count("\n- [") == 1
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Use a memory pool for the address book",
+        "stripe the rows of the table",
+        "run the local tests one more time",
+        "write a migration guide",
+        "rename the events table and add a payment form",
+        "push the button in the main menu to the right",
+    ],
+)
+def test_a_prompt_that_only_comes_near_is_not(ruled: House, prompt: str) -> None:
+    desk = Desk(ruled)
+    story = (
+        ruled.session()
+        .starts()
+        .prompts("Test it")
+        .runs(
+            "go test ./...",
+            fails="Exit code 2\npanic: runtime error: invalid memory address or nil pointer dereference",
+        )
+    )
+    story.edits("cmd/run.go", "x.y", "x.z").runs("go test ./...", "ok").stops("Done.").ends()
+    ruled.works()
+    assert desk.asks(prompt) == ""
+
+
+@pytest.mark.parametrize("kind", ["preference", "fact", "decision", "lesson"])
+def test_whatever_was_asked_to_be_remembered_is_told(house: House, desk: Desk, kind: str) -> None:
+    with App(house.home, attended=True) as app:
+        app.remember("The auditors want banker's rounding of discounts", house.project, kind)
+    house.works()
+    assert "banker" in desk.asks("Look at the discount rounding for the auditors")
+
+
 LONG = (
     "Always round discounts half-even, as the auditors of region {n} want banker's rounding "
     + "everywhere " * 300
@@ -214,20 +212,21 @@ def test_what_the_brief_has_told_is_not_said_again_with_the_prompt(house: House,
     assert desk.asks("Look at the discount rounding for the auditors") == ""
 
 
-def test_after_a_compaction_it_may_be_said_again(house: House, desk: Desk) -> None:
-    decides(house)
-    prompt = "Look at the discount rounding for the auditors"
-    assert desk.asks(prompt)
-    house.works()
-    house.session(session="now").compacts()
-    desk.house.store.briefs.add(_compact_receipt(house))
+@pytest.mark.parametrize("source", ["compact", "clear"])
+def test_after_a_compaction_it_may_be_said_again(house: House, desk: Desk, source: str) -> None:
+    """At once, by the receipt that the hook leaves in the spool, and when the worker has stored it."""
+    finds_another_way(house)
+    desk.fires("SessionStart", source="startup")
+    assert desk.is_about_to_run("python load.py")
+    assert desk.is_about_to_run("python load.py") == ""
+    assert desk.fires("SessionStart", source=source)
+    assert desk.is_about_to_run("python load.py"), "the receipts lie in the spool"
+    assert desk.is_about_to_run("python load.py") == ""
+    assert desk.fires("SessionStart", source=source)
     house.session(session="now").stops("Going on.")
     house.works()
-    assert desk.asks(prompt)
-
-
-def _compact_receipt(house: House) -> Injection:
-    return Injection(house.session(session="now").id, clock.now_ms(), "compact", 10, 3, ())
+    assert house.spooled() == []
+    assert desk.is_about_to_run("python load.py"), "they are stored"
 
 
 def test_a_session_is_not_told_what_it_has_said_itself(house: House, desk: Desk) -> None:
@@ -260,6 +259,7 @@ def test_a_switch_counts_from_the_next_hook_on_both_ways(house: House, desk: Des
     """What a worker has taken down when they were off stands again when they are on, without another worker."""
     decides(house)
     mends_the_loader(house)
+    finds_another_way(house)
 
     def said() -> set[str]:
         told = {
@@ -291,7 +291,7 @@ def change(house: House, key: str, value: str | None) -> None:
 
 
 def test_a_switch_that_was_turned_by_hand_counts_from_the_next_worker_on(house: House, desk: Desk) -> None:
-    mends_the_loader(house)
+    finds_another_way(house)
     change(house, "notes.before", "off")
     house.home.settings.write_text("[notes]\nbefore = true\n", "utf-8")
     assert desk.is_about_to_run("python load.py") == ""
@@ -320,129 +320,6 @@ def test_notes_are_quoted_data_and_cannot_pose_as_anything_else(house: House, de
     assert "<system-reminder>" not in told
 
 
-# --- before a tool -------------------------------------------------------------------------------------------
-
-
-def test_before_a_command_that_failed_here_one_note_tells_why_and_what_helped(
-    house: House, desk: Desk
-) -> None:
-    mends_the_loader(house)
-    told = desk.is_about_to_run("python load.py")
-    assert "ModuleNotFoundError" in told
-    assert "pip install pyyaml" in told
-    assert told.count("\n- [") == 1
-    assert len(told) <= 800
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "  python   load.py ",
-        "cd /anywhere && python load.py",
-        "python load.py 2>&1 | tail -20",
-        "git pull && python load.py",
-    ],
-)
-def test_a_command_is_recognised_whatever_stands_around_it(house: House, desk: Desk, command: str) -> None:
-    mends_the_loader(house)
-    assert "pip install pyyaml" in desk.is_about_to_run(command)
-
-
-@pytest.mark.parametrize("command", ["python load.py --dry-run", "python save.py", "echo python load.py", ""])
-def test_another_command_is_not_warned_about(house: House, desk: Desk, command: str) -> None:
-    mends_the_loader(house)
-    assert desk.is_about_to_run(command) == ""
-
-
-def test_the_warning_comes_once_in_a_context_though_the_brief_had_it(house: House, desk: Desk) -> None:
-    mends_the_loader(house)
-    assert "ModuleNotFoundError" in desk.fires("SessionStart", source="startup")
-    assert desk.is_about_to_run("python load.py")
-    assert desk.is_about_to_run("python load.py") == ""
-
-
-def test_a_command_that_passed_in_a_later_session_is_not_warned_about(house: House, desk: Desk) -> None:
-    mends_the_loader(house)
-    later = house.session().starts().prompts("Again").runs("python load.py", "loaded 12 settings")
-    later.stops("Fine.").ends()
-    house.works()
-    assert desk.is_about_to_run("python load.py") == ""
-
-
-def test_an_edit_that_was_turned_back_is_warned_about(house: House, desk: Desk) -> None:
-    story = house.session().starts().prompts("Make the cache faster")
-    story.edits("cache.py", "TTL = 60", "TTL = 86400").runs(
-        "pytest", fails="Exit code 1\nE  stale entries: 3"
-    )
-    story.edits("cache.py", "TTL = 86400", "TTL = 60").stops("I took it back.").ends()
-    house.works()
-    assert "cache.py" in desk.is_about_to_edit("cache.py", "TTL = 60", "TTL = 86400")
-    assert desk.is_about_to_edit("cache.py", "TTL = 60", "TTL = 120", session="other") == ""
-
-
-def test_before_a_tool_nothing_is_spooled(house: House, desk: Desk) -> None:
-    desk.is_about_to_run("python load.py")
-    assert house.spooled() == []
-    mends_the_loader(house)
-    desk.is_about_to_run("python save.py")
-    assert house.spooled() == []
-
-
-# --- after a failure -----------------------------------------------------------------------------------------
-
-
-def test_after_an_error_whose_fix_is_known_one_note_tells_it(house: House, desk: Desk) -> None:
-    mends_the_loader(house)
-    told = desk.fails("python other.py", "Exit code 1\nTraceback …\n" + ERROR)
-    assert "pip install pyyaml" in told
-    assert told.count("\n- [") == 1
-    assert len(house.spooled()) == 2, "the failure itself is captured, and the receipt"
-
-
-@pytest.mark.parametrize(
-    "error",
-    ["Exit code 1", "Exit code 1\nAssertionError", "ModuleNotFoundError: No module named 'numpy'", ""],
-)
-def test_another_error_is_left_alone(house: House, desk: Desk, error: str) -> None:
-    mends_the_loader(house)
-    assert desk.fails("python other.py", error) == ""
-
-
-def fails_in_qwen(house: House) -> None:
-    """A session of an agent that takes no notes with an error ends a turn with one whose fix is known."""
-    mends_the_loader(house)
-    story = house.session(session="now", agent="qwen-code").starts().prompts("Try the other one")
-    story.uses(
-        "run_shell_command",
-        {"command": "python other.py"},
-        {"llmContent": f"Command: python other.py\nOutput: {ERROR}\nExit Code: 1"},
-    )
-    story.stops("It fails.")
-    house.works()
-
-
-def test_where_the_agent_takes_no_note_with_an_error_it_comes_with_the_next_prompt(
-    house: House, desk: Desk
-) -> None:
-    fails_in_qwen(house)
-    assert "pip install pyyaml" in desk.asks("And now?", agent="qwen-code")
-
-
-def test_what_an_error_and_the_prompt_both_call_for_is_said_once(house: House, desk: Desk) -> None:
-    fails_in_qwen(house)
-    told = desk.asks(
-        "The loader: python load.py wants yaml, No module named 'yaml', pyyaml", agent="qwen-code"
-    )
-    assert told.count("\n- [") == 1
-
-
-def test_switched_off_it_does_not_come_with_the_next_prompt_either(house: House, desk: Desk) -> None:
-    fails_in_qwen(house)
-    house.sets("notes.after", "false")
-    write_hook_settings(house.home.root, load(house.home)[0].for_hook({}))
-    assert desk.asks("And now?", agent="qwen-code") == ""
-
-
 # --- without notes, and their flags --------------------------------------------------------------------------
 
 
@@ -458,13 +335,13 @@ def test_without_notes_no_python_starts(house: House, desk: Desk, tmp_path: Path
     assert desk.fails("python load.py", ERROR) == ""
     assert not (tmp_path / "started").exists()
     assert len(house.spooled()) == 2, "the prompt and the failure are captured"
-    mends_the_loader(house)
+    finds_another_way(house)
     desk.is_about_to_run("python load.py")
     assert (tmp_path / "started").exists()
 
 
 def test_flags_hold_for_folders_below_and_through_links(house: House, desk: Desk, tmp_path: Path) -> None:
-    mends_the_loader(house)
+    finds_another_way(house)
     below = house.project / "src" / "deep"
     below.mkdir(parents=True)
     link = tmp_path / "link"
@@ -475,7 +352,7 @@ def test_flags_hold_for_folders_below_and_through_links(house: House, desk: Desk
 
 
 def test_flags_and_notes_are_their_owners_and_go_when_there_is_nothing_left(house: House, desk: Desk) -> None:
-    mends_the_loader(house)
+    finds_another_way(house)
     at, notes = house.home.briefs / "at", house.home.notes
     assert list(at.rglob(".before"))
     for path in [*at.rglob("*"), *notes.rglob("*"), at, notes]:
@@ -489,7 +366,7 @@ def test_flags_and_notes_are_their_owners_and_go_when_there_is_nothing_left(hous
 def test_a_new_work_tree_of_the_project_has_its_flags_after_its_first_session(
     house: House, desk: Desk, tmp_path: Path, git: Any
 ) -> None:
-    mends_the_loader(house)
+    finds_another_way(house)
     tree = tmp_path / "tree"
     git(house.project, "worktree", "add", "--quiet", str(tree))
     assert desk.is_about_to_run("python load.py", cwd=tree) == ""
@@ -509,7 +386,7 @@ def test_other_agents_get_notes_with_their_prompts_in_their_own_shape(
 
 
 def test_a_broken_file_of_notes_is_silence(house: House, desk: Desk) -> None:
-    mends_the_loader(house)
+    finds_another_way(house)
     (file,) = house.home.notes.iterdir()
     for broken in (b"", b"{", b"[]", b'{"notes": 3, "words": [], "commands": [1]}', os.urandom(2_000)):
         file.write_bytes(broken)
@@ -531,3 +408,21 @@ def test_the_longer_a_prompt_the_more_it_must_share_with_a_note() -> None:
     assert [note for note, _ in reached(short, prepared)] == ["m1"]
     assert reached(page, prepared) == []
     assert of_notes(0.9).weight > needed.weight
+
+
+def test_a_word_that_many_notes_have_tells_less_of_each() -> None:
+    memory = Memory(
+        id="m0", project_id="", project_name="", session_id="", agent="", kind=MemoryKind.DECISION,
+        tier=Tier.RULES, status=MemoryStatus.CANDIDATE, scope=Scope.PROJECT, text="The zeppelin is moored",
+        detail="", reason="", files=(), said_by="", at=0, weight=1.0, pinned=False, turn=0, made_by="",
+    )  # fmt: skip
+    weigh = notes.weigher(Settings())
+    one = [memory]
+    many = [replace(memory, id=f"m{n}") for n in range(16)]
+    assert notes.words_of(many, weigh)[0]["zeppelin"] < notes.words_of(one, weigh)[0]["zeppelin"] / 2
+
+
+def test_a_name_reaches_a_note_alone_but_not_on_a_page() -> None:
+    prepared = {"words": {"m1": []}, "weights": {}, "floor": 2.0, "strong": {"kafka": ["m1"]}}
+    assert reached("drop Kafka", prepared) == [("m1", 2.0)]
+    assert reached("drop Kafka " + " ".join(f"word{n}" for n in range(80)), prepared) == [], "a page"

@@ -23,7 +23,7 @@ NAME = "claude-code"
 HOOKS = (
     HookEvent("SessionStart", timeout=15, answers=True, wakes=True),
     HookEvent("UserPromptSubmit", timeout=10, note="prompt"),
-    HookEvent("PreToolUse", timeout=10, note="before", matcher="Bash|Edit|MultiEdit"),
+    HookEvent("PreToolUse", timeout=10, note="before", matcher="Bash|Edit|MultiEdit|Write"),
     HookEvent("PostToolUse", timeout=10),
     HookEvent("PostToolUseFailure", timeout=10, note="after"),
     HookEvent("Stop", timeout=10, wakes=True),

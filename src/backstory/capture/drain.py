@@ -313,6 +313,8 @@ def _injection(agent: Agent, payload: dict[str, object], at: int) -> Injection:
     native, shown = ident(payload.get("session_id")), payload.get("shown")
     if not native:
         raise BadPayload("a receipt without a session")
+    if subagent := ident(payload.get("agent_id")):
+        native = f"{native}/{subagent}"  # a context of its own
     ids = tuple(item for item in shown if isinstance(item, str)) if isinstance(shown, list) else ()
     return Injection(
         session_id(agent.name, native),

@@ -31,7 +31,8 @@ neutral.py   text that cannot pretend to be anything but a quoted note
 brief.py     rows to the text that a starting session receives
 stamps.py    whether the files that rows speak of are what they were
 made.py      the brief for one start of a session
-wording.py   what prompts, commands, errors and edits are recognised by
+wording.py   what prompts, commands and edits are recognised by
+errors.py    what errors are recognised by, and which any program may have
 notes.py     notes on them, said at work
 held.py      a brief that waits for the first prompt
 __main__.py  the answering hook

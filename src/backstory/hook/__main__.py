@@ -128,6 +128,8 @@ def _noted(home: str, agent: str, event: str, data: bytes) -> str:
         "chars": len(told.text),
         "tokens": round(told.tokens),
     }
+    if subagent := ident(payload.get("agent_id")):
+        receipt["agent_id"] = subagent
     return _given(home, agent, event, told.text, receipt)
 
 

@@ -8,7 +8,7 @@ twice in one context, and nothing when nothing clears the floor.
 
 import os
 
-from backstory.hook import brief, made, spool, stamps, wording
+from backstory.hook import brief, errors, made, spool, stamps, wording
 from backstory.hook.globs import ignores_folder
 from backstory.hook.identity import ident, project_id, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
@@ -34,6 +34,7 @@ _INTRO = {
 }
 _SEVERAL_CHARS = 230
 _SHORTEST_ROW = 60
+_FEW_TERMS = 60
 _CLOSING = "</backstory-notes>"
 _WIPES = ("compact", "clear")
 
@@ -57,6 +58,7 @@ def notes_for(
     if not rows:
         return silent
     native = ident(payload.get("session_id") or payload.get("sessionId"))
+    subagent = ident(payload.get("agent_id"))
     own = session_id(agent, native) if native else ""
     session = made.json_file(os.path.join(home, "briefs", "sessions", f"{own}.json")) if own else {}
     if kind == "prompt":
@@ -68,7 +70,7 @@ def notes_for(
         found = _after(payload, prepared)
     if not found:
         return silent
-    told = _told(home, session, agent, native, kind)
+    told = _told(home, session, agent, native, subagent, kind)
     by_id = {row.id: row for row in rows}
     chosen_rows = []
     for note in found:
@@ -115,7 +117,8 @@ def reached(prompt: str, prepared: "dict[str, Any]") -> list[tuple[str, float]]:
         return []
     terms = wording.terms(prompt)
     asked = {term: weights[term] for term in terms if term in weights}
-    if not asked:
+    named = _named(prompt, len(terms), prepared.get("strong"))
+    if not asked and not named:
         return []
     longer = prepared.get("longer")
     if isinstance(longer, int | float):  # the longer a prompt, the more it shares with anything by chance
@@ -125,10 +128,17 @@ def reached(prompt: str, prepared: "dict[str, Any]") -> list[tuple[str, float]]:
         shared = [term for term in own if term in asked]
         score = sum(asked[term] for term in shared)
         # one rare word is chance, the name of a file is not
-        if score >= floor and (len(shared) > 1 or wording.is_name(shared[0])):
-            found.append((note, score))
+        if note in named or (score >= floor and (len(shared) > 1 or wording.is_name(shared[0]))):
+            found.append((note, score + (floor if note in named else 0)))
     found.sort(key=_best_first)
     return found
+
+
+def _named(prompt: str, terms: int, strong: object) -> set[str]:
+    """The notes that a prompt reaches by a name, a folder or two words alone; a page has too many of them."""
+    if not isinstance(strong, dict) or not strong or terms > _FEW_TERMS:
+        return set()
+    return set(_listed(strong, wording.strong_terms(prompt)))
 
 
 def _best_first(pair: tuple[str, float]) -> float:
@@ -142,12 +152,14 @@ def _before(payload: "dict[str, Any]", prepared: "dict[str, Any]", root: str) ->
     if command := _text(given.get("command")):
         return _listed(prepared.get("commands"), wording.command_keys(command))
     file = _text(given.get("file_path")) or _text(given.get("path"))
+    if not file:
+        return []
+    keys = [wording.write_key(file, _raw(given.get("content")), root)]
     edits = given.get("edits")
-    keys = [
-        wording.edit_key(file, _text(edit.get("new_string")), root)
-        for edit in (edits if isinstance(edits, list) else [given])
-        if isinstance(edit, dict) and file
-    ]
+    for edit in edits if isinstance(edits, list) else [given]:
+        if isinstance(edit, dict):
+            text = wording.edit_text(_raw(edit.get("old_string")), _raw(edit.get("new_string")))
+            keys += wording.edit_keys(file, text, root)
     return _listed(prepared.get("edits"), keys)
 
 
@@ -161,16 +173,26 @@ def _after(payload: "dict[str, Any]", prepared: "dict[str, Any]") -> list[str]:
 
 
 def met_before(error: str, command: str, prepared: "dict[str, Any]") -> list[str]:
-    """Notes whose error stands in this one; those of the same command first."""
+    """Notes whose error stands in this one; those of the same command first.
+
+    A note that has places is of an error that any program may have: it must have happened in one of them,
+    or, if this one names no file at all, with the same command.
+    """
     known = prepared.get("errors")
     if not error or not isinstance(known, dict):
         return []
-    words = wording.error_words(error)
-    found = [note for key, notes in known.items() if key in words for note in notes]
-    if len(found) < 2:
-        return found
-    same = set(_listed(prepared.get("commands"), wording.command_keys(command)))
-    return sorted(dict.fromkeys(found), key=lambda note: note not in same)
+    words = errors.words(error)
+    found = dict.fromkeys(note for key, notes in known.items() if key in words for note in notes)
+    if not found:
+        return []
+    same = set(_listed(prepared.get("ran"), wording.command_keys(command)))
+    places = prepared.get("places")
+    if isinstance(places, dict) and not places.keys().isdisjoint(found):
+        named = errors.files(error)
+        for note in [note for note in found if note in places]:
+            if not (errors.is_at(named, places[note]) if named else note in same):
+                del found[note]
+    return sorted(found, key=lambda note: note not in same)
 
 
 def _listed(table: object, keys: list[str]) -> list[str]:
@@ -179,12 +201,19 @@ def _listed(table: object, keys: list[str]) -> list[str]:
     return [note for key in keys for note in table.get(key) or ()]
 
 
-def _told(home: str, session: "dict[str, Any]", agent: str, native: str, kind: str) -> set[str]:
+def _told(
+    home: str, session: "dict[str, Any]", agent: str, native: str, subagent: str, kind: str
+) -> set[str]:
     """What this context has been told: as the worker knows, and by receipts that still lie in the spool.
 
-    A brief does not count when it comes to the deed: it was read long ago, perhaps.
+    A brief does not count when it comes to the deed: it was read long ago, perhaps. A sub-agent has a context
+    of its own, which no brief reaches and no compaction of the session's empties.
     """
-    held = session.get("shown" if kind == "prompt" else "noted")
+    if subagent:
+        held = session.get("subagents")
+        held = held.get(subagent) if isinstance(held, dict) else None
+    else:
+        held = session.get("shown" if kind == "prompt" else "noted")
     told = {str(note) for note in held} if isinstance(held, list) else set()
     for entry in spool.entries(os.path.join(home, "spool")):
         if entry.name.event != spool.RECEIPT or entry.name.agent != agent:
@@ -194,7 +223,7 @@ def _told(home: str, session: "dict[str, Any]", agent: str, native: str, kind: s
             receipt = parse(data) if data else {}
         except BadPayload:
             continue
-        if receipt.get("session_id") != native:
+        if receipt.get("session_id") != native or ident(receipt.get("agent_id")) != subagent:
             continue
         if receipt.get("source") in _WIPES:
             told.clear()
@@ -202,6 +231,10 @@ def _told(home: str, session: "dict[str, Any]", agent: str, native: str, kind: s
         if isinstance(shown, list) and (kind == "prompt" or receipt.get("source") in MOST):
             told.update(str(note) for note in shown)
     return told
+
+
+def _raw(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _text(value: object) -> str:

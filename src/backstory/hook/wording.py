@@ -1,33 +1,28 @@
-"""What a prompt, a command, an error and an edit are recognised by when they come again.
+"""What a prompt, a command and an edit are recognised by when they come again.
 
 The worker computes these keys when it prepares a project's notes, the hook when something happens: one
 spelling for both. Only string methods, because `re` costs more than all of this.
 """
 
+from _blake2 import blake2b
+
 PROMPT_CHARS = 8_000
-_ERROR_ENDS = 6_000  # of a long output the beginning and the end say what went wrong
-_EDIT_HEAD = 150
-_TELLING_WORDS = 2
-_ERROR_CHARS = 18
+_EDIT_SIDE, _WRITTEN, _GAP = 400, 1_500, " … "  # what capture keeps of an edit's sides and of a file
+_LONG_ENOUGH = 40  # characters that are not put into a file twice by chance
 
 _CUT = {ord(char): " " for char in "\"'`()[]{}<>,;!?|&=*+~^%#@$\\“”‘’«»…→·"}
 _INSIDE = "_./-:"
 _APART = {ord(char): " " for char in _INSIDE}
-_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
 _ENDINGS = (
     *("ations", "ation", "ating", "ated", "ates", "ate", "ions", "ion", "ments", "ment"),
     *("ings", "ing", "ied", "ies", "ers", "ed", "er", "es", "s"),
 )
 _SHORTEST_STEM = 4
+_CLOSE = 2  # words back that still belong together
 _TRIMMED = (" 2>&1", " 2>/dev/null")
 _CUTTERS = ("| tail", "| head", "|tail", "|head")
 _STEPS = ("&&", "||", ";", "\n")
 _UNSPACED = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"), ("\uf900", "\ufaff"))
-# What every failure says.
-_SAYS_NOTHING = (
-    *("error", "failed", "failure", "exit", "code", "command", "process", "with", "the", "test", "tests"),
-    *("assertionerror", "assert", "completed", "returned", "status", "non", "zero"),
-)
 
 
 def terms(text: str) -> dict[str, str]:
@@ -64,6 +59,34 @@ def is_name(term: str) -> bool:
     return any(char in term for char in _INSIDE)
 
 
+def strong_terms(text: str) -> list[str]:
+    """What may reach a note alone: words as they are spelled, two close to each other, folders of paths.
+
+    A word with a capital is given with it, too, unless a sentence begins with it.
+    """
+    found: dict[str, None] = {}
+    before: list[str] = []
+    begins = True
+    for token in text.translate(_CUT).split():
+        word = token.strip(_INSIDE)
+        lower = word.lower()
+        found[lower] = None
+        if word != lower and not begins:
+            found[word] = None
+        begins = token[-1] in ".:"
+        if len(word) > 2 and not is_name(word):
+            stemmed = stem(lower)
+            found.update((f"{each} {stemmed}", None) for each in before[-_CLOSE:])
+            before.append(stemmed)
+        parts = lower.split("/") if "/" in token else []
+        if parts and token.endswith("/"):
+            parts.append("")
+        for first in range(len(parts) - 1):
+            for last in range(first + 1, len(parts)):
+                found["/".join(parts[first:last]) + "/"] = None
+    return list(found)
+
+
 def _unspaced(char: str) -> bool:
     return any(first <= char <= last for first, last in _UNSPACED)
 
@@ -76,7 +99,10 @@ def _pairs(word: str) -> list[str]:
 
 
 def command_key(command: str) -> str:
-    """A command without what does not change it: spaces, a folder it goes to first, what cuts its output."""
+    """A command without what does not change it: spaces, a folder it goes to first, where its output goes.
+
+    What may be just what helps is left: variables, `poetry run`, `python3` for `python`.
+    """
     text = " ".join(command.split()).replace(" ./", " ")
     while text.startswith("cd ") and (at := text.find("&&")) > 0:
         text = text[at + 2 :].strip()
@@ -86,46 +112,106 @@ def command_key(command: str) -> str:
             text = text[:at].strip()
     for trimmed in _TRIMMED:
         text = text.removesuffix(trimmed)
+    at = max(text.rfind(" > "), text.rfind(" >> "))
+    if at > 0 and len(text[at:].split()) == 2:
+        text = text[:at]
+    words = text.split(" ", 2)
+    if words[0] == "time" and len(words) > 1:
+        text = text[5:]
+    elif words[0] == "timeout" and len(words) == 3 and words[1].rstrip("smh").isdigit():
+        text = words[2]
     return text
 
 
 def command_keys(command: str) -> list[str]:
     """The keys of a command that is about to run: of the whole and of each of its steps."""
-    keys = {command_key(command): None}
+    keys = {as_typed(command): None, command_key(command): None}
     parts = [command]
     for sign in _STEPS:
         parts = [piece for part in parts for piece in part.split(sign)]
     if len(parts) > 1:
         keys.update((command_key(part), None) for part in parts)
-    return [key for key in keys if key]
+    return [key for key in keys if key.strip()]
 
 
-def error_words(text: str) -> str:
-    """The words of an error or of an output, without numbers, paths' signs and quotes, between spaces."""
-    if len(text) > 2 * _ERROR_ENDS:
-        text = text[:_ERROR_ENDS] + " " + text[-_ERROR_ENDS:]
-    words = text.lower().translate(_LETTERS).split()
-    return f" {' '.join(word for word in words if len(word) > 1)} "
+def as_typed(command: str) -> str:
+    """A key that a command shares with no other spelling of it, not even in another folder."""
+    return f" {' '.join(command.split())}"
 
 
-def error_key(line: str) -> str:
-    """What a line of an error is recognised by in another output; "" if too many errors say the same.
+def edit_text(old: str, new: str) -> str:
+    """An edit as capture words it."""
+    sides = (("- ", ends(old, _EDIT_SIDE)), ("+ ", ends(new, _EDIT_SIDE)))
+    return "\n".join(f"{sign}{text}" for sign, text in sides if text)
 
-    It may begin within a word: whoever quoted the line may have cut it there.
+
+def ends(text: str, limit: int) -> str:
+    """The head and the tail of a text that is longer than the limit, as capture keeps them."""
+    if len(text) <= limit:
+        return text
+    room = limit - len(_GAP)
+    head = (room + 1) // 2
+    return text[:head] + _GAP + text[len(text) - (room - head) :]
+
+
+def sides(text: str) -> list[tuple[str, str]]:
+    """What each of the edits in a text took out, and what it put in."""
+    found: list[tuple[list[str], list[str]]] = []
+    side: list[str] = []
+    for line in text.split("\n"):
+        sign = line[:2]
+        if sign == "- " and (not found or found[-1][1]):
+            found.append(([], []))
+        if sign == "+ " and not found:
+            found.append(([], []))
+        if sign in ("- ", "+ "):
+            side = found[-1][sign == "+ "]
+            line = line[2:]
+        side.append(line)
+    return [("\n".join(old), "\n".join(new)) for old, new in found]
+
+
+def edit_keys(file: str, text: str, root: str) -> list[str]:
+    """What edits are recognised by: the file within its project, and the lines that differ.
+
+    The lines around them are no part of it. What is put in is enough where it is long.
     """
-    cut = line.endswith(("…", "..."))
-    words = error_words(line).split()
-    if cut:
-        words = words[:-1]
-    telling = sum(word not in _SAYS_NOTHING for word in words)
-    key = f"{' '.join(words)} "
-    return (
-        key if telling >= _TELLING_WORDS and len(words) > _TELLING_WORDS and len(key) >= _ERROR_CHARS else ""
-    )
+    path = _within(file, root)
+    keys: dict[str, None] = {}
+    for old, new in sides(text):
+        out, put = _differing(_lines(old), _lines(new))
+        if out or put:
+            keys[_key(path, "-", *out, "+", *put)] = None
+        if sum(map(len, put)) >= _LONG_ENOUGH:
+            keys[_key(path, "+", *put)] = None
+    return list(keys)
 
 
-def edit_key(file: str, new: str, root: str) -> str:
-    """What an edit is recognised by: the file within its project, and how the new text begins."""
-    path = file[len(root) + 1 :] if root and file.startswith(root + "/") else file
-    words = " ".join(new.split())[:_EDIT_HEAD]
-    return f"{path}\n{words}" if words else ""
+def write_key(file: str, content: str, root: str) -> str:
+    """What a file that is written as a whole is recognised by."""
+    lines = _lines(ends(content, _WRITTEN))
+    return _key(_within(file, root), "=", *lines) if lines else ""
+
+
+def _within(file: str, root: str) -> str:
+    return file[len(root) + 1 :] if root and file.startswith(root + "/") else file
+
+
+def _lines(text: str) -> list[str]:
+    return [words for line in text.split("\n") if (words := " ".join(line.split()))]
+
+
+def _differing(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+    """Two texts without the lines at their beginning and end that both have."""
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    old, new = old[same:], new[same:]
+    while old and new and old[-1] == new[-1]:
+        old, new = old[:-1], new[:-1]
+    return old, new
+
+
+def _key(path: str, *lines: str) -> str:
+    told = "\n".join(lines).encode("utf-8", "replace")
+    return f"{path}\n{blake2b(told, digest_size=8).hexdigest()}"

@@ -1,16 +1,15 @@
 """What may be said at work, prepared by the worker: a file of notes for each project, flags for the shell.
 
 A note belongs to the words of a prompt, to a command or an edit that failed, to an error that was mended. The
-hook only looks its keys up (`hook/notes.py`). Which words tell something is known here: those that are rare
-in language and not in every note of the project. A command that has passed in a later session is not warned
-about any more. A flag in `briefs/at/<folder>/` says that a folder has notes of a kind; without one, no hook
-starts Python.
+hook only looks its keys up (`hook/notes.py`); `deeds.py` and `named.py` know which these are. Which words
+tell something is known here: those that are rare in language and not in every note of the project. A flag in
+`briefs/at/<folder>/` says that a folder has notes of a kind; without one, no hook starts Python.
 """
 
 import json
 import math
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -19,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 from backstory import clock
 from backstory.atomic import make_private_dir, write_atomic
 from backstory.embed.provider import means
-from backstory.hook import wording
+from backstory.hook import errors, wording
 from backstory.hook.notes import MOST, met_before
-from backstory.model import Action, Kind, Memory, MemoryKind, Outcome, StoredEvent
+from backstory.model import Action, Memory, MemoryKind, Outcome
 from backstory.paths import Home
+from backstory.recall.deeds import deeds
+from backstory.recall.named import strong
 from backstory.recall.rows import stamped
 from backstory.recall.standing import Standing
 from backstory.search import floor
@@ -85,11 +86,11 @@ def pending(home: Home, store: Store, session_id: str, project_id: str) -> list[
     prepared = _read(home.notes / f"{project_id}.json")
     if not prepared.get("errors"):
         return []
-    events = [each for each in store.events.of_session(session_id) if each.event.action is Action.RUN]
+    events = store.events.of_session(session_id)
     last = max((each.turn for each in events), default=0)
     left: dict[str, str] = {}
     for each in events:
-        if each.turn == last:
+        if each.turn == last and each.event.action is Action.RUN:
             key = wording.command_key(each.event.target)
             left.pop(key, None)
             if each.event.outcome is Outcome.FAILED:
@@ -122,7 +123,7 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
     project = store.projects.get(project_id)
     words = words_of(told, weigh)
     needed = floor.of_notes()
-    commands, edits, errors = _deeds(store, project_id, told)
+    done = deeds(store, project_id, told, _roots(store, project_id))
     return {
         "v": FORMAT,
         "project": project_id,
@@ -132,9 +133,12 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
         "longer": needed.a_doubling,
         "weights": words[0],
         "words": words[1],
-        "commands": commands,
-        "edits": edits,
-        "errors": errors,
+        "strong": strong(told),
+        "commands": done.commands,
+        "edits": done.edits,
+        "errors": done.errors,
+        "ran": done.ran,
+        "places": done.places,
     } | stamped(rows, project.root if project else "", _STAMPS)
 
 
@@ -162,7 +166,10 @@ def _rarity(table: "Table", word: str) -> float:
 def words_of(memories: Sequence[Memory], weigh: Weigh) -> tuple[dict[str, float], dict[str, list[str]]]:
     """The words that tell something, with their weights; and those of each note."""
     own = {
-        memory.id: wording.terms(" ".join((memory.text, memory.reason, *memory.files))) for memory in memories
+        memory.id: wording.terms(
+            " ".join((errors.without_generic(memory.text), memory.reason, *memory.files))
+        )
+        for memory in memories
     }
     notes_with = Counter(term for terms in own.values() for term in terms)
     weights: dict[str, float] = {}
@@ -176,70 +183,6 @@ def words_of(memories: Sequence[Memory], weigh: Weigh) -> tuple[dict[str, float]
         for mid, terms in own.items()
     }
     return kept, by_note
-
-
-Keys = dict[str, list[str]]
-
-
-def _deeds(store: Store, project_id: str, memories: Iterable[Memory]) -> tuple[Keys, Keys, Keys]:
-    """The commands, edits and errors that notes belong to, each with its notes, the newest first."""
-    tried = [memory for memory in memories if memory.kind in (MemoryKind.LESSON, MemoryKind.ATTEMPT)]
-    commands: Keys = defaultdict(list)
-    edits: Keys = defaultdict(list)
-    errors: Keys = defaultdict(list)
-    passed = _passed(store, project_id, min((memory.at for memory in tried), default=0)) if tried else {}
-    roots = _roots(store, project_id)
-    for memory in sorted(tried, key=lambda memory: -memory.at):
-        events = [found for source in memory.sources if (found := store.events.event(source)) is not None]
-        keys = [wording.command_key(each.event.target) for each in events if _failed(each)]
-        if not keys and (shown := _shown(memory.text)):
-            keys = [wording.command_key(shown)]
-        for key in dict.fromkeys(filter(None, keys)):
-            if not any(sid != memory.session_id and at > memory.at for sid, at in passed.get(key, ())):
-                commands[key].append(memory.id)
-        if memory.kind is MemoryKind.LESSON:
-            for error in dict.fromkeys(filter(None, map(wording.error_key, _quoted(memory.detail)))):
-                errors[error].append(memory.id)
-        elif not keys:
-            for key in dict.fromkeys(filter(None, (_edit(each, roots) for each in events))):
-                edits[key].append(memory.id)
-    return dict(commands), dict(edits), dict(errors)
-
-
-def _passed(store: Store, project_id: str, since: int) -> dict[str, list[tuple[str, int]]]:
-    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for command, sid, at in store.events.passes(project_id, since):
-        found[wording.command_key(command)].append((sid, at))
-    return found
-
-
-def _failed(stored: StoredEvent) -> bool:
-    event = stored.event
-    return event.kind is Kind.TOOL and event.action is Action.RUN and event.outcome is Outcome.FAILED
-
-
-def _shown(text: str) -> str:
-    """The command that a memory begins with, if it was not cut."""
-    if not text.startswith("`"):
-        return ""
-    command = text[1:].partition("`")[0]
-    return "" if "…" in command else command
-
-
-def _quoted(detail: str) -> list[str]:
-    """The errors that a lesson quotes in the first line of its detail."""
-    quoted = detail.partition("\n")[0].partition('`: "')[2]
-    return quoted.removesuffix('"').split('", then "') if quoted else []
-
-
-def _edit(stored: StoredEvent, roots: Sequence[str]) -> str:
-    event = stored.event
-    if event.action is not Action.EDIT:
-        return ""
-    text = event.text
-    new = text.partition("\n+ ")[2] if text.startswith("- ") else text.removeprefix("+ ")
-    within = max((root for root in roots if event.target.startswith(f"{root}/")), key=len, default="")
-    return wording.edit_key(event.target, new, within)
 
 
 def _roots(store: Store, project_id: str) -> list[str]:

@@ -90,11 +90,21 @@ def session_file(home: Home, store: Store, session: Session) -> None:
         "last_at": store.events.last_spoke(session.id),
         "shown": list(store.briefs.held_by(session.id)),
         "noted": list(store.briefs.held_by(session.id, tuple(MOST))),
+        "subagents": _subagents(store, session),
         "pending": notes.pending(home, store, session.id, session.project_id),
         "checkpoint": _checkpoint_rows(checkpoint, session) if checkpoint else [],
     }
     path = home.briefs / "sessions" / f"{session.id}.json"
     write_atomic(path, json.dumps(value, ensure_ascii=False).encode())
+
+
+def _subagents(store: Store, session: Session) -> dict[str, list[str]]:
+    """What each sub-agent's own context has been told, by the name that its agent gives it."""
+    told = {
+        child.native_id.partition("/")[2]: list(store.briefs.held_by(child.id))
+        for child in store.events.children(session.id)
+    }
+    return {name: ids for name, ids in told.items() if name and ids}
 
 
 def project_rows(store: Store, project_id: str) -> list[Row]:
