@@ -1,5 +1,6 @@
 """Notes before a command or an edit: of what failed here and was not mended, and of nothing else."""
 
+import json
 from typing import Any
 
 import pytest
@@ -105,11 +106,34 @@ def leaves_it_red(house: House, command: str = "make report") -> None:
 
 
 def test_a_command_that_failed_last_is_warned_about_until_it_passes(house: House, desk: Desk) -> None:
+    leaves_it_red(house, "make invoice")
     passes(house, "make report")
     leaves_it_red(house)
     assert "ledger" in desk.is_about_to_run("make report", session="one"), "that it passed before is no news"
     passes(house, "make ledger && make report")
     assert desk.is_about_to_run("make report", session="two") == ""
+
+
+@pytest.mark.parametrize(
+    ("passed", "over"),
+    [
+        ("pytest tests/test_tax.py", True),
+        ("pytest", True),
+        ("pytest -x -q .", True),
+        ("make setup && pytest -q", True),
+        ("make setup || pytest -q", False),
+        ("pytest -k dates", False),
+        ("pytest tests/test_mail.py", False),
+        ("pytest-watch", False),
+        ("mypy .", False),
+    ],
+)
+def test_a_check_is_over_when_it_passes_or_one_of_everything_does(
+    house: House, desk: Desk, passed: str, over: bool
+) -> None:
+    leaves_it_red(house, "pytest tests/test_tax.py")
+    passes(house, passed)
+    assert (desk.is_about_to_run("pytest tests/test_tax.py") == "") is over
 
 
 def passes(house: House, command: str) -> None:
@@ -121,6 +145,8 @@ def test_a_command_that_is_too_long_to_be_kept_whole_is_not_warned_about(house: 
     long = f"make report {'x' * 5_000} end"
     leaves_it_red(house, long)
     leaves_it_red(house, f"make {'y' * 200} report")
+    (file,) = house.home.notes.iterdir()
+    assert not [key for key in json.loads(file.read_text())["commands"] if "…" in key]
     for command in (long, "make report " + "x" * 100 + " … end", f"make {'y' * 200} report"):
         told = desk.is_about_to_run(command, session=command[:20])
         assert bool(told) == ("yyy" in command)

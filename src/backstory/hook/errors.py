@@ -10,6 +10,7 @@ _ENDS = 6_000  # of a long output the beginning and the end say what went wrong
 _TELLING_WORDS = 2
 _ENOUGH_WITHOUT_NAME = 4  # telling words of a message that need no exception's name beside them
 _SHORTEST = 18
+_MUCH_MORE = 9  # words beside what any program says, and the line says something of its own
 
 _LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
 _AROUND = "\"'`()[]{}<>,;:!?.=…“”‘’"
@@ -102,7 +103,10 @@ def _telling(own: list[str]) -> int:
 def is_generic(line: str) -> bool:
     """Whether programs of all sorts say this: it tells nothing of what was wrong here."""
     own = words(line)
-    return own.startswith((" assert ", " expected ")) or any(phrase in own for phrase in _GENERIC)
+    if own.startswith((" assert ", " expected ")):
+        return True
+    told = len(own.split())
+    return any(phrase in own and told - len(phrase.split()) < _MUCH_MORE for phrase in _GENERIC)
 
 
 def without_generic(text: str) -> str:

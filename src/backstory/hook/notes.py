@@ -65,7 +65,7 @@ def notes_for(
         pending = session.get("pending") if chosen.get("after") is not False else None
         found = _on_prompt(_text(payload.get("prompt")), prepared, pending)
     elif kind == "before":
-        found = _before(payload, prepared, place.root)
+        found = before_tool(payload, prepared, place.root)
     else:
         found = _after(payload, prepared)
     if not found:
@@ -145,7 +145,7 @@ def _best_first(pair: tuple[str, float]) -> float:
     return -pair[1]
 
 
-def _before(payload: "dict[str, Any]", prepared: "dict[str, Any]", root: str) -> list[str]:
+def before_tool(payload: "dict[str, Any]", prepared: "dict[str, Any]", root: str) -> list[str]:
     """Notes on the command or the edit that is about to be made."""
     given = payload.get("tool_input")
     given = given if isinstance(given, dict) else {}

@@ -24,6 +24,20 @@ _NAMED = re.compile(
     r"""["'`“][\w./@-]{3,}["'`”]|\b\w*[a-z0-9]_[a-z]\w*|\b[a-z]+[A-Z]\w+"""
     r"""|\b[A-Z][a-z0-9]+[A-Z]\w*(?<!Error)(?<!Exception)(?<!Warning)\b|\b\w[\w-]+\.[a-z]\w{0,4}\b"""
 )
+_RUNNERS = (
+    *(
+        "pytest",
+        "python -m pytest",
+        "uv run pytest",
+        "poetry run pytest",
+        "npm test",
+        "yarn test",
+        "pnpm test",
+    ),
+    *("npx jest", "npx vitest", "go test", "cargo test", "mypy", "ruff check", "npx tsc", "make test"),
+)
+_NARROWS = ("-k", "-m", "--lf", "--last-failed", "--co", "-run", "--deselect", "--ignore", "-t")
+_ALL = (".", "./...")
 _REPORTS = ("FAILED ", "ERROR ", "FAIL ", "--- FAIL")
 _PLACES = 12
 
@@ -47,22 +61,22 @@ def deeds(store: Store, project_id: str, memories: Iterable[Memory], roots: Sequ
     """What lessons and attempts belong to."""
     tried = [memory for memory in memories if memory.kind in (MemoryKind.LESSON, MemoryKind.ATTEMPT)]
     found = Deeds()
-    passed = _passed(store, project_id, min((memory.at for memory in tried), default=0)) if tried else {}
+    passed = _passed(store, project_id, min((memory.at for memory in tried), default=0))
     for memory in sorted(tried, key=lambda memory: -memory.at):
         events = [known for source in memory.sources if (known := store.events.event(source)) is not None]
         events.sort(key=lambda each: (each.event.at, each.seq))
         failed = _whole(each.event.target for each in events if _failed(each)) or _whole(
             [_shown(memory.text)]
         )
-        red = [key for key in _command_keys(memory, failed, events) if passed.get(key, 0) <= memory.at]
+        changed = [each for each in events if _changes(each)]
+        keys = [] if memory.kind is MemoryKind.ATTEMPT and changed else _command_keys(memory, failed, events)
+        red = [key for key in keys if max(passed[key], passed[_runner(key)]) <= memory.at]
         _list(found.commands, red, memory)
         if memory.kind is MemoryKind.LESSON:
             _errors(found, memory, events, failed)
             edits = _beside_the_point(memory, events)
         else:
-            edits = [each for each in events if _changes(each)] or (
-                _tried(store, memory, events) if red else []
-            )
+            edits = changed or (_tried(store, memory, events) if red else [])
         backs = _backs(edits)
         keys = [key for each in edits if each.id not in backs for key in _edit_keys(each, roots)]
         _list(found.edits, keys, memory)
@@ -78,15 +92,28 @@ def _list(table: Keys, keys: Iterable[str], memory: Memory) -> None:
 
 
 def _passed(store: Store, project_id: str, since: int) -> dict[str, int]:
-    """When each command passed last; of steps that all had to pass, each."""
+    """When each command passed last; so did steps that all had to, and each part of a check of everything."""
     found: dict[str, int] = defaultdict(int)
     for command, _, at in store.events.passes(project_id, since):
         keys = [wording.as_typed(command), wording.command_key(command)]
         if "&&" in command and not any(sign in command for sign in ("||", ";", "\n", "|")):
             keys += map(wording.command_key, command.split("&&"))
-        for key in keys:
+        keys += [_runner(key) for key in keys if _checks_all(key)]
+        for key in filter(None, keys):
             found[key] = max(found[key], at)
     return found
+
+
+def _runner(key: str) -> str:
+    """The check that a command runs on some of what there is, "" if it is none that is known."""
+    return next((f"\n{name}" for name in _RUNNERS if f"{key.strip()} ".startswith(f"{name} ")), "")
+
+
+def _checks_all(key: str) -> bool:
+    """Whether a command runs a check on all that there is."""
+    rest = key.strip()[len(_runner(key)) - 1 :].split()
+    narrowed = any(word.startswith(_NARROWS) for word in rest)
+    return bool(_runner(key)) and not narrowed and all(word[0] == "-" or word in _ALL for word in rest)
 
 
 def _command_keys(memory: Memory, failed: list[str], events: Sequence[StoredEvent]) -> list[str]:
