@@ -20,7 +20,7 @@ _HOSTS = (
     *("localhost", ".com", ".net", ".org", ".io", ".dev", ".local", ".internal", ".lan", ".cloud", ".test"),
     *(".svc", ".example"),
 )
-_NAMES_A_HOST = (("host",), ("hostname",), ("host", "name"), ("server", "at"))
+_NAMES_A_HOST = ("host", "hostname", "host name", "server at")
 # What every failure says.
 _SAYS_NOTHING = (
     *("error", "failed", "failure", "exit", "code", "command", "process", "with", "the", "test", "tests"),
@@ -57,17 +57,20 @@ def words(text: str) -> str:
     """The words of an error or of an output, without what differs from run to run, between spaces."""
     if len(text) > 2 * _ENDS:
         text = text[:_ENDS] + " " + text[-_ENDS:]
-    found: list[str] = []
+    kept: list[str] = []
     for token in text.split():
-        bare = token.strip(_AROUND)
-        if "://" in token or _is_host(bare) or (token[0] in _QUOTES and _follows_host(found)):
+        if token[0] in _QUOTES and _follows_host(kept):
             continue
-        if "/" in bare:
-            bare = bare.rsplit("/", 1)[1]
-        if "." in bare and (last := bare.rsplit(".", 1)[1])[:1].isupper():
-            bare = last  # the exception, not its module
-        found += [word for word in bare.lower().translate(_LETTERS).split() if len(word) > 1]
-    return f" {' '.join(found)} "
+        if "/" in token or "." in token or "localhost" in token:
+            bare = token.strip(_AROUND)
+            if "://" in token or _is_host(bare):
+                continue
+            token = bare.rsplit("/", 1)[-1]
+            if "." in token and (last := token.rsplit(".", 1)[1])[:1].isupper():
+                token = last  # the exception, not its module
+        kept.append(token)
+    found = " ".join(kept).lower().translate(_LETTERS).split()
+    return f" {' '.join([word for word in found if len(word) > 1])} "
 
 
 def _is_host(token: str) -> bool:
@@ -76,7 +79,7 @@ def _is_host(token: str) -> bool:
 
 
 def _follows_host(before: list[str]) -> bool:
-    return any(tuple(before[-len(names) :]) == names for names in _NAMES_A_HOST)
+    return bool(before) and (before[-1] in _NAMES_A_HOST or " ".join(before[-2:]) in _NAMES_A_HOST)
 
 
 def key(line: str) -> str:
