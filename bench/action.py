@@ -123,6 +123,7 @@ def of_the_data(folder: Path, shop: dict[str, Any], names: dict[str, Any]) -> di
         "everyday questions": silence(EVERYDAY, real),
         "questions of conversations": silence(talk, real),
         "prompts of other work": silence(action_set.OTHERS, real),
+        "its own commits": silence(commits, real),
         "prompts of the shop": silence([prompt for prompt, _ in action_set.PROMPTS], real),
         "shop: everyday questions": silence(EVERYDAY, shop),
         "shop: questions of conversations": silence(talk, shop),

@@ -29,6 +29,8 @@ def names(*texts: str, kind: MemoryKind = MemoryKind.DECISION) -> set[str]:
         ("Write it in Python instead of Rust, as JSON, not YAML", set()),
         ("Deploy with care, not on Friday", set()),
         ("Keep it in memory", set()),
+        ("It talks to Gemini, not Droid, with Copilot", set()),
+        ("Use Fleetbase instead of Onfleet", {"fleetbase", "onfleet"}),
     ],
 )
 def test_names_that_a_decision_takes_or_gives_up(text: str, found: set[str]) -> None:
@@ -43,6 +45,7 @@ def test_names_that_a_decision_takes_or_gives_up(text: str, found: set[str]) -> 
         ("Never edit files in migrations/", {"migrations/"}),
         ("Do not touch anything below third_party/, src/vendor/**", {"third_party/", "src/vendor/"}),
         ("Always run the linter", set()),
+        ("We don't need to know all of it, no support w/ Droid", set()),
         ("Sources are in src/", set()),
     ],
 )

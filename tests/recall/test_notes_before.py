@@ -211,6 +211,15 @@ def test_an_edit_after_which_the_same_error_came_is_warned_about_and_the_fix_is_
     assert desk.is_about_to_edit("store.py", "flush = False", "flush = True", session="two") == ""
 
 
+def test_an_edit_of_the_file_that_was_the_fix_may_be_part_of_it(house: House, desk: Desk) -> None:
+    story = house.session().starts().prompts("The cache is stale").runs("pytest", fails=STALE)
+    story.edits("cache.py", "TTL = 60", "TTL = 5").runs("pytest", fails=STALE)
+    story.edits("cache.py", "flush = False", "flush = True").runs("pytest", "3 passed")
+    story.stops("Fixed.").ends()
+    house.works()
+    assert desk.is_about_to_edit("cache.py", "TTL = 60", "TTL = 5") == ""
+
+
 def test_edits_that_left_a_command_red_are_warned_about_until_it_passes(house: House, desk: Desk) -> None:
     story = house.session().starts().prompts("The cache is stale").runs("pytest", fails=STALE)
     story.edits("cache.py", "TTL = 60", "TTL = 5").runs("pytest", fails=STALE).stops("Still red.").ends()

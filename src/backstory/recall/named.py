@@ -19,24 +19,29 @@ def _words(text: str) -> frozenset[str]:
 
 
 _RULES = (MemoryKind.DECISION, MemoryKind.PREFERENCE, MemoryKind.FACT)
+_SHORTEST_FOLDER = 3  # with its slash: "w/" is none
 _FEW = 2  # notes that may have a name which still tells one from the other
 _AVOIDED = (
     r"instead of|rather than|in place of|over|replac\w+|drop\w*|ditch\w*|abandon\w*|away from|\w+ed from|"
     r"\w+ing from|(?:switch|move|migrate) from|no longer(?: us\w+)?|not|never(?: use)?|no|avoid\w*|without|"
     r"(?:don't|do not|stop) us\w+"
 )
-_TAKEN = r"use|uses|using|chose|choose|adopt\w*|picked|pick|with|to|through|via"
+_PREFERRED = r"instead of|rather than|in place of|over|replac\w+|away from|(?:switch|move|migrate)\w* from"
 _GIVEN_UP = re.compile(rf"\b(?:{_AVOIDED})\s+(?:the |an? |our |any )?([\w.+#-]*\w)", re.IGNORECASE)
-_CHOSEN = re.compile(rf"\b(?:{_TAKEN})\s+(?:the |an? |our )?([A-Z][\w.+#-]*\w)")
+# Of what is not known as a tool, a name that another was preferred to, and the one that was.
+_OUTDONE = re.compile(rf"\b(?:{_PREFERRED})\s+(?:the |our )?([A-Z][\w.+#-]*\w)", re.IGNORECASE)
+_WINNER = re.compile(rf"\b[Uu]s(?:e|es|ing)\s+([A-Z][\w.+#-]*\w)\s+(?:{_PREFERRED})\b")
 _SPELLED = re.compile(r"[A-Z][a-z]+(?:[A-Z]\w*)?\Z|[A-Z]{1,2}[a-z]+[A-Z]\w*\Z")
 _WORD = re.compile(r"[\w.+#-]*\w")
 _FOLDER = re.compile(r"(?<![\w/.])\.?/?((?:[\w.-]+/)+)(?:\*{1,2})?(?![\w*])")
-_FORBIDS = re.compile(r"\b(?:never|don't|do not|must not|mustn't|avoid|no longer)\b", re.IGNORECASE)
+_FORBIDS = re.compile(
+    r"\b(?:never|must not|mustn't)\b|(?:^|[.!;:]\s+)(?:don't|do not|avoid)\b", re.IGNORECASE
+)
 _LIGHT = _words(
     """the and for with from into onto this that these those any all our your their its use using used uses
     make makes add put have get set let keep ever again please directly just only also them without when
     should must may can will there here more than then but not you we it is are be to in on of at by or a an
-    as if do so anything something everything nothing touch"""
+    as if do so anything something everything nothing touch need want think know note see"""
 )
 _GENERIC = _words(
     """edit file change code test write run function class method line name new create fix update delete
@@ -84,7 +89,7 @@ def _names(text: str) -> Iterator[str]:
     """Names of tools; of what is not known as one, what is spelled as a name where a choice names it."""
     words = {word.lower(): word for word in _WORD.findall(text)}
     given_up = {word.lower() for word in _GIVEN_UP.findall(text)}
-    chosen = given_up | {word.lower() for word in _CHOSEN.findall(text)}
+    chosen = {word.lower() for word in (*_OUTDONE.findall(text), *_WINNER.findall(text))}
     for lower, word in words.items():
         known = lower in _TOOLS
         common = lower in (_FORMATS if known and lower in given_up else _EVERYWHERE)
@@ -114,4 +119,4 @@ def _forbidden(text: str) -> Iterator[str]:
 def _folders(text: str) -> Iterator[str]:
     """The folders that a rule protects."""
     if _FORBIDS.search(text):
-        yield from (folder.lower() for folder in _FOLDER.findall(text))
+        yield from (folder.lower() for folder in _FOLDER.findall(text) if len(folder) > _SHORTEST_FOLDER)
