@@ -1,5 +1,7 @@
 """What was tried in vain."""
 
+import pytest
+
 from backstory.model import MemoryKind
 from tests.distil import of
 
@@ -15,12 +17,20 @@ def test_a_check_that_did_not_pass_again_in_the_session() -> None:
     )
 
 
-def test_edits_that_git_threw_away_name_the_error_they_ended_in() -> None:
+@pytest.mark.parametrize(
+    "command",
+    ["git checkout -- a.py", "git checkout a.py", "git checkout HEAD a.py", "git checkout HEAD -- a.py"],
+)
+def test_edits_that_git_threw_away_name_the_error_they_ended_in(command: str) -> None:
     (text,) = attempts(
-        "> go\nedit a.py\n  - x\n  + y\n! pytest\n  E   TypeError: no v2\n"
-        "$ git checkout -- a.py\n$ pytest\nend\n"
+        "> go\nedit b.py\n  - v\n  + w\nedit a.py\n  - x\n  + y\n! pytest\n  E   TypeError: no v2\n"
+        f"$ {command}\n$ pytest\nend\n"
     )
-    assert text == 'Edits to a.py were undone by `git checkout -- a.py`; they had ended in "TypeError: no v2"'
+    assert text == f'Edits to a.py were undone by `{command}`; they had ended in "TypeError: no v2"'
+
+
+def test_going_to_another_branch_throws_nothing_away() -> None:
+    assert not attempts("> go\nedit a.py\n  - x\n  + y\n$ git checkout release/3.2\n$ pytest\nend\n")
 
 
 def test_an_edit_that_a_later_edit_reversed() -> None:

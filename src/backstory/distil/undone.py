@@ -7,9 +7,10 @@ from backstory.distil.story import Change, Run, Story, between
 
 _EDIT = re.compile(r"- ((?:(?!\n[-+] ).)*)\n\+ ((?:(?!\n[-+] ).)*)", re.DOTALL)
 _UNDO = re.compile(
-    r"\bgit\s+(?:checkout\s+(?:-\w+\s+)*(?:HEAD\s+)?(?:--|\.)|restore\s+(?!--staged)|reset\s+--hard|revert\b"
+    r"\bgit\s+(?:checkout\s+(?:-\w+\s+)*(?:HEAD\s+)?(?:--|\.|\S+\.[a-z]\w{0,5}(?!\S))|restore\s+(?!--staged)|reset\s+--hard|revert\b"
     r"|stash(?!\s+(?:pop|list|show|apply)))"
 )
+_ALL = re.compile(r"\bgit\s+(?:revert\b|checkout\s+(?:-\w+\s+)*HEAD\s*(?:$|[;&|]))")
 _STASH = re.compile(r"\bgit\s+stash\b")
 _UNSTASH = re.compile(r"\bgit\s+stash\s+(?:pop|apply)\b")
 _COMMIT = re.compile(r"\bgit\s+commit\b")
@@ -41,7 +42,7 @@ def thrown_away(story: Story, run: Run) -> Sequence[Change]:
         if before.passed and _COMMIT.search(before.line)
     )
     named = {operand for step in run.command.steps for operand in step.operands}
-    whole = bool(named & {".", "HEAD"}) or "--hard" in run.line or "stash" in run.line
+    whole = "." in named or "--hard" in run.line or "stash" in run.line or _ALL.search(run.line) is not None
     edits = between(story.changes, next(commits, -1), run.place)
     return [change for change in edits if whole or change.file in named]
 
