@@ -10,7 +10,10 @@ from typing import NamedTuple
 
 
 class Sort(NamedTuple):
-    """Things of which one mostly takes one at a time: what the sort is called, and their names."""
+    """Things of which one mostly takes one at a time: what the sort is called, and their names.
+
+    What is of several sorts (Postgres keeps data, and queues too) is above all of the first.
+    """
 
     called: tuple[str, ...]
     names: tuple[str, ...]
@@ -113,13 +116,13 @@ SORTS = {
     "python packages": _sort(
         "package manager, dependency manager", "pip poetry uv pipenv pip-tools conda pdm hatch"
     ),
-    "formatter": _sort(
-        "formatter, code formatter, code style, formatting",
-        "black ruff prettier yapf autopep8 gofmt clang-format biome dprint",
-    ),
     "linter": _sort(
         "linter, linting, static analysis",
         "ruff flake8 pylint eslint tslint biome golangci-lint oxlint",
+    ),
+    "formatter": _sort(
+        "formatter, code formatter, code style, formatting",
+        "black ruff prettier yapf autopep8 gofmt clang-format biome dprint",
     ),
     "types": _sort("type checker, type checking", "mypy pyright pyre ty"),
     "unit tests": _sort(
@@ -197,26 +200,26 @@ SAME = tuple(
         "i18n l10n internationalization internationalisation localization localisation translation translate "
         "translated translator locale",
         "deploy deployment rollout release ship",
-        "ci pipeline workflow build",
+        "ci pipeline workflow",
         "login signin sign-in logon authentication auth authenticate",
         "authorization authorisation permission access role forbidden",
         "crash segfault panic abort coredump",
         "hang stuck freeze frozen deadlock unresponsive timeout",
         "slow latency performance perf sluggish speed fast faster quick",
-        "throughput load qps rps rate",
+        "throughput qps rps",
         "offline disconnected network connectivity connection",
         "revert rollback undo undone",
         "cron schedule scheduler periodic nightly timer",
-        "alert alarm pager on-call oncall paging",
-        "secret credential password token apikey",
+        "alert alarm pager on-call oncall",
+        "secret credential apikey",
         "encryption encrypt encrypted tls ssl https certificate",
         "race concurrency concurrent simultaneous parallel locking",
         "oom memory ram heap leak",
         "space storage disk",
-        "archive archived cold backup",
+        "archive archived",
         "flaky flake intermittent unreliable nondeterministic",
         "staging preview preproduction",
-        "production prod live",
+        "production prod",
         "throttle throttling ratelimit rate-limit quota",
         "retry retries backoff reattempt",
         "dependency dependencies library package module",
@@ -241,10 +244,10 @@ SAME = tuple(
         "documentation docs readme manual",
         "test tests spec testing suite",
         "invoice billing bill payment checkout",
-        "attachment upload file",
+        "attachment upload",
         "picture image photo thumbnail",
-        "compile compiler compilation build",
-        "container docker image",
+        "compile compiler compilation",
+        "container docker",
         "firewall port blocked",
         "unsaved draft autosave",
         "spreadsheet excel csv xlsx",

@@ -48,6 +48,24 @@ def remember_the_fix(agent: Headless) -> None:
     (agent.project / "settings.ini").unlink()
 
 
+def remember_the_way(agent: Headless) -> None:
+    """A session in which a command fails, and works in another spelling."""
+    (agent.project / "load.py").write_text(
+        "import sys\n"
+        "if '--defaults' not in sys.argv:\n"
+        "    sys.exit('ConfigurationMissing: the settings file was never generated')\n"
+        "print('loaded')\n"
+    )
+    agent.model.when(
+        "Load the settings",
+        Shell("python3 load.py"),
+        Shell("python3 load.py --defaults"),
+        Say("Loaded."),
+    )
+    agent.run("Load the settings")
+    agent.memory.rests()
+
+
 def told(request: object, words: str) -> int:
     """How often the model was told this in one request."""
     return json.dumps(request.body, ensure_ascii=False).count(words)  # type: ignore[attr-defined]
@@ -59,18 +77,18 @@ def no_brief(agent: Headless) -> None:
 
 
 @pytest.mark.parametrize("driver", [Claude, Codex], ids=lambda driver: driver.name)
-def test_before_a_command_that_failed_here_the_model_is_warned_with_the_fix(
+def test_before_a_command_that_failed_here_the_model_is_warned_with_the_way_that_works(
     driver: type[Headless], tmp_path: Path, loopback: Loopback
 ) -> None:
     with on_stage(driver, tmp_path, loopback) as agent:
-        remember_the_fix(agent)
+        remember_the_way(agent)
         no_brief(agent)
         agent.model.when("Try it", Shell("python3 load.py"), Shell("python3 load.py"), Say("It fails."))
         run = agent.run("Try it again")
 
         assert [told(request, BEFORE) for request in run.requests] == [0, 1, 1], "once, before the first"
         said = json.dumps(run.requests[1].body, ensure_ascii=False)
-        assert "python3 generate.py" in said
+        assert "python3 load.py --defaults" in said
         assert "ConfigurationMissing" in said
         agent.memory.rests()
         prompts = [

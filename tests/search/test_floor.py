@@ -1,15 +1,21 @@
 """How sure it must be that a hit has to do with the question."""
 
+from backstory.embed.provider import means
 from backstory.search import floor
+from backstory.search.find import search
 from backstory.search.question import question
 from backstory.search.ranking import Ranked
+from backstory.settings import Settings
 from backstory.store.values import Found
+from tests.story import House
+
+LONG = "Everybody had to log in again after the keys were rotated"
 
 
 def test_a_likeness_says_less_the_more_there_is_to_be_like() -> None:
     """CCE-54: the same hit is less sure among many passages; how sure, if nobody counted, lies between."""
     asked = question("why were the users signed out", 0)
-    found = Found(1, "e1", "p", "shop", "s", "claude-code", "said", 1, "nothing", 1, "", "", "", 0, 0.0)
+    found = Found(1, "e1", "p", "shop", "s", "claude-code", "said", 1, LONG, 1, "", "", "", 0, 0.0)
     one = Ranked(found, "words", {}, {"alike": 0.5, "around": 0.4, "together": 0.5}, 0.0, 0.0, 0.0)
     sure = [floor.of(one, asked, among) for among in (10, 100, 300, 1_000, 10_000, 1_000_000)]
     assert sure[0] == sure[1] > sure[2] > sure[3] > sure[4] > sure[5]
@@ -34,3 +40,14 @@ def test_one_or_two_words_that_stand_in_it_need_no_likeness_three_do() -> None:
     assert floor.of(one, question("stale cache", 0)) == 1.0
     assert floor.of(one, question("stale deploy", 0)) < floor.FLOOR
     assert floor.of(one, question("stale login cache", 0)) < floor.FLOOR
+
+
+def test_a_reply_without_content_is_no_answer_however_near_it_stands(house: House) -> None:
+    def texts(asked: str) -> list[str]:
+        return [hit.text for hit in search(house.store, asked, None, means=means(Settings())).hits]
+
+    house.session().prompts("Move the tracks to the NATS message broker, forty a second").stops("Applied.")
+    house.works()
+    assert texts("message broker")
+    assert "Applied." not in texts("message broker")
+    assert "Applied." in texts("applied")

@@ -37,6 +37,13 @@ def test_a_pair_of_words_is_one_sort_and_not_two() -> None:
     assert only.words == ("event", "bus")
 
 
+def test_a_name_stands_for_what_it_is_above_all_and_for_nothing_else_that_it_can_be() -> None:
+    assert "postgres" in others("database")
+    assert not {"postgres", "redis"} & others("job", "queue")
+    assert "ruff" in others("linter")
+    assert "ruff" not in others("formatter")
+
+
 def test_names_that_are_everyday_words_stand_for_nothing() -> None:
     assert "go" in SORTS["language"].names
     assert "go" not in others("programming", "language")

@@ -25,6 +25,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from backstory.model import Kind
 from backstory.search.meant import StandIns
 from backstory.search.names import bare, stands_in
 from backstory.search.question import Question, Word
@@ -40,6 +41,7 @@ _BIAS = -13.7
 _FEW, _MANY = 100, 1_000
 _TENTH_OF_FEW, _TENTH_OF_MANY = 1.9, 0.3
 _LOOKED_UP = 2
+_LITTLE = 4  # words that are not small
 # How sure a note is: by what the shared words weigh, and by how often the number of a prompt's words doubles.
 _NOTE_WEIGHT, _NOTE_DOUBLING, _NOTE_BIAS = 5.2, -3.2, 0.1
 _PARTS = re.compile(r"[^\W_]+")
@@ -49,11 +51,15 @@ def of(one: Ranked, question: Question, among: int = _MANY) -> float:
     """How sure it is that a hit, found among so many passages, has to do with the question, from 0 to 1."""
     if all(word.text.strip(".:?") in SMALL for word in question.words):
         return 0.0  # they are in every text, and say nothing of what is sought
-    text = bare(one.found.text)
+    text, asked = bare(one.found.text), [word.text for word in question.words]
     if any(stands_in(word.text, text) for word in question.words) or _looked_up(question.words, text):
         return 1.0
+    if _says_little(one.found.kind, text) and not (
+        shares_any(asked, text) or any(each.in_text(text) for each in question.meant)
+    ):
+        return 0.0  # "Done." is like anything by what stands around it
     if "alike" not in one.raw:
-        return 1.0 if shares_enough([word.text for word in question.words], text, question.meant) else 0.0
+        return 1.0 if shares_enough(asked, text, question.meant) else 0.0
     sum_ = _BIAS + _PER_WORD * min(len(question.words), _MOST_WORDS) + _size(among)
     sum_ += sum(weight * one.raw[name] for name, weight in _WEIGHTS.items())
     return 1 / (1 + math.exp(-sum_))
@@ -63,6 +69,12 @@ def _size(among: int) -> float:
     """What the number of passages says of a likeness; nothing if it is not known."""
     tenths = math.log10(_MANY / max(among or _MANY, _FEW))
     return tenths * (_TENTH_OF_FEW if tenths > 0 else _TENTH_OF_MANY)
+
+
+def _says_little(kind: str, text: str) -> bool:
+    """Whether an event is a few words; what was distilled is worth its words, and signs are words each."""
+    events = kind in (Kind.PROMPT, Kind.SAID, Kind.TOOL) and text.isascii()
+    return events and sum(part not in SMALL for part in _PARTS.findall(text)) < _LITTLE
 
 
 class Needed(NamedTuple):

@@ -65,10 +65,14 @@ def _same(word: str) -> tuple[str, ...]:
 
 
 def _names() -> Mapping[str, tuple[str, ...]]:
+    """The names that a sort's words stand for: those that are above all of that sort."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
+    taken: set[str] = set(EVERYDAY)
     for sort in SORTS.values():
+        own = [name.lower() for name in sort.names if name not in taken] if sort.called else []
+        taken.update(own)
         for called in sort.called:
-            found[called].update(dict.fromkeys(name.lower() for name in sort.names if name not in EVERYDAY))
+            found[called].update(dict.fromkeys(own))
     return {called: tuple(names) for called, names in found.items()}
 
 
