@@ -76,6 +76,66 @@ def test_what_is_no_lesson(story: str) -> None:
     assert lessons(f"> go\n{story}\nend\n") == []
 
 
+RED_AFTER_EDIT = "> go\nedit pay.py\n  - round(x)\n  + x.q(C)\n! pytest -q\n  E   AssertionError: total\n"
+
+
+@pytest.mark.parametrize(
+    "undo",
+    [
+        "git stash",
+        "git stash push -m wip",
+        "git reset --hard",
+        "git reset HEAD --hard",
+        "git checkout -- pay.py",
+        "git checkout -f",
+        "git restore pay.py",
+        "git clean -fd",
+    ],
+)
+def test_undoing_what_made_it_fail_is_no_fix(undo: str) -> None:
+    assert lessons(f"{RED_AFTER_EDIT}$ {undo}\n$ pytest -q\nend\n") == []
+    assert lessons(f"{RED_AFTER_EDIT}$ {undo} && pytest -q\nend\n") == []
+
+
+def test_undoing_is_left_out_of_a_fix_that_something_else_made() -> None:
+    (text,) = lessons(
+        "> go\n! npm test\n  Error: no x\n$ npm ci\n$ git checkout -- a.lock\n$ npm test\nend\n"
+    )
+    assert text == '`npm test` failed: "Error: no x" → fixed by running `npm ci`'
+
+
+def test_what_is_stashed_out_of_the_way_of_git_helps_it() -> None:
+    error = "> go\nedit a.py\n  - x\n  + y\n! git pull\n  error: Please commit your changes or stash them.\n"
+    (text,) = lessons(f"{error}$ git stash\n$ git pull\n$ git stash pop\nend\n")
+    assert text.endswith("→ fixed by running `git stash`")
+    assert lessons(f"{error}$ git reset --hard\n$ git pull\nend\n") == []
+
+
+@pytest.mark.parametrize(
+    ("ran", "told"),
+    [
+        ("kill 4242", "kill <pid>"),
+        ("kill -9 4242 4243", "kill -9 <pid>"),
+        ("kill %1", "kill <pid>"),
+        ("kill 4242 2>/dev/null; sleep 1", "kill <pid> 2>/dev/null; sleep 1"),
+        ("terraform force-unlock 1234", "terraform force-unlock <id>"),
+        ("terraform force-unlock -force 6fbd8c2e-11", "terraform force-unlock -force <id>"),
+        ("docker rm -f 3f2a9b1c0d4e", "docker rm -f <id>"),
+        ("docker rm -f shop-db", "docker rm -f shop-db"),
+        ("fuser -k 3000/tcp", "fuser -k 3000/tcp"),
+        ("npx kill-port 3000", "npx kill-port 3000"),
+        ("kill $(lsof -ti:3000)", "kill $(lsof -ti:3000)"),
+    ],
+)
+def test_an_id_that_is_dead_the_next_time_is_not_told(ran: str, told: str) -> None:
+    (draft,) = of(
+        MemoryKind.LESSON,
+        f"> go\n! npm run dev\n  Error: listen EADDRINUSE: address in use\n$ {ran}\n$ npm run dev\nend\n",
+    )
+    assert draft.text.endswith(f"→ fixed by running `{told}`")
+    assert f"- ran `{told}`" in draft.detail
+
+
 def test_a_pipe_does_not_hide_red_tests() -> None:
     run = "$ go test ./... 2>&1 | tail\n"
     told = f"> go\n{run}  --- FAIL: TestPush\n  FAIL\nedit q.go\n{run}  ok\nend\n"

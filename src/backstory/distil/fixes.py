@@ -3,6 +3,8 @@
 Between the first failure of a command and the run that passed lie edits, installs, other commands, or only
 another spelling. When nothing lies between, it was a flake, and there is no lesson. Edits that did not stay,
 or that the assistant calls vain, are no part of the fix; an error that another one followed only went away.
+What throws work away fixes nothing, though it may turn a check green; and the number of a process or a lock
+is another one the next time, so it is not told.
 """
 
 import re
@@ -17,7 +19,16 @@ from backstory.distil.prose import sentences, shorten
 from backstory.distil.refusals import intended, refusal
 from backstory.distil.shell import CHECKS, Role, covers
 from backstory.distil.story import Change, Run, Said, Story, between
-from backstory.distil.undone import given_up, thrown_away, turned_back, undoes, written_over
+from backstory.distil.undone import (
+    discards,
+    given_up,
+    set_aside,
+    stashes,
+    thrown_away,
+    turned_back,
+    undoes,
+    written_over,
+)
 from backstory.distil.vain import called_vain
 from backstory.model import Draft, MemoryKind
 
@@ -37,6 +48,20 @@ _DELETES = re.compile(r"\b(?:git\s+)?rm\s+(?:-\w+\s+)*\S*(?:test|spec)\S*", re.I
 STAGES = 4  # so many errors in a row are told one by one
 FIXED, PAST = "fix:", "past:"  # how the subjects begin: the command passed, or only met the next error
 _BOOKKEEPING = frozenset({"add", "commit", "push", "status"})
+#: Ids that are gone with what they named: processes and jobs, locks, containers.
+_PASSING = (
+    (re.compile(r"(\bkill(?:\s+-s\s+\w+|\s+-\w+)*)(?:\s+%?\d+(?![\w.>]))+", re.IGNORECASE), r"\1 <pid>"),
+    (re.compile(r"((?:/PID|\s-Id)\s+)\d+\b", re.IGNORECASE), r"\1<pid>"),
+    (re.compile(r"(\bpg_(?:terminate|cancel)_backend\()\d+", re.IGNORECASE), r"\1<pid>"),
+    (re.compile(r"(\bforce-unlock(?:\s+-\S+)*\s+)[\w\"'][^\s;&|]*"), r"\1<id>"),
+    (
+        re.compile(
+            r"(\b(?:docker|podman)\s+(?:container\s+)?(?:stop|rm|kill|restart)(?:\s+-\S+)*)"
+            r"(?:\s+(?=\S*\d)[0-9a-f]{12,64}\b)+"
+        ),
+        r"\1 <id>",
+    ),
+)
 
 
 def lessons(story: Story, found: list[Chain]) -> list[Draft]:
@@ -82,8 +107,10 @@ def _lesson(story: Story, chain: Chain, lost: AbstractSet[str]) -> Draft | None:
     detail = [f"- failed ×{len(chain.failures)}: `{first.shown}`: {errors}"]
     detail.append(f"- its output: {evidence(first.text, first.error)}")
     detail += [f"- changed {c.file}: {shorten(c.excerpt, 200)}" for c in changes[-6:] if c.excerpt]
-    detail += [f"- ran `{h.shown}`" for h in helpers[-6:]]
-    detail.append(f"- {'passed' if cure.passed else 'got further'}: `{shorten(spelling(cure), 160)}`")
+    detail += [f"- ran `{_lasting(h.shown)}`" for h in helpers[-6:] if not discards(h)]
+    detail.append(
+        f"- {'passed' if cure.passed else 'got further'}: `{shorten(_lasting(spelling(cure)), 160)}`"
+    )
     ids = (
         [r.id for r in chain.failures[-6:]]
         + [c.id for c in changes[-8:]]
@@ -155,26 +182,43 @@ def distinct(one: str, two: str) -> bool:
 def _ways(story: Story, chain: Chain, changes: Sequence[Change]) -> list[str]:
     first, last, cure = chain.failures[0], chain.failures[-1], chain.cure
     assert cure is not None
+    if discards(cure) and not _for_git(first, cure):
+        return []
     helpers = _helpers(story, first, cure)
     since = between(story.changes, last.place, cure.place) or any(h.place > last.place for h in helpers)
     if not since and spelling(cure) != spelling(last):
         if cure.command.role in CHECKS and not _same_operands(cure, last):
             return []  # something else passed; nothing was fixed
-        return [f"running it as `{shorten(spelling(cure), 140)}`"]
-    undone = [helper for helper in helpers if undoes(helper)]
+        return [f"running it as `{shorten(_lasting(spelling(cure)), 140)}`"]
+    undone = [helper for helper in helpers if discards(helper)]
     edited = between(story.changes, first.place, cure.place)
     if edited and undone and not (changes and all(thrown_away(story, helper) for helper in undone)):
         return []  # it passes again because the edits were given up
-    if edited:
-        helpers = [helper for helper in helpers if helper not in undone]
+    if not edited:
+        undone = [h for h in undone if not _for_git(first, h) and not set_aside(story, h, cure)]
+        if any(thrown_away(story, helper) for helper in undone):
+            return []  # it passes again because what was edited before it failed was given up
+    helpers = [helper for helper in helpers if helper not in undone]
     ways: list[str] = []
     if changes:
         ways.append("editing " + file_names(changes))
     if helpers:
-        ways.append("running " + ", ".join(f"`{h.shown}`" for h in helpers[-3:]))
+        ways.append("running " + ", ".join(f"`{_lasting(h.shown)}`" for h in helpers[-3:]))
     if ways and spelling(cure) != spelling(first) and cure.command.role not in CHECKS:
-        ways.append(f"then running it as `{shorten(spelling(cure), 100)}`")
+        ways.append(f"then running it as `{shorten(_lasting(spelling(cure)), 100)}`")
     return ways
+
+
+def _for_git(failed: Run, run: Run) -> bool:
+    """Whether it was git that failed, and work was stashed out of its way."""
+    return failed.culprit is not None and failed.culprit.program == "git" and stashes(run)
+
+
+def _lasting(line: str) -> str:
+    """A command without the ids that will be others the next time: `kill <pid>`."""
+    for pattern, blank in _PASSING:
+        line = pattern.sub(blank, line)
+    return line
 
 
 def _hides(chain: Chain, changes: Sequence[Change], helpers: list[Run]) -> bool:

@@ -7,12 +7,17 @@ from backstory.distil.story import Change, Run, Story, between
 
 _EDIT = re.compile(r"- ((?:(?!\n[-+] ).)*)\n\+ ((?:(?!\n[-+] ).)*)", re.DOTALL)
 _UNDO = re.compile(
-    r"\bgit\s+(?:checkout\s+(?:-\w+\s+)*(?:HEAD\s+)?(?:--|\.|\S+\.[a-z]\w{0,5}(?!\S))|restore\s+(?!--staged)|reset\s+--hard|revert\b"
+    r"\bgit\s+(?:checkout\s+(?:-\w+\s+)*(?:HEAD\s+)?(?:--|\.|\S+\.[a-z]\w{0,5}(?!\S))|restore\s+(?!--staged)"
+    r"|reset\s+(?:[^\s;&|]+\s+)?--hard|revert\b|(?:checkout|switch)\s+(?:-f|--force|--discard-changes)\b"
     r"|stash(?!\s+(?:pop|list|show|apply)))"
 )
-_ALL = re.compile(r"\bgit\s+(?:revert\b|checkout\s+(?:-\w+\s+)*HEAD\s*(?:$|[;&|]))")
+_CLEAN = re.compile(r"\bgit\s+clean\s+(?:\S+\s+)*-(?:\w*f|-force)")
+_ALL = re.compile(
+    r"\bgit\s+(?:revert\b|(?:checkout|switch)\s+(?:-f|--force|--discard-changes)\b|checkout\s+(?:-\w+\s+)*HEAD\s*(?:$|[;&|]))"
+)
 _STASH = re.compile(r"\bgit\s+stash\b")
 _UNSTASH = re.compile(r"\bgit\s+stash\s+(?:pop|apply)\b")
+_STASHED = re.compile(r"\bgit\s+stash\b(?:\s+(?:push|save)\b)?")
 _COMMIT = re.compile(r"\bgit\s+commit\b")
 RECENT = 40  # so many edits of one file are looked at when a later one is written over them
 
@@ -27,6 +32,22 @@ def given_up(story: Story) -> frozenset[str]:
 def undoes(run: Run) -> bool:
     """Whether a command throws edits away."""
     return "git" in run.line and _UNDO.search(run.line) is not None
+
+
+def discards(run: Run) -> bool:
+    """Whether a command throws work away: edits, or files that git does not know."""
+    return undoes(run) or _CLEAN.search(run.line) is not None
+
+
+def stashes(run: Run) -> bool:
+    """Whether a command throws nothing away but what it stashes."""
+    return _STASH.search(run.line) is not None and _UNDO.search(_STASHED.sub("", run.line)) is None
+
+
+def set_aside(story: Story, run: Run, until: Run) -> bool:
+    """Whether what a command stashed was fetched again before another one."""
+    fetched = (run, *between(story.runs, run.place, until.place))
+    return stashes(run) and any(later.passed and _UNSTASH.search(later.line) for later in fetched)
 
 
 def thrown_away(story: Story, run: Run) -> Sequence[Change]:
