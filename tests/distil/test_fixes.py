@@ -53,6 +53,9 @@ end
         ("git push", "", "git push --set-upstream origin main"),
         ("make test", "", "cd backend && make test"),
         ("rspec spec/a.rb", "", "CURRENCY=EUR rspec spec/a.rb"),
+        ("psql -h db shop", "", "PGUSER=shop psql -h db shop"),
+        ("mysql -h db shop", "", "mysql -h db -u shop shop"),
+        ("redis-cli -h cache ping", "", "redis-cli -h cache -a word ping"),
     ],
 )
 def test_equivalent_commands_close_a_failure(failed: str, between: str, passed: str) -> None:

@@ -24,6 +24,10 @@ from backstory.distil.shell import Role, covers, parse
         ("sed -n 1,5p a.py", "sed", ("1,5p", "a.py"), Role.PROBE),
         ("sed -i s/a/b/ a.py", "sed", ("s/a/b", "a.py"), Role.CHANGE),
         ("cargo --version", "cargo", (), Role.PROBE),
+        ("psql -h db shop", "psql", ("db", "shop"), Role.RUN),
+        ("psql -h", "psql", (), Role.PROBE),
+        ("mysql -h --verbose", "mysql", (), Role.PROBE),
+        ("cargo -h build", "cargo build", (), Role.PROBE),
     ],
 )
 def test_what_a_line_is(line: str, name: str, operands: tuple[str, ...], role: Role) -> None:

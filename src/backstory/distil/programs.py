@@ -194,6 +194,13 @@ VALUE_FLAGS: dict[str, frozenset[str]] = {
     "gradle": words("-p"),
 }
 
+#: Programs to which `-h NAME` says on which host, not that help is wanted.
+HOSTED = words(
+    "psql pg_dump pg_restore pg_dumpall pg_isready createdb dropdb createuser dropuser pgbench vacuumdb mysql"
+    " mysqldump mysqladmin mysqlimport mariadb mariadb-dump redis-cli valkey-cli ldapsearch ldapmodify"
+    " mosquitto_pub mosquitto_sub clickhouse-client"
+)
+
 
 def role_of(program: str, verb: str, rest: list[str]) -> Role:
     """What a command is for; an unknown program is thought to change something."""
@@ -203,7 +210,7 @@ def role_of(program: str, verb: str, rest: list[str]) -> Role:
         return (
             Role.CHANGE if verb.endswith((" create", " merge", " close", " edit", " comment")) else Role.PROBE
         )
-    if any(word in {"--version", "-V", "--help", "-h"} for word in rest):
+    if any(word in {"--version", "-V", "--help"} for word in rest) or _asks_help(program, rest):
         return Role.PROBE
     role = VERBS.get(program, {}).get(verb.split(" ", 1)[0])
     if role is not None:
@@ -214,3 +221,11 @@ def role_of(program: str, verb: str, rest: list[str]) -> Role:
                 return found
     fallback = Role.RUN if "/" in program or program.endswith((".sh", ".py")) else Role.CHANGE
     return PROGRAMS.get(program, fallback)
+
+
+def _asks_help(program: str, rest: list[str]) -> bool:
+    """Whether a `-h` wants help: not where a host follows it."""
+    if "-h" not in rest:
+        return False
+    host = "".join(rest[rest.index("-h") + 1 :][:1])
+    return program not in HOSTED or not host or host.startswith("-")
