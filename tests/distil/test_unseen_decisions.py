@@ -301,3 +301,56 @@ def test_a_decision_in_anybodys_words(said: str, prompt: str, word: str) -> None
 @pytest.mark.parametrize(("said", "prompt"), LOOKALIKES)
 def test_what_only_looks_like_a_decision(said: str, prompt: str) -> None:
     assert found(said, prompt) == []
+
+
+ONE_OCCASION = [
+    "In the README, use Argon2 instead of bcrypt in the example.",
+    "Use the staging database for this run because production is locked.",
+    "Use a for loop instead of map here because it is shorter",
+    "Let's use a different variable name because it shadows.",
+    "Let's use port 8081 instead of 8080 for now because 8080 is taken.",
+    "Let's use port 8081 instead of 8080 for now, 8080 is taken.",
+    "Let's test on staging with MySQL instead of Postgres because the customer asked for numbers.",
+    "Let's use the new API key because the old one expired.",
+    "Let's go with the second option because it is shorter.",
+]
+LASTING = [
+    "Use SQLite instead of Postgres in the unit tests, it's faster.",
+    "We decided to stay on Postgres 14 for now because the extension is not built for 15.",
+    "Let's use a different database for tests than for development because they overwrite each other.",
+    "Let's use Redis instead of Memcached because Memcached has no persistence for now.",
+    "We'll use SQLite for the demo because it needs no server.",
+    "Use Kafka in the demo app instead of NATS because the customer runs Kafka.",
+    "Let's stay on Node 18 for now because Lambda has no 20.",
+    "Use the new token format because it is signed.",
+    "Use pnpm here instead of npm because of the workspace.",
+]
+
+
+@pytest.mark.parametrize("prompt", ONE_OCCASION)
+def test_a_task_for_one_occasion_is_no_decision(prompt: str) -> None:
+    assert of(MemoryKind.DECISION, f"> {prompt}\nedit a.go\nsaid\n  Done.\nend\n") == []
+
+
+@pytest.mark.parametrize("prompt", LASTING)
+def test_what_is_said_for_longer_stays_a_decision(prompt: str) -> None:
+    assert of(MemoryKind.DECISION, f"> {prompt}\nedit a.go\nsaid\n  Done.\nend\n")
+
+
+def test_an_answer_decides_also_for_now() -> None:
+    asked = "> look at the store\nsaid\n  I could use SQLite or Postgres. Which one do you prefer?\nend\n"
+    assert of(MemoryKind.DECISION, f"{asked}> Let's use SQLite for now because there is one writer.\nend\n")
+
+
+@pytest.mark.parametrize(
+    ("what", "count"),
+    [
+        ("for the reproduction because it needs no server", 0),
+        ("in the demo because it needs no server", 0),
+        ("for the job store because it needs no server", 1),
+    ],
+)
+def test_what_the_assistant_took_for_one_occasion_is_no_decision(what: str, count: int) -> None:
+    said = f"I used SQLite instead of Postgres {what}."
+    story = f"> Please look into this\nedit a.go\nsaid\n  {said}\nend\n"
+    assert len(of(MemoryKind.DECISION, story)) == count

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from backstory.distil import phrases
 from backstory.distil.named import settles
+from backstory.distil.occasion import one_occasion
 from backstory.distil.prose import content_words, names
 from backstory.distil.reasons import (
     CHORE,
@@ -242,7 +243,7 @@ def enough(found: frozenset[str]) -> float:
 
 
 def vetoed(text: str, place: Place) -> bool:
-    """What is never a decision: questions, headings, code, the middle of a pasted text."""
+    """What is never a decision: questions, headings, code, the middle of a pasted text, a task for once."""
     return (
         text.endswith(":")
         or "\\n" in text
@@ -256,6 +257,7 @@ def vetoed(text: str, place: Place) -> bool:
         or not text[opening(text) :].strip(" .!…")
         or _ASKS.match(text[opening(text) :]) is not None
         or (place.length > LONG and not _PERSONAL.search(text))
+        or one_occasion(text, answers(place))
     )
 
 

@@ -14,6 +14,7 @@ from backstory.distil.agreed import RECOMMEND
 from backstory.distil.answers import Offers, answered
 from backstory.distil.choices import FEW, TENTATIVE, UNDECIDED, Place, answers, read_choice, read_names
 from backstory.distil.named import came_to_nothing, settles
+from backstory.distil.occasion import one_occasion
 from backstory.distil.pasted import own_words
 from backstory.distil.prose import Sentence, content_words, names, once, sentences, shorten, subject
 from backstory.distil.reasons import (
@@ -242,7 +243,7 @@ def _chosen(text: str, following: str) -> Read | None:
     if called is not None:
         return Read(text[called.end() :], "")
     match = ASSISTANT_CHOICE.search(text)
-    if match is None or TENTATIVE.search(text):
+    if match is None or TENTATIVE.search(text) or one_occasion(text):
         return None
     cue, contrast = REASON.search(text), CONTRAST.search(text)
     firm = FIRM.search(match.group(0)) is not None or (cue is not None and settles(text))
