@@ -122,3 +122,64 @@ def test_a_landmark_ends_or_begins_a_question_and_is_named_as_known(
     text: str, found: Landmark | None
 ) -> None:
     assert landmark(text) == found
+
+
+@pytest.fixture
+def works(house: House) -> House:
+    """Sessions that changed files and ran commands before and after a move."""
+    told = (
+        (40, "We decided to use RabbitMQ for the job queue because ops runs it.", "queue.py", "make lint"),
+        (
+            30,
+            "We decided to use NATS instead of RabbitMQ for the job queue because it is fast.",
+            "nats.py",
+            "",
+        ),
+        (20, "The move to Frankfurt", "", "df -h"),
+        (10, "Rotate the logs daily", "rotate.conf", ""),
+        (5, "Paint the basket icon red", "basket.css", "make icons"),
+    )
+    for days, asked, file, command in told:
+        with pytest.MonkeyPatch.context() as patch:
+            steps = itertools.count(int((time.time() - days * DAY) * 1e9), 10**6)
+            patch.setattr(CLOCK, "tick", lambda steps=steps: next(steps))
+            story = house.session().starts().prompts(asked)
+            if file:
+                story.edits(file)
+            if command:
+                story.runs(command, "ok")
+            story.stops("Done.").ends()
+    house.works()
+    return house
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("which files did we change after the move", ["rotate.conf", "basket.css"]),
+        ("which files did we edit after the move", ["rotate.conf", "basket.css"]),
+        ("after the move, which files did we change?", ["rotate.conf", "basket.css"]),
+        ("which files did we change before the move", ["nats.py", "queue.py"]),
+        ("which commands did we run before the move", ["make lint"]),
+        ("which commands did we run after the move", ["make icons"]),
+    ],
+)
+def test_a_sort_that_is_known_exactly_is_all_that_is_shown_beside_a_landmark(
+    works: House, text: str, found: list[str]
+) -> None:
+    """As with a time: the nearest to the landmark first."""
+    answer = ask(works, text)
+    assert answer.mode == "by time"
+    assert [hit.text.partition("\n")[0].rpartition("/")[2] for hit in answer.hits] == found
+
+
+def test_decisions_before_a_landmark_come_first_what_was_replaced_since_among_them(works: House) -> None:
+    answer = ask(works, "which decisions did we make before the move")
+    assert [hit.kind == "decision" for hit in answer.hits[:3]] == [True, True, False]
+    assert [hit.status for hit in answer.hits[:2]] == ["candidate", "superseded"]
+
+
+def test_a_sort_of_which_nothing_lies_beside_the_landmark_is_told(works: House) -> None:
+    answer = ask(works, "which commands failed before the move")
+    assert answer.hits
+    assert "No failed command of the time before “move” is remembered; this is what else" in answer.time_note

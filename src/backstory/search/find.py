@@ -15,7 +15,7 @@ from backstory.search import floor as relevance
 from backstory.search import hits as shown
 from backstory.search import spelling
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, ReadAs
-from backstory.search.landmarks import Landmark
+from backstory.search.landmarks import Landmark, sort_beside
 from backstory.search.names import unknown
 from backstory.search.question import CHARS, Question, question
 from backstory.search.ranking import Here, Ranked, ranked, worth_reading
@@ -30,6 +30,7 @@ from backstory.search.then import (
     side_of,
     still_open,
 )
+from backstory.search.wishes import Wish
 from backstory.store import Store
 from backstory.store.values import Depth, Filters, Found, Matches
 
@@ -73,7 +74,8 @@ def search(
     looks = _Search(
         store, project_id, limit, floor, means, filters, here or Here(), explain, neighbours, zone, but, now
     )
-    answer = (looks.by_time(asked) if asked.whole else None) or looks.by_matter(text, asked)
+    sort = sort_beside(asked.text) if asked.anchor or asked.beside else None
+    answer = (looks.by_time(asked, sort) if asked.whole or sort else None) or looks.by_matter(text, asked)
     return replace(answer, cut=len(text) > CHARS)
 
 
@@ -107,19 +109,20 @@ class _Search:
     now: int
     history: bool = False  # what was replaced since is as good as what is in force
 
-    def by_time(self, asked: Question) -> Answer | None:
+    def by_time(self, asked: Question, sort: Wish | None = None) -> Answer | None:
         """What the time holds that is asked for, or is beside a landmark, or is open; None if unknown."""
         then, mode = self._then(asked), _OPEN_STEPS if asked.open else _BY_TIME
         if asked.open:
             found, note, only_once = still_open(then, 4 * self.limit)
         elif asked.wish is not None:
             found, note, only_once = held(then, asked.wish, 4 * self.limit)
-        elif landmark := self._landmark(asked.anchor):
-            found, note, only_once = beside(then, landmark, asked.earlier, 4 * self.limit)
+        elif landmark := self._landmark(name := asked.anchor or (asked.beside.name if asked.beside else "")):
+            there = replace(then, name=f"the time {'before' if asked.earlier else 'after'} “{name}”")
+            found, note, only_once = beside(there, landmark, asked.earlier, sort, 4 * self.limit)
         else:
             return None
         found = [(each, score) for each, score in found if each.owner not in self.but]
-        if not found and asked.anchor:
+        if not found and asked.landmark and not asked.open:
             return None
         if not found:
             note = none_open(then) if asked.open else _sentences(asked.how, nothing(then))
@@ -129,7 +132,8 @@ class _Search:
             more = f"{self.limit} of {len(hits)} are shown." if len(hits) > self.limit else ""
             hits, note = hits[: self.limit], _sentences(note, more)
         else:
-            hits = shown.each_once(hits, (each for each, _ in found), self.limit)
+            # what was replaced since was in force before the landmark
+            hits = shown.each_once(hits, (each for each, _ in found), self.limit, history=asked.earlier)
         hits = self._with_neighbours(hits, {each.owner: each for each, _ in found})
         note = _sentences(asked.how, note)
         return Answer(tuple(hits), False, mode, in_short(hits, asked), time_note=note)

@@ -9,11 +9,15 @@ Maria" may well be told together with what came of it.
 import re
 from dataclasses import dataclass
 
+from backstory.search.wishes import Wish, wish_of
+
 _EARLIER = ("before", "prior to", "bevor", "vor")
 _KNOWN = r"(?:the|our|my|that|this|we|der|dem|den|die|das|unserer|unserem|wir)"
-_SIDE = rf"\b(?P<side>before|prior to|bevor|vor|after|since|nachdem|nach|seit)\s+(?:{_KNOWN}\s+)+"
+_WORDS = "before|prior to|bevor|vor|after|since|nachdem|nach|seit"
+_SIDE = rf"\b(?P<side>{_WORDS})\s+(?:{_KNOWN}\s+)+"
 _NAME = r"(?P<name>[\w./-]*\w(?:\s+[\w./-]*\w){0,5}?)"
 _ASKS = r"(?:what|which|who|how|why|where|when|did|welche[rsn]?|was|wie|warum|wer|wo)\b"
+_SIDES = re.compile(rf"\b(?:{_WORDS})\s", re.IGNORECASE)
 _LAST = re.compile(rf"{_SIDE}{_NAME}\s*[?.!]*\s*$", re.IGNORECASE)
 _FIRST = re.compile(rf"^\W*{_SIDE}{_NAME}\s*(?:,\s*|\s(?={_ASKS}))", re.IGNORECASE)
 
@@ -35,3 +39,10 @@ def landmark(text: str) -> Landmark | None:
     matter = f"{text[: match.start()]} {text[match.end() :]}".strip()
     side = " ".join(match["side"].lower().split())
     return Landmark(matter, match["name"], side in _EARLIER) if matter else None
+
+
+def sort_beside(text: str) -> Wish | None:
+    """The sort of thing that a text asks for before or after a landmark, if it does and names no matter."""
+    found = landmark(text)
+    wish = wish_of(found.matter if found else _SIDES.split(text, maxsplit=1)[0])
+    return wish if wish and wish.asked else None

@@ -2,7 +2,8 @@
 
 There is nothing to compare such a question with: the time itself chooses. A sort of thing that is asked for
 comes first; else what sums up or was learned, then what was done turn by turn, then what was asked; of each
-the latest first. Of a landmark ("what happened before the migration") it is what lies nearest to it.
+the latest first. Of a landmark ("what happened before the migration") it is what lies nearest to it,
+and of a sort of thing ("which files did we change before the migration") the nearest of that sort.
 """
 
 from collections.abc import Iterable, Sequence
@@ -51,9 +52,10 @@ class Then:
     until: int
     now: int
     zone: tzinfo | None
+    name: str = ""  # what it is called, if that says more than its ends
 
     def __str__(self) -> str:
-        return told(self.since, self.until, self.now, self.zone)
+        return self.name or told(self.since, self.until, self.now, self.zone)
 
     @property
     def where(self) -> str:
@@ -76,19 +78,19 @@ class Held(NamedTuple):
     each: bool = False
 
 
-def held(then: Then, wish: Wish, limit: int) -> Held:
+def held(then: Then, wish: Wish, limit: int, latest: bool = True, tiers: Sequence[Sort] = _TIERS) -> Held:
     """What a time holds: what is asked for first, then the rest, unless all there is of it is known."""
     sorts = [each.sort for each in wish.asked]
     if any(each.each for each in wish.asked):
-        if found := _each(then, wish.asked[0]):
+        if found := _each(then, wish.asked[0], latest):
             return Held(found, _names(wish.asked[0], found), each=True)
     elif any(each.exact for each in wish.asked):
-        found = _tiers(then, sorts, limit)
+        found = _tiers(then, sorts, limit, latest=latest)
     else:
-        found = _tiers(then, [*sorts, *_TIERS], limit, _with(then, wish.verbs))
+        found = _tiers(then, [*sorts, *tiers], limit, _with(then, wish.verbs), latest)
     if found and (not sorts or any(found[0][0].kind in sort.kinds for sort in sorts)):
         return Held(found)
-    rest = _tiers(then, _TIERS, limit)
+    rest = _tiers(then, tiers, limit, latest=latest)
     names = " or ".join(each.name for each in wish.asked)
     note = f"No {names} of {then} is remembered{then.where}; this is what else there is."
     return Held(rest, note if rest else "")
@@ -106,10 +108,11 @@ def none_open(then: Then) -> str:
     return f"No open step is remembered{then.where}."
 
 
-def _each(then: Then, asked: Asked) -> list[tuple[Found, float]]:
-    """Each file, command, branch, … of a time once, the latest first."""
+def _each(then: Then, asked: Asked, latest: bool) -> list[tuple[Found, float]]:
+    """Each file, command, branch, … of a time once, the latest or the earliest first."""
     once: dict[str, tuple[Found, float]] = {}
-    for found, score in _tiers(then, [asked.sort] if asked.sort.actions else _TIERS, _MANY):
+    sorts = [asked.sort] if asked.sort.actions else _TIERS
+    for found, score in _tiers(then, sorts, _MANY, latest=latest):
         if value := _value(found, asked.each):
             once.setdefault(value, (found, score))
     return list(once.values())
@@ -137,13 +140,16 @@ def _with(then: Then, verbs: Sequence[str]) -> list[Found]:
     return then.store.passages.search(terms, then.project_id, _MANY // 10, within) if terms else []
 
 
-def beside(then: Then, landmark: str, earlier: bool, limit: int) -> Held:
-    """What came before or after the turn of an event, the nearest first."""
+def beside(then: Then, landmark: str, earlier: bool, wish: Wish | None, limit: int) -> Held:
+    """What came before or after the turn of an event, what is asked for first, of each the nearest first."""
     side = side_of(then.store, landmark, earlier, then.now)
     if side is None:
         return Held([])
     since, until = side
-    return Held(_tiers(replace(then, since=since, until=until), _NEAREST, limit, latest=earlier))
+    there = replace(then, since=since, until=until)
+    if wish is not None:
+        return held(there, wish, limit, latest=earlier, tiers=_NEAREST)
+    return Held(_tiers(there, _NEAREST, limit, latest=earlier))
 
 
 def side_of(store: Store, landmark: str, earlier: bool, now: int) -> tuple[int, int] | None:
