@@ -47,7 +47,7 @@ def hand(told: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
     weights, words = notes.words_of(memories, notes.weigher(Settings()))
     needed = floor.of_notes()
     return {"weights": weights, "words": words, "floor": needed.weight, "longer": needed.a_doubling,
-            "strong": strong(memories)}  # fmt: skip
+            "strong": strong(memories).alone, "within": strong(memories).within}  # fmt: skip
 
 
 def said(prompt: str, prepared: dict[str, Any]) -> list[str]:

@@ -15,7 +15,14 @@ MEMORY = Memory(
 
 
 def names(*texts: str, kind: MemoryKind = MemoryKind.DECISION) -> set[str]:
-    return set(strong([replace(MEMORY, id=f"m{n}", text=text, kind=kind) for n, text in enumerate(texts)]))
+    memories = [replace(MEMORY, id=f"m{n}", text=text, kind=kind) for n, text in enumerate(texts)]
+    return set(strong(memories).alone)
+
+
+def places(text: str, reason: str = "") -> dict[str, str]:
+    """What else a prompt must have one of, by the names that do not reach a decision alone."""
+    within = strong([replace(MEMORY, text=text, reason=reason)]).within
+    return {name: " ".join(told["m0"]) for name, told in within.items()}
 
 
 @pytest.mark.parametrize(
@@ -25,7 +32,12 @@ def names(*texts: str, kind: MemoryKind = MemoryKind.DECISION) -> set[str]:
         ("Acmeflow rather than Zorbly runs the jobs", {"zorbly"}),
         ("State lives in Zustand, Redux was too much", {"zustand", "Redux"}),
         ("We moved from MongoDB to Postgres", {"mongodb"}),
-        ("Use Postgres instead of MySQL", {"mysql"}),
+        ("Use Postgres instead of MySQL", set()),
+        ("Use NATS instead of Kafka for now", {"nats", "kafka"}),
+        ("Use NATS instead of Kafka in this project for performance reasons", {"nats", "kafka"}),
+        ("We dropped Cypress in favour of Playwright for the browser tests", {"cypress", "playwright"}),
+        ("We moved from MongoDB to Postgres in March", {"mongodb"}),
+        ("Services talk gRPC, REST only at the edge", {"grpc"}),
         ("Write it in Python instead of Rust, as JSON, not YAML", set()),
         ("Deploy with care, not on Friday", set()),
         ("Keep it in memory", set()),
@@ -35,6 +47,35 @@ def names(*texts: str, kind: MemoryKind = MemoryKind.DECISION) -> set[str]:
 )
 def test_names_that_a_decision_takes_or_gives_up(text: str, found: set[str]) -> None:
     assert names(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Use SQLite instead of Postgres in the unit tests", {"postgres": "sqlite unit"}),
+        ("In the unit tests, use SQLite instead of Postgres", {"postgres": "sqlite unit"}),
+        ("Use SQLite instead of Postgres, but only in unit tests", {"postgres": "sqlite unit"}),
+        ("Use fetch instead of axios in the service worker", {"axios": "worker"}),
+        ("Use fetch instead of axios for Safari", {"axios": "safari"}),
+        ("We decided against Datadog for the hobby plan", {"datadog": "hobby"}),
+        ("We use Terraform for staging only", {"terraform": "staging"}),
+        ("Use NATS instead of Kafka for order events", {"nats": "kafka order", "kafka": "nats order"}),
+        ("Podman rather than Docker on CI", {"podman": "ci docker", "docker": "ci podman"}),
+        ("Sentry in the checkout of the mobile app", {"sentry": "checkout mobile"}),
+        ("Use NATS instead of Kafka for events", {}),
+    ],
+)
+def test_a_decision_that_holds_somewhere_is_reached_by_a_name_and_a_word_of_that_place(
+    text: str, found: dict[str, str]
+) -> None:
+    assert places(text) == found
+    assert not found or names(text) == set()
+
+
+def test_a_name_in_the_reason_holds_where_the_decision_does() -> None:
+    found = places("Use Kustomize instead of Helm for the preview clusters", "Argo and Helm are slow")
+    assert found["helm"] == "kustomize preview"
+    assert "terraform" in places("Use Kustomize for the preview clusters", "Terraform is slow")
 
 
 @pytest.mark.parametrize(

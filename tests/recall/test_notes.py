@@ -125,6 +125,42 @@ def test_a_prompt_that_names_what_was_given_up_or_forbidden_is_told(
     assert told.count("\n- [") == 1
 
 
+HELD_SOMEWHERE = (
+    "We decided to use SQLite instead of Postgres in the unit tests because it is faster.",
+    "We decided to use Kustomize instead of Helm for the preview clusters because charts are heavy.",
+    "We decided to use fetch instead of axios in the service worker because it has no XHR.",
+    "We decided against Datadog for the hobby plan because it is expensive.",
+)
+
+
+def test_a_name_reaches_a_decision_where_it_holds_and_nowhere_else(house: House) -> None:
+    for text in HELD_SOMEWHERE:
+        house.session().starts().prompts(text).stops("Understood.").ends()
+    house.works()
+    desk = Desk(house)
+    for prompt in (
+        "add an index to the Postgres orders table",
+        "upgrade Postgres to 17",
+        "why is Postgres slow on the report query",
+        "bump the Helm chart of production to 1.4",
+        "roll Helm back on the production cluster",
+        "the axios interceptor drops the token on the login page",
+        "the axios call to the user service does not work",
+        "the Datadog agent on production stopped",
+    ):
+        assert desk.asks(prompt) == "", prompt
+    for number, (prompt, note) in enumerate(
+        (
+            ("run the unit tests against Postgres", "SQLite"),
+            ("why did we take SQLite and not Postgres?", "SQLite"),
+            ("use Helm for the preview cluster", "Kustomize"),
+            ("import axios in service-worker.js", "fetch"),
+            ("add Datadog to the hobby plan", "against Datadog"),
+        )
+    ):
+        assert note in desk.asks(prompt, session=f"s{number}"), prompt
+
+
 @pytest.mark.parametrize(
     "prompt",
     [

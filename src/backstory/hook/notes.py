@@ -35,6 +35,7 @@ _INTRO = {
 _SEVERAL_CHARS = 230
 _SHORTEST_ROW = 60
 _FEW_TERMS = 60
+_SHORTEST_PLURAL = 5
 _CLOSING = "</backstory-notes>"
 _WIPES = ("compact", "clear")
 
@@ -117,7 +118,7 @@ def reached(prompt: str, prepared: "dict[str, Any]") -> list[tuple[str, float]]:
         return []
     terms = wording.terms(prompt)
     asked = {term: weights[term] for term in terms if term in weights}
-    named = _named(prompt, len(terms), prepared.get("strong"))
+    named, elsewhere = _named(prompt, terms, prepared)
     if not asked and not named:
         return []
     longer = prepared.get("longer")
@@ -125,7 +126,8 @@ def reached(prompt: str, prepared: "dict[str, Any]") -> list[tuple[str, float]]:
         floor += longer * len(terms).bit_length()
     found = []
     for note, own in words.items():
-        shared = [term for term in own if term in asked]
+        apart = elsewhere.get(note, ())
+        shared = [term for term in own if term in asked and term not in apart]
         score = sum(asked[term] for term in shared)
         # one rare word is chance, the name of a file is not
         if note in named or (score >= floor and (len(shared) > 1 or wording.is_name(shared[0]))):
@@ -134,11 +136,37 @@ def reached(prompt: str, prepared: "dict[str, Any]") -> list[tuple[str, float]]:
     return found
 
 
-def _named(prompt: str, terms: int, strong: object) -> set[str]:
-    """The notes that a prompt reaches by a name, a folder or two words alone; a page has too many of them."""
-    if not isinstance(strong, dict) or not strong or terms > _FEW_TERMS:
-        return set()
-    return set(_listed(strong, wording.strong_terms(prompt)))
+def _named(
+    prompt: str, terms: "dict[str, str]", prepared: "dict[str, Any]"
+) -> "tuple[set[str], dict[str, list[str]]]":
+    """The notes that a prompt reaches by a name, a folder or two words alone; a page has too many of them.
+
+    A decision that holds somewhere only needs a word of that place, too. Without one, the name is that of
+    something else: it is listed with the note, so that it does not count among other words either.
+    """
+    strong, within = prepared.get("strong"), prepared.get("within")
+    found: set[str] = set()
+    elsewhere: dict[str, list[str]] = {}
+    if not (strong or within) or len(terms) > _FEW_TERMS:
+        return found, elsewhere
+    keys = wording.strong_terms(prompt)
+    found.update(_listed(strong, keys))
+    if isinstance(within, dict):
+        there = {singular(word.lower()) for word in (*keys, *terms.values())}
+        for key in keys:
+            for note, place in (within.get(key) or {}).items():
+                if there.isdisjoint(place):
+                    elsewhere.setdefault(note, []).extend(wording.terms(key))
+                else:
+                    found.add(note)
+    return found, elsewhere
+
+
+def singular(word: str) -> str:
+    """A word as it is compared where its other forms are other words: a worker is no work."""
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word.rstrip("s") if len(word) >= _SHORTEST_PLURAL else word
 
 
 def _best_first(pair: tuple[str, float]) -> float:

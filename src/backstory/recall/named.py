@@ -2,14 +2,17 @@
 
 A decision is reached by the name of what it chose or gave up, a rule by what it forbids, or by a path below
 the folder that it protects. Only names that few notes have, and that are not in every other prompt of the
-trade, are strong enough for that.
+trade, are strong enough for that. A decision that says where or for what it holds ("in the unit tests") is
+reached by a name only together with a word of that place.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from backstory.hook import wording
+from backstory.hook.notes import singular
 from backstory.model import Memory, MemoryKind
 from backstory.trade import EVERYDAY, SORTS
 
@@ -55,7 +58,7 @@ _DAYS = _words(
     august september october november december english german french"""
 )
 _TOOLS = {name for sort in SORTS.values() for name in sort.names if " " not in name}
-# Names that prompts of every project have; whoever gave one of them up may still want to hear of it.
+# Names that prompts of every project have; one that was given up somewhere counts there.
 _FORMATS = {name for sort in ("language", "format", "picture", "compression") for name in SORTS[sort].names}
 _EVERYWHERE = _FORMATS | _words(
     """postgres postgresql mysql sqlite docker react vue npm yarn pip pytest jest aws nginx django flask
@@ -64,35 +67,87 @@ _EVERYWHERE = _FORMATS | _words(
 )
 
 
-def strong(memories: Sequence[Memory]) -> dict[str, list[str]]:
-    """Terms that reach a note alone, with the notes that they reach."""
-    found: dict[str, set[str]] = defaultdict(set)
+_OPENS = _words("in on within inside under at during for")
+_ENDS = _words(
+    """instead rather over not no never until to with without from by via through we you they i is are was
+    were be has have it that which who than but if so as while unless use uses using only"""
+)
+_CLAUSES = re.compile(r"[,;:.!?()](?:\s+|$)")
+_REASON = re.compile(r"\b(?:because|since|so that|as it)\b", re.IGNORECASE)
+_AFTERTHOUGHT = re.compile(
+    r"(?:(?:but|only|just|at least|and)\s+)*(?:in|on|within|inside|at|for)\b", re.IGNORECASE
+)
+_DETERMINERS = _words("the our this that these those its their a an each every all any")
+# "in favour of", "for now", "for performance reasons": no place, and nothing that it is for.
+_PHRASES = _words(
+    """favor favour order place general future addition practice fact particular short total example instance
+    now good free sure purpose top board average demand least most all first once"""
+)
+_WHY = _words("reason reasons better easier faster simpler sake time being")
+_SURROUNDINGS = _words("staging production prod dev development test tests testing ci mobile web desktop")
+# Of which there are many in any project.
+_SORTS = _GENERIC | _words("service server page app job script build plan table user main default")
+# A decision of a project holds there anyway.
+_WIDE = _words(
+    """project projects repo repository codebase code app application product company team everything
+    everywhere everyone new whole entire now on here there case cases"""
+)
+
+
+class Strong(NamedTuple):
+    """Terms that reach a note alone, with these notes; and with a word of a place, with the places' words."""
+
+    alone: dict[str, list[str]]
+    within: dict[str, dict[str, list[str]]]
+
+
+def strong(memories: Sequence[Memory]) -> Strong:
+    """The terms that reach notes, and which of them need a word more."""
+    alone: dict[str, set[str]] = defaultdict(set)
+    within: dict[str, dict[str, list[str]]] = defaultdict(dict)
     notes_with: dict[str, set[str]] = defaultdict(set)
     for memory in memories:
         text = f"{memory.text} {memory.reason}"
         for word in set(map(str.lower, _WORD.findall(text))):
             notes_with[word].add(memory.id)
         if memory.kind is MemoryKind.DECISION:
-            for term in _names(text):
-                found[term].add(memory.id)
+            for term, place in _names(memory.text, memory.reason):
+                if place:
+                    within[term][memory.id] = sorted(place)
+                else:
+                    alone[term].add(memory.id)
         if memory.kind in _RULES:
             for term in (*_forbidden(text), *_folders(text)):
-                found[term].add(memory.id)
-    return {
-        term: sorted(ids)
-        for term, ids in found.items()
-        if max(len(ids), len(notes_with.get(term.lower(), ()))) <= _FEW
+                alone[term].add(memory.id)
+    few = {
+        term
+        for term in alone.keys() | within.keys()
+        if max(len({*alone.get(term, ()), *within.get(term, ())}), len(notes_with.get(term.lower(), ())))
+        <= _FEW
     }
+    return Strong(
+        {term: sorted(ids) for term, ids in alone.items() if term in few},
+        {term: places for term, places in within.items() if term in few},
+    )
 
 
-def _names(text: str) -> Iterator[str]:
-    """Names of tools; of what is not known as one, what is spelled as a name where a choice names it."""
+def _names(decided: str, reason: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Names of tools; of what is not known as one, what is spelled as a name where a choice names it.
+
+    Each with the words of the place that it was chosen or given up for, if the decision says one; who names
+    both sides of the choice needs none of them.
+    """
+    text = f"{decided} {reason}"
     words = {word.lower(): word for word in _WORD.findall(text)}
     given_up = {word.lower() for word in _GIVEN_UP.findall(text)}
     chosen = {word.lower() for word in (*_OUTDONE.findall(text), *_WINNER.findall(text))}
+    places, anywhere = _places(decided, chosen)
+    sides = {word for word in words if word in _TOOLS or word in chosen} - _WORDS - _FORMATS
     for lower, word in words.items():
         known = lower in _TOOLS
-        common = lower in (_FORMATS if known and lower in given_up else _EVERYWHERE)
+        place = places.get(lower, anywhere)
+        place |= {singular(side) for side in sides - {lower}} if place else set()
+        common = lower in (_FORMATS if known and lower in given_up and place else _EVERYWHERE)
         if (
             common
             or lower in _DAYS
@@ -101,9 +156,70 @@ def _names(text: str) -> Iterator[str]:
         ):
             continue
         if lower not in _WORDS:
-            yield lower
+            yield lower, place
         elif word != lower:
-            yield word
+            yield word, place
+
+
+def _places(decided: str, chosen: set[str]) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
+    """The words of the places that a decision holds in, by the names beside them; and all of them."""
+    clauses = [clause for clause in _CLAUSES.split(_REASON.split(decided, maxsplit=1)[0]) if clause.strip()]
+    named = [
+        [word for word in map(str.lower, _WORD.findall(clause)) if word in _TOOLS or word in chosen]
+        for clause in clauses
+    ]
+    own = [_place(clause, names) for clause, names in zip(clauses, named, strict=True)]
+    for at, clause in enumerate(clauses):  # "in the unit tests, use …", "use …, but only in the unit tests"
+        if len(clauses) > 1 and _AFTERTHOUGHT.match(clause.strip()) and not _tools(named[at]):
+            own[at - 1 if at else 1] |= own[at]
+    found: dict[str, frozenset[str]] = {}
+    for place, names in zip(own, named, strict=True):
+        for name in names:
+            found[name] = found.get(name, frozenset()) | place
+    return found, frozenset().union(*own)
+
+
+def _tools(names: Sequence[str]) -> list[str]:
+    return [name for name in names if name not in _WORDS]
+
+
+def _place(clause: str, names: Sequence[str]) -> frozenset[str]:
+    """The words that tell where a clause holds, or for what, unless its tools are for that anyway."""
+    found: set[str] = set()
+    opener, phrase = "", list[str]()
+    for word in [*_WORD.findall(clause), "for"]:
+        lower = word.lower()
+        if lower in _OPENS or lower in _ENDS:
+            found |= _telling(opener, phrase, names)
+            opener, phrase = (lower if lower in _OPENS else ""), []
+        elif opener:
+            phrase.append(word)
+    return frozenset(found)
+
+
+def _telling(opener: str, phrase: Sequence[str], names: Sequence[str]) -> set[str]:
+    """The words of a phrase that tell a place from others of its sort: of the preview clusters, `preview`."""
+    lower = [word.lower() for word in phrase]
+    if not lower or not _WHY.isdisjoint(lower) or (lower[0] in _PHRASES and lower[1:2] in ([], ["of"])):
+        return set()
+    # "for events" says what a broker does; "for order events" and "for Safari", for which of them
+    if opener == "for" and len(lower) == 1 and phrase[0] == lower[0] and lower[0] not in _SURROUNDINGS:
+        return set()
+    apart = _LIGHT | _WIDE | _DETERMINERS | _DAYS | (_TOOLS - _WORDS)
+    told: set[str] = set()
+    for part in re.split(r"\b(?:of|and|or)\b", " ".join(lower)):
+        words = [word for word in part.split() if word not in apart and not word.isdigit()]
+        if not words or _purpose(names).issuperset(map(singular, words)):
+            continue
+        sort, own = words[-1], [word for word in words[:-1] if singular(word) not in _SORTS]
+        told.update(map(singular, own or [sort]))
+    return told
+
+
+def _purpose(names: Sequence[str]) -> set[str]:
+    """What tools of these sorts are for: "browser tests" of Playwright."""
+    sorts = [(key, *sort.called) for key, sort in SORTS.items() if not set(sort.names).isdisjoint(names)]
+    return {singular(word) for called in sorts for word in " ".join(called).split()}
 
 
 def _forbidden(text: str) -> Iterator[str]:

@@ -123,6 +123,7 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
     project = store.projects.get(project_id)
     words = words_of(told, weigh)
     needed = floor.of_notes()
+    by_name = strong(told)
     done = deeds(store, project_id, told, _roots(store, project_id))
     return {
         "v": FORMAT,
@@ -133,7 +134,8 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
         "longer": needed.a_doubling,
         "weights": words[0],
         "words": words[1],
-        "strong": strong(told),
+        "strong": by_name.alone,
+        "within": by_name.within,
         "commands": done.commands,
         "edits": done.edits,
         "errors": done.errors,
