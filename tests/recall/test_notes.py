@@ -93,6 +93,7 @@ RULES = (
     "Never push to main directly.",
     "Always store timestamps in UTC, never in local time.",
     "Never edit files in migrations/.",
+    "Never commit to the vendor folder.",
 )
 
 
@@ -115,6 +116,7 @@ def ruled(house: House) -> House:
         ("push this to main", "Never push"),
         ("Save the timestamp of the order in local time", "UTC"),
         ("Fix migrations/0042_orders.py", "migrations/"),
+        ("put the patch in vendor/lib/x.go", "vendor folder"),
     ],
 )
 def test_a_prompt_that_names_what_was_given_up_or_forbidden_is_told(
@@ -168,6 +170,7 @@ def test_a_name_reaches_a_decision_where_it_holds_and_nowhere_else(house: House)
         "stripe the rows of the table",
         "run the local tests one more time",
         "write a migration guide",
+        "fix the vendor invoice page",
         "rename the events table and add a payment form",
         "push the button in the main menu to the right",
     ],

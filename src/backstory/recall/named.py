@@ -37,6 +37,9 @@ _WINNER = re.compile(rf"\b[Uu]s(?:e|es|ing)\s+([A-Z][\w.+#-]*\w)\s+(?:{_PREFERRE
 _SPELLED = re.compile(r"[A-Z][a-z]+(?:[A-Z]\w*)?\Z|[A-Z]{1,2}[a-z]+[A-Z]\w*\Z")
 _WORD = re.compile(r"[\w.+#-]*\w")
 _FOLDER = re.compile(r"(?<![\w/.])\.?/?((?:[\w.-]+/)+)(?:\*{1,2})?(?![\w*])")
+_CALLED_FOLDER = re.compile(
+    r"\b(?:the|our|any) [`'\"]?([\w./-]*\w)[`'\"]? (?:folder|directory|dir)\b", re.IGNORECASE
+)
 _FORBIDS = re.compile(
     r"\b(?:never|must not|mustn't)\b|(?:^|[.!;:]\s+)(?:don't|do not|avoid)\b", re.IGNORECASE
 )
@@ -49,6 +52,11 @@ _LIGHT = _words(
 _GENERIC = _words(
     """edit file change code test write run function class method line name new create fix update delete
     remove check work thing way data project folder module"""
+)
+
+_NO_FOLDERS = _words(
+    """same whole root home current working project new old other parent temporary wrong right top entire
+    source shared local own first last output target"""
 )
 
 # Names of tools that are plain words, too: they count with a capital only, within a sentence.
@@ -233,6 +241,8 @@ def _forbidden(text: str) -> Iterator[str]:
 
 
 def _folders(text: str) -> Iterator[str]:
-    """The folders that a rule protects."""
+    """The folders that a rule protects: `vendor/`, or "the vendor folder"."""
     if _FORBIDS.search(text):
-        yield from (folder.lower() for folder in _FOLDER.findall(text) if len(folder) > _SHORTEST_FOLDER)
+        called = [f"{name}/" for name in _CALLED_FOLDER.findall(text) if name.lower() not in _NO_FOLDERS]
+        folders = [*_FOLDER.findall(text), *called]
+        yield from (folder.lower() for folder in folders if len(folder) > _SHORTEST_FOLDER)
