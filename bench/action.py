@@ -144,6 +144,7 @@ def main() -> None:
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()
     shop, names, held = map(hand, (action_set.NOTES, action_names.NOTES, action_names.HELD_NOTES))
+    placed, held_placed = map(hand, (action_names.PLACED_NOTES, action_names.HELD_PLACED_NOTES))
     began = time.perf_counter()
     for prompt, _ in action_set.PROMPTS:
         said(prompt, shop)
@@ -155,6 +156,10 @@ def main() -> None:
         "other work, tuned on": silence(action_set.OTHERS, shop),
         "names, tuned on": to_the_point(action_names.ASKED, names),
         "names, unseen": to_the_point(action_names.HELD_ASKED, held),
+        "names with a place, tuned on": to_the_point(action_names.PLACED_ASKED, placed),
+        "names with a place, unseen": to_the_point(action_names.HELD_PLACED_ASKED, held_placed),
+        "names: elsewhere, tuned on": silence(action_names.PLACED_ELSEWHERE, placed),
+        "names: elsewhere, unseen": silence(action_names.HELD_PLACED_ELSEWHERE, held_placed),
         "names: near misses, tuned on": silence(action_names.BESIDE, names),
         "names: near misses, unseen": silence(action_names.HELD_BESIDE, held),
         "names: other work": silence(action_set.OTHERS, names),

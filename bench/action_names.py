@@ -142,3 +142,60 @@ HELD_BESIDE = (
     "deliver the file as a download",
     "schedule the backup for the night",
 )
+
+# Decisions that hold somewhere: `PLACED_…` are a reviewer's, developed on; `HELD_PLACED_…` only measured.
+PLACED_NOTES = (
+    ("sqlite", "decision", "Use SQLite instead of Postgres in the unit tests"),
+    ("kustomize", "decision", "Use Kustomize instead of Helm for the preview clusters"),
+    ("fetch", "decision", "Use fetch instead of axios in the service worker"),
+    ("datadog", "decision", "We decided against Datadog for the hobby plan"),
+)
+
+PLACED_ASKED = (
+    ("run the unit tests against Postgres", {"sqlite"}),
+    ("use Helm for the preview clusters", {"kustomize"}),
+    ("use axios in the service worker", {"fetch"}),
+    ("add Datadog to the hobby plan", {"datadog"}),
+)
+
+PLACED_ELSEWHERE = (
+    "add an index to the Postgres orders table",
+    "upgrade Postgres to 17",
+    "why is Postgres slow on the report query",
+    "bump the Helm chart of production to 1.4",
+    "the axios interceptor drops the token on the login page",
+    "the Datadog agent on production stopped",
+)
+
+HELD_PLACED_NOTES = (
+    ("podman", "decision", "Podman rather than Docker on the build machines"),
+    ("celery", "decision", "For the nightly exports we use Temporal instead of Celery"),
+    ("webpack", "decision", "The admin panel is bundled with Vite, not Webpack"),
+    ("mapbox", "decision", "Replaced Mapbox with Leaflet in the courier app"),
+    ("auth0", "decision", "No Auth0 for internal tools, Keycloak will do"),
+    ("sendgrid", "decision", "Use Mailgun over Sendgrid when mailing invoices"),
+    ("elastic", "decision", "Meilisearch instead of Elasticsearch for product search"),
+    ("k6", "decision", "We dropped JMeter for load tests in favour of Gatling"),
+)
+
+HELD_PLACED_ASKED = (
+    ("install podman on the build machine", {"podman"}),
+    ("run the nightly export in celery", {"celery"}),
+    ("add a webpack plugin to the admin panel", {"webpack"}),
+    ("the courier app needs mapbox tiles", {"mapbox"}),
+    ("put the internal tools behind Auth0", {"auth0"}),
+    ("send the invoices through Sendgrid", {"sendgrid"}),
+    ("index products in Elasticsearch", {"elastic"}),
+    ("write a JMeter plan for the checkout", {"k6"}),
+)
+
+HELD_PLACED_ELSEWHERE = (
+    "podman on my laptop has no network",
+    "retry the celery task that resizes avatars",
+    "webpack fails on the landing page",
+    "show the mapbox logo on the store finder",
+    "customers cannot log in with Auth0",
+    "the Sendgrid newsletter template is broken",
+    "Elasticsearch runs out of disk with our logs",
+    "docker compose does not start the worker",
+)
