@@ -73,6 +73,32 @@ def test_any_other_prompt_gets_nothing(house: House, desk: Desk, prompt: str) ->
     assert desk.asks(prompt) == ""
 
 
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("what does load.py do", False),
+        ("Which settings are in load.py?", False),
+        ("explain load.py", False),
+        ("how does load.py work?", False),
+        ("why doesn't load.py work?", True),
+        ("can you split load.py?", True),
+        ("why does load.py fail?", True),
+        ("does load.py need pyyaml?", True),
+        ("write a Dockerfile that runs load.py", True),
+    ],
+)
+def test_a_question_that_only_names_a_file_is_not_told_what_was_mended_there(
+    house: House, desk: Desk, prompt: str, told: bool
+) -> None:
+    mends_the_loader(house)
+    assert ("pip install pyyaml" in desk.asks(prompt)) is told
+
+
+def test_a_question_that_names_a_file_is_told_what_still_holds_there(house: House, desk: Desk) -> None:
+    finds_another_way(house)
+    assert "PYTHONPATH=src" in desk.asks("what does load.py do")
+
+
 def test_a_prompt_never_gets_more_than_three_notes_nor_more_than_its_budget(house: House, desk: Desk) -> None:
     story = house.session().starts()
     for number in range(8):

@@ -37,6 +37,15 @@ _SHORTEST_ROW = 60
 _FEW_TERMS = 60
 _SHORTEST_PLURAL = 5
 _CLOSING = "</backstory-notes>"
+_ASKS = frozenset(
+    ("what", "where", "which", "who", "whose", "how", "why", "when", "does", "is", "are", "was", "explain",
+     "describe")
+)  # fmt: skip
+_REQUESTS = ("can", "could", "would", "will", "please")
+_TROUBLE = frozenset(
+    ("break", "broken", "bug", "cannot", "crash", "didn", "doesn", "error", "except", "fail", "hang", "isn",
+     "issu", "miss", "not", "problem", "rais", "stopp", "traceback", "won", "wrong")
+)  # fmt: skip  # as `wording.terms` has them
 _WIPES = ("compact", "clear")
 
 
@@ -124,10 +133,14 @@ def reached(prompt: str, prepared: "dict[str, Any]") -> list[tuple[str, float]]:
     longer = prepared.get("longer")
     if isinstance(longer, int | float):  # the longer a prompt, the more it shares with anything by chance
         floor += longer * len(terms).bit_length()
+    over = prepared.get("over")
+    over = over if isinstance(over, list) and _only_asks(prompt, terms) else ()
     found = []
     for note, own in words.items():
         apart = elsewhere.get(note, ())
         shared = [term for term in own if term in asked and term not in apart]
+        if note in over:
+            shared = _beside_files(shared)
         score = sum(asked[term] for term in shared)
         # one rare word is chance, the name of a file is not
         if note in named or (score >= floor and (len(shared) > 1 or wording.is_name(shared[0]))):
@@ -160,6 +173,19 @@ def _named(
                 else:
                     found.add(note)
     return found, elsewhere
+
+
+def _only_asks(prompt: str, terms: "dict[str, str]") -> bool:
+    """Whether a prompt asks for something, and for no trouble: what was mended is no answer."""
+    first = prompt.split(maxsplit=1)[0].lower() if prompt.strip() else ""
+    asks = first in _ASKS or (prompt.rstrip().endswith("?") and first not in _REQUESTS)
+    return asks and _TROUBLE.isdisjoint(terms)
+
+
+def _beside_files(shared: list[str]) -> list[str]:
+    """Shared words, if any of them is more than the name of a file or a part of one."""
+    files = {part for term in shared if "." in term or "/" in term for part in (term, *wording.terms(term))}
+    return [] if files.issuperset(shared) else shared
 
 
 def singular(word: str) -> str:

@@ -47,7 +47,7 @@ class Deeds:
     """Notes by what they belong to, the newest first.
 
     `places` are the files of those notes whose error alone does not tell; `ran` are the commands that errors
-    were met with.
+    were met with; `over` are the lessons whose command has passed since it failed.
     """
 
     commands: Keys = field(default_factory=lambda: defaultdict(list))
@@ -55,6 +55,7 @@ class Deeds:
     errors: Keys = field(default_factory=lambda: defaultdict(list))
     ran: Keys = field(default_factory=lambda: defaultdict(list))
     places: Keys = field(default_factory=dict)
+    over: list[str] = field(default_factory=list)
 
 
 def deeds(store: Store, project_id: str, memories: Iterable[Memory], roots: Sequence[str]) -> Deeds:
@@ -74,6 +75,8 @@ def deeds(store: Store, project_id: str, memories: Iterable[Memory], roots: Sequ
         _list(found.commands, red, memory)
         if memory.kind is MemoryKind.LESSON:
             _errors(found, memory, events, failed)
+            if _is_over(memory, events, passed):
+                found.over.append(memory.id)
             edits = _beside_the_point(memory, events)
         else:
             edits = changed or (_tried(store, memory, events) if red else [])
@@ -124,6 +127,16 @@ def _command_keys(memory: Memory, failed: list[str], events: Sequence[StoredEven
     way = memory.text.partition(_AS)[2].partition("`")[0]
     same = way and wording.command_key(way) in map(wording.command_key, failed)  # but for its folder, say
     return [wording.as_typed(each) if same else wording.command_key(each) for each in failed]
+
+
+def _is_over(memory: Memory, events: Sequence[StoredEvent], passed: dict[str, int]) -> bool:
+    """Whether what failed has passed since, called as it was."""
+    failures = [each.event for each in events if _failed(each)]
+    if not failures or _AS in memory.text:
+        return False
+    last = failures[-1]
+    key = wording.command_key(last.target)
+    return max(passed.get(key, 0), passed.get(_runner(key), 0)) > last.at
 
 
 def _whole(commands: Iterable[str]) -> list[str]:

@@ -141,6 +141,7 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
         "errors": done.errors,
         "ran": done.ran,
         "places": done.places,
+        "over": done.over,
     } | stamped(rows, project.root if project else "", _STAMPS)
 
 
