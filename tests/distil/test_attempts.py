@@ -77,3 +77,39 @@ def test_what_was_committed_or_fetched_from_the_stash_was_not_thrown_away() -> N
     assert attempts("> go\nedit a.py\n$ git commit -am x\n$ git reset --hard\nend\n") == []
     assert attempts("> go\nedit a.py\n$ git stash\n$ git stash pop\nend\n") == []
     assert attempts("> go\nedit a.py\n$ git stash\nend\n") != []
+
+
+RED = "! pytest\n  E   AssertionError: total 1.00 differs\n"
+OTHER_RED = "! pytest\n  E   NameError: name CENT\n"
+FIRST = "edit pay.py\n  - round(x, 2)\n  + x.quantize(CENT)\n"
+SECOND = "edit pay.py\n  - x.quantize(CENT)\n  + x.quantize(CENT, ROUND_HALF_UP)\n"
+
+
+def test_an_edit_that_another_one_replaced_before_it_passed_did_not_help() -> None:
+    (draft,) = of(MemoryKind.ATTEMPT, f"> go\n{RED}{FIRST}{RED}{SECOND}$ pytest\nend\n")
+    assert draft.text == (
+        'Editing pay.py against "AssertionError: total 1.00 differs" did not help '
+        "(- round(x, 2) + x.quantize(CENT))"
+    )
+    assert draft.reason.startswith("The same error came again; it passed with - x.quantize(CENT)")
+    assert draft.files == ("pay.py",)
+
+
+def test_each_of_several_edits_in_one_place_is_told() -> None:
+    third = "edit pay.py\n  - x.quantize(CENT, ROUND_HALF_UP)\n  + cents(x)\n"
+    assert len(attempts(f"> go\n{RED}{FIRST}{RED}{SECOND}{RED}{third}$ pytest\nend\n")) == 2
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        f"{RED}{FIRST}{SECOND}$ pytest",
+        f"{RED}{FIRST}{OTHER_RED}{SECOND}$ pytest",
+        f"{RED}{FIRST}{RED}{SECOND}edit b.py\n  - p\n  + q\n$ pytest",
+        f"{RED}{FIRST}{RED}{SECOND}$ pip install money\n$ pytest",
+        f"{RED}{FIRST}{RED}edit pay.py\n  - x.quantize(CENT)\n  + x.quantize(CENT).normalize()\n$ pytest",
+    ],
+    ids=["not tried alone", "another error", "another edit", "another command", "only widened"],
+)
+def test_an_edit_is_not_called_vain_where_something_else_may_have_helped(story: str) -> None:
+    assert attempts(f"> go\n{story}\nend\n") == []

@@ -25,6 +25,7 @@
 - `spoken`     which kind of memory a sentence is that a person asks to remember
 - `choices`    whether a sentence of the user is a decision: its marks
 - `named`      whether a sentence settles a matter by the names in it
+- `occasion`   whether something is said of one occasion only: a task
 - `weights`    what each mark weighs, fitted offline
 - `reasons`    where the reason of a choice stands
 - `answers`    decisions that the user makes by answering

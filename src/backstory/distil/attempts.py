@@ -1,15 +1,15 @@
-"""What was tried in vain, so that nobody repeats it: red to the end, undone, called vain, or rejected."""
+"""What was tried in vain, so that nobody repeats it: red to the end, undone, replaced, blamed, rejected."""
 
 from collections.abc import Iterator
 from itertools import pairwise
 
 from backstory.distil.chains import Chain
-from backstory.distil.fixes import file_names, quoted_errors, unique
+from backstory.distil.fixes import file_names, helping, quoted_errors, spelling, unique
 from backstory.distil.prose import sentences, shorten
 from backstory.distil.reports import DISSENT, objects, report_of
 from backstory.distil.shell import CHECKS, Role
 from backstory.distil.story import Change, Run, Story, between
-from backstory.distil.undone import added, given_up, thrown_away, turned_back
+from backstory.distil.undone import added, given_up, replacements, thrown_away, turned_back
 from backstory.distil.vain import called_vain
 from backstory.model import Draft, MemoryKind
 
@@ -19,6 +19,7 @@ def attempts(story: Story, found: list[Chain]) -> list[Draft]:
     drafts = [draft for chain in found if (draft := _still_failing(story, chain))]
     drafts += [draft for run in story.runs if (draft := _thrown_away(story, run))]
     drafts += [_turned_back(*pair) for pair in turned_back(story.changes)]
+    drafts += _replaced(story, found)
     drafts += _in_vain(story, found)
     drafts += _rejected(story)
     return list({draft.subject: draft for draft in drafts}.values())
@@ -76,6 +77,35 @@ def _turned_back(first: Change, back: Change) -> Draft:
         files=(first.file,),
         turn=back.turn,
     )
+
+
+def _replaced(story: Story, found: list[Chain]) -> Iterator[Draft]:
+    """Edits after which the same error came again, until others in their place made the command pass.
+
+    Nothing else may have done so: neither a command nor an edit of anything that was not tried before.
+    """
+    gone = given_up(story)
+    for chain in found:
+        first, last, cure = chain.failures[0], chain.failures[-1], chain.cure
+        if cure is None or not cure.passed or first is last or first.culprit is None:
+            continue
+        if cure.command.role not in CHECKS and spelling(cure) != spelling(last):
+            continue
+        pairs = replacements(between(story.changes, first.place, cure.place))
+        final = between(story.changes, last.place, cure.place)
+        instead = {other.id for _, other in pairs}
+        if not final or any(change.id not in instead for change in final):
+            continue
+        if any(run.place > last.place for run in helping(story, first, cure)):
+            continue
+        for change, other in pairs:
+            before = next(run for run in reversed(chain.failures) if run.place < change.place)
+            after = next((run for run in chain.failures if run.place > change.place), None)
+            if change.id in gone or after is None or other.place < after.place:
+                continue
+            if before.error and before.error == after.error:
+                passed = f"The same error came again; it passed with {shorten(final[-1].excerpt, 160)}"
+                yield _called_vain(chain, [change], passed)
 
 
 def _in_vain(story: Story, found: list[Chain]) -> Iterator[Draft]:

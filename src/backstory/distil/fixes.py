@@ -86,7 +86,7 @@ def _lesson(story: Story, chain: Chain, lost: AbstractSet[str]) -> Draft | None:
     if cure is None or first.culprit is None or not errors or intended(story, first):
         return None
     changes = _kept(story, chain, lost)
-    helpers = _helpers(story, first, cure)
+    helpers = helping(story, first, cure)
     ways = _ways(story, chain, changes)
     if not ways or _hides(chain, changes, helpers):
         return None
@@ -184,7 +184,7 @@ def _ways(story: Story, chain: Chain, changes: Sequence[Change]) -> list[str]:
     assert cure is not None
     if discards(cure) and not _for_git(first, cure):
         return []
-    helpers = _helpers(story, first, cure)
+    helpers = helping(story, first, cure)
     since = between(story.changes, last.place, cure.place) or any(h.place > last.place for h in helpers)
     if not since and spelling(cure) != spelling(last):
         if cure.command.role in CHECKS and not _same_operands(cure, last):
@@ -247,7 +247,7 @@ def quoted_errors(chain: Chain) -> str:
     return ", then ".join(f'"{line}"' for line in found)
 
 
-def _helpers(story: Story, first: Run, cure: Run) -> list[Run]:
+def helping(story: Story, first: Run, cure: Run) -> list[Run]:
     """Commands between failure and success that changed something."""
     failed = first.culprit
     assert failed is not None

@@ -87,7 +87,12 @@ def turned_back(changes: Sequence[Change]) -> list[tuple[Change, Change]]:
 
 def written_over(changes: Sequence[Change]) -> frozenset[str]:
     """The ids of the edits of which a later one replaced every word."""
-    lost: set[str] = set()
+    return frozenset(past.id for past, _ in replacements(changes))
+
+
+def replacements(changes: Sequence[Change]) -> list[tuple[Change, Change]]:
+    """Edits of which a later one replaced every word, with the first that did."""
+    pairs: dict[str, tuple[Change, Change]] = {}
     latest: dict[str, list[tuple[str, Change]]] = {}
     for change in changes:
         sides = _sides(change)
@@ -95,10 +100,12 @@ def written_over(changes: Sequence[Change]) -> frozenset[str]:
             continue
         old, new = sides
         before = latest.setdefault(change.file, [])
-        lost.update(past.id for text, past in before[-RECENT:] if text in old and text not in new)
+        for text, past in before[-RECENT:]:
+            if text in old and text not in new:
+                pairs.setdefault(past.id, (past, change))
         if new:
             before.append((new, change))
-    return frozenset(lost)
+    return list(pairs.values())
 
 
 def added(change: Change) -> str:
