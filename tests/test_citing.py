@@ -25,6 +25,14 @@ def test_what_is_written_like_a_file_of_the_project_is_cited(text: str, files: l
     assert list(cited(text)) == files
 
 
+def test_a_whole_path_is_cited_as_seen_from_the_folder_that_it_lies_in() -> None:
+    text = (
+        "Keep it in /work/shop/web/src/cart.ts:3, /work/shop/api/pay.py, /work/shopping/x.py and /etc/a.conf"
+    )
+    assert cited(text, folders=("/work/shop/web", "", "/work/shop/")) == ("src/cart.ts", "api/pay.py")
+    assert cited(text) == ()
+
+
 def test_a_file_that_is_called_by_its_end_is_the_one_that_is_known() -> None:
     known = {"internal/cache/lru.go", "a/main.go", "b/main.go", "main.py"}
     assert cited("lru.go, cache/lru.go, main.go and main.py", known) == (

@@ -1,7 +1,8 @@
 """Which files a text names: paths and names of files as people write them, without looking at any disk.
 
 Whether there ever was such a file is for whoever labels it to say; here only what cannot be one is left out:
-addresses of pages, products with a dot in their name, what lies outside of the project.
+addresses of pages, products with a dot in their name, what lies outside of the project. A whole path is one
+inside of it if it lies in one of its folders that are given.
 """
 
 import re
@@ -17,7 +18,7 @@ _WHOLE = (
     "Brewfile CMakeLists.txt CODEOWNERS Dockerfile Gemfile Jenkinsfile Justfile Makefile Procfile Vagrantfile"
 )
 _NAMED = re.compile(
-    r"(?<![\w./~:@\\$%-])(?:\./)?"
+    r"(?<![\w./~:@\\$%-])(?:\./|(?P<whole>/))?"
     r"(?P<path>(?:\.?[\w@+-][\w.+-]*/)*"
     rf"(?:\.?[\w+][\w.+-]*\.(?:{'|'.join(_ENDINGS.split())})|{'|'.join(map(re.escape, _WHOLE.split()))}))"
     r"(?![\w/@+-]|\.\w)"
@@ -32,11 +33,23 @@ _PRODUCT = re.compile(
 _MOST = 8
 
 
-def cited(text: str, known: Collection[str] = ()) -> tuple[str, ...]:
-    """The files that a text names, as they are `known` where only one of these can be meant."""
-    named = (found["path"] for found in _NAMED.finditer(text))
+def cited(text: str, known: Collection[str] = (), folders: Collection[str] = ()) -> tuple[str, ...]:
+    """The files that a text names, as they are `known` where only one of these can be meant.
+
+    Whole paths are told as seen from the first of the folders that they lie in.
+    """
+    named = filter(None, (_inside(found, folders) for found in _NAMED.finditer(text)))
     files = (_known_as(name, known) for name in named if not (_PAGE.match(name) or _PRODUCT.fullmatch(name)))
     return tuple(dict.fromkeys(files))[:_MOST]
+
+
+def _inside(found: re.Match[str], folders: Collection[str]) -> str:
+    """A path as seen from a folder; "" if it is a whole one that lies in none of them."""
+    if not found["whole"]:
+        return found["path"]
+    whole = f"/{found['path']}"
+    tops = (f"{folder.rstrip('/')}/" for folder in folders if folder.rstrip("/"))
+    return next((whole[len(top) :] for top in tops if whole.startswith(top)), "")
 
 
 def _known_as(name: str, known: Collection[str]) -> str:

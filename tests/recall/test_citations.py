@@ -134,3 +134,105 @@ def test_a_memory_says_at_which_commit_it_was_said(house: House, cache: Path) ->
         shown = app.show(note.id)
         assert isinstance(shown, MemoryView)
         assert shown.commit == head
+
+
+def in_git(house: House, git: Git, *files: str) -> None:
+    """Files that were committed some hours ago."""
+    earlier = time.time() - 9_000
+    for file in files:
+        (house.project / file).parent.mkdir(parents=True, exist_ok=True)
+        (house.project / file).write_text(f"This is {file}\n" + "".join(f"{file} {n}\n" for n in range(9)))
+        os.utime(house.project / file, (earlier, earlier))
+    git(house.project, "add", ".")
+    git(house.project, "commit", "--quiet", "--message=Files")
+
+
+def decided(house: House, text: str, folder: str = ".") -> Memory:
+    house.session(cwd=house.project / folder).starts().prompts(text).stops("Noted.").ends()
+    house.works()
+    return house.store.memories.listed([MemoryKind.DECISION], list(MemoryStatus), None, None, 1)[0]
+
+
+def noted(house: House, text: str, folder: str = ".") -> Memory:
+    house.close()
+    with App(house.home) as app:
+        return app.remember(text, house.project / folder, "decision")
+
+
+@pytest.mark.parametrize("tells", [decided, noted])
+def test_a_path_is_one_of_the_folder_that_was_worked_in(
+    house: House, git: Git, tells: Callable[..., Memory]
+) -> None:
+    inner, outer = "packages/web/src/cart.ts", "src/cart.ts"
+    in_git(house, git, inner, outer, "docs/adr.md")
+    cart = tells(house, "We decided to keep the cart in src/cart.ts because of reuse.", "packages/web")
+    changes(house.project / outer)
+    assert label(house, cart) == "fresh", "another one of that name changed"
+    assert Freshness(house.store).files(cart) == (inner,), "for hooks, too, which look at it"
+    (house.project / outer).unlink()
+    assert label(house, cart) == "fresh"
+    changes(house.project / inner)
+    assert label(house, cart) == "changed since"
+    git(house.project, "rm", "--quiet", "--force", inner)
+    git(house.project, "commit", "--quiet", "--message=No cart")
+    (house.project / outer).write_text("back again\n")
+    assert label(house, cart) == "gone"
+
+
+def test_a_path_that_the_folder_has_not_is_one_of_the_project(house: House, git: Git) -> None:
+    in_git(house, git, "packages/web/src/cart.ts", "docs/adr.md")
+    rule = decided(house, "We decided to keep the reasons in docs/adr.md because of audits.", "packages/web")
+    assert label(house, rule) == "fresh"
+    changes(house.project / "docs/adr.md")
+    assert label(house, rule) == "changed since"
+
+
+def test_a_lesson_rests_on_the_file_of_the_folder_that_was_worked_in(house: House, git: Git) -> None:
+    in_git(house, git, "packages/web/src/cart.ts", "src/cart.ts")
+    story = house.session(cwd=house.project / "packages/web").starts().prompts("Make the cart load")
+    story.runs("node cart", fails="Exit code 1\nTypeError: cart.items is not iterable at load")
+    story.edits("src/cart.ts", "items", "items ?? []").runs("node cart", "loaded").stops("It loads.").ends()
+    house.works()
+    (lesson,) = house.store.memories.listed([MemoryKind.LESSON], list(MemoryStatus), None, None, 5)
+    assert lesson.files == ("src/cart.ts",)
+    (house.project / "src/cart.ts").unlink()
+    assert label(house, lesson) == "fresh"
+    changes(house.project / "packages/web/src/cart.ts")
+    assert label(house, lesson) == "changed since"
+
+
+@pytest.mark.parametrize("tells", [decided, noted])
+def test_a_whole_path_inside_the_project_is_its_file(
+    house: House, git: Git, tells: Callable[..., Memory]
+) -> None:
+    in_git(house, git, "top.py")
+    top = tells(house, f"We decided to keep the setup in {house.project}/top.py because of order.")
+    assert top.files == ("top.py",)
+    assert label(house, top) == "fresh"
+    changes(house.project / "top.py")
+    assert label(house, top) == "changed since"
+
+
+def test_a_name_alone_is_the_file_that_is_called_so_if_there_is_one(house: House, git: Git) -> None:
+    in_git(house, git, "api/src/pay.py", "api/index.ts", "web/index.ts", "api/old.py", "web/twice.py")
+    pay = noted(house, "Payments are computed in pay.py, not in the client")
+    entry = noted(house, "The entry is index.ts in all of them")
+    old = noted(house, "The importer of partners is old.py")
+    twice = noted(house, "The retries are counted in twice.py")
+    plan = noted(house, "The planner will be planner.py")
+    assert [label(house, each) for each in (pay, entry, old, twice, plan)] == [
+        "fresh",
+        "",
+        "fresh",
+        "fresh",
+        "",
+    ]
+    changes(house.project / "api/src/pay.py")
+    git(house.project, "mv", "api/old.py", "api/partners.py")
+    git(house.project, "rm", "--quiet", "web/twice.py")
+    git(house.project, "commit", "--quiet", "--message=Moved")
+    assert label(house, pay) == "changed since"
+    assert label(house, old) == "moved to api/partners.py"
+    assert label(house, twice) == "gone"
+    in_git(house, git, "api/twice.py")
+    assert label(house, twice) == "", "which of the two is meant nobody can tell"

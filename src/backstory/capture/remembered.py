@@ -68,9 +68,9 @@ def draft(event_id: str, event: Event) -> Draft:
     """The memory of one such act; those of before there were kinds are facts."""
     kind = MemoryKind(event.reason) if event.reason else MemoryKind.FACT
     subject = f"{event.text}\0{event.target}" if event.target else event.text
+    files = cited(event.text, folders=(event.where.cwd,))
     return Draft(
-        kind, subject, event.text, event.at, (event_id,), files=cited(event.text), said_by=USER, weight=2.0,
-        auto=False,
+        kind, subject, event.text, event.at, (event_id,), files=files, said_by=USER, weight=2.0, auto=False,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 It is called after every stop, so the session may still run, or may have been killed in mid-turn.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from backstory.citing import cited
@@ -41,18 +41,19 @@ def distil_session(session: Session, events: Sequence[StoredEvent], limits: Limi
         *next_steps(story, failing),
         *commands(story),
     ]
-    found = [_citing(draft, story) for draft in _told_once(found)]
+    folders = dict.fromkeys((session.cwd, *(each.event.where.worktree for each in events)))
+    found = [_citing(draft, story, folders) for draft in _told_once(found)]
     digests = turn_digests(story)
     drafts = [*summary(story, digests, found, limits), *digests, *found, *checkpoint(story, failing, found)]
     return [draft for draft in drafts if draft.sources and draft.text]
 
 
-def _citing(draft: Draft, story: Story) -> Draft:
+def _citing(draft: Draft, story: Story, folders: Collection[str]) -> Draft:
     """A decision or a wish with the files that its own words name; what changed meanwhile is its turn's."""
     if draft.kind not in (MemoryKind.DECISION, MemoryKind.PREFERENCE):
         return draft
     known = {change.file for change in story.changes}.union(*(turn.reads for turn in story.turns))
-    return replace(draft, files=cited(f"{draft.text}\n{draft.reason}", known))
+    return replace(draft, files=cited(f"{draft.text}\n{draft.reason}", known, folders))
 
 
 def _told_once(drafts: list[Draft]) -> list[Draft]:

@@ -4,6 +4,8 @@ A memory was true when its session ended. A file that was touched after that, an
 the same, has changed since; one that is not there is gone, unless git knows where it went. Touched alone is
 not enough: a clone touches everything. Nor is a commit within the hour: it holds what the session itself had
 written. What git could not be asked in time has no label: nothing is called fresh that was not looked at.
+A file is named from the folder that its session worked in, or from the project's root; by its name alone, if
+git knows no other one that is called so.
 By the worker or a command, never by a hook.
 """
 
@@ -33,11 +35,12 @@ class Freshness:
         self._store = store
         self._trees: dict[str, _Tree | None] = {}
         self._ended: dict[str, int] = {}
+        self._folders: dict[str, str] = {}
 
     def of(self, memory: Memory) -> str:
         """The label of a memory; "" if it names no files, or nobody can tell."""
         tree = self._tree(memory.project_id) if memory.files else None
-        files = _ever_there(memory, tree) if tree else ()
+        files = self._meant(memory, tree) if tree else ()
         if tree is None or not files:
             return ""
         # notes of a person are each an act of its own, not parts of a session that ends
@@ -57,7 +60,33 @@ class Freshness:
         """Where the files are today, or were, on whose contents it rests, named from the project's folder."""
         compared = memory.files and memory.kind is not MemoryKind.PREFERENCE
         tree = self._tree(memory.project_id) if compared else None
-        return tuple(dict.fromkeys(map(tree.today, _ever_there(memory, tree)))) if tree else ()
+        return tuple(dict.fromkeys(map(tree.today, self._meant(memory, tree)))) if tree else ()
+
+    def _meant(self, memory: Memory, tree: "_Tree") -> tuple[str, ...]:
+        """Its files, named from the project's root; of what only words name, those that there are or were."""
+        folder = tree.within(self._folder(memory))
+        worded = memory.kind in _WORDED or memory.agent == _PERSON
+        places = (tree.place(file, folder, alone=worded) for file in memory.files)
+        if worded:
+            return tuple(filter(None, places))
+        return tuple(
+            place or os.path.normpath(os.path.join(folder, file))  # noqa: PTH118 - a name, no path yet
+            for place, file in zip(places, memory.files, strict=True)
+        )
+
+    def _folder(self, memory: Memory) -> str:
+        """Where its session worked; of a person's note, where it was said."""
+        by_note = memory.agent == _PERSON
+        key = memory.id if by_note else memory.session_id
+        if key not in self._folders:
+            if by_note:
+                kept = memory if memory.sources else self._store.memories.kept(memory.id)
+                said = self._store.events.event(kept.sources[0]) if kept and kept.sources else None
+                self._folders[key] = said.event.where.cwd if said else ""
+            else:
+                session = self._store.events.session(memory.session_id)
+                self._folders[key] = session.cwd if session else ""
+        return self._folders[key]
 
     def _tree(self, project_id: str) -> "_Tree | None":
         if project_id not in self._trees:
@@ -72,12 +101,6 @@ class Freshness:
         return self._ended[session_id]
 
 
-def _ever_there(memory: Memory, tree: "_Tree") -> tuple[str, ...]:
-    """Its files; of what only words name, those that there are or were."""
-    worded = memory.kind in _WORDED or memory.agent == _PERSON
-    return tuple(filter(tree.knows, memory.files)) if worded else memory.files
-
-
 class _Tree:
     """One folder, and what git says of it, if it is git's."""
 
@@ -86,10 +109,11 @@ class _Tree:
         # git names files from the top of the work tree, of which the project may be a folder
         self._top = next((each for each in (root, *root.parents) if (each / ".git").exists()), root)
         self._git = GitPast(root, self._top)
+        self._places: dict[tuple[str, str, bool], str | None] = {}
 
     def state(self, file: str, since: int) -> str:
         """How a file stands to what it was then; "" if nobody can tell."""
-        name = os.path.relpath(self._root / file, self._top)
+        name = self._name(file)
         if self._touched(name) is not None:
             return self._content(name, since)
         there = self._moved(name)
@@ -101,14 +125,48 @@ class _Tree:
             return CHANGED
         return MOVED + os.path.relpath(self._top / there, self._root)
 
-    def knows(self, file: str) -> bool:
-        """Whether there is such a file, or git knows that there was."""
-        name = os.path.relpath(self._root / file, self._top)
-        return self._touched(name) is not None or self._git.had(name)
+    def within(self, folder: str) -> str:
+        """A folder as it is named from the root; "" if it lies elsewhere."""
+        for each in (Path(folder), Path(folder).resolve()) if folder else ():
+            if each.is_relative_to(self._root):
+                return each.relative_to(self._root).as_posix()
+        return ""
+
+    def place(self, file: str, folder: str, alone: bool) -> str | None:
+        """What a file is called from the root that is named in a folder: of that folder, or of the root.
+
+        `alone`: nothing but its name tells of it, so it may be of long ago, or the only one of that name.
+        None if there is no such file, and git knows of none.
+        """
+        key = (file, folder, alone)
+        if key not in self._places:
+            inside = self.within(file) if Path(file).is_absolute() else file
+            inner = inside if inside != file else os.path.normpath(f"{folder or '.'}/{file}")
+            self._places[key] = self._place(inside, inner, alone) if inside else None
+        return self._places[key]
+
+    def _place(self, file: str, inner: str, alone: bool) -> str | None:
+        if self._is_there(inner) or self._git.had_lately(self._name(inner)):
+            return inner
+        # to ask git for what lies further back takes long: only if there is nothing else
+        if self._is_there(file) or self._git.had_lately(self._name(file)):
+            return file
+        for name in dict.fromkeys((inner, file)) if alone else ():
+            if self._git.had(self._name(name)):
+                return name
+        only = self._git.called(file) if alone and "/" not in file else None
+        return os.path.relpath(self._top / only, self._root) if only else None
+
+    def _is_there(self, file: str) -> bool:
+        return self._touched(self._name(file)) is not None
+
+    def _name(self, file: str) -> str:
+        """What git calls a file that is named from the root."""
+        return os.path.relpath(self._root / file, self._top)
 
     def today(self, file: str) -> str:
         """The name of a file now, from the folder: another one only if git knows that it was moved."""
-        name = os.path.relpath(self._root / file, self._top)
+        name = self._name(file)
         there = name if self._touched(name) is not None else self._moved(name)
         kept = there is None or there == name or self._touched(there) is None
         return file if kept or there is None else os.path.relpath(self._top / there, self._root)

@@ -7,7 +7,7 @@ asked for is asked of git by its name, all of them together within a deadline: w
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,6 +47,8 @@ class GitPast:
 
     def __init__(self, root: Path, top: Path) -> None:
         self._top = top
+        self._within = os.path.relpath(root, top)
+        self._named: dict[str, list[str]] | None = None  # files by their names without a folder
         self._left = _FURTHER_SECONDS
         self._last: dict[str, int | None] = {}  # when a file last changed; 0: not since it was asked for
         self._asked: dict[str, int] = {}  # since when that was asked
@@ -89,10 +91,34 @@ class GitPast:
         """Whether a commit, or the index, has or had a file of this name, as far as can be told in time."""
         if self._past is None:
             return False
-        known = (self._past.committed, self._past.moved, self._now.moved if self._now else ())
-        if any(name in names for names in known):
+        if self.had_lately(name):
             return True
         return bool(self._past.oldest and self._further("log", "-n1", "--format=%H", "--", name))
+
+    def had_lately(self, name: str) -> bool:
+        """Whether the last commits, or the index, tell of a file of this name."""
+        return any(name in names for names in self._lately())
+
+    def called(self, name: str) -> str | None:
+        """The one file that has this name in whatever folder, or had it; None if none or several do."""
+        if self._named is None:
+            self._named = {}
+            listed = self._further("ls-files", "-z", "--full-name", "--", self._within)
+            # who cannot name them all cannot say that it is the only one
+            known = () if listed is None else (listed.split("\0"), *self._lately())
+            for file in dict.fromkeys(each for names in known for each in names):
+                self._named.setdefault(file.rpartition("/")[2], []).append(file)
+        files = self._named.get(name, [])
+        return files[0] if len(set(map(self._lately_moved, files))) == 1 else None
+
+    def _lately(self) -> tuple[Iterable[str], ...]:
+        past, now = self._past or _Past(), self._now or _Now()
+        return past.committed, past.moved, now.moved
+
+    def _lately_moved(self, name: str) -> str:
+        past, now = self._past or _Past(), self._now or _Now()
+        name = past.moved.get(name, name)
+        return now.moved.get(name, name)
 
     def _looked_at(self, name: str) -> bool:
         """Whether the last commits tell what became of a file."""
