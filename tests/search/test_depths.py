@@ -93,3 +93,12 @@ def test_what_could_not_be_looked_through_is_not_denied(
     with house.store.transaction():
         house.store.retention.drop_payloads(old.numbers)
     assert ask(house, "GIZMO_MIDDLE_9999").reading == wanted, "archived"
+
+
+@pytest.mark.parametrize("filters", [Filters(kinds=("decision",)), Filters(since=2**42)])
+def test_what_was_narrowed_away_is_not_denied(house: House, begun: Story, filters: Filters) -> None:
+    begun.runs("make all", LONG).stops("Done.")
+    house.works()
+    answer = ask(house, "GIZMO_MIDDLE_7722", filters=filters)
+    assert answer.hits == ()
+    assert answer.reading == "Nothing that you narrowed it to has “gizmo_middle_7722”."

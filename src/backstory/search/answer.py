@@ -76,9 +76,9 @@ class Answer:
     hits that say most about the question. `lacking` says why it was not searched by meaning, though it should
     have been, and what to do about it. `time_note` is about the time that was asked for, if it holds
     nothing, or none of the hits, or can be read otherwise; everybody who shows an answer shows it.
-    `read_as` are words of the question that were taken for typing errors, `unknown` names that nothing has;
-    `partly`: of long outputs and files not all could be looked through for them. `cut`: the question was
-    too long to be read to its end.
+    `read_as` are words of the question that were taken for typing errors, `unknown` names that nothing has,
+    or nothing that it was `narrowed` to; `partly`: of long outputs and files not all could be looked through
+    for them. `cut`: the question was too long to be read to its end.
     """
 
     hits: tuple[Hit, ...]
@@ -91,13 +91,16 @@ class Answer:
     unknown: tuple[str, ...] = ()
     partly: bool = False
     cut: bool = False
+    narrowed: bool = False
 
     @property
     def reading(self) -> str:
         """How the question was read and what is known of nowhere, in sentences."""
         read = ", ".join(f"“{each.typed}” as “{each.word}”" for each in self.read_as)
         names = " or ".join(f"“{name}”" for name in self.unknown)
-        none = f"Nothing here has {names}." if names else ""
+        none = (
+            f"Nothing {'that you narrowed it to' if self.narrowed else 'here'} has {names}." if names else ""
+        )
         if none and self.partly:
             none = (
                 f"Nothing that was looked through has {names}: of some long outputs and files only both ends."

@@ -198,6 +198,7 @@ class _Search:
             tuple(read),
             tuple(name for name in asked.unknown if name not in deep.known),
             not deep.whole,
+            narrowed=bool(self.filters),
         )
 
     def _deep(self, asked: Question, matches: Matches, hits: Sequence[Hit]) -> Depth:
