@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from backstory.embed.provider import Means, means
 from backstory.search.answer import DEFAULT_LIMIT, Answer
-from backstory.search.find import search
+from backstory.search.find import BY_WORDS, search
 from backstory.search.question import question
 from backstory.settings import Settings
 from tests.story import House
@@ -102,8 +102,13 @@ def test_an_off_topic_question_finds_nothing(house: House, question: str, way: M
 def test_sharing_one_common_word_is_not_enough_and_it_says_that_it_kept_silent(house: House) -> None:
     question = "bake sourdough bread with version control and rye flour in minutes"
     answer = ask(house, question)
-    assert (answer.hits, answer.abstained) == ((), True)
+    assert (answer.hits, answer.abstained, answer.withheld) == ((), True, True)
     assert ask(house, question, floor=False).hits != ()
+
+
+def test_where_nothing_has_its_words_it_kept_silent_and_withholds_nothing(house: House) -> None:
+    answer = ask(house, "xyzzy", means=BY_WORDS)
+    assert (answer.hits, answer.abstained, answer.withheld) == ((), True, False)
 
 
 @pytest.mark.parametrize("question", ["", "   ", "?!", '"', "()", "\0", "**", "- - -"])

@@ -145,7 +145,7 @@ def _no_hits(answer: Answer, where: Scope) -> str:
     """That there is nothing, and what to try next."""
     more = [] if where.project_id is None else ["--all searches every project"]
     said = f"Nothing found in {where.label}"
-    if answer.abstained:
+    if answer.withheld:
         said = f"Nothing in {where.label} is relevant enough"
         more = ["--no-floor shows the nearest", *more]
     return "; ".join([said, ", ".join(more)] if more else [said]) + "."

@@ -70,7 +70,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a search found; `abstained` if there was something, but nothing relevant enough.
+    """What a search found; `abstained` if it was asked something and nothing fits, so that it has no hits.
+
+    `withheld`: then there is something, but nothing relevant enough; without the floor it would be shown.
 
     `mode` says how it was searched, and why not better if it could have been. `short` are sentences of the
     hits that say most about the question. `lacking` says why it was not searched by meaning, though it should
@@ -92,6 +94,7 @@ class Answer:
     partly: bool = False
     cut: bool = False
     narrowed: bool = False
+    withheld: bool = False
 
     @property
     def reading(self) -> str:

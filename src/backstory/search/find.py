@@ -126,7 +126,7 @@ class _Search:
             return None
         if not found:
             note = none_open(then) if asked.open else _sentences(asked.how, nothing(then))
-            return Answer((), False, mode, time_note=note)
+            return Answer((), True, mode, time_note=note)
         hits = [shown.of_time(each, score, self.explain) for each, score in found]
         if only_once:
             more = f"{self.limit} of {len(hits)} are shown." if len(hits) > self.limit else ""
@@ -162,7 +162,7 @@ class _Search:
         if not there.hits:
             return answer
         hits = shown.first_of(there.hits, answer.hits, self.limit)
-        return replace(answer, hits=hits, abstained=False, short=there.short)
+        return replace(answer, hits=hits, abstained=False, withheld=False, short=there.short)
 
     def _tells_both(self, hit: Hit, asked: Landmark) -> bool:
         """Whether a hit has words of the matter and of the landmark."""
@@ -190,7 +190,7 @@ class _Search:
         note = _sentences(said.how, self._of_other_times(said, hits, found))
         return Answer(
             tuple(hits),
-            bool(best) and not hits,
+            not hits,
             mode,
             in_short(hits, asked),
             lacking,
@@ -199,6 +199,7 @@ class _Search:
             tuple(name for name in asked.unknown if name not in deep.known),
             not deep.whole,
             narrowed=bool(self.filters),
+            withheld=bool(best) and not hits,
         )
 
     def _deep(self, asked: Question, matches: Matches, hits: Sequence[Hit]) -> Depth:

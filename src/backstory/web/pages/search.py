@@ -121,7 +121,7 @@ def _results(app: App, asked: Asked) -> Html:
     answer = asked_of(app, asked, explain=bool(asked.get("explain")))
     read = h("p", answer.reading, class_="how") if answer.reading else None
     note = h("p", lines.spoken(answer.time_note), class_="short") if answer.time_note else None
-    if answer.abstained:
+    if answer.withheld and not answer.hits:
         nearest = h("a", "Show the nearest", href=asked.with_(nearest="1"))
         none = lines.empty(
             "Nothing relevant", "There are hits, but none is near enough. ", nearest, " all the same."
