@@ -26,9 +26,7 @@ def test_what_is_written_like_a_file_of_the_project_is_cited(text: str, files: l
 
 
 def test_a_whole_path_is_cited_as_seen_from_the_folder_that_it_lies_in() -> None:
-    text = (
-        "Keep it in /srv/shop/web/src/cart.ts:3, /srv/shop/api/pay.py, /srv/shopping/x.py and /etc/a.conf"
-    )
+    text = "Keep it in /srv/shop/web/src/cart.ts:3, /srv/shop/api/pay.py, /srv/shopping/x.py and /etc/a.conf"
     assert cited(text, folders=("/srv/shop/web", "", "/srv/shop/")) == ("src/cart.ts", "api/pay.py")
     assert cited(text) == ()
 
