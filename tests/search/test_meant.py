@@ -44,6 +44,12 @@ def test_a_name_stands_for_what_it_is_above_all_and_for_nothing_else_that_it_can
     assert "ruff" not in others("formatter")
 
 
+def test_a_name_of_several_parts_stands_in_a_text_as_it_is_written_and_not_in_pieces() -> None:
+    (each,) = (each for each in stand_ins(("orchestration",)) if each.named)
+    assert each.in_text("started with docker-compose.") == ["docker-compose"]
+    assert each.in_text("docker builds, compose later") == []
+
+
 def test_names_that_are_everyday_words_stand_for_nothing() -> None:
     assert "go" in SORTS["language"].names
     assert "go" not in others("programming", "language")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from backstory.search.wishes import Wish, wish_of
 
-_EARLIER = ("before", "prior to", "bevor", "vor")
+EARLIER = ("before", "prior to", "bevor", "vor")
 _KNOWN = r"(?:the|our|my|that|this|we|der|dem|den|die|das|unserer|unserem|wir)"
 _WORDS = "before|prior to|bevor|vor|after|since|nachdem|nach|seit"
 _SIDE = rf"\b(?P<side>{_WORDS})\s+(?:{_KNOWN}\s+)+"
@@ -38,7 +38,7 @@ def landmark(text: str) -> Landmark | None:
         return None
     matter = f"{text[: match.start()]} {text[match.end() :]}".strip()
     side = " ".join(match["side"].lower().split())
-    return Landmark(matter, match["name"], side in _EARLIER) if matter else None
+    return Landmark(matter, match["name"], side in EARLIER) if matter else None
 
 
 def sort_beside(text: str) -> Wish | None:

@@ -27,8 +27,13 @@ class StandIns(NamedTuple):
 
     def in_text(self, text: str) -> list[str]:
         """Those of the others that stand in a bare text."""
-        spaced = f" {' '.join(_PARTS.findall(text))} "
-        return [other for other in self.others if f" {other} " in spaced]
+        spaced = _spaced(text)
+        return [other for other in self.others if _spaced(other) in spaced]
+
+
+def _spaced(text: str) -> str:
+    """The parts of a text with one space around each: `docker-compose` is two."""
+    return f" {' '.join(_PARTS.findall(text))} "
 
 
 def standing_in(meant: Sequence[StandIns], text: str) -> str:

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from backstory.search.landmarks import Landmark, landmark
+from backstory.search.landmarks import EARLIER, Landmark, landmark
 from backstory.search.meant import StandIns, stand_ins
 from backstory.search.smallwords import SMALL
 from backstory.search.times import time_of
@@ -42,7 +42,6 @@ _LANDMARK = re.compile(
     r"(?:(?:the|our|my|that|this|we|i|you|they|der|dem|den|die|das|wir|ich) )*"
     r"([a-z][\w./-]*(?: [\w./-]+){0,2})"
 )
-_EARLIER = ("before", "prior to", "bevor", "vor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,4 +172,4 @@ def _landmark(text: str) -> tuple[tuple[str, ...], bool]:
     if match is None:
         return (), False
     named = [word for word in match[2].split() if word.strip(".-") not in SMALL]
-    return tuple(phrase for word in named for phrase in phrases(word)), match[1] in _EARLIER
+    return tuple(phrase for word in named for phrase in phrases(word)), match[1] in EARLIER
