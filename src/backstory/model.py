@@ -106,11 +106,15 @@ class StoredEvent:
 
 
 class SessionStatus(StrEnum):
-    """Whether a session is thought to be alive."""
+    """What is stored about a session's end; `Session.state` says what people are told."""
 
     ACTIVE = "active"
     ENDED = "ended"
     FAILED = "failed"
+
+
+# A session in which nothing has happened for so long is told as open, not as running.
+RUNNING_MS = 15 * 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,12 @@ class Session:
     event_count: int
     title: str
     imported_by: str = ""
+
+    def state(self, now: int) -> str:
+        """What people are told: running (heard of within minutes), open (silent), ended or failed."""
+        if self.status is not SessionStatus.ACTIVE:
+            return self.status.value
+        return "running" if now - self.last_at < RUNNING_MS else "open"
 
 
 @dataclass(frozen=True, slots=True)

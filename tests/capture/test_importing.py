@@ -463,7 +463,10 @@ def test_mp_8_sessions_that_are_too_short_are_skipped_and_counted(
     silent = elsewhere.told().prompts("one").prompts("two").prompts("three").prompts("four")
     tally = bring()
     assert (tally.new, tally.skipped, tally.events) == (0, 2, 0)
-    assert {line.why for line in bring.lines} == {"too short (2 messages)", "too short (4 messages)"}
+    assert {line.why for line in bring.lines} == {
+        "too short (2 messages, --min-messages is 3)",
+        "too short (no answer)",
+    }
     assert bring().skipped == 2
     assert bring(min_messages=2).new == 1
     assert house.row(short).prompt_count == 1
@@ -783,3 +786,32 @@ def test_privacy_is_not_asked_about_lines_that_give_no_event(
     assert seen
     assert max(seen) < 10_000, "a file that was read is no news, and need not be redacted"
     assert Settings().privacy_redact_off == ()
+
+
+def test_an_imported_session_without_an_end_has_ended_even_if_its_file_was_just_copied(
+    elsewhere: House, house: House, bring: Bringing
+) -> None:
+    story = worked(elsewhere.told())
+    rewritten(story, lambda row: {**row, "timestamp": "2026-02-21T10:00:00Z"})
+    bring()
+    assert house.row(story).status is SessionStatus.ENDED
+
+
+def test_a_session_that_is_imported_while_it_is_at_work_is_running(
+    elsewhere: House, house: House, bring: Bringing
+) -> None:
+    story = worked(elsewhere.told())
+    bring()
+    row = house.row(story)
+    assert row.state(row.last_at) == "running"
+
+
+def test_a_dry_run_promises_what_is_stored_even_if_a_history_tells_a_thing_twice(
+    elsewhere: House, house: House, bring: Bringing
+) -> None:
+    story = worked(elsewhere.told())
+    assert story.transcript is not None
+    whole = story.transcript.read_bytes()
+    story.transcript.write_bytes(whole + whole.splitlines(keepends=True)[1])
+    promised = bring(dry=True).events
+    assert bring().events == promised

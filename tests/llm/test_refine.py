@@ -324,7 +324,7 @@ def test_a_provider_that_is_switched_on_does_not_read_what_was_imported(house: H
     house.works()
     house.sets("model.provider", "openai")
     with house.store.transaction():
-        house.store.events.note_import(story.id, "ada", over=True)
+        house.store.events.note_import(story.id, "ada", running_since=2**60)
         house.store.jobs.ask("distil", story.id, clock.now_ms())
     assert asking.asks() == 0
     assert asking.model.requests == []
@@ -341,7 +341,7 @@ def test_what_was_imported_is_read_if_the_user_wants_it_after_what_was_just_done
     house.sets("model.provider", "openai")
     with house.store.transaction():
         for story in old:
-            house.store.events.note_import(story.id, "ada", over=True)
+            house.store.events.note_import(story.id, "ada", running_since=2**60)
             house.store.jobs.ask("distil", story.id, clock.now_ms())
     house.works()
     new = a_session(house)

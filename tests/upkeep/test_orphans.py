@@ -74,3 +74,39 @@ def test_zero_hours_means_never(house: House, yesterday: Story) -> None:
     house.sets("sessions.max_silence_hours", "0")
     house.works()
     assert house.row(yesterday).status is SessionStatus.ACTIVE
+
+
+def test_a_session_left_open_after_the_answer_has_ended_and_did_not_fail(house: House, app: App) -> None:
+    story = house.session()
+    story.starts().prompts("Hello").stops("Hello to you.")
+    house.works()
+    time.sleep(0.01)
+    app.clean_up(0, really=True)
+    assert house.row(story).status is SessionStatus.ENDED
+
+
+def test_a_session_is_running_only_while_it_is_heard_of(house: House, yesterday: Story) -> None:
+    row = house.row(yesterday)
+    assert row.state(row.last_at + 60_000) == "running"
+    assert row.state(row.last_at + 16 * 60_000) == "open"
+    house.works()
+    assert house.row(yesterday).state(row.last_at) == "failed"
+
+
+def test_a_prompt_after_the_end_makes_a_session_alive_again(house: House) -> None:
+    story = house.session()
+    story.starts().prompts("Hello").stops("Hi.").ends()
+    house.works()
+    assert house.row(story).status is SessionStatus.ENDED
+    story.prompts("One more thing")
+    house.works()
+    assert house.row(story).status is SessionStatus.ACTIVE
+
+
+def test_a_session_that_was_ended_in_mid_turn_is_not_told_as_one_that_did_not_end(house: House) -> None:
+    story = house.session()
+    story.starts().prompts("Rename the login handler to sign_in everywhere").runs("ls", "a").ends("other")
+    house.works()
+    (summary,) = (m for m in house.store.memories.of_session(story.id) if m.kind is MemoryKind.SUMMARY)
+    assert "did not end" not in summary.text + summary.detail
+    assert "the session was ended" in summary.text

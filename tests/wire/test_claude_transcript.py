@@ -366,3 +366,81 @@ def test_no_line_can_make_the_reader_raise(lines: list[bytes]) -> None:
     told = [event for part in lines for event in reader.feed(part)] + reader.finish()
     assert all(isinstance(event, Event) for event in told)
     assert 0 <= reader.offset <= sum(map(len, lines))
+
+
+# --- said while the agent works ---------------------------------------------------------------------------
+
+
+def queue(operation: str, content: str = "", at: str = "2026-02-21T10:00:00Z") -> Row:
+    return {"type": "queue-operation", "operation": operation, "content": content, "timestamp": at}
+
+
+def prompts(told: list[Event]) -> list[str]:
+    return [event.text for event in told if event.kind is Kind.PROMPT]
+
+
+def test_a_message_that_only_the_queue_tells_of_is_a_prompt() -> None:
+    told = events(
+        user("go"), call("t"), queue("enqueue", "no, add a migration"), queue("remove"), result("t")
+    )
+    assert prompts(told) == ["go", "no, add a migration"]
+
+
+def test_a_queued_message_is_told_once_whether_the_queue_an_attachment_or_both_tell_of_it() -> None:
+    attached = {
+        "type": "attachment",
+        "attachment": {"type": "queued_command", "prompt": "no, tabs"},
+        "uuid": "u",
+    }
+    queued = [queue("enqueue", "no, tabs"), queue("remove")]
+    for rows in ([*queued, attached], [queued[0], attached, queued[1]]):
+        told = events(user("go", promptId="p"), call("t"), *rows, result("t"))
+        assert prompts(told) == ["go", "no, tabs"]
+        assert prompts(events(user("go"), call("t"), *rows, result("t"))) == ["go", "no, tabs"]
+
+
+def test_a_dequeued_message_is_told_by_the_prompt_that_it_becomes() -> None:
+    told = events(user("go"), queue("enqueue", "next"), assistant("ok"), queue("dequeue"), user("next"))
+    assert prompts(told) == ["go", "next"]
+
+
+@pytest.mark.parametrize(
+    "news", ['{"task_id":"b1","status":"done"}', "<task-notification>x</task-notification>"]
+)
+def test_news_of_background_tasks_in_the_queue_are_nobodys_words(news: str) -> None:
+    assert prompts(events(user("go"), queue("enqueue", news), queue("remove"), assistant("ok"))) == ["go"]
+
+
+def test_a_message_still_in_the_queue_is_read_again_with_what_becomes_of_it() -> None:
+    rows = [line(row) for row in (user("go"), call("t"), queue("enqueue", "wait"), result("t"))]
+    reader = Reader("s")
+    for row in rows:
+        reader.feed(row)
+    assert reader.offset == len(rows[0] + rows[1])
+
+
+def test_words_beside_tool_results_are_a_prompt_of_the_same_turn() -> None:
+    beside = result("t")
+    beside["message"]["content"].append({"type": "text", "text": "and keep the old name"})
+    told = events(user("go"), call("t"), beside, assistant("ok"))
+    assert prompts(told) == ["go", "and keep the old name"]
+    reminder = result("t")
+    reminder["message"]["content"].append({"type": "text", "text": "<system-reminder>x</system-reminder>"})
+    assert prompts(events(user("go"), call("t"), reminder, assistant("ok"))) == ["go"]
+
+
+@pytest.mark.parametrize("early", ["10:00:00.390", "09:59:58.000"])
+def test_a_prompt_stamped_before_the_line_that_opens_the_file_is_no_copy(early: str) -> None:
+    opening = {"type": "file-history-snapshot", "timestamp": "2026-02-21T10:00:00.970Z"}
+    plan = user("Implement the following plan", timestamp=f"2026-02-21T{early}Z")
+    assert prompts(events(opening, plan, assistant("ok", timestamp="2026-02-21T10:00:05Z"))) == [
+        "Implement the following plan"
+    ]
+
+
+def test_a_conversation_copied_from_long_before_is_still_a_copy() -> None:
+    opening = {"type": "file-history-snapshot", "timestamp": "2026-02-21T10:00:00Z"}
+    old = user("the original", timestamp="2026-02-21T09:00:00Z")
+    late = assistant("copied too", timestamp="2026-02-21T09:59:58Z")
+    new = user("another way", timestamp="2026-02-21T10:00:03Z")
+    assert [event.text for event in events(opening, old, late, new)] == ["another way"]

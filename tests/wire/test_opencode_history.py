@@ -341,3 +341,49 @@ def test_things_lie_where_opencode_looks(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def test_a_database_of_any_name_is_read_when_it_is_named(tmp_path: Path) -> None:
     assert set(trails(database(tmp_path / "mine.db"))) == {WORK, SUBAGENT, FULL}
+
+
+# --- while opencode is at work ----------------------------------------------------------------------------
+
+
+def test_a_database_in_mid_transaction_is_locked_and_not_damaged(tmp_path: Path) -> None:
+    file = database(tmp_path / "opencode.db")
+    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+        writer.execute("PRAGMA journal_mode = DELETE")
+        writer.execute("PRAGMA cache_size = 2")
+        writer.execute("BEGIN EXCLUSIVE")
+        writer.execute("UPDATE part SET data = data || ' '")
+        with pytest.raises(opencode_database.Unreadable, match="another program is writing to it"):
+            opencode_database.sessions(file)
+        writer.execute("ROLLBACK")
+    assert opencode_database.sessions(file)
+
+
+def growing(tmp_path: Path, finished: bool) -> Trail:
+    """A session whose last answer is still being written."""
+    rows: dict[str, list[dict[str, Any]]] = json.loads(json.dumps(ROWS))
+    last = max(
+        (row for row in rows["message"] if row["session_id"] == WORK), key=lambda row: row["time_created"]
+    )
+    message = json.loads(last["data"])
+    if not finished:
+        message.get("time", {}).pop("completed", None)
+        message.pop("finish", None)
+    last["data"] = json.dumps(message)
+    for row in rows["part"]:
+        part = json.loads(row["data"])
+        if row["message_id"] == last["id"] and part["type"] == "text" and not finished:
+            part["text"] = part["text"][:5]
+            part["time"] = {"start": 1}
+            row["data"] = json.dumps(part)
+    return trails(database(tmp_path / f"opencode-{finished}.db", rows))[WORK]
+
+
+def test_an_answer_that_is_still_being_written_waits_until_it_is_whole(tmp_path: Path) -> None:
+    for finished in (False, True):
+        trail = growing(tmp_path, finished)
+        reader = HISTORY.reader(trail, 0)
+        told = [event for line in HISTORY.lines(trail, 0) for event in reader.feed(line)]
+        assert (Kind.SAID in {event.kind for event in told}) is finished
+        rest = reader.finish()  # nobody writes any more: then what is there is all
+        assert (Kind.SAID in {event.kind for event in rest}) is not finished

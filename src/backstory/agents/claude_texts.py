@@ -61,6 +61,12 @@ def typed(text: str) -> str:
     return text
 
 
+def queued(text: str) -> str:
+    """What the user typed while the agent worked; the client queues news of its own tasks there, too."""
+    text = typed(text)
+    return "" if text.startswith('{"task_id"') else text
+
+
 _ANALYSIS = re.compile(r"<analysis>.*?</analysis>", re.DOTALL)
 _SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 _SUMMARY_INTRO = re.compile(r"\A\s*This session is being continued from a previous conversation[^\n]*\n+")

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from backstory.agents import claude_code
-from backstory.agents.claude_texts import compact_summary, is_interruption, typed, worded
+from backstory.agents.claude_texts import compact_summary, is_interruption, queued, typed, worded
 from backstory.agents.claude_tools import describe
 from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, spent, string
 from backstory.agents.history import JsonLines, Name
@@ -31,7 +31,7 @@ ORIGIN = "history"
 # Lines that say nothing about what happened. Anything else that we do not know is counted as unknown.
 _BOOKKEEPING = frozenset(
     {
-        "queue-operation", "last-prompt", "mode", "permission-mode", "cost-state",
+        "last-prompt", "mode", "permission-mode", "cost-state",
         "tools-used", "atis-latch", "api-request", "api-request-shape", "api-request-blob",
         "file-history-snapshot", "progress", "agent-name", "agent-color", "tag", "pr-link",
         "worktree-state", "content-replacement",
@@ -43,8 +43,9 @@ _TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customT
 _TYPE, _NEAR = b'"type":"', 600
 _PASSED_OVER = frozenset(kind.encode() for kind in _BOOKKEEPING)
 _CONVERSATION = frozenset(("user", "assistant", "system", "attachment"))
-# Lines of one moment are not written in the order of their times.
-_JITTER_MS = 500
+# Lines of one moment are not written in the order of their times. A session that begins with an accepted plan
+# stamps its first prompt up to seconds before the line that opens the file.
+_JITTER_MS, _OPENING_MS = 500, 10_000
 # What a message took; what came out of a cache was sent, and paid for, before.
 _SPENT = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -96,12 +97,15 @@ class Reader:
         self._begins = offset == 0
         self._is_copy = False
         self._message = ""
+        self._queue: list[tuple[int, str]] = []  # offset and text of what waits in the queue
+        # Messages seen once that may be told a second time: above 0 by the queue, below by attachments.
+        self._told_once: Counter[str] = Counter()
 
     @property
     def offset(self) -> int:
         """Everything before this byte has been given, nothing after it."""
         first = self._pairs.first
-        return first.offset if first else self._read
+        return min([first.offset if first else self._read, *(at for at, _ in self._queue)])
 
     def feed(self, line: bytes) -> list[Event]:
         """The events that this line completes. A last line that is not whole yet is left for later."""
@@ -157,6 +161,8 @@ class Reader:
             self._system(row)
         elif kind == "attachment":
             self._attachment(row, mapping(row.get("attachment")))
+        elif kind == "queue-operation":
+            self._queued(row, string(row.get("operation")), queued(flatten(row.get("content"))))
         elif kind in _BOOKKEEPING or row.get("isMeta") is True:
             self.counts["skipped"] += 1
         elif role == "user" and "content" in message:
@@ -187,8 +193,9 @@ class Reader:
         if "forkedFrom" in row:
             return True
         if (self._begins or self._is_copy) and kind in ("user", "assistant"):
+            slack = _OPENING_MS if self._begins else _JITTER_MS
             self._begins = False
-            self._is_copy = 0 < _milliseconds(row.get("timestamp")) < self._opened_at - _JITTER_MS
+            self._is_copy = 0 < _milliseconds(row.get("timestamp")) < self._opened_at - slack
         return self._is_copy and kind in _CONVERSATION
 
     def _maker(self, row: Row) -> Make:
@@ -224,11 +231,33 @@ class Reader:
 
     def _attachment(self, row: Row, attachment: Row) -> None:
         """One kind is the user's: what was typed while the agent worked, taken in under the same prompt."""
-        text = typed(flatten(attachment.get("prompt"))) if attachment.get("type") == "queued_command" else ""
+        text = queued(flatten(attachment.get("prompt"))) if attachment.get("type") == "queued_command" else ""
         if text and self._knows_prompt:
-            self._prompted(self._maker(row), text, self._prompt, ident(row.get("uuid")))
+            self._taken_in(row, text, ident(row.get("uuid")), -1)
         else:
             self.counts["skipped"] += 1
+
+    def _taken_in(self, row: Row, text: str, line_id: str, by: int) -> None:
+        """A message that the agent has read while it works; `by` the queue (1) or an attachment (-1)."""
+        if self._told_once[text] * by >= 0:
+            self._prompted(self._maker(row), text, self._prompt, line_id)
+        self._told_once[text] += by
+
+    def _queued(self, row: Row, operation: str, text: str) -> None:
+        """A message typed while the agent works: removed from the queue, the agent has taken it in.
+
+        A dequeued one follows as a prompt of its own. Newer clients also write what was taken in as an
+        attachment, under the same words.
+        """
+        self.counts["skipped"] += 1
+        if operation == "enqueue":
+            self._queue.append((self._read, text))
+        elif operation in ("remove", "dequeue") and self._queue:
+            _, text = self._queue.pop(0)
+            if operation == "remove" and text and self._knows_prompt:
+                self._taken_in(row, text, f"queued-{ident(row.get('timestamp'))}", 1)
+        elif operation == "popAll":  # taken back by the user to be edited
+            self._queue.clear()
 
     def _user(self, row: Row, content: object) -> None:
         make = self._maker(row)
@@ -247,8 +276,11 @@ class Reader:
             self._pairs.add(make(Kind.COMPACTED, text=text, reason=self._trigger, native_id=native_id))
         elif is_interruption(texts) and not sidechain:
             self._interrupted(make)
-        elif not results and not sidechain and (text := typed(texts)):
-            self._typed(make, text, prompt_id, ident(row.get("uuid")))
+        elif not sidechain and (text := typed(texts)):
+            if results:  # said beside the results, while the agent works
+                self._prompted(make, text, self._prompt, ident(row.get("uuid")))
+            else:
+                self._typed(make, text, prompt_id, ident(row.get("uuid")))
         elif not results:
             self.counts["skipped"] += 1  # a sub-agent's task is in the call that started it
 

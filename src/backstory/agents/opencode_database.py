@@ -3,7 +3,8 @@
 Other tables beside them hold accounts, credentials and shared secrets. So SQLite itself refuses every table
 but the three, whatever the statement. Nor are the files beside it touched: where no writer has left a
 write-ahead log the database is opened as immutable, and else the log's index read-only, too. Only of a log
-without an index, which nobody but a copying hand leaves, SQLite makes the index that it needs.
+without an index, which nobody but a copying hand leaves, SQLite makes the index that it needs. A database
+with a rollback journal is read under SQLite's locks: its writer may be in the middle of a transaction.
 
 This is the one place outside the store with SQL in it; it is not our database.
 """
@@ -37,13 +38,28 @@ class SessionRow:
 def connect(file: Path) -> sqlite3.Connection:
     """A connection that can read the three tables and nothing else."""
     log, index = (Path(f"{file}{suffix}").exists() for suffix in ("-wal", "-shm"))
-    how = "immutable=1" if not log else "mode=ro&readonly_shm=1" if index else "mode=ro"
+    how = "mode=ro&readonly_shm=1" if log and index else "mode=ro"
+    if not log and _keeps_a_log(file):
+        how = "immutable=1"
     try:
         connection = sqlite3.connect(f"file:{quote(str(file))}?{how}", uri=True, timeout=5)
     except sqlite3.Error as error:
         raise Unreadable(f"{file} cannot be opened: {error}") from None
     connection.set_authorizer(_allowed)
     return connection
+
+
+def _keeps_a_log(file: Path) -> bool:
+    """Whether changes go to a write-ahead log; byte 18 of a database's head says so."""
+    with file.open("rb") as opened:
+        return opened.read(19)[18:] == b"\x02"
+
+
+def _why(error: sqlite3.Error) -> str:
+    """An error in words; a writer that is at work just now is no damage."""
+    if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return "another program is writing to it: try again in a moment"
+    return str(error)
 
 
 def _allowed(action: int, table: str | None, *_: str | None) -> int:
@@ -72,7 +88,7 @@ def sessions(file: Path) -> list[SessionRow]:
             )
             return [SessionRow(id, parent, at, sizes.get(id, 0)) for id, parent, at in rows]
         except sqlite3.Error as error:
-            raise Unreadable(f"{file} cannot be read: {error}") from None
+            raise Unreadable(f"{file} cannot be read: {_why(error)}") from None
 
 
 def about(file: Path, session: str) -> tuple[str, str]:
@@ -83,7 +99,7 @@ def about(file: Path, session: str) -> tuple[str, str]:
                 "SELECT directory, coalesce(title, '') FROM session WHERE id = ?", (session,)
             ).fetchone()
         except sqlite3.Error as error:
-            raise Unreadable(f"{file} cannot be read: {error}") from None
+            raise Unreadable(f"{file} cannot be read: {_why(error)}") from None
     return (str(row[0]), str(row[1])) if row else ("", "")
 
 
@@ -105,4 +121,4 @@ def messages(file: Path, session: str) -> Iterator[tuple[str, int, str, list[tup
             ):
                 yield id, at, data, parts.pop(id, [])
         except sqlite3.Error as error:
-            raise Unreadable(f"{file} cannot be read: {error}") from None
+            raise Unreadable(f"{file} cannot be read: {_why(error)}") from None

@@ -43,6 +43,7 @@ class Reader(LineReader):
         self._texts: list[str] = []
         self._spoke_last = False
         self._auto = ""
+        self._growing: list[Event] = []  # texts of the last message that may still be written on
 
     def row(self, row: Row) -> None:
         """What one line means."""
@@ -62,7 +63,9 @@ class Reader(LineReader):
                 self.counts["unknown"] += 1
 
     def give_up(self) -> None:
-        """Calls stand in one part with their results: nothing waits."""
+        """Calls stand in one part with their results; only a text that was never finished waits."""
+        self._add(self._growing)
+        self._growing = []
 
     def _make(self, at: int) -> plugged.Make:
         self._at = at or self._at
@@ -80,6 +83,7 @@ class Reader(LineReader):
         )
 
     def _begin(self, row: Row, data: Row) -> None:
+        self.give_up()
         self._message, self._id = data, ident(row.get("id")) or ident(data.get("id"))
         self._typed, self._texts, self._spoke_last = [], [], False
         self._at = milliseconds(mapping(data.get("time")).get("created")) or milliseconds(row.get("time"))
@@ -103,7 +107,11 @@ class Reader(LineReader):
         elif kind in ("text", "reasoning"):
             said = Kind.SAID if kind == "text" else Kind.REASONED
             self._spoke_last = said is Kind.SAID
-            self._add(plugged.spoken(self._make(at), said, text, id))
+            spoken = plugged.spoken(self._make(at), said, text, id)
+            if self._is_written_on(times):
+                self._growing += spoken
+            else:
+                self._add(spoken)
         elif kind == "tool":
             self._spoke_last = False
             self._tool(data, milliseconds(row.get("time")))
@@ -153,6 +161,12 @@ class Reader(LineReader):
         if finish:
             return finish != "tool-calls"
         return self._spoke_last and milliseconds(times.get("completed")) > 0
+
+    def _is_written_on(self, part_times: Row) -> bool:
+        """Whether a text has a beginning and neither it nor its message has an end."""
+        done = milliseconds(part_times.get("end")) or self._message.get("error")
+        done = done or milliseconds(mapping(self._message.get("time")).get("completed"))
+        return not done and milliseconds(part_times.get("start")) > 0
 
     def _add(self, events: list[Event]) -> None:
         for event in events:

@@ -121,7 +121,7 @@ class Documents:
             if self._store.books.dig_up({result.event_id for result in added}, REPLACED):
                 added = self._store.events.add(arrivals)
             sid = added[0].session_id
-            self._store.events.note_import(sid, self._user, over=True)
+            self._store.events.note_import(sid, self._user, running_since=clock.now_ms() + 1)
             said = {result.event_id for result in added}
             gone = [old.id for old in before if old.id not in said]
             self._bury(gone)

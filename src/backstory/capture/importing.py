@@ -25,7 +25,7 @@ from backstory.capture.rewritten import Rewritten
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.foreign.folders import slug
 from backstory.hook.identity import project_id, session_id
-from backstory.model import Event, Project, SessionStatus
+from backstory.model import RUNNING_MS, Event, Project, SessionStatus
 from backstory.store import Store
 from backstory.store.values import REPLACED, Added, Arrival, Mark
 
@@ -137,6 +137,7 @@ class _Looking:
     """A sink that stores nothing: it only counts what is not stored yet, as far as the store can be read."""
 
     store: Store | None
+    counted: set[str] = field(default_factory=set)
 
     def key(self, event: Event) -> str:
         """The store's key, if there is one."""
@@ -145,8 +146,12 @@ class _Looking:
     def keep(
         self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str, spent: Mapping[str, int]
     ) -> int:
-        """How many of these are new."""
-        return self.store.events.missing(arrivals) if self.store else len(arrivals)
+        """How many of these are new; what a history tells twice is stored once."""
+        if self.store is None:
+            return len(arrivals)
+        new = self.store.events.missing(arrivals) - self.counted
+        self.counted.update(new)
+        return len(new)
 
 
 class Import:
@@ -217,7 +222,7 @@ class Import:
         mark = self._marks.get(trail.key)
         dead = clock.now_ms() - trail.updated > _DEAD_AFTER_MS
         if not wish.session and not wish.again and mark is not None and self._settled(mark, trail, dead):
-            why = "unchanged" if mark.session_id else _short(mark.messages)
+            why = "unchanged" if mark.session_id else _short(mark.messages, wish.min_messages)
             return _line(source, trail, messages=mark.messages, why=why)
         identified = source.history.identify(trail)
         if identified is None or (wish.session and wish.session not in _names(identified.session)):
@@ -277,7 +282,7 @@ class Import:
         if not enough(told):
             if store is not None and not self._dry:
                 self._pass_over(store, trail, told.messages)
-            return replace(line, events=0, why=_short(told.messages))
+            return replace(line, events=0, why=_short(told.messages, wish.min_messages, told))
         self._kept.add(sid)
         if not told.new:
             return replace(line, why="nothing new")
@@ -295,7 +300,8 @@ class Import:
         """What is written together with a batch: who brought it, where it was, what is to be distilled."""
         changed = {result.session_id for result in added if result.new}
         for sid in changed if brought else ():
-            store.events.note_import(sid, self._wish.user, over)
+            now = clock.now_ms()
+            store.events.note_import(sid, self._wish.user, now + 1 if over else now - RUNNING_MS)
         if changed and trail.subagent:  # the parent's story tells what its sub-agents did
             changed.add(session_id(arrivals[0].event.agent, arrivals[0].event.session))
         for sid in changed:
@@ -356,5 +362,10 @@ def _names(session: str) -> tuple[str, str]:
     return session, session.partition(":")[2]
 
 
-def _short(messages: int) -> str:
-    return f"too short ({messages} messages)"
+def _short(messages: int, least: int, told: Told | None = None) -> str:
+    """Why a history is not worth storing: what is missing in it."""
+    missing = [f"{messages} messages, --min-messages is {least}"] if messages < least else []
+    if told is not None:
+        missing += ["no prompt"] if not told.asked else []
+        missing += ["no answer"] if not told.answered else []
+    return f"too short ({', '.join(missing) or f'{messages} messages'})"

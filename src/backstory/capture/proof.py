@@ -67,7 +67,7 @@ class _Witness:
             and self.since <= arrival.event.at < self.until
         ]
         self.told += len(due)
-        missing = self.store.events.missing(due)
+        missing = len(self.store.events.missing(due))
         self.missing += missing
         return missing
 

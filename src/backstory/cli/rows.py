@@ -6,7 +6,7 @@ from typing import Any
 from backstory import clock
 from backstory.cli.output import Styled, count, one_line, when
 from backstory.hook.brief import HANDLE
-from backstory.model import Event, Kind, Memory, Outcome, Session, SessionStatus, StoredEvent
+from backstory.model import Event, Kind, Memory, Outcome, Session, StoredEvent
 
 _TEXT = 240
 _STYLES = {Kind.PROMPT: "bold", Kind.SAID: "magenta", Kind.TOOL: "blue", Kind.REMEMBERED: "green"}
@@ -43,12 +43,12 @@ def event_row(stored: StoredEvent, zone: tzinfo | None) -> list[str | Styled]:
 
 def session_row(session: Session, zone: tzinfo | None) -> list[str | Styled]:
     """Handle, time, agent, state, project, what it was about."""
-    alive = session.status is SessionStatus.ACTIVE
+    state = session.state(clock.now_ms())
     return [
         (handle(session.id), "cyan"),
         (when(session.last_at, zone), "dim"),
         (session.agent, "dim"),
-        (session.status, "green" if alive else "dim"),
+        (state, "green" if state == "running" else "dim"),
         (session.project_name, "dim"),
         one_line(session.title, _TEXT) or count(session.event_count, "event"),
     ]
@@ -99,6 +99,7 @@ def session_json(session: Session) -> dict[str, Any]:
         "subagent_type": session.subagent_type,
         "source": session.source,
         "status": session.status,
+        "state": session.state(clock.now_ms()),
         "end_reason": session.end_reason,
         "title": session.title,
         "cwd": session.cwd,

@@ -160,7 +160,7 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
 def _print_session(view: SessionView, zone: tzinfo | None) -> None:
     session = view.session
     line((session.id, "bold cyan"), f"  {session.agent} session {session.native_id}")
-    ended = f"{session.status}" + (f" ({session.end_reason})" if session.end_reason else "")
+    ended = session.state(clock.now_ms()) + (f" ({session.end_reason})" if session.end_reason else "")
     _facts(
         ("about", session.title),
         ("when", span(session.started_at, session.last_at, zone)),

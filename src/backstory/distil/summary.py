@@ -6,9 +6,11 @@ from backstory.distil.prose import gist, in_a_row, shorten
 from backstory.distil.shell import Role
 from backstory.distil.story import Limits, Story
 from backstory.distil.turns import ending, names, ran
-from backstory.model import Draft, MemoryKind
+from backstory.model import Draft, MemoryKind, SessionStatus
 
 ROW = 700
+# Reasons of an end that nobody chose; an imported session without an end has none at all.
+_KILLED = frozenset(("killed", "lost"))
 
 
 def state(story: Story) -> str:
@@ -21,8 +23,10 @@ def state(story: Story) -> str:
 
 
 def _stopped(story: Story) -> str:
-    lost = story.ended and story.end_reason in {"", "killed", "lost"}
-    return "the session was killed" if lost or story.session.status == "failed" else "the session did not end"
+    """How the session itself stopped; an agent gives a reason for an end of its own."""
+    if story.session.status is SessionStatus.FAILED or (story.ended and story.end_reason in _KILLED):
+        return "the session was killed"
+    return "the session was ended" if story.ended else "the session did not end"
 
 
 def summary(story: Story, digests: list[Draft], others: list[Draft], limits: Limits) -> list[Draft]:

@@ -295,6 +295,14 @@ class Events:
             )
 
     def _apply_to_session(self, event: Event, sid: str, turn: int) -> None:
+        if event.kind is Kind.PROMPT:  # whoever is spoken to after the end is alive again
+            self._db.execute(
+                """
+                UPDATE sessions SET status = 'active', ended_at = NULL, end_reason = ''
+                WHERE id = ? AND status <> 'active' AND ended_at < ?
+                """,
+                (sid, event.at),
+            )
         match event.kind:
             case Kind.SESSION_STARTED:
                 # a resumed session is alive again
@@ -332,14 +340,16 @@ class Events:
             case _:
                 pass
 
-    def note_import(self, sid: str, user: str, over: bool) -> None:
-        """Remember who imported a session, and that it is over if nothing more will come."""
+    def note_import(self, sid: str, user: str, running_since: int) -> None:
+        """Remember who imported a session, and that it has ended unless something happened since then."""
         self._db.execute("UPDATE sessions SET imported_by = ? WHERE id = ?", (user, sid))
-        if over:
-            self._db.execute(
-                "UPDATE sessions SET status = 'ended', ended_at = last_at WHERE id = ? AND status = 'active'",
-                (sid,),
-            )
+        self._db.execute(
+            """
+            UPDATE sessions SET status = 'ended', ended_at = last_at
+            WHERE id = ? AND last_at < ? AND status <> 'failed' AND end_reason = ''
+            """,
+            (sid, running_since),
+        )
 
     def note_title(self, sid: str, title: str) -> None:
         """Call a session what its agent calls it, unless something of it was forgotten."""
@@ -353,14 +363,13 @@ class Events:
 
     # --- reading ---------------------------------------------------------------------------------------
 
-    def missing(self, arrivals: Sequence[Arrival]) -> int:
-        """How many of these are not stored yet, and were not forgotten."""
+    def missing(self, arrivals: Sequence[Arrival]) -> set[str]:
+        """The ids of those that are not stored yet, and were not forgotten."""
         graves = self._db.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is not None
-        return sum(not self._is_known(arrival, graves) for arrival in arrivals)
+        ids = ((self._ids.next_id(each.key, each.event.origin, ahead=True), each) for each in arrivals)
+        return {event_id for event_id, each in ids if not self._is_known(event_id, each.event, graves)}
 
-    def _is_known(self, arrival: Arrival, graves: bool) -> bool:
-        event = arrival.event
-        event_id = self._ids.next_id(arrival.key, event.origin, ahead=True)
+    def _is_known(self, event_id: str, event: Event, graves: bool) -> bool:
         if self._db.execute("SELECT 1 FROM events WHERE id = ?", (event_id,)).fetchone():
             return True
         buried = (event_id, session_id(event.agent, event.session))
@@ -401,6 +410,13 @@ class Events:
         """Sessions that never ended and in which nothing has happened since then, oldest first."""
         silent = "WHERE s.status = 'active' AND s.last_at < ? AND s.agent <> 'user' ORDER BY s.last_at"
         return self.read_sessions(silent, (at,))
+
+    def turn_is_open(self, sid: str) -> bool:
+        """Whether the agent never came to the end of the session's last turn."""
+        row = self._db.execute(
+            "SELECT ended_at FROM turns WHERE session_id = ? ORDER BY number DESC LIMIT 1", (sid,)
+        ).fetchone()
+        return row is not None and row[0] is None
 
     def children(self, sid: str) -> list[Session]:
         """The sub-agents that a session started."""

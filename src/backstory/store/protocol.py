@@ -58,13 +58,13 @@ class EventStore(Protocol):
     def add(self, arrivals: Sequence[Arrival]) -> list[Added]:
         """Write what is new of `arrivals`, in their order."""
 
-    def note_import(self, sid: str, user: str, over: bool) -> None:
-        """Write who imported a session, and whether it is over."""
+    def note_import(self, sid: str, user: str, running_since: int) -> None:
+        """Write who imported a session, and that it has ended unless something happened since then."""
 
     def note_title(self, sid: str, title: str) -> None:
         """Write what its agent calls a session, unless something of it was forgotten."""
 
-    def missing(self, arrivals: Sequence[Arrival]) -> int:
+    def missing(self, arrivals: Sequence[Arrival]) -> set[str]:
         """How many of these are not stored yet, and were not forgotten."""
 
     def session(self, sid: str) -> Session | None:
@@ -77,6 +77,9 @@ class EventStore(Protocol):
         self, project_id: str | None = None, limit: int = 50, top_level: bool = True
     ) -> list[Session]:
         """The latest sessions, newest first."""
+
+    def turn_is_open(self, sid: str) -> bool:
+        """Whether the agent never came to the end of the session's last turn."""
 
     def silent_since(self, at: int) -> list[Session]:
         """Sessions that never ended and in which nothing has happened since then, oldest first."""

@@ -1,7 +1,8 @@
 """Sessions that nobody ended (the agent was killed, the machine went down) get an end, and their summary.
 
 The end is an event like any other, at the time of the last thing that happened; a session that is resumed
-after all is alive again.
+after all is alive again. Only one that was captured live and stopped in mid-turn has failed: a terminal that
+was closed after the answer, or a history that was imported without an end, has just ended.
 """
 
 from collections.abc import Sequence
@@ -27,12 +28,13 @@ def end(store: Store, sessions: Sequence[Session]) -> None:
     for session in sessions:
         project = store.projects.get(session.project_id)
         assert project is not None
-        ended = _end_of(session)
+        broken = not session.imported_by and store.events.turn_is_open(session.id)
+        ended = _end_of(session, Outcome.FAILED if broken else Outcome.OK)
         store.events.add([Arrival(ended, project, store.events.key(ended))])
         store.jobs.ask("distil", session.id, now)
 
 
-def _end_of(session: Session) -> Event:
+def _end_of(session: Session, outcome: Outcome) -> Event:
     native, _, subagent = (
         session.native_id.partition("/") if session.parent_id else (session.native_id, "", "")
     )
@@ -41,7 +43,7 @@ def _end_of(session: Session) -> Event:
         native,
         Kind.SESSION_ENDED if not subagent else Kind.SUBAGENT_ENDED,
         session.last_at,
-        outcome=Outcome.FAILED,
+        outcome=outcome,
         reason=REASON,
         native_id=f"{REASON}-{session.last_at}",
         subagent=subagent,

@@ -8,7 +8,7 @@ from backstory import clock
 from backstory.agents import AGENTS
 from backstory.cli.output import age, count, one_line, plain
 from backstory.hook.brief import HANDLE
-from backstory.model import Event, Kind, Memory, MemoryKind, MemoryStatus, Outcome, Session, SessionStatus
+from backstory.model import Event, Kind, Memory, MemoryKind, MemoryStatus, Outcome, Session
 from backstory.web.asked import Asked
 from backstory.web.markup import Child, Html, h
 
@@ -198,11 +198,10 @@ def why(reason: str) -> str:
 
 
 def state(session: Session) -> Html | None:
-    """Whether a session runs or broke; nothing is said of one that just ended."""
-    return {
-        SessionStatus.ACTIVE: chip("running", "green"),
-        SessionStatus.FAILED: chip("failed", "red"),
-    }.get(session.status)
+    """Whether a session runs, is open or failed; nothing is said of one that just ended."""
+    colours = {"running": "green", "open": "grey", "failed": "red"}
+    told = session.state(clock.now_ms())
+    return chip(told, colours[told]) if told in colours else None
 
 
 def memory_line(memory: Memory, asked: Asked, acts: Sequence[str] = ()) -> Html:

@@ -5,7 +5,7 @@ from backstory.app import App
 from backstory.capture.history import SPENT
 from backstory.cli.output import count, one_line
 from backstory.llm.provider import OFF
-from backstory.model import MemoryStatus, SessionStatus
+from backstory.model import MemoryStatus
 from backstory.store.values import SessionsWanted
 from backstory.web import pictures
 from backstory.web.asked import Asked, Page
@@ -82,8 +82,9 @@ def _feed(app: App, asked: Asked) -> Html:
 
 def _sessions(app: App, asked: Asked) -> Html:
     recent = app.store.views.sessions(SessionsWanted(), None, 8)
-    running = [session for session in recent if session.status is SessionStatus.ACTIVE]
-    rest = [session for session in recent if session.status is not SessionStatus.ACTIVE]
+    now = clock.now_ms()
+    running = [session for session in recent if session.state(now) == "running"]
+    rest = [session for session in recent if session not in running]
     shown = [lines.session_short(session, asked.zone) for session in (running + rest)[:5]]
     title = f"{count(len(running), 'session')} running" if running else "Latest sessions"
     return h(
