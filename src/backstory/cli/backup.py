@@ -86,12 +86,15 @@ def restore(name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
                 "before": plan.before,
                 "kept": plan.kept,
                 "now": plan.now,
+                "unreadable": plan.unreadable,
                 "cleaned": {"events": plan.cleaned.events, "memories": plan.cleaned.memories},
             }
         )
     elif not dry_run:
         kept = f"; what was there is kept in {plan.kept}" if plan.kept else ""
         line(f"Restored {plan.backup.path.name}: {_holds(plan.now or plan.backup)}{kept}")
+        if plan.unreadable:
+            line(f"Left out, for their bytes are damaged: {count(plan.unreadable, 'payload')}; their events stay")
         if plan.cleaned:
             some = (
                 f"{count(len(plan.cleaned.events), 'event')}, {count(len(plan.cleaned.memories), 'memory')}"
@@ -121,7 +124,12 @@ def repair(yes: bool, as_json: bool) -> None:
         print_json({"rescued": done.rescued, "now": done.now, "kept": done.kept})
         return
     table([[name, f"{each.rows:,} rows", _how(each)] for name, each in done.rescued.items()])
-    line(f"The database is whole again: {_holds(done.now)}. The old files are in {done.kept}.")
+    lost = [f"{name} ({_number(each.lost)})" for name, each in done.rescued.items() if each.lost != 0]
+    if lost:
+        line(f"The database is in order again, but not all of it came back: {', '.join(lost)}.")
+    line(f"It has {_holds(done.now)}. The old files are in {done.kept}.")
+    if not lost:
+        line("The database is whole again: nothing is missing.")
     if done.rescued["events"].unreadable is None:
         talk(
             "Its first pages were lost: what lay on them is in no count. `backstory backup --list` shows what"
@@ -129,10 +137,20 @@ def repair(yes: bool, as_json: bool) -> None:
         talk("the backups hold; `backstory import` reads again what the agents themselves still have.")
 
 
+def _number(lost: int | None) -> str:
+    return "nobody knows how many" if lost is None else f"{lost:,} rows"
+
+
 def _how(table: Rescued) -> str:
+    """How a table came back: what was there, what was not, and where the rest is from."""
+    if table.unreadable == 0 and table.lost == 0 and not table.made:
+        return ""
+    found = table.rows - table.loose - table.older - table.made
+    there = f" of {table.expected:,}" if table.expected is not None else ""
     told = (
-        (table.unreadable, "could not be read"),
-        (table.loose, "found page by page"),
+        (table.loose, "page by page"),
         (table.older, "from a backup"),
+        (table.made, "made again from events and transcripts"),
     )
-    return ", ".join(f"{number:,} {what}" for number, what in told if number)
+    rest = [f"{number:,} {what}" for number, what in told if number]
+    return ", ".join([f"{max(0, found):,}{there} found", *rest])
