@@ -1,6 +1,7 @@
 """`backstory backup`, `restore` and `repair`: copies of the database, going back to one, mending it."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -124,21 +125,24 @@ def repair(yes: bool, as_json: bool) -> None:
         print_json({"rescued": done.rescued, "now": done.now, "kept": done.kept})
         return
     table([[name, f"{each.rows:,} rows", _how(each)] for name, each in done.rescued.items()])
-    lost = [f"{name} ({_number(each.lost)})" for name, each in done.rescued.items() if each.lost != 0]
-    if lost:
-        line(f"The database is in order again, but not all of it came back: {', '.join(lost)}.")
+    _tell_loss(done.rescued)
     line(f"It has {_holds(done.now)}. The old files are in {done.kept}.")
-    if not lost:
+
+
+def _tell_loss(rescued: Mapping[str, Rescued]) -> None:
+    lost = [f"{name} ({count(each.lost, 'row')})" for name, each in rescued.items() if each.lost]
+    unknown = [name for name, each in rescued.items() if each.lost is None]
+    if not lost and not unknown:
         line("The database is whole again: nothing is missing.")
-    if done.rescued["events"].unreadable is None:
+        return
+    line(f"The database is in order again, but not all of it came back{': ' if lost else ''}{', '.join(lost)}.")
+    if rescued["events"].unreadable is None:
         talk(
             "Its first pages were lost: what lay on them is in no count. `backstory backup --list` shows what"
         )
         talk("the backups hold; `backstory import` reads again what the agents themselves still have.")
-
-
-def _number(lost: int | None) -> str:
-    return "nobody knows how many" if lost is None else f"{lost:,} rows"
+    elif unknown:
+        line(f"How many rows are missing is not known of {', '.join(unknown)}.")
 
 
 def _how(table: Rescued) -> str:

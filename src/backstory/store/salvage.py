@@ -26,6 +26,8 @@ from backstory.store.reconstruction import Clues, remake
 _DERIVED = ("passages", "passage_fts", "shelves", "vectors", "blocks", "pieces", "successions")
 # Of no use, or of no sort that could be told apart, when they are found on a loose page.
 _ONLY_BY_SQL = ("meta", "jobs")
+# What they say is found out again: by asking for all work, by looking at the events, by reading transcripts again.
+_REPLACEABLE = ("jobs", "receipts", "transcripts")
 _STEP = 500
 _MAGIC = b"SQLite format 3\0"
 _Take = Callable[[Sequence[Any]], None]
@@ -84,6 +86,8 @@ def rebuild(
     with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as new:
         new.execute("VACUUM")
         now = counts(new, dict.fromkeys(tables))
+    if expected["turns"] is None and unreadable["events"] == 0:
+        expected["turns"] = made["turns"]  # events tell their turns
     return {
         table: Rescued(
             rows=now[table],
@@ -92,7 +96,7 @@ def rebuild(
             older=filled[table] - by_page[table],
             made=max(0, made[table] - filled[table]),
             expected=expected[table],
-            lost=_lost(unreadable[table], expected[table], made[table]),
+            lost=0 if table in _REPLACEABLE else _lost(unreadable[table], expected[table], made[table]),
         )
         for table in tables
     }
@@ -100,7 +104,10 @@ def rebuild(
 
 def counted_again(rescued: Mapping[str, Rescued], rows: Mapping[str, int]) -> dict[str, Rescued]:
     """What was rescued, after the rest was made again from events and transcripts."""
-    again = {table: max(0, rows[table] - each.rows) for table, each in rescued.items()}
+    again = {
+        table: max(0, rows[table] - each.rows) if each.unreadable != 0 or each.lost != 0 else 0
+        for table, each in rescued.items()
+    }
     return {
         table: replace(
             each,
