@@ -71,7 +71,7 @@ class Keeping(Opened):
             self.close()
             repaired = repair(self.home, self.settings)
             with self.store.transaction():
-                for sid in self.store.events.all_session_ids():
+                for sid in self.store.events.all_session_ids() if not repaired.key_lost else ():
                     self.store.jobs.ask("transcript", sid, clock.now_ms())
             self._prepare_again()
             self._work().rebuild()

@@ -122,10 +122,15 @@ def repair(yes: bool, as_json: bool) -> None:
             time.sleep(_WARNING_SECONDS)
         done = app.repair()
     if as_json:
-        print_json({"rescued": done.rescued, "now": done.now, "kept": done.kept})
+        print_json({"rescued": done.rescued, "now": done.now, "kept": done.kept, "key_lost": done.key_lost})
         return
     table([[name, f"{each.rows:,} rows", _how(each)] for name, each in done.rescued.items()])
     _tell_loss(done.rescued)
+    if done.key_lost:
+        talk(
+            "The key that events are recognised by is lost, and no backup has it: what an import reads again "
+            "is stored again."
+        )
     line(f"It has {_holds(done.now)}. The old files are in {done.kept}.")
 
 

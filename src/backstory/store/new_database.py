@@ -117,7 +117,7 @@ def fault(db: sqlite3.Connection, expected: Mapping[str, int]) -> str:
     try:
         found = str(db.execute("PRAGMA integrity_check(1)").fetchone()[0])
         if found != "ok":
-            return found
+            return " ".join(found.split())
         if missing := _outline_of_today() - _outline(db):
             return f"its schema lacks {min(missing)[1]}"
         if loose := db.execute("PRAGMA foreign_key_check").fetchone():

@@ -132,7 +132,11 @@ def _make_room_for_names(new: sqlite3.Connection) -> None:
 
 
 def _trust_receipts(new: sqlite3.Connection, unreadable: dict[str, int | None]) -> None:
-    """Receipts tell that events are stored; where either was lost, the drain looks at the events themselves."""
+    """Transcripts are read again, to fill the gaps. Receipts tell that events are stored; where either was lost,
+    the drain looks at the events themselves.
+    """
+    if not new.execute("SELECT 1 FROM main.meta WHERE key = 'key'").fetchone():
+        return  # nothing that is read again would be recognised: only what was noted keeps it from coming twice
     new.execute("UPDATE transcripts SET offset = 0, size = 0, stamp = 0, messages = 0, held = 0")
     if unreadable["events"] == 0 and unreadable["receipts"] == 0:
         return

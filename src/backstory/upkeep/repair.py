@@ -36,6 +36,7 @@ class Repaired:
     rescued: dict[str, salvage.Rescued]
     now: Contents
     kept: Path
+    key_lost: bool = False  # what is read again is not recognised: nothing is
 
 
 def repair(home: Home, settings: Settings) -> Repaired:
@@ -62,8 +63,9 @@ def repair(home: Home, settings: Settings) -> Repaired:
                 f"nothing can be read of {home.database}: go back to a backup with `backstory restore`; "
                 f"a copy of it is in {folder}"
             )
+        key = copies.rows(new, "SELECT 1 FROM meta WHERE key = 'key'")
         put_in_place(new, home, {table: each.rows for table, each in rescued.items()}, old)
-        return Repaired(rescued, made, folder)
+        return Repaired(rescued, made, folder, not key)
 
 
 def _clues(home: Home, settings: Settings) -> Clues:
