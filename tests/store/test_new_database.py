@@ -30,7 +30,9 @@ def fill(path: Path) -> None:
             "INSERT INTO sessions (id, agent, native_id, project_id, started_at, last_at) "
             "VALUES ('s1', 'codex', 'one', 'p1', 0, 0)"
         )
-        values = "'e1', 's1', 0, 1, 0, 'prompt', '', '', '', '', '', 'hi', '', '', '', '', '', 0, 0, 'live', 2"
+        values = (
+            "'e1', 's1', 0, 1, 0, 'prompt', '', '', '', '', '', 'hi', '', '', '', '', '', 0, 0, 'live', 2"
+        )
         db.execute(f"INSERT INTO events VALUES (1, {values})")
         db.execute("INSERT INTO payloads VALUES (1, ?)", (pack("hi"),))
 
@@ -96,9 +98,7 @@ def run(statement: str) -> Callable[[Path], None]:
         (spoil_page, "Page 9"),
     ],
 )
-def test_what_is_not_whole_is_not_put_in_place(
-    home: Home, spoil: Callable[[Path], None], told: str
-) -> None:
+def test_what_is_not_whole_is_not_put_in_place(home: Home, spoil: Callable[[Path], None], told: str) -> None:
     home.database.write_bytes(b"the old one")
     with new_database(home) as path, pytest.raises(Failed, match=f"not whole.*{told}.*left as it is"):
         fill(path)

@@ -16,7 +16,6 @@ from backstory.cli import cli
 from backstory.errors import UsageError
 from backstory.hook import held
 from backstory.model import Draft, MemoryKind, Tier
-from backstory.store import copies
 from tests.conftest import Git, repository
 from tests.story import House, Story
 
@@ -277,7 +276,9 @@ def test_what_was_deleted_before_is_erased_with_it(house: House, app: App) -> No
 
 def test_what_replaces_the_database_and_was_never_finished_goes(house: House, app: App) -> None:
     lived(house)
-    left = [house.home.root / name for name in ("restoring.db", "restoring.db-wal", "building-x/backstory.db-wal")]
+    left = [
+        house.home.root / name for name in ("restoring.db", "restoring.db-wal", "building-x/backstory.db-wal")
+    ]
     left[2].parent.mkdir()
     for path in left:
         path.write_bytes(b"compressed, perhaps")

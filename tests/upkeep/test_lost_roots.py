@@ -1,6 +1,5 @@
 """The first page of any table or index is lost: a repaired home passes every command, and tells what is missing."""
 
-import os
 import random
 import re
 import shutil
@@ -16,14 +15,28 @@ from backstory.model import LOST
 from backstory.store import schema
 from backstory.store.values import Injection
 from tests.cli.memory import Memory
-from tests.story import House, Story
+from tests.story import House
 
 from .test_repair import PAGE
 
 DAY_MS = 86_400_000
 # What is not derived from anything else.
-KEPT = ("projects", "sessions", "turns", "events", "payloads", "memories", "injections", "tombstones", "counters")
-GONE, TOLD, LIVE = "00000000-aaaa-4bbb-8ccc-00000000000", "11111111-aaaa-4bbb-8ccc-00000000000", "22222222-aaaa"
+KEPT = (
+    "projects",
+    "sessions",
+    "turns",
+    "events",
+    "payloads",
+    "memories",
+    "injections",
+    "tombstones",
+    "counters",
+)
+GONE, TOLD, LIVE = (
+    "00000000-aaaa-4bbb-8ccc-00000000000",
+    "11111111-aaaa-4bbb-8ccc-00000000000",
+    "22222222-aaaa",
+)
 
 
 def _tables() -> list[str]:
@@ -134,7 +147,9 @@ def passes_every_command(memory: Memory, folder: Path) -> None:
         assert done.exit_code == 0, (words, done.output)
     assert "integrity" in memory.ask("doctor", "--fix").output
     found = memory.ask("doctor").output
-    assert not re.search(r"^FAIL +(database|integrity|writable|text index|search|jobs|captured|brief)", found, re.M)
+    assert not re.search(
+        r"^FAIL +(database|integrity|writable|text index|search|jobs|captured|brief)", found, re.M
+    )
     handed = memory.ask("handoff", "--all")
     assert handed.exit_code == 0, handed.output
     for resumed in re.findall(r"--resume (\S+)", handed.output):
@@ -144,23 +159,82 @@ def passes_every_command(memory: Memory, folder: Path) -> None:
     house.close()
 
 
-LOST_FOR_GOOD = {"payloads": "payloads", "injections": "injections", "ordinals": "ordinals"}
+def counted(memory: Memory) -> dict[str, int]:
+    return {name: int(str(rows(memory, f"SELECT count(*) FROM {name}")[0][0])) for name in KEPT}
+
+
+def repaired(memory: Memory) -> str:
+    """What repair says; it never calls whole what is not."""
+    done = memory.ask("repair", "--yes")
+    assert done.exit_code == 0, done.output
+    assert ("whole again" in done.output) != ("not all of it came back" in done.output)
+    assert not rows(memory, "SELECT 1 FROM sessions WHERE native_id = id OR agent = 'unknown'")
+    assert rows(memory, "PRAGMA foreign_key_check") == []
+    return done.output
 
 
 @pytest.mark.parametrize("table", ["first page", *_tables()])
 def test_a_home_whose_table_lost_its_root_passes_every_command_once_repaired(
     memory: Memory, tmp_path: Path, table: str
 ) -> None:
-    before = {name: rows(memory, f"SELECT count(*) FROM {name}")[0][0] for name in _tables()}
+    before = counted(memory)
     damage(memory, *([1] if table == "first page" else roots(memory, table)))
-    done = memory.ask("repair", "--yes")
-    assert done.exit_code == 0, done.output
-    now = {name: rows(memory, f"SELECT count(*) FROM {name}")[0][0] for name in _tables()}
-    missing = [name for name in KEPT if now[name] < before[name]]
-    print(table, missing, done.output)
-    if missing:
-        assert "whole again" not in done.output
-        assert "not all of it came back" in done.output
-    assert not rows(memory, "SELECT 1 FROM sessions WHERE native_id = id")
+    output = repaired(memory)
+    now = counted(memory)
+    missing = {name for name in KEPT if now[name] < before[name]}
+    assert missing <= {table}, "nothing else is lost with it"
+    assert not missing or "whole again" not in output
     assert memory.json("status")["sessions"] == 9
     passes_every_command(memory, tmp_path)
+
+
+@pytest.mark.parametrize("what", ["indexes", "text index"])
+def test_lost_indexes_cost_nothing(memory: Memory, tmp_path: Path, what: str) -> None:
+    kind = "type = 'index'" if what == "indexes" else "name LIKE 'passage_fts%' AND rootpage > 0"
+    names = [str(name) for (name,) in rows(memory, f"SELECT name FROM sqlite_master WHERE {kind}")]
+    before = counted(memory)
+    damage(memory, *roots(memory, *names))
+    assert "whole again" in repaired(memory)
+    assert counted(memory) == before
+    passes_every_command(memory, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pages_lost_at_random_leave_a_home_that_passes_every_command(
+    memory: Memory, tmp_path: Path, seed: int
+) -> None:
+    """Leaves, nodes and the ends of long rows alike."""
+    count = (memory.home / "backstory.db").stat().st_size // PAGE
+    damage(memory, *random.Random(seed).sample(range(2, count + 1), 6))
+    repaired(memory)
+    passes_every_command(memory, tmp_path)
+
+
+@pytest.mark.parametrize("also", ["", "sqlite_autoindex_sessions_2", "transcripts", "payloads"])
+def test_sessions_get_their_own_names_back_from_whatever_still_tells_them(memory: Memory, also: str) -> None:
+    what = "id, agent, native_id, cwd, parent_id, title, project_id"
+    before = rows(memory, f"SELECT {what} FROM sessions ORDER BY id")
+    lost = ["sessions", "sessions_by_native", "sqlite_autoindex_sessions_2"] if also else ["sessions"]
+    damage(memory, *roots(memory, *lost, *([also] if also in ("transcripts", "payloads") else [])))
+    repaired(memory)
+    assert rows(memory, f"SELECT {what} FROM sessions ORDER BY id") == before
+
+
+def test_a_session_whose_name_is_nowhere_gets_none_and_its_agents_when_that_speaks_again(
+    memory: Memory,
+) -> None:
+    sid = session_id("claude-code", f"{GONE}1")
+    with closing(sqlite3.connect(memory.home / "backstory.db")) as db, db:
+        db.execute(
+            "DELETE FROM payloads WHERE event_row IN (SELECT row FROM events WHERE session_id = ?)", (sid,)
+        )
+    damage(memory, *roots(memory, "sessions", "sessions_by_native", "sqlite_autoindex_sessions_2"))
+    assert memory.ask("repair", "--yes").exit_code == 0
+    (name,) = rows(memory, f"SELECT native_id, agent FROM sessions WHERE id = '{sid}'")
+    assert name == (f"{LOST}{sid}", "claude-code"), "its memories tell the agent"
+    assert "--resume" not in memory.ask("handoff", "--all", "--session", sid).output
+    house = House(memory.home, memory.project)
+    house.session(session=f"{GONE}1").prompts("And now?")
+    house.works()
+    house.close()
+    assert rows(memory, f"SELECT native_id FROM sessions WHERE id = '{sid}'") == [(f"{GONE}1",)]

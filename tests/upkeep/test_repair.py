@@ -307,7 +307,10 @@ def test_what_is_stored_and_still_waits_in_the_spool_is_not_stored_twice(
     story = house.session()
     story.starts()
     for _ in range(10):  # no ids of their own: only receipts, or the moment, tell them apart
-        for event, said in (("UserPromptSubmit", {"prompt": "continue"}), ("PreCompact", {"trigger": "auto"})):
+        for event, said in (
+            ("UserPromptSubmit", {"prompt": "continue"}),
+            ("PreCompact", {"trigger": "auto"}),
+        ):
             payload = story.payload(event, **said)
             payload.pop("prompt_id", None)
             house.leaves(json.dumps(payload).encode(), event)

@@ -95,7 +95,9 @@ def restore(name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
         kept = f"; what was there is kept in {plan.kept}" if plan.kept else ""
         line(f"Restored {plan.backup.path.name}: {_holds(plan.now or plan.backup)}{kept}")
         if plan.unreadable:
-            line(f"Left out, for their bytes are damaged: {count(plan.unreadable, 'payload')}; their events stay")
+            line(
+                f"Left out, for their bytes are damaged: {count(plan.unreadable, 'payload')}; their events stay"
+            )
         if plan.cleaned:
             some = (
                 f"{count(len(plan.cleaned.events), 'event')}, {count(len(plan.cleaned.memories), 'memory')}"
@@ -140,7 +142,9 @@ def _tell_loss(rescued: Mapping[str, Rescued]) -> None:
     if not lost and not unknown:
         line("The database is whole again: nothing is missing.")
         return
-    line(f"The database is in order again, but not all of it came back{': ' if lost else ''}{', '.join(lost)}.")
+    line(
+        f"The database is in order again, but not all of it came back{': ' if lost else ''}{', '.join(lost)}."
+    )
     if rescued["events"].unreadable is None:
         talk(
             "Its first pages were lost: what lay on them is in no count. `backstory backup --list` shows what"

@@ -106,7 +106,13 @@ def _shape(new: sqlite3.Connection, table: str) -> Shape:
 # Indexes that tell what a session or project is called though its own row is lost; their entries are read into
 # tables of these names.
 SESSION_NAMES = Shape(
-    "session_names", ("agent", "native_id", "id"), ("TEXT",) * 3, (False,) * 3, 3, None, (None, None, _SESSION)
+    "session_names",
+    ("agent", "native_id", "id"),
+    ("TEXT",) * 3,
+    (False,) * 3,
+    3,
+    None,
+    (None, None, _SESSION),
 )
 PROJECT_NAMES = Shape(
     "project_names", ("identity", "id"), ("TEXT",) * 2, (False,) * 2, 2, None, (None, _PROJECT)

@@ -21,7 +21,8 @@ _UNKNOWN_AGENT = "unknown"
 _ID = re.compile(r"[\w.~:-]{4,200}")
 _DEEPEST = 6
 _PAYLOADS = 5  # of a session are looked into: nearly every one names it
-_PAIRS = 40  # strings of a payload that may be a session's and a sub-agent's name
+_PAIRS = 12  # strings of a payload that are tried as the name of a sub-agent's session, where none is known
+_OWN = 20  # sessions of a project for what people ask to remember
 _TITLE_CHARS = 120
 
 Name = tuple[str, str]  # an agent, and what it calls a session
@@ -96,6 +97,7 @@ def _names(db: sqlite3.Connection, clues: Clues, missing: set[str]) -> dict[str,
     for agent, native, parent in db.execute("SELECT agent, native_id, parent_id FROM sessions"):
         if parent in missing:
             found[parent] = (agent, native.partition("/")[0])
+    _match(_own(db), ("user",), missing, found)
     for texts in (_paths(db), _payloads(db, missing - found.keys())):
         _match(texts, clues.agents, missing, found)
     if left := missing - found.keys():
@@ -106,15 +108,29 @@ def _names(db: sqlite3.Connection, clues: Clues, missing: set[str]) -> dict[str,
 def _match(
     groups: Iterable[Sequence[str]], agents: Sequence[str], missing: set[str], found: dict[str, Name]
 ) -> None:
-    """Try strings that stand together as names of sessions, and two of them as those of a sub-agent's."""
+    """Try strings that stand together as names of sessions, or two of them as that of a sub-agent's."""
     for strings in groups:
         if not missing - found.keys():
             return
-        pairs = (f"{a}/{b}" for a in strings[:_PAIRS] for b in strings[:_PAIRS] if a != b)
-        for native in (*strings, *pairs):
-            for agent in agents:
-                if (sid := session_id(agent, native)) in missing:
-                    found.setdefault(sid, (agent, native))
+        alone = {session_id(agent, native): (agent, native) for native in strings for agent in agents}
+        named = {sid: name for sid, name in alone.items() if sid in missing}
+        tops = {native for _, native in named.values()} or strings[:_PAIRS]
+        for top in tops:
+            for native in (f"{top}/{each}" for each in strings if each != top):
+                for agent in agents:
+                    if (sid := session_id(agent, native)) in missing:
+                        named[sid] = (agent, native)
+        for sid, name in named.items():
+            found.setdefault(sid, name)
+
+
+def _own(db: sqlite3.Connection) -> Iterator[Sequence[str]]:
+    """What people ask to remember is kept in sessions that we have named ourselves, after their projects."""
+    query = (
+        "SELECT id FROM projects UNION SELECT project_id FROM memories UNION SELECT project_id FROM places"
+    )
+    for (pid,) in db.execute(query).fetchall():
+        yield [f"user-{pid}", *(f"user-{pid}-{number}" for number in range(2, _OWN))]
 
 
 def _paths(db: sqlite3.Connection) -> Iterator[Sequence[str]]:
@@ -162,7 +178,9 @@ def _leaves(value: object, depth: int) -> Iterator[str]:
             yield from _leaves(each, depth + 1)
 
 
-def _insert_session(db: sqlite3.Connection, clues: Clues, sid: str, name: Name | None, like: str = "") -> None:
+def _insert_session(
+    db: sqlite3.Connection, clues: Clues, sid: str, name: Name | None, like: str = ""
+) -> None:
     """Make a session from its events; one that has none is `like` another, or rests on its memories."""
     events = db.execute(
         """

@@ -6,7 +6,6 @@ What is still missing comes from the newest backup that can be read.
 """
 
 import contextlib
-import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
