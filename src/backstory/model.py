@@ -123,7 +123,8 @@ LOST = "lost:"
 class Session:
     """One session of one agent in one project; a sub-agent's has a parent.
 
-    `native_id` is what its agent calls it. `imported_by` is the user who imported it from the agent's own history, "" if it was captured live.
+    `native_id` is what its agent calls it, `imported_by` the user who imported it from the agent's own
+    history, "" if it was captured live.
     """
 
     id: str

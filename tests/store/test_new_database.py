@@ -100,10 +100,11 @@ def run(statement: str) -> Callable[[Path], None]:
 )
 def test_what_is_not_whole_is_not_put_in_place(home: Home, spoil: Callable[[Path], None], told: str) -> None:
     home.database.write_bytes(b"the old one")
-    with new_database(home) as path, pytest.raises(Failed, match=f"not whole.*{told}.*left as it is"):
+    with new_database(home) as path:
         fill(path)
         spoil(path)
-        put_in_place(path, home, {"events": 1, "payloads": 1}, None)
+        with pytest.raises(Failed, match=f"not whole.*{told}.*left as it is"):
+            put_in_place(path, home, {"events": 1, "payloads": 1}, None)
     assert home.database.read_bytes() == b"the old one"
     assert [path.name for path in home.root.iterdir()] == ["backstory.db"]
 

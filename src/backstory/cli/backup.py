@@ -95,9 +95,7 @@ def restore(name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
         kept = f"; what was there is kept in {plan.kept}" if plan.kept else ""
         line(f"Restored {plan.backup.path.name}: {_holds(plan.now or plan.backup)}{kept}")
         if plan.unreadable:
-            line(
-                f"Left out, for their bytes are damaged: {count(plan.unreadable, 'payload')}; their events stay"
-            )
+            line(f"Left out, with damaged bytes: {count(plan.unreadable, 'payload')}; their events stay")
         if plan.cleaned:
             some = (
                 f"{count(len(plan.cleaned.events), 'event')}, {count(len(plan.cleaned.memories), 'memory')}"

@@ -1,4 +1,4 @@
-"""Payloads as they are stored: compressed. One whose bytes were damaged is unreadable, and nobody fails of it."""
+"""Payloads as they are stored, compressed. One whose bytes are damaged is unreadable and stops nothing else."""
 
 import zlib
 
@@ -11,7 +11,7 @@ def pack(text: str) -> bytes:
 
 
 def unpack(body: object) -> bytes | None:
-    """The bytes of a stored payload's text; None if it is damaged (zlib's own checksum finds a flipped bit)."""
+    """The bytes of a stored payload's text; None if it is damaged, as zlib's checksum tells."""
     try:
         return zlib.decompress(body) if isinstance(body, bytes) else None
     except zlib.error:

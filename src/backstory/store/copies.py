@@ -1,4 +1,4 @@
-"""Copies of the database: made while it is in use, looked into without changing them, put in its place.
+"""Copies of the database: made while it is in use, looked into without changing them, kept apart.
 
 A copy is named by when and why it was made. What replaces the database is complete and on the disk before it
 gets the database's name, and nobody else may have the database open then: a process that still writes to the

@@ -195,7 +195,7 @@ class Events:
 
     def _open_session(self, sid: str, native: str, arrival: Arrival) -> _Open:
         event = arrival.event
-        # what is told again from a stored session carries the name that was stored, which may not be the whole
+        # what is told of a stored session carries the name that was stored, which may not be all of it
         row = self._db.execute(
             """
             SELECT id, prompt_count, event_count, last_at, native_id FROM sessions

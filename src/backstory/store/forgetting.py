@@ -403,7 +403,7 @@ def carry_tombstones(buried: Sequence[tuple[Any, ...]], restored: Path) -> None:
 
 
 def unforgotten(backup: Path, restored: Path) -> dict[str, int]:
-    """How many sessions and events a restored backup must have: all of the backup's but what a tombstone took."""
+    """How many sessions and events a restored backup must have: all but what a tombstone took."""
     buried = "SELECT id FROM main.tombstones WHERE what IN ('event', 'session')"
     gone = f"SELECT id FROM backup.sessions WHERE id IN ({buried}) OR parent_id IN ({buried})"  # noqa: S608
     forgotten = {"sessions": f"id IN ({gone})", "events": f"id IN ({buried}) OR session_id IN ({gone})"}

@@ -1,9 +1,9 @@
 """The one way to make a database file: in a fresh folder, checked against its source, then put in place.
 
-The folder is made for this one file and is nobody else's, so nothing stale (a log, a journal) can lie beside
-it. Its maker holds a lock in it: a folder whose lock is free was left by a kill and is removed by whoever makes
-the next database, and by forgetting. What takes the place of the database in use is checked first, whoever made
-it: `put_in_place` is the only way there.
+The folder is made for this one file and is nobody else's, so nothing stale (a log, a journal) can lie
+beside it. Its maker holds a lock in it: a folder whose lock is free was left by a kill, and is removed by the
+next maker and by forgetting. Whatever takes the place of the database in use is checked first: `put_in_place`
+is the only way there.
 """
 
 import contextlib

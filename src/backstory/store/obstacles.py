@@ -1,5 +1,4 @@
-"""What stands in the way of a database that is itself in order: a full or read-only disk, no free inodes, lost
-permissions.
+"""What stands in the way of a database that is in order: a full or read-only disk, lost permissions.
 
 SQLite then says "disk I/O error" or "unable to open database file", as it does of a damaged one. A person
 must not be told to repair what only lacks room.

@@ -103,8 +103,8 @@ def _shape(new: sqlite3.Connection, table: str) -> Shape:
     )
 
 
-# Indexes that tell what a session or project is called though its own row is lost; their entries are read into
-# tables of these names.
+# Indexes that tell what a session or project is called though its own row is lost; their entries are read
+# into tables of these names.
 SESSION_NAMES = Shape(
     "session_names",
     ("agent", "native_id", "id"),

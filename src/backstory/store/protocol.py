@@ -462,7 +462,7 @@ class ViewStore(Protocol):
 
 
 class ForgetStore(Protocol):
-    """Finding and removing what is to be forgotten; `unreadable`: events whose payloads were found damaged."""
+    """Finding and removing what is to be forgotten; `unreadable`: events with a damaged payload."""
 
     unreadable: set[str]
 

@@ -1,9 +1,9 @@
 """Rows that are lost, made again from rows that are not: sessions, projects, turns, counts.
 
-A session's id is a hash of its agent and of what the agent calls it. So whatever is found that may be its name
-(in an index, a transcript's path, a payload, a copy of a transcript, the spool) can be tried, and the right one
-is known to be right. A session whose name is nowhere is called `lost:…` until its agent is heard of again: it
-never gets a name that no agent gave it.
+A session's id is a hash of its agent and of what the agent calls it. So whatever is found that may be its
+name (in an index, a transcript's path, a payload, a copy of a transcript, the spool) can be tried, and the
+right one is known to be right. A session whose name is nowhere is called `lost:…` until its agent is heard of
+again: it never gets a name that no agent gave it.
 """
 
 import json
@@ -257,7 +257,8 @@ def _remake_projects(db: sqlite3.Connection, clues: Clues) -> None:
         """
     ).fetchall()
     insert = """
-        INSERT OR IGNORE INTO projects (id, identity, name, root, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?)
+        INSERT OR IGNORE INTO projects (id, identity, name, root, created_at, seen_at)
+        VALUES (?, ?, ?, ?, ?, ?)
     """
     for pid, cwd, first, last in used:
         if cwd and (project := clues.project_of(cwd, last)).id == pid:

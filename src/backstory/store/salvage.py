@@ -25,7 +25,7 @@ from backstory.store.reconstruction import Clues, remake
 _DERIVED = ("passages", "passage_fts", "shelves", "vectors", "blocks", "pieces", "successions")
 # Of no use, or of no sort that could be told apart, when they are found on a loose page.
 _ONLY_BY_SQL = ("meta", "jobs")
-# What they say is found out again: by asking for all work, by looking at the events, by reading transcripts again.
+# What they say is found out again: all work is asked for, events are looked at, transcripts read again.
 _REPLACEABLE = ("jobs", "receipts", "transcripts")
 _STEP = 500
 _MAGIC = b"SQLite format 3\0"
@@ -131,11 +131,12 @@ def _make_room_for_names(new: sqlite3.Connection) -> None:
 
 
 def _trust_receipts(new: sqlite3.Connection, unreadable: dict[str, int | None]) -> None:
-    """Transcripts are read again, to fill the gaps. Receipts tell that events are stored; where either was lost,
-    the drain looks at the events themselves.
+    """Have transcripts read again, to fill the gaps, and receipts believed only where nothing was lost.
+
+    Otherwise the drain looks whether the events themselves are stored.
     """
     if not new.execute("SELECT 1 FROM main.meta WHERE key = 'key'").fetchone():
-        return  # nothing that is read again would be recognised: only what was noted keeps it from coming twice
+        return  # what is read again would not be recognised: only the notes keep it from coming twice
     new.execute("UPDATE transcripts SET offset = 0, size = 0, stamp = 0, messages = 0, held = 0")
     if unreadable["events"] == 0 and unreadable["receipts"] == 0:
         return

@@ -1,4 +1,4 @@
-"""Migrations: numbered files, forward only, one transaction each; who opens a database copies it before the first.
+"""Migrations: numbered files, forward only, one transaction each; `open_store` makes a copy before the first.
 
 A database of a newer Backstory is refused and not touched.
 """

@@ -119,7 +119,7 @@ def _pieces(path: Path) -> tuple[list[str], bool]:
 
 
 def _piece(data: memoryview, at: int) -> tuple[bytes | None, int]:
-    """The piece that begins there and where it ends; None and 0 if it is damaged, None and the end if torn."""
+    """The piece that begins there, and where it ends; None and 0 if it is damaged, None and more if torn."""
     unpacking = zlib.decompressobj(wbits=_GZIP)
     out = bytearray()
     for start in range(at, len(data), _CHUNK):

@@ -27,8 +27,8 @@ LATEST = "latest"
 class Restored:
     """Which copy the database was replaced by, what it replaced, where that is kept, and what is there now.
 
-    `cleaned` is what had secrets in the copy, and has none any more; `unreadable` how many payloads of it were
-    damaged, and are left out.
+    `cleaned` is what had secrets in the copy, and has none any more; `unreadable` how many of its payloads
+    were damaged and are left out.
     """
 
     backup: Contents
