@@ -1,4 +1,4 @@
-"""Payloads as they are stored, compressed. One whose bytes are damaged is unreadable and stops nothing else."""
+"""Payloads as they are stored, compressed. One that is damaged cannot be read, and stops nothing else."""
 
 import zlib
 
