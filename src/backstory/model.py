@@ -115,13 +115,16 @@ class SessionStatus(StrEnum):
 
 # A session in which nothing has happened for so long is told as open, not as running.
 RUNNING_MS = 15 * 60_000
+# Begins the native id of a session whose own was lost with a part of the database; no agent knows it.
+LOST = "lost:"
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """One session of one agent in one project; a sub-agent's has a parent.
 
-    `imported_by` is the user who imported it from the agent's own history, "" if it was captured live.
+    `native_id` is what its agent calls it, `imported_by` the user who imported it from the agent's own
+    history, "" if it was captured live.
     """
 
     id: str

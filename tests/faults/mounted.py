@@ -133,6 +133,29 @@ def crashed(house: House) -> None:
     assert "whole" in command(house, "doctor").stdout
 
 
+def inodes(house: House) -> None:
+    """Room enough, but not for one more file: it is named, and nobody is told to repair what is whole."""
+    assert fire(house, 1)
+    assert worker(house) == 0
+    house.close()
+    for path in house.home.root.glob("backstory.db-*"):
+        path.unlink()
+    mount(house.home.root, "-o", "remount,nr_inodes=400")
+    number = 0
+    with contextlib.suppress(OSError):
+        while True:
+            (house.home.root / f"filler-{number}").touch()
+            number += 1
+    _told_of(house, "no inodes")
+    for path in house.home.root.glob("filler-*"):
+        path.unlink()
+    assert fire(house, 2)
+    assert worker(house) == 0
+    assert {"step 1", "step 2"} <= {event.target for event in house.events(STORY)}
+    house.close()
+    assert "whole" in command(house, "doctor").stdout
+
+
 def forgetting(house: House) -> None:
     """With too little room nothing is forgotten, or all of it: never a half that is taken for the whole."""
     house.fires("UserPromptSubmit", STORY.payload("UserPromptSubmit", prompt="The merger is called Bluebird"))
@@ -184,7 +207,13 @@ def _files(house: House) -> dict[Path, bytes]:
 
 
 if __name__ == "__main__":
-    CASES = {"full": full, "read-only": read_only, "crashed": crashed, "forgetting": forgetting}
+    CASES = {
+        "full": full,
+        "read-only": read_only,
+        "crashed": crashed,
+        "forgetting": forgetting,
+        "inodes": inodes,
+    }
     folder = Path(sys.argv[2])
     home, project = folder / "home", folder / "shop"
     home.mkdir()

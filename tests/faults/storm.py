@@ -41,11 +41,13 @@ _STEPS: dict[str, tuple[str, ...]] = {
     "backup.copied": ("backup",),
     "backup.named": ("backup",),
     "export.line": ("export",),
+    **{name: ("repair", "--yes") for name in STEPS if name.split(".")[0] in ("build", "replace")},
 }
 _COMMANDS = (
     ("status", "--json"),
     ("backup", "--json"),
     ("rebuild", "--json"),
+    ("repair", "--yes"),
     ("search", "answer"),
     ("brief",),
     ("export",),

@@ -122,21 +122,81 @@ def test_a_backup_killed_at_a_step_is_a_whole_backup_or_none(house: House, name:
     assert copies.look(copies.listed(house.home)[-1]).events > 0
 
 
+@pytest.mark.parametrize("name", of("build", "replace"))
 @pytest.mark.parametrize("words", [("restore", "--yes"), ("repair", "--yes")])
-def test_going_back_or_mending_killed_before_the_swap_leaves_the_database(
-    house: House, words: tuple[str, ...]
+def test_going_back_or_mending_killed_at_a_step_leaves_the_old_database_or_the_new(
+    house: House, words: tuple[str, ...], name: str
 ) -> None:
     story = lived(house)
     house.works()
+    expected = told(house, story)
     with App(house.home) as app:
         app.back_up()
     house.close()
-    assert runs(house, *words, strike="replace.ready") == -signal.SIGKILL
-    assert house.events(story)
+    assert runs(house, *words, strike=name) == -signal.SIGKILL, f"{name} was never reached"
+    assert copies.look(house.home.database).damage == ""
+    assert told(house, story) == expected
     house.close()
     assert runs(house, *words) == 0
-    assert house.events(story)
-    assert not list(house.home.root.glob("re*ing.db"))
+    assert told(house, story) == expected
+    house.close()
+    assert not list(house.home.root.glob("building-*"))
+
+
+@pytest.mark.parametrize("old_schema", [False, True])
+def test_a_restore_killed_while_it_builds_never_gets_into_the_next(house: House, old_schema: bool) -> None:
+    """B's words, in a log that a kill left, were replayed into what was restored from A."""
+    first = lived(house)
+    house.works()
+    with App(house.home) as app:
+        a = app.back_up().path.rename(house.home.backups / "a.db")
+    second = house.session().starts().prompts("The secret panda").stops("Pandas.")
+    house.works()
+    with App(house.home) as app:
+        b = app.back_up().path.rename(house.home.backups / "b.db")
+    house.close()
+    if old_schema:
+        with closing(sqlite3.connect(a, isolation_level=None)) as db:
+            db.execute("DROP TABLE shelves")
+            db.execute("DROP TABLE passage_fts")
+            db.execute(
+                "CREATE VIRTUAL TABLE passage_fts USING fts5 (text, extra, scope, content = 'passages')"
+            )
+            db.execute("PRAGMA user_version = 9")
+    for step in ("build.begun", "build.filled", "migrate.statement" if old_schema else "build.checked"):
+        assert (
+            runs(house, "restore", str(b if "m" not in step else a), "--yes", strike=step) == -signal.SIGKILL
+        )
+    code = (
+        "import os, sys, sqlite3, backstory.store.forgetting as f\n"
+        "real = f.erase_traces\n"
+        "def struck(db):\n"
+        "    db.execute('VACUUM'); os.kill(os.getpid(), 9)\n"
+        "f.erase_traces = struck\n"
+        "from backstory.cli import cli; cli(['restore', sys.argv[1], '--yes'])"
+    )
+    environment = {**os.environ, "BACKSTORY_HOME": str(house.home.root)}
+    run = [sys.executable, "-c", code, str(b)]
+    assert subprocess.run(run, env=environment, capture_output=True).returncode == -signal.SIGKILL
+    assert any(path.stat().st_size for path in house.home.root.glob("building-*/*")), "it has left something"
+    assert runs(house, "restore", str(a), "--yes") == 0
+    assert house.events(first)
+    assert house.store.events.session(second.id) is None
+    house.close()
+
+
+def test_after_a_killed_restore_forgetting_leaves_no_byte_of_the_words(house: House) -> None:
+    lived(house)
+    house.works()
+    with App(house.home) as app:
+        backup = app.back_up().path
+    house.close()
+    assert runs(house, "restore", str(backup), "--yes", strike="build.filled") == -signal.SIGKILL
+    assert [name for name in house.found_in_home("blue whales") if name.startswith("building-")]
+    for path in house.home.backups.iterdir():
+        path.unlink()
+    assert runs(house, "forget", "--text", "blue whales", "--yes") == 0
+    assert house.found_in_home("blue whales") == []
 
 
 def test_forgetting_killed_before_its_traces_are_erased_is_finished_by_the_worker(house: House) -> None:

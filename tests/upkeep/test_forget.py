@@ -16,7 +16,6 @@ from backstory.cli import cli
 from backstory.errors import UsageError
 from backstory.hook import held
 from backstory.model import Draft, MemoryKind, Tier
-from backstory.store import copies
 from tests.conftest import Git, repository
 from tests.story import House, Story
 
@@ -277,10 +276,16 @@ def test_what_was_deleted_before_is_erased_with_it(house: House, app: App) -> No
 
 def test_what_replaces_the_database_and_was_never_finished_goes(house: House, app: App) -> None:
     lived(house)
-    left = house.home.root / copies.UNFINISHED[0]
-    left.write_bytes(b"compressed, perhaps")
-    app.forget(app.wanted([], text="blue whale"), really=True)
-    assert not left.exists()
+    left = [
+        house.home.root / name for name in ("restoring.db", "restoring.db-wal", "building-x/backstory.db-wal")
+    ]
+    left[2].parent.mkdir()
+    for path in left:
+        path.write_bytes(b"compressed, perhaps")
+    done = app.forget(app.wanted([], text="blue whale"), really=True)
+    assert set(left) <= set(done.files)
+    assert not any(path.exists() for path in left)
+    assert not left[2].parent.exists()
 
 
 def test_words_that_stand_in_settings_too_are_named_and_those_files_stay(house: House, app: App) -> None:

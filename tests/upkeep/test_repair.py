@@ -1,9 +1,11 @@
 """A damaged database is never worked on; a new one takes its place."""
 
+import json
 import sqlite3
 import subprocess
 import sys
 import threading
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -286,6 +288,75 @@ def test_nothing_new_is_taken_for_old_when_the_count_of_equal_things_was_lost(ho
     continues(house, story, 3)
     continues(house, story, 1)
     assert [event.text for event in house.events(story)].count("continue") == 7
+
+
+STORED_NOT_RELEASED = """
+import sys
+from backstory.capture.drain import Drain
+Drain.release = lambda self, batch: sys.exit(9)
+from backstory.worker import main
+main([sys.argv[1]])
+"""
+
+
+@pytest.mark.parametrize("lost", ["nothing", "receipts", "both"])
+def test_what_is_stored_and_still_waits_in_the_spool_is_not_stored_twice(
+    house: House, app: App, lost: str
+) -> None:
+    """A worker was killed between storing and removing files, as at the step `drain.stored`."""
+    story = house.session()
+    story.starts()
+    for _ in range(10):  # no ids of their own: only receipts, or the moment, tell them apart
+        for event, said in (
+            ("UserPromptSubmit", {"prompt": "continue"}),
+            ("PreCompact", {"trigger": "auto"}),
+        ):
+            payload = story.payload(event, **said)
+            payload.pop("prompt_id", None)
+            house.leaves(json.dumps(payload).encode(), event)
+    house.close()
+    subprocess.run([sys.executable, "-c", STORED_NOT_RELEASED, str(house.home.root)], check=False)
+    assert len(house.spooled()) == 21
+    assert len(house.events(story)) == 21
+    later = story.payload("UserPromptSubmit", prompt="continue")
+    later.pop("prompt_id", None)
+    house.leaves(json.dumps(later).encode(), "UserPromptSubmit")
+    folded(house, app)
+    if lost != "nothing":
+        with closing(sqlite3.connect(house.home.database)) as db, db:
+            names = ("receipts", "ordinals") if lost == "both" else ("receipts",)
+            pages = [
+                db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,)).fetchone()[0]
+                for name in names
+            ]
+        data = bytearray(house.home.database.read_bytes())
+        for page in pages:
+            data[(page - 1) * PAGE : page * PAGE] = b"\xff" * PAGE
+        house.home.database.write_bytes(data)
+    app.repair()
+    app.close()
+    house.works()
+    kinds = Counter(str(event.kind) for event in house.events(story))
+    assert (kinds["prompt"], kinds["compacting"], kinds["session_started"]) == (11, 10, 1)
+    assert house.spooled() == []
+    assert house.store.books.meta("receipts_lost") == ""
+
+
+def test_an_event_that_was_lost_and_still_waits_in_the_spool_is_stored_though_it_has_a_receipt(
+    house: House, app: App
+) -> None:
+    story = house.session()
+    story.starts()
+    for number in range(60):
+        story.prompts(f"Question {number}" + "?" * 120 + f" animal-{number:03}" * 60)
+    house.close()
+    subprocess.run([sys.executable, "-c", STORED_NOT_RELEASED, str(house.home.root)], check=False)
+    assert len(house.spooled()) == 61
+    said = words_of(house)
+    folded(house, app)
+    damage(house, b"animal-030")
+    app.repair()
+    assert words_of(house) == said
 
 
 @pytest.mark.parametrize("how", ["repair", "restore"])

@@ -62,19 +62,21 @@ class Keeping(Opened):
 
     def repair(self) -> "Repaired":
         """Build a new database from what the damaged one still gives, and put it in its place."""
+        from backstory.store.salvage import counted_again
         from backstory.upkeep.repair import repair
 
         if not self.home.database.exists():
             raise SourceMissing(f"there is no database at {self.home.database}: nothing to repair")
         with self._alone():
             self.close()
-            repaired = repair(self.home)
+            repaired = repair(self.home, self.settings)
             with self.store.transaction():
-                for sid in self.store.events.all_session_ids():
+                for sid in self.store.events.all_session_ids() if not repaired.key_lost else ():
                     self.store.jobs.ask("transcript", sid, clock.now_ms())
             self._prepare_again()
             self._work().rebuild()
-        return repaired
+            rescued = counted_again(repaired.rescued, self.store.books.row_counts(repaired.rescued))
+        return replace(repaired, rescued=rescued, now=backups.current(self.home) or repaired.now)
 
     def wanted(self, handles: Sequence[str], **rest: Any) -> "Wanted":
         """What is meant by the beginnings of ids, and the rest as it is."""

@@ -19,6 +19,7 @@ from backstory.atomic import make_private_dir
 from backstory.capture.privacy import Privacy
 from backstory.paths import Home
 from backstory.store import Store
+from backstory.store.values import Kept
 
 _SUFFIX = ".jsonl"
 _PIECE = 4 * 1024 * 1024
@@ -43,6 +44,11 @@ def keep_copy(home: Home, store: Store, privacy: Privacy, key: str) -> int:
     """Add to a transcript's copy what was read of it since; gives how many bytes that were."""
     mark, kept = store.books.mark(key), store.books.kept(key)
     if mark is None or not mark.session_id or not key.endswith(_SUFFIX) or mark.size <= kept.source:
+        return 0
+    if kept == Kept(0, 0) and store.books.tombstoned([f"{mark.session_id}/title"]):
+        # its copy was removed because something in it was forgotten, and the note of that was lost
+        with store.transaction():
+            store.books.set_kept(key, mark.size, 0)
         return 0
     path = copy_of(home, mark.session_id)
     make_private_dir(path.parent)

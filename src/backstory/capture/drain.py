@@ -33,6 +33,7 @@ from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
+from backstory.store.books import RECEIPTS_LOST
 from backstory.store.values import Arrival, Injection, Receipt
 
 log = logging.getLogger(__name__)
@@ -80,6 +81,7 @@ class Drain:
         self._zone = clock.zone(settings.time_zone)
         self._known: set[Receipt] = set()
         self._released: list[Receipt] = []
+        self._replays = False
 
     def batches(self) -> Iterator[Batch]:
         """Store what lies in the spool now, batch by batch; the caller releases each."""
@@ -88,11 +90,15 @@ class Drain:
             names = {os.path.basename(entry.path) for entry in entries} | set(marks(self._folder))
             self._released += [receipt for receipt in known if receipt.name not in names]
         self._known = set(known)
+        self._replays = bool(self._store.books.meta(RECEIPTS_LOST))
         for part in _parts(entries):
             yield self._store_batch(part)
         if failures := self._fail_marks():
             yield failures
         self._drop_receipts()
+        if self._replays:  # from here on every file that waits has its receipt
+            with self._store.transaction():
+                self._store.books.set_meta(RECEIPTS_LOST, "")
 
     def release(self, batch: Batch) -> None:
         """Remove the files of a batch: all that they held is stored."""
@@ -214,7 +220,7 @@ class Drain:
         changed: set[str] = set()
         grown: set[str] = set()
         with self._store.transaction():
-            added = self._store.events.add([arrival for _, arrival in load.arrivals])
+            added = self._store.events.add([arrival for _, arrival in load.arrivals], self._replays)
             for (name, arrival), result in zip(load.arrivals, added, strict=True):
                 counts[arrival.event.agent, name, "stored" if result.new else "duplicate"] += 1
                 if result.new:

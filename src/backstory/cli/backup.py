@@ -1,6 +1,7 @@
 """`backstory backup`, `restore` and `repair`: copies of the database, going back to one, mending it."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -86,12 +87,15 @@ def restore(name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
                 "before": plan.before,
                 "kept": plan.kept,
                 "now": plan.now,
+                "unreadable": plan.unreadable,
                 "cleaned": {"events": plan.cleaned.events, "memories": plan.cleaned.memories},
             }
         )
     elif not dry_run:
         kept = f"; what was there is kept in {plan.kept}" if plan.kept else ""
         line(f"Restored {plan.backup.path.name}: {_holds(plan.now or plan.backup)}{kept}")
+        if plan.unreadable:
+            line(f"Left out, with damaged bytes: {count(plan.unreadable, 'payload')}; their events stay")
         if plan.cleaned:
             some = (
                 f"{count(len(plan.cleaned.events), 'event')}, {count(len(plan.cleaned.memories), 'memory')}"
@@ -118,21 +122,46 @@ def repair(yes: bool, as_json: bool) -> None:
             time.sleep(_WARNING_SECONDS)
         done = app.repair()
     if as_json:
-        print_json({"rescued": done.rescued, "now": done.now, "kept": done.kept})
+        print_json({"rescued": done.rescued, "now": done.now, "kept": done.kept, "key_lost": done.key_lost})
         return
     table([[name, f"{each.rows:,} rows", _how(each)] for name, each in done.rescued.items()])
-    line(f"The database is whole again: {_holds(done.now)}. The old files are in {done.kept}.")
-    if done.rescued["events"].unreadable is None:
+    _tell_loss(done.rescued)
+    if done.key_lost:
+        talk(
+            "The key that events are recognised by is lost, and no backup has it: what an import reads again "
+            "is stored again."
+        )
+    line(f"It has {_holds(done.now)}. The old files are in {done.kept}.")
+
+
+def _tell_loss(rescued: Mapping[str, Rescued]) -> None:
+    lost = [f"{name} ({count(each.lost, 'row')})" for name, each in rescued.items() if each.lost]
+    unknown = [name for name, each in rescued.items() if each.lost is None]
+    if not lost and not unknown:
+        line("The database is whole again: nothing is missing.")
+        return
+    line(
+        f"The database is in order again, but not all of it came back{': ' if lost else ''}{', '.join(lost)}."
+    )
+    if rescued["events"].unreadable is None:
         talk(
             "Its first pages were lost: what lay on them is in no count. `backstory backup --list` shows what"
         )
         talk("the backups hold; `backstory import` reads again what the agents themselves still have.")
+    elif unknown:
+        line(f"How many rows are missing is not known of {', '.join(unknown)}.")
 
 
 def _how(table: Rescued) -> str:
+    """How a table came back: what was there, what was not, and where the rest is from."""
+    if table.unreadable == 0 and table.lost == 0 and not table.made:
+        return ""
+    found = table.rows - table.loose - table.older - table.made
+    there = f" of {table.expected:,}" if table.expected is not None else ""
     told = (
-        (table.unreadable, "could not be read"),
-        (table.loose, "found page by page"),
+        (table.loose, "page by page"),
         (table.older, "from a backup"),
+        (table.made, "made again from events and transcripts"),
     )
-    return ", ".join(f"{number:,} {what}" for number, what in told if number)
+    rest = [f"{number:,} {what}" for number, what in told if number]
+    return ", ".join([f"{max(0, found):,}{there} found", *rest])

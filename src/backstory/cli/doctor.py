@@ -18,8 +18,9 @@ _MARKS = {State.OK: ("ok  ", "green"), State.WARN: ("warn", "bold yellow"), Stat
 @cwd_option
 @click.option("--strict", is_flag=True, help="Exit 1 if anything deserves attention.")
 @click.option("--fix", is_flag=True, help="First mend what can be mended without a risk.")
+@click.option("--deep", is_flag=True, help="Unpack every stored payload, however long that takes.")
 @json_option
-def doctor(cwd: str | None, strict: bool, fix: bool, as_json: bool) -> None:
+def doctor(cwd: str | None, strict: bool, fix: bool, deep: bool, as_json: bool) -> None:
     """Check every step from an agent's hook to the printed brief.
 
     Each step says what was found and, if it is not as it should be, what to do. Local only; what waits in
@@ -33,7 +34,7 @@ def doctor(cwd: str | None, strict: bool, fix: bool, as_json: bool) -> None:
     found: list[Check] = []
     with App() as app:
         logs.to_file(app.home)
-        for check in itertools.chain(checks.mend(app) if fix else (), checks.examine(app, folder(cwd))):
+        for check in itertools.chain(checks.mend(app) if fix else (), checks.examine(app, folder(cwd), deep)):
             found.append(check)
             if not as_json and not check.quiet:
                 _print(check)

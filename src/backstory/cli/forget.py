@@ -13,6 +13,7 @@ from backstory.cli.scope import opened, scope
 from backstory.errors import UsageError
 from backstory.store.values import Reach
 from backstory.upkeep.forget import Forgotten
+from backstory.upkeep.scrub import Scrubbed
 
 _SHOWN = 20
 _TEXT = 100
@@ -121,6 +122,7 @@ def _tell(app: App, plan: Forgotten) -> None:
 def _tell_rest(plan: Forgotten) -> None:
     for path in plan.backups:
         talk(f"Out of reach, may still have it: the backup {path}")
+    _tell_damage(plan)
     for path in plan.needed:
         talk(f"Stays as it is, and has the words: {path}")
     for name in plan.projects:
@@ -130,6 +132,16 @@ def _tell_rest(plan: Forgotten) -> None:
         )
     for name in plan.out_of_reach:
         talk(f"Out of reach, may still have it: the agent's own file {name}")
+
+
+def _tell_damage(found: Forgotten | Scrubbed) -> None:
+    for path in found.damaged:
+        talk(f"Damaged: the archive {path}; what can be read of it stays, the rest is removed")
+    if found.unreadable:
+        talk(
+            f"Could not be looked into: {count(found.unreadable, 'payload')} with damaged bytes; "
+            "`backstory repair` removes them"
+        )
 
 
 def forgotten_json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
@@ -148,6 +160,8 @@ def forgotten_json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
         "backups": plan.backups,
         "needed": plan.needed,
         "out_of_reach": plan.out_of_reach,
+        "damaged": plan.damaged,
+        "unreadable": plan.unreadable,
     }
 
 
@@ -163,7 +177,7 @@ def scrub(dry_run: bool, yes: bool, as_json: bool) -> None:
     """
     with opened() as app:
         found = app.scrub(really=False)
-        nothing = not found.reach and not found.files
+        nothing = not (found.reach or found.files or found.damaged)
         if not dry_run and not nothing:
             if not agreed(f"Rewrite {_counts(found.reach)}?", yes):
                 raise click.Abort
@@ -176,9 +190,12 @@ def scrub(dry_run: bool, yes: bool, as_json: bool) -> None:
                 "memories": found.reach.memories,
                 "files": found.files,
                 "backups": found.backups,
+                "damaged": found.damaged,
+                "unreadable": found.unreadable,
             }
         )
         return
+    _tell_damage(found)
     if nothing:
         talk("No secret was found.")
         return

@@ -57,7 +57,7 @@ Times in JSON are milliseconds since 1970 (UTC); people are shown the zone of th
 | `cleanup` | `ended count`, `sessions` |
 | `backup` | `path bytes schema events sessions memories projects` and more; with `--list` `backups` |
 | `restore` | `restored backup before kept now cleaned` |
-| `repair` | `rescued` (by table: `rows unreadable loose older`), `now`, `kept` |
+| `repair` | `rescued` (by table: `rows unreadable loose older made expected lost`), `now kept key_lost` |
 """
 _SETTINGS_HEAD = """\
 # Settings

@@ -23,8 +23,8 @@ from backstory.doctor.mend import mend
 __all__ = ["Check", "State", "examine", "mend"]
 
 
-def examine(app: App, folder: Path) -> Iterator[Check]:
-    """All checks, in the order in which a session's words travel."""
+def examine(app: App, folder: Path, deep: bool = False) -> Iterator[Check]:
+    """All checks, in the order in which a session's words travel; `deep` unpacks every stored payload."""
     yield from memory.home(app)
     yield from memory.settings(app)
     connected: list[str] = []
@@ -37,7 +37,7 @@ def examine(app: App, folder: Path) -> Iterator[Check]:
             yield from _guarded("channel", way_in.channel(app, connected[0]))
     yield memory.model(app)
     usable = True
-    for check in _guarded("database", memory.database(app)):
+    for check in _guarded("database", memory.database(app, deep)):
         yield check
         usable = usable and check.state is not State.FAIL
     if usable and memory.has_database(app):

@@ -15,7 +15,7 @@ from backstory.errors import BackstoryError
 from backstory.hook.identity import resolve
 from backstory.llm.provider import model_for, provider
 from backstory.store.copies import Contents
-from backstory.store.health import examine, has_fts5
+from backstory.store.health import Health, examine, has_fts5
 from backstory.store.obstacles import obstacle
 
 _RECENT_MS = 7 * 86_400_000
@@ -72,8 +72,8 @@ def has_database(app: App) -> bool:
     return os.access(app.home.database, os.R_OK)
 
 
-def database(app: App) -> Iterator[Check]:
-    """The database: readable, of a schema that we know, whole, writable."""
+def database(app: App, deep: bool = False) -> Iterator[Check]:
+    """The database: readable, of a schema that we know, whole, writable; `deep` unpacks every payload."""
     path = app.home.database
     if not has_fts5():
         yield fail("text index", "this Python's SQLite lacks FTS5", "install Backstory with another Python")
@@ -86,7 +86,7 @@ def database(app: App) -> Iterator[Check]:
         else:
             yield ok("database", "not there yet: the first event makes it")
         return
-    health = examine(path)
+    health = examine(path, deep)
     restore = ", or `backstory restore` to go back to the latest backup" if kept else ""
     mend = f"run `backstory repair`: it builds a new database beside it{restore}"
     if health.unreadable:
@@ -106,13 +106,22 @@ def database(app: App) -> Iterator[Check]:
         yield warn("database", found, "if you did not forget the rest, run `backstory restore`")
     if health.damage:
         yield fail("integrity", health.damage, mend)
+    elif health.payloads_damaged:
+        found = f"{health.payloads_damaged:,} of {health.payloads_read:,} payloads cannot be unpacked"
+        yield warn("integrity", found, "run `backstory repair`: it leaves those out and keeps all the rest")
     else:
-        yield ok("integrity", "whole")
+        yield ok("integrity", f"whole{_unread(health)}")
     if health.unwritable:
         why = obstacle(path)
         yield fail("writable", f"{path}: {health.unwritable}", why.todo if why else "end what holds the lock")
     else:
         yield ok("writable", "yes")
+
+
+def _unread(health: Health) -> str:
+    if health.payloads_read == health.payloads:
+        return ""
+    return f" ({health.payloads_read:,} of {health.payloads:,} payloads were unpacked; --deep unpacks all)"
 
 
 def _holds(backup: Contents) -> str:

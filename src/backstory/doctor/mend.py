@@ -15,12 +15,12 @@ from backstory.capture import hookfiles, proof, sites
 from backstory.capture.importing import Wish
 from backstory.doctor.check import Check, ok, warn
 from backstory.errors import BackstoryError
-from backstory.store import copies
 from backstory.store.health import examine
+from backstory.store.new_database import clear_leftovers
 
 _ABANDONED_SECONDS = 3_600
 # What a killed backup, restore, repair or atomic write leaves: never anything that is used.
-_PARTS = ("backups/*.part", *copies.UNFINISHED, ".*.????????", "*/.*.????????")
+_PARTS = ("backups/*.part", ".*.????????", "*/.*.????????")
 
 
 def mend(app: App) -> Iterator[Check]:
@@ -74,7 +74,7 @@ def _hook_files(app: App) -> str:
 
 def _leftovers(app: App) -> str:
     limit = time.time() - _ABANDONED_SECONDS
-    removed = 0
+    removed = clear_leftovers(app.home)
     for pattern in _PARTS:
         for path in app.home.root.glob(pattern):
             if path.is_file() and not path.is_symlink() and path.stat().st_mtime < limit:

@@ -13,7 +13,7 @@ from typing import Any
 from backstory.agents import Agent
 from backstory.hook.brief import HANDLE, age
 from backstory.hook.neutral import neutral
-from backstory.model import Memory, MemoryKind, Session
+from backstory.model import LOST, Memory, MemoryKind, Session
 
 _ASK = "Go on with the work that these notes describe. Check them against the code first."
 # how the checkpoint names a part, the heading people read, the name that programs read
@@ -87,7 +87,7 @@ def _section(title: str, value: object) -> list[str]:
 
 def _command(target: Agent, session: Session, theirs: Session | None) -> str:
     """Where the work lies, then the agent: with the session that goes on, or with a new one."""
-    if theirs is not None and target.resume:
+    if theirs is not None and target.resume and not theirs.native_id.startswith(LOST):
         start = target.resume.format(session=shlex.quote(theirs.native_id))
     else:
         start = target.surface.program if target.surface else target.name

@@ -4,8 +4,11 @@ protocol.py    what a store can do, for any database
 values.py      what goes in and out
 sqlite.py      the embedded default: opening, pragmas, transactions
 schema.py      migrations, applied in order
-copies.py      backups: made, looked into, put in place
+new_database.py  the one way to make a database file: fresh folder, checked, put in place
+copies.py      backups: made, looked into, kept apart
 salvage.py     what a damaged database still gives, in a new one
+reconstruction.py  lost sessions, projects, turns and counts, made again from other rows
+compression.py payloads packed, and unpacked if they are not damaged
 pages.py       rows found page by page, where nothing leads to them any more
 spare.py       the key and the tombstones, a second time
 retention.py   what has aged, to be archived and let go

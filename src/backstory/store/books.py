@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from backstory.store.values import Kept, Mark, Receipt
 
+#: In `meta` while files may wait in the spool whose events are stored, though no receipt says so.
+RECEIPTS_LOST = "receipts_lost"
 _MARK = "session_id, offset, size, stamp, messages, held"
 
 
@@ -54,6 +56,13 @@ class Books:
         return {
             name: int(self._db.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])  # noqa: S608 - constants
             for name, rows in tables.items()
+        }
+
+    def row_counts(self, tables: Iterable[str]) -> dict[str, int]:
+        """How many rows these tables have."""
+        return {
+            table: int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608 - ours
+            for table in tables
         }
 
     def add_receipts(self, receipts: Iterable[Receipt]) -> None:

@@ -1,4 +1,4 @@
-"""Copies of the database: made while it is in use, looked into without changing them, put in its place.
+"""Copies of the database: made while it is in use, looked into without changing them, kept apart.
 
 A copy is named by when and why it was made. What replaces the database is complete and on the disk before it
 gets the database's name, and nobody else may have the database open then: a process that still writes to the
@@ -22,13 +22,12 @@ from backstory.atomic import make_private_dir
 from backstory.errors import Failed, StoreUnusable
 from backstory.paths import Home
 from backstory.steps import step
+from backstory.store.new_database import new_database
 
 log = logging.getLogger(__name__)
 KEPT = 5
 PAGE = 4096  # SQLite's own size; we ask for no other
 PATIENCE_SECONDS = 5.0
-# What is built beside the database; left there by a kill, it is of no use.
-UNFINISHED = ("restoring.db", "repairing.db", "damaged.db", "damaged.db-wal", "damaged.db-journal")
 _ABANDONED_SECONDS = 3_600
 _COUNTED = ("events", "sessions", "memories", "projects")
 # The bytes of a database file that whoever uses it has locked (SQLite's file format).
@@ -61,19 +60,15 @@ class Contents:
 def make(connection: sqlite3.Connection, home: Home, why: str, needed: Path | None = None) -> Path:
     """Copy the open database into the backups folder; our oldest beyond five go, none still `needed`."""
     folder = make_private_dir(home.backups)
-    path = _free_name(folder, why)
     _clear_abandoned(folder)
-    part = path.with_suffix(f".{os.getpid()}.part")  # killed in between, it is no backup
-    os.close(os.open(part, os.O_CREAT | os.O_RDWR | os.O_TRUNC, 0o600))
-    try:
+    with new_database(home) as part:  # killed in between, it is no backup
         with contextlib.closing(sqlite3.connect(part)) as copy:
             connection.backup(copy)
         _sync(part)
         step("backup.copied")
+        path = _free_name(folder, why)
         part.replace(path)
         step("backup.named")
-    finally:
-        part.unlink(missing_ok=True)
     log.info("backed up the database to %s", path)
     _rotate(home, {path, needed})
     return path
@@ -88,7 +83,7 @@ def _rotate(home: Home, needed: set[Path | None]) -> None:
 
 
 def _clear_abandoned(folder: Path) -> None:
-    """What a backup that was killed has left; one that is being made now is younger."""
+    """What killed backups used to leave here; one that is being made now is younger."""
     for part in folder.glob("*.part"):
         with contextlib.suppress(OSError):
             if part.stat().st_mtime < time.time() - _ABANDONED_SECONDS:
@@ -258,30 +253,6 @@ def _used(path: Path) -> bool:
         except OSError:
             return True
     return False
-
-
-def put_in_place(new: Path, home: Home, old: sqlite3.Connection | None = None) -> None:
-    """Give a finished database the name of the one in use; for who is `alone` with that one by `old`."""
-    with contextlib.closing(sqlite3.connect(new)) as db:  # nothing may be left in a log beside it
-        db.execute("PRAGMA journal_mode = DELETE")
-    _sync(new)
-    step("replace.ready")
-    if old is not None:
-        _leave_log(old)
-    for beside in ("-wal", "-shm", "-journal"):
-        home.database.with_name(home.database.name + beside).unlink(missing_ok=True)
-    new.chmod(0o600)
-    new.replace(home.database)
-    if hasattr(os, "O_DIRECTORY"):
-        _sync(home.root)
-
-
-def _leave_log(old: sqlite3.Connection) -> None:
-    """Let go of the write-ahead log: SQLite, when it closes, deletes a file of that name, whoever's it is."""
-    try:
-        old.execute("PRAGMA journal_mode = DELETE")
-    except sqlite3.Error:
-        old.close()
 
 
 def set_aside(home: Home, why: str) -> Path:

@@ -8,9 +8,9 @@ for in the payloads themselves, the latest first, within a time.
 import json
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 
+from backstory.store.compression import unpack
 from backstory.store.passages import Passages
 from backstory.store.values import Depth, Filters, Found
 
@@ -45,10 +45,10 @@ class Depths:
         wanted = {name: name.strip(".:?") for name in names}
         needles = [_written(name) for name in wanted.values()]
         for number, target, body in self._payloads(project_id, deadline):
-            if body is None:
-                whole = False  # archived, or there was no time for it
+            raw = unpack(body)
+            if raw is None:
+                whole = False  # archived or damaged, or there was no time for it
                 continue
-            raw = zlib.decompress(body)
             low = raw.lower()
             near = any(needle in low for needle in needles)
             name, shown = _around(json.loads(raw), wanted) if near else ("", "")

@@ -7,10 +7,10 @@ it, as an event's has its payload: no cut can part them.
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from backstory.store.compression import unpack_text
 from backstory.store.event_ids import counted_id
 
 FORMAT = 2  # 1 had the sources of memories as rows of their own
@@ -127,7 +127,10 @@ class Dump:
         for row in found:
             value = dict(zip(names, row, strict=False))
             if table == "events" and row[-1] is not None:
-                value["payload"] = zlib.decompress(row[-1]).decode("utf-8", "replace")
+                if (payload := unpack_text(row[-1])) is not None:
+                    value["payload"] = payload
+                else:
+                    value["payload_size"] = 0  # damaged: the event goes without it
             elif table == "memories":
                 value["sources"] = json.loads(row[-1])
             yield value

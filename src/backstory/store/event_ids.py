@@ -5,8 +5,9 @@ capture and a later import of the same session count the same things.
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from itertools import count
 
 from backstory.model import Event, Kind
 
@@ -64,6 +65,15 @@ class EventIds:
                 (base, origin),
             ).fetchone()[0]
         return counted_id(self._key, base, n)
+
+    def equals(self, key: str, origin: str) -> Iterator[str]:
+        """The ids of the equal events that were counted; where the count was lost, of all that are stored."""
+        for n in count(1):
+            event_id = counted_id(self._key, key, n)
+            stored = self._db.execute("SELECT 1 FROM events WHERE id = ?", (event_id,)).fetchone()
+            if stored is None and n > self._equals(key, origin):
+                return
+            yield event_id
 
     def _equals(self, base: str, origin: str) -> int:
         row = self._db.execute(

@@ -5,13 +5,13 @@ same session meet in the same rows. The first arrival makes the row, the second 
 """
 
 import sqlite3
-import zlib
 from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from backstory.hook.identity import session_id
 from backstory.model import (
+    LOST,
     Action,
     Event,
     Kind,
@@ -21,6 +21,7 @@ from backstory.model import (
     StoredEvent,
     Where,
 )
+from backstory.store.compression import pack, unpack
 from backstory.store.event_ids import EventIds, own_id
 from backstory.store.projects import Projects
 from backstory.store.values import Added, Arrival
@@ -66,6 +67,8 @@ class Events:
         # what was asked of the database for all arrivals at once: ids, and what is stored of them
         self._sought: frozenset[str] = frozenset()
         self._found: dict[str, tuple[int, int]] = {}
+        self._replays = False
+        self._met: set[int] = set()  # rows that a replay has met: two equal things stay two
 
     def key(self, event: Event) -> str:
         """What tells this event from all others; one that ends in + stands for several equal things."""
@@ -73,8 +76,14 @@ class Events:
 
     # --- writing ---------------------------------------------------------------------------------------
 
-    def add(self, arrivals: Sequence[Arrival]) -> list[Added]:
-        """Store what is new of `arrivals`, in their order; call it inside a transaction."""
+    def add(self, arrivals: Sequence[Arrival], replays: bool = False) -> list[Added]:
+        """Store what is new of `arrivals`, in their order; call it inside a transaction.
+
+        `replays`: some may be stored already though nobody has noted it. What has no id of its own is then
+        known by its moment.
+        """
+        self._replays = replays
+        self._met.clear()
         open_sessions: dict[tuple[str, str, str], _Open] = {}
         self._rows.clear()
         self._bodies.clear()
@@ -114,6 +123,8 @@ class Events:
             session = self._open_session(session_id(event.agent, native), shown, arrival)
             open_sessions[who] = session
         sid = session.id
+        if self._replays and arrival.key.endswith("+") and (known := self._replayed(arrival, sid)):
+            return known
         event_id = self._ids.next_id(arrival.key, event.origin)
         row = self._stored_row(event_id, session)
         while row is not None and arrival.key.endswith("+") and self._is_from(event.origin, row[0]):
@@ -133,6 +144,27 @@ class Events:
         self._insert(event_id, sid, turn, session.events, event)
         self._apply_to_session(event, sid, turn)
         return Added(event_id, sid, turn, new=True)
+
+    def _replayed(self, arrival: Arrival, sid: str) -> Added | None:
+        """The event of this very moment among the equal ones that are stored."""
+        event = arrival.event
+        self._insert_rows()
+        for event_id in self._ids.equals(arrival.key, event.origin):
+            # under a clock that went back it was stored at the time of the event before it
+            row = self._db.execute(
+                """
+                SELECT e.row, e.turn FROM events e
+                WHERE e.id = :id AND e.session_id = :sid AND e.origin = :origin AND (e.at = :at
+                    OR (e.at > :at AND EXISTS (SELECT 1 FROM events b
+                        WHERE b.session_id = e.session_id AND b.at = e.at AND b.seq < e.seq)))
+                """,
+                {"id": event_id, "sid": sid, "origin": event.origin, "at": event.at},
+            ).fetchone()
+            if row is not None and row[0] not in self._met:
+                self._met.add(row[0])
+                self._fill_gaps(row[0], event)
+                return Added(event_id, sid, row[1], new=False)
+        return None
 
     def _stored_row(self, event_id: str, session: _Open) -> tuple[int, int] | None:
         """The row and the turn of an event that is stored already."""
@@ -162,12 +194,22 @@ class Events:
             self._found.update((event_id, (row, turn)) for event_id, row, turn in rows)
 
     def _open_session(self, sid: str, native: str, arrival: Arrival) -> _Open:
+        event = arrival.event
+        # what is told of a stored session carries the name that was stored, which may not be all of it
         row = self._db.execute(
-            "SELECT prompt_count, event_count, last_at FROM sessions WHERE id = ?", (sid,)
+            """
+            SELECT id, prompt_count, event_count, last_at, native_id FROM sessions
+            WHERE id = ? OR (agent = ? AND native_id = ?) ORDER BY id = ? DESC LIMIT 1
+            """,
+            (sid, event.agent, native, sid),
         ).fetchone()
         if row is not None:
-            return _Open(sid, row[0], row[1], row[2], self._turn_at(sid))
-        event = arrival.event
+            found, prompts, events, last_at, name = row
+            if found == sid and name.startswith(LOST) and name != native:
+                self._db.execute(
+                    "UPDATE sessions SET agent = ?, native_id = ? WHERE id = ?", (event.agent, native, sid)
+                )
+            return _Open(found, prompts, events, last_at, self._turn_at(found))
         self._projects.note(arrival.project)
         parent = ""
         if event.subagent:
@@ -259,7 +301,7 @@ class Events:
             len(event.body),
         )
         if event.body:
-            self._bodies.append((self._next, _packed(event.body)))
+            self._bodies.append((self._next, pack(event.body)))
         self._next += 1
 
     def _insert_rows(self) -> None:
@@ -287,7 +329,7 @@ class Events:
         if event.body:
             self._db.execute(
                 "INSERT INTO payloads (event_row, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                (row, _packed(event.body)),
+                (row, pack(event.body)),
             )
             self._db.execute(
                 "UPDATE events SET payload_size = ? WHERE row = ? AND payload_size = 0",
@@ -479,11 +521,12 @@ class Events:
         return [_stored(row) for row in rows]
 
     def payload(self, event_id: str) -> str | None:
-        """The whole redacted payload of an event, or None if it has none."""
+        """The whole redacted payload of an event, or None if it has none or that is damaged."""
         row = self._db.execute(
             "SELECT p.body FROM payloads p JOIN events e ON e.row = p.event_row WHERE e.id = ?", (event_id,)
         ).fetchone()
-        return None if row is None else zlib.decompress(row[0]).decode("utf-8", "surrogatepass")
+        data = None if row is None else unpack(row[0])
+        return None if data is None else data.decode("utf-8", "surrogatepass")
 
     def passes(self, project_id: str, since: int) -> list[tuple[str, str, int]]:
         """The commands that passed since then: each with a session it passed in, and when last."""
@@ -508,10 +551,6 @@ class Events:
             (prefix, prefix + "\x7f"),
         )
         return [row[0] for row in rows]
-
-
-def _packed(body: str) -> bytes:
-    return zlib.compress(body.encode("utf-8", "surrogatepass"), 1)
 
 
 def _title(text: str) -> str:

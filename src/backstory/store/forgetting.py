@@ -5,12 +5,12 @@ until it is reused. `erase_traces` sees to all three; it rewrites the file, so i
 """
 
 import sqlite3
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from backstory.store.compression import pack, unpack_text
 from backstory.store.ledger import drop_answers
 from backstory.store.passages import Passages
 from backstory.store.values import Reach
@@ -34,6 +34,8 @@ class Forgetting:
     def __init__(self, connection: sqlite3.Connection, passages: Passages) -> None:
         self._db = connection
         self._passages = passages
+        #: Events whose payloads were damaged when they were looked into.
+        self.unreadable: set[str] = set()
 
     # --- finding ---------------------------------------------------------------------------------------
 
@@ -56,8 +58,15 @@ class Forgetting:
         )
         for eid, body, *texts in rows:
             yield from ((eid, text) for text in texts if text)
-            if body is not None:
-                yield eid, zlib.decompress(body).decode("utf-8", "replace")
+            if body is not None and (payload := self._read(eid, body)):
+                yield eid, payload
+
+    def _read(self, eid: str, body: bytes) -> str:
+        """An event's payload; "" if it is damaged, which is noted."""
+        text = unpack_text(body)
+        if text is None:
+            self.unreadable.add(eid)
+        return text or ""
 
     def sessions_like(self, matches: Callable[[str], bool]) -> list[str]:
         """Sessions whose own row (folder, branch, transcript) matches."""
@@ -174,8 +183,8 @@ class Forgetting:
         )
         for eid, act, target, text, body in rows:
             yield from ((eid, bool(act), one) for one in (target, text) if one)
-            if body is not None:
-                yield eid, bool(act), zlib.decompress(body).decode("utf-8", "replace")
+            if body is not None and (payload := self._read(eid, body)):
+                yield eid, bool(act), payload
 
     def calls(self, events: Iterable[str]) -> Iterator[str]:
         """What agents call these uses of tools."""
@@ -291,11 +300,11 @@ class Forgetting:
         for row, eid, body in self._db.execute(
             "SELECT e.row, e.id, p.body FROM events e JOIN payloads p ON p.event_row = e.row"
         ).fetchall():
-            text = zlib.decompress(body).decode("utf-8", "replace")
-            if (cleaned := clean_json(text)) != text:
+            text = self._read(eid, body)
+            if text and (cleaned := clean_json(text)) != text:
                 self._db.execute(
                     "UPDATE payloads SET body = ? WHERE event_row = ?",
-                    (zlib.compress(cleaned.encode(), 1), row),
+                    (pack(cleaned), row),
                 )
                 events.add(eid)
         memories = {
@@ -391,6 +400,26 @@ def carry_tombstones(buried: Sequence[tuple[Any, ...]], restored: Path) -> None:
         db.execute("COMMIT")
         if changed:
             erase_traces(db)
+
+
+def unforgotten(backup: Path, restored: Path) -> dict[str, int]:
+    """How many sessions and events a restored backup must have: all but what a tombstone took."""
+    buried = "SELECT id FROM main.tombstones WHERE what IN ('event', 'session')"
+    gone = f"SELECT id FROM backup.sessions WHERE id IN ({buried}) OR parent_id IN ({buried})"  # noqa: S608
+    forgotten = {"sessions": f"id IN ({gone})", "events": f"id IN ({buried}) OR session_id IN ({gone})"}
+    with closing(sqlite3.connect(restored.as_uri(), uri=True)) as db:
+        db.execute("ATTACH ? AS backup", (f"{backup.as_uri()}?mode=ro&immutable=1",))
+        return {
+            table: int(
+                db.execute(
+                    f"""
+                    SELECT count(*) FROM backup.{table}
+                    WHERE NOT ({condition}) OR id IN (SELECT id FROM main.{table})
+                    """  # noqa: S608 - constants
+                ).fetchone()[0]
+            )
+            for table, condition in forgotten.items()
+        }
 
 
 def _titles(graves: Iterable[Sequence[Any]]) -> frozenset[str]:

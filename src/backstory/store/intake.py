@@ -9,7 +9,6 @@ it in again goes on.
 
 import re
 import sqlite3
-import zlib
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from backstory.errors import Failed
 from backstory.store import incoming
 from backstory.store.admission import TITLE, Admission, Row
+from backstory.store.compression import pack
 from backstory.store.dump import TABLES
 from backstory.store.event_ids import EventIds
 from backstory.store.forgetting import EVENT, MEMORY, SESSION, Forgetting
@@ -196,7 +196,7 @@ class Intake:
             INSERT INTO payloads (event_row, body) SELECT row, ? FROM events WHERE id = ?
             ON CONFLICT DO NOTHING
             """,
-            (zlib.compress(payload.encode("utf-8", "surrogatepass"), 1), event_id),
+            (pack(payload), event_id),
         )
 
 

@@ -1,4 +1,4 @@
-"""What stands in the way of a database that is itself in order: a full or read-only disk, lost permissions.
+"""What stands in the way of a database that is in order: a full or read-only disk, lost permissions.
 
 SQLite then says "disk I/O error" or "unable to open database file", as it does of a damaged one. A person
 must not be told to repair what only lacks room.
@@ -9,6 +9,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+_FILES = 3  # a log, its index, and what is written next
 _ROOM = 512 * 1024  # with less than this SQLite cannot even open a log
 
 
@@ -44,6 +45,11 @@ def obstacle(database: Path) -> Obstacle | None:
         return Obstacle(
             f"the disk that holds {home} is full",
             "make room on it; what was stored is safe, and what waits is taken in then",
+        )
+    if disk.f_files and disk.f_favail < _FILES:  # file systems without such a limit say 0
+        return Obstacle(
+            f"the disk that holds {home} has no room for new files (no inodes are free)",
+            "remove files from it; what was stored is safe, and what waits is taken in then",
         )
     return None
 

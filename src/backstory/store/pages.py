@@ -8,10 +8,11 @@ fits no table is left alone, and so are free pages: what they hold was deleted.
 import re
 import sqlite3
 import struct
-import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from backstory.store.compression import unpack
 
 Value = int | float | str | bytes | None
 Row = tuple[Value, ...]
@@ -31,12 +32,9 @@ def _like(pattern: str) -> Form:
     return lambda value: isinstance(value, str) and match(value)
 
 
-def packed(body: Value) -> bool:
+def _is_payload(value: Value) -> bool:
     """Whether a payload can be unpacked: its middle may have lain on a broken page."""
-    try:
-        return isinstance(body, bytes) and zlib.decompress(body) is not None
-    except zlib.error:
-        return False
+    return unpack(value) is not None
 
 
 _EVENT, _MEMORY, _SESSION, _PROJECT, _INJECTION = (
@@ -55,13 +53,15 @@ _FORMS: dict[str, Form] = {
     "injections.id": _INJECTION,
     "injection_id": _INJECTION,
     "injected.memory_id": _like(".+"),  # or an event that still lay in the spool
-    "payloads.body": packed,
+    "payloads.body": _is_payload,
     "places.path": _like(r"(/|\\\\|[A-Za-z]:).*"),
     "ordinals.base": _like(r"[0-9a-f]{16,64}\+?"),
     "counters.day": _like(r"\d{4}-\d\d-\d\d"),
     "tombstones.what": _like("[a-z]+"),
     "injections.session_id": _like(".*"),  # a session may be unknown as yet, or never be stored
     "model_calls.session_id": _like(".*"),
+    "transcripts.session_id": _like("(s[0-9a-f]{12,40})?"),  # of some nothing was worth storing
+    "receipts.name": _like(r"[A-Za-z0-9-]*\.[A-Za-z0-9.-]+"),
 }
 
 
@@ -101,6 +101,22 @@ def _shape(new: sqlite3.Connection, table: str) -> Shape:
         number,
         tuple(_FORMS.get(f"{table}.{column[1]}") or _FORMS.get(column[1]) for column in info),
     )
+
+
+# Indexes that tell what a session or project is called though its own row is lost; their entries are read
+# into tables of these names.
+SESSION_NAMES = Shape(
+    "session_names",
+    ("agent", "native_id", "id"),
+    ("TEXT",) * 3,
+    (False,) * 3,
+    3,
+    None,
+    (None, None, _SESSION),
+)
+PROJECT_NAMES = Shape(
+    "project_names", ("identity", "id"), ("TEXT",) * 2, (False,) * 2, 2, None, (None, _PROJECT)
+)
 
 
 class Pages:

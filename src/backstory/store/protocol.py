@@ -55,7 +55,7 @@ class EventStore(Protocol):
     def key(self, event: Event) -> str:
         """What tells this event from all others; asked for before it is redacted."""
 
-    def add(self, arrivals: Sequence[Arrival]) -> list[Added]:
+    def add(self, arrivals: Sequence[Arrival], replays: bool = False) -> list[Added]:
         """Write what is new of `arrivals`, in their order."""
 
     def note_import(self, sid: str, user: str, running_since: int) -> None:
@@ -462,7 +462,9 @@ class ViewStore(Protocol):
 
 
 class ForgetStore(Protocol):
-    """Finding and removing what is to be forgotten."""
+    """Finding and removing what is to be forgotten; `unreadable`: events with a damaged payload."""
+
+    unreadable: set[str]
 
     def holding(self, matches: Callable[[str], bool]) -> Reach:
         """Everything with a text or a payload that matches; reads the whole database."""
@@ -611,6 +613,9 @@ class BookStore(Protocol):
 
     def table_counts(self) -> dict[str, int]:
         """How many events, sessions, memories and projects there are."""
+
+    def row_counts(self, tables: Iterable[str]) -> dict[str, int]:
+        """How many rows these tables have."""
 
     def add_receipts(self, receipts: Iterable[Receipt]) -> None:
         """Write receipts of spool files, with the events they held."""

@@ -1,4 +1,4 @@
-"""Migrations: numbered files, forward only, one transaction each, a copy of the database before the first.
+"""Migrations: numbered files, forward only, one transaction each; `open_store` makes a copy before the first.
 
 A database of a newer Backstory is refused and not touched.
 """
@@ -10,9 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from backstory.errors import NewerSchema, StoreUnusable
-from backstory.paths import Home
 from backstory.steps import step
-from backstory.store import copies
 
 Migration = tuple[int, str]
 
@@ -47,16 +45,6 @@ def refuse_newer(found: int, what: str) -> None:
             f"{what} has schema {found}, this Backstory knows {known}: "
             "upgrade Backstory (nothing was changed)"
         )
-
-
-def migrate(connection: sqlite3.Connection, home: Home, known: Sequence[Migration]) -> None:
-    """Bring a home's database up to date; one that holds something is copied to the backups before."""
-    before = version(connection)
-    if before == len(known):
-        return
-    if before:
-        copies.make(connection, home, copies.BEFORE_SCHEMA.format(before))
-    apply(connection, known[before:])
 
 
 def apply(connection: sqlite3.Connection, wanted: Sequence[Migration]) -> None:

@@ -5,7 +5,7 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from backstory.atomic import make_private_dir
@@ -152,7 +152,7 @@ def open_store(home: Home, wait: float = WAIT_SECONDS) -> Store:
         try:
             known = schema.known_to(connection, home.database)
             _tune(connection, wait)
-            schema.migrate(connection, home, known)
+            _migrate(connection, home, known)
             return SqliteStore(connection, home.database, wait=wait)
         except BaseException:
             connection.close()
@@ -199,6 +199,16 @@ def _connect(path: Path, wait: float) -> sqlite3.Connection:
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     return sqlite3.connect(path, timeout=wait, isolation_level=None)
+
+
+def _migrate(connection: sqlite3.Connection, home: Home, known: Sequence[schema.Migration]) -> None:
+    """Bring a home's database up to date; one that holds something is copied to the backups before."""
+    before = schema.version(connection)
+    if before == len(known):
+        return
+    if before:
+        copies.make(connection, home, copies.BEFORE_SCHEMA.format(before))
+    schema.apply(connection, known[before:])
 
 
 def _be_patient(connection: sqlite3.Connection, seconds: float) -> None:

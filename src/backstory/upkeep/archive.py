@@ -20,6 +20,9 @@ from backstory.steps import step
 from backstory.store.values import Reach
 
 SUFFIX = ".jsonl.gz"
+_CHUNK = 1 << 16
+_GZIP = 31  # zlib's word for "as gzip writes it"
+_MAGIC = b"\x1f\x8b\x08"
 _OLD = ("events", "memories")  # what is archived; the rest is what that refers to
 Row = Mapping[str, Any]
 
@@ -76,12 +79,58 @@ def listed(home: Home) -> list[Path]:
 
 
 def lines(path: Path) -> Iterator[str]:
-    """The lines of an archive; a last piece that was torn by a kill is left out."""
+    """The lines of an archive that can be read; a last piece that was torn by a kill is left out."""
+    for piece in _pieces(path)[0]:
+        yield from (f"{line}\n" for line in piece.split("\n") if line)
+
+
+def damaged(home: Home) -> list[Path]:
+    """Archives that are empty, or of which something was changed since; a torn end is a kill's, and whole."""
+    return [path for path in listed(home) if _is_damaged(path)]
+
+
+def _is_damaged(path: Path) -> bool:
+    pieces, lost = _pieces(path)
+    return lost or not pieces or not all(map(_is_row, lines(path)))
+
+
+def _is_row(line: str) -> bool:
     try:
-        with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
-            yield from (line for line in file if line.endswith("\n"))
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        return
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _pieces(path: Path) -> tuple[list[str], bool]:
+    """The pieces of an archive that can be read, and whether one before its end cannot."""
+    data = path.read_bytes()
+    pieces: list[str] = []
+    at, lost, seeking = 0, False, False
+    while 0 <= at < len(data):
+        piece, end = _piece(memoryview(data), at)
+        if piece is not None:
+            pieces.append(piece.decode("utf-8", "replace"))
+            at, lost, seeking = end, lost or seeking, False
+            continue
+        lost = lost or (not seeking and not end)
+        seeking = True  # for the next piece, if there is one
+        at = data.find(_MAGIC, at + 1)
+    return pieces, lost
+
+
+def _piece(data: memoryview, at: int) -> tuple[bytes | None, int]:
+    """The piece that begins there, and where it ends; None and 0 if it is damaged, None and more if torn."""
+    unpacking = zlib.decompressobj(wbits=_GZIP)
+    out = bytearray()
+    for start in range(at, len(data), _CHUNK):
+        chunk = data[start : start + _CHUNK]
+        try:
+            out += unpacking.decompress(chunk)
+        except zlib.error:
+            return None, 0
+        if unpacking.eof:
+            return bytes(out), start + len(chunk) - len(unpacking.unused_data)
+    return None, len(data)
 
 
 def holding(home: Home, wanted: Callable[[Row], bool]) -> tuple[Reach, frozenset[str]]:
@@ -98,7 +147,7 @@ def holding(home: Home, wanted: Callable[[Row], bool]) -> tuple[Reach, frozenset
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    for line in lines(path):
+    for line in filter(_is_row, lines(path)):
         row = json.loads(line)
         if row.get("table") in _OLD:
             yield row
@@ -120,26 +169,42 @@ def _within(row: Row, reach: Reach) -> bool:
     return row.get("id") in reach.events or bool(reach.memories & {row.get("id"), row.get("memory_id")})
 
 
-def drop(path: Path, reach: Reach) -> None:
-    """Write an archive anew without what is in a reach; one that nothing is left of is removed."""
-    head, *rest = lines(path)
-    rows = [(line, json.loads(line)) for line in rest]
+def drop(path: Path, reach: Reach, head: Row) -> None:
+    """Write an archive anew without what is in a reach; one that nothing is left of is removed.
+
+    Of a damaged one what can be read stays, under a new `head` if its own is lost: nobody can tell what the
+    rest of it holds.
+    """
+    first, rows = _head_and_rows(path, head)
     kept = [line for line, row in rows if not _within(row, reach)]
-    if any(row["table"] in _OLD and not _within(row, reach) for _, row in rows):
-        _write(path, [head, *kept])
+    if any(row.get("table") in _OLD and not _within(row, reach) for _, row in rows):
+        _write(path, [first, *kept])
     else:
         path.unlink(missing_ok=True)
 
 
-def clean(path: Path, line_cleaned: Callable[[bytes], bytes], really: bool) -> bool:
-    """Put every row as `line_cleaned` gives it; gives whether that changes anything."""
-    head, *rest = lines(path)
-    cleaned = [line_cleaned(line.encode()).decode() for line in rest]
-    if cleaned == rest:
-        return False
-    if really:
-        _write(path, [head, *cleaned])
-    return True
+def _head_and_rows(path: Path, head: Row) -> tuple[str, list[tuple[str, Row]]]:
+    """The first line, or `head` if it is lost, and the rows with the lines that they stand in."""
+    rows = [(line, json.loads(line)) for line in filter(_is_row, lines(path))]
+    first = next((line for line, row in rows if "table" not in row), f"{json.dumps(head)}\n")
+    return first, [(line, row) for line, row in rows if "table" in row]
+
+
+def clean(path: Path, line_cleaned: Callable[[bytes], bytes], head: Row, really: bool) -> bool:
+    """Put every row as `line_cleaned` gives it; gives whether that changes anything.
+
+    Of a damaged one what can be read stays, under a new `head` if its own is lost.
+    """
+    first, rows = _head_and_rows(path, head)
+    before = [line for line, _ in rows]
+    cleaned = [line_cleaned(line.encode()).decode() for line in before]
+    lost = _is_damaged(path)
+    if really and (lost or cleaned != before):
+        if cleaned:
+            _write(path, [first, *cleaned])
+        else:
+            path.unlink()
+    return cleaned != before
 
 
 def _write(path: Path, content: Iterable[str]) -> None:

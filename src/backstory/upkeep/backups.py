@@ -5,6 +5,7 @@ all tombstones that can still be read, of the database in use and of any backup,
 replaces it. Nor secrets: what is brought back is cleaned by the rules of today before it is put in place.
 """
 
+import contextlib
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,8 @@ from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.paths import Home
 from backstory.store import Store, copies, schema, spare
 from backstory.store.copies import Contents, Held
-from backstory.store.forgetting import carry_tombstones, clean_file
+from backstory.store.forgetting import carry_tombstones, clean_file, unforgotten
+from backstory.store.new_database import drop_unreadable_payloads, new_database, put_in_place
 from backstory.store.obstacles import obstacle
 from backstory.store.values import Reach
 
@@ -25,7 +27,8 @@ LATEST = "latest"
 class Restored:
     """Which copy the database was replaced by, what it replaced, where that is kept, and what is there now.
 
-    `cleaned` is what had secrets in the copy, and has none any more.
+    `cleaned` is what had secrets in the copy, and has none any more; `unreadable` how many of its payloads
+    were damaged and are left out.
     """
 
     backup: Contents
@@ -33,6 +36,7 @@ class Restored:
     kept: Path | None = None
     now: Contents | None = None
     cleaned: Reach = field(default_factory=Reach)
+    unreadable: int = 0
 
 
 def listing(home: Home) -> list[Contents]:
@@ -92,25 +96,22 @@ def restore(home: Home, backup: Contents, privacy: Privacy) -> Restored:
     before = current(home)
     buried = {grave for path in copies.listed(home) for grave in copies.tombstones(path)}
     buried |= set(spare.graves(home.database))
-    new = home.root / copies.UNFINISHED[0]
-    shutil.copyfile(backup.path, new)
-    new.chmod(0o600)
-    try:
+    with contextlib.ExitStack() as held:
+        new = held.enter_context(new_database(home))
+        shutil.copyfile(backup.path, new)
         schema.upgrade_file(new)
+        unreadable = drop_unreadable_payloads(new)
         carry_tombstones(list(buried), new)
         cleaned = clean_file(new, privacy.text, privacy.body)
-        if before is None:
-            copies.put_in_place(new, home)
-            return Restored(backup, None, cleaned=cleaned)
-        with copies.alone(home.database) as connection:
+        connection, kept = None, None
+        if before is not None:
+            connection = held.enter_context(copies.alone(home.database))
             kept = _kept(home, before, backup, connection)
             since = set(copies.tombstones(kept if connection else kept / home.database.name)) - buried
             if since:
                 carry_tombstones(list(since), new)
-            copies.put_in_place(new, home, connection)
-        return Restored(backup, before, kept, cleaned=cleaned)
-    finally:
-        new.unlink(missing_ok=True)
+        put_in_place(new, home, unforgotten(backup.path, new), connection)
+    return Restored(backup, before, kept, cleaned=cleaned, unreadable=unreadable)
 
 
 def _kept(home: Home, before: Contents, backup: Contents, connection: Held | None) -> Path:

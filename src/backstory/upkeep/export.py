@@ -6,7 +6,6 @@ spool is left out.
 
 import contextlib
 import json
-import tempfile
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -18,9 +17,8 @@ from backstory import clock
 from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, SourceMissing
 from backstory.model import Memory, MemoryKind, Session
-from backstory.paths import Home
 from backstory.steps import step
-from backstory.store import Store, open_store, schema
+from backstory.store import Store, schema, scratch
 from backstory.store.dump import FORMAT
 from backstory.store.protocol import IntakeStore
 from backstory.upkeep import archive
@@ -94,12 +92,7 @@ def look(store: Store | None, path: Path, privacy: Privacy) -> tuple[dict[str, i
     """What taking in an export would give; without a store, into a new one."""
     if store is not None:
         return load(store, path, privacy, dry=True)
-    with tempfile.TemporaryDirectory(prefix="backstory-") as folder:
-        empty = open_store(Home(Path(folder, "home")))
-        try:
-            return load(empty, path, privacy, dry=True)
-        finally:
-            empty.close()
+    return load(scratch(), path, privacy, dry=True)
 
 
 @dataclass(slots=True)

@@ -22,12 +22,13 @@ from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.steps import step
 from backstory.store import Store, copies
+from backstory.store.new_database import clear_leftovers, leftovers
 from backstory.store.values import Reach
 from backstory.upkeep import archive
 from backstory.upkeep.echoes import Echo, copies_with
 
 # Files here are copies of words that the database has too: whichever has the words goes as a whole.
-_TOLD = ("spool", "logs", "briefs", "trouble.json", *copies.UNFINISHED)
+_TOLD = ("spool", "logs", "briefs", "trouble.json")
 # Files that no word is worth: without them nobody knows which agents are connected, or what was agreed to.
 _NEEDED = "*.json", "*.toml"
 _SHORTEST = 3
@@ -65,6 +66,8 @@ class Forgotten:
     projects: tuple[str, ...]
     unwanted: Unwanted
     echo: Echo
+    unreadable: int = 0  # events whose payloads are damaged: nobody can tell whether they have the words
+    damaged: tuple[Path, ...] = ()  # archives of which only a part can be read
 
     def __bool__(self) -> bool:
         return bool(self.reach or self.sessions or self.files or self.pages)
@@ -99,8 +102,10 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
     where = (
         _mine(home, store, {*touched.values(), wanted.project_id}) if matches and _limited(wanted) else None
     )
-    told_in = _files(home, in_file, where) if in_file else ()
-    files = tuple(dict.fromkeys([*told_in, *(file for file in _made_of(home, touched) if file.exists())]))
+    told_in = list(_files(home, in_file, where)) if in_file else []
+    made = [file for file in _made_of(home, touched) if file.exists()]
+    unfinished = leftovers(home) if reach or told_in else []  # nobody can tell what they hold
+    files = tuple(dict.fromkeys([*told_in, *made, *unfinished]))
     needed = tuple(_needed(home, in_file)) if in_file else ()
     outside = tuple(path for path in store.forgetting.transcripts(touched) if Path(path).exists())
     archives = tuple(archive.having(home, reach))
@@ -124,6 +129,8 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
         projects=tuple(store.forgetting.projects_like(matches)) if matches and not _limited(wanted) else (),
         unwanted=unwanted,
         echo=echo,
+        unreadable=len(store.forgetting.unreadable - reach.events),
+        damaged=tuple(archive.damaged(home)),
     )
 
 
@@ -147,10 +154,11 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
     prepare.forgotten_file(home, store, what.reach.sessions)
     for file in what.files:
         file.unlink(missing_ok=True)
+    clear_leftovers(home)
     if what.pages:
         erase(home, what.unwanted)
-    for old in what.archives:
-        archive.drop(old, what.reach)
+    for old in {*what.archives, *what.damaged}:
+        archive.drop(old, what.reach, store.dump.head())
     for copy in what.copies:
         _cut(store, copy, what.echo)
     with store.transaction():
@@ -293,14 +301,14 @@ def _containing(words: Iterable[str]) -> Callable[[str], bool]:
 def _files(
     home: Home, matches: Callable[[str], bool], where: Callable[[Path], bool] | None
 ) -> Iterator[Path]:
-    """Files of the home that have the words, and go; of a database that was never finished, all."""
+    """Files of the home that have the words, and go."""
     for top in (home.root / name for name in _TOLD):
         for path in (top, *sorted(top.rglob("*"))):
             if not path.is_file() or path.is_symlink() or path == home.forgotten:
                 continue  # the latter has ids only, and without it forgotten sessions would be told
             if where is not None and not where(path):
                 continue
-            if path.name in copies.UNFINISHED or _has(path, matches):
+            if _has(path, matches):
                 yield path
 
 

@@ -6,13 +6,27 @@ read again from the agents' own transcripts, as far as they still have it.
 """
 
 import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+from backstory.agents import AGENTS
+from backstory.atomic import read_state
+from backstory.capture.archive import copy_of, kept_lines
+from backstory.capture.places import Places
+from backstory.capture.privacy import Privacy
 from backstory.errors import Failed
+from backstory.hook import spool
 from backstory.paths import Home
-from backstory.store import copies, salvage, schema
+from backstory.settings import Settings
+from backstory.store import copies, salvage, schema, scratch
 from backstory.store.copies import Contents
+from backstory.store.new_database import new_database, put_in_place
+from backstory.store.reconstruction import Clues
+from backstory.upkeep import archive
+
+_LINES = 20  # of a transcript: its first ones name its session
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,32 +36,52 @@ class Repaired:
     rescued: dict[str, salvage.Rescued]
     now: Contents
     kept: Path
+    key_lost: bool = False  # what is read again is not recognised: nothing is
 
 
-def repair(home: Home) -> Repaired:
+def repair(home: Home, settings: Settings) -> Repaired:
     """Build, check and swap in a new database; for who holds the worker's lock."""
     schema.refuse_newer(copies.schema_of(home.database), str(home.database))
     folder = copies.set_aside(home, "damaged")
-    new = home.root / copies.UNFINISHED[1]
-    new.unlink(missing_ok=True)
     with contextlib.ExitStack() as held:
         try:
             old = held.enter_context(copies.alone(home.database))
         except Failed:
             copies.drop_aside(home, folder)
             raise
-        held.callback(new.unlink, missing_ok=True)
+        new = held.enter_context(new_database(home))
         rescued = salvage.rebuild(
-            folder / home.database.name, new, fallback=copies.listed(home), database=home.database
+            folder / home.database.name,
+            new,
+            fallback=copies.listed(home),
+            database=home.database,
+            clues=_clues(home, settings),
         )
-        made = copies.look(new)
-        if made.damage or made.schema == 0 or made.events != rescued["events"].rows:
-            told = made.damage or f"{made.events} of {rescued['events'].rows} events"
-            raise Failed(f"the new database is not whole ({told}): the old one was left as it is")
+        made = copies.look(new, whole=False)
         if not made.events and not made.memories and rescued["events"].unreadable != 0:
             raise Failed(
                 f"nothing can be read of {home.database}: go back to a backup with `backstory restore`; "
                 f"a copy of it is in {folder}"
             )
-        copies.put_in_place(new, home, old)
-        return Repaired(rescued, made, folder)
+        key = copies.rows(new, "SELECT 1 FROM meta WHERE key = 'key'")
+        put_in_place(new, home, {table: each.rows for table, each in rescued.items()}, old)
+        return Repaired(rescued, made, folder, not key)
+
+
+def _clues(home: Home, settings: Settings) -> Clues:
+    """What tells of sessions and projects outside the database."""
+    places = Places(
+        scratch(), read_state(home.confirmed, {}), settings.project_monorepo, Privacy(settings).place
+    )
+    return Clues(tuple(AGENTS), lambda sessions: _texts(home, sessions), places.project)
+
+
+def _texts(home: Home, sessions: Iterable[str]) -> Iterator[bytes]:
+    """What may name these sessions: what waits in the spool, our copies of transcripts, archives."""
+    for entry in spool.entries(str(home.spool)):
+        yield spool.read(entry.path) or b""
+    for sid in sessions:
+        if (copy := copy_of(home, sid)).is_file():
+            yield from islice(kept_lines(copy), _LINES)
+    for path in archive.listed(home):
+        yield from (line.encode() for line in archive.lines(path) if '"table": "sessions"' in line)

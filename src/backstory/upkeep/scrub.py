@@ -20,11 +20,17 @@ from backstory.upkeep import archive
 
 @dataclass(frozen=True, slots=True)
 class Scrubbed:
-    """What had secrets in it, and which backups may still have them."""
+    """What had secrets in it, and which backups may still have them.
+
+    `damaged` are archives of which only a part could be read: the rest goes, for nobody knows what it holds.
+    `unreadable`: events whose payloads are damaged.
+    """
 
     reach: Reach
     files: tuple[Path, ...]
     backups: tuple[Path, ...]
+    damaged: tuple[Path, ...] = ()
+    unreadable: int = 0
 
 
 def scrub(home: Home, store: Store, settings: Settings, really: bool) -> Scrubbed:
@@ -42,10 +48,12 @@ def scrub(home: Home, store: Store, settings: Settings, really: bool) -> Scrubbe
                 raise _OnlyLooked
     except _OnlyLooked:
         pass
+    damaged = tuple(archive.damaged(home))
     files = tuple(_rewritten(home, store, privacy, really))
     if really and found[0]:
         store.forgetting.erase_traces()
-    return Scrubbed(found[0], files, tuple(copies.everywhere(home)))
+    unreadable = len(store.forgetting.unreadable)
+    return Scrubbed(found[0], files, tuple(copies.everywhere(home)), damaged, unreadable)
 
 
 class _OnlyLooked(Exception):
@@ -65,7 +73,7 @@ def _rewritten(home: Home, store: Store, privacy: Privacy, really: bool) -> list
                 changed.append(path)
                 if really:
                     write_atomic(path, clean)
-    return [*changed, *_copies(home, store, privacy, really), *_archives(home, privacy, really)]
+    return [*changed, *_copies(home, store, privacy, really), *_archives(home, store, privacy, really)]
 
 
 def _copies(home: Home, store: Store, privacy: Privacy, really: bool) -> list[Path]:
@@ -85,10 +93,10 @@ def _copies(home: Home, store: Store, privacy: Privacy, really: bool) -> list[Pa
     return changed
 
 
-def _archives(home: Home, privacy: Privacy, really: bool) -> list[Path]:
+def _archives(home: Home, store: Store, privacy: Privacy, really: bool) -> list[Path]:
     """Archives that had a secret in them."""
     return [
         path
         for path in archive.listed(home)
-        if archive.clean(path, lambda line: redacted(line, privacy), really)
+        if archive.clean(path, lambda line: redacted(line, privacy), store.dump.head(), really)
     ]
