@@ -48,7 +48,9 @@ class TestIdentity:
 
     def test_clones_of_one_remote_share(self, house: House, git: Git, tmp_path: Path) -> None:
         one = repository(tmp_path / "one", git, "git@github.com:acme/shop.git")
-        two = repository(tmp_path / "two", git, "https://someone:token@github.com/Acme/Shop")
+        git(tmp_path, "clone", "--quiet", str(one), "two")
+        two = tmp_path / "two"
+        git(two, "remote", "set-url", "origin", "https://someone:token@github.com/Acme/Shop")
         assert project_of(house, one) == project_of(house, two)
         assert house.store.projects.all()[0].identity == "github.com/acme/shop"
 

@@ -152,7 +152,17 @@ def nothing(folder: Path, git: Git) -> None: ...
 
 
 STATES = [
-    *(nothing, edit, stage_and_edit, stage_and_take_back, new_staged, new_intended, untracked, moved, deleted),
+    *(
+        nothing,
+        edit,
+        stage_and_edit,
+        stage_and_take_back,
+        new_staged,
+        new_intended,
+        untracked,
+        moved,
+        deleted,
+    ),
     *(moved_and_edited, folder_for_file, binary, link_elsewhere, touched, same_size_same_moment, conflict),
     *(version_4, assumed_unchanged, line_ends, packed),
 ]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from backstory.capture.project_claims import ProjectClaims
 from backstory.git.object_store import Unavailable
 from backstory.git.repository import open_repository
 from backstory.git.work_tree import shortstat
@@ -22,8 +23,10 @@ class Places:
         confirmed: Mapping[str, str],
         monorepo: tuple[str, ...],
         shown: Callable[[str], str] = str,
+        marks: Path | None = None,
     ) -> None:
         self._store = store
+        self._claims = ProjectClaims(store, marks)
         self._shown = shown  # what may be stored of the name of a place
         self._confirmed = dict(confirmed)
         self._monorepo = monorepo
@@ -71,7 +74,7 @@ class Places:
 
     def _place(self, cwd: str) -> Place:
         if cwd not in self._places:
-            self._places[cwd] = resolve(cwd, self._confirmed, self._monorepo)
+            self._places[cwd] = resolve(cwd, self._confirmed, self._monorepo, self._claims.joined)
         return self._places[cwd]
 
 

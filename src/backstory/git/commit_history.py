@@ -62,7 +62,11 @@ def former_names(repository: Repository, path: bytes, count: int) -> list[bytes]
     start = repository.head
     while len(found) < count:
         came = next((touch for touch in touches(repository, path, start=start) if touch.came), None)
-        old = next((move.old for move in moves(repository, came.commit) if move.new == path), None) if came else None
+        old = (
+            next((move.old for move in moves(repository, came.commit) if move.new == path), None)
+            if came
+            else None
+        )
         if came is None or old is None or not came.commit.parents:
             break
         found.append(old)

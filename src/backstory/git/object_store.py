@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from backstory.hook.identity import read_file
 
 if TYPE_CHECKING:
-    from pygit2 import OdbBackendPack
+    from pygit2 import Odb
 
 COMMIT, TREE, BLOB = b"commit", b"tree", b"blob"
 _MOST_BYTES = {COMMIT: 1 << 20, TREE: 16 << 20, BLOB: 4 << 20}
@@ -50,8 +50,10 @@ class ObjectStore:
 
     def __init__(self, folder: Path, limit: TimeLimit, borrowed: bool = True) -> None:
         self.limit = limit
+        if not borrowed and (folder.is_symlink() or (folder / "pack").is_symlink()):
+            raise Unavailable("the objects are another repository's")
         self._folders = _with_alternates(folder) if borrowed else [folder]
-        self._packs: list[OdbBackendPack] | None = None
+        self._packs: Odb | None = None
 
     def read(self, oid: str, kind: bytes) -> bytes:
         """The content of an object of this kind."""
@@ -83,19 +85,15 @@ class ObjectStore:
 
     def _packed(self, oid: str, kind: bytes) -> bytes:
         if self._packs is None:
-            self._packs = [pack for folder in self._folders for pack in _packs(folder)]
-        for pack in self._packs:
-            try:
-                type_, size = pack.read_header(oid)
-                if _TYPES.get(int(type_)) != kind or size > _MOST_BYTES[kind]:
-                    raise Unavailable(f"{oid} is no {kind.decode()}, or too large")
-                return pack.read(oid)[1]
-            except (KeyError, ValueError, OSError):  # not in it; or damaged
-                continue
-            except Exception as error:
-                if isinstance(error, Unavailable) or not isinstance(error, _pygit2().GitError):
-                    raise
-        raise Unavailable(f"{oid} is missing")
+            self._packs = _packs(self._folders)
+        try:
+            # the backend's own `read_header` cuts sizes to 32 bits
+            type_, size = self._packs.read_header(oid)
+            if _TYPES.get(int(type_)) != kind or size > _MOST_BYTES[kind]:
+                raise Unavailable(f"{oid} is no {kind.decode()}, or too large")
+            return self._packs.read(oid)[1]
+        except (KeyError, ValueError, OSError, MemoryError, _pygit2().GitError) as error:
+            raise Unavailable(f"{oid} is missing or damaged") from error
 
 
 def object_id(kind: bytes, content: bytes) -> str:
@@ -133,15 +131,19 @@ def _inflated(packed: bytes, kind: bytes, most: int) -> bytes:
     return content
 
 
-def _packs(folder: Path) -> "list[OdbBackendPack]":
-    """The packs of a folder, if all that lies beside them are regular files."""
-    try:
-        entries = list(os.scandir(folder / "pack"))
-    except OSError:
-        return []
-    if not all(entry.is_file(follow_symlinks=False) for entry in entries):
-        raise Unavailable("among the packs is something that is not a regular file")
-    return [_pygit2().OdbBackendPack(str(folder))] if entries else []
+def _packs(folders: list[Path]) -> "Odb":
+    """The packs of some folders, if all that lies beside them are regular files."""
+    packs: Odb = _pygit2().Odb()
+    for folder in folders:
+        try:
+            entries = list(os.scandir(folder / "pack"))
+        except OSError:
+            continue
+        if not all(entry.is_file(follow_symlinks=False) for entry in entries):
+            raise Unavailable("among the packs is something that is not a regular file")
+        if entries:
+            packs.add_backend(_pygit2().OdbBackendPack(str(folder)), 1)
+    return packs
 
 
 def _with_alternates(folder: Path) -> list[Path]:

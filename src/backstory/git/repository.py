@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from backstory.git.index_file import Index, read_index
@@ -12,6 +11,7 @@ from backstory.hook.identity import Place, read_file
 
 _SHALLOW = 1 << 20
 _MOST_PARENTS = 64
+_MOST_KEPT = 4096  # commits that were read
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Repository:
         shallow = read_file(str(Path(place.common_dir) / "shallow"), _SHALLOW)
         self._shallow = frozenset(shallow.decode("ascii", "replace").split())
         self._index: Index | None = None
-        self.commit = lru_cache(maxsize=4096)(self._commit)
+        self._commits: dict[str, Commit] = {}
 
     def allow(self, seconds: float) -> None:
         """Begin a new time limit."""
@@ -55,7 +55,15 @@ class Repository:
         """The tree of HEAD; None before the first commit."""
         return self.commit(self.head).tree if self.head else None
 
-    def _commit(self, oid: str) -> Commit:
+    def commit(self, oid: str) -> Commit:
+        """A commit by its id."""
+        if oid not in self._commits:
+            if len(self._commits) >= _MOST_KEPT:
+                self._commits.clear()
+            self._commits[oid] = self._parsed(oid)
+        return self._commits[oid]
+
+    def _parsed(self, oid: str) -> Commit:
         tree, parents, at = "", list[str](), 0
         head = self.objects.read(oid, COMMIT).partition(b"\n\n")[0]
         for line in head.decode("utf-8", "replace").split("\n"):

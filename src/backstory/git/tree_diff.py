@@ -6,11 +6,11 @@ import stat
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from backstory.git.object_store import BLOB, TREE, ObjectStore, OutOfTime, Unavailable
 
 _MOST_CHANGES = 200_000
+_MOST_KEPT = 4096  # trees that were read
 _DEEPEST = 200
 _MOST_PAIRS = 200 * 200  # so many pairs of one commit are compared to find what was moved and edited at once
 _MOST_COMPARED = 8 << 20  # bytes of all of them together
@@ -33,9 +33,17 @@ class Trees:
 
     def __init__(self, objects: ObjectStore) -> None:
         self._objects = objects
-        self.items = lru_cache(maxsize=4096)(self._items)
+        self._read: dict[str, dict[bytes, Item]] = {}
 
-    def _items(self, oid: str) -> dict[bytes, Item]:
+    def items(self, oid: str) -> dict[bytes, Item]:
+        """What a tree holds, by name."""
+        if oid not in self._read:
+            if len(self._read) >= _MOST_KEPT:
+                self._read.clear()
+            self._read[oid] = self._parsed(oid)
+        return self._read[oid]
+
+    def _parsed(self, oid: str) -> dict[bytes, Item]:
         data, at, found = self._objects.read(oid, TREE), 0, dict[bytes, Item]()
         try:
             while at < len(data):
