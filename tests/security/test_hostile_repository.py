@@ -26,7 +26,7 @@ parent {parent}
 author A <a@b.example> 1700000000 +0000
 committer A <a@b.example> 1700000000 +0000
 gpgsig -----BEGIN PGP SIGNATURE-----
- 
+ Version: 1
  iQEzBAABCAAdFiEE
  -----END PGP SIGNATURE-----
 

@@ -180,7 +180,7 @@ class Opened:
         return place, name
 
     def _claim_by_remote(self, folder: Path, agreed: bool) -> tuple[Path, str, bool] | None:
-        """The project that a repository claims to be by its remote and was not joined to, or was confirmed as."""
+        """The project that a repository claims to be and was not joined to, or that was confirmed for it."""
         confirmed = self.confirmed()
         place = self.place_at(folder)
         name = place.claim if agreed else confirmed.get(place.own, "")

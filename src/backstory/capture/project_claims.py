@@ -1,9 +1,9 @@
 """Whether a repository may be the project that it claims to be by its remote.
 
-Anybody can write another project's remote into a `.git/config` and pack it into an archive. So a repository joins
-a project that is known already only if it has something that a mere claim has not: a commit that the project's
-own folders were at, or a HEAD that one of those has too. Or if the user confirmed it. The first repository to
-claim a project is that project, and one that belonged to it before still does.
+Anybody can write another project's remote into a `.git/config` and pack it into an archive. So a repository
+joins a project that is known already only if it has something that a mere claim has not: a commit that the
+project's own folders were at, or a HEAD that one of those has too. Or if the user confirmed it. The first
+repository to claim a project is that project, and one that belonged to it before still does.
 """
 
 import contextlib
@@ -73,7 +73,7 @@ class ProjectClaims:
 
 
 def publish_joined(store: Store, marks: Path, confirmed: dict[str, str], monorepo: tuple[str, ...]) -> None:
-    """Mark all repositories that belong to projects already: in a home that has no marks, every claim counts."""
+    """Mark all repositories that belong to projects already, once: without the folder every claim counts."""
     if marks.is_dir():
         return
     made = marks.with_name("joined.new")

@@ -195,8 +195,8 @@ def project(app: App, folder: Path) -> Iterator[Check]:
     elif place.claim:
         yield warn(
             "project",
-            f"git's files say that this is {place.claim}, but it has none of the commits that its sessions worked "
-            f"on; until you agree it is {place.name}, known by {place.identity}",
+            f"git's files say that this is {place.claim}, but it has none of the commits that sessions there "
+            f"worked on; until you agree it is {place.name}, known by {place.identity}",
             f"if it is yours, run `backstory config --confirm --cwd {shlex.quote(place.root)}`",
         )
     else:

@@ -1,8 +1,9 @@
 """Reading a user's git repository without running git and without trusting it.
 
-The repository may come out of an archive that somebody else packed. So no program is started, no configuration,
-attributes, filters or hooks are read, nothing is written, nothing is fetched. What cannot be read safely or in
-time is `Unavailable`, and the caller does without it. See `docs/decisions/0007-no-git-program.md`.
+The repository may come out of an archive that somebody else packed. So no program is started; no
+configuration, attributes, filters or hooks are read; nothing is written, nothing is fetched. What cannot be
+read safely or in time is `Unavailable`, and the caller does without it.
+See `docs/decisions/0007-no-git-program.md`.
 
 object_store.py    commits, trees and blobs, by id; packs are read by libgit2, the only import of pygit2
 index_file.py      the index: which files git tracks, and what they were when it last looked

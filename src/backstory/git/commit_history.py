@@ -1,7 +1,7 @@
 """The last commits with what each did to files, and the commits that touched one file.
 
-A merge tells nothing of its own unless it differs from all its parents; where it is the same as one parent, that
-parent's history is the file's history (as `git log -- file` has it).
+A merge tells nothing of its own unless it differs from all its parents; where it is the same as one parent,
+that parent's history is the file's history (as `git log -- file` has it).
 """
 
 import heapq

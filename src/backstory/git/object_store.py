@@ -1,7 +1,7 @@
 """Commits, trees and blobs by their ids: loose ones with zlib, packed ones with libgit2.
 
-libgit2 is asked for one packed object at a time, by id, after its size is known. It never sees the repository's
-configuration, and never opens anything that is not a regular file: a pipe would block it for ever.
+libgit2 is asked for one packed object at a time, by id, after its size is known. It never sees the
+repository's configuration, and never opens what is not a regular file: a pipe would block it for ever.
 """
 
 import hashlib
@@ -108,7 +108,7 @@ def lines_changed(old: bytes, new: bytes) -> tuple[int, int]:
 
 
 @cache
-def _pygit2():  # type: ignore[no-untyped-def] # noqa: ANN202 - a module
+def _pygit2():  # type: ignore[no-untyped-def]
     """libgit2, loaded when it is first needed (70 ms), and without anybody's configuration."""
     import pygit2
     from pygit2.enums import ConfigLevel
@@ -147,7 +147,7 @@ def _packs(folders: list[Path]) -> "Odb":
 
 
 def _with_alternates(folder: Path) -> list[Path]:
-    """A folder of objects and those that it borrows from, as a clone with `--shared` or `--reference` does."""
+    """A folder of objects and those that it borrows from, as a clone made with `--shared` does."""
     found = [folder]
     for each in found:
         lines = read_file(str(each / "info" / "alternates"), _SMALL).decode("utf-8", "surrogateescape")

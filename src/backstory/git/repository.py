@@ -30,7 +30,7 @@ class Repository:
     def __init__(self, place: Place, seconds: float) -> None:
         if not _owned(place):
             raise Unavailable("the repository belongs to another user")
-        self.top = Path(place.root)
+        self.top = os.fsencode(place.root) + b"/"
         self.head = place.commit
         self._index_path = Path(place.git_dir) / "index"
         self.objects = ObjectStore(Path(place.common_dir) / "objects", TimeLimit(seconds))

@@ -1,11 +1,11 @@
-"""What two trees differ in. Only folders whose ids differ are read, so a tree that repeats itself a billion times
-costs what it holds, and every read checks the time limit.
+"""What two trees differ in. Only folders whose ids differ are read, each within the time limit: a tree
+that repeats itself a billion times fits into a kilobyte.
 """
 
 import stat
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from backstory.git.object_store import BLOB, TREE, ObjectStore, OutOfTime, Unavailable
 
@@ -19,8 +19,7 @@ Item = tuple[int, str]  # the mode and the id of what a name stands for
 _Text = tuple[int, "Counter[bytes]"]  # how many bytes, and how often each line
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What happened to a file: its name before and after, and how alike both are (1.0: the same)."""
 
     old: bytes | None
@@ -123,8 +122,10 @@ class Trees:
         scored: list[tuple[float, bool, bytes, bytes]] = []
         for old in filter(texts.get, olds):
             self._objects.limit.check()
-            for new in filter(texts.get, news):
-                scored.append((_alike(texts[old], texts[new]), _base(old) == _base(new), old, new))
+            scored += [
+                (_alike(texts[old], texts[new]), _base(old) == _base(new), old, new)
+                for new in filter(texts.get, news)
+            ]
         scored.sort(reverse=True)
         taken: set[bytes] = set()
         for alike, _, old, new in scored:

@@ -1,8 +1,10 @@
 """Which tracked files of a work tree differ from HEAD, and by how many lines.
 
-Contents are compared as they are: no filter is run. Line ends that git changes on checkout are the same text; a
-file that another filter made (Git LFS) counts as unchanged while its stamps are those of the index.
+Contents are compared as they are: no filter is run. Line ends that git changes on checkout are the same
+text; a file that another filter made (Git LFS) counts as unchanged while its stamps are those of the index.
 """
+# git's names are bytes, and a Path takes none.
+# ruff: noqa: PTH115
 
 import os
 import stat
@@ -126,11 +128,11 @@ def _differs(repository: Repository, index: Index, path: bytes, entry: Entry) ->
         return True
     if stat.S_IFMT(there.st_mode) != stat.S_IFMT(entry.mode):
         return True
-    nanoseconds = there.st_mtime_ns % 1_000_000_000 if entry.nanoseconds else 0
-    stamp = there.st_size & 0xFFFFFFFF, int(there.st_mtime) & 0xFFFFFFFF, nanoseconds
-    known = entry.size, entry.seconds, entry.nanoseconds
+    touched = there.st_mtime_ns
+    seconds, nanoseconds = divmod(touched, 1_000_000_000)
+    same_time = (seconds & 0xFFFFFFFF) == entry.seconds and entry.nanoseconds in (0, nanoseconds)
     # git may have looked before the last write of the same moment
-    if stamp == known and there.st_mtime_ns < index.written_ns:
+    if same_time and there.st_size & 0xFFFFFFFF == entry.size and touched < index.written_ns:
         return False
     return _found(repository, path, entry) != (entry.mode, entry.oid)
 
@@ -195,7 +197,7 @@ def _content_now(repository: Repository, path: bytes) -> bytes | None:
 
 
 def _path(repository: Repository, path: bytes) -> bytes:
-    return os.fsencode(repository.top) + b"/" + path
+    return repository.top + path
 
 
 def _unix(content: bytes) -> bytes:

@@ -5,9 +5,10 @@ cloned repository must not claim another project's memory by itself); the remote
 common folder, so that worktrees share and submodules do not; the folder itself. Everything read here may
 be broken or hostile: a file that makes no sense counts as missing, and nothing raises.
 
-A remote, like a `.git` file or a `commondir` that leads elsewhere, is only a claim: whoever packs an archive can
-write it. It counts once the worker has joined this repository to that project (`capture/places.py` says when)
-and left a mark for the hook, or the user confirmed it. Until then the repository is a project of its own.
+A remote, like a `.git` file or a `commondir` that leads elsewhere, is only a claim: whoever packs an archive
+can write it. It counts once the worker has joined this repository to that project (see
+`capture/project_claims.py`) and left a mark for the hook, or the user confirmed it. Until then the repository
+is a project of its own.
 """
 
 import os
@@ -117,7 +118,7 @@ def join_mark(own: str, identity: str) -> str:
 
 
 def joined_in(home: str) -> "Callable[[Place, str], bool]":
-    """Whether the worker has left a mark for a repository and a project; all count until it made the folder."""
+    """Whether the worker has left a mark for a repository and a project; without its folder all count."""
     folder = os.path.join(home, "briefs", "joined")
 
     def joined(place: Place, identity: str) -> bool:
@@ -178,7 +179,7 @@ def _git_dir(dot: str, folder: str) -> str:
 
 
 def _mutual(git_dir: str, common: str, folder: str) -> bool:
-    """Whether the git folder that `.git` leads to says that this is its work tree: anybody can point at one."""
+    """Whether the git folder that `.git` leads to says that this is its work tree; anybody can point at it."""
     dot = os.path.join(folder, ".git")
     if git_dir == dot:
         return common == git_dir

@@ -82,7 +82,7 @@ def urls(config: str) -> dict[str, str]:
 
 
 def values(config: str, wanted: str, key: str) -> dict[str, str]:
-    """The first value of a key in each section of this sort, by the section's own name ("" if it has none)."""
+    """The first value of a key in each section of this sort, by the section's name ("" if it has none)."""
     found: dict[str, str] = {}
     sort = name = ""
     for raw in config.split("\n"):

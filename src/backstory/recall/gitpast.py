@@ -1,7 +1,7 @@
 """What git knows of the files of a work tree: whether they changed since a time, and where they were moved.
 
-The last commits are read once. Of what lies further back the commits of each file that is asked for are looked
-up, all of them together within a time limit: what could not be read, or not in time, is unknown.
+The last commits are read once. Of what lies further back the commits of each file that is asked for are
+looked up, all of them together within a time limit: what could not be read, or not in time, is unknown.
 """
 
 import os
@@ -245,7 +245,7 @@ def _changed_at(repository: Repository, path: bytes, since: int) -> int | None:
 
 
 def _went_to(repository: Repository, name: str) -> str | None:
-    """What a file was called after the commit that took its name away; itself if none did, or it was removed."""
+    """What a file was called after the commit that took its name away; itself if it was removed or never was."""
     path = os.fsencode(name)
     last = next((touch for touch in touches(repository, path) if touch.went), None)
     moved = moves(repository, last.commit) if last else []

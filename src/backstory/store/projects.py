@@ -62,7 +62,7 @@ class Projects:
         return [(path, project_id) for path, project_id in rows]
 
     def commits_of(self, project_id: str, limit: int) -> list[str]:
-        """The commits that a project's own folders were at when its sessions worked in them, the latest first."""
+        """The commits that a project's own folders were at when sessions worked there, the latest first."""
         rows = self._db.execute(
             """
             SELECT e.commit_id FROM sessions AS s JOIN events AS e ON e.session_id = s.id

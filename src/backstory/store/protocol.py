@@ -131,7 +131,7 @@ class ProjectStore(Protocol):
         """All folders that sessions ran in, each with the id of its project."""
 
     def commits_of(self, project_id: str, limit: int) -> list[str]:
-        """The commits that a project's own folders were at when its sessions worked in them, the latest first."""
+        """The commits that a project's own folders were at when sessions worked there, the latest first."""
 
     def of_place(self, path: str) -> Project | None:
         """The project that a folder belonged to when it was last seen."""
