@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from backstory.git.commit_history import former_names, touches
+from backstory.git.ignore_rules import is_ignored
 from backstory.git.repository import Repository
 from backstory.git.work_tree import is_changed, shortstat, staged_moves
 from backstory.hook.identity import resolve
@@ -243,3 +244,19 @@ def test_the_commits_of_a_file_are_those_that_git_log_names(tree: Path, git: Git
         ours = {touch.commit.oid for touch in touches(read, name.encode())}
         assert ours == set(git(tree, "log", "--format=%H", "--", name).split())
     assert former_names(read, b"bottom.txt", 8) == [b"top.txt"]
+
+
+RULES = ("*.local.json", "/.claude/", ".claude/settings.local.json", "settings.local.json", "**/.claude/*.json",
+         ".claude/*\n!.claude/settings.local.json", "other", "# settings.local.json", "claude", "/settings.local.json",
+         "*", ".claude")  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("where", [".gitignore", ".git/info/exclude", ".claude/.gitignore"])
+def test_a_file_is_ignored_if_git_ignores_it(tree: Path, git: Git, rule: str, where: str) -> None:
+    file = tree / ".claude" / "settings.local.json"
+    file.parent.mkdir()
+    file.write_text("{}")
+    (tree / where).write_text(rule + "\n")
+    listed = git(tree, "ls-files", "--others", "--exclude-standard", "--", str(file))
+    assert is_ignored(resolve(str(tree)), file) == (not listed)

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -62,7 +63,7 @@ def index_hook(folder: Path, trap: Path, git: Git) -> None:
 
 def signature(folder: Path, trap: Path, git: Git) -> None:
     text = SIGNED.format(
-        tree=git(folder, "rev-parse", "HEAD^{tree}"), parent=git(folder, "rev-parse", "HEAD")
+        tree=git(folder, "rev-parse", "HEAD^{tree}"), parent=git(folder, "rev-parse", "HEAD~1")
     )
     (folder / "signed").write_text(text)
     git(folder, "update-ref", "HEAD", git(folder, "hash-object", "-t", "commit", "-w", "signed"))
@@ -162,6 +163,7 @@ def test_a_repository_runs_nothing_in_the_worker_and_in_search_and_stays_as_it_i
     git(folder, "commit", "--quiet", "--message=Other")
     attack(folder, trap_in(tmp_path), git)
     (folder / "auth.py").write_text("x = 2\n")  # so that it has to be compared
+    os.utime(folder / "other.py", (1, 1))  # git would note that its content is the same
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     house.installs()
     before = snapshot(folder)
@@ -366,30 +368,25 @@ def ask_in_process(folder: Path) -> None:
 
 
 SOURCE = Path(backstory.__file__).parent
-STARTS = {
-    "run",
-    "Popen",
-    "call",
-    "check_call",
-    "check_output",
-    "system",
-    "popen",
-    "execv",
-    "execvp",
-    "execve",
-}
+GIT = re.compile(r"(?:.*[/\\\\])?git(?:\.exe)?(?: .*)?", re.DOTALL)
 
 
 def starts_git(tree: ast.AST) -> bool:
-    """Whether a module that starts programs has a word, or a row of words, that is git's name."""
-    called = {node.func.attr for node in ast.walk(tree)
-              if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}  # fmt: skip
-    words = {
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-    return bool(called & STARTS) and any(word.split()[:1] in (["git"], ["git.exe"]) for word in words)
+    """Whether a row of words begins with git's name, or git's name with words is given to a function."""
+    for node in ast.walk(tree):
+        words: list[ast.expr] = []
+        if isinstance(node, ast.List | ast.Tuple):
+            words = node.elts[:1]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            starts = (
+                node.func.attr in ("which", "system", "popen", "run", "Popen") or "exec" in node.func.attr
+            )
+            words = node.args[:1] if starts else []
+        if any(
+            isinstance(w, ast.Constant) and isinstance(w.value, str) and GIT.fullmatch(w.value) for w in words
+        ):
+            return True
+    return False
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))

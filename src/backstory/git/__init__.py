@@ -10,5 +10,6 @@ index_file.py      the index: which files git tracks, and what they were when it
 repository.py      one repository, opened: HEAD, objects, index, and a time limit for all of it
 tree_diff.py       what two trees differ in, with renames
 commit_history.py  the last commits, and the commits that touched one file
+ignore_rules.py    which files git leaves out
 work_tree.py       which tracked files differ from HEAD, and by how many lines
 """

@@ -179,7 +179,7 @@ def _git_dir(dot: str, folder: str) -> str:
 
 
 def _mutual(git_dir: str, common: str, folder: str) -> bool:
-    """Whether the git folder that `.git` leads to says that this is its work tree; anybody can point at it."""
+    """Whether the git folder that `.git` leads to names this work tree as its own: anybody can point."""
     dot = os.path.join(folder, ".git")
     if git_dir == dot:
         return common == git_dir

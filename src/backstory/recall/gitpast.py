@@ -245,7 +245,7 @@ def _changed_at(repository: Repository, path: bytes, since: int) -> int | None:
 
 
 def _went_to(repository: Repository, name: str) -> str | None:
-    """What a file was called after the commit that took its name away; itself if it was removed or never was."""
+    """What a file was called after the commit that took its name away; itself if there is none."""
     path = os.fsencode(name)
     last = next((touch for touch in touches(repository, path) if touch.went), None)
     moved = moves(repository, last.commit) if last else []
