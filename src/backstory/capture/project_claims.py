@@ -40,6 +40,8 @@ class ProjectClaims:
         return self._decided[key]
 
     def _decide(self, place: Place, identity: str) -> bool:
+        if self._marks is not None and (self._marks / join_mark(place.own, identity)).exists():
+            return True
         if any(other == identity and fine for (_, other), fine in self._decided.items()):
             first = False  # another one has just come, and is not stored yet
         else:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from backstory.git.object_store import TimeLimit, Unavailable
 from backstory.hook.identity import read_file
 
-_MOST_BYTES = 256 << 20
+_MOST_BYTES = 64 << 20
 _ENTRY = Struct(">8xII8xI8xI20sH")  # mtime, its nanoseconds, mode, size, id, flags
 _CHECK_EVERY = 4096
 

@@ -18,6 +18,7 @@ from backstory.hook.identity import read_file
 
 _MOST_DIFFED = 500  # files whose lines are counted
 _DIFF_BYTES = 1 << 20  # of a larger file, lines are not counted
+_DIFF_LINES = 50_000  # nor of one with more lines: random ones take seconds, and cannot be interrupted
 _HASH_BYTES = 64 << 20  # a larger file whose stamps changed counts as changed
 _CHECK_EVERY = 1024
 _BINARY = 8000  # in so many bytes git looks for a NUL
@@ -165,12 +166,16 @@ def _lines(repository: Repository, state: _State, change: Change) -> tuple[int, 
     """How many lines a change added and removed; none if a side is binary, too large or not here."""
     old = _content_was(repository, state.was.get(change.old) if change.old else None)
     new = _content_now(repository, change.new) if change.new and state.now.get(change.new) else b""
-    if old is None or new is None or any(b"\0" in text[:_BINARY] for text in (old, new)):
+    if old is None or new is None or not (_countable(old) and _countable(new)):
         return 0, 0
     if b"\r\n" not in old:
         new = _unix(new)
     repository.objects.limit.check()
     return lines_changed(old, new)
+
+
+def _countable(text: bytes) -> bool:
+    return b"\0" not in text[:_BINARY] and text.count(b"\n") <= _DIFF_LINES
 
 
 def _content_was(repository: Repository, item: Item | None) -> bytes | None:
