@@ -16,7 +16,7 @@ LAYERS = (
     ("doctor",),  # looks at everything, for the surfaces
     ("app", "library", "remembering", "succeeding", "work", "refine"),
     ("recall", "search", "distil", "knowledge", "registry", "capture", "upkeep"),
-    ("store", "embed", "llm", "agents", "foreign", "hook"),
+    ("store", "embed", "llm", "agents", "foreign", "git", "hook"),
     ("settings",),
     ("model", "paths", "errors", "atomic", "clock", "jsonc", "steps", "trade", "citing", "__init__"),
 )

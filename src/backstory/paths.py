@@ -140,6 +140,11 @@ class Home:
         return self.root / "trouble.json"
 
     @property
+    def joined(self) -> Path:
+        """Marks for the hook: which repositories were joined to the projects that they claim to be."""
+        return self.briefs / "joined"
+
+    @property
     def confirmed(self) -> Path:
-        """Which folders' `.backstory.toml` the user has confirmed."""
+        """Which folders' `.backstory.toml` or remote the user has confirmed."""
         return self.root / "confirmed.json"

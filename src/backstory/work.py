@@ -20,6 +20,7 @@ from backstory.capture.archive import keep_copy
 from backstory.capture.drain import Batch, Drain
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
+from backstory.capture.project_claims import publish_joined
 from backstory.capture.remembered import USER
 from backstory.capture.remembered import draft as noted
 from backstory.capture.waiting import waiting
@@ -103,7 +104,9 @@ class Work:
         self._begin_day()
         self._end_orphans()
         self._end_notice()
-        places = Places(self._store, self._confirmed, self._settings.project_monorepo, self._privacy.place)
+        monorepo = self._settings.project_monorepo
+        publish_joined(self._store, self._home.joined, self._confirmed, monorepo)
+        places = Places(self._store, self._confirmed, monorepo, self._privacy.place, self._home.joined)
         drain = Drain(self._home, self._settings, self._store, places)
         done = 0
         held: list[Batch] = []

@@ -1,4 +1,4 @@
-"""What git is asked about files that many commits have passed over since."""
+"""What git knows of files that many commits have passed over since."""
 
 import os
 import subprocess
@@ -95,7 +95,7 @@ def test_a_file_that_was_deleted_long_ago_is_gone(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("what", [CHANGED, MOVED], ids=["changed", "moved"])
-def test_what_git_has_no_time_to_say_has_no_label(
+def test_what_cannot_be_read_in_time_has_no_label(
     tree: Path, monkeypatch: pytest.MonkeyPatch, what: Commit
 ) -> None:
     commits(tree, FIRST, what, *later(gitpast._COMMITS + 5))
@@ -104,42 +104,32 @@ def test_what_git_has_no_time_to_say_has_no_label(
     assert _Tree(tree).today("queue.py") == "queue.py"
 
 
-def test_without_any_answer_of_git_only_what_nobody_touched_is_fresh(
+def test_without_any_time_only_what_nobody_touched_is_fresh(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commits(tree, FIRST, CHANGED)
     monkeypatch.setattr(gitpast, "_SECONDS", 0.0)
+    monkeypatch.setattr(gitpast, "_STATUS_SECONDS", 0.0)
     monkeypatch.setattr(gitpast, "_FURTHER_SECONDS", 0.0)
     assert _Tree(tree).state("queue.py", SINCE) == ""
     os.utime(tree / "queue.py", (SINCE / 1000 - DAY,) * 2)
     assert _Tree(tree).state("queue.py", SINCE) == "fresh"
 
 
-def test_what_is_not_committed_is_not_called_fresh_if_git_status_took_too_long(
+def test_what_is_not_committed_is_not_called_fresh_if_to_compare_it_took_too_long(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commits(tree, FIRST)
     (tree / "queue.py").write_text("edited\n")
-    asked = gitpast._git
-
-    def no_status(root: Path, seconds: float, *words: str) -> gitpast._Said:
-        return gitpast._Said(None, done=False) if words[0] == "status" else asked(root, seconds, *words)
-
-    monkeypatch.setattr(gitpast, "_git", no_status)
+    monkeypatch.setattr(gitpast, "_STATUS_SECONDS", 0.0)
     assert _Tree(tree).state("queue.py", SINCE) == ""
 
 
-def test_within_the_last_400_commits_two_calls_of_git_tell_of_any_number_of_files(
+def test_within_the_last_400_commits_no_file_is_asked_for_by_its_name(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commits(tree, FIRST, CHANGED, MOVED, *later(300))
-    asked, calls = gitpast._git, list[str]()
-
-    def counted(root: Path, seconds: float, *words: str) -> gitpast._Said:
-        calls.append(words[0])
-        return asked(root, seconds, *words)
-
-    monkeypatch.setattr(gitpast, "_git", counted)
+    monkeypatch.setattr(gitpast, "_FURTHER_SECONDS", 0.0)
     whole = _Tree(tree)
     assert [whole.state(name, SINCE) for name in ("queue.py", "bus.py", "other.py", "never.py")] == [
         "changed since",
@@ -147,4 +137,3 @@ def test_within_the_last_400_commits_two_calls_of_git_tell_of_any_number_of_file
         "changed since",
         "gone",
     ]
-    assert calls == ["log", "status"]

@@ -41,7 +41,8 @@ class Bringing(Opened):
             return Import(self._readable_store(), privacy, None, wish, dry).bring(found, said, progress)
         self.catch_up()
         with self._alone():
-            places = Places(self.store, self.confirmed(), self.settings.project_monorepo, privacy.place)
+            monorepo, marks = self.settings.project_monorepo, self.home.joined
+            places = Places(self.store, self.confirmed(), monorepo, privacy.place, marks)
             tally = Import(self.store, privacy, places, wish).bring(found, said, progress)
             if tally.events:
                 self._work().settle(_SETTLE_SECONDS)

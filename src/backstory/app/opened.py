@@ -18,7 +18,7 @@ from backstory.capture.waiting import waiting
 from backstory.embed.provider import missing
 from backstory.errors import Failed, SourceMissing, StoreBusy, StoreUnusable, UsageError
 from backstory.hook import spool
-from backstory.hook.identity import claimed, project_id
+from backstory.hook.identity import Place, claimed, joined_in, project_id, resolve
 from backstory.model import Project
 from backstory.paths import Home
 from backstory.recall import notes
@@ -125,7 +125,7 @@ class Opened:
     def project_at(self, folder: Path) -> Project:
         """The project of a folder, which need not exist any more."""
         shown = Privacy(self.settings).place
-        places = Places(self.store, self.confirmed(), self.settings.project_monorepo, shown)
+        places = Places(self.store, self.confirmed(), self.settings.project_monorepo, shown, self.home.joined)
         return places.project(str(folder), clock.now_ms())
 
     def project_named(self, name: str) -> Project:
@@ -150,7 +150,7 @@ class Opened:
         return self.store.projects.all() if self.home.database.exists() else []
 
     def confirmed(self) -> dict[str, str]:
-        """The folders whose `.backstory.toml` the user has agreed to, with what it says."""
+        """The folders whose `.backstory.toml`, and the repositories whose remote, the user has agreed to."""
         found: dict[str, str] = read_state(self.home.confirmed, {})
         return found
 
@@ -165,16 +165,31 @@ class Opened:
 
     def confirm_project(self, folder: Path, agreed: bool = True) -> tuple[Path, str]:
         """Let the nearest `.backstory.toml` name its project, or no longer; gives its folder and the name."""
-        claim = self.claim_at(folder)
+        by_file = self.claim_at(folder)
+        claim = by_file or self._claim_by_remote(folder, agreed)
         if claim is None:
             raise SourceMissing(
-                f'{folder} has no .backstory.toml that names a project: write one that says project = "name"'
+                f'{folder} claims no project: write a .backstory.toml there that says project = "name"'
             )
         place, name, _ = claim
         others = {k: v for k, v in self.confirmed().items() if k != str(place)}
-        write_state(self.home.confirmed, others | ({str(place): name} if agreed else {}))
+        # a repository whose sessions the project has already would be joined again: "" says no
+        said = {str(place): name if agreed else ""} if agreed or not by_file else {}
+        write_state(self.home.confirmed, others | said)
         self.publish_settings(self.settings)
         return place, name
+
+    def _claim_by_remote(self, folder: Path, agreed: bool) -> tuple[Path, str, bool] | None:
+        """The project that a repository claims to be and was not joined to, or that was confirmed for it."""
+        confirmed = self.confirmed()
+        place = self.place_at(folder)
+        name = place.claim if agreed else confirmed.get(place.own, "")
+        return (Path(place.own), name, not agreed) if name else None
+
+    def place_at(self, folder: Path) -> Place:
+        """A folder as the hook sees it: what git says of it, and its project."""
+        chosen = self.settings.for_hook(self.confirmed())
+        return resolve(str(folder), chosen["confirmed"], chosen["monorepo"], joined_in(str(self.home.root)))
 
     def _search_problems(self) -> list[str]:
         why = missing(self.settings)

@@ -15,6 +15,7 @@ hookfiles.py    the script and compiled code that agents' hooks run, written int
 drain.py        the spool into the store, each file exactly once
 privacy.py      what must not be kept: redaction, ignored files and projects
 places.py       which project a folder belongs to, also when it is gone
+project_claims.py  whether a repository may be the project that its remote names
 transcripts.py  what hooks do not carry, from a live session's own transcript
 history.py      an agent's own history of a session, read into the store
 importing.py    everything that agents have kept, brought in

@@ -5,7 +5,7 @@ are not committed, and lists our MCP server; where that stands already, it chang
 out ours, wherever they are, and with the last agent everything in the home that is not the memory.
 """
 
-import subprocess
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,9 @@ from backstory.capture.surfaces import (
     wanted,
 )
 from backstory.errors import SourceMissing, UsageError
+from backstory.git.ignore_rules import is_ignored
 from backstory.hook import spool
+from backstory.hook.identity import resolve
 from backstory.paths import Home
 
 __all__ = [
@@ -180,14 +182,8 @@ def _warnings(agent: Agent, settings: Path, project: Path | None) -> Iterator[Ch
 
 
 def _would_be_committed(file: Path) -> bool:
-    folder = next(parent for parent in file.parents if parent.is_dir())
-    try:
-        asked = subprocess.run(
-            ["git", "check-ignore", "-q", str(file)], cwd=folder, capture_output=True, timeout=10
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return asked.returncode == 1  # 0: ignored; 128: no repository
+    place = resolve(str(file.parent))
+    return bool(place.git_dir) and not is_ignored(place, Path(os.path.realpath(file.parent)) / file.name)
 
 
 # --- uninstall --------------------------------------------------------------------------------------------

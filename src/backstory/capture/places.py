@@ -1,17 +1,17 @@
 """Which project a folder belongs to, also when the folder is gone, and what git says of it."""
 
-import os
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from backstory.capture.project_claims import ProjectClaims
+from backstory.git.object_store import Unavailable
+from backstory.git.repository import open_repository
+from backstory.git.work_tree import shortstat
 from backstory.hook.identity import Place, project_id, resolve
 from backstory.model import Project, Where
 from backstory.store import Store
 
-_GIT_SECONDS = 2
-# Takes no lock that the agent's own git would stumble over, and starts no program that a repository names.
-_GIT = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false")
+_GIT_SECONDS = 2.0
 
 
 class Places:
@@ -23,8 +23,10 @@ class Places:
         confirmed: Mapping[str, str],
         monorepo: tuple[str, ...],
         shown: Callable[[str], str] = str,
+        marks: Path | None = None,
     ) -> None:
         self._store = store
+        self._claims = ProjectClaims(store, marks)
         self._shown = shown  # what may be stored of the name of a place
         self._confirmed = dict(confirmed)
         self._monorepo = monorepo
@@ -62,9 +64,9 @@ class Places:
     def diffstat(self, cwd: str) -> str | None:
         """What `git diff --shortstat` says of the work tree: "" if it is clean, None if nobody can tell."""
         place = self._place(cwd)
-        root = place.root if place.common_dir else ""
+        root = place.root if place.git_dir else ""
         if root not in self._diffs:
-            self._diffs[root] = _shortstat(root) if root else None
+            self._diffs[root] = _shortstat(place) if root else None
         return self._diffs[root]
 
     def _storable(self, name: str) -> str:
@@ -72,7 +74,7 @@ class Places:
 
     def _place(self, cwd: str) -> Place:
         if cwd not in self._places:
-            self._places[cwd] = resolve(cwd, self._confirmed, self._monorepo)
+            self._places[cwd] = resolve(cwd, self._confirmed, self._monorepo, self._claims.joined)
         return self._places[cwd]
 
 
@@ -88,16 +90,9 @@ def _is_dir(cwd: str) -> bool:
         return False
 
 
-def _shortstat(root: str) -> str | None:
+def _shortstat(place: Place) -> str | None:
     try:
-        done = subprocess.run(
-            [*_GIT, "-C", root, "diff", "--no-ext-diff", "--no-textconv", "--shortstat", "HEAD"],
-            env={name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
-            capture_output=True,
-            timeout=_GIT_SECONDS,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        repository = open_repository(place, _GIT_SECONDS)
+        return None if repository is None or not repository.head else shortstat(repository)
+    except Unavailable:
         return None
-    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None

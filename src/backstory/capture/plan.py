@@ -208,7 +208,8 @@ def _clear(paths: list[Path], home: Home) -> None:
             else:
                 path.unlink(missing_ok=True)
     home.worker_lock.unlink(missing_ok=True)
-    shutil.rmtree(home.briefs / "at", ignore_errors=True)  # flags for hooks that are gone
+    for flags in (home.briefs / "at", home.joined):  # for hooks that are gone
+        shutil.rmtree(flags, ignore_errors=True)
     inside = (home.quarantine, home.spool, home.briefs / "sessions", home.briefs, home.backups, home.root)
     for folder in inside:
         with contextlib.suppress(OSError):

@@ -13,7 +13,9 @@ from backstory.errors import UsageError
 @click.argument("key", required=False)
 @click.argument("value", required=False)
 @click.option("--unset", is_flag=True, help="Go back to the default of KEY.")
-@click.option("--confirm", is_flag=True, help="Let the .backstory.toml of this folder name its project.")
+@click.option(
+    "--confirm", is_flag=True, help="Let the .backstory.toml or the remote of this folder name its project."
+)
 @cwd_option
 @json_option
 def config(
@@ -25,7 +27,8 @@ def config(
     with commas: a,b,c.
 
     A repository may carry a .backstory.toml that says which project it is. It counts only after you
-    confirmed it for that folder with --confirm; --confirm --unset takes that back.
+    confirmed it for that folder with --confirm; --confirm --unset takes that back. The same goes for a
+    repository whose remote is that of a project you have worked on elsewhere, if it has none of its commits.
     """
     if confirm:
         if key is not None:
@@ -77,9 +80,9 @@ def _confirm(where: Any, unset: bool, as_json: bool) -> None:
     if as_json:
         print_json({"folder": path, "project": project, "confirmed": not unset})
     elif unset:
-        talk(f"{path}/.backstory.toml names no project any more.")
+        talk(f"{path} is no longer taken for the project {project}.")
     else:
-        talk(f"{path} belongs to the project {project}, as its .backstory.toml says.")
+        talk(f"{path} belongs to the project {project}, as it says itself.")
 
 
 def written(value: Any) -> str:

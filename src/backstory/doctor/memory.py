@@ -12,7 +12,6 @@ from backstory.app import App
 from backstory.doctor import way_in
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import BackstoryError
-from backstory.hook.identity import resolve
 from backstory.llm.provider import model_for, provider
 from backstory.store.copies import Contents
 from backstory.store.health import Health, examine, has_fts5
@@ -193,8 +192,7 @@ def _last_history(agent: str) -> int:
 
 def project(app: App, folder: Path) -> Iterator[Check]:
     """Which project the folder belongs to, and whether a file in it claims another."""
-    confirmed = app.settings.for_hook(app.confirmed())
-    place = resolve(str(folder), confirmed["confirmed"], confirmed["monorepo"])
+    place = app.place_at(folder)
     claim = app.claim_at(folder)
     if claim is not None and not claim[2]:
         yield warn(
@@ -202,6 +200,13 @@ def project(app: App, folder: Path) -> Iterator[Check]:
             f"{claim[0] / '.backstory.toml'} says that this is {claim[1]!r}; "
             f"until you agree it is {place.name}, known by {place.identity}",
             f"if you trust it, run `backstory config --confirm --cwd {shlex.quote(str(claim[0]))}`",
+        )
+    elif place.claim:
+        yield warn(
+            "project",
+            f"git's files say that this is {place.claim}, but it has none of the commits that sessions there "
+            f"worked on; until you agree it is {place.name}, known by {place.identity}",
+            f"if it is yours, run `backstory config --confirm --cwd {shlex.quote(place.root)}`",
         )
     else:
         yield ok("project", f"{place.name}, known by {place.identity}")

@@ -4,12 +4,21 @@ A project is its repository, not its folder's name. In order: what the user conf
 cloned repository must not claim another project's memory by itself); the remote, in one spelling; git's
 common folder, so that worktrees share and submodules do not; the folder itself. Everything read here may
 be broken or hostile: a file that makes no sense counts as missing, and nothing raises.
+
+A remote, like a `.git` file or a `commondir` that leads elsewhere, is only a claim: whoever packs an archive
+can write it. It counts once the worker has joined this repository to that project (see
+`capture/project_claims.py`) and left a mark for the hook, or the user confirmed it. Until then the repository
+is a project of its own.
 """
 
 import os
 from _blake2 import blake2b
 
 from backstory.hook import remote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MARKERS = (
     "package.json", "pyproject.toml", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts",
@@ -23,7 +32,9 @@ _REFS = 16 * 1024 * 1024
 class Place:
     """A folder as git sees it, and the project it belongs to."""
 
-    __slots__ = ("branch", "commit", "common_dir", "git_dir", "identity", "name", "root", "worktree")
+    __slots__ = (
+        "branch", "claim", "commit", "common_dir", "git_dir", "identity", "name", "own", "root", "worktree",
+    )  # fmt: skip
 
     def __init__(self, identity: str, root: str) -> None:
         self.identity = identity
@@ -34,6 +45,8 @@ class Place:
         self.worktree = ""  # a linked worktree's name; empty in the main one
         self.git_dir = ""
         self.common_dir = ""
+        self.own = identity  # what it is by itself, whatever it claims
+        self.claim = ""  # the project that it claims to be, and was not joined to
 
 
 def project_id(identity: str) -> str:
@@ -66,9 +79,15 @@ def _bytes(text: str) -> bytes:
 
 
 def resolve(
-    cwd: str, confirmed: dict[str, str] | None = None, monorepo: bool | list[str] | tuple[str, ...] = ()
+    cwd: str,
+    confirmed: dict[str, str] | None = None,
+    monorepo: bool | list[str] | tuple[str, ...] = (),
+    joined: "Callable[[Place, str], bool] | None" = None,
 ) -> Place:
-    """The place of `cwd`, which may no longer exist."""
+    """The place of `cwd`, which may no longer exist.
+
+    `joined` says whether a repository may be the project that it claims to be; without it every claim counts.
+    """
     here = _real(cwd)
     folder, gone = here, False
     while not os.path.isdir(folder):
@@ -78,14 +97,36 @@ def resolve(
         folder, gone = parent, True
     place = _work_tree(folder) or Place(here if gone else folder, here if gone else folder)
     if place.common_dir:
-        identity = _of_remote(place) or place.common_dir
+        identity, package = _of_remote(place) or place.common_dir, ""
         if monorepo is True or (monorepo and ("*" in monorepo or identity in monorepo)):
-            identity += _package(folder, place.root)
-        place.identity = identity
-        place.name = _name(place, identity)
+            package = _package(folder, place.root)
+        if identity != place.own and joined is not None:
+            said = (confirmed or {}).get(place.own)
+            if said == "" or (said != identity + package and not joined(place, identity + package)):
+                place.claim = identity + package
+                identity = place.own
+        place.identity = identity + package
+        place.name = _name(place, place.identity)
     if confirmed:
         _claim(place, here, confirmed)
     return place
+
+
+def join_mark(own: str, identity: str) -> str:
+    """The name of the file that says that a repository was joined to a project."""
+    return blake2b(_bytes(f"{own}\0{identity}"), digest_size=16).hexdigest()
+
+
+def joined_in(home: str) -> "Callable[[Place, str], bool]":
+    """Whether the worker has left a mark for a repository and a project; without its folder all count."""
+    folder = os.path.join(home, "briefs", "joined")
+
+    def joined(place: Place, identity: str) -> bool:
+        if os.path.isfile(os.path.join(folder, join_mark(place.own, identity))):
+            return True
+        return not os.path.isdir(folder)
+
+    return joined
 
 
 def _real(path: str) -> str:
@@ -122,6 +163,7 @@ def _work_tree(folder: str) -> Place | None:
     place = Place(common, folder)
     place.git_dir, place.common_dir = git_dir, common
     place.worktree = os.path.basename(git_dir) if shared else ""
+    place.own = common if _mutual(git_dir, common, folder) else folder
     _head(place)
     return place
 
@@ -134,6 +176,26 @@ def _git_dir(dot: str, folder: str) -> str:
             return ""
         dot = os.path.join(folder, line[len("gitdir:") :].strip())
     return _real(dot) if os.path.isfile(os.path.join(dot, "HEAD")) else ""
+
+
+def _mutual(git_dir: str, common: str, folder: str) -> bool:
+    """Whether the git folder that `.git` leads to names this work tree as its own: anybody can point."""
+    dot = os.path.join(folder, ".git")
+    if git_dir == dot:
+        return common == git_dir
+    if common != git_dir:  # a linked worktree
+        ours = os.path.dirname(git_dir) == os.path.join(common, "worktrees")
+        return ours and _same(os.path.join(git_dir, _line(os.path.join(git_dir, "gitdir"))), dot)
+    config = read_file(os.path.join(git_dir, "config"), _REFS).decode("utf-8", "surrogateescape")
+    tree = remote.values(config, "core", "worktree").get("", "")  # as in a submodule
+    return bool(tree) and _same(os.path.join(git_dir, tree), folder)
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except (OSError, ValueError):
+        return False
 
 
 def _head(place: Place) -> None:
@@ -194,7 +256,8 @@ def _claim(place: Place, here: str, confirmed: dict[str, str]) -> None:
         if folder in (parent, edge):
             break
         folder = parent
-    if os.path.basename(place.common_dir) == ".git":  # a worktree obeys what holds for the main one
+    # a worktree obeys what holds for the main one
+    if place.own == place.common_dir and os.path.basename(place.common_dir) == ".git":
         candidates.append(os.path.dirname(place.common_dir))
     for folder in candidates:
         wanted = confirmed.get(folder)

@@ -7,7 +7,7 @@ import time
 
 from backstory.hook import brief, overlay, stamps
 from backstory.hook.globs import ignores_folder
-from backstory.hook.identity import ident, project_id, read_file, resolve, session_id
+from backstory.hook.identity import ident, joined_in, project_id, read_file, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
 
 TYPE_CHECKING = False
@@ -51,13 +51,14 @@ def brief_for(
         return brief.Brief("", [])
     native = forked or native
     own = session_id(agent, ident(native)) if native else ""
-    place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or ())
+    joined = joined_in(home)
+    place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or (), joined)
     briefs = os.path.join(home, "briefs")
     prepared = json_file(os.path.join(briefs, f"{project or project_id(place.identity)}.json"))
     session = json_file(os.path.join(briefs, "sessions", f"{own}.json")) if own else {}
     try:
         forgotten = json_file(os.path.join(briefs, "forgotten.json")).get("sessions") or ()
-        waiting = overlay.rows(os.path.join(home, "spool"), place, settings, redact, forgotten, until)
+        waiting = overlay.rows(os.path.join(home, "spool"), place, settings, redact, forgotten, until, joined)
     except Exception as error:
         if failed is None:
             raise

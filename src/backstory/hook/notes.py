@@ -10,7 +10,7 @@ import os
 
 from backstory.hook import brief, errors, made, spool, stamps, wording
 from backstory.hook.globs import ignores_folder
-from backstory.hook.identity import ident, project_id, resolve, session_id
+from backstory.hook.identity import ident, joined_in, project_id, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def notes_for(
         return silent
     if ignores_folder(cwd, settings.get("ignore_projects") or []):
         return silent
-    place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or ())
+    place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or (), joined_in(home))
     prepared = made.json_file(os.path.join(home, "briefs", "notes", f"{project_id(place.identity)}.json"))
     rows = brief.rows_of(prepared.get("notes"))
     if not rows:

@@ -85,9 +85,10 @@ def rows(
     redact: "Callable[[str], str]",
     forgotten: "Iterable[str]" = (),
     until: float = 0.0,
+    joined: "Callable[[Place, str], bool] | None" = None,
 ) -> list[Row]:
     """Rows about what waits for this place's project, newest session first; stops at monotonic `until`."""
-    sessions = collect(folder, place, settings, frozenset(forgotten), until)
+    sessions = collect(folder, place, settings, frozenset(forgotten), until, joined)
     found = [note for session in sessions for note in session.notes]
     for session in [session for session in sessions if session.events][:_SESSIONS]:
         found += _rows_of(session, place.root, redact)
@@ -95,11 +96,16 @@ def rows(
 
 
 def collect(
-    folder: str, place: Place, settings: "dict[str, Any]", forgotten: frozenset[str], until: float = 0.0
+    folder: str,
+    place: Place,
+    settings: "dict[str, Any]",
+    forgotten: frozenset[str],
+    until: float = 0.0,
+    joined: "Callable[[Place, str], bool] | None" = None,
 ) -> list[Waiting]:
     """The sessions of this project that have files waiting, newest first."""
     sessions: dict[str, Waiting] = {}
-    ours = _Ours(place, settings)
+    ours = _Ours(place, settings, joined)
     for entry in reversed(spool.entries(folder, NEWEST, until)):
         largest = LARGEST_TOOL if entry.name.event in _TOOL_EVENTS else LARGEST
         if entry.name.event in _TELLS_NOTHING or entry.size > largest:
@@ -132,11 +138,17 @@ def collect(
 class _Ours:
     """Tells this project's payloads from others'; each folder is looked up once."""
 
-    __slots__ = ("_folders", "_identity", "_settings")
+    __slots__ = ("_folders", "_identity", "_joined", "_settings")
 
-    def __init__(self, place: Place, settings: "dict[str, Any]") -> None:
+    def __init__(
+        self,
+        place: Place,
+        settings: "dict[str, Any]",
+        joined: "Callable[[Place, str], bool] | None" = None,
+    ) -> None:
         self._identity = place.identity
         self._settings = settings
+        self._joined = joined
         self._folders: dict[str, bool] = {}
 
     def may_hold(self, data: bytes) -> bool:
@@ -162,7 +174,8 @@ class _Ours:
             if ignores_folder(cwd, self._settings.get("ignore_projects") or []):
                 known = False
             else:
-                place = resolve(cwd, self._settings.get("confirmed"), self._settings.get("monorepo") or ())
+                chosen = self._settings
+                place = resolve(cwd, chosen.get("confirmed"), chosen.get("monorepo") or (), self._joined)
                 known = place.identity == self._identity
             self._folders[cwd] = known
         return known

@@ -78,21 +78,25 @@ def _local(path: str, root: str) -> str:
 
 def urls(config: str) -> dict[str, str]:
     """Each remote's first URL in a `.git/config`; includes are not followed."""
+    return {name: url for name, url in values(config, "remote", "url").items() if name}
+
+
+def values(config: str, wanted: str, key: str) -> dict[str, str]:
+    """The first value of a key in each section of this sort, by the section's name ("" if it has none)."""
     found: dict[str, str] = {}
-    name = ""
+    sort = name = ""
     for raw in config.split("\n"):
         line = raw.strip()
         if line.startswith("["):
-            section, line = _section(line)
-            name = section
-        key, equals, value = line.partition("=")
-        if name and equals and key.strip().lower() == "url" and name not in found:
+            sort, name, line = _section(line)
+        word, equals, value = line.partition("=")
+        if sort == wanted and equals and word.strip().lower() == key and name not in found:
             found[name] = _value(value)
     return found
 
 
-def _section(line: str) -> tuple[str, str]:
-    """The remote that a section header names (else empty), and what follows the header on its line."""
+def _section(line: str) -> tuple[str, str, str]:
+    """The sort and the name of a section by its header, and what follows the header on its line."""
     body, name, quoted, rest = "", "", False, iter(line[1:])
     for char in rest:
         if quoted and char == "\\":
@@ -105,7 +109,7 @@ def _section(line: str) -> tuple[str, str]:
             break
         else:
             body += char
-    return (name if body.strip().lower() == "remote" else ""), "".join(rest).strip()
+    return body.strip().lower(), name, "".join(rest).strip()
 
 
 def _value(text: str) -> str:

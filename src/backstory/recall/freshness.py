@@ -12,6 +12,7 @@ By the worker or a command, never by a hook.
 import os
 from pathlib import Path
 
+from backstory.hook.identity import resolve
 from backstory.model import Memory, MemoryKind
 from backstory.recall.gitpast import GitPast
 from backstory.store import Store
@@ -105,10 +106,11 @@ class _Tree:
     """One folder, and what git says of it, if it is git's."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self._root = root.resolve()
         # git names files from the top of the work tree, of which the project may be a folder
-        self._top = next((each for each in (root, *root.parents) if (each / ".git").exists()), root)
-        self._git = GitPast(root, self._top)
+        place = resolve(str(root))
+        self._top = Path(place.root)
+        self._git = GitPast(self._root, place)
         self._places: dict[tuple[str, str, bool], str | None] = {}
 
     def state(self, file: str, since: int) -> str:

@@ -56,6 +56,24 @@ class Projects:
         )
         return [path for (path,) in rows]
 
+    def places(self) -> list[tuple[str, str]]:
+        """All folders that sessions ran in, each with the id of its project."""
+        rows = self._db.execute("SELECT path, project_id FROM places ORDER BY path")
+        return [(path, project_id) for path, project_id in rows]
+
+    def commits_of(self, project_id: str, limit: int) -> list[str]:
+        """The commits that a project's own folders were at when sessions worked there, the latest first."""
+        rows = self._db.execute(
+            """
+            SELECT e.commit_id FROM sessions AS s JOIN events AS e ON e.session_id = s.id
+            WHERE s.project_id = :project AND e.commit_id <> ''
+                AND e.cwd IN (SELECT path FROM places WHERE project_id = :project)
+            GROUP BY e.commit_id ORDER BY max(e.at) DESC LIMIT :limit
+            """,
+            {"project": project_id, "limit": limit},
+        )
+        return [commit for (commit,) in rows]
+
     def of_place(self, path: str) -> Project | None:
         """The project that a folder belonged to when it was last seen, by the nearest known parent."""
         row = self._db.execute(

@@ -127,6 +127,12 @@ class ProjectStore(Protocol):
     def places_of(self, project_id: str) -> list[str]:
         """The folders that a project's sessions ran in, the latest first."""
 
+    def places(self) -> list[tuple[str, str]]:
+        """All folders that sessions ran in, each with the id of its project."""
+
+    def commits_of(self, project_id: str, limit: int) -> list[str]:
+        """The commits that a project's own folders were at when sessions worked there, the latest first."""
+
     def of_place(self, path: str) -> Project | None:
         """The project that a folder belonged to when it was last seen."""
 
