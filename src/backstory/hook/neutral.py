@@ -12,7 +12,7 @@ _WORDS = frozenset(
     )
 )
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:.|")
-_HIDDEN = dict.fromkeys(
+HIDDEN = dict.fromkeys(
     [
         *range(0x09), *range(0x0E, 0x1C), *range(0x7F, 0x85), *range(0x86, 0xA0),  # controls
         0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x3164, 0xFEFF, 0xFFA0,  # invisible
@@ -20,13 +20,13 @@ _HIDDEN = dict.fromkeys(
         *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000), *range(0xE0000, 0xE0080),  # annotations, halves, tags
     ]
 )  # fmt: skip
-_HIDDEN_OR_ALIKE = _HIDDEN | {0xFF1C: "‹", 0xFF1E: "›", 0xFE64: "‹", 0xFE65: "›"}
+_HIDDEN_OR_ALIKE = HIDDEN | {0xFF1C: "‹", 0xFF1E: "›", 0xFE64: "‹", 0xFE65: "›"}
 
 
 def neutral(text: str) -> str:
     """The text on one line, without what hides, reorders or impersonates."""
     if "\x1b" in text or "\x9b" in text:
-        text = _without_escapes(text)
+        text = without_escapes(text)
     if not (text.isascii() and text.isprintable()):
         text = text.translate(_HIDDEN_OR_ALIKE)
     text = " ".join(text.split())
@@ -35,7 +35,7 @@ def neutral(text: str) -> str:
     return text.replace("```", "'''") if "```" in text else text
 
 
-def _without_escapes(text: str) -> str:
+def without_escapes(text: str) -> str:
     """Cut terminal sequences: colours and cursor moves, and titles and links up to their end."""
     kept = []
     at = 0
