@@ -36,13 +36,21 @@ _IS_REASON = re.compile(
 Arguments = Mapping[str, Any]
 
 
-def call(tool: Mapping[str, Any], arguments: Arguments, folder: str, of: int = 1) -> tuple[str, bool]:
-    """The text that answers a call, and whether it failed; `folder` is the first of so many."""
+def call(
+    tool: Mapping[str, Any], arguments: Arguments, folder: str, of: int = 1, asks_user: bool = False
+) -> tuple[str, bool]:
+    """The text that answers a call, and whether it failed; `folder` is the first of so many.
+
+    `asks_user`: the client asks its user before something is forgotten.
+    """
     name = tool["name"]
 
     def answer() -> str:
         with App(patience=PATIENCE_SECONDS) as app:
-            text = _CALLS[name](app, checked, Path(folder))
+            if name == "forget":
+                text = forget(app, checked, Path(folder), asks_user)
+            else:
+                text = _CALLS[name](app, checked, Path(folder))
         where = f"\n(This is of {Path(folder).name}, the first of {of} folders.)"
         return quoted(text + where if of > 1 and _of_a_folder(name, checked) else text)
 
@@ -234,6 +242,5 @@ _CALLS: Mapping[str, Callable[[App, Arguments, Path], str]] = {
     "timeline": _timeline,
     "get": _get,
     "remember": _remember,
-    "forget": forget,
     "status": _status,
 }

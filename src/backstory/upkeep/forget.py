@@ -20,6 +20,7 @@ from backstory.hook import spool
 from backstory.knowledge.forgetting import Unwanted, erase, pages_with
 from backstory.paths import Home
 from backstory.recall import prepare
+from backstory.recall.prepare import FORGOT
 from backstory.steps import step
 from backstory.store import Store, copies
 from backstory.store.values import Reach
@@ -146,7 +147,7 @@ def hold_to(store: Store, agreed: Forgotten, now: Forgotten) -> None:
         raise Changed("what would be forgotten has changed since it was told")
 
 
-def carry_out(home: Home, store: Store, what: Forgotten) -> None:
+def carry_out(home: Home, store: Store, what: Forgotten, by_agent: bool = False) -> None:
     """Forget it, all but its traces in the file; for who holds the worker's lock."""
     now = clock.now_ms()
     _drop_prepared(home, what)  # first: killed in between, no brief may tell it any more
@@ -161,6 +162,8 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
         _cut(store, copy, what.echo)
     with store.transaction():
         store.forgetting.remove(what.reach, what.named, now)
+        if by_agent:
+            _count(store, what.reach, now)
         store.forgetting.drop_answers(what.answers)
         store.books.drop_copies(what.sessions)
         for sid, project_id in what.sessions.items():
@@ -174,6 +177,12 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
             if store.projects.get(subject) is not None or store.events.session(subject) is not None:
                 store.jobs.ask("brief", subject, now)
     step("forget.removed")
+
+
+def _count(store: Store, reach: Reach, now: int) -> None:
+    """Leave how much an agent forgot, and on which day; nothing of what it was."""
+    sums = {"session": reach.sessions, "event": reach.events, "memory": reach.memories}
+    store.books.count(clock.day_of(now), {("", FORGOT, what): len(ids) for what, ids in sums.items() if ids})
 
 
 def _drop_prepared(home: Home, what: Forgotten) -> None:
@@ -300,7 +309,7 @@ def _files(
 def _needed(home: Home, matches: Callable[[str], bool]) -> list[Path]:
     """What else in the home has the words, and stays: settings, state, exports that somebody left here.
 
-    No word is worth the settings: without them nobody knows which agents are connected, or what was agreed to.
+    No word is worth the settings: without them nobody knows which agents are connected.
     """
     of_rows = home.database.name
     tops = [

@@ -100,7 +100,7 @@ def _may_be_escaped(text: str, words: list[str]) -> bool:
 
 @cache
 def _likenesses() -> re.Pattern[str]:
-    """Characters that the normal form turns into plain letters or digits: full width, ligatures, old forms."""
+    """Characters that the normal form turns into plain letters or digits: full width, ligatures."""
     found = (chr(code) for block in (range(0x80, 0xD800), range(0xF900, 0x10000)) for code in block)
     near = "".join(c for c in found if _PLAIN_RUN.search(fold(c)))
     return re.compile(f"[{near}]|[\U0001d400-\U0001d7ff\U0001f100-\U0001f1ff]")
