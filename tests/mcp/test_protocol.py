@@ -112,7 +112,9 @@ def test_what_every_session_pays_for_our_tools_stays_small() -> None:
     """At most 600 tokens in all, schemas and instructions."""
     listed = ask("tools/list")["result"]["tools"]
     said = ask("initialize")["result"]["instructions"]
-    told = [{k: v for k, v in tool.items() if k != "annotations"} for tool in listed]  # those are the client's
+    told = [
+        {k: v for k, v in tool.items() if k != "annotations"} for tool in listed
+    ]  # those are the client's
     assert len(json.dumps(told, separators=(",", ":")) + said) / 3.6 <= 600
 
 

@@ -5,6 +5,8 @@ that reorder or hide text, or tags that an agent's model takes for its own (`<sy
 a brief is one line; what looks like a tag gets other brackets, while code such as `List<String>` stays.
 """
 
+from backstory.hook.untrusted import without_links, without_remote_code
+
 _WORDS = frozenset(
     (
         *("system", "user", "assistant", "human", "developer", "instructions", "instruction", "context"),
@@ -24,12 +26,15 @@ _HIDDEN_OR_ALIKE = HIDDEN | {0xFF1C: "‹", 0xFF1E: "›", 0xFE64: "‹", 0xFE65
 
 
 def neutral(text: str) -> str:
-    """The text on one line, without what hides, reorders or impersonates."""
+    """The text on one line, without what hides, reorders, impersonates or runs what it fetches."""
     if "\x1b" in text or "\x9b" in text:
         text = without_escapes(text)
     if not (text.isascii() and text.isprintable()):
         text = text.translate(_HIDDEN_OR_ALIKE)
     text = " ".join(text.split())
+    if "](" in text:
+        text = without_links(text)
+    text = without_remote_code(text)
     if "<" in text:
         text = _without_tags(text)
     return text.replace("```", "'''") if "```" in text else text

@@ -16,7 +16,7 @@ from backstory.hook.brief import HANDLE, age, shorten
 from backstory.hook.neutral import neutral
 from backstory.mcp.beside import in_time
 from backstory.mcp.forgetting import forget
-from backstory.model import Event, Kind, Memory, Outcome, Session
+from backstory.model import Event, Kind, Memory, Outcome, Session, Speaker, speaker
 from backstory.search.excerpt import excerpt
 
 PAGE = 8_000
@@ -33,6 +33,12 @@ _IS_REASON = re.compile(
     re.IGNORECASE,
 )
 
+_SAYS = {
+    Speaker.USER: " of the user",
+    Speaker.AGENT: " of the agent",
+    Speaker.TOOL: " (a tool or page said it)",
+    Speaker.NOBODY: "",
+}
 Arguments = Mapping[str, Any]
 
 
@@ -200,7 +206,7 @@ def _memory(memory: Memory) -> str:
     more = (memory.detail, _because(memory.reason), " ".join(memory.files))
     kind = memory.kind.replace("_", " ")
     told = "; ".join(part for part in (memory.text, *more) if part)
-    return f"{kind}, {memory.agent}, {clock.stamp(memory.at)}: {told}"
+    return f"{kind}{_SAYS[speaker(memory.said_by)]}, {memory.agent}, {clock.stamp(memory.at)}: {told}"
 
 
 def _because(reason: str) -> str:
@@ -220,8 +226,8 @@ def _session(session: Session) -> str:
 
 
 def _remember(app: App, arguments: Arguments, folder: Path) -> str:
-    memory = app.remember(arguments["text"], folder, arguments.get("kind", ""))
-    kind = memory.kind.replace("_", " ")
+    memory = app.remember(arguments["text"], folder, arguments.get("kind", ""), Speaker.AGENT)
+    kind = f"{memory.kind.replace('_', ' ')}, as your word"
     replaced = "".join(f"; it takes the place of {older[:HANDLE]}" for older in app.replaced_by(memory.id))
     return f"Remembered for {memory.project_name} as {kind}: {memory.text} ({memory.id[:HANDLE]}){replaced}"
 

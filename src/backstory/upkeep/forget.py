@@ -49,7 +49,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What forgetting touches; `copies` are kept transcripts that lose lines, `answers` sessions whose models'
+    """What forgetting touches: `copies` are transcripts that lose lines, `answers` sessions whose models'
     answers have the words.
 
     What still has it: `backups`, `needed` (settings), the agents' own files, and the `projects` called so.
