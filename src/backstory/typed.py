@@ -37,7 +37,9 @@ _ANNOUNCES = re.compile(
 _OWN_LIST = re.compile(
     r"\b(?:rules?|should|must|want|please|todos?|tasks?|steps?|for our|for the)\b", re.IGNORECASE
 )
-_ONE = r"i|i'[a-z]+|me|my|let'?s|please|pls|thanks|can you|could you|ich|mir|mein\w*|bitte|je|mon|yo|por favor"
+_ONE = (
+    r"i|i'[a-z]+|me|my|let'?s|please|pls|thanks|can you|could you|ich|mir|mein\w*|bitte|je|mon|yo|por favor"
+)
 _MORE = r"we|we'[a-z]+|us|our|let us|wir|uns\w*|nous|notre|nosotros"  # documents speak so, too
 
 

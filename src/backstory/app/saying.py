@@ -39,6 +39,8 @@ class Saying(Opened):
 
         `text` is the new wording of an edit, or the handle of the memory that supersedes it.
         """
+        from backstory.succeeding import settle  # with all that reads decisions
+
         self.catch_up()
         memory = self._kept_memory(handle)
         if act is Act.SUPERSEDE:
@@ -63,6 +65,8 @@ class Saying(Opened):
             with self.store.transaction():
                 added = self.store.events.add([Arrival(event, project, key)])[0]
                 self.store.memories.judge(memory.id, act, event.text, added.event_id)
+                if memory.kind in (MemoryKind.DECISION, MemoryKind.FACT):
+                    settle(self.store, project.id)  # what a person confirmed may replace the user's word
                 self.store.jobs.ask(DAY, project.id, now)  # what the wiki tells of it has changed
             prepare.project_file(self.home, self.store, project.id)
         return self._kept_memory(memory.id)

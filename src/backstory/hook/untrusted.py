@@ -34,7 +34,7 @@ _REMOTE = ("://", "git+", "github:", "gitlab:", "bitbucket:")
 _SIGNS = "|;&()`<>$\"'{}\n"
 _ENDS_COMMAND = ";&\n"
 _HERE = ("localhost", "127.", "0.0.0.0", "[::1]")  # noqa: S104 - what an address begins with
-_URL_ENDS = frozenset(" \t\r\n\"'`<>‹›()[]{}|,")
+_URL_ENDS = frozenset(" \t\r\n\"'`<>‹›()|,")
 _ORDERS = (
     *("to fix", "fix:", "always run", "always use", "always call", "you must", "you should", "you need to"),
     *("please run", "please execute", "must run", "run the following", "run this", "from now on"),
@@ -109,6 +109,8 @@ def hosts_only(text: str) -> str:
         end = at + 3
         while end < len(text) and text[end] not in _URL_ENDS:
             end += 1
+        while text[end - 1] in ".;:!]}":
+            end -= 1
         host = _host(text[start:end])
         if start < at and host and not host.startswith(_HERE):
             kept += [text[done:start], host]
