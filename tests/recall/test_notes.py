@@ -491,3 +491,20 @@ def test_a_name_reaches_a_note_alone_but_not_on_a_page() -> None:
     prepared = {"words": {"m1": []}, "weights": {}, "floor": 2.0, "strong": {"kafka": ["m1"]}}
     assert reached("drop Kafka", prepared) == [("m1", 2.0)]
     assert reached("drop Kafka " + " ".join(f"word{n}" for n in range(80)), prepared) == [], "a page"
+
+
+# --- whole, or not at all ----------------------------------------------------------------------------------
+
+
+def test_a_note_is_told_whole_with_its_remedy_or_not_at_all(house: House, desk: Desk) -> None:
+    for number, tail in enumerate(("x" * 90, "y" * 150, "z" * 30)):
+        story = house.session().starts().prompts(f"Mend the quokka exporter {number}")
+        story.runs(f"make quokka-{number}", fails=f"QuokkaError: the exporter {tail} has no ears {tail} at all")
+        story.edits(f"src/quokka_exporter_{number}.py", old=f"ears = {number}", new=f"ears = {number + 2}")
+        story.runs(f"make quokka-{number}", "ok").stops("Done.").ends()
+        house.works()
+    told = desk.asks("The quokka exporter has no ears again: look at the QuokkaError of quokka_exporter_1.py")
+    rows = [line for line in told.splitlines() if line.startswith("- ")]
+    assert rows
+    assert all("→ fixed by editing src/quokka_exporter_" in row for row in rows), told
+    assert not any(row.partition(" (m")[0].endswith("…") for row in rows), told

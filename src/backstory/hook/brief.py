@@ -188,16 +188,15 @@ def opening(project: str) -> str:
     return f'<backstory-notes project="{neutral(project).translate(_ATTRIBUTE)[:80]}">'
 
 
-def line(row: Row, now: int, limit: int = 0) -> str:
-    """A row as it is told: age and origin, text, label, handle; the text is cut to keep to `limit`."""
+def line(row: Row, now: int) -> str:
+    """A row as it is told: age and origin, text, label, handle."""
     origin = f"{age(row.at, now)} · {neutral(row.agent)}" if row.agent else age(row.at, now)
     handle = f" ({neutral(row.id)[:HANDLE]})" if row.id else ""
     if row.label:
         handle = f" [{shorten(neutral(row.label), LABEL_CHARS)}]{handle}"
-    room = limit - len(origin) - len(handle) - len("- [] ") if limit else ROW_CHARS
     said = neutral(row.text)
     said = said if row.by == "user" or "://" not in said else hosts_only(said)
-    return f"- [{origin}] {shorten(said, room)}{handle}"
+    return f"- [{origin}] {shorten(said, ROW_CHARS)}{handle}"
 
 
 def shorten(text: str, limit: int) -> str:
