@@ -41,7 +41,7 @@ def remember(
     home: Home, store: Store, privacy: Privacy, project: Project, folder: Path, text: str, kind: str, at: int,
     said_by: Speaker = Speaker.USER,
 ) -> Memory:  # fmt: skip
-    """Keep what a person, or an agent by itself, says for a project; `kind` is one that was asked for, or ""."""
+    """Keep what somebody says for a project; `kind` is one that was asked for, or ""."""
     from backstory.distil.spoken import kind_of  # distilling is most of what there is to import
     from backstory.succeeding import settle
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from backstory.attribution import BY_AGENT
 from backstory.citing import cited
 from backstory.hook import spool
 from backstory.hook.payload import BadPayload, parse
@@ -29,8 +30,6 @@ KINDS = (
     MemoryKind.COMMAND,
 )
 _EVENT = "Remember"
-#: The tool of a note that an agent left by itself: it is the agent's word, not the user's.
-MCP = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class Note:
         return Event(
             USER, self.session, Kind.REMEMBERED, self.at, self.text, reason=self.kind, native_id=self.id,
             target=self.id if self.again else "", where=Where(self.place, commit=self.commit),
-            tool=MCP if self.said_by == Speaker.AGENT else "",
+            tool=BY_AGENT if self.said_by == Speaker.AGENT else "",
         )  # fmt: skip
 
 
@@ -72,9 +71,9 @@ def draft(event_id: str, event: Event) -> Draft:
     """The memory of one such act; those of before there were kinds are facts."""
     kind = MemoryKind(event.reason) if event.reason else MemoryKind.FACT
     files = cited(event.text, folders=(event.where.cwd,))
-    by_agent = event.tool == MCP
+    by_agent = event.tool == BY_AGENT
     # what an agent repeats stays beside the user's word, and does not become it
-    subject = "\0".join(filter(None, (event.text, event.target, MCP if by_agent else "")))
+    subject = "\0".join(filter(None, (event.text, event.target, BY_AGENT if by_agent else "")))
     return Draft(
         kind, subject, event.text, event.at, (event_id,), files=files,
         said_by=Speaker.AGENT if by_agent else Speaker.USER, weight=1.0 if by_agent else 2.0, auto=by_agent,

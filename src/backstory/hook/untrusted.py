@@ -120,7 +120,7 @@ def hosts_only(text: str) -> str:
 
 
 def quoted_output(line: str) -> str:
-    """A line that a tool printed, as it may be quoted: what happened, without orders; "" if nothing is left."""
+    """A line that a tool printed, as it may be quoted: without orders; "" if nothing is left."""
     line = hosts_only(without_remote_code(without_links(line)))
     low = line.lower()
     found = [at for order in _ORDERS if (at := low.find(order)) >= 0]

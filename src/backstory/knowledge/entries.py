@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from backstory.attribution import told_as
 from backstory import clock
+from backstory.attribution import told_as
 from backstory.hook.brief import HANDLE
 from backstory.knowledge.pages import harmless
 from backstory.model import Memory, MemoryKind, Session

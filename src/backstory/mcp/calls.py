@@ -11,6 +11,7 @@ from typing import Any
 
 from backstory import clock
 from backstory.app import App, EventView, MemoryView, SessionView, payload_state
+from backstory.attribution import author, doer
 from backstory.errors import BackstoryError, UsageError
 from backstory.hook.brief import HANDLE, age, shorten
 from backstory.hook.neutral import neutral
@@ -148,7 +149,7 @@ def _timeline(app: App, arguments: Arguments, folder: Path) -> str:
     events = app.timeline(_project(app, arguments, folder), since, limit)
     now = clock.now_ms()
     lines = [
-        f"- [{age(stored.event.at, now)} · {stored.event.agent}] {_what(stored.event)} ({stored.id[:HANDLE]})"
+        f"- [{age(stored.event.at, now)} · {doer(stored.event)}] {_what(stored.event)} ({stored.id[:HANDLE]})"
         for stored in events
     ]
     return "\n".join(lines) or "Nothing happened here yet."
@@ -206,7 +207,8 @@ def _memory(memory: Memory) -> str:
     more = (memory.detail, _because(memory.reason), " ".join(memory.files))
     kind = memory.kind.replace("_", " ")
     told = "; ".join(part for part in (memory.text, *more) if part)
-    return f"{kind}{_SAYS[speaker(memory.said_by)]}, {memory.agent}, {clock.stamp(memory.at)}: {told}"
+    who = f"{_SAYS[speaker(memory.said_by)]}, {author(memory.agent, memory.said_by)}"
+    return f"{kind}{who}, {clock.stamp(memory.at)}: {told}"
 
 
 def _because(reason: str) -> str:

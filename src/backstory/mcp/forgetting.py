@@ -59,7 +59,7 @@ def agree(code: str) -> None:
 
 
 def forget(app: App, arguments: Mapping[str, Any], folder: Path, asks_user: bool = False) -> str:
-    """Tell what would be forgotten, or forget what was told; `asks_user`: the client asks before it is done."""
+    """Tell what would be forgotten, or forget what was told; `asks_user`: the client asks first."""
     if code := arguments.get("confirm", "").strip(" `'\".,"):
         if arguments.get("all") or any(arguments.get(name, "").strip() for name in ("handle", "text")):
             raise UsageError(

@@ -290,12 +290,10 @@ _FORGET = {"type": "boolean", "title": "Forget it for good", "default": False}
 
 def _confirms(message: object) -> str:
     """The code that a call of `forget` confirms; "" if it is anything else."""
-    params = message.get("params") if isinstance(message, dict) else None
-    if (
-        not isinstance(params, dict)
-        or message.get("method") != "tools/call"
-        or params.get("name") != "forget"
-    ):
+    if not isinstance(message, dict) or message.get("method") != "tools/call":
+        return ""
+    params = message.get("params")
+    if not isinstance(params, dict) or params.get("name") != "forget":
         return ""
     arguments = params.get("arguments")
     code = arguments.get("confirm") if isinstance(arguments, dict) else None

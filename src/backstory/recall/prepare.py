@@ -153,7 +153,7 @@ def note_unheard(store: Store, unheard: Mapping[str, tuple[int, int]]) -> bool:
 
 
 def notices(store: Store) -> list[str]:
-    """What the user should know, one line each: where capture failed, what agents forgot, what models cost."""
+    """What the user should know, one line each: where capture failed, what agents forgot, models."""
     return [*_unheard(store), *_failures(store), *_forgot(store), *filter(None, [governor.notice(store)])]
 
 
@@ -165,7 +165,7 @@ def _forgot(store: Store) -> list[str]:
         if event == FORGOT:
             days.setdefault(day, []).append(f"{n} {_PLURALS[what] if n > 1 else what}")
     return [
-        f"An agent forgot {', '.join(parts)} for good on {day}, by the tool `forget`: ask it why, if you did not"
+        f"An agent forgot {', '.join(parts)} for good on {day}, by the tool `forget`"
         for day, parts in sorted(days.items(), reverse=True)
     ]
 

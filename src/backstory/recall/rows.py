@@ -5,7 +5,7 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from backstory.attribution import told_as
+from backstory.attribution import author, told_as
 from backstory.hook.stamps import stamp
 from backstory.model import Memory, MemoryKind
 
@@ -29,7 +29,7 @@ def row(section: str, memory: Memory, before: str = "", label: str = "", files: 
         "section": section,
         "text": text,
         "at": memory.at,
-        "agent": memory.agent,
+        "agent": author(memory.agent, memory.said_by),
         "session": memory.session_id,
         "by": memory.said_by,
     }

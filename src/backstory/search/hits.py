@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from backstory.attribution import author
 from backstory.model import Kind
 from backstory.search.answer import Hit, Near, Why
 from backstory.search.history import in_order
@@ -103,7 +104,7 @@ def _of(found: Found, score: float, why: Why | None) -> Hit:
         text=found.text,
         score=score,
         session=found.session_id,
-        agent=found.agent,
+        agent=author(found.agent, found.said_by),
         project=found.project,
         when=found.at,
         branch=found.branch,
@@ -113,7 +114,7 @@ def _of(found: Found, score: float, why: Why | None) -> Hit:
 
 
 def _one_note(one: Hit, other: Hit) -> bool:
-    """Whether one is what another tool noted, and the other the memory of it: both begin with its headline."""
+    """Whether one is what another tool noted and the other the memory of it: both have its headline."""
     pair = {hit.id[:1]: hit for hit in (one, other)}
     if one.session != other.session or pair.keys() != {"e", "m"} or pair["e"].kind != Kind.NOTED:
         return False
