@@ -92,8 +92,8 @@ def _draft(claim: Claim, known: Mapping[str, StoredEvent]) -> Draft:
 def _speaker(claim: Claim, cited: Sequence[StoredEvent]) -> Speaker:
     """Whose word a claim is: of all that it cites, whose words it has most of.
 
-    A prompt among them is not enough, and what it quotes is not the user's. A claim that
-    repeats an output is the tool's word; one that has words of nobody is the user's if only prompts are cited.
+    A prompt among them is not enough, and what it quotes is not the user's. A claim that repeats an output is
+    the tool's word; one that has words of nobody is the user's if only prompts are cited.
     """
     words = _words(claim.text)
     said: dict[Speaker, set[str]] = {who: set() for who in (Speaker.USER, Speaker.AGENT, Speaker.TOOL)}
