@@ -236,6 +236,23 @@ def test_an_agent_alone_forgets_neither_what_is_old_nor_much(house: House, serve
     assert house.stored(story)
 
 
+def test_many_small_calls_are_no_way_around_the_limit(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.sets("mcp.answer_seconds", "60")
+    monkeypatch.setenv("BACKSTORY_HOME", str(house.home.root))
+    for animal in ("tortoise", "hare", "newt"):
+        lived(house, animal)
+    house.close()
+    monkeypatch.setattr(forgetting, "MOST_EVENTS", 7)
+    answers = []
+    for animal in ("tortoise", "hare", "newt"):
+        told, _ = calls.call(TOOL, {"text": animal}, str(house.project))
+        answers.append("confirm=" in told)
+        if answers[-1]:
+            calls.call(TOOL, {"confirm": code_in(told)}, str(house.project))
+    assert answers[0]
+    assert not answers[-1]
+
+
 class Asking(Server):
     """A client that can ask its user."""
 

@@ -9,6 +9,7 @@ trace in the counters, which `status`, the viewer and the next briefs tell (`rec
 
 import secrets
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from backstory import clock
 from backstory.app import App
 from backstory.errors import SourceMissing, UsageError
 from backstory.hook.brief import HANDLE, shorten
+from backstory.recall.prepare import FORGOT
 from backstory.upkeep.forget import Changed, Forgotten, Wanted
 
 _MINUTES = 10
@@ -93,8 +95,11 @@ def forget(app: App, arguments: Mapping[str, Any], folder: Path, asks_user: bool
 def _beyond_an_agent(app: App, plan: Forgotten, folder: Path) -> str:
     """Why an agent may not forget this by itself; "" if it may."""
     events, memories = plan.reach.events, plan.reach.memories
-    if len(events) > MOST_EVENTS or len(memories) > MOST_MEMORIES:
-        return f"No agent forgets more than {MOST_EVENTS} events or {MOST_MEMORIES} memories by itself"
+    done = Counter[str]()  # today, so that many calls are no way around it
+    for _, _, event, what, count in app.store.books.counted(clock.day_of(clock.now_ms())):
+        done[what] += count if event == FORGOT else 0
+    if done["event"] + len(events) > MOST_EVENTS or done["memory"] + len(memories) > MOST_MEMORIES:
+        return f"No agent forgets more than {MOST_EVENTS} events or {MOST_MEMORIES} memories a day by itself"
     if set(plan.sessions.values()) - {app.project_at(folder).id}:
         return "No agent forgets by itself what is of another project"
     known = (app.store.events.event(eid) for eid in events)
