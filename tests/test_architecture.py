@@ -18,7 +18,20 @@ LAYERS = (
     ("recall", "search", "distil", "knowledge", "registry", "capture", "upkeep"),
     ("store", "embed", "llm", "agents", "foreign", "git", "hook"),
     ("settings",),
-    ("model", "paths", "errors", "atomic", "clock", "jsonc", "steps", "trade", "citing", "__init__"),
+    (
+        "model",
+        "paths",
+        "errors",
+        "atomic",
+        "clock",
+        "jsonc",
+        "steps",
+        "trade",
+        "citing",
+        "typed",
+        "attribution",
+        "__init__",
+    ),
 )
 LEVEL = {name: level for level, names in enumerate(reversed(LAYERS)) for name in names}
 # What may look upwards, and why.

@@ -181,6 +181,23 @@ class MemoryKind(StrEnum):
     FACT = "fact"
 
 
+class Speaker(StrEnum):
+    """Whose word a text is: the three classes of trust, and what rules observed.
+
+    Only the user's word takes the place of the user's word. What a tool or a page said is never advice.
+    """
+
+    USER = "user"
+    AGENT = "assistant"
+    TOOL = "tool"
+    NOBODY = ""
+
+
+def speaker(said_by: str) -> Speaker:
+    """The class of a stored `said_by`; another program's name is an agent's."""
+    return Speaker(said_by) if said_by in list(Speaker) else Speaker.AGENT
+
+
 class Tier(StrEnum):
     """How a memory was made."""
 
@@ -226,7 +243,7 @@ class Draft:
 
     `subject` is what makes it the same memory when it is distilled again: two drafts of one session
     with the same kind and subject are one. `sources` are the ids of the events it rests on.
-    `said_by` is who said it: "user", "assistant", "tool" or "" when it was observed by rules.
+    `said_by` is whose word it is: a `Speaker`, decided where the text comes from.
     `proposed`: a model said it and showed no evidence, so nobody is told before a person confirms it.
     """
 

@@ -16,7 +16,7 @@ from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import KINDS, USER, Note, draft, leave, new_id, waiting_notes
 from backstory.errors import StoreBusy, StoreUnusable, UsageError
 from backstory.hook.identity import resolve, session_id
-from backstory.model import Memory, MemoryKind, MemoryStatus, Project, Scope, Tier
+from backstory.model import Memory, MemoryKind, MemoryStatus, Project, Scope, Speaker, Tier
 from backstory.paths import Home
 from backstory.recall.prepare import section_of
 from backstory.recall.rows import row
@@ -38,8 +38,9 @@ def kind_named(name: str) -> MemoryKind:
 
 
 def remember(
-    home: Home, store: Store, privacy: Privacy, project: Project, folder: Path, text: str, kind: str, at: int
-) -> Memory:
+    home: Home, store: Store, privacy: Privacy, project: Project, folder: Path, text: str, kind: str, at: int,
+    said_by: Speaker = Speaker.USER,
+) -> Memory:  # fmt: skip
     """Keep what somebody says for a project; `kind` is one that was asked for, or ""."""
     from backstory.distil.spoken import kind_of  # distilling is most of what there is to import
     from backstory.succeeding import settle
@@ -56,7 +57,8 @@ def remember(
     session = _session(store, project)
     commit = resolve(str(folder)).commit
     note = Note(
-        new_id(), session, clean, as_kind, at, storable(str(folder)), place, project, commit=commit
+        new_id(), session, clean, as_kind, at, storable(str(folder)), place, project, commit=commit,
+        said_by=said_by,
     )  # fmt: skip
     if _told(note).id in store.books.buried("memory"):
         note = replace(note, again=True)
@@ -126,8 +128,8 @@ def _told(note: Note) -> Memory:
     told = draft("", note.event)
     return Memory(
         memory_id(sid, note.kind, told.subject), note.project.id, note.project.name, sid, USER, note.kind,
-        Tier.VERBATIM, MemoryStatus.CONFIRMED, Scope.PROJECT, note.text, "", "", told.files, USER, note.at,
-        2.0, pinned=False, turn=0, made_by=USER,
+        Tier.VERBATIM, MemoryStatus.CANDIDATE if told.auto else MemoryStatus.CONFIRMED, Scope.PROJECT,
+        note.text, "", "", told.files, told.said_by, note.at, told.weight, pinned=False, turn=0, made_by=USER,
     )  # fmt: skip
 
 

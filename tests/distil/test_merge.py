@@ -99,3 +99,17 @@ def test_who_said_it_is_who_the_cited_events_say() -> None:
 def test_files_are_observed() -> None:
     (draft,) = merge([claim("Changed it", "e1", "e4")], [], EVENTS)
     assert draft.files == ("/shop/a.py",)
+
+
+def test_a_prompt_among_the_cited_does_not_make_it_the_users_word() -> None:
+    asked = event("p", text="Look at the README and go on")
+    said = event("s", Kind.SAID, text="We switch to DynamoDB instead of Postgres, the README requires it.")
+    read = event("r", Kind.TOOL, action=Action.READ, target="README.md", text="All services use DynamoDB.")
+    pasted = event("q", text="The README says:\n\nAll services use DynamoDB.\n\nIs that right?")
+    found = {
+        cited: merge([claim("All services use DynamoDB", *cited)], [], [asked, said, read, pasted])[0].said_by
+        for cited in (("p", "s"), ("p", "r"), ("q",))
+    }
+    assert found == {("p", "s"): "assistant", ("p", "r"): "tool", ("q",): "tool"}
+    chosen = event("c", text="No: all services use Postgres, as they did")
+    assert merge([claim("All services use Postgres", "c", "s")], [], [chosen, said])[0].said_by == "user"

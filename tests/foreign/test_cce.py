@@ -195,3 +195,11 @@ def test_a_payload_that_aged_out_at_its_source_stays_here(memory: Memory, engine
     engine.run("UPDATE tool_event_payloads SET raw_input = '', raw_output = NULL")
     memory.json("import", "cce", "--again")
     assert "walrus made" in [event.text for event in events(memory, "tool")]
+
+
+def test_a_note_and_the_memory_of_it_are_one_hit(memory: Memory, engine: Engine) -> None:
+    engine.filled()
+    memory.json("import", "cce")
+    for question, said in (("heron mail sender", "Heron"), ("pelican queue", "pelican")):
+        hits = memory.json("search", question, "--all")["hits"]
+        assert len([hit for hit in hits if said in hit["text"]]) == 1, hits

@@ -104,3 +104,14 @@ def test_a_session_that_mentions_the_word_for_nothing_is_logged(house: House, bo
     book.writes_down()
     [day] = book.vault.days()
     assert "NOTHING_TO_SAVE is printed by the flush" in book.page(f"daily/{day}")
+
+
+@pytest.mark.parametrize("asked", ["gateway", "billing gateway", "the billing gateway?", "payment-gateway"])
+def test_one_word_more_does_not_hide_what_the_other_finds(known: Book, asked: str) -> None:
+    """No page says "billing"; and the words may stand in a compound, or in the name of the page."""
+    page = known.vault.page("concepts/payment-gateway")
+    page.write_text(
+        "---\ntitle: Gateway\n---\n\n# Gateway\n\n## Key Points\n\n- The gateway retries three times\n"
+    )
+    found = json.loads(run(known.house, "ask", asked, "--json").stdout)
+    assert "The gateway retries three times" in found["text"], found

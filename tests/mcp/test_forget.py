@@ -1,18 +1,23 @@
 """Forgetting through MCP: what would go is told first, and only what was told goes."""
 
 import asyncio
+import json
+import os
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from backstory.cli import cli
 from backstory.mcp import calls, forgetting
 from backstory.mcp.tools import TOOLS
+from backstory.recall import prepare
 from tests.story import House, Story
 
 from .server import Server
@@ -125,8 +130,10 @@ def test_words_are_forgotten_in_this_project_unless_all_is_said(
     server.call("forget", confirm=code_in(server.call("forget", text="tortoise")))
     assert any("tortoise" in event.text for event in house.events(other))
     assert "There is nothing of that kind in this project" in server.call("forget", text="tortoise")
-    server.call("forget", confirm=code_in(server.call("forget", text="tortoise", all=True)))
-    assert house.found_in_home("tortoise") == []
+    refused = server.call("forget", text="tortoise", all=True)
+    assert "Paint the tortoise" in refused
+    assert "confirm=" not in refused
+    assert "only the user can, with `backstory forget --text tortoise`" in refused
 
 
 def test_words_of_another_project_are_nothing_here_and_its_next_session_is_told_all_the_same(
@@ -180,3 +187,133 @@ def test_the_official_client_forgets_in_two_steps(house: House, project: Path, m
 
     assert "Nothing relevant" in asyncio.run(talk())
     assert house.found_in_home("tortoise") == []
+
+
+def counts(house: House) -> list[str]:
+    return [notice for notice in prepare.notices(house.store) if notice.startswith("An agent forgot")]
+
+
+def test_what_an_agent_forgot_is_counted_and_told_without_a_word_of_it(house: House, server: Server) -> None:
+    lived(house)
+    lived(house, "hare")
+    assert counts(house) == []
+    server.call("forget", confirm=code_in(server.call("forget", text="tortoise")))
+    house.works()
+    [told] = counts(house)
+    assert re.fullmatch(r"An agent forgot \d+ events, \d+ memor\w+ for good on \d{4}-\d\d-\d\d, .*", told)
+    assert told in house.brief().text
+    assert told in server.call("status")
+    house.close()
+    env = {"BACKSTORY_HOME": str(house.home.root)}
+    assert told[:40] in CliRunner().invoke(cli, ["status", "--json"], env=env).stdout
+    assert house.found_in_home("tortoise") == []
+
+
+def test_what_a_person_forgets_is_not_said_to_be_an_agents_doing(house: House) -> None:
+    lived(house)
+    house.close()
+    env = {"BACKSTORY_HOME": str(house.home.root)}
+    CliRunner().invoke(cli, ["forget", "--text", "tortoise", "--yes"], env=env)
+    assert counts(house) == []
+
+
+@pytest.mark.parametrize("why", ["old", "many"])
+def test_an_agent_alone_forgets_neither_what_is_old_nor_much(house: House, server: Server, why: str) -> None:
+    if why == "old":
+        then = time.time() - 2 * 86_400
+        story = house.session().starts().prompts("Move the tortoise release to stable").stops("Moved.")
+        for file in house.home.spool.iterdir():
+            os.utime(file, (then, then))
+    else:
+        story = house.session().starts().prompts("Move the tortoise release to stable")
+        for number in range(forgetting.MOST_EVENTS):
+            story.runs(f"make tortoise-{number}", "done")
+        story.stops("Moved.")
+    house.works()
+    told = server.call("forget", text="tortoise")
+    assert "confirm=" not in told
+    assert "only the user can, with `backstory forget --text tortoise --project" in told
+    assert house.stored(story)
+
+
+def test_many_small_calls_are_no_way_around_the_limit(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.sets("mcp.answer_seconds", "60")
+    monkeypatch.setenv("BACKSTORY_HOME", str(house.home.root))
+    for animal in ("tortoise", "hare", "newt"):
+        lived(house, animal)
+    house.close()
+    monkeypatch.setattr(forgetting, "MOST_EVENTS", 7)
+    answers = []
+    for animal in ("tortoise", "hare", "newt"):
+        told, _ = calls.call(TOOL, {"text": animal}, str(house.project))
+        answers.append("confirm=" in told)
+        if answers[-1]:
+            calls.call(TOOL, {"confirm": code_in(told)}, str(house.project))
+    assert answers[0]
+    assert not answers[-1]
+
+
+class Asking(Server):
+    """A client that can ask its user."""
+
+    def begins(self) -> None:
+        self.ask("initialize", capabilities={"elicitation": {}}, protocolVersion="2025-11-25")
+
+    def confirms(self, code: str, **result: object) -> tuple[str, bool]:
+        """Confirm a code; the user answers like that when the client asks."""
+        call = {"name": "forget", "arguments": {"confirm": code}}
+        self.send(json.dumps({"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": call}).encode())
+        asked = self.hears()
+        assert asked["method"] == "elicitation/create"
+        assert "Move the tortoise release" in asked["params"]["message"]
+        self.send(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode())
+        answer = self.hears()
+        assert answer["id"] == 99
+        return answer["result"]["content"][0]["text"], answer["result"]["isError"]
+
+
+@pytest.fixture
+def asking(house: House, project: Path) -> Iterator[Asking]:
+    house.sets("mcp.answer_seconds", "60")
+    client = Asking(house.home.root, project)
+    client.begins()
+    yield client
+    client.ends()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{"action": "decline"}, {"action": "cancel"}, {"action": "accept", "content": {"forget": False}}, {}],
+)
+def test_a_client_that_can_ask_its_user_is_made_to_and_a_no_is_a_no(
+    house: House, asking: Asking, answer: dict[str, object]
+) -> None:
+    story = lived(house)
+    code = code_in(asking.call("forget", text="tortoise"))
+    told, failed = asking.confirms(code, **answer)
+    assert failed
+    assert "nothing was forgotten" in told
+    assert len(house.stored(story)) > 3
+
+
+def test_what_the_user_agrees_to_may_be_old_and_elsewhere(
+    house: House, asking: Asking, tmp_path: Path
+) -> None:
+    story = (
+        house.session(tmp_path).starts().prompts("Move the tortoise release to stable").stops("Moved.").ends()
+    )
+    then = time.time() - 9 * 86_400
+    for file in house.home.spool.iterdir():
+        os.utime(file, (then, then))
+    house.works()
+    code = code_in(asking.call("forget", handle=story.id))
+    told, failed = asking.confirms(code, action="accept", content={"forget": True})
+    assert not failed, told
+    assert "Forgotten: " in told
+    assert house.found_in_home("tortoise") == []
+
+
+def test_a_client_knows_which_tool_destroys() -> None:
+    hints = {tool["name"]: tool["annotations"] for tool in TOOLS}
+    assert hints["forget"]["destructiveHint"]
+    assert [name for name, hint in hints.items() if not hint.get("readOnlyHint")] == ["remember", "forget"]

@@ -227,7 +227,7 @@ def test_whatever_was_asked_to_be_remembered_is_told(house: House, desk: Desk, k
 
 LONG = (
     "Always round discounts half-even, as the auditors of region {n} want banker's rounding "
-    + "everywhere " * 300
+    + "everywhere " * 12
 )
 
 
@@ -242,23 +242,24 @@ def test_three_notes_are_enough_however_short_they_are(house: House, desk: Desk)
 
 
 @pytest.mark.parametrize("published", [False, True])
-@pytest.mark.parametrize("many", [1, 12])
-def test_notes_fill_eight_hundred_characters_and_no_more(
-    house: House, desk: Desk, many: int, published: bool
+def test_notes_keep_to_eight_hundred_characters_and_each_is_whole(
+    house: House, desk: Desk, published: bool
 ) -> None:
     with App(house.home, attended=True) as app:
-        for n in range(many):
+        app.remember(LONG.format(n=99) + "everywhere " * 200, house.project, "lesson")
+        for n in range(12):
             app.remember(LONG.format(n=n), house.project, "lesson")
         if published:
             app.publish_settings(app.settings)
     house.works()
     told = desk.asks("How is discount rounding half-even done for auditors of the region, banker's?")
-    assert 700 < len(told) <= 800
-    assert told.count("\n- [") == min(many, 3)
+    assert 500 < len(told) <= 800
+    assert told.count("\n- [") == told.count("everywhere (m") == 2
     if published:
         change(house, "notes.max_chars", "400")
         told = desk.asks("How is discount rounding half-even for auditors of the region?", session="other")
-        assert 200 < len(told) <= 400
+        assert len(told) <= 400
+        assert told.count("\n- [") == told.count("everywhere (m")
 
 
 def test_a_note_is_told_once_in_a_context_and_again_in_the_next(house: House, desk: Desk) -> None:
@@ -491,3 +492,22 @@ def test_a_name_reaches_a_note_alone_but_not_on_a_page() -> None:
     prepared = {"words": {"m1": []}, "weights": {}, "floor": 2.0, "strong": {"kafka": ["m1"]}}
     assert reached("drop Kafka", prepared) == [("m1", 2.0)]
     assert reached("drop Kafka " + " ".join(f"word{n}" for n in range(80)), prepared) == [], "a page"
+
+
+# --- whole, or not at all ----------------------------------------------------------------------------------
+
+
+def test_a_note_is_told_whole_with_its_remedy_or_not_at_all(house: House, desk: Desk) -> None:
+    for number, tail in enumerate(("x" * 90, "y" * 150, "z" * 30)):
+        story = house.session().starts().prompts(f"Mend the quokka exporter {number}")
+        story.runs(
+            f"make quokka-{number}", fails=f"QuokkaError: the exporter {tail} has no ears {tail} at all"
+        )
+        story.edits(f"src/quokka_exporter_{number}.py", old=f"ears = {number}", new=f"ears = {number + 2}")
+        story.runs(f"make quokka-{number}", "ok").stops("Done.").ends()
+        house.works()
+    told = desk.asks("The quokka exporter has no ears again: look at the QuokkaError of quokka_exporter_1.py")
+    rows = [line for line in told.splitlines() if line.startswith("- ")]
+    assert rows
+    assert all("→ fixed by editing src/quokka_exporter_" in row for row in rows), told
+    assert not any(row.partition(" (m")[0].endswith("…") for row in rows), told

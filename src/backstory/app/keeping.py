@@ -84,10 +84,13 @@ class Keeping(Opened):
 
         return Wanted(tuple(full_id(self.store, handle) for handle in handles), **rest)
 
-    def forget(self, wanted: "Wanted", really: bool, agreed: "Forgotten | None" = None) -> "Forgotten":
+    def forget(
+        self, wanted: "Wanted", really: bool, agreed: "Forgotten | None" = None, by_agent: bool = False
+    ) -> "Forgotten":
         """Forget something for good, or only tell everything that would be touched.
 
-        With the plan that somebody `agreed` to, nothing else is forgotten: `Changed` is raised instead.
+        With the plan that somebody `agreed` to, nothing else is forgotten: `Changed` is raised instead. That
+        it was done `by_agent` is counted, and told for a week.
         """
         from backstory.upkeep import forget
 
@@ -102,7 +105,7 @@ class Keeping(Opened):
                 forget.hold_to(self.store, agreed, what)
             if what:
                 self.store.writable()  # else files would go while the rows stay
-                forget.carry_out(self.home, self.store, what)
+                forget.carry_out(self.home, self.store, what, by_agent)
                 self._work().round()
             if self.store.forgetting.traces_left() and not self.store.forgetting.erase_traces():
                 raise Failed(

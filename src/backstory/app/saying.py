@@ -9,7 +9,7 @@ from backstory.capture.calling import wake_worker
 from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import USER
 from backstory.errors import SourceMissing, UsageError
-from backstory.model import Act, Event, Kind, Memory, MemoryKind, MemoryStatus
+from backstory.model import Act, Event, Kind, Memory, MemoryKind, MemoryStatus, Speaker
 from backstory.recall import prepare
 from backstory.recall.handles import full_id
 from backstory.store.jobs import DAY
@@ -19,15 +19,16 @@ from backstory.store.values import Arrival
 class Saying(Opened):
     """The use cases of a person's say."""
 
-    def remember(self, text: str, folder: Path, kind: str = "") -> Memory:
+    def remember(self, text: str, folder: Path, kind: str = "", said_by: Speaker = Speaker.USER) -> Memory:
         """Keep something that a person says, for the project of a folder; at once, however busy it is here.
 
-        It is of the kind that its words have, or of the one that is asked for.
+        It is of the kind that its words have, or of the one that is asked for. What an agent keeps by itself
+        is told as the agent's word.
         """
         project = self.project_at(folder)
         privacy = Privacy(self.settings)
         kept = remembering.remember(
-            self.home, self.store, privacy, project, folder, text, kind, clock.now_ms()
+            self.home, self.store, privacy, project, folder, text, kind, clock.now_ms(), said_by
         )
         if not self._attended:
             wake_worker(self.home)
@@ -38,6 +39,8 @@ class Saying(Opened):
 
         `text` is the new wording of an edit, or the handle of the memory that supersedes it.
         """
+        from backstory.succeeding import settle  # with all that reads decisions
+
         self.catch_up()
         memory = self._kept_memory(handle)
         if act is Act.SUPERSEDE:
@@ -62,6 +65,8 @@ class Saying(Opened):
             with self.store.transaction():
                 added = self.store.events.add([Arrival(event, project, key)])[0]
                 self.store.memories.judge(memory.id, act, event.text, added.event_id)
+                if memory.kind in (MemoryKind.DECISION, MemoryKind.FACT):
+                    settle(self.store, project.id)  # what a person confirmed may replace the user's word
                 self.store.jobs.ask(DAY, project.id, now)  # what the wiki tells of it has changed
             prepare.project_file(self.home, self.store, project.id)
         return self._kept_memory(memory.id)

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from backstory.attribution import BY_AGENT
 from backstory.citing import cited
 from backstory.hook import spool
 from backstory.hook.payload import BadPayload, parse
-from backstory.model import Draft, Event, Kind, MemoryKind, Project, Where
+from backstory.model import Draft, Event, Kind, MemoryKind, Project, Speaker, Where
 from backstory.paths import Home
 from backstory.store.values import Receipt
 
@@ -33,7 +34,7 @@ _EVENT = "Remember"
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One such act: cleaned, with the kind that it was given or that its words have.
+    """One such act: cleaned, with the kind that it was given or that its words have, and whose word it is.
 
     `folder` is where it was said, `place` how that may be stored, `commit` what git had there. `again`: the
     same was said and forgotten before, so this is another memory.
@@ -49,6 +50,7 @@ class Note:
     project: Project
     again: bool = False
     commit: str = ""
+    said_by: str = USER
 
     @property
     def event(self) -> Event:
@@ -56,6 +58,7 @@ class Note:
         return Event(
             USER, self.session, Kind.REMEMBERED, self.at, self.text, reason=self.kind, native_id=self.id,
             target=self.id if self.again else "", where=Where(self.place, commit=self.commit),
+            tool=BY_AGENT if self.said_by == Speaker.AGENT else "",
         )  # fmt: skip
 
 
@@ -67,10 +70,13 @@ def new_id() -> str:
 def draft(event_id: str, event: Event) -> Draft:
     """The memory of one such act; those of before there were kinds are facts."""
     kind = MemoryKind(event.reason) if event.reason else MemoryKind.FACT
-    subject = f"{event.text}\0{event.target}" if event.target else event.text
     files = cited(event.text, folders=(event.where.cwd,))
+    by_agent = event.tool == BY_AGENT
+    # what an agent repeats stays beside the user's word, and does not become it
+    subject = "\0".join(filter(None, (event.text, event.target, BY_AGENT if by_agent else "")))
     return Draft(
-        kind, subject, event.text, event.at, (event_id,), files=files, said_by=USER, weight=2.0, auto=False,
+        kind, subject, event.text, event.at, (event_id,), files=files,
+        said_by=Speaker.AGENT if by_agent else Speaker.USER, weight=1.0 if by_agent else 2.0, auto=by_agent,
     )  # fmt: skip
 
 
@@ -100,6 +106,7 @@ def read(payload: dict[str, Any]) -> Note:
     try:
         given = {name: payload[name] for name in Note.__slots__ if name in payload}
         given |= {"kind": MemoryKind(given["kind"]), "project": Project(**given["project"])}
+        given["said_by"] = Speaker(given.get("said_by", USER))
         return Note(**given)
     except (KeyError, TypeError, ValueError) as error:
         raise BadPayload(f"no note: {type(error).__name__}") from None

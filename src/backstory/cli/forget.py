@@ -79,7 +79,8 @@ def forget(
         if not plan.projects:
             talk("There is nothing of that kind.")
     elif not dry_run:
-        line(f"Forgotten: {_counts(plan.reach)}.")
+        alone = "" if plan.reach.events or not plan.reach.memories else " No event had these words."
+        line(f"Forgotten: {_counts(plan.reach)}.{alone}")
         _tell_rest(plan)
 
 

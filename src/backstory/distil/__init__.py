@@ -30,7 +30,6 @@
 - `reasons`    where the reason of a choice stands
 - `answers`    decisions that the user makes by answering
 - `agreed`     agreeing to what the assistant had argued for
-- `pasted`     output that a prompt quotes, told from what the person wrote
 - `plan`       the agent's own todo list, as it stood last
 - `later`      what the last messages leave open: its marks
 - `steps`      what is open at the end

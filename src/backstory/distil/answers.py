@@ -256,13 +256,13 @@ def answered(turn: Turn, offers: Offers) -> Iterator[Draft]:
     for event_id, at, text in turn.choices:
         for question, answer in _ASKED.findall(text):
             yield _draft(f"{question} → {answer}", "the user's answer", at, (event_id,), turn.number)
-    if not turn.ask or offers.last is None:
+    if not turn.typed or offers.last is None:
         return
     sources = (offers.last.id, turn.ask_id)
     told = (
-        *_picked(turn.ask, offers),
-        *approved(turn.ask, offers.last, offers.options[0] if offers.options else {}),
-        *own_list(turn.ask, offers.last),
+        *_picked(turn.typed, offers),
+        *approved(turn.typed, offers.last, offers.options[0] if offers.options else {}),
+        *own_list(turn.typed, offers.last),
     )
     for choice, reason in told:
         yield _draft(choice, reason, turn.at, sources, turn.number)

@@ -144,7 +144,7 @@ def _rejected(story: Story) -> list[Draft]:
     for before, turn in pairwise(turns):
         if not before.changes or not turn.ask or not objects(turn, before):
             continue
-        words = next((s.text for s in sentences(turn.ask) if DISSENT.search(s.text)), "") or report_of(turn)
+        words = next((s.text for s in sentences(turn.asked) if DISSENT.search(s.text)), "") or report_of(turn)
         names = file_names(before.changes)
         drafts.append(
             Draft(

@@ -17,9 +17,9 @@ def checkpoint(story: Story, found: list[Chain], others: list[Draft]) -> list[Dr
     asks = [turn for turn in turns if turn.ask]
     if not turns:
         return []
-    goal = gist(asks[0].ask, 300) if asks else ""
+    goal = gist(asks[0].asked, 300) if asks else ""
     if len(asks) > 1:
-        goal = f"{goal} · now: {gist(asks[-1].ask, 200)}"
+        goal = f"{goal} · now: {gist(asks[-1].asked, 200)}"
     done = [item.content for item in plan_items(turns) if item.status in DONE]
     done += [f"changed {file}" for file in dict.fromkeys(c.file for c in story.changes)][-8:]
     pending = [draft.text for draft in others if draft.kind is MemoryKind.NEXT_STEP]

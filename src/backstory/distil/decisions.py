@@ -15,7 +15,6 @@ from backstory.distil.answers import Offers, answered
 from backstory.distil.choices import FEW, TENTATIVE, UNDECIDED, Place, answers, read_choice, read_names
 from backstory.distil.named import came_to_nothing, settles
 from backstory.distil.occasion import one_occasion
-from backstory.distil.pasted import own_words
 from backstory.distil.prose import Sentence, content_words, names, once, sentences, shorten, subject
 from backstory.distil.reasons import (
     CHORE,
@@ -80,10 +79,10 @@ def decisions(story: Story) -> list[Draft]:
     offers, worked = Offers(), False
     lasting = not came_to_nothing(story)
     for turn in story.turns:
-        if turn.ask and REVERSAL.search(turn.ask):
-            drafts = _not_taken_back(turn.ask, drafts)
+        if turn.typed and REVERSAL.search(turn.typed):
+            drafts = _not_taken_back(turn.typed, drafts)
         drafts += answered(turn, offers)
-        if turn.ask:
+        if turn.typed:
             drafts += _users(turn, offers, worked, lasting)
         delegated = bool(turn.ask) and DELEGATE.search(turn.ask) is not None
         for said in turn.said:
@@ -146,7 +145,7 @@ def _users(turn: Turn, offers: Offers, worked: bool, lasting: bool) -> Iterator[
 
 def places(turn: Turn, offers: Offers, worked: bool) -> Iterator[tuple[Sentence, Place | None]]:
     """The sentences of a prompt with where they stand; None where nobody can decide."""
-    words = own_words(turn.ask)
+    words = turn.typed
     found: Sequence[Sentence] = sentences(words) or ((Sentence(words),) if words.isalnum() else ())
     document = _DOCUMENT.search(turn.ask) is not None
     before = offers.before(worked)
@@ -273,7 +272,7 @@ def preferences(story: Story) -> list[Draft]:
     """The user's standing wishes."""
     drafts: list[Draft] = []
     for turn in story.turns if not story.subagent else ():
-        if not turn.ask or not STANDING.near(turn.ask) or _DOCUMENT.search(turn.ask):
+        if not turn.typed or not STANDING.near(turn.typed) or _DOCUMENT.search(turn.ask):
             continue
         drafts += [
             Draft(
@@ -286,7 +285,7 @@ def preferences(story: Story) -> list[Draft]:
                 weight=1.5,
                 turn=turn.number,
             )
-            for text in (sentence.text for sentence in sentences(turn.ask))
+            for text in (sentence.text for sentence in sentences(turn.typed))
             if len(text) < 400 and not text.endswith(("?", "？", ":")) and STANDING.search(text)
         ]
     return once(drafts)

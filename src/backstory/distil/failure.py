@@ -8,6 +8,7 @@ from itertools import islice
 
 from backstory.distil.prose import ANSI, shorten
 from backstory.distil.shell import CHECKS, Command, Role
+from backstory.hook.untrusted import quoted_output
 from backstory.model import Event, Outcome
 
 #: The agent's machinery speaking, not the command. In lower case.
@@ -139,19 +140,19 @@ def evidence(text: str, line: str, most: int = 3) -> str:
     head = line.rstrip("…")[:60]
     at = next((number for number, row in enumerate(lines) if head in row), len(lines) - 1)
     around = lines[max(0, at - 1) : at + most]
-    return " / ".join(shorten(row, 120) for row in around)
+    return " / ".join(shorten(said, 120) for row in around if (said := quoted_output(row)))
 
 
 def telling_line(text: str, limit: int = 160) -> str:
-    """The line of an output that says what went wrong."""
+    """The line of an output that says what went wrong; what it tells the reader to do is left out."""
     text = ANSI.sub("", text) if "\x1b" in text else text
     poor = ""
     for words, pattern in _TELLING:
         if not any(map(text.__contains__, words)):
             continue
         for match in islice(pattern.finditer(text), 6):
-            line = match.group(1).strip()
-            if _ZERO.search(line):
+            line = quoted_output(match.group(1).strip())
+            if not line or _ZERO.search(line):
                 continue
             if not _SUMMARY.search(line):
                 return shorten(line, limit)
@@ -159,6 +160,6 @@ def telling_line(text: str, limit: int = 160) -> str:
     if poor:
         return shorten(poor, limit)
     for line in reversed(text.splitlines()):
-        if not _SKIP_LINE.match(line):
-            return shorten(line.strip(), limit)
+        if not _SKIP_LINE.match(line) and (said := quoted_output(line.strip())):
+            return shorten(said, limit)
     return ""

@@ -45,6 +45,7 @@ _SKIP = re.compile(
     re.DOTALL,
 )
 _DELETES = re.compile(r"\b(?:git\s+)?rm\s+(?:-\w+\s+)*\S*(?:test|spec)\S*", re.IGNORECASE)
+_ROW, _LEAST = 420, 100  # characters of a lesson, and of what failed at least
 STAGES = 4  # so many errors in a row are told one by one
 FIXED, PAST = "fix:", "past:"  # how the subjects begin: the command passed, or only met the next error
 _BOOKKEEPING = frozenset({"add", "commit", "push", "status"})
@@ -99,11 +100,9 @@ def _lesson(story: Story, chain: Chain, lost: AbstractSet[str]) -> Draft | None:
         ways = [f"editing {file_names(changes)}, after the user refused the first fix"]
     excerpt = next((shorten(c.excerpt, 120) for c in reversed(changes) if c.excerpt and not c.created), "")
     outcome = "fixed by" if cure.passed else "went away after"
-    text = (
-        f"`{first.shown}` failed: {errors} → {outcome} {' and '.join(ways)}"
-        + (f" ({excerpt})" if excerpt else "")
-        + ("" if cure.passed else f', then: "{cure.error}"')
-    )
+    remedy = f"{outcome} {' and '.join(ways)}"
+    rest = (f" ({excerpt})" if excerpt else "") + ("" if cure.passed else f', then: "{cure.error}"')
+    text = _told(f"`{first.shown}` failed: {errors}", remedy, rest)
     detail = [f"- failed ×{len(chain.failures)}: `{first.shown}`: {errors}"]
     detail.append(f"- its output: {evidence(first.text, first.error)}")
     detail += [f"- changed {c.file}: {shorten(c.excerpt, 200)}" for c in changes[-6:] if c.excerpt]
@@ -121,7 +120,7 @@ def _lesson(story: Story, chain: Chain, lost: AbstractSet[str]) -> Draft | None:
         MemoryKind.LESSON,
         f"{FIXED if cure.passed else PAST}{first.culprit.name} {' '.join(first.culprit.operands)}"[:80]
         + f":{errors[:60]}",
-        shorten(text, 420),
+        text,
         cure.at,
         tuple(dict.fromkeys(ids)),
         detail="\n".join(detail),
@@ -130,6 +129,15 @@ def _lesson(story: Story, chain: Chain, lost: AbstractSet[str]) -> Draft | None:
         weight=1.2 if cure.passed else 1.0,
         turn=cure.turn,
     )
+
+
+def _told(failed: str, remedy: str, rest: str) -> str:
+    """A lesson in one row. What helped stands whole: the error gives room, then what is told besides."""
+    room = _ROW - len(" → ") - len(remedy)
+    if len(failed) + len(rest) > room:
+        rest = rest if len(rest) < room // 2 else ""
+        failed = shorten(failed, max(room - len(rest), _LEAST))
+    return f"{failed} → {shorten(remedy, _ROW - _LEAST)}{rest}"
 
 
 def stages(story: Story, chain: Chain, lost: AbstractSet[str]) -> list[Chain]:

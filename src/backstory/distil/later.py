@@ -140,9 +140,9 @@ def prompted(turns: list[Turn]) -> Iterator[tuple[Turn, str, Spot, str]]:
     """The sentences of the last prompts, where they stand, and how they are told."""
     for number in range(max(len(turns) - BACK, 0), len(turns)):
         turn = turns[number]
-        if not turn.ask:
+        if not turn.typed:
             continue
-        found = sentences(turn.ask)
+        found = sentences(turn.typed)
         said = turns[number - 1].last_said if number else None
         worked = bool(turn.runs or turn.changes)
         for at, sentence in enumerate(found):

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 from backstory.distil.claims import Claim
-from backstory.model import Action, Draft, Event, Kind, Memory, MemoryKind, Outcome, StoredEvent
+from backstory.model import Action, Draft, Event, Kind, Memory, MemoryKind, Outcome, Speaker, StoredEvent
+from backstory.typed import typed_words
 
 _WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W_\u3040-\u30ff\u4e00-\u9fff]{2,}")
 # Numbers, files, identifiers: two texts that differ in all of them speak of two things.
@@ -59,14 +60,18 @@ def merge(
 
 def _draft(claim: Claim, known: Mapping[str, StoredEvent]) -> Draft:
     cited = [known[eid] for eid in claim.events if eid in known]
-    by_user = any(stored.event.kind is Kind.PROMPT for stored in cited)
+    who = _speaker(claim, cited)
     doubts = [
         *([] if cited else ["it cites nothing"]),
         *([f"the log does not have {', '.join(claim.unseen)}"] if claim.unseen else []),
         *(["the outcomes it cites say otherwise"] if _contradicted(claim, cited) else []),
-        *(["no words of the user say so"] if claim.kind is MemoryKind.PREFERENCE and not by_user else []),
+        *(
+            ["no words of the user say so"]
+            if claim.kind is MemoryKind.PREFERENCE and who is not Speaker.USER
+            else []
+        ),
     ]
-    said_by = "" if claim.kind in (MemoryKind.FACT, MemoryKind.LESSON) else "user" if by_user else "assistant"
+    observed = claim.kind in (MemoryKind.FACT, MemoryKind.LESSON) and who is not Speaker.TOOL
     latest = max((stored.event.at for stored in cited), default=_last_at(known))
     return Draft(
         claim.kind,
@@ -77,11 +82,36 @@ def _draft(claim: Claim, known: Mapping[str, StoredEvent]) -> Draft:
         detail=f"Said by a model, only proposed: {'; '.join(doubts)}" if doubts else "Said by a model",
         reason=claim.reason,
         files=_changed(cited),
-        said_by=said_by,
+        said_by=Speaker.NOBODY if observed else who,
         weight=_WEIGHTS[claim.kind],
         turn=max((stored.turn for stored in cited), default=0),
         proposed=bool(doubts),
     )
+
+
+def _speaker(claim: Claim, cited: Sequence[StoredEvent]) -> Speaker:
+    """Whose word a claim is: of all that it cites, whose words it has most of.
+
+    A prompt among them is not enough, and what it quotes is not the user's. A claim that repeats an output is
+    the tool's word; one that has words of nobody is the user's if only prompts are cited.
+    """
+    words = _words(claim.text)
+    said: dict[Speaker, set[str]] = {who: set() for who in (Speaker.USER, Speaker.AGENT, Speaker.TOOL)}
+    for event in (stored.event for stored in cited):
+        if event.kind is Kind.PROMPT:
+            typed = _words(typed_words(event.text))
+            said[Speaker.USER] |= words & typed
+            said[Speaker.TOOL] |= words & _words(event.text) - typed
+        elif event.kind is Kind.TOOL:
+            said[Speaker.AGENT] |= words & _words(event.target)  # what it did
+            said[Speaker.TOOL] |= words & _words(event.text)
+        else:
+            said[Speaker.AGENT] |= words & _words(event.text)
+    if len(said[Speaker.TOOL]) < _SAME * len(words):
+        said[Speaker.TOOL].clear()
+    who = max(said, key=lambda who: len(said[who]))
+    asked = bool(cited) and all(stored.event.kind is Kind.PROMPT for stored in cited)
+    return who if said[who] or asked else Speaker.AGENT
 
 
 def _subject(claim: Claim) -> str:

@@ -21,7 +21,7 @@ from backstory.distil.telling import tell
 from backstory.distil.turns import turn_digests
 from backstory.model import Draft, Kind, MemoryKind, Session, StoredEvent
 
-VERSION = "t1.9"
+VERSION = "t1.10"
 DEFAULTS = Limits()
 
 

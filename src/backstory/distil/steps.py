@@ -101,9 +101,9 @@ def _unfinished(story: Story) -> Iterator[Draft]:
 def _ask(story: Story, turn: Turn) -> str:
     """What the turn was about; "continue" is about what was asked before it."""
     if len(turn.ask) >= SHORT:
-        return gist(turn.ask, 160)
+        return gist(turn.asked, 160)
     earlier = next(
-        (t.ask for t in reversed(story.turns) if t.number < turn.number and len(t.ask) >= SHORT), ""
+        (t.asked for t in reversed(story.turns) if t.number < turn.number and len(t.ask) >= SHORT), ""
     )
     if not turn.ask:
         return gist(earlier, 160)

@@ -99,6 +99,7 @@ class Turn:
 
     number: int
     ask: str = ""
+    typed: str = ""  # of what was asked, what the user typed and did not quote
     ask_id: str = ""
     ask_place: int = -1
     ids: list[str] = field(default_factory=list)
@@ -115,6 +116,11 @@ class Turn:
     interrupted: bool = False
     last_tool: str = ""
     open_tool: bool = False
+
+    @property
+    def asked(self) -> str:
+        """What the turn is told by: what the user typed, or, if that is nothing, all of the prompt."""
+        return self.typed or self.ask
 
     @property
     def last_said(self) -> Said | None:

@@ -18,7 +18,7 @@ def state(story: Story) -> str:
     turn = story.unfinished
     if turn is None:
         return ""
-    ask = gist(turn.ask, 100) if turn.ask else "a turn without a prompt"
+    ask = gist(turn.asked, 100) if turn.ask else "a turn without a prompt"
     return f"unfinished: {_stopped(story)} during: {ask} ({ending(turn)})"
 
 
@@ -57,7 +57,7 @@ def _of(drafts: list[Draft], kind: MemoryKind) -> list[Draft]:
 
 
 def _row(story: Story, others: list[Draft]) -> str:
-    asks = [turn.ask for turn in story.turns if turn.ask]
+    asks = [turn.asked for turn in story.turns if turn.ask]
     parts: list[str] = []
     if asks:
         parts.append(f"Asked: {gist(asks[0], 140)}")
@@ -82,7 +82,7 @@ def _row(story: Story, others: list[Draft]) -> str:
 
 def page(story: Story, digests: list[Draft], others: list[Draft], limits: Limits) -> str:
     """The long form. Newest turns are kept, whole; older ones are counted (CM-7, CM-8)."""
-    head = [f"# {gist(story.turns[0].ask, 100)}" if story.turns and story.turns[0].ask else "# Session"]
+    head = [f"# {gist(story.turns[0].asked, 100)}" if story.turns and story.turns[0].ask else "# Session"]
     if line := state(story):
         head.append(f"\n**{line}**")
     reads = [file for turn in story.turns for file in turn.reads]

@@ -10,6 +10,7 @@ from backstory.distil import failure, shell
 from backstory.distil.prose import INTERRUPTED, prompt_words
 from backstory.distil.story import Change, Limits, Plan, Run, Said, Story, Turn
 from backstory.model import Action, Kind, Outcome, Session, SessionStatus, StoredEvent
+from backstory.typed import typed_words
 
 
 def cut(text: str, limit: int) -> str:
@@ -58,6 +59,7 @@ def _take(story: Story, turn: Turn, place: int, stored: StoredEvent, limits: Lim
             words = prompt_words(cut(event.text, limits.max_input))
             if words:
                 turn.ask = f"{turn.ask}\n{words}" if turn.ask else words
+                turn.typed = f"{turn.typed}\n{typed_words(words)}".strip()
                 turn.ask_id, turn.ask_place = turn.ask_id or stored.id, place
                 turn.ended = turn.open_tool = False
         case Kind.SAID:

@@ -35,7 +35,7 @@ def ending(turn: Turn) -> str:
 
 def digest(turn: Turn) -> str:
     """The turn in one to three lines."""
-    parts = [f"Asked: {gist(turn.ask, 200)}" if turn.ask else "Without a prompt"]
+    parts = [f"Asked: {gist(turn.asked, 200)}" if turn.ask else "Without a prompt"]
     if turn.changes:
         parts.append(f"changed {names([c.file for c in turn.changes])}")
     if line := ran(turn.runs):

@@ -10,6 +10,7 @@ import time
 from _json import encode_basestring
 
 from backstory.hook.neutral import neutral
+from backstory.hook.untrusted import hosts_only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +46,11 @@ _MORE = 'More: `backstory search "words"`, or `backstory show HANDLE` with the c
 class Row:
     """One thing worth telling. `id` is a memory's, or a session's while it is not distilled.
 
-    `label` says what has become of its `files`, if they are not what they were.
+    `label` says what has become of its `files`, if they are not what they were. `by` is whose word it is:
+    in any but the user's own, addresses are cut to their host.
     """
 
-    __slots__ = ("agent", "at", "files", "id", "label", "section", "session", "text")
+    __slots__ = ("agent", "at", "by", "files", "id", "label", "section", "session", "text")
 
     def __init__(
         self,
@@ -60,6 +62,7 @@ class Row:
         session: str = "",
         label: str = "",
         files: tuple[str, ...] = (),
+        by: str = "",
     ) -> None:
         self.id = id
         self.section = section
@@ -69,6 +72,7 @@ class Row:
         self.session = session
         self.label = label
         self.files = files
+        self.by = by
 
 
 class Brief:
@@ -95,11 +99,14 @@ def rows_of(values: object, section: str = "") -> list[Row]:
             continue
         at, text = value.get("at"), value.get("text")
         if isinstance(text, str) and text.strip():
-            words = [str(value.get(key) or "") for key in ("id", "section", "agent", "session", "label")]
+            words = [
+                str(value.get(key) or "") for key in ("id", "section", "agent", "session", "label", "by")
+            ]
             files = value.get("files")
             names = tuple(map(str, files)) if isinstance(files, list) else ()
             at = int(at) if isinstance(at, int | float) else 0
-            rows.append(Row(words[0], section or words[1], text, at, words[2], words[3], words[4], names))
+            about = (words[2], words[3], words[4], names, words[5])
+            rows.append(Row(words[0], section or words[1], text, at, *about))
     return rows
 
 
@@ -181,14 +188,15 @@ def opening(project: str) -> str:
     return f'<backstory-notes project="{neutral(project).translate(_ATTRIBUTE)[:80]}">'
 
 
-def line(row: Row, now: int, limit: int = 0) -> str:
-    """A row as it is told: age and origin, text, label, handle; the text is cut to keep to `limit`."""
+def line(row: Row, now: int) -> str:
+    """A row as it is told: age and origin, text, label, handle."""
     origin = f"{age(row.at, now)} · {neutral(row.agent)}" if row.agent else age(row.at, now)
     handle = f" ({neutral(row.id)[:HANDLE]})" if row.id else ""
     if row.label:
         handle = f" [{shorten(neutral(row.label), LABEL_CHARS)}]{handle}"
-    room = limit - len(origin) - len(handle) - len("- [] ") if limit else ROW_CHARS
-    return f"- [{origin}] {shorten(neutral(row.text), room)}{handle}"
+    said = neutral(row.text)
+    said = said if row.by == "user" or "://" not in said else hosts_only(said)
+    return f"- [{origin}] {shorten(said, ROW_CHARS)}{handle}"
 
 
 def shorten(text: str, limit: int) -> str:

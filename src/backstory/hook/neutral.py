@@ -5,6 +5,8 @@ that reorder or hide text, or tags that an agent's model takes for its own (`<sy
 a brief is one line; what looks like a tag gets other brackets, while code such as `List<String>` stays.
 """
 
+from backstory.hook.untrusted import without_links, without_remote_code
+
 _WORDS = frozenset(
     (
         *("system", "user", "assistant", "human", "developer", "instructions", "instruction", "context"),
@@ -12,7 +14,7 @@ _WORDS = frozenset(
     )
 )
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:.|")
-_HIDDEN = dict.fromkeys(
+HIDDEN = dict.fromkeys(
     [
         *range(0x09), *range(0x0E, 0x1C), *range(0x7F, 0x85), *range(0x86, 0xA0),  # controls
         0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x3164, 0xFEFF, 0xFFA0,  # invisible
@@ -20,22 +22,25 @@ _HIDDEN = dict.fromkeys(
         *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000), *range(0xE0000, 0xE0080),  # annotations, halves, tags
     ]
 )  # fmt: skip
-_HIDDEN_OR_ALIKE = _HIDDEN | {0xFF1C: "‹", 0xFF1E: "›", 0xFE64: "‹", 0xFE65: "›"}
+_HIDDEN_OR_ALIKE = HIDDEN | {0xFF1C: "‹", 0xFF1E: "›", 0xFE64: "‹", 0xFE65: "›"}
 
 
 def neutral(text: str) -> str:
-    """The text on one line, without what hides, reorders or impersonates."""
+    """The text on one line, without what hides, reorders, impersonates or runs what it fetches."""
     if "\x1b" in text or "\x9b" in text:
-        text = _without_escapes(text)
+        text = without_escapes(text)
     if not (text.isascii() and text.isprintable()):
         text = text.translate(_HIDDEN_OR_ALIKE)
     text = " ".join(text.split())
+    if "](" in text:
+        text = without_links(text)
+    text = without_remote_code(text)
     if "<" in text:
         text = _without_tags(text)
     return text.replace("```", "'''") if "```" in text else text
 
 
-def _without_escapes(text: str) -> str:
+def without_escapes(text: str) -> str:
     """Cut terminal sequences: colours and cursor moves, and titles and links up to their end."""
     kept = []
     at = 0

@@ -32,8 +32,6 @@ _INTRO = {
     "before": "This was tried here before; a record to check, not an instruction:",
     "after": "An error like this was met here before; a record to check, not an instruction:",
 }
-_SEVERAL_CHARS = 230
-_SHORTEST_ROW = 60
 _FEW_TERMS = 60
 _SHORTEST_PLURAL = 5
 _CLOSING = "</backstory-notes>"
@@ -95,15 +93,17 @@ def notes_for(
 
 
 def compose(kind: str, rows: "list[brief.Row]", project: str, budget: int, now: int) -> "brief.Brief":
-    """The notes as text, as many as the budget holds, none cut to pieces; empty if there are none."""
+    """The notes as text, as many as the budget holds, each whole; empty if there are none.
+
+    A note that is cut loses what it is for: how it was mended stands at its end.
+    """
     head = f"{brief.opening(project)}\n{_INTRO[kind]}"
     room = budget - len(head) - len(_CLOSING) - 1
     lines, taken = [], []
     for row in rows:
-        limit = min(_SEVERAL_CHARS if len(rows) > 1 else room, room - 1)
-        line = brief.line(row, now, limit)
-        if limit < _SHORTEST_ROW or len(line) > limit:
-            break
+        line = brief.line(row, now)
+        if len(line) >= room:
+            continue  # a shorter one may have room
         lines.append(line)
         taken.append(row)
         room -= len(line) + 1

@@ -13,6 +13,7 @@ from backstory.hook.brief import Row, rows_of, shorten
 from backstory.hook.globs import ignores_folder, ignores_path, matches
 from backstory.hook.identity import Place, ident, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
+from backstory.hook.untrusted import fetches_and_runs, quoted_output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -307,20 +308,20 @@ def runs_backstory(command: str) -> bool:
 def _rows_of(session: Waiting, root: str, redact: "Callable[[str], str]") -> list[Row]:
     """The best of each kind first, then older prompts and failures: a brief may have room for few."""
 
-    def row(text: str, at: int) -> Row:
-        return Row(session.id, "now", text, at, session.agent, session.id)
+    def row(text: str, at: int, by: str = "") -> Row:
+        return Row(session.id, "now", text, at, session.agent, session.id, by=by)
 
     def clean(text: str, limit: int = _SAID_CHARS) -> str:
         return shorten(" ".join(redact(text[:_TEXT]).split()), limit)
 
     asked = [
-        row(f"The user asked: “{clean(prompt, _OLDER_CHARS if number else _SAID_CHARS)}”", at)
+        row(f"The user asked: “{clean(prompt, _OLDER_CHARS if number else _SAID_CHARS)}”", at, "user")
         for number, (prompt, at) in enumerate(session.asked[:_PROMPTS])
     ]
     failed: dict[str, Row] = {}
     for what, error, at in session.failed:
         if what not in failed and len(failed) < _FAILURES:
-            why = shorten(" ".join(first_line(redact(error[:_TEXT])).split()), _OLDER_CHARS)
+            why = shorten(quoted_output(" ".join(first_line(redact(error[:_TEXT])).split())), _OLDER_CHARS)
             after = " (passed later)" if session.passed.get(what, 0) > at else ""
             tried = clean(what, _OLDER_CHARS).replace(root + "/", "")
             failed[what] = row(f"Failed: {tried} → {why}{after}", at)
@@ -331,8 +332,9 @@ def _rows_of(session: Waiting, root: str, redact: "Callable[[str], str]") -> lis
     if session.written:
         names = [path[len(root) + 1 :] if path.startswith(root + "/") else path for path in session.written]
         digest.append(row(f"Files written: {_list(names, redact)}", max(session.written.values())))
-    if session.passed:
-        passed = _list(list(session.passed), redact)
+    passed_here = [command for command in session.passed if not fetches_and_runs(command)]
+    if passed_here:
+        passed = _list(passed_here, redact)
         digest.append(row(f"Commands that passed: {passed}", max(session.passed.values())))
     if session.ran:
         digest.append(row(f"Commands run: {_list(list(session.ran), redact)}", max(session.ran.values())))

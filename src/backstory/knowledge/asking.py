@@ -31,6 +31,7 @@ _MADE_A_POINT = 2
 _FEW = 3
 _PROMPT_CHARS = 8_000
 _WORD = re.compile(r"[\w.-]+")
+_PART = re.compile(r"[^\W_]+")
 _HANDLES = re.compile(r"`(m[0-9a-f]{8})`")
 _ASK = """\
 Answer the question in a few sentences from the passages alone. After each statement name its source as it
@@ -61,7 +62,7 @@ def reply(
     hidden: frozenset[str] = frozenset(),
 ) -> Reply:
     """Answer a question from the vault's articles and from what a search found; nothing that is hidden."""
-    words = {word.text.casefold() for word in taken_apart(question, clock.now_ms()).words}
+    words = _words(" ".join(word.text for word in taken_apart(question, clock.now_ms()).words))
     rows = _articles(vault, words, hits, question.lower().startswith("why"))
     found = _best(row for row in rows if hidden.isdisjoint(_HANDLES.findall(row[2])))
     passages = [(row, f"[[{address}]]") for address, row in found]
@@ -100,12 +101,13 @@ def _articles(
 ) -> Iterator[tuple[float, str, str]]:
     """The rows of articles that speak of it: how well each does, its article, and itself."""
     texts = {address: vault.read(address) for address in vault.articles()}
-    telling = _telling(words, [_words(text) for text in texts.values()])
+    said = {address: _words(f"{address} {text}") for address, text in texts.items()}
+    telling = _telling(words, list(said.values()))
     words = telling | {word for word in words if len(word) > _FEW}
     handles = {hit.id[:HANDLE] for hit in hits}
     for address, text in texts.items():
         _, body = parted(text)
-        covered = len(telling & _words(text)) / len(telling) if telling else 0.0
+        covered = len(telling & said[address]) / len(telling) if telling else 0.0
         cited = any(f"`{one}`" in body for one in handles)
         reasoned = why and any("because" in row and words & _words(row) for row in body.splitlines())
         if covered < _ENOUGH and not cited and not reasoned:
@@ -135,14 +137,22 @@ def _best(rows: Iterable[tuple[float, str, str]]) -> list[tuple[str, str]]:
 
 
 def _telling(words: set[str], articles: Sequence[set[str]]) -> set[str]:
-    """The words that tell one article from another: a word that most of them have says nothing."""
+    """The words that tell one article from another: a word that most of them have says nothing.
+
+    Nor does one that none of them has, unless most of the question is unknown here.
+    """
     if len(articles) < _FEW:
-        return {word for word in words if len(word) > _FEW}
-    return {word for word in words if 2 * sum(word in one for one in articles) <= len(articles)}
+        telling = {word for word in words if len(word) > _FEW}
+    else:
+        telling = {word for word in words if 2 * sum(word in one for one in articles) <= len(articles)}
+    known = telling & set[str]().union(*articles)
+    return known if 2 * len(known) >= len(telling) else telling
 
 
 def _words(text: str) -> set[str]:
-    return {word.strip(".-").casefold() for word in _WORD.findall(text)}
+    """The words of a text; of a compound such as `billing-gateway.py` its parts, too."""
+    whole = {word.strip(".-").casefold() for word in _WORD.findall(text)}
+    return whole.union(*(_PART.findall(word) for word in whole if not word.isalnum()))
 
 
 def _prompt(question: str, passages: Sequence[tuple[str, str]]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from backstory import clock
+from backstory.attribution import told_as
 from backstory.hook.brief import HANDLE
 from backstory.knowledge.pages import harmless
 from backstory.model import Memory, MemoryKind, Session
@@ -123,12 +124,12 @@ def told(memory: Memory) -> str:
     """What a log says of a memory."""
     text = memory.text
     if memory.kind is MemoryKind.DECISION:
-        who = {"user": "The user decided", "assistant": "The agent decided"}.get(memory.said_by, "Decided")
+        who = told_as(memory)
         reason = memory.reason.strip().rstrip(".") if memory.reason not in text else ""
         joined = f", {reason}" if _BECAUSE.match(reason) else f" ({reason})" if reason else ""
         text = f"{who}: {_plainly(text).rstrip('.') if reason else _plainly(text)}{joined}"
     elif memory.kind is MemoryKind.PREFERENCE:
-        text = f"The user wants: {_plainly(text)}"
+        text = f"{told_as(memory) or 'Wanted'}: {_plainly(text)}"
     elif memory.kind is MemoryKind.ATTEMPT:
         text = f"Abandoned: {text}"
     return harmless(_DOTS.sub(r"\1", text), _ROW)

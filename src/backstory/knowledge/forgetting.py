@@ -4,14 +4,14 @@ This and taking out secrets are the only times that a log is rewritten. Articles
 with every link to them; the compiled state of a log that changed goes too, so that it is compiled anew.
 """
 
-import json
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from backstory.hook.brief import HANDLE
-from backstory.knowledge import facts
+from backstory.knowledge import facts, prose
 from backstory.knowledge.articles import article_from, is_empty
 from backstory.knowledge.changes import Changes, take_back
 from backstory.knowledge.entries import CONTEXT, told_title
@@ -62,9 +62,15 @@ class Unwanted:
 
     def tells(self, row: str) -> bool:
         """Whether a row tells of it."""
-        if self._matches is not None and self._matches(row):
-            return True
-        return any(handle in self._handles for handle in _HANDLE.findall(row))
+        return self.has_words(row) or any(handle in self._handles for handle in _HANDLE.findall(row))
+
+    def has_words(self, text: str) -> bool:
+        """Whether a text has the words that are to be forgotten."""
+        return self._matches is not None and self._matches(text)
+
+    def names(self, address: str) -> bool:
+        """Whether a page is called by the words; its address has hyphens between them."""
+        return self.has_words(address) or self.tells(address.rpartition("/")[2].replace("-", " "))
 
 
 def vaults(home: Home) -> Iterator[Vault]:
@@ -116,11 +122,21 @@ def _planned(vault: Vault, unwanted: Unwanted) -> Changes:
         if changes.read("index.md") is not None:
             put_index(changes)
         facts.put_index(changes)
-    for path in sorted((vault.own / "days").glob("*.json")) if (vault.own / "days").is_dir() else ():
-        notes = json.loads(path.read_bytes()).get("notes", [])
-        if any(unwanted.tells(f"{note['text']} {note['handle']} {note['session']}") for note in notes):
-            changes.remove(path.relative_to(vault.root).as_posix())
+    prose.withdraw(changes, lambda page: page in gone or unwanted.names(page), unwanted.session)
+    for relative, text in _states(vault):
+        compiled = relative.startswith(".backstory/days/")
+        if unwanted.tells(text) if compiled else unwanted.has_words(text):
+            changes.remove(relative)
     return changes
+
+
+def _states(vault: Vault) -> Iterator[tuple[str, str]]:
+    """Our own files of a vault, also those that were moved aside, but for two that hold no text."""
+    for path in sorted(vault.own.rglob("*")) if vault.own.is_dir() else ():
+        relative = path.relative_to(vault.root).as_posix()
+        needed = relative in (".backstory/format.json", ".backstory/lock", prose.STATE_FILE)
+        if not needed and path.is_file() and not path.is_symlink():
+            yield relative, path.read_bytes().decode("utf-8", "replace")
 
 
 def _texts(vault: Vault) -> Iterator[tuple[str, str]]:
@@ -151,7 +167,21 @@ def _cleaned(relative: str, text: str, unwanted: Unwanted) -> str:
         told = unwanted.session(session) or unwanted.untitles(session, row) or unwanted.tells(row)
         if not told and not (of_pages and row.startswith("- ") and unwanted.repeats(row)):
             kept.append(row)
-    return "".join(kept)
+    return "".join(_unwrapped(kept, unwanted))
+
+
+def _unwrapped(rows: list[str], unwanted: Unwanted) -> list[str]:
+    """The rows without those over which the words are wrapped, a line break between them."""
+
+    def until(last: int) -> bool:
+        return unwanted.has_words("".join(rows[: last + 1]))
+
+    while rows and until(len(rows)):
+        last = bisect_left(range(len(rows)), True, key=until)
+        end = last + 1
+        late = bisect_left(range(end), True, key=lambda at: not unwanted.has_words("".join(rows[at:end])))
+        del rows[late - 1 : end]
+    return rows
 
 
 def _unnamed(relative: str, text: str, gone: frozenset[str]) -> str:
@@ -174,7 +204,7 @@ def _is_gone(address: str, changes: Changes, unwanted: Unwanted) -> bool:
     if address == facts.INDEX:
         return False
     text = changes.read(f"{address}.md")
-    if text is None or unwanted.tells(address.rpartition("/")[2].replace("-", " ")):
+    if text is None or unwanted.names(address):
         return True
     if f"{address}.md" not in changes.pages:
         return False

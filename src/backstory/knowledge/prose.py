@@ -22,7 +22,7 @@ from backstory.steps import step
 
 PROMPT_CHARS = 9_000
 INDEX_CHARS = 1_500
-_STATE = "prose"
+STATE_FILE = ".backstory/prose.json"
 _ARTICLES = 8
 _ARTICLE_CHARS = 2_000
 _ANSWER_CHARS = 900
@@ -71,6 +71,20 @@ def leave_word(changes: Changes, articles: Sequence[Article], fresh: Sequence[No
         if more := [handle for handle in dict.fromkeys(new) if handle not in known]:
             state["waiting"][article.link] = [*state["waiting"].get(article.link, ()), *more]
     _put_state(changes, state)
+
+
+def withdraw(changes: Changes, gone: Callable[[str], bool], handle_gone: Callable[[str], bool]) -> None:
+    """Plan that neither articles nor notes are known any more that are gone."""
+    state = {
+        name: {
+            page: left
+            for page, handles in pages.items()
+            if not gone(page) and (left := [one for one in handles if not handle_gone(one)])
+        }
+        for name, pages in _state(changes).items()
+    }
+    if state != _state(changes):
+        _put_state(changes, state)
 
 
 def is_waiting(vault: Vault) -> bool:
@@ -200,7 +214,7 @@ def _put(vault: Vault, batch: Sequence[News], said: dict[str, str], stamp: str) 
 
 def _state(changes: Changes) -> dict[str, dict[str, list[str]]]:
     """What waits to be read by a model, and what was, by article."""
-    planned = changes.read(f".backstory/{_STATE}.json")
+    planned = changes.read(STATE_FILE)
     try:
         found = json.loads(planned or "{}")
     except ValueError:
@@ -214,5 +228,5 @@ def _listed(state: Any, name: str) -> dict[str, list[str]]:
 
 
 def _put_state(changes: Changes, state: dict[str, dict[str, list[str]]]) -> None:
-    if any(state.values()) or changes.read(f".backstory/{_STATE}.json") is not None:
-        changes.put(f".backstory/{_STATE}.json", json.dumps(state))
+    if any(state.values()) or changes.read(STATE_FILE) is not None:
+        changes.put(STATE_FILE, json.dumps(state))

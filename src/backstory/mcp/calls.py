@@ -11,12 +11,13 @@ from typing import Any
 
 from backstory import clock
 from backstory.app import App, EventView, MemoryView, SessionView, payload_state
+from backstory.attribution import author, doer
 from backstory.errors import BackstoryError, UsageError
 from backstory.hook.brief import HANDLE, age, shorten
 from backstory.hook.neutral import neutral
 from backstory.mcp.beside import in_time
 from backstory.mcp.forgetting import forget
-from backstory.model import Event, Kind, Memory, Outcome, Session
+from backstory.model import Event, Kind, Memory, Outcome, Session, Speaker, speaker
 from backstory.search.excerpt import excerpt
 
 PAGE = 8_000
@@ -33,16 +34,30 @@ _IS_REASON = re.compile(
     re.IGNORECASE,
 )
 
+_SAYS = {
+    Speaker.USER: " of the user",
+    Speaker.AGENT: " of the agent",
+    Speaker.TOOL: " (a tool or page said it)",
+    Speaker.NOBODY: "",
+}
 Arguments = Mapping[str, Any]
 
 
-def call(tool: Mapping[str, Any], arguments: Arguments, folder: str, of: int = 1) -> tuple[str, bool]:
-    """The text that answers a call, and whether it failed; `folder` is the first of so many."""
+def call(
+    tool: Mapping[str, Any], arguments: Arguments, folder: str, of: int = 1, asks_user: bool = False
+) -> tuple[str, bool]:
+    """The text that answers a call, and whether it failed; `folder` is the first of so many.
+
+    `asks_user`: the client asks its user before something is forgotten.
+    """
     name = tool["name"]
 
     def answer() -> str:
         with App(patience=PATIENCE_SECONDS) as app:
-            text = _CALLS[name](app, checked, Path(folder))
+            if name == "forget":
+                text = forget(app, checked, Path(folder), asks_user)
+            else:
+                text = _CALLS[name](app, checked, Path(folder))
         where = f"\n(This is of {Path(folder).name}, the first of {of} folders.)"
         return quoted(text + where if of > 1 and _of_a_folder(name, checked) else text)
 
@@ -134,7 +149,7 @@ def _timeline(app: App, arguments: Arguments, folder: Path) -> str:
     events = app.timeline(_project(app, arguments, folder), since, limit)
     now = clock.now_ms()
     lines = [
-        f"- [{age(stored.event.at, now)} · {stored.event.agent}] {_what(stored.event)} ({stored.id[:HANDLE]})"
+        f"- [{age(stored.event.at, now)} · {doer(stored.event)}] {_what(stored.event)} ({stored.id[:HANDLE]})"
         for stored in events
     ]
     return "\n".join(lines) or "Nothing happened here yet."
@@ -192,7 +207,8 @@ def _memory(memory: Memory) -> str:
     more = (memory.detail, _because(memory.reason), " ".join(memory.files))
     kind = memory.kind.replace("_", " ")
     told = "; ".join(part for part in (memory.text, *more) if part)
-    return f"{kind}, {memory.agent}, {clock.stamp(memory.at)}: {told}"
+    who = f"{_SAYS[speaker(memory.said_by)]}, {author(memory.agent, memory.said_by)}"
+    return f"{kind}{who}, {clock.stamp(memory.at)}: {told}"
 
 
 def _because(reason: str) -> str:
@@ -212,8 +228,8 @@ def _session(session: Session) -> str:
 
 
 def _remember(app: App, arguments: Arguments, folder: Path) -> str:
-    memory = app.remember(arguments["text"], folder, arguments.get("kind", ""))
-    kind = memory.kind.replace("_", " ")
+    memory = app.remember(arguments["text"], folder, arguments.get("kind", ""), Speaker.AGENT)
+    kind = f"{memory.kind.replace('_', ' ')}, as your word"
     replaced = "".join(f"; it takes the place of {older[:HANDLE]}" for older in app.replaced_by(memory.id))
     return f"Remembered for {memory.project_name} as {kind}: {memory.text} ({memory.id[:HANDLE]}){replaced}"
 
@@ -234,6 +250,5 @@ _CALLS: Mapping[str, Callable[[App, Arguments, Path], str]] = {
     "timeline": _timeline,
     "get": _get,
     "remember": _remember,
-    "forget": forget,
     "status": _status,
 }

@@ -64,6 +64,9 @@ class Conversation:
         self._question = ""  # the id of the latest roots/list, until it is answered
         self._waits_for_roots = False
         self._held: list[tuple[bool, list[Answer]]] = []
+        self._asks_user = False  # whether the client can put a question to its user
+        self._questions = 0
+        self._asked: dict[str, Message] = {}  # calls that wait for the user's answer, by our question's id
 
     @property
     def waits(self) -> bool:
@@ -83,6 +86,8 @@ class Conversation:
         except (ValueError, RecursionError):
             return [_error(None, RpcError(PARSE_ERROR, "this is not JSON"))]
         batch = isinstance(message, list) and bool(message)
+        if question := self._for_the_user(message):
+            return [question]
         answers: list[Answer] = []
         apart: list[str] = []  # what answers nothing in it: our own requests, and what had waited before
         for part in message if batch else [message]:
@@ -124,6 +129,39 @@ class Conversation:
         except Exception as error:  # the conversation goes on; what happened is the caller's to know
             return _error(id_, RpcError(INTERNAL_ERROR, f"unexpected {type(error).__name__}: {error}"))
 
+    def _for_the_user(self, message: object) -> str:
+        """The question that a client has to put to its user before a call is carried out; "" if none.
+
+        In a batch nobody is asked: there an agent may forget only what it may forget by itself.
+        """
+        code = _confirms(message) if self._asks_user else ""
+        if not code or not isinstance(message, dict) or not _is_id(message.get("id")):
+            return ""
+        from backstory.mcp import forgetting
+
+        if not (says := forgetting.question(code)):
+            return ""
+        self._questions += 1
+        id_ = f"backstory-forget-{self._questions}"
+        self._asked[id_] = message
+        schema = {"type": "object", "properties": {"forget": _FORGET}, "required": ["forget"]}
+        params = {"message": says, "requestedSchema": schema}
+        return _dump({"jsonrpc": "2.0", "id": id_, "method": "elicitation/create", "params": params})
+
+    def _answered(self, message: Message) -> list[str]:
+        """The answer to a call that waited for its user's word."""
+        from backstory.mcp import forgetting
+
+        call, result = self._asked.pop(str(message["id"])), message.get("result")
+        result = result if isinstance(result, dict) else {}
+        content = result.get("content")
+        wants = isinstance(content, dict) and content.get("forget") is True
+        if result.get("action") == "accept" and wants:
+            forgetting.agree(_confirms(call))
+            return [self._respond(call)]
+        says = "The user was asked and does not want it: nothing was forgotten."
+        return [_result(call["id"], {"content": [{"type": "text", "text": says}], "isError": True})]
+
     def _noted(self, message: Message) -> list[str]:
         """Hear the client's folders; ask for them once it is ready, if it has such, and when they change.
 
@@ -136,6 +174,8 @@ class Conversation:
             self._question = f"backstory-roots-{self._times_asked}"
             self._waits_for_roots = True
             return [_dump({"jsonrpc": "2.0", "id": self._question, "method": "roots/list"})]
+        if _is_id(message.get("id")) and message["id"] in self._asked:
+            return self._answered(message)
         if not self._question or message.get("id") != self._question:
             return []
         if "result" in message:  # else it cannot tell, and what was known before holds
@@ -168,6 +208,7 @@ class Conversation:
         asked = params.get("protocolVersion")
         capabilities = params.get("capabilities")
         self._has_roots = isinstance(capabilities, dict) and "roots" in capabilities
+        self._asks_user = isinstance(capabilities, dict) and "elicitation" in capabilities
         return {
             "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
             "capabilities": _CAPABILITIES,
@@ -197,7 +238,9 @@ class Conversation:
             raise RpcError(INVALID_PARAMS, "arguments must be an object")
         from backstory.mcp import calls
 
-        text, failed = calls.call(tool, arguments or {}, self.folder, len(self._folders))
+        text, failed = calls.call(
+            tool, arguments or {}, self.folder, len(self._folders), asks_user=self._asks_user
+        )
         return {"content": [{"type": "text", "text": _cut(text) if failed else text}], "isError": failed}
 
     def _list_resources(self, params: Message) -> Message:
@@ -240,6 +283,21 @@ _METHODS: Mapping[str, Callable[[Conversation, Message], Message]] = {
     "resources/templates/list": Conversation._list_templates,
     "resources/read": Conversation._read_resource,
 }
+
+
+_FORGET = {"type": "boolean", "title": "Forget it for good", "default": False}
+
+
+def _confirms(message: object) -> str:
+    """The code that a call of `forget` confirms; "" if it is anything else."""
+    if not isinstance(message, dict) or message.get("method") != "tools/call":
+        return ""
+    params = message.get("params")
+    if not isinstance(params, dict) or params.get("name") != "forget":
+        return ""
+    arguments = params.get("arguments")
+    code = arguments.get("confirm") if isinstance(arguments, dict) else None
+    return code.strip(" `'\".,") if isinstance(code, str) else ""
 
 
 def _no_constant(word: str) -> None:

@@ -13,11 +13,16 @@ _SINCE = {"type": "string", "description": "2w, 3d, 12h or YYYY-MM-DD"}
 _LIMIT = {"type": "integer", "minimum": 1, "maximum": 50}
 
 
+_READS = {"readOnlyHint": True}
+_HINTS = {"remember": {"destructiveHint": False}, "forget": {"destructiveHint": True}}
+
+
 def _tool(name: str, says: str, required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
     schema = {"type": "object", "properties": properties, "required": list(required)}
     if not required:
         del schema["required"]
-    return {"name": name, "description": says, "inputSchema": schema}
+    hints = _HINTS.get(name, _READS)  # for the client, which may ask its user first; no model is told
+    return {"name": name, "description": says, "inputSchema": schema, "annotations": hints}
 
 
 TOOLS = (

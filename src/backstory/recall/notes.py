@@ -116,7 +116,7 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
         memory
         for kind, limit in _KINDS
         for memory in store.memories.of_project(project_id, [kind], limit)
-        if memory.text.strip()
+        if memory.text.strip() and not memory.text.endswith("…")  # a note is whole, or is not said
     ]
     standing = Standing(store)
     rows = [standing.row(memory.kind, memory) for memory in told]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from backstory import clock
 from backstory.atomic import write_atomic
 from backstory.hook.notes import MOST
+from backstory.hook.untrusted import fetches_and_runs
 from backstory.llm import governor
 from backstory.model import Memory, MemoryKind, Session
 from backstory.paths import Home
@@ -43,6 +44,9 @@ _CHECKPOINT_PARTS = (
 )
 
 _UNHEARD = "unheard"
+#: The counters of what agents forgot; their names say what.
+FORGOT = "forgot"
+_PLURALS = {"session": "sessions", "event": "events", "memory": "memories"}
 _NOTICE_MS = 7 * 86_400_000
 # What a counter of the drain means to the user.
 _FAILURES = {
@@ -123,7 +127,8 @@ def project_rows(store: Store, project_id: str) -> list[Row]:
             memory
             for memory in store.memories.of_project(project_id, kinds, limit * 4)
             # a check that is still red is told once, as an open thread
-            if memory.kind is not MemoryKind.ATTEMPT or open_events.isdisjoint(memory.sources)
+            if (memory.kind is not MemoryKind.ATTEMPT or open_events.isdisjoint(memory.sources))
+            and not (memory.kind is MemoryKind.COMMAND and fetches_and_runs(memory.text))
         ]
         rows += [standing.row(section, m) for m in _distinct(_by_worth(found))[:limit]]
     since = clock.now_ms() - _RECENT_MS
@@ -148,8 +153,21 @@ def note_unheard(store: Store, unheard: Mapping[str, tuple[int, int]]) -> bool:
 
 
 def notices(store: Store) -> list[str]:
-    """What capture failed in, one line each: agents of which nothing came, then failures of the last week."""
-    return [*_unheard(store), *_failures(store), *filter(None, [governor.notice(store)])]
+    """What the user should know, one line each: where capture failed, what agents forgot, models."""
+    return [*_unheard(store), *_failures(store), *_forgot(store), *filter(None, [governor.notice(store)])]
+
+
+def _forgot(store: Store) -> list[str]:
+    """One line for each day of the last week on which an agent forgot something, the latest first."""
+    since = clock.day_of(clock.now_ms() - _NOTICE_MS)
+    days: dict[str, list[str]] = {}
+    for day, _, event, what, n in store.books.counted(since):
+        if event == FORGOT:
+            days.setdefault(day, []).append(f"{n} {_PLURALS[what] if n > 1 else what}")
+    return [
+        f"An agent forgot {', '.join(parts)} for good on {day}, by the tool `forget`"
+        for day, parts in sorted(days.items(), reverse=True)
+    ]
 
 
 def _unheard(store: Store) -> list[str]:

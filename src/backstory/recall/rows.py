@@ -5,6 +5,7 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
+from backstory.attribution import author, told_as
 from backstory.hook.stamps import stamp
 from backstory.model import Memory, MemoryKind
 
@@ -17,16 +18,10 @@ def row(section: str, memory: Memory, before: str = "", label: str = "", files: 
 
     `before` says what it replaced, `label` how its files stand, `files` where these are today.
     """
-    text = memory.text
-    if memory.kind is MemoryKind.DECISION:
-        who = {"user": "The user decided", "assistant": "The agent decided"}.get(memory.said_by, "Decided")
-        text = f"{who}: {text}"
-        if memory.reason and memory.reason not in text:
-            text = f"{text} ({_cut(memory.reason, REASON_CHARS).rstrip('.')})"
-    elif memory.kind is MemoryKind.PREFERENCE:
-        text = f"The user wants: {text}"
-    elif memory.kind is MemoryKind.FACT:
-        text = f"{'Told to remember' if memory.said_by == 'user' else 'Noted'}: {text}"
+    lead = told_as(memory)
+    text = f"{lead}: {memory.text}" if lead else memory.text
+    if memory.kind is MemoryKind.DECISION and memory.reason and memory.reason not in text:
+        text = f"{text} ({_cut(memory.reason, REASON_CHARS).rstrip('.')})"
     if before:
         text = f"{text} [before: {before}]"
     value = {
@@ -34,8 +29,9 @@ def row(section: str, memory: Memory, before: str = "", label: str = "", files: 
         "section": section,
         "text": text,
         "at": memory.at,
-        "agent": memory.agent,
+        "agent": author(memory.agent, memory.said_by),
         "session": memory.session_id,
+        "by": memory.said_by,
     }
     return value | ({"label": label} if label else {}) | ({"files": list(files)} if files else {})
 

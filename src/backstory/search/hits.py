@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from backstory.attribution import author
+from backstory.model import Kind
 from backstory.search.answer import Hit, Near, Why
 from backstory.search.history import in_order
 from backstory.search.meant import StandIns, standing_in
@@ -44,7 +46,7 @@ def each_once(
     history: bool = False,
 ) -> list[Hit]:
     """Hits best first that fit, each said once by its richest form, what is history last, unless wanted."""
-    once = collapse(hits, lambda hit: hit.text, _richer, limit, fits)
+    once = collapse(hits, lambda hit: hit.text, _richer, limit, fits, _one_note)
     return once if history else in_order(once, found)
 
 
@@ -102,13 +104,21 @@ def _of(found: Found, score: float, why: Why | None) -> Hit:
         text=found.text,
         score=score,
         session=found.session_id,
-        agent=found.agent,
+        agent=author(found.agent, found.said_by),
         project=found.project,
         when=found.at,
         branch=found.branch,
         status=found.status,
         why=why,
     )
+
+
+def _one_note(one: Hit, other: Hit) -> bool:
+    """Whether one is what another tool noted and the other the memory of it: both have its headline."""
+    pair = {hit.id[:1]: hit for hit in (one, other)}
+    if one.session != other.session or pair.keys() != {"e", "m"} or pair["e"].kind != Kind.NOTED:
+        return False
+    return one.text.partition("\n")[0] == other.text.partition("\n")[0]
 
 
 def _richer(first: Hit, second: Hit) -> Hit:

@@ -36,11 +36,12 @@ def collapse(
     richer: Callable[[T, T], T],
     enough: int,
     fits: Callable[[T], bool] = lambda thing: True,
+    twice: Callable[[T, T], bool] = lambda one, other: False,
 ) -> list[T]:
     """Of things best first that fit, each said once: a repeat gives its place to whichever is richer.
 
     All of them are looked at, so that the richest is kept however few are wanted; but only those are judged
-    that could be kept.
+    that could be kept. `twice` knows of two things that are one whatever they say.
     """
     kept: list[T] = []
     words: list[frozenset[str]] = []
@@ -48,7 +49,12 @@ def collapse(
         text = text_of(thing)
         these = _words(text)
         place = next(
-            (n for n, those in enumerate(words) if _same(text, these, text_of(kept[n]), those)), len(kept)
+            (
+                n
+                for n, those in enumerate(words)
+                if _same(text, these, text_of(kept[n]), those) or twice(thing, kept[n])
+            ),
+            len(kept),
         )
         if place >= enough or not fits(thing):
             continue

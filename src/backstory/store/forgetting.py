@@ -78,6 +78,15 @@ class Forgetting:
         rows = self._db.execute("SELECT id, title, project_id FROM sessions WHERE title <> ''")
         return {sid: project for sid, title, project in rows if matches(title)}
 
+    def answered(self, matches: Callable[[str], bool]) -> dict[str, str]:
+        """Sessions of which a model said something that matches, with their projects."""
+        rows = self._db.execute(
+            """
+            SELECT s.id, s.project_id, a.body FROM model_answers a JOIN sessions s ON s.id = a.session_id
+            """
+        )
+        return {sid: project for sid, project, body in rows if matches(body)}
+
     def between(self, since: int, until: int, project_id: str | None) -> frozenset[str]:
         """Events that happened in [since, until), of one project or of all."""
         rows = self._db.execute(
@@ -272,6 +281,10 @@ class Forgetting:
             "INSERT OR IGNORE INTO tombstones (id, what, reason, at) VALUES (?, ?, 'forgotten', ?)",
             [(i, what, at) for i in ids],
         )
+
+    def drop_answers(self, sessions: Iterable[str]) -> None:
+        """Forget what models said about these sessions; inside a transaction."""
+        drop_answers(self._db, list(sessions))
 
     def retitle(self, sid: str) -> None:
         """Give a session the title of the first prompt it still has; its agent's may tell what is gone."""

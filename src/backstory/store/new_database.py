@@ -21,7 +21,7 @@ from backstory.steps import step
 from backstory.store import schema
 from backstory.store.compression import unpack
 
-_PREFIX = "building-"
+UNFINISHED = "building-"
 _LOCK = "lock"
 # What used to be built beside the database itself, and was left there by a kill.
 _FORMERLY = ("restoring.db*", "repairing.db*", "damaged.db*")
@@ -34,7 +34,7 @@ def new_database(home: Home) -> Iterator[Path]:
     clear_leftovers(home)
     with contextlib.ExitStack() as held:
         while True:
-            folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=home.root))
+            folder = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=home.root))
             held.callback(shutil.rmtree, folder, ignore_errors=True)
             # another process that clears up may have taken the lock in between, and the folder with it
             if held.enter_context(lock(folder / _LOCK)) and (folder / _LOCK).exists():
@@ -48,7 +48,7 @@ def new_database(home: Home) -> Iterator[Path]:
 def leftovers(home: Home) -> list[Path]:
     """Files that killed makers of databases have left; those of a maker that lives are not among them."""
     found = [path for pattern in _FORMERLY for path in home.root.glob(pattern) if path.is_file()]
-    for folder in home.root.glob(f"{_PREFIX}*"):
+    for folder in home.root.glob(f"{UNFINISHED}*"):
         if _abandoned(folder):
             found += [path for path in folder.rglob("*") if path.is_file() and path.name != _LOCK]
     return sorted(found)
@@ -59,7 +59,7 @@ def clear_leftovers(home: Home) -> int:
     found = leftovers(home)
     for path in found:
         path.unlink(missing_ok=True)
-    for folder in home.root.glob(f"{_PREFIX}*"):
+    for folder in home.root.glob(f"{UNFINISHED}*"):
         if _abandoned(folder):
             shutil.rmtree(folder, ignore_errors=True)
     return len(found)

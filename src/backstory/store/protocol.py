@@ -481,6 +481,9 @@ class ForgetStore(Protocol):
     def entitled(self, matches: Callable[[str], bool]) -> dict[str, str]:
         """Sessions whose title matches, with their projects."""
 
+    def answered(self, matches: Callable[[str], bool]) -> dict[str, str]:
+        """Sessions of which a model said something that matches, with their projects."""
+
     def between(self, since: int, until: int, project_id: str | None) -> frozenset[str]:
         """Events that happened in [since, until), of one project or of all."""
 
@@ -519,6 +522,9 @@ class ForgetStore(Protocol):
 
     def remove(self, reach: Reach, named: Reach, at: int) -> None:
         """Write tombstones and delete the reach; of memories only the `named` get a tombstone."""
+
+    def drop_answers(self, sessions: Iterable[str]) -> None:
+        """Forget what models said about these sessions; inside a transaction."""
 
     def retitle(self, sid: str) -> None:
         """Write the title anew from the first prompt that a session still has, for good."""

@@ -25,7 +25,7 @@ class Successions:
             f"""
             SELECT m.id, m.at, m.text, m.reason,
                 (m.status = 'confirmed' AND m.agent <> 'user') OR m.pinned OR {_JUDGED},
-                m.agent = 'user', m.said_by = 'user'
+                m.said_by = 'user' OR m.status = 'confirmed'
             FROM memories m JOIN sessions s ON s.id = m.session_id
             WHERE m.project_id = ? AND {_SUCCEEDED} AND s.parent_id = ''
                 AND (m.status IN ('candidate', 'confirmed') OR (m.status = 'superseded' AND NOT {_JUDGED}))

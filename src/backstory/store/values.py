@@ -252,8 +252,8 @@ class Reach:
 class Decided(NamedTuple):
     """A decision as successions need it.
 
-    A `firm` one was confirmed, pinned or judged by a person and stays; one that a person asked to remember
-    (`kept`) gives way only to what a person said (`said`).
+    A `firm` one was confirmed, pinned or judged by a person and stays; the user's own word, or what a person
+    confirmed (`users`), gives way only to such.
     """
 
     id: str
@@ -261,8 +261,7 @@ class Decided(NamedTuple):
     text: str
     reason: str
     firm: bool
-    kept: bool
-    said: bool
+    users: bool
 
 
 @dataclass(frozen=True, slots=True)

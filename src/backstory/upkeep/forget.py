@@ -6,9 +6,9 @@ is left of its session is distilled again.
 """
 
 import gzip
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,17 +20,19 @@ from backstory.hook import spool
 from backstory.knowledge.forgetting import Unwanted, erase, pages_with
 from backstory.paths import Home
 from backstory.recall import prepare
+from backstory.recall.prepare import FORGOT
 from backstory.steps import step
 from backstory.store import Store, copies
-from backstory.store.new_database import clear_leftovers, leftovers
+from backstory.store.new_database import UNFINISHED, clear_leftovers, leftovers
 from backstory.store.values import Reach
 from backstory.upkeep import archive
 from backstory.upkeep.echoes import Echo, copies_with
+from backstory.upkeep.normal_form import containing, fold, searching
 
 # Files here are copies of words that the database has too: whichever has the words goes as a whole.
 _TOLD = ("spool", "logs", "briefs", "trouble.json")
-# Files that no word is worth: without them nobody knows which agents are connected, or what was agreed to.
-_NEEDED = "*.json", "*.toml"
+# Seen to by itself: rows, pages, transcripts that lose lines, copies that are named; and code without words.
+_APART = ("knowledge", "transcripts", "archive", "backups", "hook")
 _SHORTEST = 3
 
 
@@ -48,7 +50,8 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What forgetting touches; `copies` are kept transcripts that lose lines.
+    """What forgetting touches: `copies` are transcripts that lose lines, `answers` sessions whose models'
+    answers have the words.
 
     What still has it: `backups`, `needed` (settings), the agents' own files, and the `projects` called so.
     """
@@ -68,6 +71,7 @@ class Forgotten:
     echo: Echo
     unreadable: int = 0  # events whose payloads are damaged: nobody can tell whether they have the words
     damaged: tuple[Path, ...] = ()  # archives of which only a part can be read
+    answers: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.reach or self.sessions or self.files or self.pages)
@@ -94,11 +98,13 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
     repeated = _repeated(store, echo)
     echo.came_by(store.forgetting.calls(repeated))
     reach = Reach(reach.events | repeated, reach.memories, reach.sessions)
+    answers: dict[str, str] = {}
     if matches and not _limited(wanted):
         touched |= store.forgetting.entitled(matches)
+        touched |= (answers := store.forgetting.answered(matches))
         touched |= store.forgetting.touched(Reach(sessions=frozenset(_kept_with(home, matches))))
     natives = [s.native_id for sid in reach.sessions if (s := store.events.session(sid)) is not None]
-    in_file = matches or (_containing(natives) if natives else None)
+    in_file = matches or (containing(natives) if natives else None)
     where = (
         _mine(home, store, {*touched.values(), wanted.project_id}) if matches and _limited(wanted) else None
     )
@@ -131,6 +137,7 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
         echo=echo,
         unreadable=len(store.forgetting.unreadable - reach.events),
         damaged=tuple(archive.damaged(home)),
+        answers=frozenset(answers),
     )
 
 
@@ -147,7 +154,7 @@ def hold_to(store: Store, agreed: Forgotten, now: Forgotten) -> None:
         raise Changed("what would be forgotten has changed since it was told")
 
 
-def carry_out(home: Home, store: Store, what: Forgotten) -> None:
+def carry_out(home: Home, store: Store, what: Forgotten, by_agent: bool = False) -> None:
     """Forget it, all but its traces in the file; for who holds the worker's lock."""
     now = clock.now_ms()
     _drop_prepared(home, what)  # first: killed in between, no brief may tell it any more
@@ -163,6 +170,9 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
         _cut(store, copy, what.echo)
     with store.transaction():
         store.forgetting.remove(what.reach, what.named, now)
+        if by_agent:
+            _count(store, what.reach, now)
+        store.forgetting.drop_answers(what.answers)
         store.books.drop_copies(what.sessions)
         for sid, project_id in what.sessions.items():
             if sid not in what.reach.sessions:
@@ -175,6 +185,12 @@ def carry_out(home: Home, store: Store, what: Forgotten) -> None:
             if store.projects.get(subject) is not None or store.events.session(subject) is not None:
                 store.jobs.ask("brief", subject, now)
     step("forget.removed")
+
+
+def _count(store: Store, reach: Reach, now: int) -> None:
+    """Leave how much an agent forgot, and on which day; nothing of what it was."""
+    sums = {"session": reach.sessions, "event": reach.events, "memory": reach.memories}
+    store.books.count(clock.day_of(now), {("", FORGOT, what): len(ids) for what, ids in sums.items() if ids})
 
 
 def _drop_prepared(home: Home, what: Forgotten) -> None:
@@ -274,28 +290,14 @@ def _archived(
 def _matcher(wanted: Wanted) -> Callable[[str], bool] | None:
     if wanted.pattern:
         try:
-            return re.compile(wanted.pattern).search  # type: ignore[return-value]
+            return searching(re.compile(wanted.pattern))
         except re.error as error:
             raise UsageError(f"the pattern {wanted.pattern!r} is no regular expression: {error}") from None
     if wanted.text:
-        if len(wanted.text.strip()) < _SHORTEST:
+        if len(fold(wanted.text)) < _SHORTEST:
             raise UsageError(f"{wanted.text!r} is too short: it would match nearly everything")
-        return _containing([wanted.text])
+        return containing([wanted.text])
     return None
-
-
-def _containing(words: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a text holds one of the words, in any case, also as JSON writes it."""
-    needles = set()
-    for word in words:
-        for form in (word, json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1]):
-            needles.add(form.casefold())
-
-    def matches(text: str) -> bool:
-        low = text.casefold()
-        return any(needle in low for needle in needles)
-
-    return matches
 
 
 def _files(
@@ -313,13 +315,26 @@ def _files(
 
 
 def _needed(home: Home, matches: Callable[[str], bool]) -> list[Path]:
-    """Settings and state that have the words, and stay as they are."""
-    found = [path for kind in _NEEDED for path in sorted(home.root.glob(kind)) if path.name not in _TOLD]
-    return [path for path in found if path.is_file() and _has(path, matches)]
+    """What else in the home has the words, and stays: settings, state, exports that somebody left here.
+
+    No word is worth the settings: without them nobody knows which agents are connected.
+    """
+    of_rows = home.database.name
+    tops = [
+        path
+        for path in sorted(home.root.iterdir())
+        if path.name not in (*_TOLD, *_APART) and not path.name.startswith((of_rows, UNFINISHED))
+    ]
+    every = (path for top in tops for path in (top, *sorted(top.rglob("*"))))
+    return [path for path in every if path.is_file() and not path.is_symlink() and _has(path, matches)]
 
 
 def _has(path: Path, matches: Callable[[str], bool]) -> bool:
-    return matches(path.read_bytes().rstrip(spool.TRAILER).decode("utf-8", "replace"))
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (OSError, EOFError, zlib.error):
+        return False
+    return matches(data.rstrip(spool.TRAILER).decode("utf-8", "replace"))
 
 
 def _kept_with(home: Home, matches: Callable[[str], bool]) -> Iterator[str]:

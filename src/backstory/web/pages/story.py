@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from backstory import clock
 from backstory.app import App
+from backstory.attribution import doer
 from backstory.cli.output import count, one_line, plain
 from backstory.errors import SourceMissing
 from backstory.model import Kind, Memory, MemoryKind, Outcome, Session, StoredEvent
@@ -191,7 +192,8 @@ def _told(stored: StoredEvent, asked: Asked) -> Html:
             class_="mark-line",
             data_row=True,
         )
-    who = "You" if event.kind in (Kind.PROMPT, Kind.REMEMBERED) else lines.agent_name(event.agent)
+    yours = event.kind in (Kind.PROMPT, Kind.REMEMBERED) and doer(event) == event.agent
+    who = "You" if yours else lines.agent_name(doer(event))
     kind = "prompt" if event.kind is Kind.PROMPT else "reply"
     label = "Summary after compaction" if event.kind is Kind.COMPACTED else who
     return h(

@@ -1,0 +1,38 @@
+"""Whose word a memory is told as: the one place where words become somebody's."""
+
+from backstory.model import Event, Kind, Memory, MemoryKind, Speaker, speaker
+
+_LEADS = {
+    (MemoryKind.DECISION, Speaker.USER): "The user decided",
+    (MemoryKind.DECISION, Speaker.AGENT): "The agent decided",
+    (MemoryKind.DECISION, Speaker.NOBODY): "Decided",
+    (MemoryKind.PREFERENCE, Speaker.USER): "The user wants",
+    (MemoryKind.PREFERENCE, Speaker.AGENT): "The agent says that the user wants",
+    (MemoryKind.FACT, Speaker.USER): "Told to remember",
+    (MemoryKind.FACT, Speaker.AGENT): "The agent noted",
+    (MemoryKind.FACT, Speaker.NOBODY): "Noted",
+}
+
+
+#: The tool of a note that an agent left by itself: it is kept among the user's notes, and is not the user's.
+BY_AGENT = "mcp"
+_AN_AGENT = "agent"
+
+
+def author(agent: str, said_by: str) -> str:
+    """Who is named as the author of a memory."""
+    return _AN_AGENT if agent == Speaker.USER and speaker(said_by) is Speaker.AGENT else agent
+
+
+def doer(event: Event) -> str:
+    """Who is named as having done what an event says."""
+    return _AN_AGENT if event.kind is Kind.REMEMBERED and event.tool == BY_AGENT else event.agent
+
+
+def told_as(memory: Memory) -> str:
+    """The words that lead a memory in; "" where none are needed, because rules observed it."""
+    who = speaker(memory.said_by)
+    if who is Speaker.TOOL:
+        return "A tool or page said"
+    noted = who is Speaker.AGENT and memory.agent == Speaker.USER  # an agent's own `remember`
+    return _LEADS.get((memory.kind, who), "The agent noted" if noted else "")

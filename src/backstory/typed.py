@@ -1,0 +1,89 @@
+"""What of a prompt its user typed, told from what it quotes: only that is the user's word.
+
+People paste output, pages and mails between their own words, with and without a fence. Quoted is what stands
+in a fence or behind `>`; a line that is built like output (a shell prompt, a time, a tool's name and a colon,
+columns, a long path); what follows a line that announces it ("the README says:"). Such a stretch goes on
+over empty lines until a paragraph in which a person speaks ("please", "we", a question). What a paste without
+any such mark says cannot be told from typing.
+"""
+
+import re
+
+_OUTPUT = re.compile(
+    r"\s*(?:"
+    r"\[\d\d?[/:.]\d\d|\d\d:\d\d:\d\d|time=|\d{4}-\d\d-\d\d|"  # a time, a shell prompt with one
+    r"[\w.@~/-]+[$%#❯] \S|\S+@\S+:\S*[$#] |"  # a shell prompt
+    r"(?:go|npm|yarn|pnpm|pip|cargo|make|git|fatal|hint|warning|warn|error|info|debug|note|remote|panic|"
+    r"fail|failed|usage|caused by|exception)(?:\[\S+\])?: \S|"  # a tool or a level
+    r"(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|FAIL|PASS|TRACE|OK)\b(?=[\s:\]]|$)|"
+    r"[A-Z]\w*(?: \w+){0,3} (?:failed|error|warning): |"
+    r"(?:Downloading|Extracting|Fetching|Compiling|Installing|Resolving) (?:\S*[/.]|[A-Z])\S*|"
+    r"[•⨯✓✔✗✘×●⎿⏺] |(?:/[\w.@-]+){3,}|https?://\S+\s*$|"
+    r"[\w./-]+\.\w{1,5}:\d+[:\s]|"  # file.go:12:
+    r"[A-Z]\w*(?:Error|Exception)\b: )"
+)
+_COLUMNS = re.compile(r"\S {3,}\S.* {3,}\S|\w+=\S+ \w+=\S+ \w+=")
+
+
+_FENCE = ("```", "~~~")
+#: A line that announces what somebody or something else said.
+_ANNOUNCES = re.compile(
+    r"\b(?:says?|said|outputs?|errors?|logs?|messages?|trace(?:back)?|readme|docs?|documentation|page|prints?|"
+    r"printed|shows?|gives?|wrote|writes|quot(?:es?|ed|ing)|pasted?|stack|terminal|console|responses?|"
+    r"returns?|returned|answers?|replie[ds]|mail|issue|ticket|comment|sagt|ausgabe|fehler|meldung|dit|erreur|"
+    r"dice|salida)\b[^\n:：]{0,40}[:：]\s*$",
+    re.IGNORECASE,
+)
+_OWN_LIST = re.compile(
+    r"\b(?:rules?|should|must|want|please|todos?|tasks?|steps?|for our|for the)\b", re.IGNORECASE
+)
+_ONE = (
+    r"i|i'[a-z]+|me|my|let'?s|please|pls|thanks|can you|could you|ich|mir|mein\w*|bitte|je|mon|yo|por favor"
+)
+_MORE = r"we|we'[a-z]+|us|our|let us|wir|uns\w*|nous|notre|nosotros"  # documents speak so, too
+
+
+def _speaks(words: str) -> re.Pattern[str]:
+    """How a paragraph shows that a person speaks: of themselves, to the agent, or by asking."""
+    flags = re.IGNORECASE | re.MULTILINE
+    return re.compile(rf"(?:^|[^\w.])(?:{words})(?=[\s,.!?]|$)|[?？]\s*$", flags)
+
+
+_PERSON, _WE = _speaks(_ONE), _speaks(f"{_ONE}|{_MORE}")
+
+
+def typed_words(text: str) -> str:
+    """A prompt without what it quotes; line by line, so that what is left stands where it stood."""
+    if "\n" not in text:
+        return "" if text.lstrip().startswith(">") else text
+    lines = text.split("\n")
+    kept: list[str] = []
+    fence = ""
+    until: re.Pattern[str] | None = None  # while it quotes: what the paragraph has that ends the quotation
+    announced = False  # the paragraph after an announcement is quoted, whoever speaks in it
+    for number, line in enumerate(lines):
+        stripped = line.strip()
+        if fence or stripped.startswith(_FENCE):
+            mark = stripped[:3]
+            fence = ("" if mark == fence else fence) if fence else mark
+            line = ""
+        elif not stripped:
+            after = _paragraph(lines, number + 1)
+            if until and not announced and after and until.search(after):
+                until = None
+        elif _OUTPUT.match(line) or _COLUMNS.search(line) or stripped.startswith(">"):
+            until, announced, line = until or _WE, False, ""
+        elif until:
+            announced, line = False, ""
+        elif _ANNOUNCES.search(line) and not _OWN_LIST.search(line):
+            until, announced = _PERSON, True
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def _paragraph(lines: list[str], first: int) -> str:
+    """The lines from here to the next empty one."""
+    end = first
+    while end < len(lines) and lines[end].strip():
+        end += 1
+    return "\n".join(lines[first:end])

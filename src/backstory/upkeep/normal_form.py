@@ -1,0 +1,128 @@
+"""One normal form for words that are looked for and for texts that may hold them.
+
+The same words are stored in many spellings: wrapped over lines, composed or decomposed, with characters that
+nobody sees, coloured by a terminal, escaped as JSON inside JSON, or with the brackets that our own quoting
+puts in place of a tag's. Forgetting must find all of them, so both sides are compared in this form: NFKC,
+case-folded, without hidden characters, every run of white space one space, our own quoting taken back.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from functools import cache
+
+from backstory.hook.neutral import HIDDEN, without_escapes
+
+_CONTROL_BYTES = bytes((*range(0x09), *range(0x0E, 0x1C), 0x7F))
+_VARIANTS = (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10))
+# apart, because a set of characters is only looked up at once while all of them have 16 bits
+_UNSEEN = re.compile("[" + "".join(re.escape(chr(c)) for c in (*HIDDEN, *_VARIANTS) if c <= 0xFFFF) + "]+")
+_UNSEEN_BEYOND = re.compile("[\U000e0000-\U000e01ff]+")
+#: What quoting writes (`hook/neutral.py`, `knowledge/pages.py`) → what stood there.
+_QUOTED = (("‹", "<"), ("›", ">"), ("'''", "```"), ("[ [", "[["), ("] ]", "]]"), ("] (", "]("), ("% %", "%%"))
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_NUMBERED = re.compile(r"\\+u([0-9a-fA-F]{4})")
+_ESCAPED_SPACES = frozenset("nrtbfv")
+_DEEPEST = 4  # JSON in JSON in JSON: a tool's input inside a transcript's line inside a payload
+_PLAIN_RUN = re.compile(r"[a-z0-9]+")
+
+Matches = Callable[[str], bool]
+
+
+def normal(text: str) -> str:
+    """A text in its normal form, in the case that it has."""
+    if "\x1b" in text or "\x9b" in text:
+        text = without_escapes(text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _UNSEEN_BEYOND.sub("", _UNSEEN.sub("", text)))
+    else:
+        text = text.encode().translate(None, _CONTROL_BYTES).decode()
+    text = " ".join(text.split())
+    for quoted, was in _QUOTED:
+        if quoted in text:
+            text = text.replace(quoted, was)
+    return text
+
+
+def fold(text: str) -> str:
+    """A text in its normal form, whatever case it has."""
+    text = normal(text)
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text.casefold())
+
+
+def containing(words: Iterable[str]) -> Matches:
+    """Whether a text holds one of the words, in any spelling that has the same normal form."""
+    needles = {needle: _plain_words(needle) for needle in map(fold, words) if needle}
+
+    def matches(text: str) -> bool:
+        return any(_may_hold(text, parts) and _holds(text, needle) for needle, parts in needles.items())
+
+    return matches
+
+
+def searching(pattern: re.Pattern[str]) -> Matches:
+    """Whether a pattern finds something in a text, as it is or in its normal form."""
+
+    def matches(text: str) -> bool:
+        return any(pattern.search(form) for form in dict.fromkeys((text, normal(text))))
+
+    return matches
+
+
+def _plain_words(needle: str) -> list[str]:
+    """The words of the needle that a text is first looked through for, the rarest first: the longest."""
+    return sorted(_PLAIN_RUN.findall(needle), key=len, reverse=True)
+
+
+def _may_hold(text: str, words: list[str]) -> bool:
+    """Whether it is worth the normal form: the words are there, or could be there in another spelling."""
+    plain = text.isascii()
+    low = text.lower() if plain else text.casefold()
+    if words and all(word in low for word in words):
+        return True
+    if "\x1b" in text or ("\\u" in text and _may_be_escaped(text, words)):
+        return True
+    if plain:
+        data = text.encode()
+        return len(data.translate(None, _CONTROL_BYTES)) != len(data)
+    letters = text.encode("ascii", "ignore").lower()  # what hides between letters is no letter itself
+    return all(word.encode() in letters for word in words) or _likenesses().search(text) is not None
+
+
+def _may_be_escaped(text: str, words: list[str]) -> bool:
+    """The same of what JSON wrote as numbers."""
+    codes = {int(code, 16) for code in _NUMBERED.findall(text)}
+    if any(code < ord(" ") or _likenesses().match(chr(code)) for code in codes):
+        return True
+    letters = _NUMBERED.sub("", text).lower()
+    return all(word in letters for word in words)
+
+
+@cache
+def _likenesses() -> re.Pattern[str]:
+    """Characters that the normal form turns into plain letters or digits: full width, ligatures."""
+    found = (chr(code) for block in (range(0x80, 0xD800), range(0xF900, 0x10000)) for code in block)
+    near = "".join(c for c in found if _PLAIN_RUN.search(fold(c)))
+    return re.compile(f"[{near}]|[\U0001d400-\U0001d7ff\U0001f100-\U0001f1ff]")
+
+
+def _holds(text: str, needle: str) -> bool:
+    """Whether the needle stands in a text, also behind the escapes of JSON or Markdown."""
+    for _ in range(_DEEPEST):
+        if needle in fold(text):
+            return True
+        if "\\" not in text:
+            return False
+        text = _unescaped(text)
+    return False
+
+
+def _unescaped(text: str) -> str:
+    def char(found: re.Match[str]) -> str:
+        if found[1]:
+            return chr(int(found[1], 16))
+        return " " if found[2] in _ESCAPED_SPACES else found[2]
+
+    plain = _ESCAPE.sub(char, text)
+    # two halves of a character that JSON wrote apart
+    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if "\\u" in text else plain
