@@ -7,6 +7,7 @@ import pytest
 
 from backstory import clock
 from backstory.capture.history import SPENT
+from backstory.errors import UsageError
 from backstory.model import MemoryKind, MemoryStatus
 from backstory.settings import Settings
 from backstory.store.values import Call
@@ -169,7 +170,11 @@ def test_markup_escapes_all_that_is_not_markup() -> None:
 
 def test_cursors_and_limits_and_paths_are_within_reason() -> None:
     assert cursor("5~abc") == (5, "abc")
-    assert [cursor(text) for text in ("", "5", "x~y", "9" * 30 + "~a")] == [None] * 4
+    assert cursor("-5~abc") == (-5, "abc")
+    assert cursor("") is None
+    for wrong in ("5", "x~y", "--5~x", "-~x", "9" * 30 + "~a", "٣~x"):
+        with pytest.raises(UsageError, match="no place in a list"):
+            cursor(wrong)
     assert [clamped(text) for text in ("", "7", "0", "9999", "x", "9" * 40)] == [50, 7, 1, 200, 50, 50]
     assert [local(path) for path in ("/a", "//b", "http://c", "", "/\\d")] == ["/a", "/", "/", "/", "/"]
 

@@ -8,7 +8,6 @@ A browser sends a cookie to every port of a host, so to every user's servers on 
 therefore belongs to a host name that is made up anew for each run, and counts under that name only.
 """
 
-import asyncio
 import hmac
 import os
 import re
@@ -18,7 +17,6 @@ from collections.abc import Iterable
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,12 +32,6 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 _UNCOUNTED = ("/hooks/", "/mcp")
 _USUAL_PORT = 80
 _NONCE = re.compile(r"[\w-]{16,128}", re.ASCII)
-_MB = 1024 * 1024
-_LARGEST_BODY = 256 * 1024
-_LARGEST_BODIES = {"/hooks/": 64 * _MB, "/mcp": 16 * _MB}
-_DIGITS = 19
-BODY_SECONDS = 60.0
-TOO_LARGE = "That is too much at once."
 _LINKS = "/links"  # a way in for another browser changes nothing that is kept
 _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -157,7 +149,7 @@ class Gate:
             await send(message)
 
         refused = self._refused(scope)
-        await (refused or self._app)(scope, bounded(receive, str(scope["path"])), send_safely)
+        await (refused or self._app)(scope, receive, send_safely)
 
     def _refused(self, scope: Scope) -> Response | None:
         headers, path, method = Headers(scope=scope), str(scope["path"]), str(scope["method"])
@@ -171,8 +163,6 @@ class Gate:
             return _answer(headers, 403, "This request comes from another site.")
         if not self._keys.open_for(headers):
             return _answer(headers, 401, "Open the link that `backstory serve` printed; it lets you in.")
-        if _declared(headers) > largest_body(path):
-            return _answer(headers, 413, TOO_LARGE)
         if method in _SAFE:
             return None
         if self._read_only and path != _LINKS:
@@ -222,40 +212,6 @@ class Gate:
 
 def _given(scope: Scope, name: str) -> str:
     return parse_qs(bytes(scope["query_string"]).decode("latin-1")).get(name, [""])[0]
-
-
-def _declared(headers: Headers) -> int:
-    """How much a request says that it will send; what is no number is counted while it comes."""
-    text = headers.get("content-length", "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < _DIGITS else 0
-
-
-def largest_body(path: str) -> int:
-    """How much may be sent to a path."""
-    return next((most for start, most in _LARGEST_BODIES.items() if path.startswith(start)), _LARGEST_BODY)
-
-
-def bounded(receive: Receive, path: str) -> Receive:
-    """A body of bounded size and time: what is more is not even read."""
-    left = largest_body(path)
-    until = time.monotonic() + BODY_SECONDS
-    whole = False
-
-    async def receive_bounded() -> Message:
-        nonlocal left, whole
-        if whole:  # only the end of the connection is still waited for
-            return await receive()
-        try:
-            message = await asyncio.wait_for(receive(), max(0.0, until - time.monotonic()))
-        except TimeoutError:
-            raise HTTPException(408, "The request took too long to arrive.") from None
-        whole = not message.get("more_body", False)
-        left -= len(message.get("body", b""))
-        if left < 0:
-            raise HTTPException(413, TOO_LARGE)
-        return message
-
-    return receive_bounded
 
 
 def _answer(headers: Headers, status: int, says: str) -> Response:

@@ -28,6 +28,7 @@ from backstory.paths import Home
 from backstory.web import actions, api, hooks, live
 from backstory.web.asked import Asked, Elsewhere, Page
 from backstory.web.gate import Gate, Keys
+from backstory.web.limits import Limits
 from backstory.web.markup import h, join
 from backstory.web.pages import (
     brief,
@@ -91,7 +92,7 @@ def site(home: Home, keys: Keys, read_only: bool, feed: live.Live) -> Gate:
     made = Starlette(routes=routes, exception_handlers=handlers)
     made.router.redirect_slashes = False
     made.state.home, made.state.keys, made.state.read_only, made.state.live = home, keys, read_only, feed
-    return Gate(made, keys, read_only)
+    return Gate(Limits(made), keys, read_only)
 
 
 async def _shown(page: Callable[[App, Asked], Answered], request: Request) -> Response:
