@@ -7,7 +7,7 @@ from datetime import tzinfo
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from backstory.errors import UsageError
+from backstory.errors import BackstoryError, Failed, SourceMissing, UsageError
 from backstory.web.markup import Html
 
 T = TypeVar("T")
@@ -54,6 +54,16 @@ class Elsewhere:
     """What an action gives: where to look next, and what to say there."""
 
     path: str
+
+
+class NotInTheBrowser(UsageError):
+    """It is done on the terminal only."""
+
+
+def status_of(error: BackstoryError) -> int:
+    """The status that HTTP has for what went wrong."""
+    statuses = ((NotInTheBrowser, 403), (SourceMissing, 404), (Failed, 409))
+    return next((status for kind, status in statuses if isinstance(error, kind)), 400)
 
 
 def cursor(text: str) -> tuple[int, str] | None:

@@ -22,11 +22,11 @@ from starlette.types import ExceptionHandler
 
 from backstory import clock
 from backstory.app import App
-from backstory.errors import BackstoryError, Failed, SourceMissing
+from backstory.errors import BackstoryError, SourceMissing
 from backstory.mcp.protocol import Conversation
 from backstory.paths import Home
 from backstory.web import actions, api, hooks, live
-from backstory.web.asked import Asked, Elsewhere, Page
+from backstory.web.asked import Asked, Elsewhere, Page, status_of
 from backstory.web.gate import Gate, Keys
 from backstory.web.limits import Limits
 from backstory.web.markup import h, join
@@ -136,9 +136,8 @@ async def _answered(
 def _trouble(error: BackstoryError) -> Page:
     """What went wrong, as a page of its own."""
     title = "Not found" if isinstance(error, SourceMissing) else "That did not work"
-    status = 404 if isinstance(error, SourceMissing) else 409 if isinstance(error, Failed) else 400
     back = h("p", h("a", "To the first page", href="/"))
-    return Page(title, join(heading(title, str(error)), back), status=status)
+    return Page(title, join(heading(title, str(error)), back), status=status_of(error))
 
 
 async def _refused(request: Request, error: HTTPException) -> Response:
