@@ -28,8 +28,8 @@ def page(app: App, asked: Asked) -> Page:
     body = join(
         heading(
             "Settings",
-            "The same table as `backstory config`. Changes hold at once, for hooks too. What decides where "
-            "data goes can be changed on the terminal only.",
+            "The same table as `backstory config`. Changes hold at once, for hooks too. "
+            "What decides where data goes is changed on the terminal only.",
         ),
         problems,
         shown,
