@@ -14,12 +14,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from backstory.mcp.protocol import LARGEST_MESSAGE
+
 log = logging.getLogger(__name__)
 BODY_SECONDS = 60.0
 ANSWER_SECONDS = 180.0
 _MB = 1024 * 1024
 _LARGEST_BODY = 256 * 1024
-_LARGEST_BODIES = {"/hooks/": 64 * _MB, "/mcp": 16 * _MB}
+_LARGEST_BODIES = {"/hooks/": 64 * _MB, "/mcp": LARGEST_MESSAGE}
 _DIGITS = 19
 _TOO_LARGE = "that is too much at once: at most {} bytes"
 _SLOW = "this takes longer than expected and goes on: look again in a while"
