@@ -198,6 +198,98 @@ def test_the_wiki_is_rendered_with_its_links() -> None:
     assert markdown.front_matter("---\ntitle: A\n---\nb") == ([("title", "A")], "b")
 
 
+def drawn(text: str) -> str:
+    return "".join(markdown.rendered(text, {"other": "/k/other", "a b": "/k/a%20b"}.get))
+
+
+def test_lists_in_lists_and_numbers_are_as_they_were_written() -> None:
+    assert drawn("- one\n  - two\n    - three\n- four\n") == (
+        "<ul><li>one<ul><li>two<ul><li>three</li></ul></li></ul></li><li>four</li></ul>"
+    )
+    assert drawn("3. c\n4. d\n   - e\n") == '<ol start="3"><li>c</li><li>d<ul><li>e</li></ul></li></ol>'
+    assert drawn("- a\n\n- b\n") == "<ul><li><p>a</p></li><li><p>b</p></li></ul>"
+
+
+def test_links_lead_to_the_web_to_a_letter_or_to_a_page_and_nothing_is_loaded() -> None:
+    for text, shown in (
+        ("[x](https://a.example/?b=1)", '<a href="https://a.example/?b=1" rel="noopener noreferrer">x</a>'),
+        (
+            "<https://a.example>",
+            '<a href="https://a.example" rel="noopener noreferrer">https://a.example</a>',
+        ),
+        ("[x](mailto:a@b.example)", '<a href="mailto:a@b.example" rel="noopener noreferrer">x</a>'),
+        ("[x](other)", '<a href="/k/other">x</a>'),
+        ("[x](<a b>)", '<a href="/k/a%20b">x</a>'),
+        ("[x](gone)", "<span>x</span>"),
+        ("[x](//evil.example)", "<span>x</span>"),
+        ("[x](/etc/passwd)", "<span>x</span>"),
+        (
+            "![seen](https://a.example/p.png)",
+            '<a href="https://a.example/p.png" rel="noopener noreferrer">seen</a>',
+        ),
+        ("![](gone.png)", "<span>gone.png</span>"),
+        ("`[[other]]`", "<code>[[other]]</code>"),
+    ):
+        assert drawn(text) == f"<p>{shown}</p>", text
+    for scheme in (
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "data:text/html,x",
+        "vbscript:x",
+        "file:///etc",
+        "java\tscript:x",
+    ):
+        page = drawn(f"[x]({scheme}) [y](<{scheme}>) <{scheme}> ![z]({scheme})\n\n[ref]\n\n[ref]: {scheme}\n")
+        assert "href" not in page, page
+        assert "src" not in page
+
+
+def test_raw_html_is_shown_as_text_wherever_it_stands() -> None:
+    for text in (
+        "<script>x</script>",
+        "a <img src=x onerror=y> b",
+        "<div>\n*a*\n</div>",
+        "- <b>x",
+        "> <b>x",
+        "<!-- a\n\n<b>",
+    ):
+        page = drawn(text)
+        tags = {found.partition(" ")[0].strip("</>") for found in re.findall(r"<[^>]*>", page)}
+        assert tags <= {"p", "ul", "li", "blockquote", "em"}, page
+    assert drawn("<!-- mark -->") == ""
+    assert "shown" in drawn("<!-- mark --> shown")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[",
+        "[[",
+        "![",
+        "[a](",
+        "[[a|",
+        "*[",
+        "**a_",
+        "`a",
+        "<!--",
+        "<a ",
+        "> ",
+        "1. ",
+        "- a\n",
+        "|a",
+        "[a][",
+        "&#",
+        "\\",
+        "a**b",
+    ],
+)
+def test_a_page_made_to_be_slow_is_not(piece: str) -> None:
+    """18,000 brackets took half a minute, and the viewer with them; more than linear would not end here."""
+    text = piece * 18_000
+    assert markdown.rendered(text, lambda target: None) is not None
+    markdown.links(text)
+
+
 def test_a_long_table_is_shown_up_to_a_length() -> None:
     table = ["| a | b |", "| --- | --- |", *(f"| {n} | x |" for n in range(1_234))]
     shown = "".join(markdown.rendered("\n".join(table), lambda target: None))
