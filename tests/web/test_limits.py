@@ -157,7 +157,7 @@ def test_a_page_that_takes_very_long_is_answered_in_time_and_goes_on(monkeypatch
 def test_the_webs_usual_port_is_left_out_of_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """`serve --port 80` refused its own link: browsers say no port there."""
     keys = Keys("t" * 32, 80, "x.localhost")
-    gate = Gate(lambda *_: None, keys)  # type: ignore[arg-type, return-value]
+    gate = Gate(lambda *_: None, keys)  # type: ignore[arg-type]
     for host in ("x.localhost", "x.localhost:80", "127.0.0.1"):
         scope = {"type": "http", "path": "/", "method": "GET", "headers": [(b"host", host.encode())]}
         refused = gate._refused(scope)
