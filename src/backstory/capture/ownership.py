@@ -2,7 +2,7 @@
 
 Agents run `hook/hook.sh` out of the home in every session. Whoever may write to a folder above it can rename
 what lies there and leave a script of their own. So each folder on the way belongs to root or to this user,
-and nobody else may write to it; below a folder that nobody else can enter, only owners matter. A sticky folder
+and nobody else may write to it; below a folder that nobody else can enter, only owners matter. A sticky one
 (/tmp) is safe for what we have made in it. Access lists beyond owner, group and others are not looked at.
 """
 
