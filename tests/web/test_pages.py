@@ -6,7 +6,9 @@ from html.parser import HTMLParser
 import pytest
 
 from backstory import clock
+from backstory.capture import sites
 from backstory.capture.history import SPENT
+from backstory.capture.sites import Site
 from backstory.errors import UsageError
 from backstory.model import MemoryKind, MemoryStatus
 from backstory.settings import Settings
@@ -434,3 +436,75 @@ def test_the_live_feed_tells_what_a_hook_left_and_what_was_learned(viewer: Viewe
     while not any(each["what"] == "memory" and each["kind"] == "decision" for each in told):
         told += stream.told()
     stream.close()
+
+
+@pytest.fixture
+def told(house: House) -> House:
+    """A house that learned something with a word that is not in every dictionary."""
+    story = house.session().starts().prompts("Run the dialyzer on the umbrella app")
+    story.runs("mix dialyzer", fails="no PLT found").edits("mix.exs")
+    story.stops("We decided to keep the PLT in the cache, because the dialyzer builds it for minutes.").ends()
+    house.works()
+    return house
+
+
+def test_a_handle_in_the_search_field_opens_what_it_stands_for(told: House, viewer: Viewer) -> None:
+    memory = told.store.memories.listed([MemoryKind.DECISION], list(MemoryStatus), None, None, 1)[0]
+    event, session = memory.sources[0], memory.session_id
+    for full, place in ((memory.id, "/memories/"), (event, "/events/"), (session, "/sessions/")):
+        for handle in (full, full[:9], f" {full[:9]} "):
+            assert viewer.get("/search", q=handle).headers["location"] == place + full
+        assert f'href="{place}{full}"' in viewer.get("/search", q=full[:9], part="1").text
+        assert viewer.get(place + full).status == 200
+        assert viewer.get(place + full[:9]).headers["location"] == place + full
+    native = told.store.events.session(session).native_id  # type: ignore[union-attr]
+    assert viewer.get("/search", q=native).headers["location"] == f"/sessions/{session}"
+    assert viewer.get("/memories/m00").status == 404
+    assert viewer.get("/memories/" + event[:9]).status == 404
+
+
+def test_a_handle_that_stands_for_several_lists_them(told: House, viewer: Viewer) -> None:
+    ids = sorted(event.id for event in told.store.events.latest(None, 0, 10))
+    one = ids[0]
+    with told.store.transaction():  # another one that begins so: there is none by chance
+        twin = one[:9] + ("0" if one[9] != "0" else "1") + one[10:]
+        told.store._connection.execute("UPDATE events SET id = ? WHERE id = ?", (twin, ids[1]))  # type: ignore[attr-defined]
+    page = viewer.get("/events/" + one[:9])
+    assert page.status == 200
+    assert "Several begin so" in page.text
+    for full in (one, twin):
+        assert f'href="/events/{full}"' in page.text
+        assert f'href="/events/{full}"' in viewer.get("/search", q=one[:9]).text
+
+
+@pytest.mark.parametrize("typed", ["dialyz", "Dialyz", "dial", "umbrel", "the umbr", "buildi"])
+def test_a_word_that_is_still_being_typed_finds_what_begins_so(
+    told: House, viewer: Viewer, typed: str
+) -> None:
+    page = viewer.get("/search", q=typed, part="1").text
+    assert "Nothing" not in page
+    assert 'class="rows hits"' in page
+    assert "Nothing" in viewer.get("/search", q="zyzzyv", part="1").text
+
+
+def test_health_knows_which_agents_are_connected_before_any_was_heard(house: House, viewer: Viewer) -> None:
+    assert "no agent is connected" in viewer.get("/health").text
+    sites.remember(house.home, "codex", [Site(house.home.root / "x", sites.SETTINGS)])
+    page = viewer.get("/health").text
+    assert "no agent is connected" not in page
+    assert "connected; no session since" in page
+
+
+def test_closing_the_page_that_listens_leaves_nothing_pending(viewer: Viewer, house: House) -> None:
+    for n in range(3):
+        stream = viewer.listen(30)
+        if n:
+            house.session().starts().prompts(f"paint fence {n}").stops("Painted.").ends()
+            assert stream.told()
+        stream.close()
+    listening = viewer.listen(30)
+    code, said = viewer.ends()
+    listening.close()
+    assert code == 0
+    assert "Task was destroyed" not in said
+    assert "Traceback" not in said

@@ -174,7 +174,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let the listeners go, then end as uvicorn does."""
-        self._live.closing.set()
+        await self._live.close()
         await super().shutdown(sockets)
 
     @contextlib.contextmanager
