@@ -26,7 +26,7 @@ def open_browser(home: Home, link: str, used: Callable[[], bool]) -> None:
 
 def _open(home: Home, link: str, used: Callable[[], bool]) -> None:
     try:
-        write_atomic(home.open_viewer, _forwarding(link).encode())
+        write_atomic(home.open_viewer, forwarding(link).encode())
         webbrowser.open(home.open_viewer.as_uri())
         until = time.monotonic() + _SECONDS
         while not used() and time.monotonic() < until:
@@ -37,7 +37,8 @@ def _open(home: Home, link: str, used: Callable[[], bool]) -> None:
         home.open_viewer.unlink(missing_ok=True)
 
 
-def _forwarding(link: str) -> str:
+def forwarding(link: str) -> str:
+    """A page that leads on at once."""
     head = h(
         "head",
         h("meta", charset="utf-8"),

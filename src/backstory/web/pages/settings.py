@@ -81,10 +81,13 @@ def _shown(row: Row) -> Html:
     """A setting that decides where data goes: its value, and what to type to change it."""
     return h(
         "li",
-        h("p", _name(row)),
+        h("div", _name(row)),
         _meaning(row),
-        h("p", h("code", written(row.value) or "empty"), " · on the terminal: "),
-        h("pre", h("code", f"backstory config {row.key} …"), tabindex="0"),
+        h(
+            "div",
+            h("strong", written(row.value) or "empty"),
+            h("p", "On the terminal: ", h("code", f"backstory config {row.key} …"), class_="how"),
+        ),
         data_row=True,
     )
 
