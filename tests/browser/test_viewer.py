@@ -73,7 +73,7 @@ def test_the_file_that_serve_opens_lets_the_browser_in(
     expect(page.get_by_role("heading", name="Now")).to_be_visible()
     assert page.url == f"{stage.viewer.url}/"
     [cookie] = context.cookies()
-    assert f"{cookie['domain']}:{stage.viewer.port}" == stage.viewer.host  # type: ignore[typeddict-item]
+    assert f"{cookie['domain']}:{stage.viewer.port}" == stage.viewer.host
     context.close()
 
 

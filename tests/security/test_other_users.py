@@ -102,14 +102,27 @@ def test_a_socket_that_speaks_both_kinds_of_addresses_has_an_owner_too(serves: C
     assert as_other(code, str(viewer.port)).startswith("HTTP/1.1 403")
 
 
-def test_the_owner_of_a_connection_is_known(house: House) -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as server,
-        socket.create_connection(server.getsockname()) as client,
-    ):
-        assert peers.uid_of(client.getsockname(), server.getsockname()) == os.getuid()
-        assert not peers.is_stranger(client.getsockname(), server.getsockname())
-        assert peers.uid_of(("127.0.0.1", 1), server.getsockname()) is None
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+@pytest.mark.parametrize("diagnostics", [True, False])
+def test_the_owner_of_a_connection_is_known(
+    family: socket.AddressFamily, diagnostics: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the kernel's socket diagnostics, or without them by its tables."""
+    if not diagnostics:
+        monkeypatch.setattr(peers, "_diagnosed", lambda near, far: None)
+    else:
+        monkeypatch.setattr(peers, "_listed", lambda client, server: None)
+    address = "127.0.0.1" if family == socket.AF_INET else "::1"
+    with socket.create_server((address, 0), family=family) as server:
+        there = (address, server.getsockname()[1])
+        client = socket.create_connection(there)
+        here = (address, client.getsockname()[1])
+        with server.accept()[0]:
+            with client:
+                assert peers.uid_of(here, there) == os.getuid()
+                assert not peers.is_stranger(here, there)
+            assert peers.uid_of(here, there) is None  # closed: nobody's, and not root's
+        assert peers.uid_of((address, 1), there) is None
 
 
 @needs_root

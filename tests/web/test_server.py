@@ -98,6 +98,8 @@ def test_a_stranger_on_the_old_port_is_not_taken_for_the_viewer(house: House) ->
         silent.listen()
         house.home.serving.write_text(json.dumps({"port": silent.getsockname()[1], "pid": os.getpid()}))
         assert presence.running(house.home) is None
+        presence.new_token(house.home)
+        assert presence.running(house.home) is None
 
 
 @pytest.mark.parametrize(
