@@ -184,3 +184,19 @@ def test_the_fewest_characters_that_notes_may_have_hold_one(kind: str) -> None:
     told = notes.compose(kind, [row], "p" * 100, 300, 86_400_000)
     assert "make test failed" in told.text
     assert len(told.text) <= 300
+
+
+def test_a_models_key_comes_from_a_variable_for_keys_only(home: Home) -> None:
+    for key in ("model.key_env", "embed.key_env"):
+        for name in (
+            "PATH",
+            "AWS_SECRET_ACCESS_KEY",
+            "GITHUB_TOKEN",
+            "DATABASE_URL",
+            "my_api_key",
+            "A_API_KEY\nX",
+        ):
+            with pytest.raises(UsageError, match="API_KEY"):
+                change(home, key, name)
+        for name in ("OPENAI_API_KEY", "WORK_API_KEY", "BACKSTORY_MODEL_KEY", "HF_TOKEN", ""):
+            assert change(home, key, name) == name

@@ -130,6 +130,11 @@ class Home:
         return self.root / "serve.token"
 
     @property
+    def open_viewer(self) -> Path:
+        """What the browser is given to open: it forwards to the viewer's link, and is gone once used."""
+        return self.root / "open-viewer.html"
+
+    @property
     def model_lock(self) -> Path:
         """Held by whoever asks a model: one call at a time, whichever process makes it."""
         return self.root / "model.lock"

@@ -35,6 +35,12 @@ def _is_amount(text: str) -> bool:
     return re.fullmatch(r"\d{1,9}(\.\d{1,6})?", text) is not None
 
 
+def _names_a_key(name: str) -> bool:
+    """Whether a variable is one for models' keys: no other one's value is ever sent to a model's address."""
+    known = r"|[A-Z][A-Z0-9_]*_API_KEY|BACKSTORY_[A-Z0-9_]+|ANTHROPIC_AUTH_TOKEN|HF_TOKEN"
+    return re.fullmatch(known, name) is not None
+
+
 def _are_prices(rows: tuple[str, ...]) -> bool:
     return all(
         name and _is_amount(inward) and _is_amount(outward)
@@ -77,7 +83,11 @@ class Settings:
         "everything anew",
     )
     embed_model: str = _setting("", "The endpoint's model; another one embeds everything anew")
-    embed_key_env: str = _setting("", "The environment variable that holds the endpoint's key, if any")
+    embed_key_env: str = _setting(
+        "",
+        "The environment variable that holds the endpoint's key, if any: …_API_KEY or BACKSTORY_…",
+        allows=_names_a_key,
+    )
     model_provider: str = _setting(
         "off",
         "Who improves memories: off (nobody, nothing is ever sent), anthropic, openai (any compatible "
@@ -85,7 +95,11 @@ class Settings:
         ("off", "anthropic", "openai", "claude", "codex"),
     )
     model_url: str = _setting("", "The endpoint's address, such as http://localhost:11434/v1")
-    model_key_env: str = _setting("", "The environment variable that holds the key; the key is never stored")
+    model_key_env: str = _setting(
+        "",
+        "The environment variable that holds the key, …_API_KEY or BACKSTORY_…; the key is never stored",
+        allows=_names_a_key,
+    )
     model_distil: str = _setting("", "The model that reads sessions; empty: the provider's cheap one")
     model_compile: str = _setting("", "The model that writes the wiki; empty: the provider's cheap one")
     model_prices: tuple[str, ...] = _setting(
@@ -219,6 +233,16 @@ class Settings:
 _FIELDS = {f.name.replace("_", ".", 1): f for f in dataclasses.fields(Settings)}
 
 
+# What decides where data goes and what is kept from it. A browser that was taken over must not be able to
+# change that, so it is changed by a command on the terminal only.
+_ON_THE_TERMINAL = ("model.", "embed.", "privacy.", "project.", "knowledge.export")
+
+
+def on_terminal_only(key: str) -> bool:
+    """Whether a setting cannot be changed in the viewer."""
+    return key.startswith(_ON_THE_TERMINAL)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One setting as `config` shows it."""
@@ -227,13 +251,20 @@ class Row:
     value: Any
     default: Any
     doc: str
+    terminal_only: bool = False
 
 
 def rows(settings: Settings) -> list[Row]:
     """All settings with their values, defaults and meaning."""
     default = Settings()
     return [
-        Row(key, getattr(settings, f.name), getattr(default, f.name), f.metadata["doc"])
+        Row(
+            key,
+            getattr(settings, f.name),
+            getattr(default, f.name),
+            f.metadata["doc"],
+            on_terminal_only(key),
+        )
         for key, f in _FIELDS.items()
     ]
 

@@ -1,16 +1,18 @@
 """The viewer as people see it, in a real browser: each page, live, by keyboard, in the dark, on a phone, read aloud."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from backstory.capture.hookfiles import write_hook_files
 from backstory.hook.command import hook_command
 from backstory.model import MemoryKind, MemoryStatus
+from backstory.web.browser import forwarding
 from tests.browser.conftest import Opens, Stage
 from tests.web.viewer import Viewer
 
@@ -57,6 +59,43 @@ def test_a_link_works_once_and_a_stranger_is_told_what_to_do(opens: Opens, stage
     stranger.goto(stage.viewer.url)
     expect(stranger.get_by_text("Open the link that")).to_be_visible()
     stranger.context.close()
+
+
+def test_the_file_that_serve_opens_lets_the_browser_in(
+    browser: Browser, stage: Stage, tmp_path: Path
+) -> None:
+    """The key is in no argument; the cookie belongs to a name of this run, and to no other server."""
+    file = tmp_path / "open-viewer.html"
+    file.write_text(forwarding(stage.viewer.ask("POST", "/links").json["url"]), "utf-8")
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(file.as_uri())
+    expect(page.get_by_role("heading", name="Now")).to_be_visible()
+    assert page.url == f"{stage.viewer.url}/"
+    [cookie] = context.cookies()
+    assert f"{cookie['domain']}:{stage.viewer.port}" == stage.viewer.host
+    context.close()
+
+
+def test_the_table_of_the_wiki_is_not_cut(opens: Opens, stage: Stage) -> None:
+    vault = stage.house.home.knowledge / "webshop-123456"
+    (vault / "concepts").mkdir(parents=True)
+    row = (
+        "| [[concepts/a\\|src/checkout/payment/providers/stripe_webhooks_handler.py]] "
+        "| `pytest tests/checkout/test_webhooks.py::test_signature_is_checked` failed: AssertionError "
+        "| 14 sessions, 3 commits | 2026-11-17 |\n"
+    )
+    head = "# Index\n\n| article | about | sources | updated |\n|---|---|---|---|\n"
+    (vault / "index.md").write_text(head + 5 * row, "utf-8")
+    try:
+        page = opens("/knowledge?vault=webshop-123456", viewport={"width": 1440, "height": 900})
+        inner, outer = page.evaluate(
+            "(() => { const t = document.querySelector('.table'); return [t.scrollWidth, t.clientWidth] })()"
+        )
+        assert inner <= outer
+        expect(page.get_by_role("cell", name="2026-11-17").first).to_be_in_viewport()
+    finally:
+        shutil.rmtree(vault)
 
 
 def test_what_a_real_hook_leaves_arrives_while_one_looks(opens: Opens, stage: Stage) -> None:

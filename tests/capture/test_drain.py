@@ -279,11 +279,23 @@ class TestWork:
         drained(house)
         assert self.jobs(house).count(("distil", "waiting")) == 1
 
-    def test_the_end_of_a_session_nobody_knows_is_no_trouble(self, house: House, story: Story) -> None:
-        """CMEM-10, CMEM-9: it ends that session and nothing else."""
+    def test_the_end_of_a_session_nobody_knows_makes_no_session(self, house: House, story: Story) -> None:
+        """CMEM-10, CMEM-9: there is nothing to end, and nothing else is ended."""
         other = house.session().starts().prompts("at work")
         story.ends("logout")
         house.works()
-        assert house.row(story).end_reason == "logout"
+        assert house.store.events.session(story.id) is None
         assert house.row(other).status is SessionStatus.ACTIVE
-        assert house.store.memories.of_session(story.id) == []
+        assert house.spooled() == []
+        story.prompts("now it is known").ends("logout")
+        house.works()
+        assert house.row(story).end_reason == "logout"
+
+    def test_an_end_alone_still_brings_in_what_the_transcript_holds(self, house: House) -> None:
+        """The hooks were installed while the session ran."""
+        story = house.told()
+        story._line("user", {"role": "user", "content": "count the whales"}, promptId="p1")
+        story.ends("logout")
+        house.works()
+        assert house.row(story).end_reason == "logout"
+        assert "count the whales" in [event.text for event in house.events(story)]

@@ -77,11 +77,13 @@ def test_a_model_is_spoken_of_only_to_who_asked_for_one(healthy: Memory) -> None
     assert checks(healthy)["model"]["state"] == "ok", "programs are told that there is none"
     assert "model  " not in healthy.run("doctor").stdout
     healthy.ask("config", "model.provider", "anthropic")
-    healthy.ask("config", "model.key_env", "NO_SUCH_KEY")
+    healthy.ask("config", "model.key_env", "NO_SUCH_API_KEY")
     told = checks(healthy)["model"]
     assert told["state"] == "warn"
-    assert "NO_SUCH_KEY" in told["found"]
-    healthy.ask("config", "model.key_env", "PATH")
+    assert "NO_SUCH_API_KEY" in told["found"]
+    assert healthy.ask("config", "model.key_env", "PATH").exit_code == 1, "no model is sent just any variable"
+    healthy.extra["SOME_API_KEY"] = "k"
+    healthy.ask("config", "model.key_env", "SOME_API_KEY")
     assert checks(healthy)["model"]["found"].startswith("anthropic, claude-")
     assert "anthropic, claude-" in healthy.run("doctor").stdout
 

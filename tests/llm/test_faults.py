@@ -183,8 +183,8 @@ def test_a_server_that_wants_to_be_left_alone_is_left_alone(
 def test_what_a_server_says_of_a_key_stays_out_of_everything(
     house: House, asking: Asking, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv("MY_KEY", "sk-very-secret-1234567890")
-    house.sets("model.key_env", "MY_KEY")
+    monkeypatch.setenv("MY_API_KEY", "sk-very-secret-1234567890")
+    house.sets("model.key_env", "MY_API_KEY")
     story = a_session(house)
     house.works()
     asking.model.fails_with(Status(401, message="no such key: sk-very-secret-1234567890"))

@@ -248,6 +248,37 @@ def test_a_line_that_is_no_json_does_not_end_it(server: Server) -> None:
     assert server.ask("ping")["result"] == {}
 
 
+def test_a_line_without_end_is_refused_and_costs_no_more_than_reading_it(server: Server) -> None:
+    """It was joined anew with each piece: 40 MB took more than a minute."""
+    long = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "x" * 40_000_000}})
+    for _ in range(5):  # a time that grows with the square would not end in this test's
+        server.send(long.encode())
+        answer = server.hears()
+        assert answer["id"] is None
+        assert answer["error"]["code"] == -32600
+        assert "at most" in answer["error"]["message"]
+    assert server.ask("ping", x="x" * 15_000_000)["result"] == {}
+    status = Path(f"/proc/{server.process.pid}/status")
+    if status.exists():
+        assert int(status.read_text("utf-8").split("VmHWM:")[1].split()[0]) < 200 * 1024
+
+
+def test_messages_in_pieces_and_several_at_once_are_heard_in_order(server: Server) -> None:
+    assert server.process.stdin is not None
+    asked = [json.dumps({"jsonrpc": "2.0", "id": n, "method": "ping"}).encode() for n in range(4)]
+    for piece in (
+        asked[0][:7],
+        asked[0][7:] + b"\r\n\n" + asked[1] + b"\n" + asked[2][:3],
+        asked[2][3:] + b"\n",
+    ):
+        server.process.stdin.write(piece)
+        server.process.stdin.flush()
+    assert [server.hears()["id"] for _ in range(3)] == [0, 1, 2]
+    server.process.stdin.write(asked[3])  # the last one without an end of its line
+    answers, _ = server.process.communicate(timeout=30)
+    assert json.loads(answers)["id"] == 3
+
+
 def test_whoever_prints_does_not_get_between_the_answers(house: House) -> None:
     """A library, a child process: what they write goes to stderr."""
     code = (

@@ -14,7 +14,7 @@ from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.settings import Settings
 from backstory.store.words import errors
-from backstory.web.asked import Asked
+from backstory.web.asked import Asked, Page
 from backstory.web.pages.search import page
 from tests.story import House
 
@@ -114,7 +114,8 @@ def test_agents_and_viewer_say_what_was_read(house: House, monkeypatch: pytest.M
     with App(house.home) as app:
         project = app.project_at(house.project).id
         shown = page(app, Asked("/search", values={"q": "postgers migration", "project": project}))
-        assert "Read “postgers” as “Postgres”." in str(shown.body)
+        assert isinstance(shown, Page)
+        assert "Read “postgers” as “Postgres”." in shown.body
     tool = next(each for each in TOOLS if each["name"] == "search")
     monkeypatch.setenv("BACKSTORY_HOME", str(house.home.root))
     told, _ = call(tool, {"query": "postgers migration"}, str(house.project))

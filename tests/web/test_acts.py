@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from backstory import settings
 from backstory.app import App
 from backstory.model import Act, Kind, MemoryKind, MemoryStatus
 from tests.conftest import eventually
@@ -129,6 +130,42 @@ def test_nonsense_is_refused_in_words(told: House, viewer: Viewer) -> None:
         assert answer.status == status, (path, answer.text)
         assert "That did not work" in answer.text or "Not found" in answer.text
     assert viewer.post(f"/memories/{first.id}/confirm", next="//evil.example/").headers["location"] == "/"
+
+
+def test_what_decides_where_data_goes_is_changed_on_the_terminal_only(told: House, viewer: Viewer) -> None:
+    """With a stolen cookie, any variable and all sessions could be sent anywhere."""
+    kept = [row for row in settings.rows(settings.Settings()) if row.terminal_only]
+    assert {row.key.partition(".")[0] for row in kept} == {
+        "model",
+        "embed",
+        "privacy",
+        "project",
+        "knowledge",
+    }
+    for key in (
+        "model.url",
+        "model.provider",
+        "model.key_env",
+        "embed.url",
+        "knowledge.export",
+        "project.trust",
+    ):
+        assert key in {row.key for row in kept}
+    page = viewer.get("/settings").text
+    for n, row in enumerate(kept):
+        if n % 4 == 0:  # more would be too many writes at once
+            answer = viewer.post("/settings", key=row.key, value="x")
+            assert answer.status == 403, row.key
+            assert f"backstory config {row.key}" in answer.text
+        assert f"backstory config {row.key} …" in page
+        assert f'name="key" value="{row.key}"' not in page
+    told_no = viewer.ask("PUT", "/api/settings/model.url", {"value": "http://127.0.0.1:9"})
+    assert told_no.status == 403
+    assert "on the terminal only" in told_no.json["error"]
+    assert not told.home.settings.exists()
+    command(told, "config", "model.url", "http://127.0.0.1:9/v1")
+    assert "127.0.0.1:9" in told.home.settings.read_text("utf-8")
+    assert "http://127.0.0.1:9/v1" in viewer.get("/settings").text
 
 
 def test_forgetting_shows_first_and_then_forgets(told: House, viewer: Viewer) -> None:

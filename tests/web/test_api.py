@@ -55,10 +55,10 @@ def test_no_request_that_its_description_allows_makes_a_5xx(filled: Viewer) -> N
         @_FEW
         @given(case=operation.as_strategy())
         def every(case: Any) -> None:
-            answer = case.call(base_url=filled.url, headers=headers)
+            answer = case.call(base_url=filled.numbers, headers=headers)
             while answer.status_code == 429:
                 time.sleep(0.25)
-                answer = case.call(base_url=filled.url, headers=headers)
+                answer = case.call(base_url=filled.numbers, headers=headers)
             statuses.add(answer.status_code)
             assert answer.status_code < 500, (case.method, case.formatted_path, answer.text)
             json.loads(answer.text)

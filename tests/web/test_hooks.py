@@ -52,6 +52,25 @@ def test_a_body_that_is_no_json_is_no_trouble(viewer: Viewer, house: House) -> N
     assert house.spooled() == []
 
 
+def test_a_path_whose_backslashes_nobody_escaped_is_repaired(viewer: Viewer, house: House) -> None:
+    """As the drain repairs what the shell's hook left."""
+    body = rb'{"session_id": "win", "cwd": "C:\Users\new\temp", "prompt": "count the whales"}'
+    assert viewer.ask("POST", "/hooks/claude-code/UserPromptSubmit", body).status == 202
+    story = house.session(session="win")
+    [event] = eventually("it is stored", lambda: house.events(story), 20)
+    assert event.text == "count the whales"
+    assert event.where.cwd == r"C:\Users\new\temp"
+
+
+def test_the_end_of_a_session_nobody_knows_makes_no_session(viewer: Viewer, house: House) -> None:
+    assert send(viewer, "SessionEnd", reason="other", cwd=str(house.project)).status == 202
+    eventually("it is taken in", lambda: not house.spooled(), 20)
+    assert send(viewer, "UserPromptSubmit", prompt="hello", session_id="another").status == 202
+    eventually("another one is there", lambda: viewer.ask("GET", "/api/sessions").json["sessions"], 20)
+    found = viewer.ask("GET", "/api/sessions").json["sessions"]
+    assert [session["id"] for session in found] == [house.session(session="another").id]
+
+
 def test_trouble_inside_is_logged_and_answered_202(viewer: Viewer, house: House) -> None:
     """CCE-3: the spool cannot be written; the agent is not told."""
     house.home.spool.mkdir(exist_ok=True)

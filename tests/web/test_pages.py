@@ -6,7 +6,10 @@ from html.parser import HTMLParser
 import pytest
 
 from backstory import clock
+from backstory.capture import sites
 from backstory.capture.history import SPENT
+from backstory.capture.sites import Site
+from backstory.errors import UsageError
 from backstory.model import MemoryKind, MemoryStatus
 from backstory.settings import Settings
 from backstory.store.values import Call
@@ -169,7 +172,11 @@ def test_markup_escapes_all_that_is_not_markup() -> None:
 
 def test_cursors_and_limits_and_paths_are_within_reason() -> None:
     assert cursor("5~abc") == (5, "abc")
-    assert [cursor(text) for text in ("", "5", "x~y", "9" * 30 + "~a")] == [None] * 4
+    assert cursor("-5~abc") == (-5, "abc")
+    assert cursor("") is None
+    for wrong in ("5", "x~y", "--5~x", "-~x", "9" * 30 + "~a", "٣~x"):
+        with pytest.raises(UsageError, match="no place in a list"):
+            cursor(wrong)
     assert [clamped(text) for text in ("", "7", "0", "9999", "x", "9" * 40)] == [50, 7, 1, 200, 50, 50]
     assert [local(path) for path in ("/a", "//b", "http://c", "", "/\\d")] == ["/a", "/", "/", "/", "/"]
 
@@ -191,6 +198,98 @@ def test_the_wiki_is_rendered_with_its_links() -> None:
     assert "made" not in drawn
     assert markdown.links(table) == ["concepts/jwt"]
     assert markdown.front_matter("---\ntitle: A\n---\nb") == ([("title", "A")], "b")
+
+
+def drawn(text: str) -> str:
+    return "".join(markdown.rendered(text, {"other": "/k/other", "a b": "/k/a%20b"}.get))
+
+
+def test_lists_in_lists_and_numbers_are_as_they_were_written() -> None:
+    assert drawn("- one\n  - two\n    - three\n- four\n") == (
+        "<ul><li>one<ul><li>two<ul><li>three</li></ul></li></ul></li><li>four</li></ul>"
+    )
+    assert drawn("3. c\n4. d\n   - e\n") == '<ol start="3"><li>c</li><li>d<ul><li>e</li></ul></li></ol>'
+    assert drawn("- a\n\n- b\n") == "<ul><li><p>a</p></li><li><p>b</p></li></ul>"
+
+
+def test_links_lead_to_the_web_to_a_letter_or_to_a_page_and_nothing_is_loaded() -> None:
+    for text, shown in (
+        ("[x](https://a.example/?b=1)", '<a href="https://a.example/?b=1" rel="noopener noreferrer">x</a>'),
+        (
+            "<https://a.example>",
+            '<a href="https://a.example" rel="noopener noreferrer">https://a.example</a>',
+        ),
+        ("[x](mailto:a@b.example)", '<a href="mailto:a@b.example" rel="noopener noreferrer">x</a>'),
+        ("[x](other)", '<a href="/k/other">x</a>'),
+        ("[x](<a b>)", '<a href="/k/a%20b">x</a>'),
+        ("[x](gone)", "<span>x</span>"),
+        ("[x](//evil.example)", "<span>x</span>"),
+        ("[x](/etc/passwd)", "<span>x</span>"),
+        (
+            "![seen](https://a.example/p.png)",
+            '<a href="https://a.example/p.png" rel="noopener noreferrer">seen</a>',
+        ),
+        ("![](gone.png)", "<span>gone.png</span>"),
+        ("`[[other]]`", "<code>[[other]]</code>"),
+    ):
+        assert drawn(text) == f"<p>{shown}</p>", text
+    for scheme in (
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "data:text/html,x",
+        "vbscript:x",
+        "file:///etc",
+        "java\tscript:x",
+    ):
+        page = drawn(f"[x]({scheme}) [y](<{scheme}>) <{scheme}> ![z]({scheme})\n\n[ref]\n\n[ref]: {scheme}\n")
+        assert "href" not in page, page
+        assert "src" not in page
+
+
+def test_raw_html_is_shown_as_text_wherever_it_stands() -> None:
+    for text in (
+        "<script>x</script>",
+        "a <img src=x onerror=y> b",
+        "<div>\n*a*\n</div>",
+        "- <b>x",
+        "> <b>x",
+        "<!-- a\n\n<b>",
+    ):
+        page = drawn(text)
+        tags = {found.partition(" ")[0].strip("</>") for found in re.findall(r"<[^>]*>", page)}
+        assert tags <= {"p", "ul", "li", "blockquote", "em"}, page
+    assert drawn("<!-- mark -->") == ""
+    assert "shown" in drawn("<!-- mark --> shown")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[",
+        "[[",
+        "![",
+        "[a](",
+        "[[a|",
+        "*[",
+        "**a_",
+        "`a",
+        "<!--",
+        "<a ",
+        "> ",
+        "1. ",
+        "- a\n",
+        "|a",
+        "[a][",
+        "&#",
+        "\\",
+        "a**b",
+    ],
+)
+def test_a_page_made_to_be_slow_is_not(piece: str) -> None:
+    """18,000 brackets took half a minute, and the viewer with them."""
+    text = (piece * 18_000)[:18_000]
+    assert markdown.rendered(text, lambda target: None) is not None
+    markdown.links(text)
 
 
 def test_a_long_table_is_shown_up_to_a_length() -> None:
@@ -337,3 +436,75 @@ def test_the_live_feed_tells_what_a_hook_left_and_what_was_learned(viewer: Viewe
     while not any(each["what"] == "memory" and each["kind"] == "decision" for each in told):
         told += stream.told()
     stream.close()
+
+
+@pytest.fixture
+def told(house: House) -> House:
+    """A house that learned something with a word that is not in every dictionary."""
+    story = house.session().starts().prompts("Run the dialyzer on the umbrella app")
+    story.runs("mix dialyzer", fails="no PLT found").edits("mix.exs")
+    story.stops("We decided to keep the PLT in the cache, because the dialyzer builds it for minutes.").ends()
+    house.works()
+    return house
+
+
+def test_a_handle_in_the_search_field_opens_what_it_stands_for(told: House, viewer: Viewer) -> None:
+    memory = told.store.memories.listed([MemoryKind.DECISION], list(MemoryStatus), None, None, 1)[0]
+    event, session = memory.sources[0], memory.session_id
+    for full, place in ((memory.id, "/memories/"), (event, "/events/"), (session, "/sessions/")):
+        for handle in (full, full[:9], f" {full[:9]} "):
+            assert viewer.get("/search", q=handle).headers["location"] == place + full
+        assert f'href="{place}{full}"' in viewer.get("/search", q=full[:9], part="1").text
+        assert viewer.get(place + full).status == 200
+        assert viewer.get(place + full[:9]).headers["location"] == place + full
+    native = told.store.events.session(session).native_id  # type: ignore[union-attr]
+    assert viewer.get("/search", q=native).headers["location"] == f"/sessions/{session}"
+    assert viewer.get("/memories/m00").status == 404
+    assert viewer.get("/memories/" + event[:9]).status == 404
+
+
+def test_a_handle_that_stands_for_several_lists_them(told: House, viewer: Viewer) -> None:
+    ids = sorted(event.id for event in told.store.events.latest(None, 0, 10))
+    one = ids[0]
+    with told.store.transaction():  # another one that begins so: there is none by chance
+        twin = one[:9] + ("0" if one[9] != "0" else "1") + one[10:]
+        told.store._connection.execute("UPDATE events SET id = ? WHERE id = ?", (twin, ids[1]))  # type: ignore[attr-defined]
+    page = viewer.get("/events/" + one[:9])
+    assert page.status == 200
+    assert "Several begin so" in page.text
+    for full in (one, twin):
+        assert f'href="/events/{full}"' in page.text
+        assert f'href="/events/{full}"' in viewer.get("/search", q=one[:9]).text
+
+
+@pytest.mark.parametrize("typed", ["dialyz", "Dialyz", "dial", "umbrel", "the umbr", "buildi"])
+def test_a_word_that_is_still_being_typed_finds_what_begins_so(
+    told: House, viewer: Viewer, typed: str
+) -> None:
+    page = viewer.get("/search", q=typed, part="1").text
+    assert "Nothing" not in page
+    assert 'class="rows hits"' in page
+    assert "Nothing" in viewer.get("/search", q="zyzzyv", part="1").text
+
+
+def test_health_knows_which_agents_are_connected_before_any_was_heard(house: House, viewer: Viewer) -> None:
+    assert "no agent is connected" in viewer.get("/health").text
+    sites.remember(house.home, "codex", [Site(house.home.root / "x", sites.SETTINGS)])
+    page = viewer.get("/health").text
+    assert "no agent is connected" not in page
+    assert "connected; no session since" in page
+
+
+def test_closing_the_page_that_listens_leaves_nothing_pending(viewer: Viewer, house: House) -> None:
+    for n in range(3):
+        stream = viewer.listen(30)
+        if n:
+            house.session().starts().prompts(f"paint fence {n}").stops("Painted.").ends()
+            assert stream.told()
+        stream.close()
+    listening = viewer.listen(30)
+    code, said = viewer.ends()
+    listening.close()
+    assert code == 0
+    assert "Task was destroyed" not in said
+    assert "Traceback" not in said

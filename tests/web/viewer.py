@@ -54,11 +54,18 @@ class Viewer:
         assert self.process.stdout is not None
         self.link = self.process.stdout.readline().strip()
         if self.link:
+            self.host = urlsplit(self.link).netloc
             self.port = int(urlsplit(self.link).port or 0)
             self.token = (home / "serve.token").read_text("utf-8")
 
     @property
     def url(self) -> str:
+        """The address that browsers know; programs may as well say 127.0.0.1."""
+        return f"http://{self.host}"
+
+    @property
+    def numbers(self) -> str:
+        """The address for programs: few of them know names that end in .localhost."""
         return f"http://127.0.0.1:{self.port}"
 
     def bare(
@@ -67,7 +74,7 @@ class Viewer:
         """A request as it is: no token, no cookie."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            connection.request(method, path, body=body, headers=headers or {})
+            connection.request(method, path, body=body, headers={"Host": self.host, **(headers or {})})
             answer = connection.getresponse()
             return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
         finally:

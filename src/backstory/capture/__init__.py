@@ -11,6 +11,7 @@ surfaces.py     per agent: where its settings and instructions lie
 sites.py        which agents' files we have written to
 installed.py    what is configured now, event by event
 instructions.py the marked block in CLAUDE.md, AGENTS.md or whatever the agent reads
+ownership.py    whether another user could plant what our hooks run
 hookfiles.py    the script and compiled code that agents' hooks run, written into the home
 drain.py        the spool into the store, each file exactly once
 privacy.py      what must not be kept: redaction, ignored files and projects

@@ -220,8 +220,9 @@ class Drain:
         changed: set[str] = set()
         grown: set[str] = set()
         with self._store.transaction():
-            added = self._store.events.add([arrival for _, arrival in load.arrivals], self._replays)
-            for (name, arrival), result in zip(load.arrivals, added, strict=True):
+            arrivals = list(self._without_empty_sessions(load.arrivals, counts))
+            added = self._store.events.add([arrival for _, arrival in arrivals], self._replays)
+            for (name, arrival), result in zip(arrivals, added, strict=True):
                 counts[arrival.event.agent, name, "stored" if result.new else "duplicate"] += 1
                 if result.new:
                     batch.stored += 1
@@ -230,7 +231,7 @@ class Drain:
                         changed.add(session_id(arrival.event.agent, arrival.event.session))
                     if arrival.event.kind in (*_ENDS_TURN, Kind.SUBAGENT_ENDED):
                         grown.add(result.session_id)
-            self._note_places(load.arrivals, now)
+            self._note_places(arrivals, now)
             for injection in load.injections:
                 self._store.briefs.add(injection)
             self._ask("transcript", grown, now)
@@ -244,6 +245,22 @@ class Drain:
         self._released = []
         step("drain.stored")
         return batch
+
+    def _without_empty_sessions(
+        self, arrivals: list[tuple[str, Arrival]], counts: Counts
+    ) -> Iterator[tuple[str, Arrival]]:
+        """All but ends of sessions that nobody has heard of and that left no transcript to be read."""
+        heard: set[str] = set()
+        for name, arrival in arrivals:
+            event = arrival.event
+            sid = session_id(event.agent, event.session)
+            known = event.kind is not Kind.SESSION_ENDED or sid in heard or _has_content(event.transcript)
+            if known or self._store.events.session(sid) is not None:
+                heard.add(sid)
+                yield name, arrival
+            else:
+                counts[event.agent, name, "meaningless"] += 1
+                log.info("%s %s: the end of a session that nobody knows", event.agent, name)
 
     def _ask(self, kind: str, subjects: Iterable[str], now: int) -> None:
         for subject in subjects:
@@ -300,6 +317,13 @@ def _receipt_of_read(entry: spool.Entry, data: bytes | None) -> list[Receipt]:
 
 def _receipt(entry: spool.Entry) -> Receipt:
     return Receipt(os.path.basename(entry.path), entry.inode, entry.mtime_ns)
+
+
+def _has_content(path: str) -> bool:
+    try:
+        return bool(path) and os.stat(path).st_size > 0
+    except (OSError, ValueError):
+        return False
 
 
 def _plain(data: bytes) -> str:

@@ -15,6 +15,7 @@ from backstory.agents.agent import Owned
 from backstory.capture import entries, instructions, owned, servers, sites
 from backstory.capture.hookfiles import hook_files_current
 from backstory.capture.installed import Configured, installed
+from backstory.capture.ownership import require_own
 from backstory.capture.plan import Change, Drafts, Plan, agent_backups, carry_out, make_home
 from backstory.capture.sites import INSTRUCTIONS, OWNED, SERVER, SETTINGS, Site
 from backstory.capture.surfaces import (
@@ -60,6 +61,7 @@ def plan_install(
     agent: Agent, home: Home, project: Path | None = None, instructions: Path | None = None
 ) -> Plan:
     """Our hooks into the settings; with `instructions`, also the block about searching into that file."""
+    require_own(home)
     settings = settings_file(agent, project)
     if project is not None and not project.is_dir():
         raise SourceMissing(f"{project} is not a folder: name the project's folder")

@@ -20,6 +20,7 @@ from backstory import settings
 from backstory.atomic import lock, read_state, write_atomic
 from backstory.capture import sites
 from backstory.capture.hookfiles import write_hook_files, write_hook_settings
+from backstory.capture.ownership import require_own
 from backstory.capture.sites import Site
 from backstory.errors import Failed
 from backstory.paths import Home
@@ -140,6 +141,7 @@ def carry_out(plan: Plan, home: Home) -> None:
 
 def make_home(home: Home) -> None:
     """Only what hooks run, for a plugin that finds it there; no agent's file is touched."""
+    require_own(home)
     with _failures():
         _write_hook(home)
 

@@ -14,13 +14,21 @@ from backstory.cli.scope import opened
 )
 @click.option("--no-browser", is_flag=True, help="Print the link instead of opening it.")
 @click.option("--read-only", is_flag=True, help="Look only: nothing can be changed, nothing is captured.")
+@click.option(
+    "--by-number",
+    is_flag=True,
+    help="A link with 127.0.0.1, for a browser that cannot open names that end in .localhost (Safari). "
+    "Its cookie then also goes to other servers of this machine that you open.",
+)
 @json_option
-def serve(port: int, no_browser: bool, read_only: bool, as_json: bool) -> None:
+def serve(port: int, no_browser: bool, read_only: bool, by_number: bool, as_json: bool) -> None:
     """Look at the memory in the browser: see, search, correct, forget.
 
-    It answers on this machine only. The link that it prints lets one browser in, once; programs show the
-    token in the home's serve.token. While it runs, it does the worker's work. Ctrl-C ends it.
+    It answers on this machine only, and this user only. The link that it prints lets one browser in, once;
+    programs show the token in the home's serve.token, which is new at each start. While it runs, it does the
+    worker's work. Ctrl-C ends it.
     """
+    from backstory.web.server import Options
     from backstory.web.server import serve as run
 
     with opened() as app:
@@ -32,15 +40,6 @@ def serve(port: int, no_browser: bool, read_only: bool, as_json: bool) -> None:
         else:
             line(link)
         talk(f"The viewer is at {address}. The link lets one browser in. Ctrl-C ends it.")
-        if not no_browser:
-            _open(link)
 
-    run(home, port, read_only, ready)
+    run(home, Options(port, read_only, not no_browser, by_number), ready)
     talk("The viewer has ended.")
-
-
-def _open(link: str) -> None:
-    import threading
-    import webbrowser
-
-    threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()

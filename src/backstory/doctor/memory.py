@@ -9,6 +9,7 @@ from pathlib import Path
 from backstory import clock
 from backstory.agents import AGENTS, claude_code
 from backstory.app import App
+from backstory.capture.ownership import planting_ground
 from backstory.doctor import way_in
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import BackstoryError
@@ -33,6 +34,9 @@ def home(app: App) -> Iterator[Check]:
         yield fail("home", found, "run `backstory install`: it makes the home; or set BACKSTORY_HOME")
     elif why := obstacle(app.home.database):
         yield fail("home", why.found, why.todo)
+    elif found := planting_ground(app.home):
+        todo = f"mend its owner and mode, or move the home with BACKSTORY_HOME; then look at {root / 'hook'}"
+        yield fail("home", f"{found}, and so replace what hooks run", todo)
     elif os.name == "posix" and (mode := root.stat().st_mode & 0o777) & 0o077:
         yield warn("home", f"others can enter {root} (mode {mode:o})", f"run `chmod 700 {quoted}`")
     elif closed := app.closed_parts():

@@ -36,6 +36,8 @@ _CACHED = ("server/discover", "tools/list", "resources/list", "resources/templat
 # What is about the folder that the client works in: it waits until that is known.
 _OF_A_FOLDER = ("tools/call", "resources/list", "resources/read")
 
+LARGEST_MESSAGE = 16 * 1024 * 1024  # bytes; no call of ours needs a thousandth of it
+
 # Of what a caller wrote, so much at most comes back in an error: it goes into an agent's context.
 _LONGEST_ERROR = 1_000
 
@@ -298,6 +300,12 @@ def _confirms(message: object) -> str:
     arguments = params.get("arguments")
     code = arguments.get("confirm") if isinstance(arguments, dict) else None
     return code.strip(" `'\".,") if isinstance(code, str) else ""
+
+
+def too_large() -> str:
+    """The answer to a message that was not read to its end."""
+    says = f"a message may have {LARGEST_MESSAGE:,} bytes at most: send less at once"
+    return _error(None, RpcError(INVALID_REQUEST, says))
 
 
 def _no_constant(word: str) -> None:

@@ -2,9 +2,10 @@
 
 import os
 import select
+from collections.abc import Iterator
 from time import monotonic as now
 
-from backstory.mcp.protocol import Conversation
+from backstory.mcp.protocol import LARGEST_MESSAGE, Conversation, too_large
 
 _ROOTS_SECONDS = 2.0
 _CHUNK = 65_536
@@ -15,7 +16,7 @@ def serve() -> int:
     answers = os.dup(1)
     os.dup2(2, 1)  # nothing but answers may get onto stdout, whoever prints
     conversation = Conversation()
-    unread = b""
+    lines = _Lines()
     waits_since = 0.0
     try:
         while True:
@@ -27,15 +28,41 @@ def serve() -> int:
             else:
                 waits_since = 0.0
             chunk = os.read(0, _CHUNK)
-            *lines, unread = (unread + chunk).split(b"\n") if chunk else [unread, b""]
-            for line in lines:
-                if line.strip():
-                    _write(answers, conversation.hear(line))
+            for line in lines.taken(chunk or b"\n"):
+                _write(answers, [too_large()] if line is None else conversation.hear(line))
             if not chunk:
                 _write(answers, conversation.go_on())
                 return 0
     except (BrokenPipeError, KeyboardInterrupt):
         return 0
+
+
+class _Lines:
+    """What came in, cut into lines; each byte is looked at once, and a line without end is not kept."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def taken(self, chunk: bytes) -> Iterator[bytes | None]:
+        """The lines that end in this piece, without the empty ones; None for one that was too long."""
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            self._keep(end)
+            size, line = self._size, b"".join(self._parts)
+            self._parts, self._size = [], 0
+            if size > LARGEST_MESSAGE:
+                yield None
+            elif line.strip():
+                yield line
+        self._keep(rest)
+
+    def _keep(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size > LARGEST_MESSAGE:
+            self._parts.clear()
+        elif part:
+            self._parts.append(part)
 
 
 def _readable(seconds: float) -> bool:

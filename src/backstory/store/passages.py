@@ -9,6 +9,7 @@ it.
 import json
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -27,6 +28,7 @@ _GAP = re.compile(r"[^\w]")
 STEP, BULK = 500, 4_000
 _STRETCH_CHARS = 1_200
 _READ = 3
+_COMPLETIONS = 3
 SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.DOCUMENT, Kind.NOTED)
 _INSERT = """
     INSERT INTO passages (row, owner, part, project_id, session_id, kind, at, text, extra, stretch, scope)
@@ -259,6 +261,16 @@ class Passages:
                             found.setdefault(word, len(rows))
                             break
         return found
+
+    def completions(self, typed: str, project_id: str | None) -> list[str]:
+        """Words that begin like what somebody types in small letters, the commonest first; at most three."""
+        texts = self.texts(self._shelves.begun(typed, project_id)).values()
+        found = Counter(
+            word.lower()
+            for text in texts
+            for word in dict.fromkeys(re.findall(rf"(?i)(?<!\w){re.escape(typed)}[^\W\d_]{{1,40}}", text))
+        )
+        return [word for word, _ in found.most_common(_COMPLETIONS)]
 
     def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
         """These passages, those that may be shown and are wanted."""

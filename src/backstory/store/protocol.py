@@ -237,6 +237,9 @@ class TextIndex(Protocol):
     def spelled_like(self, typed: str, most: int, project_id: str | None) -> dict[str, int]:
         """Words that differ from this one by so many typing errors, and in how many passages each is."""
 
+    def completions(self, typed: str, project_id: str | None) -> list[str]:
+        """Words that begin like what somebody types in small letters, the commonest first; at most three."""
+
     def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
         """These passages, those that may be shown and are wanted."""
 

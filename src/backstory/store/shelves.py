@@ -149,6 +149,29 @@ class Shelves:
                 found[term] = [row for (row,) in having]
         return found
 
+    def begun(self, typed: str, project_id: str | None) -> list[int]:
+        """Some rows with words whose stems begin so, or that begin like these."""
+        for table in _VOCABULARY:
+            self._db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}")
+        shorter = [typed[:end] for end in range(_STEM + 1, len(typed))]
+        terms = self._db.execute(
+            f"""
+            SELECT term FROM passage_terms
+            WHERE (term >= ? AND term < ?) OR term IN ({",".join("?" * len(shorter))})
+            ORDER BY term >= ? DESC, doc DESC LIMIT ?
+            """,  # noqa: S608
+            (typed, typed + "\U0010ffff", *shorter, typed, _STEMS),
+        ).fetchall()
+        first, last = (0, 1 << 62) if project_id is None else self._shelf_of(project_id)
+        query = """
+            SELECT DISTINCT doc & ? FROM passage_instances WHERE term = ? AND doc BETWEEN ? AND ? LIMIT ?
+        """
+        return [
+            row
+            for (term,) in terms
+            for (row,) in self._db.execute(query, (_ROWS, term, first, last, _COUNTED))
+        ]
+
     def _counts(self, terms: Sequence[str], project_id: str | None, most: int) -> dict[str, int]:
         """In how many passages each term is that is in any, up to so many."""
         matching, values = self._matching(project_id)

@@ -2,8 +2,12 @@
 
 - `server`    binding, being the only one, doing the worker's work meanwhile, ending
 - `attending` watching the spool, and calling a worker when something arrives
+- `connection` a connection before its first request: whose it is, how long it may take to ask
+- `peers`     which user of this machine is at the other end
+- `browser`   opening the user's browser without telling anybody else the key
 - `presence`  who serves this home, on which port; what proves that a program may ask
 - `gate`      who may come in: host, origin, token or cookie, how many writes; and the headers of safety
+- `limits`    how much a request may send, and how long it may take
 - `site`      the routes
 - `asked`     a request as pages see it
 - `markup`    HTML that cannot forget to escape

@@ -5,7 +5,8 @@ from pathlib import Path
 from backstory.app import App
 from backstory.errors import UsageError
 from backstory.model import Act
-from backstory.web.asked import Asked, Elsewhere, Page, local
+from backstory.settings import on_terminal_only
+from backstory.web.asked import Asked, Elsewhere, NotInTheBrowser, Page, local
 from backstory.web.pages import forget as forget_page
 
 
@@ -42,5 +43,12 @@ def resume_models(app: App, asked: Asked) -> Elsewhere:
 
 def change_setting(app: App, asked: Asked) -> Elsewhere:
     """`backstory config KEY VALUE`."""
-    app.change_setting(asked.get("key"), None if asked.get("unset") else asked.values.get("value", ""))
+    changed(app, asked.get("key"), None if asked.get("unset") else asked.values.get("value", ""))
     return Elsewhere(local(asked.values.get("next", "/settings")))
+
+
+def changed(app: App, key: str, value: str | None) -> None:
+    """Change a setting that does not decide where data goes."""
+    if on_terminal_only(key):
+        raise NotInTheBrowser(f"{key} is changed on the terminal only: `backstory config {key} VALUE`")
+    app.change_setting(key, value)

@@ -20,14 +20,14 @@ from backstory.cli.forget import forgotten_json
 from backstory.cli.output import to_json
 from backstory.cli.rows import event_json, memory_json, session_json
 from backstory.cli.status import status_json
-from backstory.errors import BackstoryError, Failed, SourceMissing, UsageError
+from backstory.errors import BackstoryError, SourceMissing, UsageError
 from backstory.model import Act, MemoryKind, MemoryStatus
 from backstory.web import openapi
-from backstory.web.asked import MOST, Asked, clamped
+from backstory.web.actions import changed
+from backstory.web.asked import MOST, Asked, clamped, status_of
 from backstory.web.openapi import BOOLEAN, COUNT, TEXT, Endpoint, Field
 from backstory.web.pages import brief, health, memories, search, sessions
 
-_LARGEST_BODY = 256 * 1024
 _PROJECT = Field("project", TEXT, "id of a project, as /api/projects gives it")
 _BEFORE = Field("before", TEXT, "`next` of the page before")
 _LIMIT = Field("limit", COUNT, f"most rows; at most {MOST}")
@@ -136,8 +136,7 @@ def _settings(app: App, asked: Asked) -> Answer:
 
 
 def _change(app: App, asked: Asked) -> Answer:
-    value = asked.values.get("value")
-    app.change_setting(asked.parts["key"], value)
+    changed(app, asked.parts["key"], asked.values.get("value"))
     return {"setting": next(row for row in app.setting_rows() if row.key == asked.parts["key"])}
 
 
@@ -245,7 +244,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "PUT",
         "/api/settings/{key}",
-        "Change a setting; without a value, back to its default",
+        "Change a setting, if it is not one for the terminal only; without a value, back to its default",
         _change,
         (Field("key", place="path"), Field("value", place="body")),
     ),
@@ -270,16 +269,12 @@ async def _answer(endpoint: Endpoint, request: Request) -> Response:
     try:
         given: dict[str, object] = dict(request.query_params)
         if endpoint.method != "GET":
-            body = await request.body()
-            if len(body) > _LARGEST_BODY:
-                return JSONResponse({"error": "that is too much"}, 413)
-            given = openapi.body_of(body)
+            given = openapi.body_of(await request.body())
         values = endpoint.checked(given, "query" if endpoint.method == "GET" else "body")
         parts = endpoint.checked(request.path_params, "path")
         text = await run_in_threadpool(_run, endpoint.run, state.home, parts, values)
     except BackstoryError as error:
-        status = 404 if isinstance(error, SourceMissing) else 409 if isinstance(error, Failed) else 400
-        return JSONResponse({"error": str(error)}, status)
+        return JSONResponse({"error": str(error)}, status_of(error))
     return Response(text, media_type="application/json")
 
 

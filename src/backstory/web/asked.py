@@ -1,15 +1,18 @@
 """A request as pages and actions see it, and a page as the site sends it."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import TypeVar
 from urllib.parse import urlencode
 
+from backstory.errors import BackstoryError, Failed, SourceMissing, UsageError
 from backstory.web.markup import Html
 
 T = TypeVar("T")
 PAGE = 50
+_CURSOR = re.compile(r"(-?[0-9]{1,17})~(.*)", re.DOTALL)
 MOST = 200
 
 
@@ -53,12 +56,23 @@ class Elsewhere:
     path: str
 
 
+class NotInTheBrowser(UsageError):
+    """It is done on the terminal only."""
+
+
+def status_of(error: BackstoryError) -> int:
+    """The status that HTTP has for what went wrong."""
+    statuses = ((NotInTheBrowser, 403), (SourceMissing, 404), (Failed, 409))
+    return next((status for kind, status in statuses if isinstance(error, kind)), 400)
+
+
 def cursor(text: str) -> tuple[int, str] | None:
-    """A cursor as a link carries it, `at~id`; what is none is no cursor."""
-    at, mark, key = text.partition("~")
-    if not mark or not at.lstrip("-").isdecimal() or len(at) > 18:
+    """A cursor as a link carries it, `at~id`; None if there is none."""
+    if not text:
         return None
-    return int(at), key
+    if not (found := _CURSOR.fullmatch(text)):
+        raise UsageError(f"{text[:40]!r} is no place in a list: `before` is what a page gave as its next")
+    return int(found[1]), found[2]
 
 
 def paged(found: list[T], limit: int, at: Callable[[T], tuple[int, str]]) -> tuple[list[T], str]:

@@ -3,9 +3,14 @@
 A page that some website shows must not reach this server through the user's own browser: the host must be
 ours (DNS rebinding), whoever writes must come from our own pages (CSRF), and every request shows the token or
 the cookie that a one-time link was exchanged for. Writes are counted; pages may run no script but ours.
+
+A browser sends a cookie to every port of a host, so to every user's servers on this machine. The cookie
+therefore belongs to a host name that is made up anew for each run, and counts under that name only.
 """
 
 import hmac
+import os
+import re
 import secrets
 import time
 from collections.abc import Iterable
@@ -16,6 +21,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from backstory.web import presence
 from backstory.web.markup import Html, document, h
 
 LINK_SECONDS = 300.0
@@ -24,6 +30,8 @@ WRITES_AT_ONCE = 30.0
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # Machines write here, as fast as agents work; what they leave is a file, nothing more.
 _UNCOUNTED = ("/hooks/", "/mcp")
+_USUAL_PORT = 80
+_NONCE = re.compile(r"[\w-]{16,128}", re.ASCII)
 _LINKS = "/links"  # a way in for another browser changes nothing that is kept
 _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -41,13 +49,25 @@ HEADERS = {
 
 
 class Keys:
-    """What opens the gate: the home's token, this run's cookie, and links that work once."""
+    """What opens the gate: this run's name, token and cookie, and links that work once."""
 
-    def __init__(self, token: str, port: int) -> None:
+    def __init__(self, token: str, port: int, host: str = "") -> None:
         self._token = token
         self._cookie = secrets.token_urlsafe(32)
         self._links: dict[str, float] = {}
-        self.cookie_name = f"backstory-{port}"  # cookies know no ports: two homes must not meet
+        self._host = host or f"{secrets.token_hex(8)}.localhost"
+        self.port = port
+        self.cookie_name = f"backstory-{port}"
+
+    @property
+    def url(self) -> str:
+        """The viewer's address for browsers."""
+        return f"http://{self._host}:{self.port}"
+
+    def hosts(self, *more: str) -> tuple[str, ...]:
+        """What a request may name as its host; browsers leave out the web's usual port."""
+        names = (self._host, *more)
+        return tuple(f"{name}:{self.port}" for name in names) + (names if self.port == _USUAL_PORT else ())
 
     def new_link(self) -> str:
         """A path that lets one browser in, once, for a few minutes."""
@@ -56,6 +76,14 @@ class Keys:
         key = secrets.token_urlsafe(24)
         self._links[key] = now + LINK_SECONDS
         return f"/enter?key={key}"
+
+    def waits(self, link: str) -> bool:
+        """Whether a link was not used yet."""
+        return link.rpartition("=")[2] in self._links
+
+    def proof(self, nonce: str) -> str:
+        """What proves to a program of the owner that this is the server whose token it knows."""
+        return presence.proof(self._token, self.port, nonce)
 
     def take(self, key: str) -> bool:
         """Use up a link."""
@@ -74,7 +102,8 @@ class Keys:
         shown = shown if kind.lower() == "bearer" else headers.get("x-backstory-token", "")
         kept = cookie_parser(headers.get("cookie", "")).get(self.cookie_name, "")
         by_token = hmac.compare_digest(shown.encode(), self._token.encode())
-        return hmac.compare_digest(kept.encode(), self._cookie.encode()) or by_token
+        by_cookie = hmac.compare_digest(kept.encode(), self._cookie.encode())
+        return by_token or (by_cookie and headers.get("host", "").lower() in self.hosts())
 
 
 class Allowance:
@@ -99,10 +128,10 @@ class Allowance:
 class Gate:
     """The middleware in front of everything."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, port: int, read_only: bool = False) -> None:
+    def __init__(self, app: ASGIApp, keys: Keys, read_only: bool = False) -> None:
         self._app = app
         self._keys = keys
-        self._hosts = tuple(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+        self._hosts = keys.hosts("127.0.0.1", "localhost", "[::1]")
         self._read_only = read_only
         self._writes = Allowance()
 
@@ -128,6 +157,8 @@ class Gate:
             return _answer(headers, 421, "This server answers on this machine only, under its own name.")
         if path == "/enter" and method == "GET":
             return self._enter(scope, headers)
+        if path == "/proof" and method == "GET":
+            return self._prove(scope, headers)
         if self._foreign(headers, method):
             return _answer(headers, 403, "This request comes from another site.")
         if not self._keys.open_for(headers):
@@ -143,14 +174,29 @@ class Gate:
         return None
 
     def _enter(self, scope: Scope, headers: Headers) -> Response:
-        query = parse_qs(bytes(scope["query_string"]).decode("latin-1"))
-        if not self._keys.take(query.get("key", [""])[0]):
+        if headers.get("host", "").lower() not in self._keys.hosts():
+            return _answer(
+                headers, 421, f"Browsers come in at {self._keys.url}, by the link of `backstory serve`."
+            )
+        if not self._keys.take(_given(scope, "key")):
             return _answer(
                 headers, 401, "This link was used already, or is too old. `backstory serve` prints a new one."
             )
-        answer = RedirectResponse("/", 303)
+        answer: Response = RedirectResponse("/", 303)
+        if headers.get("sec-fetch-site", "none") != "none":
+            # from the file that `serve` opens: no strict cookie goes along with a redirect from elsewhere
+            answer = HTMLResponse(
+                notice("Backstory", "Come in.", [h("meta", http_equiv="refresh", content="0;url=/")])
+            )
         answer.headers["set-cookie"] = self._keys.cookie()
         return answer
+
+    def _prove(self, scope: Scope, headers: Headers) -> Response:
+        """Say who we are to a program that has not told us its token yet."""
+        nonce = _given(scope, "nonce")
+        if not _NONCE.fullmatch(nonce):
+            return _answer(headers, 400, "A nonce has 16 to 128 letters and digits.")
+        return JSONResponse({"pid": os.getpid(), "proof": self._keys.proof(nonce)})
 
     def _foreign(self, headers: Headers, method: str) -> bool:
         """Whether a page of another site made the browser ask."""
@@ -162,6 +208,10 @@ class Gate:
             # a browser says where a write comes from; a program shows the token instead
             return method not in _SAFE and origin is None and "cookie" in headers
         return method not in _SAFE or headers.get("sec-fetch-mode") != "navigate"
+
+
+def _given(scope: Scope, name: str) -> str:
+    return parse_qs(bytes(scope["query_string"]).decode("latin-1")).get(name, [""])[0]
 
 
 def _answer(headers: Headers, status: int, says: str) -> Response:

@@ -5,7 +5,6 @@ session's start is answered with is the brief.
 """
 
 import contextlib
-import json
 import logging
 import os
 import time
@@ -23,20 +22,11 @@ from backstory.hook import spool
 from backstory.hook.__main__ import shape
 from backstory.hook.identity import ident
 from backstory.hook.made import SOURCES
-from backstory.hook.payload import encode
+from backstory.hook.payload import BadPayload, encode, parse
 from backstory.paths import Home
 
 log = logging.getLogger(__name__)
-LARGEST = 64 * 1024 * 1024
 _START = "SessionStart"
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 async def hook(request: Request) -> Response:
@@ -45,7 +35,12 @@ async def hook(request: Request) -> Response:
     if agent not in AGENTS or not (event.isascii() and event.isalnum() and len(event) <= 64):
         return JSONResponse({"error": f"no agent is called {agent!r}, or none has such an event"}, 404)
     body = await request.body()
-    payload = _object(body)
+    try:
+        payload = await run_in_threadpool(
+            parse, body
+        )  # as the drain will, with backslashes that nobody escaped
+    except BadPayload as error:
+        return JSONResponse({"error": f"a hook's payload is a JSON object: this is {error.reason}"}, 400)
     session = ident(payload.get("session_id") or payload.get("sessionId"))
     if not session:
         return JSONResponse({"error": "a hook's payload is a JSON object with a session_id"}, 400)
@@ -62,8 +57,6 @@ async def hook(request: Request) -> Response:
 
 def _take(home: Home, agent: str, event: str, body: bytes, payload: dict[str, Any], session: str) -> str:
     """Leave the payload as a hook does; what a starting session is told, with its receipt."""
-    if len(body) > LARGEST:
-        raise ValueError(f"{len(body):,} bytes are too many")
     if os.environ.get("BACKSTORY_GUARD"):
         return ""
     path = spool.write(str(home.spool), agent, event, body)

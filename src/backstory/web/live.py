@@ -48,47 +48,46 @@ class Live:
         self._row = -1
         self._known: dict[str, set[str]] = {}
         self._touched: dict[str, float] = {}
-        self.closing = asyncio.Event()
+        self._closing = asyncio.Event()
 
     async def listen(self) -> AsyncIterator[str]:
-        """Everything that happens from now on, as lines of the stream."""
+        """Everything that happens from now on, as lines of the stream, until `close`."""
         queue: asyncio.Queue[str] = asyncio.Queue(_KEPT)
         self._listeners.add(queue)
         if self._watcher is None or self._watcher.done():
             self._row = -1
             self._watcher = asyncio.create_task(self._watch())
-        ended = asyncio.create_task(self.closing.wait())
         try:
             yield ": listening\n\n"
-            while not self.closing.is_set():
-                waiting = asyncio.create_task(queue.get())
-                done, _ = await asyncio.wait(
-                    (waiting, ended), timeout=_SILENCE_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                )
-                if waiting in done:
-                    yield waiting.result()
-                else:
-                    waiting.cancel()
+            while not self._closing.is_set():
+                try:
+                    yield await asyncio.wait_for(queue.get(), _SILENCE_SECONDS)
+                except TimeoutError:
                     yield ": still here\n\n"
         finally:
-            ended.cancel()
             self._listeners.discard(queue)
 
+    async def close(self) -> None:
+        """Let all listeners go."""
+        self._closing.set()
+        self._say(": the viewer ends\n\n")
+        if self._watcher is not None:
+            await asyncio.wait({self._watcher})
+
     async def _watch(self) -> None:
-        while self._listeners and not self.closing.is_set():
+        while self._listeners and not self._closing.is_set():
             try:
                 told = await run_in_threadpool(self._look)
             except Exception:  # a database in repair, a full disk: look again later
                 log.exception("the live feed could not look")
                 told = []
             if told:
-                self._tell(told)
+                self._say(f"event: happened\ndata: {json.dumps(told)}\n\n")
             if len(told) < _AT_ONCE:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self.closing.wait(), LOOK_SECONDS)
+                    await asyncio.wait_for(self._closing.wait(), LOOK_SECONDS)
 
-    def _tell(self, told: list[Told]) -> None:
-        message = f"event: happened\ndata: {json.dumps(told)}\n\n"
+    def _say(self, message: str) -> None:
         for queue in self._listeners:
             if queue.full():
                 queue.get_nowait()

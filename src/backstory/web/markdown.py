@@ -1,32 +1,34 @@
-"""Markdown to HTML, as much as the wiki uses, from text that is hostile until it went through `h`.
+"""Markdown to HTML, from text that is hostile until it went through `h`.
 
-Headings, paragraphs, lists, quotes, fences, tables, code, emphasis, links and [[wikilinks]]. Raw HTML is
-shown as the text that it is.
+markdown-it-py reads it (CommonMark and tables); what it found becomes HTML here, element by element, so that
+nothing but these elements can appear. Raw HTML is shown as the text that it is, a picture is a link to where
+it lies and never loaded, a link leads to the web, to a letter, or to a page that `resolve` knows.
+[[wikilinks]] are a rule of our own.
 """
 
+import functools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
-from backstory.web.markup import Child, Html, h
+from backstory.web.markup import Child, Html, h, join
 
-# (target, words) → a link, or None if there is no such page
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.tree import SyntaxTreeNode
+
+# the target of a link → its address, or None if there is no such page
 Resolve = Callable[[str], str | None]
 
-_INLINE = re.compile(
-    r"(?P<code>`[^`\n]+`)"
-    r"|\[\[(?P<wiki>[^\]\n|]+)(?:\|(?P<alias>[^\]\n]+))?\]\]"
-    r"|\[(?P<words>[^\]\n]+)\]\((?P<link>[^)\s]+)\)"
-    r"|\*\*(?P<strong>[^*\n]+)\*\*"
-    r"|(?<![\w*])\*(?P<em>[^*\n]+)\*(?!\w)"
-)
-_HEADING = re.compile(r"(#{1,6})\s+(.*)")
-_ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,3}[.)])\s+(.*)")
-_RULE = re.compile(r"(?:-{3,}|\*{3,})\s*")
-_ROW = re.compile(r"\s*\|(.*)\|\s*")
-_CELLS = re.compile(r"(?<!\\)\|")
-_COMMENT = re.compile(r"\s*<!--.*-->\s*")
-_DEEPEST = 6
+# Bounded, and without brackets inside: a line of brackets is looked at once.
+_WIKILINK = re.compile(r"\[\[([^\[\]\n|]{1,300})(?:\|([^\[\]\n]{1,300}))?\]\]")
+_CODE_OR_WIKILINK = re.compile(rf"`[^`\n]+`|{_WIKILINK.pattern}")
+_WEB = ("http://", "https://", "mailto:")
+_DEEPEST = 20
 _MOST_ROWS = 200
+_LARGEST = 200_000
 
 
 def front_matter(text: str) -> tuple[list[tuple[str, str]], str]:
@@ -42,110 +44,121 @@ def front_matter(text: str) -> tuple[list[tuple[str, str]], str]:
 
 def links(text: str) -> list[str]:
     """The targets of all wikilinks."""
-    return [found["wiki"].rstrip("\\").strip() for found in _INLINE.finditer(text) if found["wiki"]]
-
-
-def inline(text: str, resolve: Resolve) -> list[Child]:
-    """A line with its emphasis and links."""
-    parts: list[Child] = []
-    at = 0
-    for found in _INLINE.finditer(text):
-        parts.append(text[at : found.start()])
-        parts.append(_span(found, resolve))
-        at = found.end()
-    return [*parts, text[at:]]
-
-
-def _span(found: re.Match[str], resolve: Resolve) -> Child:
-    if found["code"]:
-        return h("code", found["code"][1:-1])
-    if found["wiki"]:
-        target = found["wiki"].strip()
-        words = found["alias"] or target.rpartition("/")[2]
-        link = resolve(target)
-        return h("a", words, href=link) if link else h("span", words, class_="broken", title="no such page")
-    if found["words"]:
-        link = found["link"] if found["link"].startswith(("http://", "https://")) else resolve(found["link"])
-        attributes = {"rel": "noopener noreferrer"} if link and link.startswith("http") else {}
-        return h("a", found["words"], href=link, **attributes) if link else h("span", found["words"])
-    return h("strong", found["strong"]) if found["strong"] else h("em", found["em"])
+    return [found[1].rstrip("\\").strip() for found in _CODE_OR_WIKILINK.finditer(text) if found[1]]
 
 
 def rendered(text: str, resolve: Resolve) -> list[Html]:
-    """A whole text."""
-    return list(_blocks(text.splitlines(), resolve))
+    """A whole text, up to a length."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    tree = SyntaxTreeNode(_parser().parse(text[:_LARGEST]))
+    shown = [html for node in tree.children for html in _block(node, resolve)]
+    if len(text) > _LARGEST:
+        shown.append(h("p", f"And {len(text) - _LARGEST:,} characters more, in the file.", class_="how"))
+    return shown
 
 
-def _blocks(lines: Sequence[str], resolve: Resolve, depth: int = 0) -> Iterator[Html]:
-    at = 0
-    while at < len(lines):
-        line = lines[at]
-        if not line.strip() or _COMMENT.fullmatch(line):
-            at += 1
-        elif line.startswith("```"):
-            end = next((n for n in range(at + 1, len(lines)) if lines[n].startswith("```")), len(lines))
-            yield h("pre", h("code", "\n".join(lines[at + 1 : end])), tabindex="0")
-            at = end + 1
-        elif found := _HEADING.fullmatch(line):
-            yield h(f"h{min(6, len(found[1]) + 1)}", inline(found[2], resolve))
-            at += 1
-        elif _RULE.fullmatch(line):
-            yield h("hr")
-            at += 1
-        elif line.startswith(">") and depth < _DEEPEST:
-            end = _while(lines, at, lambda each: each.startswith(">"))
-            inner = [each[1:].removeprefix(" ") for each in lines[at:end]]
-            yield h("blockquote", _blocks(inner, resolve, depth + 1))
-            at = end
-        elif _ROW.fullmatch(line):
-            end = _while(lines, at, lambda each: bool(_ROW.fullmatch(each)))
-            yield _table(lines[at:end], resolve)
-            at = end
-        elif _ITEM.fullmatch(line):
-            end = _while(lines, at, lambda each: bool(_ITEM.fullmatch(each)) or each.startswith("  "))
-            yield _list(lines[at:end], resolve)
-            at = end
-        else:
-            end = _while(lines, at, lambda each: bool(each.strip()) and not _begins(each))
-            yield h("p", inline("\n".join(lines[at : max(end, at + 1)]), resolve))
-            at = max(end, at + 1)
+@functools.cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable("table").disable("html_inline")
+    parser.inline.ruler.before("link", "wikilink", _read_wikilink)
+    return parser
 
 
-def _begins(line: str) -> bool:
-    """Whether something other than a paragraph begins here."""
-    return line.startswith(("```", ">")) or any(
-        p.fullmatch(line) for p in (_HEADING, _ITEM, _RULE, _ROW, _COMMENT)
-    )
+def _read_wikilink(state: "StateInline", silent: bool) -> bool:
+    found = _WIKILINK.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        token = state.push("wikilink", "", 0)
+        token.meta = {"target": found[1].strip(), "words": found[2] or ""}
+    state.pos = found.end()
+    return True
 
 
-def _while(lines: Sequence[str], at: int, holds: Callable[[str], bool]) -> int:
-    end = at
-    while end < len(lines) and holds(lines[end]):
-        end += 1
-    return end
+# --- blocks ----------------------------------------------------------------------------------------------
 
 
-def _list(lines: Sequence[str], resolve: Resolve) -> Html:
-    items: list[tuple[int, list[Child]]] = []
-    for line in lines:
-        if found := _ITEM.fullmatch(line):
-            items.append((min(len(found[1]) // 2, _DEEPEST), inline(found[2], resolve)))
-        elif items:
-            items[-1][1].extend([" ", *inline(line.strip(), resolve)])
-    return h("ul", [h("li", words, class_=f"deep{depth}" if depth else None) for depth, words in items])
+def _block(node: "SyntaxTreeNode", resolve: Resolve) -> Iterator[Html]:
+    kind = node.type
+    if kind == "paragraph":
+        words = _inlines(node, resolve)
+        yield join(words) if node.hidden else h("p", words)  # hidden: in a list without blank lines
+    elif kind == "heading":
+        yield h(f"h{min(6, int(node.tag[1]) + 1)}", _inlines(node, resolve))
+    elif kind in ("fence", "code_block"):
+        yield h("pre", h("code", node.content.removesuffix("\n")), tabindex="0")
+    elif kind == "html_block":
+        if not _is_comment(node.content.strip()):
+            yield h("p", node.content)
+    elif kind == "hr":
+        yield h("hr")
+    elif kind == "table":
+        yield _table(node, resolve)
+    elif kind == "ordered_list":
+        yield h("ol", _blocks(node, resolve), start=node.attrs.get("start"))
+    elif kind in _CONTAINERS:
+        yield h(_CONTAINERS[kind], _blocks(node, resolve))
 
 
-def _table(lines: Sequence[str], resolve: Resolve) -> Html:
-    rows = [[cell.strip().replace("\\|", "|") for cell in _CELLS.split(line.strip()[1:-1])] for line in lines]
-    has_head = len(rows) > 1 and all(set(cell) <= set("-: ") for cell in rows[1])
-    head = (
-        h("thead", h("tr", [h("th", inline(cell, resolve), scope="col") for cell in rows[0]]))
-        if has_head
-        else None
-    )
-    told = rows[2 if has_head else 0 :]
-    body = [h("tr", [h("td", inline(cell, resolve)) for cell in row]) for row in told[:_MOST_ROWS]]
-    if len(told) > _MOST_ROWS:
-        rest = f"and {len(told) - _MOST_ROWS:,} more, in the file"
-        body.append(h("tr", h("td", rest, colspan=len(rows[0]))))
-    return h("div", h("table", head, h("tbody", body)), class_="table", tabindex="0")
+_CONTAINERS = {"bullet_list": "ul", "list_item": "li", "blockquote": "blockquote"}
+
+
+def _is_comment(text: str) -> bool:
+    """Whether a text is one comment of HTML and nothing else: the wiki's own marks."""
+    return text.startswith("<!--") and text.find("-->") == len(text) - len("-->")
+
+
+def _blocks(node: "SyntaxTreeNode", resolve: Resolve) -> list[Html]:
+    return [html for child in node.children for html in _block(child, resolve)]
+
+
+def _table(node: "SyntaxTreeNode", resolve: Resolve) -> Html:
+    head, *rest = node.children
+    names = [h("th", _inlines(cell, resolve), scope="col") for cell in head.children[0].children]
+    rows = rest[0].children if rest else []
+    body = [h("tr", [h("td", _inlines(cell, resolve)) for cell in row.children]) for row in rows[:_MOST_ROWS]]
+    if len(rows) > _MOST_ROWS:
+        more = f"and {len(rows) - _MOST_ROWS:,} more, in the file"
+        body.append(h("tr", h("td", more, colspan=len(names))))
+    return h("div", h("table", h("thead", h("tr", names)), h("tbody", body)), class_="table", tabindex="0")
+
+
+# --- inside a block --------------------------------------------------------------------------------------
+
+
+def _inlines(node: "SyntaxTreeNode", resolve: Resolve) -> list[Child]:
+    """What stands in a block's one `inline`, or in an emphasis or link of it."""
+    return [
+        _inline(each, resolve)
+        for child in node.children
+        for each in (child.children if child.type == "inline" else (child,))
+    ]
+
+
+def _inline(node: "SyntaxTreeNode", resolve: Resolve) -> Child:
+    kind = node.type
+    if kind == "code_inline":
+        return h("code", node.content)
+    if kind in ("em", "strong"):
+        return h(kind, _inlines(node, resolve))
+    if kind == "link":
+        return _link(str(node.attrs.get("href", "")), _inlines(node, resolve), resolve)
+    if kind == "image":
+        source = str(node.attrs.get("src", ""))
+        return _link(source, node.content or source, resolve)
+    if kind == "wikilink":
+        target = node.meta["target"]
+        words = node.meta["words"] or target.rpartition("/")[2]
+        found = resolve(target)
+        return h("a", words, href=found) if found else h("span", words, class_="broken", title="no such page")
+    return h("br") if kind == "hardbreak" else "\n" if kind == "softbreak" else node.content
+
+
+def _link(target: str, words: Child, resolve: Resolve) -> Html:
+    if target.startswith(_WEB):
+        return h("a", words, href=target, rel="noopener noreferrer")
+    found = resolve(unquote(target))
+    return h("a", words, href=found) if found else h("span", words)

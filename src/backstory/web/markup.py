@@ -1,8 +1,8 @@
 """HTML that cannot forget to escape: whatever is not `Html` already is text, and text is made harmless.
 
 Stored text was written by agents, by tools and by whoever they read. It loses its control characters, escape
-sequences and direction overrides, and every character that means something to HTML. Links lead to this site
-or to the web, never to a script.
+sequences and direction overrides, and every character that means something to HTML. Links lead to this site,
+to the web or to a letter, never to a script.
 """
 
 import functools
@@ -13,7 +13,7 @@ from backstory.cli.output import plain
 
 _VOID = frozenset(("br", "hr", "img", "input", "link", "meta"))
 _LINKS = ("href", "src", "action", "formaction")
-_SAFE_LINKS = ("/", "#", "?", "http://", "https://")
+_SAFE_LINKS = ("/", "#", "?", "http://", "https://", "mailto:")
 
 
 class Html(str):

@@ -167,7 +167,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
 _REFUSALS = {
     400: "it cannot be understood",
     401: "the token is missing or wrong",
-    403: "from another site, or read-only",
+    403: "from another site, read-only, or for the terminal only",
     404: "there is no such thing",
     409: "it was tried and did not work",
     413: "too much",

@@ -1,9 +1,12 @@
-"""Who serves this home: its port and process in `serve.json`, believed only when somebody answers there.
+"""Who serves this home: its port and process in `serve.json`, believed only when it proves who it is.
 
-The file is written after the port is bound and removed at an orderly end; one that a killed server left is
-found out by asking, and what is not a port is not asked at all. The token lies beside it, for the owner only.
+The file is written after the port is bound and removed at an orderly end. A killed server leaves it, and then
+anybody may have taken the port. So whoever answers there has to prove that it knows the token (an HMAC over
+a number of ours and its own port) before it is shown the token. A new token is made at each start.
 """
 
+import hashlib
+import hmac
 import http.client
 import json
 import os
@@ -15,6 +18,7 @@ from backstory.paths import Home
 
 PROBE_SECONDS = 0.1
 ADDRESS = "127.0.0.1"
+_LARGEST_ANSWER = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +47,36 @@ def said(home: Home) -> Presence | None:
 
 
 def running(home: Home, seconds: float = PROBE_SECONDS) -> Presence | None:
-    """The server of this home, if it answers with its own process id."""
-    found = said(home)
-    if found is None:
+    """The server of this home, if what answers there proves to be it."""
+    found, key = said(home), token(home)
+    if found is None or not key:
         return None
-    answer = ask(home, found, "GET", "/ping", seconds)
-    return found if answer.get("pid") == found.pid else None
+    nonce = secrets.token_urlsafe(24)
+    shown = _answer(found, "GET", f"/proof?nonce={nonce}", seconds, {}).get("proof")
+    expected = proof(key, found.port, nonce)
+    return (
+        found if isinstance(shown, str) and hmac.compare_digest(shown.encode(), expected.encode()) else None
+    )
+
+
+def proof(key: str, port: int, nonce: str) -> str:
+    """What only the holder of the token can say; with its port, so that nobody can pass it on."""
+    return hmac.new(key.encode(), f"backstory:{port}:{nonce}".encode(), hashlib.sha256).hexdigest()
 
 
 def ask(home: Home, server: Presence, method: str, path: str, seconds: float = 5.0) -> dict[str, object]:
-    """What the server answers its owner; nothing if it does not."""
+    """What a server that `running` has found answers its owner; nothing if it does not."""
+    return _answer(server, method, path, seconds, {"Authorization": f"Bearer {token(home)}"})
+
+
+def _answer(
+    server: Presence, method: str, path: str, seconds: float, headers: dict[str, str]
+) -> dict[str, object]:
     connection = http.client.HTTPConnection(ADDRESS, server.port, timeout=seconds)
     try:
-        connection.request(method, path, headers={"Authorization": f"Bearer {token(home)}"})
-        answer = json.loads(connection.getresponse().read(10_000))
-    except (OSError, http.client.HTTPException, ValueError):
+        connection.request(method, path, headers=headers)
+        answer = json.loads(connection.getresponse().read(_LARGEST_ANSWER))
+    except (OSError, http.client.HTTPException, ValueError, RecursionError):
         return {}
     finally:
         connection.close()
@@ -73,16 +92,20 @@ def leave(home: Home) -> None:
     """Say nothing any more, unless somebody else does."""
     found = said(home)
     if found is None or found.pid == os.getpid():
-        home.serving.unlink(missing_ok=True)
+        for path in (home.serving, home.serve_token, home.open_viewer):
+            path.unlink(missing_ok=True)
+
+
+def new_token(home: Home) -> str:
+    """A token for this run of the server, kept for its owner's programs."""
+    made = secrets.token_urlsafe(32)
+    write_atomic(home.serve_token, made.encode())
+    return made
 
 
 def token(home: Home) -> str:
-    """The token of this home, made when it is first asked for."""
+    """The token of the server that runs, or ran last; "" if there is none."""
     try:
-        found = home.serve_token.read_text("utf-8").strip()
-    except FileNotFoundError:
-        found = ""
-    if len(found) < 32:
-        found = secrets.token_urlsafe(32)
-        write_atomic(home.serve_token, found.encode())
-    return found
+        return home.serve_token.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -5,12 +5,14 @@ First the lock, then the port, then `serve.json`: whoever reads the file finds s
 """
 
 import contextlib
+import errno
 import logging
 import os
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import uvicorn
 
@@ -20,31 +22,55 @@ from backstory.paths import Home
 from backstory.store import open_store
 from backstory.web import presence
 from backstory.web.attending import attend
+from backstory.web.browser import open_browser
+from backstory.web.connection import LARGEST_HEAD, Connection
 from backstory.web.gate import Keys
 from backstory.web.live import Live
 from backstory.web.site import site
 
 log = logging.getLogger(__name__)
 _GRACE_SECONDS = 3
+_TRIES = 20
+_NO_IPV6 = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL, errno.EPROTONOSUPPORT)
+# As many are accepted at once before any is looked at: all of them must have a file handle.
+_BACKLOG = 100
+_MOST_CONNECTIONS = 400
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is unknown to Windows
 
 
-def serve(home: Home, port: int, read_only: bool, ready: Callable[[str, str], None]) -> None:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to serve: `by_number` gives the viewer no name of its own, for browsers that cannot find it."""
+
+    port: int = 0
+    read_only: bool = False
+    browser: bool = False
+    by_number: bool = False
+
+
+def serve(home: Home, options: Options, ready: Callable[[str, str], None]) -> None:
     """Serve until told to end; `ready` gets the address and a link that lets one browser in."""
     make_private_dir(home.root)
     with lock(home.serve_lock) as held:
         if not held:
             raise Failed(_in_use(home))
-        with contextlib.closing(_bound(port)) as bound:
+        with contextlib.ExitStack() as open_sockets:
+            sockets = [open_sockets.enter_context(each) for each in _bound(options.port)]
             open_store(home).close()  # a database that cannot be used is said now, not on the first page
-            own = bound.getsockname()[1]
-            keys = Keys(presence.token(home), own)
-            server = _Server(home, keys, own, read_only)
+            port = sockets[0].getsockname()[1]
+            keys = Keys(presence.new_token(home), port, presence.ADDRESS if options.by_number else "")
+            server = _Server(home, keys, options.read_only)
+
+            def tell() -> None:
+                link = keys.url + keys.new_link()
+                ready(keys.url, link)
+                if options.browser:
+                    open_browser(home, link, lambda: not keys.waits(link))
+
             try:
-                with _attended(home, read_only):
-                    presence.announce(home, own)
-                    address = f"http://{presence.ADDRESS}:{own}"
-                    server.run_on(bound, lambda: ready(address, address + keys.new_link()))
+                with _attended(home, options.read_only):
+                    presence.announce(home, port)
+                    server.run_on(sockets, tell)
             finally:
                 presence.leave(home)
 
@@ -53,21 +79,45 @@ def _in_use(home: Home) -> str:
     found = presence.running(home, seconds=2)
     if found is None:
         return "a viewer of this home is starting or ending right now: try again in a moment"
-    link = presence.ask(home, found, "POST", "/links").get("link")
-    shown = f"{found.url}{link}" if isinstance(link, str) else found.url
+    url = presence.ask(home, found, "POST", "/links").get("url")
+    shown = url if isinstance(url, str) else found.url
     return f"already in use: the viewer of this home runs as process {found.pid}; open {shown}"
 
 
-def _bound(port: int) -> socket.socket:
-    """A socket on loopback; port 0 lets the system choose."""
-    # named as TCP, or asyncio does not send small packets at once: 40 ms on each answer
-    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+def _bound(port: int) -> list[socket.socket]:
+    """Sockets on both loopback addresses; port 0 lets the system choose.
+
+    A browser looks for a name under ::1 first: left free, anybody could listen there under our port.
+    """
+    for _ in range(_TRIES if not port else 1):
+        first = _socket(socket.AF_INET, presence.ADDRESS, port)
+        own = first.getsockname()[1]
+        try:
+            return [first, _socket(socket.AF_INET6, "::1", own)]
+        except Failed as error:
+            if _has_no_ipv6(error):
+                return [first]
+            first.close()
+            refused = error
+    raise refused
+
+
+def _has_no_ipv6(error: Failed) -> bool:
+    return isinstance(error.__cause__, OSError) and error.__cause__.errno in _NO_IPV6
+
+
+def _socket(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
     try:
-        if os.name == "posix":
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((presence.ADDRESS, port))
+        # named as TCP, or asyncio does not send small packets at once: 40 ms on each answer
+        bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            if os.name == "posix":
+                bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind((address, port))
+        except OSError:
+            bound.close()
+            raise
     except OSError as error:
-        bound.close()
         raise Failed(
             f"port {port} cannot be used ({error.strerror}): leave --port out, or name another"
         ) from error
@@ -93,10 +143,14 @@ def _attended(home: Home, read_only: bool) -> Iterator[None]:
 class _Server(uvicorn.Server):
     """uvicorn, with our signals, and a live feed that lets go when it ends."""
 
-    def __init__(self, home: Home, keys: Keys, port: int, read_only: bool) -> None:
+    def __init__(self, home: Home, keys: Keys, read_only: bool) -> None:
         self._live = Live(home)
         config = uvicorn.Config(
-            site(home, keys, port, read_only, self._live),
+            site(home, keys, read_only, self._live),
+            http=Connection,
+            h11_max_incomplete_event_size=LARGEST_HEAD,
+            backlog=_BACKLOG,
+            limit_concurrency=_MOST_CONNECTIONS,
             log_config=None,
             access_log=False,
             server_header=False,
@@ -108,10 +162,10 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._ready: Callable[[], None] = lambda: None
 
-    def run_on(self, bound: socket.socket, ready: Callable[[], None]) -> None:
-        """Answer on a socket until a signal comes."""
+    def run_on(self, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
+        """Answer on these sockets until a signal comes."""
         self._ready = ready
-        self.run([bound])
+        self.run(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As uvicorn does it; then the address is true, and can be told."""
@@ -120,7 +174,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let the listeners go, then end as uvicorn does."""
-        self._live.closing.set()
+        await self._live.close()
         await super().shutdown(sockets)
 
     @contextlib.contextmanager

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -21,12 +22,13 @@ from starlette.types import ExceptionHandler
 
 from backstory import clock
 from backstory.app import App
-from backstory.errors import BackstoryError, Failed, SourceMissing
+from backstory.errors import BackstoryError, SourceMissing
 from backstory.mcp.protocol import Conversation
 from backstory.paths import Home
 from backstory.web import actions, api, hooks, live
-from backstory.web.asked import Asked, Elsewhere, Page
+from backstory.web.asked import Asked, Elsewhere, Page, status_of
 from backstory.web.gate import Gate, Keys
+from backstory.web.limits import Limits
 from backstory.web.markup import h, join
 from backstory.web.pages import (
     brief,
@@ -45,7 +47,6 @@ from backstory.web.pages import (
 from backstory.web.pages.frame import heading, whole
 
 log = logging.getLogger(__name__)
-_LARGEST_FORM = 256 * 1024
 
 Answered = Page | Elsewhere
 PAGES: Mapping[str, Callable[[App, Asked], Answered]] = {
@@ -74,7 +75,7 @@ ACTIONS: Mapping[str, Callable[[App, Asked], Answered]] = {
 STATIC = {"style.css": "text/css", "viewer.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
-def site(home: Home, keys: Keys, port: int, read_only: bool, feed: live.Live) -> Gate:
+def site(home: Home, keys: Keys, read_only: bool, feed: live.Live) -> Gate:
     """The whole application, behind its gate."""
     routes = [
         *(Route(path, partial(_shown, page), methods=["GET"]) for path, page in PAGES.items()),
@@ -87,11 +88,11 @@ def site(home: Home, keys: Keys, port: int, read_only: bool, feed: live.Live) ->
         Route("/links", _link, methods=["POST"]),
         Route("/static/{name}", _static),
     ]
-    handlers: dict[type[Exception], ExceptionHandler] = {404: _missing, 405: _missing, Exception: _broken}  # type: ignore[dict-item]
+    handlers: dict[type[Exception], ExceptionHandler] = {HTTPException: _refused, Exception: _broken}  # type: ignore[dict-item]
     made = Starlette(routes=routes, exception_handlers=handlers)
     made.router.redirect_slashes = False
     made.state.home, made.state.keys, made.state.read_only, made.state.live = home, keys, read_only, feed
-    return Gate(made, keys, port, read_only)
+    return Gate(Limits(made), keys, read_only)
 
 
 async def _shown(page: Callable[[App, Asked], Answered], request: Request) -> Response:
@@ -100,12 +101,7 @@ async def _shown(page: Callable[[App, Asked], Answered], request: Request) -> Re
 
 
 async def _done(action: Callable[[App, Asked], Answered], request: Request) -> Response:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _LARGEST_FORM:
-            return PlainTextResponse("That is too much for a form.", 413)
-    pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
+    pairs = parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
     return await _answered(action, request, dict(pairs))
 
 
@@ -140,19 +136,16 @@ async def _answered(
 def _trouble(error: BackstoryError) -> Page:
     """What went wrong, as a page of its own."""
     title = "Not found" if isinstance(error, SourceMissing) else "That did not work"
-    status = 404 if isinstance(error, SourceMissing) else 409 if isinstance(error, Failed) else 400
     back = h("p", h("a", "To the first page", href="/"))
-    return Page(title, join(heading(title, str(error)), back), status=status)
+    return Page(title, join(heading(title, str(error)), back), status=status_of(error))
 
 
-async def _missing(request: Request, error: Exception) -> Response:
-    status = getattr(error, "status_code", 404)
+async def _refused(request: Request, error: HTTPException) -> Response:
+    status, known = error.status_code, error.status_code not in (404, 405)
     if request.url.path.startswith("/api/") or "text/html" not in request.headers.get("accept", ""):
-        return JSONResponse({"error": getattr(error, "detail", "not found")}, status)
-    page = Page(
-        "Not found",
-        join(heading("Not found", "There is no such page."), h("p", h("a", "To the first page", href="/"))),
-    )
+        return JSONResponse({"error": error.detail}, status)
+    title, says = ("That did not work", error.detail) if known else ("Not found", "There is no such page.")
+    page = Page(title, join(heading(title, says), h("p", h("a", "To the first page", href="/"))))
     return HTMLResponse(whole(page, Asked(request.url.path, read_only=request.app.state.read_only)), status)
 
 
@@ -179,7 +172,8 @@ async def _ping(request: Request) -> Response:
 
 async def _link(request: Request) -> Response:
     keys: Keys = request.app.state.keys
-    return JSONResponse({"link": keys.new_link()})
+    link = keys.new_link()
+    return JSONResponse({"link": link, "url": keys.url + link})
 
 
 async def _static(request: Request) -> Response:

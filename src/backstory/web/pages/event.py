@@ -3,16 +3,18 @@
 from backstory.app import App, EventView
 from backstory.cli.output import one_line, plain
 from backstory.errors import SourceMissing
-from backstory.web.asked import Asked, Page
+from backstory.web.asked import Asked, Elsewhere, Page
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
+from backstory.web.pages import handles, lines
 from backstory.web.pages.frame import heading
 
 _PART = 60_000
 
 
-def page(app: App, asked: Asked) -> Page:
+def page(app: App, asked: Asked) -> Page | Elsewhere:
     """An event."""
+    if (other := handles.elsewhere(app, asked, "e")) is not None:
+        return other
     view = app.show(asked.parts["id"])
     if not isinstance(view, EventView):
         raise SourceMissing(f"{asked.parts['id']!r} is no event")

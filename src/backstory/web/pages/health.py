@@ -4,6 +4,7 @@ from pathlib import Path
 
 from backstory import doctor
 from backstory.app import App, Status
+from backstory.capture import sites
 from backstory.cli.output import age, count, megabytes
 from backstory.doctor import Check, State
 from backstory.web.asked import Asked, Page
@@ -12,6 +13,7 @@ from backstory.web.pages import lines, spending
 from backstory.web.pages.frame import heading
 
 _COUNTED = {"spooled": "heard", "failed": "failed", "quarantined": "unreadable"}
+_SILENT = "connected; no session since"
 _COLOURS = {State.OK: "green", State.WARN: "amber", State.FAIL: "red"}
 
 
@@ -59,14 +61,19 @@ def _capture(app: App, asked: Asked) -> Html:
             if agent and name in _COUNTED:
                 counts = by_agent.setdefault(agent, {})
                 counts[name] = counts.get(name, 0) + n
+    for agent in sites.known(app.home):
+        by_agent.setdefault(agent, {})
     rows: list[tuple[str, object]] = [
         (
             lines.agent_name(agent),
-            ", ".join(f"{n[name]:,} {word}" for name, word in _COUNTED.items() if n.get(name)),
+            ", ".join(f"{n[name]:,} {word}" for name, word in _COUNTED.items() if n.get(name)) or _SILENT,
         )
         for agent, n in sorted(by_agent.items())
     ]
-    return _card("Capture", rows or [("Hooks", "nothing was heard yet: `backstory install` connects agents")])
+    return _card(
+        "Capture",
+        rows or [("Hooks", lines.spoken("no agent is connected: `backstory install` connects them"))],
+    )
 
 
 def _work(app: App, found: Status) -> Html:

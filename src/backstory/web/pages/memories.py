@@ -6,9 +6,9 @@ from backstory.app import App
 from backstory.cli.output import one_line, plain
 from backstory.errors import SourceMissing
 from backstory.model import Act, Kind, Memory, MemoryKind, MemoryStatus, StoredEvent
-from backstory.web.asked import Asked, Page, clamped, cursor, paged
+from backstory.web.asked import Asked, Elsewhere, Page, clamped, cursor, paged
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
+from backstory.web.pages import handles, lines
 from backstory.web.pages.frame import heading
 
 _IN_FORCE = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
@@ -119,10 +119,12 @@ def _remember(app: App, asked: Asked) -> Html | None:
     )
 
 
-def one(app: App, asked: Asked) -> Page:
+def one(app: App, asked: Asked) -> Page | Elsewhere:
     """A memory, whatever its state."""
     memory = app.store.memories.kept(asked.parts["id"])
     if memory is None:
+        if (other := handles.elsewhere(app, asked, "m")) is not None:
+            return other
         raise SourceMissing(f"there is no memory {asked.parts['id']!r}")
     sources = [stored for eid in memory.sources if (stored := app.store.events.event(eid)) is not None]
     sources.sort(key=lambda stored: (stored.event.at, stored.seq))

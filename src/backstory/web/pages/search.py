@@ -1,16 +1,20 @@
 """Search: as one types, narrowed, explained; every hit with a handle to copy."""
 
+import re
+from dataclasses import replace
+
 from backstory import clock
 from backstory.app import App
 from backstory.cli.output import one_line
-from backstory.search.answer import Answer, Hit
+from backstory.search.answer import Answer, Hit, ReadAs
 from backstory.store.values import Filters
-from backstory.web.asked import Asked, Page, clamped
+from backstory.web.asked import Asked, Elsewhere, Page, clamped
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
+from backstory.web.pages import handles, lines
 from backstory.web.pages.frame import heading
 
 _LIMIT = 20
+_UNFINISHED = re.compile(r"[^\W\d_]{3,40}$")
 _TEXT = 700
 _LONGEST = 10_000
 _KINDS = (
@@ -55,9 +59,13 @@ def asked_of(app: App, asked: Asked, explain: bool = False) -> Answer:
     )
 
 
-def page(app: App, asked: Asked) -> Page:
-    """The form and, if something was asked, the hits."""
-    results = h("div", _results(app, asked), id="results", aria_live="polite")
+def page(app: App, asked: Asked) -> Page | Elsewhere:
+    """The form and, if something was asked, the hits; a handle leads to what it stands for."""
+    named = handles.standing_for(app, asked.get("q"))
+    if len(named) == 1 and not asked.fragment:
+        return Elsewhere(handles.address(named[0]))
+    shown = handles.listed(app, asked, named) if named else _results(app, asked)
+    results = h("div", shown, id="results", aria_live="polite")
     if asked.fragment:
         return Page("Search", results)
     body = join(
@@ -118,7 +126,7 @@ def _tick(name: str, says: str, asked: Asked) -> Html:
 def _results(app: App, asked: Asked) -> Html:
     if not asked.get("q"):
         return lines.empty("Ask anything", "Handles such as ", h("code", "m1a2b3c4d"), " lead there at once.")
-    answer = asked_of(app, asked, explain=bool(asked.get("explain")))
+    answer = _as_typed(app, asked)
     read = h("p", answer.reading, class_="how") if answer.reading else None
     note = h("p", lines.spoken(answer.time_note), class_="short") if answer.time_note else None
     if answer.withheld and not answer.hits:
@@ -142,6 +150,21 @@ def _results(app: App, asked: Asked) -> Html:
     how = h("p", f"Searched {answer.mode}.", class_="how") if asked.get("explain") and answer.mode else None
     hits = h("ul", [_hit(hit, asked) for hit in answer.hits], class_="rows hits")
     return join(note, read, short, hits, how)
+
+
+def _as_typed(app: App, asked: Asked) -> Answer:
+    """The answer; if there is none, that to the question with its last word as the memory has it whole."""
+    explain = bool(asked.get("explain"))
+    answer = asked_of(app, asked, explain)
+    typed = _UNFINISHED.search(asked.get("q"))
+    if answer.hits or typed is None:
+        return answer
+    for word in app.store.passages.completions(typed[0].lower(), asked.get("project") or None):
+        whole = asked.get("q")[: typed.start()] + word
+        found = asked_of(app, replace(asked, values={**asked.values, "q": whole}), explain)
+        if found.hits:
+            return replace(found, read_as=(ReadAs(typed[0], word), *found.read_as))
+    return answer
 
 
 def _hit(hit: Hit, asked: Asked) -> Html:

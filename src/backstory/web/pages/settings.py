@@ -26,7 +26,11 @@ def page(app: App, asked: Asked) -> Page:
         h("ul", [h("li", problem) for problem in app.problems], class_="problems") if app.problems else None
     )
     body = join(
-        heading("Settings", "The same table as `backstory config`. Changes hold at once, for hooks too."),
+        heading(
+            "Settings",
+            "The same table as `backstory config`. Changes hold at once, for hooks too. "
+            "What decides where data goes is changed on the terminal only.",
+        ),
         problems,
         shown,
     )
@@ -34,7 +38,8 @@ def page(app: App, asked: Asked) -> Page:
 
 
 def _row(row: Row, asked: Asked) -> Html:
-    changed = row.value != row.default
+    if row.terminal_only:
+        return _shown(row)
     field: Html
     if isinstance(row.default, bool):
         options = [
@@ -59,14 +64,38 @@ def _row(row: Row, asked: Asked) -> Html:
         else (
             h("button", "Save", type="submit"),
             h("button", "Default", type="submit", name="unset", value="1", class_="quiet")
-            if changed
+            if row.value != row.default
             else None,
         )
     )
     return h(
         "li",
-        h("label", h("code", row.key), lines.chip("changed", "amber") if changed else None, for_=row.key),
-        h("p", f"{row.doc}. ", h("span", f"Default: {written(row.default) or 'empty'}", class_="how")),
+        h("label", _name(row), for_=row.key),
+        _meaning(row),
         lines.post("/settings", asked, key, field, buttons, class_="setting"),
         data_row=True,
     )
+
+
+def _shown(row: Row) -> Html:
+    """A setting that decides where data goes: its value, and what to type to change it."""
+    return h(
+        "li",
+        h("div", _name(row)),
+        _meaning(row),
+        h(
+            "div",
+            h("strong", written(row.value) or "empty"),
+            h("p", "On the terminal: ", h("code", f"backstory config {row.key} …"), class_="how"),
+        ),
+        data_row=True,
+    )
+
+
+def _name(row: Row) -> Html:
+    changed = lines.chip("changed", "amber") if row.value != row.default else None
+    return join(h("code", row.key), changed)
+
+
+def _meaning(row: Row) -> Html:
+    return h("p", f"{row.doc}. ", h("span", f"Default: {written(row.default) or 'empty'}", class_="how"))

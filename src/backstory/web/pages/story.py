@@ -12,9 +12,9 @@ from backstory.attribution import doer
 from backstory.cli.output import count, one_line, plain
 from backstory.errors import SourceMissing
 from backstory.model import Kind, Memory, MemoryKind, Outcome, Session, StoredEvent
-from backstory.web.asked import Asked, Page, cursor
+from backstory.web.asked import Asked, Elsewhere, Page, cursor
 from backstory.web.markup import Child, Html, h, join
-from backstory.web.pages import lines
+from backstory.web.pages import handles, lines
 
 _PART = 300
 _SAID_CHARS = 4_000
@@ -27,9 +27,11 @@ _WORDS = (Kind.PROMPT, Kind.SAID, Kind.REMEMBERED, Kind.NOTED, Kind.COMPACTED)
 _OPEN_STEPS = 3
 
 
-def page(app: App, asked: Asked) -> Page:
+def page(app: App, asked: Asked) -> Page | Elsewhere:
     """The story of a session."""
     session = app.store.events.session(asked.parts["id"])
+    if session is None and (other := handles.elsewhere(app, asked, "s")) is not None:
+        return other
     if session is None or app.store.books.tombstoned([session.id]):
         raise SourceMissing(f"there is no session {asked.parts['id']!r}")
     after = cursor(asked.get("after"))

@@ -1,0 +1,67 @@
+"""A handle that somebody typed: the one thing that it stands for, or a list of those that begin so."""
+
+from backstory.app import App
+from backstory.cli.output import one_line
+from backstory.web.asked import Asked, Elsewhere, Page
+from backstory.web.markup import Html, h, join
+from backstory.web.pages import lines
+from backstory.web.pages.frame import heading
+
+_SHORTEST = 4
+_TEXT = 160
+_PLACES = {"m": "/memories/", "e": "/events/", "s": "/sessions/"}
+
+
+def standing_for(app: App, handle: str) -> list[str]:
+    """The ids that begin so; the id itself, if it is one."""
+    if len(handle) < _SHORTEST or not app.home.database.exists():
+        return []
+    found = app.store.events.ids_like(handle)
+    return [handle] if handle in found else found
+
+
+def address(full: str) -> str:
+    """Where a thing is shown."""
+    return _PLACES[full[0]] + full
+
+
+def elsewhere(app: App, asked: Asked, kind: str) -> Page | Elsewhere | None:
+    """Where the short handle in a path leads, or what to choose from; None if it is an id, or nothing."""
+    handle = asked.parts["id"]
+    found = [full for full in standing_for(app, handle) if full[0] == kind and full != handle]
+    if len(found) == 1:
+        return Elsewhere(address(found[0]))
+    return choice(app, asked, handle, found) if found else None
+
+
+def choice(app: App, asked: Asked, handle: str, found: list[str]) -> Page:
+    """What begins so, to choose from."""
+    says = f"{handle} stands for several by now."
+    return Page("Several begin so", join(heading("Several begin so", says), listed(app, asked, found)))
+
+
+def listed(app: App, asked: Asked, found: list[str]) -> Html:
+    """Each of these things, as a link to it."""
+    return h("ul", [_row(app, asked, full) for full in found], class_="rows")
+
+
+def _row(app: App, asked: Asked, full: str) -> Html:
+    at, text = _told(app, full)
+    return h(
+        "li",
+        h("a", one_line(text, _TEXT) or full, href=address(full), class_="title"),
+        h("div", lines.moment(at, asked.zone), lines.handle(full), class_="facts"),
+        class_="row",
+        data_row=True,
+    )
+
+
+def _told(app: App, full: str) -> tuple[int, str]:
+    store = app.store
+    if full.startswith("m") and (memory := store.memories.kept(full)) is not None:
+        return memory.at, memory.text
+    if full.startswith("e") and (stored := store.events.event(full)) is not None:
+        return stored.event.at, stored.event.text or stored.event.target
+    if full.startswith("s") and (session := store.events.session(full)) is not None:
+        return session.started_at, session.title
+    return 0, full

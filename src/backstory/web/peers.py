@@ -1,0 +1,94 @@
+"""Which user of this machine is at the other end of a loopback connection.
+
+Loopback is open to every user of the machine. Linux tells who owns a socket: at once by its socket
+diagnostics, and where those are not to be had, slower, in /proc/net/tcp and tcp6. Where neither is (macOS,
+Windows, some sandboxes), or the client has closed already, nothing is known, and the token alone decides.
+"""
+
+import ipaddress
+import os
+import socket
+import struct
+import sys
+from pathlib import Path
+
+Address = tuple[str, int]
+State = tuple[int, int]  # what a socket is doing, and its owner
+
+_OPEN = 1  # only an open socket is told with its owner; a closed one seems to be root's
+
+# linux/netlink.h, sock_diag.h and inet_diag.h
+_SOCK_DIAG, _BY_FAMILY, _REQUEST, _ANY = 4, 20, 1, 0xFFFFFFFF
+_HEADER = struct.Struct("=IHHII")
+_QUESTION = struct.Struct("=BBBBI")
+_PORTS = struct.Struct(">HH")
+_ADDRESS = 16
+_REST = struct.Struct("=III")
+_ANSWER = struct.Struct(f"=BBBB{_PORTS.size + 2 * _ADDRESS + _REST.size}xIIII")
+_SECONDS = 1.0
+
+_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_WORD = 4  # bytes; the kernel prints addresses as numbers of this size, in the machine's own order
+_MAPPED = b"\0" * 10 + b"\xff\xff"  # before an IPv4 address in a socket that speaks both
+
+
+def is_stranger(client: Address, server: Address) -> bool:
+    """Whether a connection is known to come from another user; root may do everything anyway."""
+    uid = uid_of(client, server)
+    return uid is not None and uid not in (0, os.getuid(), os.geteuid())
+
+
+def uid_of(client: Address, server: Address) -> int | None:
+    """The owner of the client's socket; None if the system does not tell."""
+    found = _diagnosed(client, server)
+    if found is None and _diagnosed(server, client) is None:  # it does not even know our own end
+        found = _listed(client, server)
+    return found[1] if found and found[0] == _OPEN else None
+
+
+def _diagnosed(near: Address, far: Address) -> State | None:
+    """What the kernel says of the one socket between two addresses."""
+    if sys.platform != "linux":
+        return None
+    family = socket.AF_INET6 if ":" in near[0] else socket.AF_INET
+    packed = b"".join(socket.inet_pton(family, host).ljust(_ADDRESS, b"\0") for host, _ in (near, far))
+    asked = _QUESTION.pack(family, socket.IPPROTO_TCP, 0, 0, _ANY) + _PORTS.pack(near[1], far[1]) + packed
+    asked += _REST.pack(0, _ANY, _ANY)
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as kernel:
+            kernel.settimeout(_SECONDS)
+            kernel.send(_HEADER.pack(_HEADER.size + len(asked), _BY_FAMILY, _REQUEST, 0, 0) + asked)
+            answer = kernel.recv(4096)
+    except OSError:
+        return None
+    if len(answer) < _HEADER.size + _ANSWER.size or _HEADER.unpack_from(answer)[1] != _BY_FAMILY:
+        return None
+    _, state, _, _, _, _, _, uid = _ANSWER.unpack_from(answer, _HEADER.size)
+    return state, uid
+
+
+def _listed(client: Address, server: Address) -> State | None:
+    """What the tables of all sockets say: the client's is the row in which its address comes first."""
+    addresses = [ipaddress.ip_address(host).packed for host, _ in (client, server)]
+    forms = [addresses] if len(addresses[0]) > _WORD else [addresses, [_MAPPED + each for each in addresses]]
+    for packed in forms:
+        table = _TABLES[len(packed[0]) > _WORD]
+        row = " ".join(_printed(each, port) for each, (_, port) in zip(packed, (client, server), strict=True))
+        if (found := _row(table, f" {row} ".encode())) is not None:
+            return found
+    return None
+
+
+def _row(table: Path, row: bytes) -> State | None:
+    try:
+        _, found, after = table.read_bytes().partition(row)
+    except OSError:
+        return None
+    fields = after.split(maxsplit=5)  # state, queues, timer, retransmissions, owner
+    return (int(fields[0], 16), int(fields[4])) if found and len(fields) > 5 else None
+
+
+def _printed(packed: bytes, port: int) -> str:
+    """An address as the kernel prints it in these tables."""
+    words = (packed[at : at + _WORD] for at in range(0, len(packed), _WORD))
+    return "".join(f"{int.from_bytes(word, sys.byteorder):08X}" for word in words) + f":{port:04X}"
