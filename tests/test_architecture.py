@@ -18,11 +18,12 @@ LAYERS = (
     ("recall", "search", "distil", "knowledge", "registry", "capture", "upkeep"),
     ("store", "embed", "llm", "agents", "foreign", "hook"),
     ("settings",),
-    ("model", "paths", "errors", "atomic", "clock", "jsonc", "steps", "trade", "citing", "__init__"),
+    ("model", "paths", "errors", "atomic", "file_reader", "clock", "jsonc", "steps", "trade", "citing", "__init__"),
 )
 LEVEL = {name: level for level, names in enumerate(reversed(LAYERS)) for name in names}
 # What may look upwards, and why.
 EXCEPTIONS = {
+    ("file_reader", "hook"): "the product opens files as the hook does",
     ("settings", "hook"): "the sources of a session's start are the hook's own table",
 }
 SQL = re.compile(

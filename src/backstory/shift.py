@@ -11,10 +11,12 @@ import os
 import time
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any
 
 from backstory import clock, settings
 from backstory.atomic import lock, make_private_dir, read_state, write_state
 from backstory.capture import quarantine
+from backstory.capture.confirmed import confirmed
 from backstory.capture.hookfiles import write_hook_files, write_hook_settings
 from backstory.capture.waiting import waiting, wanted
 from backstory.errors import BackstoryError
@@ -57,7 +59,8 @@ def begin(home: Home, linger: float | None = None) -> int:
 def _leave_word(home: Home, error: str) -> None:
     """Tell the next session's hook that nothing can be stored: the database cannot tell it."""
     with contextlib.suppress(OSError):
-        since = read_state(home.trouble, {}).get("since") or clock.now_ms()
+        before: dict[str, Any] = read_state(home.trouble, {})
+        since = before.get("since") or clock.now_ms()
         write_state(home.trouble, {"since": since, "error": error[:300]})
 
 
@@ -154,7 +157,7 @@ def _refresh_hooks(home: Home, loaded: settings.Settings) -> bool:
     if not home.hook.is_dir():
         return False  # gone after an uninstall, and to stay so
     write_hook_files(home.root)
-    return write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
+    return write_hook_settings(home.root, loaded.for_hook(confirmed(home)))
 
 
 def _left(caller: int) -> bool:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from backstory.file_reader import require_database
+
 TABLES = frozenset(("session", "message", "part"))
 _SCHEMA = ("sqlite_master", "sqlite_schema")
 _ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_TRANSACTION)
@@ -36,6 +38,7 @@ class SessionRow:
 
 def connect(file: Path) -> sqlite3.Connection:
     """A connection that can read the three tables and nothing else."""
+    require_database(file)
     log, index = (Path(f"{file}{suffix}").exists() for suffix in ("-wal", "-shm"))
     how = "immutable=1" if not log else "mode=ro&readonly_shm=1" if index else "mode=ro"
     try:

@@ -22,6 +22,7 @@ from typing import Any
 
 from backstory.agents import AGENTS
 from backstory.atomic import make_private_dir, write_atomic
+from backstory.file_reader import read_bytes
 from backstory.hook.command import quote_sh
 from backstory.hook.redact import PATTERNS
 
@@ -68,7 +69,7 @@ def write_hook_settings(home: Path, settings: Mapping[str, Any]) -> bool:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except OSError:
         return b""
 

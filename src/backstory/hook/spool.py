@@ -9,6 +9,8 @@ the folder is not ours and is left alone.
 import os
 import time
 
+from backstory.hook.regular_file import mtime_ns, open_regular
+
 TRAILER = b"\x1e"
 RECEIPT = "brief"  # the event name of what the answering hook leaves about itself
 USER = "user"  # stands where an agent's name would, in the name of what a person asked to remember
@@ -79,7 +81,7 @@ def entries(folder: str, newest: int = 0, until: float = 0.0) -> list[Entry]:
                 except OSError:  # drained meanwhile
                     continue
                 if stat.st_mode & 0o170000 == 0o100000:
-                    found.append(Entry(item.path, name, stat.st_mtime_ns, stat.st_size, stat.st_ino))
+                    found.append(Entry(item.path, name, mtime_ns(stat), stat.st_size, stat.st_ino))
                 if until and time.monotonic() > until:
                     break
     except OSError:  # no spool yet, or not for us
@@ -95,7 +97,7 @@ def _order(entry: Entry) -> tuple[int, str]:
 def read(path: str) -> bytes | None:
     """The payload of a finished file, or None if its writer has not finished or it is gone."""
     try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0))
+        fd = open_regular(path, follow=False)
     except OSError:
         return None
     try:

@@ -4,18 +4,20 @@ This and taking out secrets are the only times that a log is rewritten. Articles
 with every link to them; the compiled state of a log that changed goes too, so that it is compiled anew.
 """
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
 from backstory.hook.brief import HANDLE
 from backstory.knowledge import facts
 from backstory.knowledge.articles import article_from, is_empty
 from backstory.knowledge.changes import Changes, take_back
+from backstory.knowledge.compiling import is_day
 from backstory.knowledge.entries import CONTEXT, told_title
 from backstory.knowledge.index import put_index
+from backstory.knowledge.notes import note_from
 from backstory.knowledge.pages import links_in, parted, sections
 from backstory.knowledge.vault import Vault
 from backstory.paths import Home
@@ -116,9 +118,14 @@ def _planned(vault: Vault, unwanted: Unwanted) -> Changes:
         if changes.read("index.md") is not None:
             put_index(changes)
         facts.put_index(changes)
-    for path in sorted((vault.own / "days").glob("*.json")) if (vault.own / "days").is_dir() else ():
-        notes = json.loads(path.read_bytes()).get("notes", [])
-        if any(unwanted.tells(f"{note['text']} {note['handle']} {note['session']}") for note in notes):
+    for path in filter(regular, sorted((vault.own / "days").glob("*.json"))):
+        known = vault.glance(f"days/{path.stem}", is_day)
+        notes = map(note_from, known.get("notes", ())) if known else ()
+        told = any(unwanted.tells(f"{note.text} {note.handle} {note.session}") for note in notes)
+        if told or known is None:  # what a damaged one says nobody knows, and it is made again
+            changes.remove(path.relative_to(vault.root).as_posix())
+    for path in filter(regular, sorted(vault.own.rglob("*.bak-*"))):  # damaged state, kept aside
+        if unwanted.tells(read_bytes(path, LARGEST_HISTORY).decode("utf-8", "replace")):
             changes.remove(path.relative_to(vault.root).as_posix())
     return changes
 
@@ -130,9 +137,10 @@ def _texts(vault: Vault) -> Iterator[tuple[str, str]]:
         for name in sorted(names):
             path = os.path.join(folder, name)  # noqa: PTH118
             inside = path[len(root) + 1 :].replace(os.sep, "/")
-            if name.endswith(".md") and not inside.startswith(".") and not os.path.islink(path):  # noqa: PTH114
-                with open(path, "rb") as file:  # noqa: PTH123
-                    yield inside, file.read().decode("utf-8", "replace")
+            if not name.endswith(".md") or inside.startswith(".") or os.path.islink(path):  # noqa: PTH114
+                continue
+            if regular(path) is not None:
+                yield inside, read_bytes(path, LARGEST_HISTORY).decode("utf-8", "replace")
 
 
 def _cleaned(relative: str, text: str, unwanted: Unwanted) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory.atomic import make_private_dir, write_atomic
+from backstory.file_reader import bounded, open_file
 from backstory.paths import Home
 from backstory.steps import step
 from backstory.store.values import Reach
@@ -78,8 +79,8 @@ def listed(home: Home) -> list[Path]:
 def lines(path: Path) -> Iterator[str]:
     """The lines of an archive; a last piece that was torn by a kill is left out."""
     try:
-        with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
-            yield from (line for line in file if line.endswith("\n"))
+        with open_file(path) as packed, gzip.open(packed) as file:
+            yield from (line.decode("utf-8", "replace") for line in bounded(file) if line.endswith(b"\n"))
     except (EOFError, zlib.error, gzip.BadGzipFile):
         return
 

@@ -16,6 +16,7 @@ from backstory import clock
 from backstory.atomic import write_atomic
 from backstory.capture.archive import copy_of, kept_lines
 from backstory.errors import Failed, UsageError
+from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.hook import spool
 from backstory.knowledge.forgetting import Unwanted, erase, pages_with
 from backstory.paths import Home
@@ -311,7 +312,7 @@ def _needed(home: Home, matches: Callable[[str], bool]) -> list[Path]:
 
 
 def _has(path: Path, matches: Callable[[str], bool]) -> bool:
-    return matches(path.read_bytes().rstrip(spool.TRAILER).decode("utf-8", "replace"))
+    return matches(read_bytes(path, LARGEST_HISTORY).rstrip(spool.TRAILER).decode("utf-8", "replace"))
 
 
 def _kept_with(home: Home, matches: Callable[[str], bool]) -> Iterator[str]:

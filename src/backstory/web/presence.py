@@ -11,6 +11,7 @@ import secrets
 from dataclasses import dataclass
 
 from backstory.atomic import write_atomic, write_state
+from backstory.file_reader import read_bytes, read_text
 from backstory.paths import Home
 
 PROBE_SECONDS = 0.1
@@ -33,7 +34,7 @@ class Presence:
 def said(home: Home) -> Presence | None:
     """What `serve.json` says, if that can be true; nothing is asked."""
     try:
-        value = json.loads(home.serving.read_bytes())
+        value = json.loads(read_bytes(home.serving))
         port, pid = value["port"], value["pid"]
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
@@ -79,7 +80,7 @@ def leave(home: Home) -> None:
 def token(home: Home) -> str:
     """The token of this home, made when it is first asked for."""
     try:
-        found = home.serve_token.read_text("utf-8").strip()
+        found = read_text(home.serve_token).strip()
     except FileNotFoundError:
         found = ""
     if len(found) < 32:
