@@ -122,13 +122,19 @@ def read_state(path: Path, default: T, valid: Callable[[T], bool] = lambda value
         return default
 
 
+def dated_copy(path: Path) -> Path:
+    """A free name beside a file for what stands there now."""
+    dated = f"{path.name}.bak-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    copy, number = path.with_name(dated), 1
+    while os.path.lexists(copy):  # two in one second
+        number += 1
+        copy = path.with_name(f"{dated}.{number}")
+    return copy
+
+
 def move_aside(path: Path, why: str) -> Path | None:
     """Keep what stands in a state file's place under a dated name; gives that, None if it cannot be moved."""
-    dated = f"{path.name}.bak-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    aside, number = path.with_name(dated), 1
-    while os.path.lexists(aside):  # two in one second
-        number += 1
-        aside = path.with_name(f"{dated}.{number}")
+    aside = dated_copy(path)
     try:
         path.replace(aside)
     except OSError as error:

@@ -87,6 +87,7 @@ class Work:
         )
         with store.transaction():
             store.jobs.reclaim()
+            store.jobs.hasten_stranded(clock.now_ms())
 
     def round(self) -> int:
         """Do everything that is due now; gives how much was done, 0 when there was nothing."""

@@ -119,15 +119,25 @@ def _planned(vault: Vault, unwanted: Unwanted) -> Changes:
             put_index(changes)
         facts.put_index(changes)
     for path in filter(regular, sorted((vault.own / "days").glob("*.json"))):
-        known = vault.glance(f"days/{path.stem}", is_day)
-        notes = map(note_from, known.get("notes", ())) if known else ()
-        told = any(unwanted.tells(f"{note.text} {note.handle} {note.session}") for note in notes)
-        if told or known is None:  # what a damaged one says nobody knows, and it is made again
+        if _day_tells(vault, path, unwanted):
             changes.remove(path.relative_to(vault.root).as_posix())
     for path in filter(regular, sorted(vault.own.rglob("*.bak-*"))):  # damaged state, kept aside
-        if unwanted.tells(read_bytes(path, LARGEST_HISTORY).decode("utf-8", "replace")):
+        if unwanted.tells(_text(path)):
             changes.remove(path.relative_to(vault.root).as_posix())
     return changes
+
+
+def _day_tells(vault: Vault, state: Path, unwanted: Unwanted) -> bool:
+    """Whether what was compiled of a day tells of it; a damaged state is looked at as it stands."""
+    known = vault.glance(f"days/{state.stem}", is_day)
+    if known is None:
+        return unwanted.tells(_text(state))
+    notes = map(note_from, known.get("notes", ()))
+    return any(unwanted.tells(f"{note.text} {note.handle} {note.session}") for note in notes)
+
+
+def _text(path: Path | str) -> str:
+    return read_bytes(path, LARGEST_HISTORY).decode("utf-8", "replace")
 
 
 def _texts(vault: Vault) -> Iterator[tuple[str, str]]:
@@ -140,7 +150,7 @@ def _texts(vault: Vault) -> Iterator[tuple[str, str]]:
             if not name.endswith(".md") or inside.startswith(".") or os.path.islink(path):  # noqa: PTH114
                 continue
             if regular(path) is not None:
-                yield inside, read_bytes(path, LARGEST_HISTORY).decode("utf-8", "replace")
+                yield inside, _text(path)
 
 
 def _cleaned(relative: str, text: str, unwanted: Unwanted) -> str:
