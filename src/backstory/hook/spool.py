@@ -154,8 +154,29 @@ def _create(base: str) -> tuple[str, int]:
 
 
 def leave_mark(path: str, reason: str) -> None:
-    """Say beside a spool file what could not be done; a mark that cannot be left either is let go."""
-    try:  # noqa: SIM105 - contextlib costs 1 ms
-        os.close(os.open(f"{path}.{reason}.fail", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except OSError:
-        pass
+    """Say beside a spool file what could not be done; a mark that cannot be left either is let go.
+
+    Where no inode is left for a new file, another one gets the mark's name: as a link, or a spare is renamed.
+    """
+    mark = f"{path}.{reason}.fail"
+    hook = os.path.join(os.path.dirname(os.path.dirname(path)), "hook")
+    for leave in (_make_empty, _link_stamp, _rename_spare):
+        try:
+            leave(hook, mark)
+            return
+        except FileExistsError:
+            return
+        except OSError:
+            continue
+
+
+def _make_empty(hook: str, mark: str) -> None:
+    os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _link_stamp(hook: str, mark: str) -> None:
+    os.link(os.path.join(hook, "stamp"), mark)
+
+
+def _rename_spare(hook: str, mark: str) -> None:
+    os.rename(os.path.join(hook, "spare"), mark)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _ROOM = 512 * 1024  # with less than this SQLite cannot even open a log
+_FILES = 3  # nor with room for fewer new files, as it makes two
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ def obstacle(database: Path) -> Obstacle | None:
         return Obstacle(
             f"the disk that holds {home} is full",
             "make room on it; what was stored is safe, and what waits is taken in then",
+        )
+    if disk.f_files and disk.f_favail < _FILES:  # some file systems do not count them
+        return Obstacle(
+            f"the disk that holds {home} is full: it has room for data, but no inodes for new files",
+            "remove files from it; what was stored is safe, and what waits is taken in then",
         )
     return None
 
