@@ -18,7 +18,19 @@ LAYERS = (
     ("recall", "search", "distil", "knowledge", "registry", "capture", "upkeep"),
     ("store", "embed", "llm", "agents", "foreign", "hook"),
     ("settings",),
-    ("model", "paths", "errors", "atomic", "file_reader", "clock", "jsonc", "steps", "trade", "citing", "__init__"),
+    (
+        "model",
+        "paths",
+        "errors",
+        "atomic",
+        "file_reader",
+        "clock",
+        "jsonc",
+        "steps",
+        "trade",
+        "citing",
+        "__init__",
+    ),
 )
 LEVEL = {name: level for level, names in enumerate(reversed(LAYERS)) for name in names}
 # What may look upwards, and why.

@@ -201,7 +201,13 @@ def _files(house: House) -> dict[Path, bytes]:
 
 
 if __name__ == "__main__":
-    CASES = {"full": full, "read-only": read_only, "crashed": crashed, "forgetting": forgetting, "no-inodes": no_inodes}
+    CASES = {
+        "full": full,
+        "read-only": read_only,
+        "crashed": crashed,
+        "forgetting": forgetting,
+        "no-inodes": no_inodes,
+    }
     folder = Path(sys.argv[2])
     home, project = folder / "home", folder / "shop"
     home.mkdir()

@@ -342,7 +342,7 @@ def test_a_document_from_after_2262_comes_over(memory: Memory) -> None:
 
 STATE = (
     *("confirmed.json", "briefs/forgotten.json", "installed.json", "trouble.json", "serve.json"),
-    *("hook/settings.json", "settings.toml", "spare.jsonl"),
+    *("hook/settings.json", "settings.toml", "spare.jsonl", "logs/worker.log", "logs/cli.log"),
 )
 WRONG = ("[]", "7", "null", '"text"', "{", "", '{"sessions": 7}', '{"/x": 7}', '{"sessions": [[1], 2]}')
 COMMANDS = (["status"], ["brief"], ["search", "tokens"], ["timeline"], ["compile"], ["log"], ["doctor"])

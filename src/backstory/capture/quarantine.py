@@ -42,7 +42,7 @@ def listing(home: Home) -> list[tuple[str, str]]:
             for path in home.quarantine.iterdir()
             if path.name.endswith(_REASON)
         )
-    except OSError:  # none yet, or not for us
+    except (OSError, ValueError):  # none yet, not for us, or not what we wrote
         return []
 
 

@@ -50,7 +50,8 @@ def given_up(entry: spool.Entry) -> bool:
 def marks(folder: str) -> list[str]:
     """The names of the marks that hooks left about what they could not do."""
     try:
-        names = [entry.name for entry in os.scandir(folder) if entry.name.endswith(".fail")]
+        listed = [entry for entry in os.scandir(folder) if entry.name.endswith(".fail")]
+        names = [entry.name for entry in listed if not entry.is_dir(follow_symlinks=False)]
     except OSError:
         return []
     return sorted(name for name in names if spool.parse_fail(name))

@@ -233,7 +233,7 @@ def log(home: str, agent: str, event: str, error: BaseException) -> None:
         if not os.path.isdir(folder):
             os.mkdir(folder, 0o700)  # never the home itself: it may have been deleted on purpose
         path = os.path.join(folder, "hook.log")
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0), 0o600)
         try:
             if os.fstat(fd).st_size > LOG_BYTES:
                 os.replace(path, path + ".1")
