@@ -243,7 +243,12 @@ class TestState:
         self, tmp_path: Path, kind: str
     ) -> None:
         path = tmp_path / "confirmed.json"
-        {"pipe": os.mkfifo, "folder": Path.mkdir, "device": lambda at: at.symlink_to("/dev/zero")}[kind](path)
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            path.symlink_to("/dev/zero")
         assert read_state(path, {"a": "b"}) == {"a": "b"}
         write_state(path, {"c": "d"})
         assert read_state(path, {}) == {"c": "d"}
@@ -301,7 +306,10 @@ class TestLock:
     @pytest.mark.parametrize("kind", ["pipe", "device"])
     def test_a_lock_that_is_no_file_is_refused_and_not_waited_for(self, tmp_path: Path, kind: str) -> None:
         path = tmp_path / "worker.lock"
-        {"pipe": os.mkfifo, "device": lambda at: at.symlink_to("/dev/zero")}[kind](path)
+        if kind == "pipe":
+            os.mkfifo(path)
+        else:
+            path.symlink_to("/dev/zero")
         with pytest.raises(UnusableFile), lock(path):
             pass
 
