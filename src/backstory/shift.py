@@ -53,7 +53,8 @@ def begin(home: Home, linger: float | None = None) -> int:
         log.exception("the worker failed")
         _leave_word(home, repr(error))
         return 4
-    home.trouble.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # a folder in its place tells nobody of trouble
+        home.trouble.unlink(missing_ok=True)
     return 0
 
 
