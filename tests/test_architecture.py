@@ -23,6 +23,7 @@ LAYERS = (
         "paths",
         "errors",
         "atomic",
+        "file_reader",
         "clock",
         "jsonc",
         "steps",
@@ -36,6 +37,7 @@ LAYERS = (
 LEVEL = {name: level for level, names in enumerate(reversed(LAYERS)) for name in names}
 # What may look upwards, and why.
 EXCEPTIONS = {
+    ("file_reader", "hook"): "the product opens files as the hook does",
     ("settings", "hook"): "the sources of a session's start are the hook's own table",
 }
 SQL = re.compile(

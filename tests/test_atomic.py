@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import textwrap
@@ -15,6 +16,7 @@ import pytest
 
 from backstory import atomic
 from backstory.atomic import lock, make_private_dir, read_state, write_atomic, write_state
+from backstory.file_reader import UnusableFile
 
 
 def python(code: str, *arguments: str) -> subprocess.Popen[bytes]:
@@ -70,6 +72,52 @@ class TestWriting:
         write_atomic(link, b"new")
         assert link.is_symlink()
         assert real.read_text() == "new"
+
+    def test_a_file_that_is_not_ours_alone_keeps_its_mode_and_a_new_one_gets_the_one_asked_for(
+        self, tmp_path: Path
+    ) -> None:
+        """NC-25."""
+        theirs, new = tmp_path / "theirs", tmp_path / "new"
+        theirs.write_bytes(b"old")
+        for mode in (0o664, 0o640, 0o755):
+            theirs.chmod(mode)
+            write_atomic(theirs, b"new", keep=True)
+            assert theirs.stat().st_mode & 0o7777 == mode
+        write_atomic(new, b"new", keep=True)
+        assert new.stat().st_mode & 0o777 == 0o600
+        write_atomic(theirs, b"ours")
+        assert theirs.stat().st_mode & 0o777 == 0o600
+
+    @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root may give a file away")
+    def test_a_file_that_is_not_ours_alone_keeps_its_owner_and_group(self, tmp_path: Path) -> None:
+        path = tmp_path / "theirs"
+        path.write_bytes(b"old")
+        os.chown(path, 1234, 2345)
+        path.chmod(0o660)
+        write_atomic(path, b"new", keep=True)
+        found = path.stat()
+        assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (1234, 2345, 0o660)
+
+    @pytest.mark.parametrize("linked", [False, True])
+    @pytest.mark.parametrize("kind", ["pipe", "folder", "device", "socket"])
+    def test_what_is_no_regular_file_is_never_replaced(self, tmp_path: Path, kind: str, linked: bool) -> None:
+        target = Path("/dev/null") if kind == "device" else tmp_path / "odd"
+        if kind == "pipe":
+            os.mkfifo(target)
+        elif kind == "folder":
+            target.mkdir()
+        elif kind == "socket":
+            os.mknod(target, 0o600 | stat.S_IFSOCK)
+        path = target
+        if linked or kind == "device":
+            path = tmp_path / "link"
+            path.symlink_to(target)
+        before = target.lstat()
+        with pytest.raises(UnusableFile, match="not a regular file"):
+            write_atomic(path, b"new")
+        after = target.lstat()
+        assert (after.st_mode, after.st_ino) == (before.st_mode, before.st_ino)
+        assert not [left for left in tmp_path.iterdir() if left.name.startswith(".")]
 
     def test_a_failed_write_leaves_the_old_content_and_no_temporary_file(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -176,6 +224,51 @@ class TestState:
         assert aside.read_bytes() == content
         assert "corrupt" in caplog.text
 
+    def test_a_state_that_is_not_of_its_declared_shape_is_moved_aside(self, tmp_path: Path) -> None:
+        path = tmp_path / "confirmed.json"
+
+        def texts(state: dict[str, str]) -> bool:
+            return all(isinstance(value, str) for value in state.values())
+
+        path.write_text('{"a": 7}')
+        assert read_state(path, {}, texts) == {}
+        path.write_text('{"a": 8}')
+        assert read_state(path, {}, texts) == {}
+        assert sorted(kept.read_text() for kept in tmp_path.iterdir()) == ['{"a": 7}', '{"a": 8}']
+        path.write_text('{"a": "b"}')
+        assert read_state(path, {}, texts) == {"a": "b"}
+
+    @pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+    def test_what_is_no_file_is_moved_aside_too_and_the_state_can_be_written(
+        self, tmp_path: Path, kind: str
+    ) -> None:
+        path = tmp_path / "confirmed.json"
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            path.symlink_to("/dev/zero")
+        assert read_state(path, {"a": "b"}) == {"a": "b"}
+        write_state(path, {"c": "d"})
+        assert read_state(path, {}) == {"c": "d"}
+        assert len(list(tmp_path.glob("confirmed.json.bak-*"))) == 1
+
+    def test_what_cannot_be_moved_aside_is_the_default_all_the_same(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "confirmed.json"
+        path.write_text("{")
+
+        def refused(self: Path, target: Path) -> Path:
+            raise OSError(30, "Read-only file system")
+
+        monkeypatch.setattr(Path, "replace", refused)
+        with caplog.at_level(logging.WARNING):
+            assert read_state(path, {}) == {}
+        assert "cannot be moved aside" in caplog.text
+        assert path.read_text() == "{"
+
     def test_text_of_any_language_comes_back_as_it_was(self, tmp_path: Path) -> None:
         write_state(tmp_path / "s.json", {"ключ": "値 – ü"})
         assert read_state(tmp_path / "s.json", {}) == {"ключ": "値 – ü"}
@@ -209,6 +302,16 @@ class TestLock:
                 assert not at_once
             with lock(path, wait=10) as held:
                 assert held
+
+    @pytest.mark.parametrize("kind", ["pipe", "device"])
+    def test_a_lock_that_is_no_file_is_refused_and_not_waited_for(self, tmp_path: Path, kind: str) -> None:
+        path = tmp_path / "worker.lock"
+        if kind == "pipe":
+            os.mkfifo(path)
+        else:
+            path.symlink_to("/dev/zero")
+        with pytest.raises(UnusableFile), lock(path):
+            pass
 
     def test_a_killed_holder_releases_it(self, tmp_path: Path) -> None:
         path = tmp_path / "worker.lock"

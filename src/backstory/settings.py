@@ -15,6 +15,7 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from backstory import file_reader
 from backstory.atomic import write_atomic
 from backstory.clock import known_zone
 from backstory.errors import UsageError
@@ -272,7 +273,7 @@ def rows(settings: Settings) -> list[Row]:
 def load(home: Home) -> tuple[Settings, list[str]]:
     """The settings in force, and what is wrong with the file (unknown keys, bad values, bad TOML)."""
     try:
-        table = tomllib.loads(home.settings.read_text("utf-8"))
+        table = tomllib.loads(file_reader.read_text(home.settings))
     except FileNotFoundError:
         return Settings(), []
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
@@ -340,7 +341,7 @@ def change(home: Home, key: str, text: str | None) -> Any:
         raise UsageError(f"{key} cannot be {value!r}. {_FIELDS[key].metadata['doc']}")
     section, name = key.split(".", 1)
     try:
-        document = tomlkit.parse(home.settings.read_text("utf-8"))
+        document = tomlkit.parse(file_reader.read_text(home.settings))
     except FileNotFoundError:
         document = tomlkit.document()
     except (TOMLKitError, UnicodeDecodeError) as error:

@@ -11,13 +11,16 @@ import os
 import time
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any
 
 from backstory import clock, settings
-from backstory.atomic import lock, make_private_dir, read_state, write_state
+from backstory.atomic import lock, make_private_dir, move_aside, read_state, replaceable, write_state
 from backstory.capture import quarantine
+from backstory.capture.confirmed import confirmed
 from backstory.capture.hookfiles import write_hook_files, write_hook_settings
 from backstory.capture.waiting import waiting, wanted
 from backstory.errors import BackstoryError
+from backstory.file_reader import UnusableFile
 from backstory.llm.provider import OFF
 from backstory.paths import Home
 from backstory.recall import notes
@@ -50,14 +53,16 @@ def begin(home: Home, linger: float | None = None) -> int:
         log.exception("the worker failed")
         _leave_word(home, repr(error))
         return 4
-    home.trouble.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # a folder in its place tells nobody of trouble
+        home.trouble.unlink(missing_ok=True)
     return 0
 
 
 def _leave_word(home: Home, error: str) -> None:
     """Tell the next session's hook that nothing can be stored: the database cannot tell it."""
     with contextlib.suppress(OSError):
-        since = read_state(home.trouble, {}).get("since") or clock.now_ms()
+        before: dict[str, Any] = read_state(home.trouble, {})
+        since = before.get("since") or clock.now_ms()
         write_state(home.trouble, {"since": since, "error": error[:300]})
 
 
@@ -154,7 +159,7 @@ def _refresh_hooks(home: Home, loaded: settings.Settings) -> bool:
     if not home.hook.is_dir():
         return False  # gone after an uninstall, and to stay so
     write_hook_files(home.root)
-    return write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
+    return write_hook_settings(home.root, loaded.for_hook(confirmed(home)))
 
 
 def _left(caller: int) -> bool:
@@ -178,6 +183,10 @@ def _inode(path: Path) -> int:
 def log_to(home: Home) -> None:
     """Send what is logged to the worker's log in the home, at most a few megabytes of it."""
     path = make_private_dir(home.logs) / "worker.log"
+    try:
+        replaceable(path)
+    except UnusableFile as error:
+        move_aside(path, str(error.strerror))
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     handler = RotatingFileHandler(path, maxBytes=1_000_000, backupCount=2, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))

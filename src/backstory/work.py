@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from backstory import clock, distil, refine
-from backstory.atomic import read_state
 from backstory.capture import documents, proof, sites, transcripts
 from backstory.capture.archive import keep_copy
+from backstory.capture.confirmed import confirmed
 from backstory.capture.drain import Batch, Drain
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
@@ -75,7 +75,7 @@ class Work:
         self._store = store
         self._privacy = Privacy(settings)
         self._zone = clock.zone(settings.time_zone)
-        self._confirmed = read_state(home.confirmed, {})
+        self._confirmed = confirmed(home)
         self._followed: set[str] = set()
         self._spends = True
         self._vectors_asked_for = False
@@ -88,6 +88,7 @@ class Work:
         )
         with store.transaction():
             store.jobs.reclaim()
+            store.jobs.hasten_stranded(clock.now_ms())
 
     def round(self) -> int:
         """Do everything that is due now; gives how much was done, 0 when there was nothing."""

@@ -54,6 +54,23 @@ def full(house: House) -> None:
     assert "hook" in command(house, "doctor").stdout
 
 
+def no_inodes(house: House) -> None:
+    """Room for data, and none for new files: what could not be written is marked and counted, and told."""
+    root = house.home.root
+    assert fire(house, 1)
+    assert worker(house) == 0
+    used = os.statvfs(root)
+    mount(root, "-o", f"remount,nr_inodes={used.f_files - used.f_favail}")
+    assert not fire(house, 2)
+    assert [path.name for path in house.home.spool.iterdir() if path.name.endswith(".open.fail")]
+    _told_of(house, "no inodes")
+    mount(root, "-o", "remount,nr_inodes=10000")
+    assert worker(house) == 0
+    assert (root / "hook" / "spare").exists(), "for the next time"
+    assert house.counter("failed") == 1
+    assert {event.target for event in house.events(STORY)} == {"step 0", "step 1"}
+
+
 def _told_of(house: House, what: str) -> None:
     """The cause is named, and nobody is told to repair what is whole."""
     status = command(house, "status")
@@ -213,6 +230,7 @@ if __name__ == "__main__":
         "crashed": crashed,
         "forgetting": forgetting,
         "inodes": inodes,
+        "no-inodes": no_inodes,
     }
     folder = Path(sys.argv[2])
     home, project = folder / "home", folder / "shop"

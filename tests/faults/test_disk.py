@@ -13,7 +13,7 @@ pytestmark = pytest.mark.faults
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("case", ["full", "read-only", "crashed", "forgetting", "inodes"])
+@pytest.mark.parametrize("case", ["full", "read-only", "crashed", "forgetting", "inodes", "no-inodes"])
 def test_nc_43_a_full_and_a_read_only_disk(tmp_path: Path, case: str) -> None:
     """NC-43."""
     if not mounts_allowed():

@@ -378,3 +378,29 @@ def test_what_copilot_sends_is_told_like_all_else(agent: Agent, project: Path, r
         "4 events of this session wait to be distilled.",
     ]
     assert {row.session for row in rows()} == {session_id("copilot", "one")}
+
+
+@pytest.mark.parametrize(
+    "cut",
+    ['{"prompt":"a","cwd":"/srv', '{"cwd":"', '{"cwd":', '{"x":{"cwd":"/a"},"cwd":"/srv/shop', '"cwd":"a"'],
+)
+def test_a_payload_that_is_cut_off_inside_its_folder_is_passed_over(
+    agent: Agent, project: Path, rows: Rows, cut: str
+) -> None:
+    """In the brief of a real hook too: what waits beside it is told."""
+    prompt(agent, project, "Count the blue whales")
+    left = prompt(agent, project, "x")
+    left.write_bytes(cut.encode() + spool.TRAILER)
+    assert texts(rows()) == ["The user asked: “Count the blue whales”"]
+    assert "blue whales" in agent.start(project)
+
+
+@pytest.mark.parametrize(
+    "seconds", ["NaN", "Infinity", "-Infinity", "1e999", "1e300", "-1", '"x"', "1" * 400]
+)
+def test_no_number_of_seconds_costs_the_brief(agent: Agent, project: Path, seconds: str) -> None:
+    agent.prepare(project, ("decisions", "We count whales in dozens"))
+    payload = {"session_id": "x", "cwd": str(project), "source": "resume"}
+    data = json.dumps(payload)[:-1] + f', "seconds_since_last_response": {seconds}}}'
+    done = agent.run("SessionStart", data.encode())
+    assert "whales in dozens" in done.stdout.decode()

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from backstory import clock
 from backstory.app import App
 from backstory.errors import Failed
 from backstory.knowledge import compiling, daily, notes, rollup
@@ -303,7 +304,7 @@ def test_a_damaged_state_is_told_before_a_log_is_compiled_anew(house: House, boo
     book.compiles()
     week = book.page("weekly/2026-W46")
     state = book.vault.own / "days" / "2026-11-14.json"
-    for damage in ("[]", '{"hash": 1}', '{"hash": "x'):
+    for damage in ("[]", '{"hash": 1}', '{"hash": "x', '{"hash": "x", "size": 1, "notes": [7]}'):
         state.write_text(damage)
         book.says("2026-11-15", f"and then {len(damage)}.py")
         done = run(house, "compile")
@@ -476,6 +477,29 @@ def test_the_worker_compiles_what_is_stale_when_the_interval_has_passed(
     assert "concepts/mail-py" in book.vault.articles()
 
 
+def test_a_clock_that_was_a_year_ahead_holds_nothing_up_when_it_is_right_again(
+    house: House, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = clock.now_ms
+    monkeypatch.setattr(clock, "now_ms", lambda: right() + 400 * 86_400_000)
+    logged_in(house.told()).ends()
+    book.writes_down()
+    book.says("2026-11-02", "we moved mail.py")
+    house.told().starts().prompts("Count whales").stops("Twelve.").ends()
+    book.writes_down()
+    [job] = [each for each in house.store.jobs.all("waiting") if each.kind == "compile"]
+    assert job.not_before > right() + 399 * 86_400_000
+    leased = house.store.jobs.lease(job.not_before, "compile")
+    assert leased is not None
+    with house.store.transaction():
+        house.store.jobs.failed(leased, "the disk was full", job.not_before, 5)
+    monkeypatch.setattr(clock, "now_ms", right)
+    house.told().starts().prompts("Count whales again").stops("Thirteen.").ends()
+    book.writes_down()
+    assert "concepts/mail-py" in book.vault.articles()
+    assert book.vault.state("compiled")["at"] <= right()
+
+
 def test_weeks_and_highlights_stay_small_and_keep_who_said_it(book: Book) -> None:
     """NC-37: however much was logged."""
     for day in range(2, 16):
@@ -558,10 +582,40 @@ def test_the_format_is_brought_up_to_date_by_its_owner_once_and_an_unknown_one_i
     monkeypatch.setenv("BACKSTORY_TZ", "UTC")
     assert migrate(book.vault) is True
     assert path.read_bytes() == before[0]
-    for unknown in ('{"version": 2}', '{"version": "x"}', "[", "{}"):
-        path.write_text(unknown)
-        log = book.page("daily/2026-11-15")
-        assert run(house, "log", "2026-11-15", "--append", "--line", "y").exit_code == 1
-        assert run(house, "compile").exit_code == 4
-        assert path.read_text() == unknown
-        assert book.page("daily/2026-11-15") == log
+    path.write_text('{"version": 2}')
+    log = book.page("daily/2026-11-15")
+    assert run(house, "log", "2026-11-15", "--append", "--line", "y").exit_code == 1
+    assert run(house, "compile").exit_code == 4
+    assert path.read_text() == '{"version": 2}'
+    assert book.page("daily/2026-11-15") == log
+
+
+@pytest.mark.parametrize(
+    "broken", ['{"version": "x"}', '{"version": -1}', "[", "", "{}", "[1]", "[" * 100_000]
+)
+def test_a_broken_format_file_is_kept_aside_and_work_goes_on(house: House, book: Book, broken: str) -> None:
+    book.says("2026-11-15", "the gateway is called gate-7")
+    path = book.vault.own / "format.json"
+    path.write_text(broken)
+    assert run(house, "log", "2026-11-15", "--append", "--line", "y").exit_code == 0
+    assert json.loads(path.read_text()) == {"version": 1}
+    (kept,) = path.parent.glob("format.json.bak-*")
+    assert kept.read_text() == broken
+    for command in (["compile"], ["ask", "gateway"], ["lint"]):
+        assert run(house, *command).exit_code == 0, command
+
+
+@pytest.mark.parametrize("broken", ["[]", '{"at": "soon"}', '{"at": null}', "{", "7"])
+def test_a_broken_note_of_the_last_compilation_is_kept_aside_and_work_goes_on(
+    house: House, book: Book, broken: str
+) -> None:
+    logged_in(house.told()).ends()
+    book.writes_down()
+    path = book.vault.own / "compiled.json"
+    path.write_text(broken)
+    book.says("2026-11-15", "the gateway is called gate-8")
+    house.told().starts().prompts("Count whales").stops("Twelve.").ends()
+    book.writes_down()
+    assert json.loads(path.read_text())["at"] > 0
+    (kept,) = path.parent.glob("compiled.json.bak-*")
+    assert kept.read_text() == broken

@@ -252,7 +252,7 @@ def test_diagnostics_go_to_stderr_and_stdout_holds_one_line(host: Host) -> None:
     done = host.runs("register")
     assert done.stdout.count("\n") == 1
     assert json.loads(done.stdout)["wrote_state"] is True
-    assert len(done.stderr.splitlines()) == 3
+    assert len(done.stderr.splitlines()) == 4
 
 
 def test_a_flag_beats_the_environment_and_that_the_default(host: Host) -> None:

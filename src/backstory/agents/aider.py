@@ -13,6 +13,7 @@ from pathlib import Path
 from backstory.agents.agent import HistoryReader
 from backstory.agents.history import Source, Trail
 from backstory.agents.markdown import Page, PageReader, pages, short_id
+from backstory.file_reader import mtime_ns, open_file, read_bytes
 from backstory.model import Action, Event, Kind
 
 NAME = "aider"
@@ -37,7 +38,7 @@ class History:
     def find(self, place: Path) -> Iterator[Trail]:
         """One trail per session; the files are read, as nothing else tells where a session begins."""
         for path, found in pages(place, lambda name: name == FILE):
-            data = path.read_bytes()
+            data = read_bytes(path)
             starts = list(_START.finditer(data))
             ends = [*(start.start() for start in starts[1:]), len(data)]
             for start, end in zip(starts, ends, strict=False):
@@ -46,7 +47,7 @@ class History:
                 session = f"{begun.replace(' ', 'T').replace(':', '-')}-{short_id(str(path.resolve()))}"
                 part = f"{start.start()}"
                 # a session that another one follows has ended, whatever happened to the file since
-                updated = found.st_mtime_ns // 1_000_000 if end == len(data) else _milliseconds(begun)
+                updated = mtime_ns(found) // 1_000_000 if end == len(data) else _milliseconds(begun)
                 yield Trail(path, size, size, updated, session, part)
 
     def identify(self, trail: Trail) -> Trail | None:
@@ -55,7 +56,7 @@ class History:
 
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """The session in one piece."""
-        with trail.path.open("rb") as file:
+        with open_file(trail.path) as file:
             file.seek(int(trail.part))
             yield file.read(trail.size)
 

@@ -23,6 +23,7 @@ from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, p
 from backstory.agents.history import JsonLines, Name
 from backstory.agents.ours import without_notes
 from backstory.agents.pairing import Call, Pairing
+from backstory.file_reader import SKIPPED
 from backstory.hook.payload import BadPayload, parse
 from backstory.model import Event, Kind, Outcome, Where
 
@@ -113,7 +114,9 @@ class Reader:
             self.counts["malformed"] += 1
             self._read += self._tail
             self._tail = 0
-        if line.isspace():
+        if line.startswith(SKIPPED):  # a piece of a line that is too long to be read
+            self.counts["malformed"] += line.endswith(b"\n")
+        elif line.isspace():
             self.counts["blank"] += 1
         elif self._opened_at and line.endswith(b"}\n") and _type_at_start(line) in _PASSED_OVER:
             self.counts["skipped"] += 1

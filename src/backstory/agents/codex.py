@@ -19,6 +19,7 @@ from backstory.agents.agent import HookEvent, Surface, Unreadable
 from backstory.agents.codex_texts import typed
 from backstory.agents.codex_tools import result, uses
 from backstory.agents.fields import ident, mapping, path, string
+from backstory.file_reader import read_text
 from backstory.model import Event, Kind, Where
 
 NAME = "codex"
@@ -59,7 +60,7 @@ def sessions_dir() -> Path:
 def waits(hooks: Path) -> str:
     """Why Codex does not run the hooks of that file: nobody has trusted them, as far as its settings tell."""
     try:
-        settings = tomllib.loads((config_dir() / "config.toml").read_text("utf-8"))
+        settings = tomllib.loads(read_text(config_dir() / "config.toml"))
     except (OSError, ValueError):
         settings = {}
     state = mapping(mapping(settings.get("hooks")).get("state"))

@@ -25,10 +25,12 @@ from backstory.agents.gemini_tools import used
 from backstory.agents.history import JsonLines, Name, Trail, files
 from backstory.agents.lines import ORIGIN, LineReader, Row, milliseconds
 from backstory.agents.ours import without_notes
+from backstory.file_reader import read_bytes, read_text
 from backstory.model import Event, Kind, Where
 
 _ENDED = ("success", "error", "cancelled")
 _SNAPSHOT = ("<state_snapshot>", "</state_snapshot>")
+_SMALL = 64 * 1024
 _LARGEST_OBJECT = 256 * 1024 * 1024
 
 
@@ -179,11 +181,11 @@ def project_root(chat: Path) -> str:
     """The folder that a chat is about: its project's folder says it or, in older versions, is its hash."""
     folder = next((parent.parent for parent in chat.parents if parent.name == "chats"), chat.parent)
     try:
-        return (folder / ".project_root").read_text("utf-8").strip()
+        return read_text(folder / ".project_root", _SMALL).strip()
     except (OSError, UnicodeDecodeError):
         pass
     try:
-        known = json.loads((folder.parent.parent / "projects.json").read_text("utf-8"))["projects"]
+        known = json.loads(read_text(folder.parent.parent / "projects.json"))["projects"]
         digest = hashlib.sha256
         return next(
             str(root)
@@ -241,7 +243,7 @@ def _object(trail: Trail) -> dict[str, object]:
     if trail.size > _LARGEST_OBJECT:
         return {}
     try:
-        value = json.loads(trail.path.read_bytes())
+        value = json.loads(read_bytes(trail.path, _LARGEST_OBJECT))
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

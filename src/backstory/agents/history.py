@@ -20,7 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from backstory import file_reader
 from backstory.agents.agent import HistoryReader
+from backstory.file_reader import mtime_ns, open_file, regular
 from backstory.hook.payload import BadPayload, parse
 
 # Histories may begin with lines that say nothing of their session.
@@ -138,13 +140,11 @@ class JsonLines:
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """The file's lines from byte `start` on; what was written after it was found is left for later."""
         left = trail.size - start
-        with trail.path.open("rb") as file:
-            file.seek(start)
-            for line in file:
-                left -= len(line)
-                if left < 0:
-                    return
-                yield line
+        for line in file_reader.lines(trail.path, start):
+            left -= len(line)
+            if left < 0:
+                return
+            yield line
 
     def reader(self, trail: Trail, start: int) -> HistoryReader:
         """The agent's line reader."""
@@ -153,8 +153,8 @@ class JsonLines:
 
 def files(place: Path, wanted: str) -> Iterator[Trail]:
     """The files of that name in a folder and below, or the one file that is named, as unidentified trails."""
-    if place.is_file():
-        yield _trail(place, place.stat())
+    if (found := regular(place)) is not None:
+        yield trail_of(place, found)
         return
     suffix = wanted.removeprefix("*")
     for folder, folders, names in os.walk(place):
@@ -162,19 +162,19 @@ def files(place: Path, wanted: str) -> Iterator[Trail]:
         for name in sorted(names):
             if name.endswith(suffix) if wanted.startswith("*") else name == wanted:
                 path = Path(folder, name)
-                try:
-                    yield _trail(path, path.stat())
-                except OSError:  # gone in the meantime, or a link into nowhere
-                    continue
+                if (found := regular(path)) is not None:
+                    yield trail_of(path, found)
 
 
-def _trail(path: Path, stat: os.stat_result) -> Trail:
-    return Trail(path, stat.st_size, stat.st_mtime_ns, stat.st_mtime_ns // 1_000_000)
+def trail_of(path: Path, stat: os.stat_result, size: int | None = None, part: str = "") -> Trail:
+    """A file as it lies there now, not identified yet."""
+    stamp = mtime_ns(stat)
+    return Trail(path, stat.st_size if size is None else size, stamp, stamp // 1_000_000, part=part)
 
 
 def first_rows(path: Path) -> Iterator[dict[str, object]]:
     """The first lines of a file that are JSON objects."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         for _ in range(PROBED_LINES):
             line = file.readline(_PROBED_BYTES)
             if not line:

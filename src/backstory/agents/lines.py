@@ -10,6 +10,7 @@ from datetime import datetime
 
 from backstory.agents.fields import ident
 from backstory.agents.pairing import Pairing
+from backstory.file_reader import SKIPPED
 from backstory.hook.payload import BadPayload, parse
 from backstory.model import Event
 
@@ -47,7 +48,9 @@ class LineReader:
             self.counts["malformed"] += 1
             self.read += self._tail
             self._tail = 0
-        if not line.strip():
+        if line.startswith(SKIPPED):  # a piece of a line that is too long to be read
+            self.counts["malformed"] += line.endswith(b"\n")
+        elif not line.strip():
             self.counts["blank"] += 1
         else:
             try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from backstory.agents.fields import INPUT_LIMIT, OUTPUT_LIMIT, cut
 from backstory.agents.history import Trail
 from backstory.agents.ours import without_notes
+from backstory.file_reader import regular
 from backstory.model import Action, Event, Kind, Where
 
 ORIGIN = "history"
@@ -83,18 +84,15 @@ class PageReader:
 
 def pages(place: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[Path, os.stat_result]]:
     """The Markdown files of the wanted names in a folder and below; one that is named is taken as it is."""
-    if place.is_file():
-        yield place, place.stat()
+    if (named := regular(place)) is not None:
+        yield place, named
         return
     for folder, folders, names in os.walk(place):
         folders[:] = sorted(name for name in folders if name not in ("node_modules", ".git"))
         for name in sorted(filter(wanted, names)):
             path = Path(folder, name)
-            try:
-                found = path.stat()
-            except OSError:  # gone in the meantime, or a link into nowhere
-                continue
-            if found.st_size <= LARGEST:
+            found = regular(path)
+            if found is not None and found.st_size <= LARGEST:
                 yield path, found
 
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from backstory.file_reader import require_database
+
 TABLES = frozenset(("session", "message", "part"))
 _SCHEMA = ("sqlite_master", "sqlite_schema")
 _ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_TRANSACTION)
@@ -37,6 +39,7 @@ class SessionRow:
 
 def connect(file: Path) -> sqlite3.Connection:
     """A connection that can read the three tables and nothing else."""
+    require_database(file)
     log, index = (Path(f"{file}{suffix}").exists() for suffix in ("-wal", "-shm"))
     how = "mode=ro&readonly_shm=1" if log and index else "mode=ro"
     if not log and _keeps_a_log(file):

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from backstory.file_reader import regular
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -28,11 +30,11 @@ def session_files(place: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(place):
         folders.sort()
         if "session" in Path(folder).parts[-2:-1]:
-            yield from (Path(folder, name) for name in sorted(names) if _is_session(name))
+            yield from (Path(folder, name) for name in sorted(names) if _is_session(folder, name))
 
 
-def _is_session(name: str) -> bool:
-    return name.startswith("ses_") and name.endswith(".json")
+def _is_session(folder: str, name: str) -> bool:
+    return name.startswith("ses_") and name.endswith(".json") and regular(Path(folder, name)) is not None
 
 
 def layout(file: Path) -> Layout:

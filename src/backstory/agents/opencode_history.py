@@ -16,9 +16,10 @@ from pathlib import Path
 from backstory.agents import opencode, opencode_database, opencode_files, plugged
 from backstory.agents.agent import HistoryReader
 from backstory.agents.fields import flatten, ident, mapping, path, string
-from backstory.agents.history import Trail, files
+from backstory.agents.history import Trail, files, trail_of
 from backstory.agents.lines import ORIGIN, LineReader, Row, milliseconds
 from backstory.agents.plugged_tools import used
+from backstory.file_reader import read_bytes
 from backstory.model import Event, Kind, Where
 
 _NOISE = frozenset(("step-start", "step-finish", "snapshot", "patch", "file", "agent", "retry", "subtask"))
@@ -250,7 +251,7 @@ def _databases(place: Path) -> Iterator[Trail]:
 def _trails_of_database(file: Path) -> Iterator[Trail]:
     try:
         rows = opencode_database.sessions(file)
-    except opencode_database.Unreadable:
+    except OSError:
         yield from files(file, file.name)  # the others are found all the same
         return
     parents = {row.id: row.parent for row in rows}
@@ -260,10 +261,7 @@ def _trails_of_database(file: Path) -> Iterator[Trail]:
 
 
 def _trail_of_file(file: Path, parents: Mapping[str, str]) -> Trail:
-    stat = file.stat()
-    size = opencode_files.counted(file)
-    trail = Trail(file, size, stat.st_mtime_ns, stat.st_mtime_ns // 1_000_000, part=file.stem)
-    return _owned(trail, parents)
+    return _owned(trail_of(file, file.stat(), opencode_files.counted(file), file.stem), parents)
 
 
 def _owned(trail: Trail, parents: Mapping[str, str]) -> Trail:
@@ -286,7 +284,7 @@ def _parent(file: Path) -> str:
 
 def _bytes(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_bytes(file)
     except OSError:
         return b""
 

@@ -19,8 +19,9 @@ from pathlib import Path
 
 from backstory.agents.agent import HistoryReader
 from backstory.agents.fields import ident
-from backstory.agents.history import Source, Trail
+from backstory.agents.history import Source, Trail, trail_of
 from backstory.agents.markdown import Page, PageReader, pages, short_id
+from backstory.file_reader import open_file, read_bytes
 from backstory.model import Action, Event, Kind
 
 NAME = "specstory"
@@ -55,11 +56,11 @@ class History:
     def find(self, place: Path) -> Iterator[Trail]:
         """All Markdown files; which are SpecStory's is seen when they are opened."""
         for path, found in pages(place, lambda name: name.endswith(".md")):
-            yield Trail(path, found.st_size, found.st_mtime_ns, found.st_mtime_ns // 1_000_000)
+            yield trail_of(path, found)
 
     def identify(self, trail: Trail) -> Trail | None:
         """By the session's id in its head, or by its path where there is none."""
-        with trail.path.open("rb") as file:
+        with open_file(trail.path) as file:
             head = file.read(_HEAD_BYTES)
         if not any(mark in head for mark in _MARKS):
             return None
@@ -68,7 +69,7 @@ class History:
 
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """The session in one piece."""
-        yield trail.path.read_bytes()
+        yield read_bytes(trail.path)
 
     def reader(self, trail: Trail, start: int) -> HistoryReader:
         """Reads that piece."""

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from backstory import clock, settings
-from backstory.atomic import lock, read_state, write_atomic, write_state
+from backstory.atomic import lock, write_atomic, write_state
 from backstory.capture.calling import wake_worker
+from backstory.capture.confirmed import confirmed
 from backstory.capture.hookfiles import write_hook_settings
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
@@ -151,8 +152,7 @@ class Opened:
 
     def confirmed(self) -> dict[str, str]:
         """The folders whose `.backstory.toml`, and the repositories whose remote, the user has agreed to."""
-        found: dict[str, str] = read_state(self.home.confirmed, {})
-        return found
+        return confirmed(self.home)
 
     def claim_at(self, folder: Path) -> tuple[Path, str, bool] | None:
         """The nearest `.backstory.toml`: its folder, the project that it names, whether the user agreed."""

@@ -26,6 +26,7 @@ archive.py      redacted copies of the agents' transcripts
 proof.py        what agents wrote down themselves, compared with what is stored
 quarantine.py   what could not be read, kept with its reason
 calling.py      a worker, called as a process of its own
+confirmed.py    which folders' `.backstory.toml` the user has agreed to
 waiting.py      whether anything waits for a drain
 remembered.py   what a person asks to remember
 """

@@ -15,8 +15,10 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from backstory import file_reader
 from backstory.atomic import make_private_dir
 from backstory.capture.privacy import Privacy
+from backstory.file_reader import open_file
 from backstory.paths import Home
 from backstory.store import Store
 from backstory.store.values import Kept
@@ -34,7 +36,7 @@ def copy_of(home: Home, sid: str) -> Path:
 def kept_lines(path: Path) -> Iterator[bytes]:
     """The lines of a copy; a last piece that was torn by a kill is left out."""
     try:
-        with gzip.open(path) as lines:
+        with open_file(path) as packed, gzip.open(packed) as lines:
             yield from lines
     except (EOFError, zlib.error, gzip.BadGzipFile):
         return
@@ -75,17 +77,18 @@ def _pieces(path: Path, start: int, end: int) -> Iterator[tuple[list[bytes], int
     """The whole lines between two places, some megabytes at a time, and where each piece ends."""
     lines: list[bytes] = []
     size, at = 0, start
-    with path.open("rb") as file:
-        file.seek(start)
-        for line in file:
-            if at + len(line) > end or not line.endswith(b"\n"):
-                break
-            at += len(line)
-            size += len(line)
-            lines.append(line)
-            if size >= _PIECE:
-                yield lines, at
-                lines, size = [], 0
+    for line in file_reader.lines(path, start):
+        skipped = line.startswith(file_reader.SKIPPED)
+        if at + len(line) > end or not (skipped or line.endswith(b"\n")):
+            break
+        at += len(line)
+        if skipped:  # too long to be read, so it is not kept either
+            continue
+        size += len(line)
+        lines.append(line)
+        if size >= _PIECE:
+            yield lines, at
+            lines, size = [], 0
     if lines:
         yield lines, at
 

@@ -18,6 +18,7 @@ from backstory import clock
 from backstory.capture.importing import Line, Tag, Tally
 from backstory.capture.privacy import IGNORED, Privacy
 from backstory.errors import SourceMissing, UsageError
+from backstory.file_reader import mtime_ns, read_bytes, regular
 from backstory.hook.identity import session_id
 from backstory.model import Action, Event, Kind, Project, StoredEvent, Where
 from backstory.store import Store
@@ -63,7 +64,7 @@ class Documents:
         before = self._known()
         for number, (path, stat) in enumerate(found, 1):
             key = f"{AGENT}:{self._project.id}:{path}"
-            mark = Mark("", 0, stat.st_size, stat.st_mtime_ns)
+            mark = Mark("", 0, stat.st_size, mtime_ns(stat))
             known = marks.get(key)
             try:
                 line = self._one(path, known, mark, before.pop(self._name(path), []), key, dry)
@@ -98,7 +99,7 @@ class Documents:
         line = Line(Tag.SKIP, AGENT, name, path, why="unchanged")
         if known is not None and (known.size, known.stamp) == (mark.size, mark.stamp):
             return line
-        content = path.read_bytes()
+        content = read_bytes(path, _LARGEST)
         events = [] if b"\0" in content else list(self._events(content, name, mark.stamp))
         if not events:
             if self._store and not dry:
@@ -157,7 +158,7 @@ class Documents:
 
 def documents(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """The documents of a folder and below, or the one that is named; hidden folders are left alone."""
-    if folder.is_file():
+    if regular(folder) is not None:
         yield folder, _named(folder)
         return
     if not folder.is_dir():
@@ -167,11 +168,8 @@ def documents(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
         for name in sorted(names):
             if _is_document(name):
                 path = Path(place, name)
-                try:
-                    stat = path.stat()
-                except OSError:
-                    continue
-                if 0 < stat.st_size <= _LARGEST:
+                stat = regular(path)
+                if stat is not None and 0 < stat.st_size <= _LARGEST:
                     yield path, stat
 
 

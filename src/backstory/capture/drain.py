@@ -28,6 +28,7 @@ from backstory.errors import StoreUnusable
 from backstory.hook import spool
 from backstory.hook.identity import session_id
 from backstory.hook.payload import BadPayload, parse
+from backstory.hook.regular_file import mtime_ns
 from backstory.model import Event, Kind
 from backstory.paths import Home
 from backstory.settings import Settings
@@ -280,7 +281,7 @@ class Drain:
             parsed = spool.parse_fail(name)
             with contextlib.suppress(FileNotFoundError):
                 stat = os.lstat(os.path.join(self._folder, name))
-                receipt = Receipt(name, stat.st_ino, stat.st_mtime_ns)
+                receipt = Receipt(name, stat.st_ino, mtime_ns(stat))
                 if parsed is not None and receipt not in self._known:
                     agent, event, reason = parsed
                     # without an interpreter the event itself was captured all the same
@@ -312,7 +313,7 @@ def _receipt_of_read(entry: spool.Entry, data: bytes | None) -> list[Receipt]:
         stat = os.stat(entry.path)
     except FileNotFoundError:
         return []
-    return [Receipt(os.path.basename(entry.path), stat.st_ino, stat.st_mtime_ns)]
+    return [Receipt(os.path.basename(entry.path), stat.st_ino, mtime_ns(stat))]
 
 
 def _receipt(entry: spool.Entry) -> Receipt:

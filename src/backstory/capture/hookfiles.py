@@ -8,6 +8,7 @@ every worker ask, so an upgraded Backstory or interpreter is taken over by itsel
 
 import _sre  # type: ignore[import-not-found]
 import array
+import contextlib
 import hashlib
 import importlib.util
 import json
@@ -22,6 +23,7 @@ from typing import Any
 
 from backstory.agents import AGENTS
 from backstory.atomic import make_private_dir, write_atomic
+from backstory.file_reader import read_bytes
 from backstory.hook.command import quote_sh
 from backstory.hook.redact import PATTERNS
 
@@ -42,6 +44,7 @@ def hook_files_current(home: Path, python: str = sys.executable) -> bool:
 
 def write_hook_files(home: Path, python: str = sys.executable) -> bool:
     """Bring `home/hook` up to date; True if anything was written. `python` is of this process's version."""
+    _keep_spare(home / "hook")
     if hook_files_current(home, python):
         return False
     folder = home / "hook"
@@ -51,8 +54,15 @@ def write_hook_files(home: Path, python: str = sys.executable) -> bool:
         make_private_dir(private)
     write_atomic(folder / "hook.pyc", _bundle(sources))
     write_atomic(folder / "hook.sh", script, 0o700)
+    _keep_spare(folder)
     write_atomic(folder / "stamp", _stamp(sources, script))  # last: what is not finished is made again
     return True
+
+
+def _keep_spare(folder: Path) -> None:
+    """An empty file that a hook renames to its mark where no inode is left for a new one."""
+    with contextlib.suppress(OSError):
+        os.close(os.open(folder / "spare", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def write_hook_settings(home: Path, settings: Mapping[str, Any]) -> bool:
@@ -68,7 +78,7 @@ def write_hook_settings(home: Path, settings: Mapping[str, Any]) -> bool:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except OSError:
         return b""
 
@@ -131,6 +141,8 @@ def _script(home: Path, python: str) -> bytes:
         "@PYTHON@": python,
         "@CAT@": _tool("cat"),
         "@MKDIR@": _tool("mkdir"),
+        "@LN@": _tool("ln"),
+        "@MV@": _tool("mv"),
     }
     hooks = [hook for agent in AGENTS.values() for hook in agent.hooks]
     text = (_PACKAGE / "hook" / "hook.sh").read_text("utf-8")

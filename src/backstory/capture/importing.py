@@ -23,6 +23,7 @@ from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.rewritten import Rewritten
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
+from backstory.file_reader import open_file
 from backstory.foreign.folders import slug
 from backstory.hook.identity import project_id, session_id
 from backstory.model import RUNNING_MS, Event, Project, SessionStatus
@@ -124,7 +125,7 @@ def _readable(place: Path) -> Path:
         if place.is_dir():
             next(place.iterdir(), None)
         else:
-            place.open("rb").close()
+            open_file(place).close()
     except FileNotFoundError:
         raise SourceMissing(f"{place} does not exist: name a file or folder with --path") from None
     except OSError as error:

@@ -17,8 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backstory import settings
-from backstory.atomic import lock, read_state, write_atomic
+from backstory.atomic import lock, write_atomic
 from backstory.capture import sites
+from backstory.capture.confirmed import confirmed
 from backstory.capture.hookfiles import write_hook_files, write_hook_settings
 from backstory.capture.ownership import require_own
 from backstory.capture.sites import Site
@@ -149,7 +150,7 @@ def make_home(home: Home) -> None:
 def _write_hook(home: Home) -> None:
     write_hook_files(home.root.absolute())
     loaded, _ = settings.load(home)
-    write_hook_settings(home.root, loaded.for_hook(read_state(home.confirmed, {})))
+    write_hook_settings(home.root, loaded.for_hook(confirmed(home)))
 
 
 @contextlib.contextmanager
@@ -176,13 +177,7 @@ def _edit(path: Path, before: str | None, after: str | None, made: str, home: Ho
                 folder.rmdir()
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    if before is None:
-        write_atomic(target, after.encode(), 0o600 if target.suffix == ".json" else 0o644)
-        return
-    stat = target.stat()
-    write_atomic(target, after.encode(), stat.st_mode & 0o7777)
-    if hasattr(os, "chown") and stat.st_uid != os.geteuid():
-        os.chown(target, stat.st_uid, stat.st_gid)
+    write_atomic(target, after.encode(), 0o600 if target.suffix == ".json" else 0o644, keep=True)
 
 
 def _back_up(file: Path, text: str, home: Home) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from backstory.atomic import make_private_dir, write_atomic
 from backstory.capture.privacy import Privacy
+from backstory.file_reader import LARGEST_HISTORY, read_bytes, read_text
 from backstory.hook.spool import Entry
 from backstory.paths import Home
 
@@ -22,7 +23,7 @@ def put(home: Home, entry: Entry, reason: str, privacy: Privacy) -> bool:
     """
     file = Path(entry.path)
     try:
-        data = file.read_bytes()
+        data = read_bytes(file, LARGEST_HISTORY)
     except OSError as error:
         log.warning("%s cannot be read: %s", file.name, error)
         return False
@@ -37,11 +38,11 @@ def listing(home: Home) -> list[tuple[str, str]]:
     """What lies in quarantine: file name and reason."""
     try:
         return sorted(
-            (path.name.removesuffix(_REASON), path.read_text("utf-8"))
+            (path.name.removesuffix(_REASON), read_text(path))
             for path in home.quarantine.iterdir()
             if path.name.endswith(_REASON)
         )
-    except OSError:  # none yet, or not for us
+    except (OSError, ValueError):  # none yet, not for us, or not what we wrote
         return []
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from backstory.attribution import BY_AGENT
 from backstory.citing import cited
+from backstory.file_reader import mtime_ns
 from backstory.hook import spool
 from backstory.hook.payload import BadPayload, parse
 from backstory.model import Draft, Event, Kind, MemoryKind, Project, Speaker, Where
@@ -88,7 +89,7 @@ def leave(home: Home, note: Note, row: dict[str, Any]) -> Receipt:
     for name in (path, str(home.spool)):
         _sync(name)
     stat = os.stat(path)  # noqa: PTH116
-    return Receipt(path.rpartition("/")[2], stat.st_ino, stat.st_mtime_ns)
+    return Receipt(path.rpartition("/")[2], stat.st_ino, mtime_ns(stat))
 
 
 def _sync(path: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backstory import file_reader
 from backstory.atomic import read_state, write_state
 from backstory.errors import Failed, UsageError
 from backstory.paths import Home
@@ -40,13 +41,16 @@ def state_file(home: Home) -> Path:
 def known(home: Home) -> dict[str, tuple[Site, ...]]:
     """What each agent's installation has written to."""
     try:
-        state = read_state(state_file(home), {})
+        state: dict[str, list[Any]] = read_state(state_file(home), {}, _lists)
     except OSError as error:
         raise Failed(
             f"the home {home.root} cannot be used ({error.strerror or error}): mend that first"
         ) from None
-    rows = state.items() if isinstance(state, dict) else ()
-    return {str(agent): tuple(_sites(entries)) for agent, entries in rows if isinstance(entries, list)}
+    return {agent: tuple(_sites(entries)) for agent, entries in state.items()}
+
+
+def _lists(state: dict[str, list[Any]]) -> bool:
+    return all(isinstance(entries, list) for entries in state.values())
 
 
 def _sites(entries: list[Any]) -> Iterable[Site]:
@@ -86,7 +90,7 @@ def site(file: Path, kind: str, before: Iterable[Site], wrote: str = "") -> Site
 def read_text(file: Path) -> str | None:
     """A file's text as it is, line ends and BOM included; None if there is no such file."""
     try:
-        return file.read_bytes().decode("utf-8")
+        return file_reader.read_text(file)
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:

@@ -14,6 +14,7 @@ from backstory.agents import AGENTS, Agent
 from backstory.agents.agent import Grouped, Surface
 from backstory.capture import entries, instructions
 from backstory.errors import UsageError
+from backstory.file_reader import read_text
 from backstory.hook.command import hook_command, hook_command_windows
 from backstory.jsonc import InvalidJson
 from backstory.paths import Home
@@ -84,7 +85,7 @@ def wanted(agent: Agent, hooks: Grouped, home: Home) -> dict[str, entries.Wanted
 def interpreter(home: Home) -> str | None:
     """The Python that the hook script names; None if there is no script."""
     try:
-        line = re.search(r"^python=(.+)$", (home.hook / "hook.sh").read_text("utf-8"), re.MULTILINE)
+        line = re.search(r"^python=(.+)$", read_text(home.hook / "hook.sh"), re.MULTILINE)
         return shlex.split(line[1])[0] if line else ""
     except (OSError, ValueError):
         return None

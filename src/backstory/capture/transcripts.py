@@ -4,12 +4,14 @@ What hooks have stored already meets the same rows.
 """
 
 import logging
+import os
 from pathlib import Path
 
 from backstory.agents import AGENTS
 from backstory.agents.history import JsonLines, Source, Trail
 from backstory.capture.history import Reading, Storing, starting_point, unchanged
 from backstory.capture.privacy import Privacy
+from backstory.file_reader import mtime_ns, open_file
 from backstory.model import Session, SessionStatus
 from backstory.store import Store
 
@@ -27,8 +29,9 @@ def catch_up(store: Store, session: Session, privacy: Privacy) -> int:
     path = Path(session.transcript)
     history = JsonLines(root=lambda: path, read=agent.reader, names=lambda row, file: None)
     try:
-        found = path.stat()
-        trail = Trail(path, found.st_size, found.st_mtime_ns, 0, session.native_id.partition("/")[0])
+        with open_file(path) as file:  # what is no regular file is refused before a mark is looked for
+            found = os.fstat(file.fileno())
+        trail = Trail(path, found.st_size, mtime_ns(found), 0, session.native_id.partition("/")[0])
         mark = store.books.mark(trail.key)
         if unchanged(mark, trail):
             return 0

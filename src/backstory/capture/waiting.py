@@ -4,6 +4,7 @@ import os
 import time
 from pathlib import Path
 
+from backstory.file_reader import open_file
 from backstory.hook import spool
 from backstory.paths import Home
 
@@ -33,7 +34,7 @@ def wanted(home: Home) -> bool:
 
 def _finished(entry: spool.Entry) -> bool:
     try:
-        with Path(entry.path).open("rb") as file:
+        with open_file(Path(entry.path)) as file:
             file.seek(-1, os.SEEK_END)
             return file.read() == spool.TRAILER
     except OSError:  # empty, gone, or not for us
@@ -41,14 +42,16 @@ def _finished(entry: spool.Entry) -> bool:
 
 
 def given_up(entry: spool.Entry) -> bool:
-    """Whether a file is too old to be still being written."""
-    return time.time() - entry.mtime_ns / 1e9 > UNFINISHED_SECONDS and os.access(entry.path, os.R_OK)
+    """Whether a file is too old to be still being written, or so far ahead that no clock says its age."""
+    age = abs(time.time() - entry.mtime_ns / 1e9)
+    return age > UNFINISHED_SECONDS and os.access(entry.path, os.R_OK)
 
 
 def marks(folder: str) -> list[str]:
     """The names of the marks that hooks left about what they could not do."""
     try:
-        names = [entry.name for entry in os.scandir(folder) if entry.name.endswith(".fail")]
+        listed = [entry for entry in os.scandir(folder) if entry.name.endswith(".fail")]
+        names = [entry.name for entry in listed if not entry.is_dir(follow_symlinks=False)]
     except OSError:
         return []
     return sorted(name for name in names if spool.parse_fail(name))

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import click
 
 from backstory import clock
 from backstory.app import App
+from backstory.atomic import replaceable
 from backstory.cli.output import count, plain, talk, to_json
 from backstory.cli.rows import memory_json, session_json
 from backstory.cli.scope import opened
 from backstory.errors import UsageError
+from backstory.file_reader import UnusableFile
 
 _FOREVER = 2**62
 
@@ -45,8 +48,8 @@ def export(
     memories, what was forgotten) and `backstory import backstory FILE` brings it into another home. The
     file is its owner's alone: it also carries the key that ids are made with.
     """
-    if file is not None and file.exists() and not force:
-        raise UsageError(f"{file} is there already: name another file, or pass --force")
+    if file is not None:
+        _refuse(file, force)
     with opened() as app:
         zone = clock.zone(app.settings.time_zone)
         first = 0 if since is None else clock.parse_when(since, zone)
@@ -56,7 +59,7 @@ def export(
         project_id = app.project_named(project).id if project else None
         # what is not read to its end, because it cannot be written, is left while the database is open
         with contextlib.closing(_text(app, form, project_id, first, last)) as parts:
-            number = _write(file, parts)
+            number = _write(file, parts, force)
     if file is not None:
         talk(f"{file}: {count(number, 'line')}")
 
@@ -74,7 +77,17 @@ def _text(app: App, form: str, project_id: str | None, since: int, until: int) -
         yield to_json({"sessions": learned}) + "\n"
 
 
-def _write(file: Path | None, parts: Iterator[str]) -> int:
+def _refuse(file: Path, force: bool) -> None:
+    """Only a regular file is written over, and that only if one says so."""
+    try:
+        there = replaceable(file)
+    except UnusableFile as error:
+        raise UsageError(f"{file} is {error.strerror}: name another file, or none for stdout") from None
+    if there is not None and not force:
+        raise UsageError(f"{file} is there already: name another file, or pass --force")
+
+
+def _write(file: Path | None, parts: Iterator[str], force: bool) -> int:
     """Write all parts; a file appears only when it is whole. Gives the number of lines."""
     number = 0
     if file is None:
@@ -82,15 +95,26 @@ def _write(file: Path | None, parts: Iterator[str]) -> int:
             sys.stdout.write(part)
             number += part.count("\n")
         return number
-    new = file.with_name(f".{file.name}.part")
+    fd, name = tempfile.mkstemp(prefix=f".{file.name}.", suffix=".part", dir=file.parent)  # nobody else's
+    new = Path(name)
     try:
-        with os.fdopen(
-            os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8"
-        ) as out:
+        with os.fdopen(fd, "w", encoding="utf-8") as out:
             for part in parts:
                 out.write(part)
                 number += part.count("\n")
-        new.replace(file)
+        _name(new, file, force)
     finally:
         new.unlink(missing_ok=True)
     return number
+
+
+def _name(new: Path, file: Path, force: bool) -> None:
+    """Give a whole file its name; somebody else may have taken that meanwhile."""
+    if not force:
+        try:
+            os.link(new, file)  # which never replaces anything
+            return
+        except OSError:  # it is taken, or this file system has no links
+            pass
+    _refuse(file, force)
+    new.replace(file)

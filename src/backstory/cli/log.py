@@ -8,6 +8,7 @@ import click
 from backstory.cli.output import json_option, print_json, raw, talk
 from backstory.cli.scope import cwd_option, folder, opened
 from backstory.errors import UsageError
+from backstory.file_reader import read_bytes
 from backstory.knowledge.daily import LogFailed, LogUsage
 from backstory.library import Library
 
@@ -76,7 +77,7 @@ def _said(lines: tuple[str, ...], file: str | None) -> list[str]:
         return [row for text in lines for row in text.splitlines()]
     if file is not None and file != "-":
         try:
-            return Path(file).read_bytes().decode("utf-8", "replace").splitlines()
+            return read_bytes(Path(file)).decode("utf-8", "replace").splitlines()
         except OSError as error:
             raise LogFailed(f"{file} cannot be read: {error.strerror or error}") from None
     if sys.stdin is None or (file is None and sys.stdin.isatty()):

@@ -35,7 +35,7 @@ class _LogFile(logging.FileHandler):
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)  # nor does it wait for a pipe
 
 
 def to_file(home: Home) -> Path:

@@ -47,17 +47,17 @@ def session() -> None:
 def register(state: str | None, sentinel: str | None, db: str | None) -> None:
     """Write that a session starts, and that it was given its bootstrap.
 
-    Exits 1 if the lock, the state or the sentinel cannot be used. Without an id in the environment no
-    sentinel is written, and the next start asks for the bootstrap again.
+    Exits 1 if the lock, the state or the sentinel cannot be used. Without an id in the environment, or with
+    a state of a newer version, no sentinel is written, and the next start asks for the bootstrap again.
     """
     places = _places(state, sentinel, db)
     name, own = session_name(), session_id()
     known, note = session_id_in(places.database)
     after = states.register(places, name, known, datetime.now(UTC))
-    wrote_sentinel = sentinels.leave(places.sentinel, own)
+    wrote_sentinel = not after.newer and sentinels.leave(places.sentinel, own)
     for said in filter(None, (note, *after.notes)):
         talk(f"backstory: {said}")
-    if not wrote_sentinel:
+    if not own:
         talk("backstory: no session id in the environment: no sentinel is written")
     _print_line(
         session_id=known,

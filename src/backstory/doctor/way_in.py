@@ -17,6 +17,7 @@ from backstory.capture.install import installed
 from backstory.capture.surfaces import installable, interpreter, is_here
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import UsageError
+from backstory.file_reader import read_text
 from backstory.hook import spool
 from backstory.hook.command import hook_command
 
@@ -81,7 +82,7 @@ def worker(app: App) -> Iterator[Check]:
     """The worker: at work, resting, or hanging on its lock."""
     try:
         with lock(app.home.worker_lock) as free:
-            pid = "" if free else app.home.worker_lock.read_text("utf-8")
+            pid = "" if free else read_text(app.home.worker_lock)
     except OSError as error:
         yield fail("worker", f"its lock cannot be taken: {error}", "make the home writable")
         return

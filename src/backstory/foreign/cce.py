@@ -15,6 +15,7 @@ from backstory.agents.fields import ident, mapping
 from backstory.agents.fields import path as clean_path
 from backstory.agents.history import Trail
 from backstory.agents.markdown import short_id
+from backstory.file_reader import read_text
 from backstory.foreign import pen
 from backstory.foreign.databases import identified, sessions
 from backstory.foreign.folders import Folders
@@ -125,7 +126,7 @@ def _sessions(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
 def _project_folder(file: Path) -> str:
     """The project's folder, which is noted beside the database."""
     try:
-        noted = json.loads((file.parent / "meta.json").read_text("utf-8"))
+        noted = json.loads(read_text(file.parent / "meta.json"))
     except (OSError, ValueError):
         return ""
     return clean_path(mapping(noted).get("project_dir"))

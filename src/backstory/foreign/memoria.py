@@ -13,6 +13,7 @@ from pathlib import Path
 from backstory.agents.agent import HistoryReader
 from backstory.agents.history import Trail
 from backstory.agents.markdown import PageReader, short_id
+from backstory.file_reader import read_bytes
 from backstory.foreign import pen
 from backstory.foreign.pages import (
     DAILY,
@@ -58,7 +59,7 @@ class History:
 
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """The page in one piece."""
-        yield trail.path.read_bytes()
+        yield read_bytes(trail.path)
 
     def reader(self, trail: Trail, start: int) -> HistoryReader:
         """Reads that piece."""

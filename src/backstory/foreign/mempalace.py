@@ -16,6 +16,7 @@ from backstory.agents.agent import HistoryReader
 from backstory.agents.fields import ident, mapping
 from backstory.agents.history import Trail
 from backstory.agents.lines import milliseconds
+from backstory.file_reader import read_text
 from backstory.foreign import pen
 from backstory.foreign.databases import identified, sessions
 from backstory.foreign.folders import Folders
@@ -62,7 +63,7 @@ class History:
             if configured := os.environ.get(name):
                 return Path(configured).expanduser()
         try:
-            config = json.loads((Path.home() / ".mempalace" / "config.json").read_text("utf-8"))
+            config = json.loads(read_text(Path.home() / ".mempalace" / "config.json"))
             if configured := text(mapping(config).get("palace_path")):
                 return Path(configured).expanduser()
         except (OSError, ValueError):

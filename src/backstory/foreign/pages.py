@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from backstory import clock
-from backstory.agents.history import Trail
+from backstory.agents.history import Trail, trail_of
 from backstory.agents.markdown import pages
 from backstory.paths import default_home
 
@@ -83,4 +83,4 @@ def trails(place: Path, wanted: Callable[[Path], bool]) -> Iterator[Trail]:
     ours = default_home().resolve()
     for path, found in pages(place, lambda name: name.endswith(".md")):
         if (path == place or wanted(path)) and not path.resolve().is_relative_to(ours):
-            yield Trail(path, found.st_size, found.st_mtime_ns, found.st_mtime_ns // 1_000_000)
+            yield trail_of(path, found)

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from backstory.file_reader import open_file, require_database
+
 _AT_ONCE = 500
 _HEADER = 20
 _MAGIC = b"SQLite format 3\0"
@@ -148,7 +150,8 @@ def opened(file: Path) -> Iterator[Tables]:
 @contextmanager
 def _untouched(file: Path) -> Iterator[str]:
     """The address under which SQLite leaves no trace."""
-    with file.open("rb") as opened_file:
+    require_database(file)
+    with open_file(file) as opened_file:
         head = opened_file.read(_HEADER)
     if len(head) < _HEADER or not head.startswith(_MAGIC):
         raise Unreadable(f"{file} is no SQLite database")

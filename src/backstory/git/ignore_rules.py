@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backstory.hook.globs import matches
-from backstory.hook.identity import Place, read_file
+from backstory.hook.identity import Place
+from backstory.hook.regular_file import read_head
 
 _MOST_BYTES = 256 * 1024
 
@@ -26,7 +27,7 @@ def _rules(place: Place, file: Path) -> Iterator[tuple[Path, str]]:
     lists = [(top, config / "git" / "ignore"), (top, Path(place.common_dir) / "info" / "exclude")]
     inside = [each for each in reversed(file.parents) if each.is_relative_to(top)]
     for folder, path in [*lists, *((each, each / ".gitignore") for each in inside)]:
-        for line in read_file(str(path), _MOST_BYTES).decode("utf-8", "replace").splitlines():
+        for line in read_head(str(path), _MOST_BYTES).decode("utf-8", "replace").splitlines():
             if line.strip() and not line.startswith("#"):
                 yield folder, line.strip()
 

@@ -11,7 +11,7 @@ from struct import Struct, error
 from typing import NamedTuple
 
 from backstory.git.object_store import TimeLimit, Unavailable
-from backstory.hook.identity import read_file
+from backstory.hook.regular_file import read_head
 
 _MOST_BYTES = 64 << 20
 _ENTRY = Struct(">8xII8xI8xI20sH")  # mtime, its nanoseconds, mode, size, id, flags
@@ -53,7 +53,7 @@ def read_index(path: Path, limit: TimeLimit) -> Index:
         raise Unavailable("the index cannot be read") from failed
     if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:
         raise Unavailable("the index is not a regular file, or too large")
-    data = read_file(str(path), _MOST_BYTES)
+    data = read_head(str(path), _MOST_BYTES)
     try:
         return _parse(data, found.st_mtime_ns, limit)
     except (error, IndexError, ValueError) as failed:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backstory.hook.identity import read_file
+from backstory.hook.regular_file import read_head
 
 if TYPE_CHECKING:
     from pygit2 import Odb
@@ -79,7 +79,7 @@ class ObjectStore:
             if path.is_symlink() or path.parent.is_symlink():
                 continue
             most = _MOST_BYTES[kind]
-            if packed := read_file(str(path), most + _SMALL):
+            if packed := read_head(str(path), most + _SMALL):
                 return _inflated(packed, kind, most)
         return None
 
@@ -150,7 +150,7 @@ def _with_alternates(folder: Path) -> list[Path]:
     """A folder of objects and those that it borrows from, as a clone made with `--shared` does."""
     found = [folder]
     for each in found:
-        lines = read_file(str(each / "info" / "alternates"), _SMALL).decode("utf-8", "surrogateescape")
+        lines = read_head(str(each / "info" / "alternates"), _SMALL).decode("utf-8", "surrogateescape")
         for line in lines.splitlines():
             other = Path(os.path.normpath(each / line)) if line and "\0" not in line else each
             if line[:1] not in ("", "#") and other not in found and len(found) < _MOST_STORES:

@@ -7,7 +7,8 @@ from pathlib import Path
 from backstory.git.index_file import Index, read_index
 from backstory.git.object_store import COMMIT, ObjectStore, TimeLimit, Unavailable
 from backstory.git.tree_diff import Trees
-from backstory.hook.identity import Place, read_file
+from backstory.hook.identity import Place
+from backstory.hook.regular_file import read_head
 
 _SHALLOW = 1 << 20
 _MOST_PARENTS = 64
@@ -35,7 +36,7 @@ class Repository:
         self._index_path = Path(place.git_dir) / "index"
         self.objects = ObjectStore(Path(place.common_dir) / "objects", TimeLimit(seconds))
         self.trees = Trees(self.objects)
-        shallow = read_file(str(Path(place.common_dir) / "shallow"), _SHALLOW)
+        shallow = read_head(str(Path(place.common_dir) / "shallow"), _SHALLOW)
         self._shallow = frozenset(shallow.decode("ascii", "replace").split())
         self._index: Index | None = None
         self._commits: dict[str, Commit] = {}

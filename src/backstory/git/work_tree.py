@@ -14,7 +14,7 @@ from backstory.git.index_file import Entry, Index
 from backstory.git.object_store import BLOB, OutOfTime, Unavailable, lines_changed, object_id
 from backstory.git.repository import Repository
 from backstory.git.tree_diff import Change, Item
-from backstory.hook.identity import read_file
+from backstory.hook.regular_file import read_head
 
 _MOST_DIFFED = 500  # files whose lines are counted
 _DIFF_BYTES = 1 << 20  # of a larger file, lines are not counted
@@ -155,7 +155,7 @@ def _found(repository: Repository, path: bytes, entry: Entry) -> Item | None:
     mode = entry.mode if stat.S_ISREG(entry.mode) else 0o100644
     if there.st_size > _HASH_BYTES:
         return mode, ""
-    content = read_file(os.fsdecode(name), _HASH_BYTES)
+    content = read_head(os.fsdecode(name), _HASH_BYTES)
     oid = object_id(BLOB, content)
     if oid != entry.oid and b"\r\n" in content and object_id(BLOB, _unix(content)) == entry.oid:
         oid = entry.oid
@@ -197,7 +197,7 @@ def _content_now(repository: Repository, path: bytes) -> bytes | None:
             return os.readlink(name)
     except OSError:
         return b""
-    content = read_file(os.fsdecode(name), _DIFF_BYTES + 1)
+    content = read_head(os.fsdecode(name), _DIFF_BYTES + 1)
     return content if len(content) <= _DIFF_BYTES else None
 
 

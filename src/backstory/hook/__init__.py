@@ -11,6 +11,7 @@ hook.sh      copies a payload into the spool; the whole of a capture hook, sourc
 command.py   the command line that an agent's settings hold
 spool.py     the spool's file format: names, trailer, listing, reading, writing
 launch.py    the one file that hooks run, with the other modules in it
+regular_file.py  opening a file that somebody else may have made
 identity.py  which project a folder belongs to, by reading git's files
 remote.py    a git remote in one spelling
 globs.py     the ignore globs of the settings

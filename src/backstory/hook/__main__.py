@@ -18,6 +18,7 @@ DEADLINE_MS = 2_000
 LOG_BYTES = 256 * 1024
 _LOST = "Backstory could not write this session's start to its spool; `backstory doctor` explains."
 _ROUNDING_MS = 600  # what is newer than this is never hidden by a clock that counts in seconds
+_LONGEST_SILENCE = 10**10  # seconds; whoever says more does not count
 _FORKED, _HEAD_BYTES = b'"forked_from_id":"', 4_096  # how Codex begins the rollout of a fork
 _TOP_LEVEL_ANSWER = ("copilot",)  # all others want it inside hookSpecificOutput, and Codex nothing beside it
 _HELD_BACK = {"gemini-cli": "BeforeAgent"}  # whose brief goes out with the first prompt, see `held`
@@ -52,7 +53,7 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
         return delivered
     if event in _NOTED:
         return _noted(home, agent, event, data)
-    settings = made.json_file(os.path.join(home, "hook", "settings.json"))
+    settings = made.settings_file(home)
     deadline = made.number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
     _arm(deadline)
     until = time.monotonic() + deadline / 2  # the rest is for printing what was found until then
@@ -117,7 +118,7 @@ def _noted(home: str, agent: str, event: str, data: bytes) -> str:
 
     _arm(notes.DEADLINE_MS / 1000)
     payload = parse(data)
-    settings = made.json_file(os.path.join(home, "hook", "settings.json"))
+    settings = made.settings_file(home)
     told = notes.notes_for(home, settings, agent, event, payload)
     _arm(0)
     receipt = {
@@ -152,17 +153,18 @@ def _given(home: str, agent: str, event: str, text: str, receipt: "dict[str, Any
 def _last_spoke(payload: "dict[str, Any]") -> int:
     """When the agent last answered in this context, as it counts in whole seconds; 0 if it does not say."""
     seconds = payload.get("seconds_since_last_response")
-    if not isinstance(seconds, int | float) or seconds < 0:
+    if not isinstance(seconds, int | float) or not 0 <= seconds < _LONGEST_SILENCE:
         return 0
     return int(time.time_ns() // 1_000_000 - seconds * 1000 + _ROUNDING_MS)
 
 
 def _forked_from(payload: "dict[str, Any]") -> str:
     """The session that a fork went out from, if the first line of its own history tells it, else ""."""
-    from backstory.hook.identity import ident, read_file
+    from backstory.hook.identity import ident
+    from backstory.hook.regular_file import read_head
 
     file = payload.get("transcript_path")
-    head = read_file(file, _HEAD_BYTES) if isinstance(file, str) else b""
+    head = read_head(file, _HEAD_BYTES) if isinstance(file, str) else b""
     told = head.partition(b"\n")[0].partition(_FORKED)[2].partition(b'"')[0]
     return ident(told.decode("utf-8", "replace"))
 
@@ -231,7 +233,7 @@ def log(home: str, agent: str, event: str, error: BaseException) -> None:
         if not os.path.isdir(folder):
             os.mkdir(folder, 0o700)  # never the home itself: it may have been deleted on purpose
         path = os.path.join(folder, "hook.log")
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0), 0o600)
         try:
             if os.fstat(fd).st_size > LOG_BYTES:
                 os.replace(path, path + ".1")

@@ -136,7 +136,7 @@ def choose(
     since = max(since, last if isinstance(last, int) else spoke)
     if source in ("resume", "fork") and since:
         held = session.get("shown")
-        shown = set(held) if isinstance(held, list) else set()
+        shown = {one for one in held if isinstance(one, str)} if isinstance(held, list) else set()
         return [
             row
             for row in [*others, *prepared]

@@ -9,8 +9,8 @@ a file in `briefs/held/`, named after the session. Looking for it is all that la
 import os
 import time
 
-from backstory.hook.identity import read_file
 from backstory.hook.payload import BadPayload, encode, parse
+from backstory.hook.regular_file import read_head
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def hold(home: str, native: str, text: str, receipt: "dict[str, Any]") -> bool:
 def take(home: str, native: str) -> "tuple[str, dict[str, Any]]":
     """The brief that waits for this session and its receipt, once; empty if there is none."""
     path = _path(home, native)
-    data = read_file(path, _BYTES) if path else b""
+    data = read_head(path, _BYTES) if path else b""
     if not data:
         return "", {}
     _drop(path)

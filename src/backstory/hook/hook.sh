@@ -46,8 +46,13 @@ elif [ "$note" ]; then
     [ -z "$folder" ] || answers=1
 fi
 
-# A mark is an empty file whose name tells the reason: that much can be written on a full disk too.
-mark() { { printf '' >"$file.$1.fail"; } 2>/dev/null; }
+# A mark is an empty file whose name tells the reason: that much can be written on a full disk too. Where no
+# inode is left, another file gets that name: as a link, or else a spare one is renamed.
+mark() {
+    { printf '' >"$file.$1.fail"; } 2>/dev/null || [ -e "$file.$1.fail" ] ||
+        @LN@ "$home/hook/stamp" "$file.$1.fail" 2>/dev/null ||
+        @MV@ "$home/hook/spare" "$file.$1.fail" 2>/dev/null
+}
 
 # The last thing this shell does, after a failed fork too.
 trap '[ -z "$lost" ] || mark "$lost"; exit 0' EXIT

@@ -15,6 +15,7 @@ import os
 from _blake2 import blake2b
 
 from backstory.hook import remote
+from backstory.hook.regular_file import read_head
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _mutual(git_dir: str, common: str, folder: str) -> bool:
     if common != git_dir:  # a linked worktree
         ours = os.path.dirname(git_dir) == os.path.join(common, "worktrees")
         return ours and _same(os.path.join(git_dir, _line(os.path.join(git_dir, "gitdir"))), dot)
-    config = read_file(os.path.join(git_dir, "config"), _REFS).decode("utf-8", "surrogateescape")
+    config = read_head(os.path.join(git_dir, "config"), _REFS).decode("utf-8", "surrogateescape")
     tree = remote.values(config, "core", "worktree").get("", "")  # as in a submodule
     return bool(tree) and _same(os.path.join(git_dir, tree), folder)
 
@@ -211,7 +212,7 @@ def _head(place: Place) -> None:
         place.commit = _hash(_line(os.path.join(folder, ref)))
         if place.commit:
             return
-    packed = b"\n" + read_file(os.path.join(place.common_dir, "packed-refs"), _REFS)
+    packed = b"\n" + read_head(os.path.join(place.common_dir, "packed-refs"), _REFS)
     end = packed.find(b" " + ref.encode("utf-8", "surrogateescape") + b"\n")
     if end > 0:
         place.commit = _hash(packed[packed.rfind(b"\n", 0, end) + 1 : end].decode("ascii", "replace"))
@@ -224,7 +225,7 @@ def _hash(text: str) -> str:
 
 def _of_remote(place: Place) -> str:
     """The remote in its one spelling: origin, else the first by name."""
-    config = read_file(os.path.join(place.common_dir, "config"), _REFS)
+    config = read_head(os.path.join(place.common_dir, "config"), _REFS)
     urls = remote.urls(config.decode("utf-8", "surrogateescape"))
     for name in sorted(urls, key=_origin_first):
         if identity := remote.normalise(urls[name], place.root):
@@ -269,7 +270,7 @@ def _claim(place: Place, here: str, confirmed: dict[str, str]) -> None:
 
 def claimed(folder: str) -> str:
     """What `.backstory.toml` in `folder` says the project is: its top-level `project = "…"`."""
-    text = read_file(os.path.join(folder, ".backstory.toml"), _SMALL).decode("utf-8", "replace")
+    text = read_head(os.path.join(folder, ".backstory.toml"), _SMALL).decode("utf-8", "replace")
     for line in text.splitlines():
         key, _, value = line.strip().partition("=")
         if key.startswith("["):
@@ -282,22 +283,7 @@ def claimed(folder: str) -> str:
 
 def _line(path: str) -> str:
     """The first line of a small file, without surrounding space; empty if it makes no sense."""
-    data = read_file(path, _SMALL)
+    data = read_head(path, _SMALL)
     if b"\0" in data:
         return ""
     return data.decode("utf-8", "surrogateescape").partition("\n")[0].strip()
-
-
-def read_file(path: str, limit: int) -> bytes:
-    """A regular file's first `limit` bytes; empty if it cannot be read. Never waits for a pipe."""
-    try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except (OSError, ValueError):
-        return b""
-    try:
-        stat = os.fstat(fd)
-        return os.read(fd, min(limit, stat.st_size)) if stat.st_mode & 0o170000 == 0o100000 else b""
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)

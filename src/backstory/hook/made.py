@@ -7,8 +7,9 @@ import time
 
 from backstory.hook import brief, overlay, stamps
 from backstory.hook.globs import ignores_folder
-from backstory.hook.identity import ident, joined_in, project_id, read_file, resolve, session_id
+from backstory.hook.identity import ident, joined_in, project_id, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
+from backstory.hook.regular_file import read_head
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 
 SOURCES = ("startup", "resume", "clear", "compact", "fork")
 _FILE_BYTES = 4 * 1024 * 1024
+# What the worker writes for hooks, by the type of each value; see `Settings.for_hook`.
+_SHAPES: "dict[str, type]" = {
+    **dict.fromkeys(
+        ("sources", "redact_off", "skip_tools", "ignore_paths", "ignore_projects", "monorepo"), list
+    ),
+    **dict.fromkeys(("notes", "confirmed"), dict),
+}
 # Who keeps a brief in the system prompt or in front of the conversation, where it is put anew on resume:
 # nothing of the old one is there any more.
 _TOLD_AGAIN = ("qwen-code", "copilot")
@@ -57,7 +65,7 @@ def brief_for(
     prepared = json_file(os.path.join(briefs, f"{project or project_id(place.identity)}.json"))
     session = json_file(os.path.join(briefs, "sessions", f"{own}.json")) if own else {}
     try:
-        forgotten = json_file(os.path.join(briefs, "forgotten.json")).get("sessions") or ()
+        forgotten = texts(json_file(os.path.join(briefs, "forgotten.json")).get("sessions"))
         waiting = overlay.rows(os.path.join(home, "spool"), place, settings, redact, forgotten, until, joined)
     except Exception as error:
         if failed is None:
@@ -74,7 +82,7 @@ def brief_for(
         brief.choose(source, rows, session, waiting, own, spoke),
         str(prepared.get("name") or place.name),
         now_ms(),
-        [*notices, *_trouble(home), *(str(notice) for notice in prepared.get("notices") or [])],
+        [*notices, *_trouble(home), *texts(prepared.get("notices"))],
         number(settings.get("budget_chars"), brief.CHARS),
         min(number(settings.get("budget_tokens"), brief.TOKENS), _MOST_TOKENS.get(agent, 1_000_000)),
     )
@@ -104,9 +112,21 @@ def _trouble(home: str) -> list[str]:
     return [f"Backstory could not store anything ({since}); what was captured waits. Run `backstory doctor`."]
 
 
+def settings_file(home: str) -> "dict[str, Any]":
+    """What the worker tells hooks of the settings; what is not of its shape counts as not told."""
+    found = json_file(os.path.join(home, "hook", "settings.json"))
+    shaped = {key: value for key, value in found.items() if isinstance(value, _SHAPES.get(key, object))}
+    return {key: texts(value) if isinstance(value, list) else value for key, value in shaped.items()}
+
+
+def texts(value: object) -> list[str]:
+    """The texts of a list in a prepared file, whatever state it is in."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
 def json_file(path: str) -> "dict[str, Any]":
     """A prepared file; a missing or broken one is an empty one."""
-    data = read_file(path, _FILE_BYTES)
+    data = read_head(path, _FILE_BYTES)
     try:
         return parse(data) if data else {}
     except BadPayload:

@@ -157,7 +157,9 @@ class _Ours:
         at = data.find(b'"cwd":')
         while at >= 0:
             start = data.find(b'"', at + 6)
-            end = data.find(b'"', start + 1)
+            end = data.find(b'"', start + 1) if start >= 0 else -1
+            if end < 0:  # cut off inside the folder's name
+                return False
             literal = data[start + 1 : end]
             if b"\\" in literal or self.holds(literal.decode("utf-8", "replace")):
                 return True

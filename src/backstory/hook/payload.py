@@ -12,7 +12,8 @@ except ImportError:  # a Python without the C parts
     from json.encoder import encode_basestring_ascii
 
     def make_scanner(_: object) -> "Any":  # type: ignore[no-redef]
-        return JSONDecoder(strict=False).scan_once  # type: ignore[attr-defined]
+        decoder = JSONDecoder(strict=False, parse_float=_finite, parse_constant=_no_number)
+        return decoder.scan_once  # type: ignore[attr-defined]
 
 
 TYPE_CHECKING = False
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 TRAILER = b"\x1e"
 _SPACE = " \t\r\n"
 _DEEPEST = 200
-_CONSTANTS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
 class BadPayload(Exception):
@@ -33,15 +33,25 @@ class BadPayload(Exception):
         self.reason = reason
 
 
+def _finite(text: str) -> float | None:
+    """A number that one can count with: `1e999` is none."""
+    value = float(text)
+    return value if value - value == 0.0 else None
+
+
+def _no_number(text: str) -> None:
+    """NaN and Infinity, which JSON does not know and nobody here expects."""
+
+
 class _Options:
     """What the C scanner asks of its caller. Raw control characters in strings are let through."""
 
     strict = False
     object_hook = None
     object_pairs_hook = None
-    parse_float = float
+    parse_float = staticmethod(_finite)
     parse_int = int
-    parse_constant = _CONSTANTS.__getitem__
+    parse_constant = staticmethod(_no_number)
 
 
 _scan = make_scanner(_Options)  # type: ignore[arg-type]

@@ -9,6 +9,8 @@ the folder is not ours and is left alone.
 import os
 import time
 
+from backstory.hook.regular_file import mtime_ns, open_regular
+
 TRAILER = b"\x1e"
 RECEIPT = "brief"  # the event name of what the answering hook leaves about itself
 USER = "user"  # stands where an agent's name would, in the name of what a person asked to remember
@@ -79,7 +81,7 @@ def entries(folder: str, newest: int = 0, until: float = 0.0) -> list[Entry]:
                 except OSError:  # drained meanwhile
                     continue
                 if stat.st_mode & 0o170000 == 0o100000:
-                    found.append(Entry(item.path, name, stat.st_mtime_ns, stat.st_size, stat.st_ino))
+                    found.append(Entry(item.path, name, mtime_ns(stat), stat.st_size, stat.st_ino))
                 if until and time.monotonic() > until:
                     break
     except OSError:  # no spool yet, or not for us
@@ -95,7 +97,7 @@ def _order(entry: Entry) -> tuple[int, str]:
 def read(path: str) -> bytes | None:
     """The payload of a finished file, or None if its writer has not finished or it is gone."""
     try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0))
+        fd = open_regular(path, follow=False)
     except OSError:
         return None
     try:
@@ -152,8 +154,29 @@ def _create(base: str) -> tuple[str, int]:
 
 
 def leave_mark(path: str, reason: str) -> None:
-    """Say beside a spool file what could not be done; a mark that cannot be left either is let go."""
-    try:  # noqa: SIM105 - contextlib costs 1 ms
-        os.close(os.open(f"{path}.{reason}.fail", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except OSError:
-        pass
+    """Say beside a spool file what could not be done; a mark that cannot be left either is let go.
+
+    Where no inode is left for a new file, another one gets the mark's name: as a link, or a spare is renamed.
+    """
+    mark = f"{path}.{reason}.fail"
+    hook = os.path.join(os.path.dirname(os.path.dirname(path)), "hook")
+    for leave in (_make_empty, _link_stamp, _rename_spare):
+        try:
+            leave(hook, mark)
+            return
+        except FileExistsError:
+            return
+        except OSError:
+            continue
+
+
+def _make_empty(hook: str, mark: str) -> None:
+    os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _link_stamp(hook: str, mark: str) -> None:
+    os.link(os.path.join(hook, "stamp"), mark)
+
+
+def _rename_spare(hook: str, mark: str) -> None:
+    os.rename(os.path.join(hook, "spare"), mark)

@@ -9,7 +9,7 @@ import os
 import time
 from _blake2 import blake2b
 
-from backstory.hook.identity import read_file
+from backstory.hook.regular_file import read_head
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def stamp(path: str, was: "list[int | str] | None" = None) -> "list[int | str] |
     size = seen.st_size if seen.st_mode & 0o170000 == _REGULAR else -1
     if was and was[:2] == [size, seen.st_mtime_ns]:
         return was
-    data = read_file(path, _HASHED) if size <= _HASHED else b""
+    data = read_head(path, _HASHED) if size <= _HASHED else b""
     return [size, seen.st_mtime_ns, blake2b(data, digest_size=8).hexdigest() if len(data) == size else ""]
 
 

@@ -9,9 +9,11 @@ import json
 import shutil
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 from backstory.atomic import make_private_dir, write_atomic
+from backstory.file_reader import read_bytes
 from backstory.knowledge.vault import Vault
 from backstory.steps import step
 
@@ -37,7 +39,7 @@ class Changes:
             planned = self.pages[relative]
             return None if planned is None else planned.decode()
         try:
-            return self.vault.file(relative).read_bytes().decode("utf-8", "replace")
+            return read_bytes(self.vault.file(relative)).decode("utf-8", "replace")
         except OSError:
             return None
 
@@ -53,7 +55,7 @@ class Changes:
         manifest: list[dict[str, Any]] = []
         for number, (relative, data) in enumerate(self.pages.items()):
             path = self.vault.file(relative)
-            was = path.read_bytes() if path.exists() else None
+            was = _content(path)
             if was is not None:
                 write_atomic(undo / str(number), was)
             manifest.append({"page": relative, "was": was is not None, "new": _digest(data)})
@@ -65,7 +67,7 @@ class Changes:
             if data is None:
                 path.unlink(missing_ok=True)
             else:
-                write_atomic(path, data)
+                write_atomic(path, data, keep=True)
             step("compile.page")
         (undo / "manifest.json").unlink()
         step("compile.done")
@@ -77,8 +79,8 @@ def unfinished(vault: Vault) -> list[str]:
     """The pages of a change that was begun and never finished."""
     path = vault.file(f"{_UNDO}/manifest.json")
     try:
-        return [str(row["page"]) for row in json.loads(path.read_bytes())]
-    except (OSError, ValueError):
+        return [str(row["page"]) for row in json.loads(read_bytes(path))]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return []
 
 
@@ -87,19 +89,26 @@ def take_back(vault: Vault) -> list[str]:
     pages = unfinished(vault)
     undo = vault.file(_UNDO)
     if pages:
-        for number, row in enumerate(json.loads((undo / "manifest.json").read_bytes())):
+        for number, row in enumerate(json.loads(read_bytes(undo / "manifest.json"))):
             path = vault.file(row["page"])
-            now = path.read_bytes() if path.exists() else None
+            now = _content(path)
             copy = undo / str(number)
             if _digest(now) != row["new"]:
                 continue  # never written, or people's own by now
             if row["was"]:
-                write_atomic(path, copy.read_bytes())
+                write_atomic(path, read_bytes(copy), keep=True)
             elif now is not None:
                 path.unlink()
         (undo / "manifest.json").unlink()
     shutil.rmtree(undo, ignore_errors=True)
     return pages
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_bytes(path)
+    except FileNotFoundError:
+        return None
 
 
 def _digest(data: bytes | None) -> str:

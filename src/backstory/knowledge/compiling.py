@@ -14,12 +14,22 @@ from hashlib import blake2b
 from typing import Any
 
 from backstory.errors import UsageError
+from backstory.file_reader import read_bytes
 from backstory.knowledge import articles as making
 from backstory.knowledge import rollup
 from backstory.knowledge.articles import Article, Shelf
 from backstory.knowledge.changes import Changes, take_back
 from backstory.knowledge.index import articles, put_index, put_log
-from backstory.knowledge.notes import Note, Standing, gist, note_from, notes_in, passed_over, standing
+from backstory.knowledge.notes import (
+    Note,
+    Standing,
+    gist,
+    is_note,
+    note_from,
+    notes_in,
+    passed_over,
+    standing,
+)
 from backstory.knowledge.pages import front, harmless, link, links_in, parted, with_block, words_of
 from backstory.knowledge.prose import leave_word
 from backstory.knowledge.skips import skip, take_skips
@@ -79,7 +89,7 @@ def stale(vault: Vault, everything: bool = False, only: str = "", now: Standing 
         days = [day]
     found = []
     for day in days:
-        data = vault.page(f"daily/{day}").read_bytes()
+        data = read_bytes(vault.page(f"daily/{day}"))
         known = _known(vault, day)
         if everything or only:
             found.append(Stale(day, "new" if known == {} else "changed"))
@@ -97,11 +107,14 @@ def stale(vault: Vault, everything: bool = False, only: str = "", now: Standing 
 
 def _known(vault: Vault, day: str) -> dict[str, Any] | None:
     """What was compiled of a day: empty if nothing was, None if that cannot be read."""
-    found = vault.glance(f"days/{day}")
-    if not found:
-        return found
-    whole = isinstance(found.get("hash"), str) and isinstance(found.get("size"), int)
-    return found if whole and isinstance(found.get("notes"), list) else None
+    return vault.glance(f"days/{day}", is_day)
+
+
+def is_day(state: dict[str, Any]) -> bool:
+    """Whether this is what a compilation writes of a day."""
+    notes, passed = state.get("notes"), state.get("passed", [])
+    whole = isinstance(state.get("hash"), str) and isinstance(state.get("size"), int)
+    return whole and isinstance(notes, list) and all(map(is_note, notes)) and isinstance(passed, list)
 
 
 def digest(data: bytes) -> str:
@@ -158,7 +171,7 @@ def compile_vault(
         if not dry:
             for each in done:
                 if _known(vault, each.day) is None:
-                    vault.state(f"days/{each.day}")  # moves aside what cannot be read
+                    vault.state(f"days/{each.day}", is_day)  # moves aside what cannot be read
             work.changes.write()
             if left:
                 skip(vault, "compile", f"{len(left)} logs left at the limit: {', '.join(left[:5])}")
@@ -194,7 +207,7 @@ class _Compilation:
 
     def read(self, each: Stale) -> None:
         """Take in a log, or its tail."""
-        data = self._vault.page(f"daily/{each.day}").read_bytes()
+        data = read_bytes(self._vault.page(f"daily/{each.day}"))
         before: list[Note] = []
         start = 0
         if each.how == "grown":

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from backstory.atomic import write_atomic
 from backstory.errors import Failed, UsageError
+from backstory.file_reader import read_bytes
 from backstory.knowledge.pages import links_in
 from backstory.knowledge.vault import Vault
 from backstory.model import Project
@@ -112,7 +113,7 @@ def _pages(vault: Vault) -> dict[str, bytes]:
     found = {}
     for name, path in shown.items():
         if name[:-3] not in home and vault.find(name[:-3]) is not None:
-            text = path.read_bytes().decode("utf-8", "replace")
+            text = read_bytes(path).decode("utf-8", "replace")
             kept = [row for row in text.splitlines(keepends=True) if home.isdisjoint(links_in(row))]
             found[name] = "".join(kept).encode()
     return found
@@ -125,7 +126,7 @@ def _content(base: Path, name: str) -> bytes | None:
     if path.is_symlink() or any(place.is_symlink() for place in inside):
         return b"\0"
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except FileNotFoundError:
         return None
     except OSError:
@@ -142,8 +143,8 @@ def _listed(path: Path) -> dict[str, list[str]]:
     if path.is_symlink():
         raise Failed(f"{path} is a link: nothing is exported, remove it")
     try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        found = json.loads(read_bytes(path))
+    except (OSError, ValueError, RecursionError):
         return {}
     rows = found if isinstance(found, dict) else {}
     return {

@@ -10,12 +10,15 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
 from backstory.hook.brief import HANDLE
 from backstory.knowledge import facts, prose
 from backstory.knowledge.articles import article_from, is_empty
 from backstory.knowledge.changes import Changes, take_back
+from backstory.knowledge.compiling import is_day
 from backstory.knowledge.entries import CONTEXT, told_title
 from backstory.knowledge.index import put_index
+from backstory.knowledge.notes import note_from
 from backstory.knowledge.pages import links_in, parted, sections
 from backstory.knowledge.vault import Vault
 from backstory.paths import Home
@@ -135,8 +138,12 @@ def _states(vault: Vault) -> Iterator[tuple[str, str]]:
     for path in sorted(vault.own.rglob("*")) if vault.own.is_dir() else ():
         relative = path.relative_to(vault.root).as_posix()
         needed = relative in (".backstory/format.json", ".backstory/lock", prose.STATE_FILE)
-        if not needed and path.is_file() and not path.is_symlink():
-            yield relative, path.read_bytes().decode("utf-8", "replace")
+        if not needed and regular(path) and not path.is_symlink():
+            yield relative, _text(path)
+
+
+def _text(path: Path | str) -> str:
+    return read_bytes(path, LARGEST_HISTORY).decode("utf-8", "replace")
 
 
 def _texts(vault: Vault) -> Iterator[tuple[str, str]]:
@@ -146,9 +153,10 @@ def _texts(vault: Vault) -> Iterator[tuple[str, str]]:
         for name in sorted(names):
             path = os.path.join(folder, name)  # noqa: PTH118
             inside = path[len(root) + 1 :].replace(os.sep, "/")
-            if name.endswith(".md") and not inside.startswith(".") and not os.path.islink(path):  # noqa: PTH114
-                with open(path, "rb") as file:  # noqa: PTH123
-                    yield inside, file.read().decode("utf-8", "replace")
+            if not name.endswith(".md") or inside.startswith(".") or os.path.islink(path):  # noqa: PTH114
+                continue
+            if regular(path) is not None:
+                yield inside, _text(path)
 
 
 def _cleaned(relative: str, text: str, unwanted: Unwanted) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from backstory.file_reader import regular
 from backstory.knowledge import facts
 from backstory.knowledge.changes import Changes, unfinished
 from backstory.knowledge.compiling import stale
@@ -44,7 +45,7 @@ class _Wiki:
     def __init__(self, vault: Vault) -> None:
         self.vault = vault
         self.articles = {link: vault.read(link) for link in vault.articles()}
-        loose = [path.stem for path in sorted(vault.root.glob("*.md"))]
+        loose = [path.stem for path in sorted(vault.root.glob("*.md")) if regular(path)]
         folders = [link for folder in ("weekly", "facts", "reports") for link in vault.links(folder)]
         self.others = {link: vault.read(link) for link in (*loose, *folders)}
         self.known = {*self.articles, *self.others, *vault.links("daily")}

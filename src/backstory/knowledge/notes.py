@@ -50,6 +50,12 @@ class Note:
         return asdict(self)
 
 
+_SHAPE: Mapping[str, type] = {
+    **dict.fromkeys(("kind", "text", "day", "time", "source", "handle", "session"), str),
+    "files": list,
+    "turn": int,
+}
+_NEEDED = {"kind", "text", "day", "time", "source", "files"}  # the others came later
 _TURN = re.compile(r"Asked: (?P<asked>.+?)(?: (?:Changed|Read|Ran|Failed with) .*?)?(?: Said: (?P<said>.+))?")
 _FAILED = re.compile(r'failed: ["“](.+?)["”] →')
 
@@ -66,6 +72,14 @@ def gist(note: Note, longest: int = 110) -> str:
     """A few words that tell a note from others: of a failure, the error."""
     found = _FAILED.search(note.text)
     return cut(f"“{found[1]}”" if found else shortly(note), longest)
+
+
+def is_note(value: Any) -> bool:
+    """Whether this is a note as `as_json` writes it."""
+    if not isinstance(value, dict) or not _NEEDED <= value.keys() <= _SHAPE.keys():
+        return False
+    shaped = all(isinstance(found, _SHAPE[name]) for name, found in value.items())
+    return shaped and all(isinstance(file, str) for file in value["files"])
 
 
 def note_from(value: dict[str, Any]) -> Note:

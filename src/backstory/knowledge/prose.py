@@ -217,14 +217,20 @@ def _state(changes: Changes) -> dict[str, dict[str, list[str]]]:
     planned = changes.read(STATE_FILE)
     try:
         found = json.loads(planned or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         found = {}
     return {name: _listed(found, name) for name in ("waiting", "read")}
 
 
 def _listed(state: Any, name: str) -> dict[str, list[str]]:
     rows = state.get(name) if isinstance(state, dict) else None
-    return {page: list(handles) for page, handles in rows.items()} if isinstance(rows, dict) else {}
+    if not isinstance(rows, dict):
+        return {}
+    return {
+        page: [handle for handle in handles if isinstance(handle, str)]
+        for page, handles in rows.items()
+        if isinstance(handles, list)
+    }
 
 
 def _put_state(changes: Changes, state: dict[str, dict[str, list[str]]]) -> None:

@@ -1,20 +1,32 @@
 """Work that was left out: a record for programs, shown to whoever comes next, and then gone."""
 
+from typing import Any
+
 from backstory import clock
 from backstory.knowledge.vault import Vault
+
+_TOLD = {"what", "why"}
 
 
 def skip(vault: Vault, what: str, why: str) -> None:
     """Leave word that something was not done; the caller holds the vault."""
-    rows = vault.state("skipped").get("skipped", [])
+    rows = _rows(vault)
     vault.set_state("skipped", {"skipped": [*rows, {"what": what, "why": why, "at": clock.now_ms()}]})
 
 
 def skips(vault: Vault) -> list[str]:
     """What was left out, in words."""
-    return [
-        f"{row['what']} was not finished: {row['why']}" for row in vault.state("skipped").get("skipped", [])
-    ]
+    return [f"{row['what']} was not finished: {row['why']}" for row in _rows(vault)]
+
+
+def _rows(vault: Vault) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = vault.state("skipped", _lists_rows).get("skipped", [])
+    return rows
+
+
+def _lists_rows(state: dict[str, Any]) -> bool:
+    rows = state.get("skipped", [])
+    return isinstance(rows, list) and all(isinstance(row, dict) and row.keys() >= _TOLD for row in rows)
 
 
 def take_skips(vault: Vault) -> list[str]:

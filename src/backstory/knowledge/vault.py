@@ -7,17 +7,19 @@ vault: a link that leads out of it is refused, wherever it came from.
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from backstory.atomic import lock, make_private_dir, read_state, write_atomic, write_state
 from backstory.errors import Failed, SourceMissing
+from backstory.file_reader import read_bytes, regular
 from backstory.knowledge.pages import slug
 from backstory.model import Project
 from backstory.paths import Home
 
+State = dict[str, Any]
 FORMAT = 1
 SHARED = "shared"
 # The folders of articles, which the index lists; the order is the order of the index.
@@ -59,15 +61,15 @@ class Vault:
         """A page's text; "" if there is none, or none that can be read."""
         path = self.find(link)
         try:
-            return path.read_bytes().decode("utf-8", "replace") if path is not None else ""
+            return read_bytes(path).decode("utf-8", "replace") if path is not None else ""
         except OSError:
             return ""
 
     def links(self, folder: str) -> list[str]:
         """The pages in a folder, as links, sorted."""
         place = self.root / folder
-        found = sorted(path.stem for path in place.glob("*.md")) if place.is_dir() else []
-        return [f"{folder}/{stem}" for stem in found if not stem.startswith(".")]
+        found = sorted(place.glob("*.md")) if place.is_dir() else []
+        return [f"{folder}/{path.stem}" for path in found if path.name[0] != "." and regular(path)]
 
     def articles(self) -> list[str]:
         """Every article, as a link."""
@@ -82,20 +84,19 @@ class Vault:
         """What is ours and not for reading."""
         return self.root / ".backstory"
 
-    def state(self, name: str) -> dict[str, Any]:
-        """One of our own state files; empty if there is none."""
-        found: dict[str, Any] = read_state(self.file(f".backstory/{name}.json"), {})
-        return found
+    def state(self, name: str, valid: Callable[[State], bool] = lambda value: True) -> State:
+        """One of our own state files; empty if there is none, a damaged one is kept aside."""
+        return read_state(self.file(f".backstory/{name}.json"), {}, valid)
 
-    def glance(self, name: str) -> dict[str, Any] | None:
+    def glance(self, name: str, valid: Callable[[State], bool] = lambda value: True) -> State | None:
         """One of our own state files, left where it is: empty if there is none, None if it is damaged."""
         try:
-            found = json.loads(self.file(f".backstory/{name}.json").read_bytes())
+            found = json.loads(read_bytes(self.file(f".backstory/{name}.json")))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError):
             return None
-        return found if isinstance(found, dict) else None
+        return found if isinstance(found, dict) and (not found or valid(found)) else None
 
     def set_state(self, name: str, value: dict[str, Any]) -> None:
         """Write one of our own state files."""
@@ -125,20 +126,20 @@ def shared_vault(home: Home) -> Vault:
 def migrate(vault: Vault) -> bool:
     """Bring a vault's format up to date, by its owner only; True if something was written."""
     path = vault.file(".backstory/format.json")
-    try:
-        version = json.loads(path.read_bytes())["version"]
-    except FileNotFoundError:
-        version = 0
-    except (OSError, ValueError, KeyError, TypeError):
-        version = None
-    if not isinstance(version, int) or version > FORMAT or version < 0:
-        raise Failed(f"{path} is of a format that this Backstory does not know: upgrade, or restore it")
+    version = vault.state("format", _tells_format).get("version", 0)
+    if version > FORMAT:
+        raise Failed(f"{path} is of a newer format, which this Backstory does not know: upgrade")
     if version == FORMAT:
         return False
     if hasattr(os, "getuid") and vault.root.stat().st_uid != os.getuid():
         raise Failed(f"{vault.root} belongs to another user, who must bring it up to date")
     write_atomic(path, json.dumps({"version": FORMAT}).encode())
     return True
+
+
+def _tells_format(state: State) -> bool:
+    version = state.get("version")
+    return isinstance(version, int) and not isinstance(version, bool) and version >= 0
 
 
 def existing(vault: Vault) -> Vault:

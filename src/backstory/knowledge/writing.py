@@ -8,6 +8,7 @@ import logging
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 from backstory import clock
 from backstory.knowledge import keeping, linting, prose
@@ -173,9 +174,11 @@ class Writing:
         project_id = "" if subject == SHARED else subject
         if not any(each.how != "damaged" for each in stale(vault, now=standing(self._store, project_id))):
             return
-        last = int(vault.state("compiled").get("at", 0))
+        now, last = clock.now_ms(), vault.state("compiled", _tells_time).get("at", 0)
+        if last > now:  # the clock was ahead then, and says nothing of how long ago that was
+            last = 0
         with self._store.transaction():
-            self._store.jobs.ask(COMPILE, subject, clock.now_ms(), max(last + self._interval_ms(), 1))
+            self._store.jobs.ask(COMPILE, subject, now, max(last + self._interval_ms(), 1))
 
     def _interval_ms(self) -> int:
         try:
@@ -193,3 +196,7 @@ class Writing:
 
     def _stamp(self) -> str:
         return clock.stamp(clock.now_ms(), self._zone)
+
+
+def _tells_time(state: dict[str, Any]) -> bool:
+    return type(state.get("at", 0)) is int

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backstory.file_reader import read_text
 from backstory.llm.provider import Access, Question, Reply, Trouble
 
 # All that a child is told of our environment; an agent's own variables would make it think it is inside one.
@@ -187,7 +188,7 @@ def _codex_variables(access: Access) -> dict[str, str]:
 def _codex_read(out: str, folder: Path) -> Reply:
     usage = _last_object(out.splitlines(), "turn.completed").get("usage") or {}
     try:
-        text = (folder / _LAST).read_text("utf-8")
+        text = read_text(folder / _LAST)
     except OSError:
         text = ""
     return Reply(text, _count(usage, "input_tokens"), _count(usage, "output_tokens"))

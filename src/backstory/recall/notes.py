@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from backstory import clock
 from backstory.atomic import make_private_dir, write_atomic
 from backstory.embed.provider import means
+from backstory.file_reader import read_bytes
 from backstory.hook import errors, wording
 from backstory.hook.notes import MOST, met_before
 from backstory.model import Action, Memory, MemoryKind, Outcome
@@ -101,7 +102,7 @@ def pending(home: Home, store: Store, session_id: str, project_id: str) -> list[
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(read_bytes(path))
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}

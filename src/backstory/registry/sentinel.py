@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from backstory.atomic import write_atomic
+from backstory.file_reader import open_file
 from backstory.registry.state import RegistryFailed
 
 _LONGEST = 4_096
@@ -21,7 +22,7 @@ def need(sentinel: Path, session: str) -> Need:
     if not session:
         return Need(True, "no session id in the environment")
     try:
-        with sentinel.open("rb") as file:
+        with open_file(sentinel) as file:
             found = file.read(_LONGEST)
     except FileNotFoundError:
         return Need(True, "no sentinel")
@@ -39,7 +40,7 @@ def leave(sentinel: Path, session: str) -> bool:
     if not session:
         return False
     try:
-        write_atomic(sentinel, session.encode("utf-8", "surrogateescape"))
+        write_atomic(sentinel, session.encode("utf-8", "surrogateescape"), keep=True)
     except OSError as error:
         raise RegistryFailed(
             f"the sentinel {sentinel} cannot be written: {error.strerror or error}"

@@ -8,6 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+from backstory.file_reader import require_database
+
 WAIT_SECONDS = 10.0
 
 
@@ -17,9 +19,10 @@ def session_id_in(database: Path | None, wait: float = WAIT_SECONDS) -> tuple[st
         return None, "no database is named (--db or BACKSTORY_DB): the session's id is null"
     address = f"file:{quote(str(database.absolute()))}?mode=ro"
     try:
+        require_database(database)
         with closing(sqlite3.connect(address, uri=True, timeout=wait)) as connection:
             row = connection.execute("SELECT session_id FROM sessions LIMIT 1").fetchone()
-    except (sqlite3.Error, ValueError) as error:
+    except (sqlite3.Error, OSError, ValueError) as error:
         return None, f"no session id from {database}: {error}"
     if row is None or row[0] is None:
         return None, f"no session id from {database}: its table `sessions` has none"

@@ -3,8 +3,9 @@
     {"schema_version": 1, "sessions": {"default": {"started", "epoch", "session_id", "last_seen"}},
      "session_id": …}
 
-What others keep in the file stays. A file of a newer version is nobody's to rewrite; one that cannot be
-understood is begun anew, with a note.
+What others keep in the file stays, and so do its mode and owner. A file of a newer version is nobody's to
+rewrite; one that cannot be understood is begun anew, with a note, and a copy is kept under a dated name. One
+that cannot be read is an error: it may be whole.
 """
 
 import contextlib
@@ -15,8 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from backstory.atomic import lock, write_atomic
+from backstory.atomic import dated_copy, lock, write_atomic
 from backstory.errors import Failed
+from backstory.file_reader import read_bytes, read_text
 from backstory.registry.places import Places
 
 SCHEMA_VERSION = 1
@@ -31,38 +33,51 @@ class RegistryFailed(Failed):
 
 @dataclass(slots=True)
 class State:
-    """What the file says: `whole` as it stands, `sessions` the part of it that is ours, and notes."""
+    """What the file says: `whole` as it stands, `sessions` the part of it that is ours, and notes.
+
+    `damaged`: something in it could not be understood and will be gone when it is written.
+    """
 
     whole: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     newer: bool = False
+    damaged: bool = False
 
     @property
     def sessions(self) -> dict[str, dict[str, Any]]:
         """The entries by name, those that are entries."""
-        found = self.whole.get("sessions", {})
-        return {name: entry for name, entry in found.items() if isinstance(entry, dict)}
+        return {name: entry for name, entry in self._entries.items() if isinstance(entry, dict)}
+
+    def put(self, name: str, entry: dict[str, Any]) -> None:
+        """Write an entry beside the others, also those that are no entries of ours."""
+        self.whole["sessions"] = {**self._entries, name: entry}
+
+    @property
+    def _entries(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.whole.get("sessions", {})
+        return found
 
 
 def read(path: Path) -> State:
     """The state as it can be used; what cannot be understood is left out, with a note."""
     try:
-        whole = json.loads(path.read_bytes().decode("utf-8"))
+        whole = json.loads(read_text(path))
     except FileNotFoundError:
         return State()
     except OSError as error:
         raise RegistryFailed(f"the state {path} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        return State(notes=[f"the state {path} is malformed ({error}): begun anew"])
+        return State(notes=[f"the state {path} is malformed ({error}): begun anew"], damaged=True)
     if not isinstance(whole, dict):
-        return State(notes=[f"the state {path} is a {type(whole).__name__}, not an object: begun anew"])
+        note = f"the state {path} is a {type(whole).__name__}, not an object: begun anew"
+        return State(notes=[note], damaged=True)
     version = whole.get("schema_version", 0)
-    if isinstance(version, int) and version > SCHEMA_VERSION:
+    if isinstance(version, int | float) and version > SCHEMA_VERSION:
         note = f"the state {path} is of version {version}, newer than {SCHEMA_VERSION}: left as it is"
         return State(notes=[note], newer=True)
     if not isinstance(whole.get("sessions", {}), dict):
         kind = type(whole.pop("sessions")).__name__
-        return State(whole, [f"`sessions` in {path} is a {kind}, not an object: begun anew"])
+        return State(whole, [f"`sessions` in {path} is a {kind}, not an object: begun anew"], damaged=True)
     return State(whole)
 
 
@@ -71,7 +86,7 @@ def register(places: Places, name: str, session_id: str | None, now: datetime) -
     with _changing(places) as state:
         stamp = _stamp(now)
         entry = {"started": stamp, "epoch": int(now.timestamp()), "session_id": session_id}
-        state.whole["sessions"] = {**state.sessions, name: {**entry, "last_seen": stamp}}
+        state.put(name, {**entry, "last_seen": stamp})
         state.whole["session_id"] = session_id
     return state
 
@@ -81,8 +96,7 @@ def end(places: Places, name: str, now: datetime) -> tuple[State, bool]:
     with _changing(places) as state:
         known = name in state.sessions
         if known:
-            ended = {**state.sessions[name], "last_seen": _stamp(now), "ended": _stamp(now)}
-            state.whole["sessions"] = {**state.sessions, name: ended}
+            state.put(name, {**state.sessions[name], "last_seen": _stamp(now), "ended": _stamp(now)})
     return state, known and not state.newer
 
 
@@ -104,11 +118,20 @@ def _changing(places: Places) -> Iterator[State]:
             return
         state.whole["schema_version"] = SCHEMA_VERSION
         try:
-            write_atomic(places.state, json.dumps(state.whole, indent=2).encode())
+            if state.damaged:
+                state.notes.append(f"what it said is kept as {_copy(places.state).name}")
+            write_atomic(places.state, json.dumps(state.whole, indent=2).encode(), keep=True)
         except OSError as error:
             raise RegistryFailed(
                 f"the state {places.state} cannot be written: {error.strerror or error}"
             ) from None
+
+
+def _copy(state: Path) -> Path:
+    """Keep what stands in the file beside it; the file itself stays, with its mode and owner."""
+    copy = dated_copy(state)
+    write_atomic(copy, read_bytes(state))
+    return copy
 
 
 def _stamp(now: datetime) -> str:

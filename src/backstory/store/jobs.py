@@ -16,6 +16,7 @@ DAY, COMPILE, LINT, PROSE = "day", "compile", "lint", "prose"
 ASKING = ("refine", PROSE)
 _FIRST_DELAY_MS = 2_000
 _LONGEST_DELAY_MS = 6 * 3_600_000
+_LONGEST_WAIT_MS = 31 * 86_400_000
 # How long the first failures of a kind wait for their next try, if not ever longer; then it cools down.
 _QUICK_TRIES = dict.fromkeys(ASKING, (2_000, 4_000))
 _COLUMNS = "kind, subject, state, attempts, not_before, last_error, asked_at"
@@ -143,6 +144,13 @@ class Jobs:
             WHERE kind = ? AND state = 'waiting' AND attempts > 0 AND (? = '' OR subject = ?)
             """,
             (now, kind, subject, subject),
+        ).rowcount
+
+    def hasten_stranded(self, now: int) -> int:
+        """What waits longer than anything ever does is due now: the clock was ahead when that was written."""
+        return self._db.execute(
+            "UPDATE jobs SET not_before = :now WHERE state = 'waiting' AND not_before > :now + :longest",
+            {"now": now, "longest": _LONGEST_WAIT_MS},
         ).rowcount
 
     def retry(self, job: Job, now: int) -> bool:

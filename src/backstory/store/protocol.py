@@ -361,6 +361,9 @@ class JobQueue(Protocol):
     def thaw(self, kind: str, now: int, subject: str = "") -> int:
         """Write that what failed is due at once, all of a kind or one of it."""
 
+    def hasten_stranded(self, now: int) -> int:
+        """Write that what waits longer than anything ever does is due now; gives how much."""
+
     def retry(self, job: Job, now: int) -> bool:
         """Write that a person wants it tried again."""
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backstory.atomic import write_atomic
+from backstory.file_reader import lines, read_text
 
 NAME = "spare.jsonl"
 _FORGOTTEN = "forgotten"  # other graves may open again, and only their database knows
@@ -59,13 +60,13 @@ def _graves(lines: list[str]) -> Iterator[Grave]:
 
 
 def _first_line(path: Path) -> str:
-    with contextlib.suppress(OSError, ValueError), path.open(encoding="utf-8") as file:
-        return file.readline().rstrip("\n")
+    with contextlib.suppress(OSError, ValueError):
+        return next(lines(path), b"").decode().rstrip("\n")
     return ""
 
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text("utf-8").splitlines()
+        return read_text(path).splitlines()
     except (OSError, ValueError):
         return []

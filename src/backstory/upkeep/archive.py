@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory.atomic import make_private_dir, write_atomic
+from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.paths import Home
 from backstory.steps import step
 from backstory.store.values import Reach
@@ -103,7 +104,7 @@ def _is_row(line: str) -> bool:
 
 def _pieces(path: Path) -> tuple[list[str], bool]:
     """The pieces of an archive that can be read, and whether one before its end cannot."""
-    data = path.read_bytes()
+    data = read_bytes(path, LARGEST_HISTORY)
     pieces: list[str] = []
     at, lost, seeking = 0, False, False
     while 0 <= at < len(data):

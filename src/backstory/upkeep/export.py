@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from backstory import clock
+from backstory import clock, file_reader
 from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, SourceMissing
 from backstory.model import Memory, MemoryKind, Session
@@ -125,8 +125,7 @@ class _File:
         if self.path.name.endswith(archive.SUFFIX):
             yield from (line.encode() for line in archive.lines(self.path))
             return
-        with self.path.open("rb") as file:
-            yield from file
+        yield from file_reader.lines(self.path)
 
 
 def _number(value: object) -> int:

@@ -16,6 +16,7 @@ from backstory import clock
 from backstory.atomic import write_atomic
 from backstory.capture.archive import copy_of, kept_lines
 from backstory.errors import Failed, UsageError
+from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.hook import spool
 from backstory.knowledge.forgetting import Unwanted, erase, pages_with
 from backstory.paths import Home
@@ -331,7 +332,8 @@ def _needed(home: Home, matches: Callable[[str], bool]) -> list[Path]:
 
 def _has(path: Path, matches: Callable[[str], bool]) -> bool:
     try:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        data = read_bytes(path, LARGEST_HISTORY)
+        data = gzip.decompress(data) if path.suffix == ".gz" else data
     except (OSError, EOFError, zlib.error):
         return False
     return matches(data.rstrip(spool.TRAILER).decode("utf-8", "replace"))

@@ -11,6 +11,7 @@ from backstory import clock
 from backstory.atomic import write_atomic
 from backstory.capture.archive import kept_lines, redacted
 from backstory.capture.privacy import Privacy
+from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store, copies
@@ -67,7 +68,7 @@ def _rewritten(home: Home, store: Store, privacy: Privacy, really: bool) -> list
         for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
             if not path.is_file() or path.is_symlink():
                 continue
-            data = path.read_bytes()
+            data = read_bytes(path, LARGEST_HISTORY)
             clean = privacy.raw(data)
             if clean != data:
                 changed.append(path)

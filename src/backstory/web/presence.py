@@ -14,6 +14,7 @@ import secrets
 from dataclasses import dataclass
 
 from backstory.atomic import write_atomic, write_state
+from backstory.file_reader import read_bytes, read_text
 from backstory.paths import Home
 
 PROBE_SECONDS = 0.1
@@ -37,7 +38,7 @@ class Presence:
 def said(home: Home) -> Presence | None:
     """What `serve.json` says, if that can be true; nothing is asked."""
     try:
-        value = json.loads(home.serving.read_bytes())
+        value = json.loads(read_bytes(home.serving))
         port, pid = value["port"], value["pid"]
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
@@ -106,6 +107,6 @@ def new_token(home: Home) -> str:
 def token(home: Home) -> str:
     """The token of the server that runs, or ran last; "" if there is none."""
     try:
-        return home.serve_token.read_text("utf-8").strip()
+        return read_text(home.serve_token).strip()
     except (OSError, UnicodeDecodeError):
         return ""

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from backstory.app import App
 from backstory.errors import SourceMissing
+from backstory.file_reader import open_file
 from backstory.web import markdown
 from backstory.web.asked import Asked, Page
 from backstory.web.markup import Html, h, join
@@ -87,7 +88,7 @@ def _said(file: File) -> Said:
 
 def read(file: File) -> str:
     """The text of a page; what is no UTF-8 is marked, not refused."""
-    with open(file.path, "rb") as opened:  # noqa: PTH123 - as above
+    with open_file(Path(file.path)) as opened:
         return opened.read(_LARGEST).decode("utf-8", "replace")
 
 
