@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from backstory import clock, distil, refine
+from backstory import clock, distil, limits, refine
 from backstory.atomic import read_state
 from backstory.capture import documents, proof, sites, transcripts
 from backstory.capture.archive import keep_copy
@@ -37,7 +37,7 @@ from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
-from backstory.store.jobs import COMPILE, DAY, LINT
+from backstory.store.jobs import COMPILE, DAY, ENDED_MOST, INDEX, LINT
 from backstory.store.passages import BULK, STEP
 from backstory.store.values import Job
 from backstory.succeeding import succeed
@@ -86,7 +86,7 @@ class Work:
             min_turns_compact=settings.distil_min_turns_compact,
         )
         with store.transaction():
-            store.jobs.reclaim()
+            store.jobs.reclaim(clock.now_ms(), limits.ended(), settings.jobs_max_attempts)
 
     def round(self) -> int:
         """Do everything that is due now; gives how much was done, 0 when there was nothing."""
@@ -182,7 +182,9 @@ class Work:
         grown = 0
         for sid in followed:
             session = self._store.events.session(sid)
-            if session is not None and transcripts.catch_up(self._store, session, self._privacy):
+            with limits.limited():
+                more = session is not None and transcripts.catch_up(self._store, session, self._privacy)
+            if more:
                 grown += 1
                 with self._store.transaction():
                     self._store.jobs.ask("distil", sid, clock.now_ms())
@@ -194,15 +196,17 @@ class Work:
         hour = str(now // orphans.HOUR_MS)
         if self._store.books.meta("proved") == hour and not again:
             return
-        agents = list(sites.known(self._home))
-        found = proof.compare(self._home, self._store, self._settings, agents, unknown_only=True)
-        unheard: dict[str, tuple[int, int]] = {}
-        for session in found:
-            if session.missing:
-                sessions, since = unheard.get(session.agent, (0, now))
-                unheard[session.agent] = (sessions + 1, min(since, session.at))
-        with self._store.transaction():
+        with self._store.transaction():  # before: what ends the worker now does not end the next one, too
             self._store.books.set_meta("proved", hour)
+        agents = list(sites.known(self._home))
+        unheard: dict[str, tuple[int, int]] = {}
+        with limits.limited():
+            for session in proof.compare(self._home, self._store, self._settings, agents, unknown_only=True):
+                limits.progressed()
+                if session.missing:
+                    sessions, since = unheard.get(session.agent, (0, now))
+                    unheard[session.agent] = (sessions + 1, min(since, session.at))
+        with self._store.transaction():
             if prepare.note_unheard(self._store, unheard):
                 for project in self._store.projects.all()[:_FRESH_PROJECTS]:
                     self._store.jobs.ask("brief", project.id, now)
@@ -255,7 +259,8 @@ class Work:
                 break
             done += 1
             try:
-                run(job.subject)
+                with limits.limited():
+                    run(job.subject)
             except Exception as error:  # one session's trouble must not stop the others'
                 log.exception("%s of %s failed", kind, job.subject)
                 with self._store.transaction():
@@ -291,6 +296,7 @@ class Work:
                 keep_copy(self._home, self._store, self._privacy, key)
 
     def _distil(self, sid: str) -> None:
+        step("distil.begun", sid)
         session = self._store.events.session(sid)
         if session is None or session.agent == documents.AGENT:
             return
@@ -389,12 +395,29 @@ class Work:
     def _index(self, interrupted: Callable[[], bool] = lambda: False, limit: int = STEP) -> int:
         done = 0
         while True:
-            with self._store.transaction():
-                some = self._store.passages.index_events(limit)
-            step("index.stored")
+            some = self._index_some(limit)
             done += some
             if not some or interrupted():
                 return done
+
+    def _index_some(self, limit: int) -> int:
+        """Index the next events; those that ended a worker one by one, and after the third time not at all."""
+        passages, jobs = self._store.passages, self._store.jobs
+        first = passages.first_unindexed()
+        tries = 0
+        if first is not None:
+            with self._store.transaction():
+                tries = jobs.begin(INDEX, str(first), clock.now_ms())
+        with limits.limited(), self._store.transaction():
+            if first is not None and tries > ENDED_MOST:
+                log.error("event %d is not indexed: it ended the worker %d times", first, tries - 1)
+                some = passages.skip_event(first)
+            else:
+                step("index.begun", str(first))
+                some = passages.index_events(limit if tries <= 1 else 1)
+            jobs.finished(INDEX, [str(first)])
+        step("index.stored")
+        return some
 
     def _ask_for_vectors(self) -> None:
         """Ask for the vectors that are missing, or for all if another model is to make them."""
