@@ -32,7 +32,9 @@ _LOCK_SECONDS = 0.1
 _ANSWER_SECONDS = 10.0
 
 
-def begin(home: Home, linger: float | None, page: limits.Page, ended: str) -> int:
+def begin(
+    home: Home, linger: float | None = None, page: limits.Page | None = None, ended: str = ""
+) -> int:
     """The whole shift of a worker process, told in its log; gives the exit code.
 
     `linger` is how long it waits for more instead of the time that the settings give. `page` is shared with
@@ -40,7 +42,9 @@ def begin(home: Home, linger: float | None, page: limits.Page, ended: str) -> in
     """
     if not home.root.is_dir():
         return 0  # deleted on purpose while we were loading
-    limits.hold(page, ended, log_to(home))
+    path = log_to(home)
+    if page is not None:
+        limits.hold(page, ended, path)
     if ended:
         log.error("the worker before this one was ended: %s", ended)
     try:
