@@ -56,9 +56,8 @@ def allow(seconds: int) -> None:
 
 
 def ended() -> str:
-    """Which limit ended the process before this one; told once."""
-    why, _State.ended = _State.ended, ""
-    return why
+    """Which limit ended the process before this one; "" if none did."""
+    return _State.ended
 
 
 def abandoned() -> bool:
@@ -98,7 +97,7 @@ def _grant() -> None:
 
 
 def _limit_memory() -> None:
-    """So much more than the process has; where the system does not tell how much that is, there is no limit."""
+    """So much more than the process has; without a limit where the system does not tell how much that is."""
     if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_bytes().split()[0])
         _set(resource.RLIMIT_AS, pages * resource.getpagesize() + _MEMORY_BYTES)

@@ -32,9 +32,7 @@ _LOCK_SECONDS = 0.1
 _ANSWER_SECONDS = 10.0
 
 
-def begin(
-    home: Home, linger: float | None = None, page: limits.Page | None = None, ended: str = ""
-) -> int:
+def begin(home: Home, linger: float | None = None, page: limits.Page | None = None, ended: str = "") -> int:
     """The whole shift of a worker process, told in its log; gives the exit code.
 
     `linger` is how long it waits for more instead of the time that the settings give. `page` is shared with

@@ -4,7 +4,8 @@ A busy agent's hooks start it every few seconds, mostly while another one is at 
 before it loads anything: 20 ms instead of 250.
 
 The process that was started only supervises: a child of it does the work. If a job ends the child by its
-limits (limits.py) or crashes it, another child goes on with everybody else's work. Both live and die together.
+limits (limits.py) or crashes it, another child goes on with everybody else's work. Both live and die
+together.
 """
 
 import mmap
@@ -69,7 +70,7 @@ class _Page:
 if sys.platform != "win32":
 
     def _supervise(argv: list[str]) -> int:
-        """Let a child work, and another one if that one was ended by a job; gives the last one's exit code."""
+        """Let a child work, and another one if a job ended that one; gives the last one's exit code."""
         caller, ended = os.getppid(), ""
         for _ in range(_CHILDREN):
             page = _Page()

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from backstory.store import Store
 from backstory.store.jobs import ENDED
 from backstory.store.values import Job

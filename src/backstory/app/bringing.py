@@ -10,6 +10,7 @@ from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.errors import SourceMissing
 from backstory.model import Memory, Project, Session
+from backstory.store.jobs import ROUND
 from backstory.upkeep import export
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ class Bringing(Opened):
         with self._alone():
             places = Places(self.store, self.confirmed(), self.settings.project_monorepo, privacy.place)
             tally = Import(self.store, privacy, places, wish).bring(found, said, progress)
-            if tally.events:
-                self._work().settle(_SETTLE_SECONDS)
-        self._wake_worker()
+        self._settle()
         return tally
 
     def import_documents(
@@ -72,9 +71,12 @@ class Bringing(Opened):
         with self._alone():
             into = project or self.project_at(folder if folder.is_dir() else folder.parent)
             tally = Documents(self.store, privacy, folder, into, user, again).bring(dry, said, progress)
-            if tally.events:
-                self._work().settle(_SETTLE_SECONDS)
+        self._settle()
         return tally
+
+    def _settle(self) -> None:
+        """Have what was just imported distilled and made searchable, for a while; a worker does the rest."""
+        self._wait_for_worker(lambda: self._left_to_do((*ROUND, "embed")), _SETTLE_SECONDS)
 
     def export_lines(self, project_id: str | None, since: int, until: int) -> Iterator[str]:
         """Everything as JSON lines; of a project or a time only what belongs to its sessions."""
@@ -108,6 +110,6 @@ class Bringing(Opened):
             finally:  # what a torn one gave is found, too
                 with self.store.transaction():
                     self.store.memories.index_missing()
-            self._work().round()
-            self._prepare_again()
+            self._ask_for_briefs()
+        self._have_done()
         return new, same_key

@@ -3,9 +3,9 @@
 One holder of the worker's lock runs it. A batch of files is read, redacted and committed together with the
 receipts of its files; only then are the files released. A kill in between leaves files whose receipts are
 there already: they are recognised and not stored again. A file that nobody can make sense of goes to
-quarantine, whatever the reason: it never blocks the others. That holds for one that ends the worker, too: what
-is at hand is noted before, so that the next worker takes the files of that batch one by one, those that were
-at hand alone last, and after three times one of these is put into quarantine unread.
+quarantine, whatever the reason: it never blocks the others. That holds for one that ends the worker, too:
+what is at hand is noted before, so that the next worker takes the files of that batch one by one, those that
+were at hand alone last, and after three times such a file is put into quarantine unread.
 """
 # At thousands of files a second, a Path costs more than reading what it names.
 # ruff: noqa: PTH108, PTH116, PTH118, PTH119

@@ -1,12 +1,12 @@
 """Work to be done, as rows: asked for once, leased to one worker, retried with growing delay, then parked.
 
-A parked job stays visible and never blocks a younger one. A try is counted when the job is leased, so that a
-worker that dies of a job has counted it: who finds the lease of a dead worker takes it back, and parks the job
-when that happened too often.
+A parked job stays visible and never blocks a younger one. A try is counted when the job is leased, so that
+a worker that dies of a job has counted it: who finds the lease of a dead worker takes it back, and parks the
+job when that happened too often.
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from backstory.store.values import Job
 
@@ -15,6 +15,11 @@ from backstory.store.values import Job
 DAY, COMPILE, LINT, PROSE = "day", "compile", "lint", "prose"
 # Kinds that ask a model: whoever does them holds the model's lock, not the worker's.
 ASKING = ("refine", PROSE)
+# Everything derived is made again: of a session, without asking a model; the text index (of all, or of the
+# memories that it lacks); the look for sessions of which nothing was captured.
+REBUILD, REINDEX, PROVE = "rebuild", "reindex", "prove"
+# What a round of work does first, in this order: commands wait for it.
+ROUND = ("transcript", "distil", REBUILD, REINDEX, "brief", PROVE)
 # Work that is no job, but whose tries are counted as if it were: a worker may die of it, too.
 DRAIN, INDEX = "drain", "index"
 # So often a worker may be ended by its limits while doing a job; then the job is parked.
@@ -42,7 +47,8 @@ class Jobs:
         """
         cursor = self._db.execute(
             """
-            INSERT INTO jobs (kind, subject, state, asked_at, not_before) VALUES (:kind, :subject, 'waiting', :now, :due)
+            INSERT INTO jobs (kind, subject, state, asked_at, not_before)
+            VALUES (:kind, :subject, 'waiting', :now, :due)
             ON CONFLICT (kind, subject) DO UPDATE SET state = 'waiting', asked_at = excluded.asked_at,
                 attempts = CASE WHEN jobs.state = 'leased' OR jobs.last_error LIKE :ended
                     THEN jobs.attempts ELSE 0 END,
@@ -58,7 +64,7 @@ class Jobs:
         return cursor.rowcount > 0
 
     def lease(self, now: int, kind: str, newest: bool = False) -> Job | None:
-        """Take the oldest (or newest) piece of work of this kind that is due, or None; that counts as a try."""
+        """Take the oldest (or newest) piece of work of this kind that is due; that counts as a try."""
         order = "DESC" if newest else "ASC"
         row = self._db.execute(
             f"""
@@ -105,6 +111,18 @@ class Jobs:
         ).fetchone()
         return None if row[0] is None else int(row[0])
 
+    def due(self, kinds: Sequence[str], now: int) -> int:
+        """How much work of these kinds is due now or being done."""
+        marks = ",".join("?" * len(kinds))
+        row = self._db.execute(
+            f"""
+            SELECT count(*) FROM jobs WHERE kind IN ({marks})
+                AND (state = 'leased' OR (state = 'waiting' AND not_before <= ?))
+            """,  # noqa: S608 - question marks
+            (*kinds, now),
+        ).fetchone()
+        return int(row[0])
+
     def any_due(self, now: int, asking: bool) -> bool:
         """Whether some work could be done now; of what a model is asked only if `asking`."""
         marks = ",".join("?" * len(ASKING))
@@ -137,7 +155,8 @@ class Jobs:
                 self.failed(job, f"{ENDED} (it was killed {job.attempts} times)", now, most)
             else:
                 self._db.execute(
-                    "UPDATE jobs SET state = 'waiting' WHERE kind = ? AND subject = ?", (job.kind, job.subject)
+                    "UPDATE jobs SET state = 'waiting' WHERE kind = ? AND subject = ?",
+                    (job.kind, job.subject),
                 )
         return len(found)
 
@@ -215,7 +234,7 @@ class Jobs:
         return [Job(*row) for row in rows]
 
     def worst_attempts(self) -> int:
-        """How often the work that failed most often has failed; a try that is under way has not failed yet."""
+        """How often the work that failed most often has failed; a try under way has not failed yet."""
         row = self._db.execute(
             "SELECT max(attempts - (state = 'leased')) FROM jobs WHERE state <> 'done'"
         ).fetchone()
