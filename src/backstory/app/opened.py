@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from backstory import clock, settings
 from backstory.atomic import lock, read_state, write_atomic, write_state
-from backstory.capture.calling import call_worker, wake_worker
+from backstory.capture.calling import call_worker, leave, wake_worker
 from backstory.capture.hookfiles import write_hook_settings
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
@@ -114,20 +114,23 @@ class Opened:
         If no worker is at work, one is started.
         """
         worker, least, deadline = None, sys.maxsize, time.monotonic() + seconds
-        while now := left():
-            if done is not None and now < least:
-                least, deadline = now, time.monotonic() + seconds
-                done()
-            if time.monotonic() > deadline:
-                return False
-            if self._attended:
-                self.home.due.touch(mode=0o600)  # whoever watches the spool has a worker of its own
-            elif worker is None or worker.poll() is not None:
-                if worker is not None and worker.returncode:
-                    return False  # it could not work, and has said why in its log and to doctor
-                if not self._worker_runs():
-                    worker = call_worker(self.home, 0)
-            time.sleep(_POLL_SECONDS)
+        try:
+            while now := left():
+                if done is not None and now < least:
+                    least, deadline = now, time.monotonic() + seconds
+                    done()
+                if time.monotonic() > deadline:
+                    return False
+                if self._attended:
+                    self.home.due.touch(mode=0o600)  # whoever watches the spool has a worker of its own
+                elif worker is None or worker.poll() is not None:
+                    if worker is not None and worker.returncode:
+                        return False  # it could not work, and has said why in its log and to doctor
+                    worker = None if self._worker_runs() else call_worker(self.home, 0)
+                time.sleep(_POLL_SECONDS)
+        finally:
+            if worker is not None:
+                leave(worker)
         if done is not None:
             done()
         return True

@@ -64,7 +64,7 @@ class Governor:
     ) -> None:
         self._settings = settings
         self._store = store
-        self._current = current or (lambda: settings)
+        self._current = current
         self._caps: dict[str, Cap] = caps(settings)
         self._zone = clock.zone(settings.time_zone)
 
@@ -103,6 +103,8 @@ class Governor:
 
     def _heed_changes(self, now: int) -> None:
         """Follow the settings as they are now; `Refused` if nobody, or somebody else, is to be asked."""
+        if self._current is None:
+            return
         current = self._current()
         if current.model_provider == OFF:
             raise Refused(OFF, "model.provider is off", now)
