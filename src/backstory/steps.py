@@ -75,7 +75,7 @@ def _spin() -> None:
 
 def _hog() -> None:
     """Take memory until no more is given, or it is much."""
-    held = [bytearray(1 << 26) for _ in range(80)]
+    held = [bytes(1 << 26) for _ in range(80)]  # zeros that nobody writes to take none from the machine
     raise AssertionError(f"{len(held)} parts of memory were given")
 
 

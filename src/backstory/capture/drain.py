@@ -140,7 +140,6 @@ class Drain:
     def _take_all(self, entries: list[spool.Entry], at_hand: str) -> Batch:
         load = _Load(at_hand=at_hand)
         for entry in entries:
-            step("drain.begun", entry.path)
             self._take(entry, load)
             limits.progressed()
         step("drain.read")
@@ -168,6 +167,7 @@ class Drain:
             self._quarantine(entry, f"{ENDED}, {tries} times", load.counts, tries == ENDED_MOST)
             load.receipts.append(_receipt(entry))
             return
+        step("drain.begun", entry.path)
         data = spool.read(entry.path)
         if data is None and not given_up(entry):
             return

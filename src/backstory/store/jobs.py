@@ -165,7 +165,8 @@ class Jobs:
         self._db.execute(
             """
             UPDATE jobs SET state = CASE state WHEN 'leased' THEN 'done' ELSE state END,
-                done_at = CASE state WHEN 'leased' THEN :now END, attempts = 0, last_error = ''
+                done_at = CASE state WHEN 'leased' THEN :now END,
+                attempts = CASE state WHEN 'leased' THEN attempts - 1 ELSE 0 END, last_error = ''
             WHERE kind = :kind AND subject = :subject AND state IN ('leased', 'waiting')
             """,
             {"now": now, "kind": job.kind, "subject": job.subject},
