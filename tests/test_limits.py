@@ -1,5 +1,6 @@
 """What one event may do to everybody: nothing. Real workers and commands, and steps that take too much."""
 
+import json
 import os
 import subprocess
 import sys
@@ -184,3 +185,21 @@ def test_where_it_was_is_told_in_the_log(house: House) -> None:
     log = (house.home.logs / "worker.log").read_text()
     assert "the worker before this one was ended: processor time limit" in log
     assert "in _distil" in log
+
+
+def test_a_history_that_takes_too_much_is_told_as_an_error_and_the_import_goes_on(house: House) -> None:
+    stories = [house.told() for _ in range(3)]
+    for story in stories:
+        story.prompts("Count the sheep").says("One.").prompts("And now?").says("Two.")
+    for path in house.home.spool.iterdir():
+        path.unlink()
+    bad = stories[1].transcript
+    assert bad is not None
+    words = "import", "claude-code", "--path", str(bad.parent), "--json"
+    done = runs(house, *words, strike=f"import.begun:{bad.name}=SPIN")
+    assert done.returncode == 4
+    told = json.loads(done.stdout)
+    assert (told["new"], told["errors"]) == (2, 1)
+    assert [house.store.events.session(story.id) is not None for story in stories] == [True, False, True]
+    again = runs(house, *words)
+    assert (again.returncode, json.loads(again.stdout)["new"]) == (0, 1)

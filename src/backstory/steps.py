@@ -33,6 +33,7 @@ STEPS = (
     "replace.ready",
     "forget.removed",
     "export.line",
+    "import.begun",
     "import.batch",
     "retention.archived",
     "retention.dropped",

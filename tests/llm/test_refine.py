@@ -75,7 +75,9 @@ class TestChangedMeanwhile:
         house.sets("model.call_tokens", "3000")
         story = a_session(house, over=False)
         for n in range(12):
-            story.prompts(f"Ask {n}: " + "why do the blue whales sing at night? " * 30).stops("They do. " * 60)
+            story.prompts(f"Ask {n}: " + "why do the blue whales sing at night? " * 30).stops(
+                "They do. " * 60
+            )
         story.ends()
 
         def answer(log: str) -> str:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from backstory import clock
 from backstory.app.opened import Opened
-from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.errors import SourceMissing
 from backstory.model import Memory, Project, Session
@@ -34,16 +33,16 @@ class Bringing(Opened):
         progress: Callable[[int, int], None] = lambda done, of: None,
     ) -> "Tally":
         """Bring in what agents have kept of their sessions: of those named, or of all that have something."""
+        from backstory.capture import import_process
         from backstory.capture.importing import Import, trails_of  # with every agent's history: 20 ms
 
         found = trails_of(names, path)
-        privacy = Privacy(self.settings)
         if dry:
-            return Import(self._readable_store(), privacy, None, wish, dry).bring(found, said, progress)
+            looks = Import(self._readable_store(), Privacy(self.settings), None, wish, dry)
+            return looks.bring(found, said, progress)
         self.catch_up()
         with self._alone():
-            places = Places(self.store, self.confirmed(), self.settings.project_monorepo, privacy.place)
-            tally = Import(self.store, privacy, places, wish).bring(found, said, progress)
+            tally = import_process.bring(self.home, names, path, wish, said, progress)
         self._settle()
         return tally
 

@@ -26,6 +26,7 @@ from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.foreign.folders import slug
 from backstory.hook.identity import project_id, session_id
 from backstory.model import Event, Project, SessionStatus
+from backstory.steps import step
 from backstory.store import Store
 from backstory.store.values import REPLACED, Added, Arrival, Mark
 
@@ -186,6 +187,7 @@ class Import:
         """Import these histories; each is stored when its line is given."""
         for trail in trails:
             try:
+                step("import.begun", str(trail.path))
                 line = self._one(source, trail)
             except StoreUnusable:
                 raise
