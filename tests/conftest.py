@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from backstory import shift
+from backstory.errors import BackstoryError
+from backstory.paths import Home
 from tests.story import CLOCK, House
 
 settings.register_profile("unhurried", deadline=None)  # a slow machine is no failure
@@ -94,6 +97,33 @@ def _nobodys_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of whoever runs the tests: no home, no zone, no guard of theirs."""
     for name in ("BACKSTORY_HOME", "BACKSTORY_TZ", "BACKSTORY_GUARD", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
+
+
+class _Worked:
+    """What a worker's process is to who waits for it, once it has ended."""
+
+    def __init__(self, returncode: int) -> None:
+        self.returncode = returncode
+
+    def poll(self) -> int:
+        return self.returncode
+
+
+@pytest.fixture(autouse=True)
+def _a_worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that runs in the test's own process has its worker there, too: quicker, and it is gone after.
+
+    Commands that are processes start real ones (`tests/test_limits.py`, `tests/faults/`).
+    """
+
+    def work(home: Home, linger: int) -> _Worked:
+        try:
+            shift.run(home, linger)
+        except BackstoryError as error:
+            return _Worked(error.exit_code)
+        return _Worked(0)
+
+    monkeypatch.setattr("backstory.app.opened.call_worker", work)
 
 
 @pytest.fixture(autouse=True)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory import settings
+from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture.hookfiles import write_hook_files
 from backstory.hook.command import hook_command
@@ -276,9 +277,12 @@ class House:
         return {job.state for job in self.store.jobs.all() if job.kind not in (DAY, COMPILE, LINT)}
 
     def rebuilds(self) -> int:
-        with lock(self.home.worker_lock, wait=10) as held:
-            assert held
-            return Work(self.home, settings.load(self.home)[0], self.store).rebuild()
+        """What the command asks for, done here."""
+        with App(self.home) as app:
+            sessions = app._ask_for_rebuild()
+        while self.works():
+            pass
+        return sessions
 
     def spooled(self) -> list[str]:
         """Names of what lies in the spool."""

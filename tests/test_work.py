@@ -407,7 +407,8 @@ class TestRebuild:
         told: list[tuple[int, int]] = []
         with App(house.home) as app:
             assert app.rebuild(lambda done, of: told.append((done, of))) == 3
-        assert told == [(1, 3), (2, 3), (3, 3)]
+        assert told[-1] == (3, 3)
+        assert told == sorted(told)
 
 
 def test_a_home_anywhere_holds_everything_and_nothing_lies_beside_it(

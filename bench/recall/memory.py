@@ -1,6 +1,5 @@
 """A case becomes a home, as the product would have it: events, memories, index, vectors."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,7 +48,9 @@ def _home(fill: Callable[[Store], _Told]) -> Iterator[tuple[App, _Told]]:
         home = Home(Path(folder))
         store = open_store(home)
         told = fill(store)
-        Work(home, Settings(), store).settle(math.inf)
+        work = Work(home, Settings(), store)
+        while work.round():
+            pass
         store.close()
         with App(home) as app:
             yield app, told

@@ -110,6 +110,11 @@ class Home:
         return self.root / "worker.wanted"
 
     @property
+    def due(self) -> Path:
+        """There when whoever watches the spool is to have a worker look at the jobs."""
+        return self.root / "worker.due"
+
+    @property
     def worker_lock(self) -> Path:
         """Held by the one worker as long as it lives."""
         return self.root / "worker.lock"

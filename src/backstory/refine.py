@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
 
-from backstory import clock
+from backstory import clock, limits
 from backstory.atomic import lock
 from backstory.capture.privacy import Privacy
 from backstory.distil import claims, excerpt
@@ -27,7 +27,7 @@ from backstory.llm.provider import OFF, Provider, Question, Trouble, provider
 from backstory.llm.writer import ModelWriter
 from backstory.model import Session, StoredEvent
 from backstory.paths import Home
-from backstory.settings import Settings
+from backstory.settings import Settings, load
 from backstory.steps import step
 from backstory.store import Store
 from backstory.store.jobs import ASKING, PROSE
@@ -71,15 +71,26 @@ class Refine:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._home = home
-        self._settings = settings
         self._store = store
         self._pause = pause
+        self._follow(settings)
+
+    def _follow(self, settings: Settings) -> None:
+        """Ask whom these settings name, and keep to what they say."""
+        self._settings = settings
         self._privacy = Privacy(settings)
-        self._governor = Governor(settings, store)
+        self._governor = Governor(settings, self._store, lambda: load(self._home)[0])
+
+    def _on(self) -> bool:
+        """Whether a model is to be asked, by the settings as they are now."""
+        current, _ = load(self._home)
+        if current != self._settings:
+            self._follow(current)
+        return self._settings.model_provider != OFF
 
     def run(self, interrupted: Callable[[], bool] = lambda: False) -> int:
         """Do what is due, and what is due very soon; gives how many answers were kept."""
-        if self._settings.model_provider == OFF or self._due_at() is None:
+        if not self._on() or self._due_at() is None:
             return 0
         kept = 0
         # what was asked for after the last look, by a process that found the lock held, must not lie there
@@ -89,9 +100,12 @@ class Refine:
                     log.info("another process asks the model")
                     return kept
                 with self._store.transaction():
-                    self._store.jobs.reclaim(asking=True)
-                while self._wait() and not interrupted():
+                    most = self._settings.jobs_max_attempts
+                    self._store.jobs.reclaim(clock.now_ms(), limits.ended(), most, asking=True)
+                while self._wait() and self._on() and not interrupted():
                     kept += self._next()
+            if not self._on():
+                break
         return kept
 
     def _due_at(self) -> int | None:
@@ -118,8 +132,10 @@ class Refine:
             return 0
         kept, trouble = 0, ""
         try:
-            for _ in self._answers(job):
-                kept += 1
+            with limits.limited(waits=True):
+                for _ in self._answers(job):
+                    kept += 1
+                    limits.progressed()
         except Refused as refused:
             self._refused(job, refused)
             return kept
@@ -223,7 +239,7 @@ class Refine:
         log.warning("no model is asked for %s of %s: %s", job.kind, job.subject, refused)
         now = clock.now_ms()
         with self._store.transaction():
-            if refused.until:
+            if refused.until:  # now, if the settings have changed meanwhile
                 self._store.jobs.postpone(job, refused.until, str(refused))
             else:
                 self._store.jobs.done(job, now)

@@ -209,6 +209,11 @@ class Settings:
     )
     worker_linger_seconds: int = _setting(3, "How long the worker waits for more before it ends")
     jobs_max_attempts: int = _setting(5, "After how many failures a job is parked")
+    jobs_cpu_seconds: int = _setting(
+        60,
+        "How many seconds of processor time a job may take (ten times as long in all) before its worker is "
+        "ended; after three times it is parked. 0: no limit",
+    )
 
     def for_hook(self, confirmed: Mapping[str, str]) -> dict[str, Any]:
         """What the answering hook needs to know, in the form of its own small file."""

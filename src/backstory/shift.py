@@ -13,7 +13,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
-from backstory import clock, settings
+from backstory import clock, limits, settings
 from backstory.atomic import lock, make_private_dir, move_aside, read_state, replaceable, write_state
 from backstory.capture import quarantine
 from backstory.capture.confirmed import confirmed
@@ -35,14 +35,19 @@ _LOCK_SECONDS = 0.1
 _ANSWER_SECONDS = 10.0
 
 
-def begin(home: Home, linger: float | None = None) -> int:
+def begin(home: Home, linger: float | None = None, page: limits.Page | None = None, ended: str = "") -> int:
     """The whole shift of a worker process, told in its log; gives the exit code.
 
-    `linger` is how long it waits for more instead of the time that the settings give.
+    `linger` is how long it waits for more instead of the time that the settings give. `page` is shared with
+    its supervisor, and `ended` says what ended the process whose work this one takes over.
     """
     if not home.root.is_dir():
         return 0  # deleted on purpose while we were loading
-    log_to(home)
+    path = log_to(home)
+    if page is not None:
+        limits.hold(page, ended, path)
+    if ended:
+        log.error("the worker before this one was ended: %s", ended)
     try:
         run(home, linger)
     except BackstoryError as error:
@@ -115,6 +120,7 @@ def _work(home: Home, linger: float | None) -> tuple[int, bool]:
     loaded, problems = settings.load(home)
     for problem in problems:
         log.warning("%s", problem)
+    limits.allow(loaded.jobs_cpu_seconds)
     patience = loaded.worker_linger_seconds if linger is None else linger
     caller = os.getppid()
     told_anew = _refresh_hooks(home, loaded)
@@ -164,7 +170,7 @@ def _refresh_hooks(home: Home, loaded: settings.Settings) -> bool:
 
 def _left(caller: int) -> bool:
     """Whether the process that asked to wait for more is gone."""
-    return os.getppid() != caller
+    return limits.abandoned() or os.getppid() != caller
 
 
 def _stand_by(home: Home) -> None:
@@ -180,8 +186,8 @@ def _inode(path: Path) -> int:
         return 0
 
 
-def log_to(home: Home) -> None:
-    """Send what is logged to the worker's log in the home, at most a few megabytes of it."""
+def log_to(home: Home) -> Path:
+    """Send what is logged to the worker's log in the home, at most a few megabytes of it; gives its path."""
     path = make_private_dir(home.logs) / "worker.log"
     try:
         replaceable(path)
@@ -191,3 +197,4 @@ def log_to(home: Home) -> None:
     handler = RotatingFileHandler(path, maxBytes=1_000_000, backupCount=2, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
+    return path

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from backstory import clock, distil, refine
+from backstory import clock, distil, limits, refine
 from backstory.capture import documents, proof, sites, transcripts
 from backstory.capture.archive import keep_copy
 from backstory.capture.confirmed import confirmed
@@ -38,7 +38,7 @@ from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
-from backstory.store.jobs import COMPILE, DAY, LINT
+from backstory.store.jobs import COMPILE, DAY, ENDED_MOST, INDEX, LINT, PROVE, REBUILD, REINDEX
 from backstory.store.passages import BULK, STEP
 from backstory.store.values import Job
 from backstory.succeeding import succeed
@@ -51,6 +51,7 @@ _HELD_FILES = 300
 _DISTIL_SECONDS = 3.0
 # So long briefs wait while there is more to distil, unless a hook has just left something.
 _BRIEFS_SECONDS = 30.0
+_AFTER_DISTILLING = ("brief", REINDEX)
 _ARCHIVE_SECONDS = 2.0
 _EMBED_SECONDS = 2.0
 # So many of a project's rejected memories are looked at: they are not to come back in other words.
@@ -87,7 +88,7 @@ class Work:
             min_turns_compact=settings.distil_min_turns_compact,
         )
         with store.transaction():
-            store.jobs.reclaim()
+            store.jobs.reclaim(clock.now_ms(), limits.ended(), settings.jobs_max_attempts)
             store.jobs.hasten_stranded(clock.now_ms())
 
     def round(self) -> int:
@@ -124,14 +125,19 @@ class Work:
         def enough() -> bool:
             return not held and (time.monotonic() > deadline or self._wanted())
 
-        done += self._run_jobs("transcript", self._read_transcript, enough=enough)
-        done += self._run_jobs("distil", self._distil, _DISTIL_SECONDS, enough)
-        if held or self._briefs_are_due():
-            done += self._run_jobs("brief", self._prepare, enough=enough)
-            self._prepared_at = time.monotonic()
+        done += self._index(lambda: True)  # found at once, whatever a job does to this worker
+        for kind, run, seconds in self._stages():
+            if kind in _AFTER_DISTILLING and not held and self._behind(kind):
+                continue
+            done += self._run_jobs(kind, run, seconds, enough)
+            if kind == "brief":
+                self._prepared_at = time.monotonic()
         for batch in held:
             drain.release(batch)
-        done += self._index(lambda: time.monotonic() > deadline or waiting(self._home) or self._wanted())
+        done += self._index(
+            lambda: time.monotonic() > deadline or waiting(self._home) or self._wanted(),
+            BULK if self._store.passages.unindexed() > BULK else STEP,
+        )
         if self._wanted():
             return done
         if done or not self._vectors_asked_for:
@@ -143,14 +149,24 @@ class Work:
             else done + self._run_jobs("embed", lambda model: self._embed(model, left), left)
         )
 
-    def _briefs_are_due(self) -> bool:
-        """Whether to prepare briefs now: all is distilled, or a while has passed since the last time.
+    def _stages(self) -> tuple[tuple[str, Callable[[str], None], float], ...]:
+        """What becomes of what was taken in, in this order: the kind of job, who does it, for how long."""
+        return (
+            ("transcript", self._read_transcript, math.inf),
+            ("distil", self._distil, _DISTIL_SECONDS),
+            (REBUILD, self._distil_again, _DISTIL_SECONDS),
+            (REINDEX, self._reindex, math.inf),
+            ("brief", self._prepare, math.inf),
+            (PROVE, lambda _: self.prove(again=True), math.inf),
+        )
+
+    def _behind(self, kind: str) -> bool:
+        """Whether there is more to distil first; but briefs are prepared once in a while all the same.
 
         A history of thousands of sessions would have its projects' briefs prepared after every few of them.
         """
-        distilling = self._store.jobs.due_at("distil")
-        behind = distilling is not None and distilling <= clock.now_ms()
-        return not behind or time.monotonic() - self._prepared_at > _BRIEFS_SECONDS
+        waited = kind == "brief" and time.monotonic() - self._prepared_at > _BRIEFS_SECONDS
+        return not waited and self._store.jobs.due(("distil", REBUILD), clock.now_ms()) > 0
 
     def _begin_day(self) -> None:
         now = clock.now_ms()
@@ -186,7 +202,9 @@ class Work:
         grown = 0
         for sid in followed:
             session = self._store.events.session(sid)
-            if session is not None and transcripts.catch_up(self._store, session, self._privacy):
+            with limits.limited():
+                more = session is not None and transcripts.catch_up(self._store, session, self._privacy)
+            if more:
                 grown += 1
                 with self._store.transaction():
                     self._store.jobs.ask("distil", sid, clock.now_ms())
@@ -198,15 +216,17 @@ class Work:
         hour = str(now // orphans.HOUR_MS)
         if self._store.books.meta("proved") == hour and not again:
             return
-        agents = list(sites.known(self._home))
-        found = proof.compare(self._home, self._store, self._settings, agents, unknown_only=True)
-        unheard: dict[str, tuple[int, int]] = {}
-        for session in found:
-            if session.missing:
-                sessions, since = unheard.get(session.agent, (0, now))
-                unheard[session.agent] = (sessions + 1, min(since, session.at))
-        with self._store.transaction():
+        with self._store.transaction():  # before: what ends the worker now does not end the next one, too
             self._store.books.set_meta("proved", hour)
+        agents = list(sites.known(self._home))
+        unheard: dict[str, tuple[int, int]] = {}
+        with limits.limited():
+            for session in proof.compare(self._home, self._store, self._settings, agents, unknown_only=True):
+                limits.progressed()
+                if session.missing:
+                    sessions, since = unheard.get(session.agent, (0, now))
+                    unheard[session.agent] = (sessions + 1, min(since, session.at))
+        with self._store.transaction():
             if prepare.note_unheard(self._store, unheard):
                 for project in self._store.projects.all()[:_FRESH_PROJECTS]:
                     self._store.jobs.ask("brief", project.id, now)
@@ -236,14 +256,6 @@ class Work:
         ):
             self._run_jobs(kind, run, enough=self._wanted)
 
-    def settle(self, seconds: float) -> None:
-        """Make what was just imported searchable, and distil the newest of it, for about so long."""
-        self._index(limit=BULK)
-        self._run_jobs("distil", self._distil, seconds)
-        self._run_jobs("brief", self._prepare)
-        self._ask_for_vectors()
-        self._run_jobs("embed", self._embed, seconds)
-
     def _run_jobs(
         self,
         kind: str,
@@ -259,7 +271,8 @@ class Work:
                 break
             done += 1
             try:
-                run(job.subject)
+                with limits.limited():
+                    run(job.subject)
             except Exception as error:  # one session's trouble must not stop the others'
                 log.exception("%s of %s failed", kind, job.subject)
                 with self._store.transaction():
@@ -295,6 +308,7 @@ class Work:
                 keep_copy(self._home, self._store, self._privacy, key)
 
     def _distil(self, sid: str) -> None:
+        step("distil.begun", sid)
         session = self._store.events.session(sid)
         if session is None or session.agent == documents.AGENT:
             return
@@ -393,12 +407,29 @@ class Work:
     def _index(self, interrupted: Callable[[], bool] = lambda: False, limit: int = STEP) -> int:
         done = 0
         while True:
-            with self._store.transaction():
-                some = self._store.passages.index_events(limit)
-            step("index.stored")
+            some = self._index_some(limit)
             done += some
             if not some or interrupted():
                 return done
+
+    def _index_some(self, limit: int) -> int:
+        """Index the next events; what ended a worker event by event, and after the third time not at all."""
+        passages, jobs = self._store.passages, self._store.jobs
+        first = passages.first_unindexed()
+        tries = 0
+        if first is not None:
+            with self._store.transaction():
+                tries = jobs.begin(INDEX, str(first), clock.now_ms())
+        with limits.limited(), self._store.transaction():
+            if first is not None and tries > ENDED_MOST:
+                log.error("event %d is not indexed: it ended the worker %d times", first, tries - 1)
+                some = passages.skip_event(first)
+            else:
+                step("index.begun", str(first))
+                some = passages.index_events(limit if tries <= 1 else 1)
+            jobs.finished(INDEX, [str(first)])
+        step("index.stored")
+        return some
 
     def _ask_for_vectors(self) -> None:
         """Ask for the vectors that are missing, or for all if another model is to make them."""
@@ -419,38 +450,17 @@ class Work:
             with self._store.transaction():
                 self._store.jobs.ask("embed", model, clock.now_ms())
 
-    def index_again(self) -> None:
-        """Build the text index again; killed in between, it is finished by the next worker."""
-        with self._store.transaction():
-            self._store.passages.clear()
-            self._store.memories.index_missing()
-        self._index()
-
-    def rebuild(self, progress: Callable[[int, int], None] = lambda done, of: None) -> int:
-        """Make everything derived again from the events; gives the number of sessions.
-
-        Killed in between, it is finished by the next worker.
-        """
+    def _distil_again(self, sid: str) -> None:
+        """A session is distilled because somebody rebuilds: no model is asked about it."""
         self._spends = False
-        ids = self._store.events.all_session_ids()
-        now = clock.now_ms()
-        with self._store.transaction():
-            self._store.passages.clear()
-            for sid in ids:
-                self._store.jobs.ask("distil", sid, now)
-        number = 0
-
-        def distil_next(sid: str) -> None:
-            nonlocal number
-            number += 1
+        try:
             self._distil(sid)
-            progress(number, len(ids))
+        finally:
+            self._spends = True
 
-        self._run_jobs("distil", distil_next)
+    def _reindex(self, what: str) -> None:
+        """Index the memories that the text index lacks, or all of them; the events follow."""
         with self._store.transaction():
-            self._store.memories.index_missing()  # what outlived its events is not distilled again
-        self._run_jobs("brief", self._prepare)
-        self._index()
-        self._ask_for_vectors()
-        self._run_jobs("embed", self._embed)
-        return len(ids)
+            if what == "all":
+                self._store.passages.clear()
+            self._store.memories.index_missing()

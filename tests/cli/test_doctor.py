@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import time
 from pathlib import Path
@@ -84,8 +85,31 @@ def test_a_model_is_spoken_of_only_to_who_asked_for_one(healthy: Memory) -> None
     assert healthy.ask("config", "model.key_env", "PATH").exit_code == 1, "no model is sent just any variable"
     healthy.extra["SOME_API_KEY"] = "k"
     healthy.ask("config", "model.key_env", "SOME_API_KEY")
-    assert checks(healthy)["model"]["found"].startswith("anthropic, claude-")
-    assert "anthropic, claude-" in healthy.run("doctor").stdout
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        healthy.ask("config", "model.url", f"http://127.0.0.1:{listening.getsockname()[1]}")
+        assert checks(healthy)["model"]["found"].startswith("anthropic, claude-")
+        assert "anthropic, claude-" in healthy.run("doctor").stdout
+        listening.settimeout(10)
+        asked, _ = listening.accept()
+        asked.settimeout(10)
+        assert asked.recv(100) == b"", "nothing is sent: it only looks whether somebody listens"
+        asked.close()
+
+
+def test_a_model_that_nobody_can_reach_is_not_ok(healthy: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It said `ok` for a program that is not on the PATH, and for an address that refuses."""
+    healthy.ask("config", "model.provider", "codex")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    told = checks(healthy)["model"]
+    assert (told["state"], "no program codex on PATH" in told["found"]) == ("warn", True)
+    with socket.create_server(("127.0.0.1", 0)) as once:
+        closed = f"http://127.0.0.1:{once.getsockname()[1]}/v1"
+    healthy.ask("config", "model.provider", "openai")
+    for url, why in ((closed, "takes no connection"), ("http://:x/", "takes no connection")):
+        healthy.ask("config", "model.url", url)
+        told = checks(healthy)["model"]
+        assert (told["state"], why in told["found"]) == ("warn", True), url
+        assert "model.provider off" in told["todo"]
 
 
 def test_doctor_leaves_nothing_behind(healthy: Memory) -> None:

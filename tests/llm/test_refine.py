@@ -2,6 +2,7 @@
 
 import json
 import logging
+import socket
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from backstory import clock
 from backstory.app import App
 from backstory.model import Act, MemoryKind, MemoryStatus, Tier
 from backstory.store.values import Filters
+from tests.agents.model import Model
 from tests.llm.conftest import Asking, a_session, line_with, saying
 from tests.story import House
 
@@ -40,6 +42,86 @@ class TestOffByDefault:
         assert "The token is" in sent
         assert secret not in sent
         assert "Ada" not in sent
+
+
+class TestChangedMeanwhile:
+    """What a person sets holds for the next request of a worker that is asking already."""
+
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [("model.provider", "off"), ("model.call_tokens", "0"), ("model.day_tokens", "0")],
+    )
+    def test_turned_off_after_the_first_request_there_is_no_second(
+        self, house: House, asking: Asking, key: str, value: str
+    ) -> None:
+        for _ in range(3):
+            a_session(house)
+
+        def answer(log: str) -> str:
+            house.sets(key, value)
+            return saying(STREAMS)
+
+        asking.model.aside("Log:", answer)
+        assert asking.asks() == 1
+        assert len(asking.model.requests) == 1
+        waits = [job for job in house.store.jobs.all("waiting") if job.kind == "refine"]
+        if value == "off":
+            assert [job.attempts for job in waits] == [0, 0], "nothing failed"
+            house.sets(key, "openai")
+            asking.answers(STREAMS)
+            assert asking.asks() == 2, "turned on again, it goes on"
+
+    def test_a_session_of_many_parts_is_not_sent_on_either(self, house: House, asking: Asking) -> None:
+        house.sets("model.call_tokens", "3000")
+        story = a_session(house, over=False)
+        for n in range(12):
+            story.prompts(f"Ask {n}: " + "why do the blue whales sing at night? " * 30).stops(
+                "They do. " * 60
+            )
+        story.ends()
+
+        def answer(log: str) -> str:
+            house.sets("model.provider", "off")
+            return saying(STREAMS)
+
+        asking.model.aside("Log:", answer)
+        assert asking.asks() == 1
+        assert len(asking.model.requests) == 1
+
+    def test_another_address_gets_what_is_sent_from_then_on(
+        self, house: House, asking: Asking, model: Model
+    ) -> None:
+        for _ in range(2):
+            a_session(house)
+        other = Model(socket.create_server(("127.0.0.1", 0)))
+        other.aside("Log:", saying(STREAMS))
+
+        def answer(log: str) -> str:
+            house.sets("model.url", f"{other.url}/v1")
+            return saying(STREAMS)
+
+        asking.model.aside("Log:", answer)
+        try:
+            assert asking.asks() == 2
+            assert (len(asking.model.requests), len(other.requests)) == (1, 1)
+        finally:
+            other.close()
+
+    def test_status_says_that_a_request_is_still_open(self, house: House, asking: Asking) -> None:
+        a_session(house)
+        lines = []
+
+        def answer(log: str) -> str:
+            house.sets("model.provider", "off")
+            with App(house.home) as app:
+                lines.append(app.status().spending.line)
+            return saying(STREAMS)
+
+        asking.model.aside("Log:", answer)
+        asking.asks()
+        assert lines == ["off: nothing is sent, but 1 sent before is not answered yet"]
+        with App(house.home) as app:
+            assert app.status().spending.line == "off: nothing is sent"
 
 
 class TestAnswers:

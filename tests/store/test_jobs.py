@@ -1,9 +1,9 @@
 """Work as rows: asked for once, done once, parked when it cannot be done."""
 
-import pytest
+from typing import Any
 
 from backstory.store import Store
-from backstory.store.jobs import LEASE_MS
+from backstory.store.jobs import ENDED
 from backstory.store.values import Job
 
 
@@ -51,7 +51,7 @@ def test_what_is_done_can_be_asked_for_again(store: Store) -> None:
         store.jobs.done(job, 1)
     assert lease(store) is None
     assert ask(store, "s1") == [True]
-    assert taken(store).attempts == 0
+    assert taken(store).attempts == 1
 
 
 def test_what_is_asked_for_while_it_is_being_done_is_due_again(store: Store) -> None:
@@ -101,20 +101,106 @@ def test_a_parked_item_does_not_block_younger_ones_and_gets_a_new_chance_when_as
     assert taken(store, 3).subject == "bad"
 
 
-def test_a_lease_runs_out(store: Store) -> None:
-    ask(store, "s1")
-    taken(store, now=0)
-    assert lease(store, LEASE_MS) is None
-    assert taken(store, LEASE_MS + 1).subject == "s1"
+def finish(store: Store, job: Job, now: int = 0) -> None:
+    with store.transaction():
+        store.jobs.done(job, now)
+
+
+def reclaim(store: Store, why: str = "", now: int = 0, **options: Any) -> int:
+    with store.transaction():
+        return store.jobs.reclaim(now, why, **options)
 
 
 def test_who_holds_the_workers_lock_takes_leases_back_at_once(store: Store) -> None:
-    """Otherwise a session whose worker was killed would wait for its lease to run out."""
+    """Otherwise a session whose worker was killed would never be distilled."""
     ask(store, "s1")
     taken(store, now=0)
-    with store.transaction():
-        assert store.jobs.reclaim() == 1
+    assert reclaim(store) == 1
     assert taken(store, now=1).subject == "s1"
+
+
+def test_a_try_counts_when_it_begins_so_that_what_ends_its_worker_is_parked_after_three(store: Store) -> None:
+    ask(store, "bad", now=0)
+    ask(store, "good", now=1)
+    now = 2
+    for tried in (1, 2, 3):
+        assert (job := taken(store, now)).attempts == tried
+        assert job.subject == "bad"
+        assert reclaim(store, "processor time limit", now) == 1
+        if tried == 1:
+            finish(store, other := taken(store, now))
+            assert other.subject == "good", "the others go first"
+        (job,) = (job for job in store.jobs.all() if job.subject == "bad")
+        now = job.not_before
+    assert (job.state, job.attempts) == ("parked", 3)
+    assert job.last_error == f"{ENDED} (processor time limit)"
+
+
+def test_what_ended_its_worker_gets_a_single_try_when_it_is_asked_for_again_and_not_at_once(
+    store: Store,
+) -> None:
+    """Or each new event of that session would stop everybody three times."""
+    ask(store, "bad")
+    now = 0
+    for _ in range(3):
+        taken(store, now)
+        reclaim(store, "processor time limit", now)
+        now = store.jobs.all()[0].not_before
+    pause = now - 1
+    assert ask(store, "bad", now=pause) == [True]
+    assert lease(store, pause) is None
+    assert taken(store, now).attempts == 4
+    reclaim(store, "processor time limit", now)
+    assert store.jobs.all()[0].state == "parked"
+    assert store.jobs.all()[0].not_before - now > now - pause
+    with store.transaction():
+        store.jobs.retry(store.jobs.all()[0], 1)
+    finish(store, taken(store, 1))
+    assert ask(store, "bad") == [True]
+    assert taken(store).attempts == 1, "once it was done, all is forgotten"
+
+
+def test_what_was_at_hand_when_others_killed_the_worker_is_due_at_once_and_parked_in_the_end(
+    store: Store,
+) -> None:
+    ask(store, "s1")
+    for tried in range(1, 6):
+        assert taken(store, 0).attempts == tried
+        reclaim(store, most=5)
+    (job,) = store.jobs.all()
+    assert (job.state, job.last_error) == ("parked", f"{ENDED} (it was killed 5 times)")
+
+
+def test_what_is_begun_without_being_asked_for_counts_its_tries_until_it_is_finished(store: Store) -> None:
+    with store.transaction():
+        assert [store.jobs.begin("drain", "file", 0) for _ in range(3)] == [1, 2, 3]
+    assert store.jobs.tries("drain") == {"file": 3}
+    assert reclaim(store, "processor time limit") == 0, "it is no job: who takes it up again decides"
+    with store.transaction():
+        store.jobs.finished("drain", ["file"])
+    assert store.jobs.all() == []
+
+
+def test_the_worst_attempts_are_those_of_waiting_jobs_too_but_not_of_a_try_under_way(store: Store) -> None:
+    """CCE-75: `worst_attempts` was that of parked jobs alone."""
+    ask(store, "s1", "s2")
+    assert store.jobs.worst_attempts() == 0
+    first = taken(store)
+    assert store.jobs.worst_attempts() == 0, "it has not failed yet"
+    fail(store, first)
+    assert store.jobs.worst_attempts() == 1
+    again = taken(store, store.jobs.due_at("distil") or 0)
+    assert again.subject == "s2", "the first waits for its next try"
+    with store.transaction():
+        store.jobs.thaw("distil", 0)
+    second = taken(store)
+    assert (second.attempts, store.jobs.worst_attempts()) == (2, 1)
+    assert fail(store, second, most=2) == "parked"
+    assert store.jobs.worst_attempts() == 2
+    with store.transaction():
+        store.jobs.retry(second, 0)
+    finish(store, taken(store))
+    assert store.jobs.worst_attempts() == 0
 
 
 def test_a_long_error_is_cut(store: Store) -> None:
@@ -165,12 +251,10 @@ def test_who_holds_the_workers_lock_does_not_take_back_what_is_asked_of_a_model(
     ask(store, "s1", kind="refine")
     lease(store)
     lease(store, kind="refine")
-    with store.transaction():
-        assert store.jobs.reclaim() == 1
+    assert reclaim(store) == 1
     assert lease(store) is not None
     assert lease(store, kind="refine") is None
-    with store.transaction():
-        assert store.jobs.reclaim(asking=True) == 1
+    assert reclaim(store, asking=True) == 1
     assert lease(store, kind="refine") is not None
 
 
@@ -185,19 +269,29 @@ def test_what_cools_down_can_be_thawed_one_or_all(store: Store) -> None:
     assert store.jobs.due_at("distil") == 0, "the third never failed"
 
 
-def test_a_person_retries_and_drops_what_is_not_at_work(store: Store) -> None:
-    ask(store, "s1", "s2", "s3")
+def test_a_person_retries_and_drops_also_what_a_worker_is_at(store: Store) -> None:
+    """It may be stuck, or dead: whatever it says of the job afterwards changes nothing."""
+    ask(store, "s1", "s2", "s3", "s4")
     fail(store, taken(store), most=1)
-    running = taken(store)
+    second, third = taken(store), taken(store)
     by_name = {job.subject: job for job in store.jobs.all()}
     with store.transaction():
         assert store.jobs.retry(by_name["s1"], 9)
-        assert not store.jobs.retry(running, 9)
-        assert not store.jobs.drop(running)
-        assert store.jobs.drop(by_name["s3"])
+        assert store.jobs.retry(second, 9)
+        assert store.jobs.drop(third)
+        assert store.jobs.drop(by_name["s4"])
+        store.jobs.done(third, 10)
+    fail(store, third)
+    with store.transaction():
+        store.jobs.done(second, 10)
     assert {(j.subject, j.state, j.attempts) for j in store.jobs.all()} == {
-        ("s1", "waiting", 0), ("s2", "leased", 0),
+        ("s1", "waiting", 0), ("s2", "waiting", 0),
     }  # fmt: skip
+    finish(store, taken(store, 9))
+    (done,) = store.jobs.all("done")
+    with store.transaction():
+        assert not store.jobs.retry(done, 9)
+        assert not store.jobs.drop(done)
 
 
 def test_it_tells_whether_anything_could_be_done_now(store: Store) -> None:
@@ -210,14 +304,3 @@ def test_it_tells_whether_anything_could_be_done_now(store: Store) -> None:
     fail(store, taken(store))
     assert not store.jobs.any_due(0, asking=False), "it cools down"
     assert store.jobs.any_due(2**60, asking=False)
-
-
-def test_what_another_worker_took_in_between_is_not_taken_twice(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Seen as waiting, leased by somebody else, then asked for: the lease is a conditional UPDATE."""
-    ask(store, "s1")
-    seen = taken(store)
-    looks = iter([seen, None])
-    monkeypatch.setattr(store.jobs, "_due", lambda *_: next(looks))
-    assert lease(store) is None

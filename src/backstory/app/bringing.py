@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from backstory import clock
 from backstory.app.opened import Opened
-from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.errors import SourceMissing
 from backstory.model import Memory, Project, Session
+from backstory.store.jobs import ROUND
 from backstory.upkeep import export
 
 if TYPE_CHECKING:
@@ -33,20 +33,17 @@ class Bringing(Opened):
         progress: Callable[[int, int], None] = lambda done, of: None,
     ) -> "Tally":
         """Bring in what agents have kept of their sessions: of those named, or of all that have something."""
+        from backstory.capture import import_process
         from backstory.capture.importing import Import, trails_of  # with every agent's history: 20 ms
 
         found = trails_of(names, path)
-        privacy = Privacy(self.settings)
         if dry:
-            return Import(self._readable_store(), privacy, None, wish, dry).bring(found, said, progress)
+            looks = Import(self._readable_store(), Privacy(self.settings), None, wish, dry)
+            return looks.bring(found, said, progress)
         self.catch_up()
         with self._alone():
-            monorepo, marks = self.settings.project_monorepo, self.home.joined
-            places = Places(self.store, self.confirmed(), monorepo, privacy.place, marks)
-            tally = Import(self.store, privacy, places, wish).bring(found, said, progress)
-            if tally.events:
-                self._work().settle(_SETTLE_SECONDS)
-        self._wake_worker()
+            tally = import_process.bring(self.home, names, path, wish, said, progress)
+        self._settle()
         return tally
 
     def import_documents(
@@ -73,9 +70,12 @@ class Bringing(Opened):
         with self._alone():
             into = project or self.project_at(folder if folder.is_dir() else folder.parent)
             tally = Documents(self.store, privacy, folder, into, user, again).bring(dry, said, progress)
-            if tally.events:
-                self._work().settle(_SETTLE_SECONDS)
+        self._settle()
         return tally
+
+    def _settle(self) -> None:
+        """Have what was just imported distilled and made searchable, for a while; a worker does the rest."""
+        self._wait_for_worker(lambda: self._left_to_do((*ROUND, "embed")), _SETTLE_SECONDS)
 
     def export_lines(self, project_id: str | None, since: int, until: int) -> Iterator[str]:
         """Everything as JSON lines; of a project or a time only what belongs to its sessions."""
@@ -109,6 +109,6 @@ class Bringing(Opened):
             finally:  # what a torn one gave is found, too
                 with self.store.transaction():
                     self.store.memories.index_missing()
-            self._work().round()
-            self._prepare_again()
+            self._ask_for_briefs()
+        self._have_done()
         return new, same_key

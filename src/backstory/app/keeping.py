@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from backstory import clock
 from backstory.app.opened import Opened
 from backstory.capture.privacy import Privacy
-from backstory.capture.waiting import waiting
 from backstory.errors import Failed, SourceMissing
 from backstory.model import Session
 from backstory.recall.handles import full_id
 from backstory.store.copies import Contents
+from backstory.store.jobs import PROVE, REBUILD, REINDEX
 from backstory.upkeep import backups, orphans
 
 if TYPE_CHECKING:
@@ -27,17 +27,31 @@ class Keeping(Opened):
         """Make everything derived again from the events; gives the number of sessions."""
         self.catch_up()
         with self._alone():
-            return self._work().rebuild(progress)
+            sessions = self._ask_for_rebuild()
+        self._rebuilt(sessions, progress)
+        return sessions
+
+    def _rebuilt(self, sessions: int, progress: Callable[[int, int], None]) -> None:
+        """Wait for the worker that rebuilds; a session that ends it is parked, and the others go on."""
+
+        def report() -> None:
+            progress(sessions - self.store.jobs.due((REBUILD,), clock.now_ms()), sessions)
+
+        if not self._have_done(self._stuck_seconds, report):
+            raise Failed("it is not through: a worker goes on, and `backstory jobs` shows what is left")
 
     def reindex(self) -> None:
         """Build the text index again, of memories and events as they are."""
-        with self._alone():
-            self._work().index_again()
+        self._ask_and_wait(REINDEX, "all")
 
     def prove(self) -> None:
         """Look again whether there are sessions of which nothing was captured."""
-        with self._alone():
-            self._work().prove(again=True)
+        self._ask_and_wait(PROVE, "all")
+
+    def _ask_and_wait(self, kind: str, subject: str) -> None:
+        with self.store.transaction():
+            self.store.jobs.ask(kind, subject, clock.now_ms())
+        self._have_done(self._stuck_seconds)
 
     def kept_backups(self) -> list[Contents]:
         """All backups with what they hold, newest first."""
@@ -57,7 +71,8 @@ class Keeping(Opened):
         with self._alone():
             self.close()
             restored = backups.restore(self.home, backup, Privacy(self.settings))
-            self._prepare_again()
+            self._ask_for_briefs()
+        self._have_done()
         return replace(restored, now=backups.current(self.home))
 
     def repair(self) -> "Repaired":
@@ -73,9 +88,10 @@ class Keeping(Opened):
             with self.store.transaction():
                 for sid in self.store.events.all_session_ids() if not repaired.key_lost else ():
                     self.store.jobs.ask("transcript", sid, clock.now_ms())
-            self._prepare_again()
-            self._work().rebuild()
-            rescued = counted_again(repaired.rescued, self.store.books.row_counts(repaired.rescued))
+            self._ask_for_briefs()
+            sessions = self._ask_for_rebuild()
+        self._rebuilt(sessions, lambda done, of: None)
+        rescued = counted_again(repaired.rescued, self.store.books.row_counts(repaired.rescued))
         return replace(repaired, rescued=rescued, now=backups.current(self.home) or repaired.now)
 
     def wanted(self, handles: Sequence[str], **rest: Any) -> "Wanted":
@@ -97,21 +113,20 @@ class Keeping(Opened):
         if not really:
             self.catch_up()
             return forget.plan(self.home, self.store, wanted)
-        with self._alone():
-            if waiting(self.home):
-                self._work().round()
+        with self._alone_with_all():
             what = forget.plan(self.home, self.store, wanted)
             if agreed is not None:
                 forget.hold_to(self.store, agreed, what)
             if what:
                 self.store.writable()  # else files would go while the rows stay
                 forget.carry_out(self.home, self.store, what, by_agent)
-                self._work().round()
-            if self.store.forgetting.traces_left() and not self.store.forgetting.erase_traces():
-                raise Failed(
-                    "it is forgotten, but another process is reading the database and keeps old pages alive: "
-                    "the next worker erases them"
-                )
+            erased = not self.store.forgetting.traces_left() or self.store.forgetting.erase_traces()
+        self._have_done()
+        if not erased:
+            raise Failed(
+                "it is forgotten, but another process is reading the database and keeps old pages alive: "
+                "the next worker erases them"
+            )
         return what
 
     def clean_up(self, max_age_hours: float, really: bool) -> list[Session]:
@@ -122,7 +137,8 @@ class Keeping(Opened):
             if really and found:
                 with self.store.transaction():
                     orphans.end(self.store, found)
-                self._work().round()
+        if really:
+            self._have_done()
         return found
 
     def scrub(self, really: bool) -> "Scrubbed":
@@ -132,6 +148,6 @@ class Keeping(Opened):
         self.catch_up()
         with self._alone():
             found = scrub(self.home, self.store, self.settings, really)
-            if really:
-                self._work().round()
+        if really:
+            self._have_done()
         return found

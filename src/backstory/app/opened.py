@@ -3,21 +3,22 @@
 import contextlib
 import os
 import shutil
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from backstory import clock, settings
 from backstory.atomic import lock, write_atomic, write_state
-from backstory.capture.calling import wake_worker
+from backstory.capture.calling import call_worker, leave, wake_worker
 from backstory.capture.confirmed import confirmed
 from backstory.capture.hookfiles import write_hook_settings
 from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.waiting import waiting
 from backstory.embed.provider import missing
-from backstory.errors import Failed, SourceMissing, StoreBusy, StoreUnusable, UsageError
+from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool
 from backstory.hook.identity import Place, claimed, joined_in, project_id, resolve
 from backstory.model import Project
@@ -25,13 +26,14 @@ from backstory.paths import Home
 from backstory.recall import notes
 from backstory.settings import Settings
 from backstory.store import Store, open_store
+from backstory.store.jobs import REBUILD, REINDEX, ROUND
 from backstory.store.obstacles import obstacle
-
-if TYPE_CHECKING:
-    from backstory.work import Work
 
 _CATCH_UP_SECONDS = 5.0
 _PATIENCE_SECONDS = 55  # as long as a worker heeds a wish
+_POLL_SECONDS = 0.02
+# So often what hooks leave in the meantime is taken in before a command is alone.
+_TIMES = 5
 
 
 class Opened:
@@ -75,32 +77,71 @@ class Opened:
         """Why the store that was opened cannot be written; "" if it can, or none was opened."""
         return self._store.only_reads if self._store else ""
 
-    def catch_up(self, notes: bool = True) -> bool:
-        """Take in what lies in the spool, or wait for the worker that does; False if some is left.
+    def catch_up(self, notes: bool = True, seconds: float | None = None) -> bool:
+        """Have a worker take in what lies in the spool; False if some is left after so long.
 
-        Who finds notes where they lie need not wait for them: without `notes`.
+        It is never done here: what one event does to a worker must not happen to a command. Who finds notes
+        where they lie need not wait for them: without `notes`.
         """
-        if self._attended:
+        if self._attended and seconds is None:
             return True
-        deadline = time.monotonic() + self._patience
-        # also what a hook left in the meantime: its worker found the lock held
-        while waiting(self.home, notes):
-            if self.store.only_reads:
-                return False
-            with lock(self.home.worker_lock) as held:
-                if held:
-                    with contextlib.suppress(StoreBusy):  # what is stored can be told all the same
-                        self._work().take_in(deadline)
-            if time.monotonic() > deadline:
-                return not waiting(self.home, notes)
-            if not held:
-                time.sleep(0.05)
+        if not waiting(self.home, notes):
+            return True
+        if self.store.only_reads:
+            return False
+
+        def left() -> int:
+            return waiting(self.home, notes) or self.store.passages.first_unindexed() is not None
+
+        self._wait_for_worker(left, self._patience if seconds is None else seconds)
+        return not waiting(self.home, notes)
+
+    def _have_done(self, seconds: float = _PATIENCE_SECONDS, done: Callable[[], None] = lambda: None) -> bool:
+        """Have a worker do what is due in a round; False if it has got nowhere for so long.
+
+        Call it without the worker's lock. `done` is called whenever something was.
+        """
+        return self._wait_for_worker(self._left_to_do, seconds, done)
+
+    def _left_to_do(self, kinds: Sequence[str] = ROUND) -> int:
+        store = self.store
+        return store.jobs.due(kinds, clock.now_ms()) + store.passages.unindexed() + waiting(self.home)
+
+    def _wait_for_worker(
+        self, left: Callable[[], int], seconds: float, done: Callable[[], None] | None = None
+    ) -> bool:
+        """Wait until nothing is left, so long in all or, with `done`, since the last time something was done.
+
+        If no worker is at work, one is started.
+        """
+        worker, least, deadline = None, sys.maxsize, time.monotonic() + seconds
+        try:
+            while now := left():
+                if done is not None and now < least:
+                    least, deadline = now, time.monotonic() + seconds
+                    done()
+                if time.monotonic() > deadline:
+                    return False
+                if self._attended:
+                    self.home.due.touch(mode=0o600)  # whoever watches the spool has a worker of its own
+                elif worker is None or worker.poll() is not None:
+                    if worker is not None and worker.returncode:
+                        return False  # it could not work, and has said why in its log and to doctor
+                    worker = None if self._worker_runs() else call_worker(self.home, 0)
+                time.sleep(_POLL_SECONDS)
+        finally:
+            if worker is not None:
+                leave(worker)
+        if done is not None:
+            done()
         return True
 
-    def _work(self) -> "Work":
-        from backstory.work import Work  # distilling is most of what there is to import (160 ms)
-
-        return Work(self.home, self.settings, self.store)
+    def _worker_runs(self) -> bool:
+        try:
+            with lock(self.home.worker_lock) as free:
+                return not free
+        except OSError:  # nobody can take it here
+            return False
 
     def _spooled(self) -> int:
         return len(spool.entries(str(self.home.spool)))
@@ -122,6 +163,22 @@ class Opened:
                 yield
         finally:
             self.home.wanted.unlink(missing_ok=True)
+
+    @property
+    def _stuck_seconds(self) -> float:
+        """A worker that has got nowhere for so long has been ended by its limits, or waits in vain."""
+        return max(_PATIENCE_SECONDS, 11 * self.settings.jobs_cpu_seconds)
+
+    @contextlib.contextmanager
+    def _alone_with_all(self) -> Iterator[None]:
+        """Hold the worker's lock while nothing waits in the spool."""
+        for _ in range(_TIMES):
+            self.catch_up(seconds=_PATIENCE_SECONDS)
+            with self._alone():
+                if not waiting(self.home):
+                    yield
+                    return
+        raise Failed("what lies in the spool could not be taken in first: `backstory doctor` says why")
 
     def project_at(self, folder: Path) -> Project:
         """The project of a folder, which need not exist any more."""
@@ -207,8 +264,8 @@ class Opened:
         except StoreUnusable:
             return None
 
-    def _prepare_again(self) -> None:
-        """The prepared briefs tell what the database has now; in the worker's lock."""
+    def _ask_for_briefs(self) -> None:
+        """The prepared briefs are to tell what the database has now; in the worker's lock."""
         shutil.rmtree(self.home.briefs, ignore_errors=True)
         now = clock.now_ms()
         with self.store.transaction():
@@ -216,7 +273,17 @@ class Opened:
                 self.store.jobs.ask("brief", project.id, now)
             for session in self.store.events.sessions(limit=1_000):
                 self.store.jobs.ask("brief", session.id, now)
-        self._work().round()
+
+    def _ask_for_rebuild(self) -> int:
+        """Everything derived is to be made again, by a worker; in its lock. Gives the number of sessions."""
+        ids = self.store.events.all_session_ids()
+        now = clock.now_ms()
+        with self.store.transaction():
+            self.store.passages.clear()
+            for sid in ids:
+                self.store.jobs.ask(REBUILD, sid, now)
+            self.store.jobs.ask(REINDEX, "memories", now)
+        return len(ids)
 
     def setting_rows(self) -> list[settings.Row]:
         """All settings with their values, defaults and meaning."""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.app.opened import Opened
-from backstory.atomic import lock
 from backstory.capture import quarantine
 from backstory.embed.provider import wanted
 from backstory.errors import SourceMissing
@@ -89,7 +88,7 @@ class Reporting(Opened):
             worker_running=self._worker_runs(),
             by_status=by_status,
             by_source=by_source,
-            worst_attempts=max((job.attempts for job in store.jobs.all("parked")), default=0),
+            worst_attempts=store.jobs.worst_attempts(),
             vectors=store.vectors.counts(wanted(self.settings)),
             spending=spending(self.settings, store),
             problems=(
@@ -103,13 +102,6 @@ class Reporting(Opened):
                 *self._search_problems(),
             ),
         )
-
-    def _worker_runs(self) -> bool:
-        try:
-            with lock(self.home.worker_lock) as free:
-                return not free
-        except OSError:  # nobody can take it here
-            return False
 
     def closed_parts(self) -> list[Path]:
         """Files and folders of the home that its owner may not read any more."""
@@ -146,23 +138,22 @@ class Reporting(Opened):
 
     def jobs_called(self, names: Sequence[str]) -> list[Job]:
         """The jobs with these handles, `kind:subject`; a kind, or the beginning of a subject, is enough."""
-        waiting = self.jobs(("waiting", "parked"))
+        waiting = self.jobs()
         found: dict[tuple[str, str], Job] = {}
         for name in names:
             matching = [j for j in waiting if name == j.kind or f"{j.kind}:{j.subject}".startswith(name)]
             matching = matching or [j for j in waiting if len(name) >= 4 and j.subject.startswith(name)]
             if not matching:
-                raise SourceMissing(f"no job waits or is parked as {name!r}; `backstory jobs` lists them")
+                raise SourceMissing(f"there is no job {name!r}; `backstory jobs` lists them")
             found.update({(job.kind, job.subject): job for job in matching})
         return list(found.values())
 
     def retry_jobs(self, jobs: Sequence[Job], here: bool = False) -> list[Job]:
-        """Have jobs tried again, by a worker that is started or here and now; gives those still there."""
+        """Have jobs tried again by a worker, and wait for it if `here`; gives those still there."""
         with self.store.transaction():
             changed = [job for job in jobs if self.store.jobs.retry(job, clock.now_ms())]
         if here:
-            with self._alone():
-                self._work().round()
+            self._have_done(self._stuck_seconds)
         else:
             self._wake_worker()
         return changed

@@ -24,8 +24,14 @@ def call_worker(home: Home, linger: int | None = None) -> subprocess.Popen[bytes
 
 def wake_worker(home: Home) -> None:
     """Have what there is to do done, by a worker that outlives us and does not wait for more."""
-    worker = call_worker(home, 0)
-    worker.returncode = 0  # nobody asks how it ended
+    leave(call_worker(home, 0))
+
+
+def leave(worker: subprocess.Popen[bytes]) -> None:
+    """Let a worker outlive us: nobody asks any more how it ends."""
+    if worker.poll() is not None:
+        return
+    worker.returncode = 0
     if sys.platform != "win32":  # a server lives on: its children must not stay behind as zombies
         threading.Thread(target=_reap, args=(worker.pid,), daemon=True).start()
 

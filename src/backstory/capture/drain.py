@@ -3,7 +3,9 @@
 One holder of the worker's lock runs it. A batch of files is read, redacted and committed together with the
 receipts of its files; only then are the files released. A kill in between leaves files whose receipts are
 there already: they are recognised and not stored again. A file that nobody can make sense of goes to
-quarantine, whatever the reason: it never blocks the others.
+quarantine, whatever the reason: it never blocks the others. That holds for one that ends the worker, too:
+what is at hand is noted before, so that the next worker takes the files of that batch one by one, those that
+were at hand alone last, and after three times such a file is put into quarantine unread.
 """
 # At thousands of files a second, a Path costs more than reading what it names.
 # ruff: noqa: PTH108, PTH116, PTH118, PTH119
@@ -16,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from backstory import clock
+from backstory import clock, limits
 from backstory.agents import AGENTS, Agent
 from backstory.agents.agent import Unreadable
 from backstory.agents.fields import ident
@@ -35,6 +37,7 @@ from backstory.settings import Settings
 from backstory.steps import step
 from backstory.store import Store
 from backstory.store.books import RECEIPTS_LOST
+from backstory.store.jobs import DRAIN, ENDED, ENDED_MOST
 from backstory.store.values import Arrival, Injection, Receipt
 
 log = logging.getLogger(__name__)
@@ -46,6 +49,8 @@ LATE_SECONDS = 3_600
 # An old file says nothing about what the work tree looks like now.
 _DIFFSTAT_SECONDS = 60
 _ENDS_TURN = (Kind.TURN_ENDED, Kind.TURN_FAILED, Kind.SESSION_ENDED, Kind.COMPACTING)
+# What is noted while several files are at hand.
+_SEVERAL = "*"
 # Counters that a brief tells the user about, in every project.
 _NOTICED = ("failed", "quarantined")
 
@@ -68,6 +73,7 @@ class _Load:
     arrivals: list[tuple[str, Arrival]] = field(default_factory=list)
     injections: list[Injection] = field(default_factory=list)
     counts: Counts = field(default_factory=Counter)
+    at_hand: str = ""
 
 
 class Drain:
@@ -83,6 +89,7 @@ class Drain:
         self._known: set[Receipt] = set()
         self._released: list[Receipt] = []
         self._replays = False
+        self._tries: dict[str, int] = {}
 
     def batches(self) -> Iterator[Batch]:
         """Store what lies in the spool now, batch by batch; the caller releases each."""
@@ -92,8 +99,14 @@ class Drain:
             self._released += [receipt for receipt in known if receipt.name not in names]
         self._known = set(known)
         self._replays = bool(self._store.books.meta(RECEIPTS_LOST))
-        for part in _parts(entries):
+        self._tries = self._store.jobs.tries(DRAIN)
+        suspects = [entry for entry in entries if _base(entry) in self._tries]
+        others = [entry for entry in entries if _base(entry) not in self._tries] if suspects else entries
+        alone = BATCH_FILES if _SEVERAL in self._tries else 0
+        singly = [[entry] for entry in others[:alone]]
+        for part in (*singly, *_parts(others[alone:]), *([entry] for entry in suspects)):
             yield self._store_batch(part)
+        self._forget_tries()
         if failures := self._fail_marks():
             yield failures
         self._drop_receipts()
@@ -111,6 +124,13 @@ class Drain:
                 continue
         self._released += batch.receipts
 
+    def _forget_tries(self) -> None:
+        """All that ended a worker is through: files that were taken or are gone have no tries any more."""
+        if left := self._store.jobs.tries(DRAIN):
+            with self._store.transaction():
+                self._store.jobs.finished(DRAIN, left)
+        self._tries = {}
+
     def _drop_receipts(self) -> None:
         if self._released:
             with self._store.transaction():
@@ -118,9 +138,17 @@ class Drain:
             self._released = []
 
     def _store_batch(self, entries: list[spool.Entry]) -> Batch:
-        load = _Load()
+        at_hand = _base(entries[0]) if len(entries) == 1 else _SEVERAL
+        with self._store.transaction():
+            self._store.jobs.begin(DRAIN, at_hand, clock.now_ms())
+        with limits.limited():
+            return self._take_all(entries, at_hand)
+
+    def _take_all(self, entries: list[spool.Entry], at_hand: str) -> Batch:
+        load = _Load(at_hand=at_hand)
         for entry in entries:
             self._take(entry, load)
+            limits.progressed()
         step("drain.read")
         try:
             return self._commit(load)
@@ -132,7 +160,7 @@ class Drain:
                 receipts = [receipt for batch in batches for receipt in batch.receipts]
                 return Batch(receipts, sum(batch.stored for batch in batches))
             log.exception("%s cannot be stored", entries[0].path)
-            load = _Load(load.receipts)
+            load = _Load(load.receipts, at_hand=at_hand)
             self._quarantine(entries[0], f"{type(error).__name__} when it was stored", load.counts)
             return self._commit(load)
 
@@ -142,6 +170,11 @@ class Drain:
             load.receipts.append(receipt)
             return
         agent, event = entry.name.agent, entry.name.event
+        if (tries := self._tries.get(_base(entry), 0)) >= ENDED_MOST:
+            self._quarantine(entry, f"{ENDED}, {tries} times", load.counts, tries == ENDED_MOST)
+            load.receipts.append(_receipt(entry))
+            return
+        step("drain.begun", entry.path)
         data = spool.read(entry.path)
         if data is None and not given_up(entry):
             return
@@ -162,8 +195,12 @@ class Drain:
                 load.counts[agent, event, "late"] += 1
         load.receipts += _receipt_of_read(entry, data)
 
-    def _quarantine(self, entry: spool.Entry, reason: str, counts: Counts) -> None:
-        if quarantine.put(self._home, entry, reason, self._privacy):
+    def _quarantine(self, entry: spool.Entry, reason: str, counts: Counts, readable: bool = True) -> None:
+        try:
+            put = quarantine.put(self._home, entry, reason, self._privacy, readable)
+        except MemoryError:
+            put = quarantine.put(self._home, entry, reason, self._privacy, readable=False)
+        if put:
             counts[entry.name.agent, entry.name.event, "quarantined"] += 1
 
     def _understand(self, entry: spool.Entry, data: bytes, load: _Load) -> None:
@@ -215,6 +252,8 @@ class Drain:
     def _commit(self, load: _Load) -> Batch:
         batch = Batch(load.receipts)
         if not load.receipts and not load.arrivals:
+            with self._store.transaction():
+                self._store.jobs.finished(DRAIN, [load.at_hand])
             return batch
         now = clock.now_ms()
         counts = load.counts.copy()
@@ -240,6 +279,7 @@ class Drain:
             self._ask("brief", {injection.session_id for injection in load.injections}, now)
             if any(name in _NOTICED for _, _, name in counts):
                 self._ask("brief", (project.id for project in self._store.projects.all()), now)
+            self._store.jobs.finished(DRAIN, [load.at_hand])
             self._store.books.drop_receipts(self._released)
             self._store.books.add_receipts(load.receipts)
             self._store.books.count(clock.day_of(now, self._zone), counts)
@@ -316,8 +356,12 @@ def _receipt_of_read(entry: spool.Entry, data: bytes | None) -> list[Receipt]:
     return [Receipt(os.path.basename(entry.path), stat.st_ino, mtime_ns(stat))]
 
 
+def _base(entry: spool.Entry) -> str:
+    return os.path.basename(entry.path)
+
+
 def _receipt(entry: spool.Entry) -> Receipt:
-    return Receipt(os.path.basename(entry.path), entry.inode, entry.mtime_ns)
+    return Receipt(_base(entry), entry.inode, entry.mtime_ns)
 
 
 def _has_content(path: str) -> bool:

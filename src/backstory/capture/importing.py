@@ -27,6 +27,7 @@ from backstory.file_reader import open_file
 from backstory.foreign.folders import slug
 from backstory.hook.identity import project_id, session_id
 from backstory.model import RUNNING_MS, Event, Project, SessionStatus
+from backstory.steps import step
 from backstory.store import Store
 from backstory.store.values import REPLACED, Added, Arrival, Mark
 
@@ -192,6 +193,7 @@ class Import:
         """Import these histories; each is stored when its line is given."""
         for trail in trails:
             try:
+                step("import.begun", str(trail.path))
                 line = self._one(source, trail)
             except StoreUnusable:
                 raise

@@ -15,15 +15,18 @@ KEPT_DAYS = 14
 _REASON = ".reason"
 
 
-def put(home: Home, entry: Entry, reason: str, privacy: Privacy) -> bool:
+def put(home: Home, entry: Entry, reason: str, privacy: Privacy, readable: bool = True) -> bool:
     """Copy a spooled file, redacted, and the reason into quarantine; the caller removes the file.
+
+    One that cannot even be redacted, because that ended the worker, is not `readable`: only how large it was
+    is kept.
 
     False if the file is gone or not ours to read. The name is the same each time, so that a drain that
     was killed in between leaves one copy.
     """
     file = Path(entry.path)
     try:
-        data = read_bytes(file, LARGEST_HISTORY)
+        data = read_bytes(file, LARGEST_HISTORY) if readable else b"%d bytes that could not be redacted" % file.stat().st_size
     except OSError as error:
         log.warning("%s cannot be read: %s", file.name, error)
         return False

@@ -13,7 +13,7 @@ from backstory.capture.ownership import planting_ground
 from backstory.doctor import way_in
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import BackstoryError
-from backstory.llm.provider import model_for, provider
+from backstory.llm.provider import model_for, out_of_reach, provider
 from backstory.store.copies import Contents
 from backstory.store.health import Health, examine, has_fts5
 from backstory.store.obstacles import obstacle
@@ -64,9 +64,12 @@ def model(app: App) -> Check:
     try:
         if provider(app.settings, "distil") is None:
             return replace(ok("model", "none is configured, and none is needed"), quiet=True)
+        why = out_of_reach(app.settings)
     except BackstoryError as error:
+        why = str(error)
+    if why:
         todo = "mend it where agents are started; or `backstory config model.provider off`"
-        return warn("model", f"{app.settings.model_provider} cannot be asked: {error}", todo)
+        return warn("model", f"{app.settings.model_provider} cannot be asked: {why}", todo)
     return ok("model", f"{app.settings.model_provider}, {model_for(app.settings, 'distil')}")
 
 

@@ -1,11 +1,13 @@
 """Every call of a model goes through here: estimated, held against the caps, written down, then made.
 
 The row in the ledger is there before the call, with its estimate; two processes cannot spend the same
-money twice, and what a kill interrupts counts as spent.
+money twice, and what a kill interrupts counts as spent. The settings are read before each call: who turns
+models off, or lowers a cap, stops a worker that is in the middle of asking.
 """
 
 import json
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +16,7 @@ from backstory.errors import Failed
 from backstory.llm import breaker
 from backstory.llm.caps import Cap, caps, period
 from backstory.llm.prices import cost, price_of, shown, tokens
-from backstory.llm.provider import Provider, Question, Reply, Trouble, model_for
+from backstory.llm.provider import OFF, Provider, Question, Reply, Trouble, model_for
 from backstory.settings import Settings
 from backstory.store import Store
 from backstory.store.ledger import ANOMALY, FAILED, OK, OPEN
@@ -52,11 +54,17 @@ class Purpose:
 
 
 class Governor:
-    """Allows or refuses calls in one home; the caller holds the model's lock."""
+    """Allows or refuses calls in one home; the caller holds the model's lock.
 
-    def __init__(self, settings: Settings, store: Store) -> None:
+    `current` reads the settings as they are now; without it those that were given hold.
+    """
+
+    def __init__(
+        self, settings: Settings, store: Store, current: Callable[[], Settings] | None = None
+    ) -> None:
         self._settings = settings
         self._store = store
+        self._current = current
         self._caps: dict[str, Cap] = caps(settings)
         self._zone = clock.zone(settings.time_zone)
 
@@ -67,6 +75,7 @@ class Governor:
     def ask(self, provider: Provider, question: Question, purpose: Purpose) -> Asked:
         """Make a call, if it is allowed: `Refused` if not, `Trouble` if there is no answer."""
         now = clock.now_ms()
+        self._heed_changes(now)
         price = price_of(provider.model, self._settings.model_prices)
         inward = tokens(question.system, question.text, json.dumps(question.schema)) + provider.overhead
         most = cost(price, inward, question.max_tokens)
@@ -91,6 +100,17 @@ class Governor:
         error = f"{sum(took):,} tokens, at most {inward + question.max_tokens:,} were expected" if odd else ""
         self._settle(call, ANOMALY if odd else OK, error, took, price)
         return Asked(call.id, reply)
+
+    def _heed_changes(self, now: int) -> None:
+        """Follow the settings as they are now; `Refused` if nobody, or somebody else, is to be asked."""
+        if self._current is None:
+            return
+        current = self._current()
+        if current.model_provider == OFF:
+            raise Refused(OFF, "model.provider is off", now)
+        if _who(current) != _who(self._settings):
+            raise Refused("changed", "another model is to be asked", now)
+        self._settings, self._caps = current, caps(current)
 
     def _settle(
         self, call: Call, outcome: str, error: str, took: tuple[int, int], price: tuple[int, int] | None
@@ -129,6 +149,17 @@ class Governor:
         resumed = int(self._store.books.meta(_RESUMED) or 0)
         until, why = breaker.open_until(self._store.ledger.latest(breaker.LOOK_BACK, resumed))
         return (until, why) if until > now else (0, "")
+
+
+def _who(settings: Settings) -> tuple[str, ...]:
+    """Whom the settings name."""
+    return (
+        settings.model_provider,
+        settings.model_url,
+        settings.model_key_env,
+        settings.model_distil,
+        settings.model_compile,
+    )
 
 
 def resume(store: Store, now: int) -> None:
@@ -181,12 +212,14 @@ class Spending:
     paused_until: int
     paused_why: str
     unpriced: tuple[str, ...]
+    under_way: int = 0
 
     @property
     def line(self) -> str:
         """All of it in one line."""
-        if self.provider == "off":
-            return "off: nothing is sent"
+        if self.provider == OFF:
+            sent = f", but {self.under_way} sent before is not answered yet" if self.under_way else ""
+            return f"off: nothing is sent{sent}"
         day = self.caps["day"]
         line = (
             f"{self.provider} {self.models['distil']}: {self.today.calls:,} calls today, "
@@ -207,6 +240,20 @@ def spending(settings: Settings, store: Store | None) -> Spending:
     unpriced = {
         model for model in models.values() if model and price_of(model, settings.model_prices) is None
     }
+    since = now - 1000 * settings.model_timeout_seconds
+    under_way = (
+        [call for call in store.ledger.latest(breaker.LOOK_BACK, since) if call.outcome == OPEN]
+        if store
+        else []
+    )
     return Spending(
-        settings.model_provider, models, sums[0], sums[1], caps(settings), until, why, tuple(sorted(unpriced))
+        settings.model_provider,
+        models,
+        sums[0],
+        sums[1],
+        caps(settings),
+        until,
+        why,
+        tuple(sorted(unpriced)),
+        len(under_way),
     )

@@ -117,6 +117,7 @@ PROVIDERS: dict[str, _Row] = {
     "codex": _Row(_codex, "gpt-6-luna"),
 }
 OFF = "off"
+_CONNECT_SECONDS = 3.0
 PURPOSES = ("distil", "compile")
 
 
@@ -140,3 +141,26 @@ def provider(settings: Settings, purpose: str) -> Provider | None:
         model_for(settings, purpose), settings.model_url or row.url, key, settings.model_timeout_seconds
     )
     return row.make(access)
+
+
+def out_of_reach(settings: Settings) -> str:
+    """Why the one who is to be asked cannot be reached, or ""; nothing is sent.
+
+    A program must be on the PATH; at an address somebody must take the connection.
+    """
+    import shutil
+    import socket  # of all commands only doctor looks (8 ms)
+    from urllib.parse import urlsplit
+
+    row = PROVIDERS[settings.model_provider]
+    url = settings.model_url or row.url
+    if not row.url:
+        there = shutil.which(settings.model_provider)
+        return "" if there else f"there is no program {settings.model_provider} on PATH"
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+        socket.create_connection((host, port), _CONNECT_SECONDS).close()
+    except (OSError, ValueError) as error:
+        return f"{url} takes no connection ({getattr(error, 'strerror', None) or error})"
+    return ""

@@ -10,7 +10,7 @@ from backstory.llm.governor import Governor, Purpose
 from backstory.llm.objects import ask_for
 from backstory.llm.provider import Provider, Question, Schema, Trouble, provider
 from backstory.paths import Home
-from backstory.settings import Settings
+from backstory.settings import Settings, load
 from backstory.store import Store
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class ModelWriter:
         self._settings = settings
         self._store = store
         self._alone = alone
-        self._governor = Governor(settings, store)
+        self._governor = Governor(settings, store, lambda: load(home)[0])
 
     def write(self, purpose: str, prompt: str) -> str:
         """The model's text for a prompt; a `Refused` or a `Trouble` says what went wrong."""

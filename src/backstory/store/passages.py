@@ -139,14 +139,28 @@ class Passages:
             if imported_by and turn == 1 and kind == Kind.PROMPT:
                 found.append(self._header(session_id, project_id))
         self._put_all(found)
+        self._set_mark(rows[-1][0])
+        return len(rows)
+
+    def first_unindexed(self) -> int | None:
+        """The row of the next event that is not indexed yet, or None."""
+        mark = int(self._meta("indexed_events") or 0)
+        row = self._db.execute("SELECT min(row) FROM events WHERE row > ?", (mark,)).fetchone()
+        return None if row[0] is None else int(row[0])
+
+    def skip_event(self, row: int) -> int:
+        """Leave an event out of the index, for good or until it is built again; gives 1."""
+        self._set_mark(row)
+        return 1
+
+    def _set_mark(self, row: int) -> None:
         self._db.execute(
             """
             INSERT INTO meta (key, value) VALUES ('indexed_events', ?)
             ON CONFLICT (key) DO UPDATE SET value = excluded.value
             """,
-            (str(rows[-1][0]),),
+            (str(row),),
         )
-        return len(rows)
 
     def _forget_between(self, first: int, last: int) -> None:
         """Take out what is indexed already of the events between two rows; there is nothing, as a rule."""

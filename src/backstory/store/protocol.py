@@ -212,6 +212,12 @@ class TextIndex(Protocol):
     def unindexed(self) -> int:
         """How many events wait to be indexed."""
 
+    def first_unindexed(self) -> int | None:
+        """The row of the next event that is not indexed yet."""
+
+    def skip_event(self, row: int) -> int:
+        """Write that an event stays out of the index; gives 1."""
+
     def unshelved(self) -> bool:
         """Whether older passages wait to be found by their words."""
 
@@ -346,7 +352,19 @@ class JobQueue(Protocol):
     def any_due(self, now: int, asking: bool) -> bool:
         """Whether some work could be done now; of what a model is asked only if `asking`."""
 
-    def reclaim(self, asking: bool = False) -> int:
+    def due(self, kinds: Sequence[str], now: int) -> int:
+        """How much work of these kinds is due now or being done."""
+
+    def begin(self, kind: str, subject: str, now: int) -> int:
+        """Write a try of work that nobody asked for; gives how many it had."""
+
+    def finished(self, kind: str, subjects: Iterable[str]) -> None:
+        """Write that what was begun is done."""
+
+    def tries(self, kind: str) -> dict[str, int]:
+        """What was begun and never finished, with how often."""
+
+    def reclaim(self, now: int, why: str = "", most: int = 5, asking: bool = False) -> int:
         """Write that nobody holds a lease; for the one who holds the worker's lock, or the model's."""
 
     def done(self, job: Job, now: int) -> None:
@@ -372,6 +390,9 @@ class JobQueue(Protocol):
 
     def all(self, state: str | None = None) -> list[Job]:
         """The jobs in a state, or all."""
+
+    def worst_attempts(self) -> int:
+        """How often the work that failed most often has failed."""
 
     def counts(self) -> dict[str, int]:
         """How many jobs are in each state."""

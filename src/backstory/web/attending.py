@@ -50,6 +50,9 @@ def _watch(home: Home, stopped: threading.Event, chores_at: float) -> bool:
         now = time.monotonic()
         if now >= chores_at or waiting(home):
             return True
+        if home.due.exists():
+            home.due.unlink(missing_ok=True)
+            return True
         if now >= jobs_at:
             if _due(home):
                 return True

@@ -1,0 +1,137 @@
+"""An import's own process: a history that takes too much ends that process, and the import goes on.
+
+The command starts it, and hears of each history before it is read and of what became of it. If the process
+is ended by its limits (limits.py), the command tells that the history at hand could not be imported, and
+starts another process for the rest.
+"""
+# Both ends of the pipes are ours.
+# ruff: noqa: S301
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from backstory import limits, settings
+from backstory.agents.history import Trail
+from backstory.atomic import make_private_dir
+from backstory.capture.confirmed import confirmed
+from backstory.capture.importing import Import, Line, Tag, Tally, Wish, trails_of
+from backstory.capture.places import Places
+from backstory.capture.privacy import Privacy
+from backstory.errors import BackstoryError, Failed
+from backstory.paths import Home
+from backstory.store import open_store
+
+
+def bring(
+    home: Home,
+    names: Sequence[str],
+    path: Path | None,
+    wish: Wish,
+    said: Callable[[Line], None],
+    progress: Callable[[int, int], None],
+) -> Tally:
+    """Import histories, in processes of their own; the caller holds the worker's lock."""
+    tally = Tally()
+    passed: list[tuple[str, Trail]] = []
+    while True:
+        begun, ended = len(passed), True
+        for what, *told in _heard((home.root, names, path, wish, {trail.key for _, trail in passed})):
+            if what == "at":
+                passed.append((told[0], told[1]))
+            elif what == "line":
+                tally.add(told[0])
+                said(told[0])
+            elif what == "progress":
+                progress(told[0], told[1])
+            elif what == "error":
+                raise told[0]
+            else:
+                tally.corrupt += told[0]
+                tally.unknown += told[1]
+                ended = False
+        if not ended:
+            return tally
+        if begun == len(passed):
+            raise Failed("the import ended before it had begun: `backstory doctor` looks for the reason")
+        agent, trail = passed[-1]
+        why = "it took too much processor time or crashed the import"
+        line = Line(Tag.SKIP, agent, trail.session, trail.path, subagent=trail.subagent, why=why, failed=True)
+        tally.add(line)
+        said(line)
+
+
+def _heard(asked: object) -> Iterator[tuple[Any, ...]]:
+    """What a process that is asked to import tells, until it ends; it does not outlive who listens."""
+    command = [sys.executable, "-I", "-m", "backstory.capture.import_process"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        try:
+            pickle.dump(asked, child.stdin)
+            child.stdin.close()
+            while True:
+                yield pickle.load(child.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            pass
+        finally:
+            child.kill()
+
+
+class _Page:
+    """Nobody watches how long it takes: the person who imports does."""
+
+    deadline = 0.0
+    left = False
+
+
+def main() -> int:
+    """Do what is asked for on stdin, and tell of it on stdout."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started us ends us
+    root, names, path, wish, passed = pickle.load(sys.stdin.buffer)
+    out = os.fdopen(os.dup(1), "wb")
+    try:
+        _import(Home(root), names, path, wish, passed, out)
+    except BackstoryError as error:
+        _tell(out, "error", error)
+    return 0
+
+
+def _import(
+    home: Home, names: Sequence[str], path: Path | None, wish: Wish, passed: set[str], out: IO[bytes]
+) -> None:
+    loaded, _ = settings.load(home)
+    limits.hold(_Page(), "", make_private_dir(home.logs) / "worker.log")
+    limits.allow(loaded.jobs_cpu_seconds)
+    store, privacy = open_store(home), Privacy(loaded)
+    places = Places(store, confirmed(home), loaded.project_monorepo, privacy.place, home.joined)
+    work = Import(store, privacy, places, wish)
+    found = trails_of(names, path)
+    total, done = sum(trail.size for _, trails in found for trail in trails), 0
+    for source, trails in found:
+        for trail in trails:
+            if trail.key not in passed:
+                _tell(out, "at", source.agent, trail)
+                with limits.limited():
+                    for line in work.run(source, [trail]):
+                        _tell(out, "line", line)
+            done += trail.size
+            _tell(out, "progress", done, total)
+    store.close()
+    _tell(out, "done", work.tally.corrupt, work.tally.unknown)
+
+
+def _tell(out: IO[bytes], *told: object) -> None:
+    pickle.dump(told, out)
+    out.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
