@@ -33,7 +33,19 @@ LAYERS = (
         "attribution",
         "__init__",
     ),
-    ("model", "paths", "errors", "atomic", "clock", "jsonc", "steps", "limits", "trade", "citing", "__init__"),
+    (
+        "model",
+        "paths",
+        "errors",
+        "atomic",
+        "clock",
+        "jsonc",
+        "steps",
+        "limits",
+        "trade",
+        "citing",
+        "__init__",
+    ),
 )
 LEVEL = {name: level for level, names in enumerate(reversed(LAYERS)) for name in names}
 # What may look upwards, and why.

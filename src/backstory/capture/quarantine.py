@@ -26,7 +26,11 @@ def put(home: Home, entry: Entry, reason: str, privacy: Privacy, readable: bool 
     """
     file = Path(entry.path)
     try:
-        data = read_bytes(file, LARGEST_HISTORY) if readable else b"%d bytes that could not be redacted" % file.stat().st_size
+        data = (
+            read_bytes(file, LARGEST_HISTORY)
+            if readable
+            else b"%d bytes that could not be redacted" % file.stat().st_size
+        )
     except OSError as error:
         log.warning("%s cannot be read: %s", file.name, error)
         return False

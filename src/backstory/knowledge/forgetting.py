@@ -15,10 +15,8 @@ from backstory.hook.brief import HANDLE
 from backstory.knowledge import facts, prose
 from backstory.knowledge.articles import article_from, is_empty
 from backstory.knowledge.changes import Changes, take_back
-from backstory.knowledge.compiling import is_day
 from backstory.knowledge.entries import CONTEXT, told_title
 from backstory.knowledge.index import put_index
-from backstory.knowledge.notes import note_from
 from backstory.knowledge.pages import links_in, parted, sections
 from backstory.knowledge.vault import Vault
 from backstory.paths import Home
