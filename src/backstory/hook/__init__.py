@@ -29,6 +29,7 @@ spans.py     merges what was found
 redact.py    takes them out of a text
 overlay.py   rows from what is still in the spool
 neutral.py   text that cannot pretend to be anything but a quoted note
+untrusted.py what no agent may be told as advice: remote code, links, orders in errors
 brief.py     rows to the text that a starting session receives
 stamps.py    whether the files that rows speak of are what they were
 made.py      the brief for one start of a session

@@ -4,6 +4,7 @@ backups.py   copies of the database, and going back to one
 repair.py    a new database from what a damaged one still gives
 forget.py    forgetting for good, with all that hangs on it
 echoes.py    where we repeated what is forgotten
+normal_form.py one normal form for words that are looked for and texts that may hold them
 orphans.py   an end for sessions that nobody ended
 retention.py what has grown old, out of the database; once a day, if the settings say so
 archive.py   where it goes, and how it is forgotten there
