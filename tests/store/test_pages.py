@@ -10,7 +10,7 @@ import pytest
 from backstory.app import App
 from backstory.model import Event, Kind
 from backstory.store import copies, pages, salvage, schema, spare
-from backstory.store.values import Arrival, Injection
+from backstory.store.values import Arrival, Injection, Receipt
 from tests.story import House
 
 
@@ -51,6 +51,8 @@ def test_every_table_is_told_by_what_its_rows_look_like(house: House) -> None:
         house.store.briefs.add(
             Injection(story.id, 1, "startup", 10, 3, ("m0123456789abcd", "e0123456789abcdef0123"))
         )
+        names = ("claude-code.Stop.12.34", "claude-code.Stop.12.34.9", "interpreter.fail")
+        house.store.books.add_receipts([Receipt(name, 12_345, 2**60) for name in names])
     by_sql, by_page = read(house)
     assert by_page == by_sql
     empty = {table for table, rows in by_sql.items() if not rows}

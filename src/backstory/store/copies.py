@@ -159,6 +159,12 @@ def tombstones(path: Path) -> list[tuple[object, ...]]:
     return rows(path, "SELECT id, what, reason, at FROM tombstones")
 
 
+def key(path: Path) -> str:
+    """The key that a copy's events are recognised by; "" if it has none."""
+    found = rows(path, "SELECT value FROM meta WHERE key = 'key'")
+    return str(found[0][0]) if found else ""
+
+
 def look(path: Path, whole: bool = True) -> Contents:
     """What a copy holds; `whole` also checks every page. Changes nothing, not even beside it."""
     size = path.stat().st_size

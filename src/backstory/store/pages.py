@@ -61,7 +61,7 @@ _FORMS: dict[str, Form] = {
     "injections.session_id": _like(".*"),  # a session may be unknown as yet, or never be stored
     "model_calls.session_id": _like(".*"),
     "transcripts.session_id": _like("(s[0-9a-f]{12,40})?"),  # of some nothing was worth storing
-    "receipts.name": _like(r"[A-Za-z0-9-]*\.[A-Za-z0-9.-]+"),
+    "receipts.name": _like(r"[\w-]*\.[\w.-]+"),
 }
 
 

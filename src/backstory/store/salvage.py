@@ -376,11 +376,9 @@ def _keep_key(new: sqlite3.Connection, fallback: Sequence[Path], database: Path)
     """Without the local key, everything that is captured again would count as new."""
     if new.execute("SELECT 1 FROM main.meta WHERE key = 'key'").fetchone():
         return
-    kept: list[tuple[object, ...]] = [(found,)] if (found := spare.key(database)) else []
-    for path in reversed(fallback):
-        kept += copies.rows(path, "SELECT value FROM meta WHERE key = 'key'")
+    kept = next(filter(None, (spare.key(database), *map(copies.key, reversed(fallback)))), "")
     if kept:
-        new.execute("INSERT INTO main.meta (key, value) VALUES ('key', ?)", kept[0])
+        new.execute("INSERT INTO main.meta (key, value) VALUES ('key', ?)", (kept,))
 
 
 def _drop_orphans(new: sqlite3.Connection) -> None:

@@ -63,7 +63,7 @@ def repair(home: Home, settings: Settings) -> Repaired:
                 f"nothing can be read of {home.database}: go back to a backup with `backstory restore`; "
                 f"a copy of it is in {folder}"
             )
-        key = copies.rows(new, "SELECT 1 FROM meta WHERE key = 'key'")
+        key = copies.key(new)
         put_in_place(new, home, {table: each.rows for table, each in rescued.items()}, old)
         return Repaired(rescued, made, folder, not key)
 
