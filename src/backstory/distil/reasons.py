@@ -25,11 +25,12 @@ ALONE = 4  # the next sentence, if the prompt holds nothing but the two
 BEFORE = 2  # the sentence before
 
 CLAUSE = re.compile(
-    r"\s*(?:[,;:–—(]|\s-\s|\.{2,}|…)\s+|(?<=\d)\.\s+(?=[a-z])|\s+(?:and|but|und|aber)\s+(?=(?:no|not|"
+    r"(?:(?<!\s)\s++)?(?:[,;:–—(]|(?<=\s)-\s|(?<!\.)\.{2,}|…)\s++|(?<=\d)\.\s++(?=[a-z])"
+    r"|(?<!\s)\s++(?:and|but|und|aber)\s++(?=(?:no|not|"
     r"don|kein|nicht)\b)"
 )
 SO = re.compile(
-    r"^(.{12,}?)[\s,;.…-]+(?:so|hence|therefore|thus|deshalb|daher|also nehmen|donc|así que|因此|"
+    r"^(.{12,}?)(?<![\s,;.…-])[\s,;.…-]++(?:so|hence|therefore|thus|deshalb|daher|also nehmen|donc|así que|因此|"
     r"所以)[,\s]+(?=\S)",
     re.IGNORECASE,
 )
