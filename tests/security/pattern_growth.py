@@ -16,29 +16,31 @@ import importlib
 import inspect
 import itertools
 import json
+import operator
 import pkgutil
 import re
 import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 import backstory
 
 Pattern = re.Pattern[Any]
 
 LIMIT = 0.2  # seconds of processor time for the longer of the first two texts
-LOOKED_AT, CONFIRMED_AT = (500, 2_000), (8_000, 32_000)  # characters
+LOOKED_AT, CONFIRMED_AT = (500, 2_000), (6_000, 24_000)  # characters
 LINEAR = 6.0  # four times the text may take up to six times the time
-SUSPECT_FROM, GROWN_FROM = 0.0005, 0.04  # below these, a ratio is noise
+SUSPECT_FROM, GROWN_FROM = 0.0005, 0.03  # below these, a ratio is noise
 MANY = 30  # a repeat up to this many times is a constant
 USUAL = " \na0.,\"'`[(\\-_/:<é中"
 END = "\x00"
+METHODS = frozenset({"compile", "search", "match", "fullmatch", "split", "sub", "subn", "finditer", "findall"})
 
 
 # --- which patterns there are ------------------------------------------------------------------------
@@ -59,14 +61,50 @@ def group_of(module: str) -> str:
     return parts[1] if len(parts) > 2 else "backstory"
 
 
+def written(module: str) -> Iterator[tuple[str, ast.Call]]:
+    """Each call of `re` inside of a function, with the function's name: no table of the module holds it."""
+    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            yield from ((function.name, each) for each in ast.walk(function) if _calls_re(each))
+
+
+def _calls_re(node: ast.AST) -> TypeGuard[ast.Call]:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "re"
+        and node.func.attr in METHODS
+    )
+
+
+def literal(call: ast.Call) -> Pattern | None:
+    """The pattern of a call that writes it out, with its flags; None where it is put together."""
+    if not isinstance(call.args[0], ast.Constant):
+        return None
+    flags = [
+        getattr(re, each.attr)
+        for argument in [*call.args[1:], *(keyword.value for keyword in call.keywords)]
+        for each in ast.walk(argument)
+        if isinstance(each, ast.Attribute) and isinstance(getattr(re, each.attr, None), re.RegexFlag)
+    ]
+    return re.compile(call.args[0].value, functools.reduce(operator.or_, flags, re.RegexFlag(0)))
+
+
 def patterns_of(module: ModuleType) -> Iterator[tuple[str, Pattern]]:
     """Each compiled pattern that a module holds, by name, also inside its tables and objects."""
     seen: set[int] = set()
     for name, value in sorted(vars(module).items()):
         yield from ((f"{module.__name__}:{where}", each) for where, each in _inside(name, value, seen))
-    if module.__name__ == "backstory.hook.patterns":  # strings, compiled by the engine when needed
+    # Rows of tables are compiled when they are needed; an alternation of linear rows is linear.
+    if module.__name__ == "backstory.hook.patterns":
         for row in module.ROWS:
             yield f"{module.__name__}:{row.name}", re.compile(row.pattern, re.ASCII)
+    if module.__name__ == "backstory.distil.phrases":
+        for language, tables in module.LANGUAGES.items():
+            for table, rows in tables.TABLES.items():
+                yield from ((f"{language}:{table}", re.compile(row.pattern)) for row in rows)
 
 
 def _inside(name: str, value: object, seen: set[int]) -> Iterator[tuple[str, Pattern]]:
@@ -86,10 +124,8 @@ def _parts(value: object) -> Iterable[tuple[object, object]]:
     if isinstance(value, list | tuple | set | frozenset):
         return list(enumerate(value))
     if type(value).__module__.startswith("backstory"):
-        kind = type(value)
-        names = [*getattr(value, "__dict__", ()), *getattr(kind, "__slots__", ())]
-        names += [key for key, each in vars(kind).items() if isinstance(each, functools.cached_property)]
-        return [(key, getattr(value, key)) for key in dict.fromkeys(names) if hasattr(value, key)]
+        names = [*getattr(value, "__dict__", ()), *getattr(type(value), "__slots__", ())]
+        return [(key, getattr(value, key)) for key in names if hasattr(value, key)]
     return ()
 
 
@@ -104,6 +140,10 @@ def patterns(group: str) -> Iterator[tuple[str, Pattern, str]]:
                 if (key := (each.pattern, each.flags, method)) not in seen:
                     seen.add(key)
                     yield where, each, method
+            for function, call in written(name):
+                if (each := literal(call)) is not None:
+                    used = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+                    yield f"{name}:{function}", each, used if used in ("match", "fullmatch") else "finditer"
 
 
 def _method(module: ModuleType, name: str) -> str:
@@ -289,15 +329,25 @@ def grown(pattern: Pattern, method: str = "finditer") -> str | None:
     for before, pump, end in texts(pattern):
         took = functools.partial(_best, pattern, method, before + pump, pump, end)
         large = took(LOOKED_AT[1], 1, LIMIT)
-        if large < SUSPECT_FROM or large < LINEAR * took(LOOKED_AT[0], 1, LIMIT):
+        if large < SUSPECT_FROM or large < LINEAR * (small := took(LOOKED_AT[0], 1, LIMIT)):
             continue
+        large = took(LOOKED_AT[1], 3, LIMIT)
         what = f"{before!r} + {pump!r} * n + {end!r}"
-        if took(LOOKED_AT[1], 3, LIMIT) == float("inf"):
+        if large == float("inf"):
             return f"{what}: {LOOKED_AT[1]} characters take over {LIMIT} s"
-        small, large = took(CONFIRMED_AT[0], 3, 1.0), took(CONFIRMED_AT[1], 3, 1.0)
-        if large >= GROWN_FROM and large >= LINEAR * small:
+        if large >= LINEAR * small and not _is_linear(took):
+            small, large = (took(size, 1, 1.0) for size in CONFIRMED_AT)
             return f"{what}: {small:.3f} s, four times as long {large:.3f} s"
     return None
+
+
+def _is_linear(took: Callable[[int, int, float], float]) -> bool:
+    """Whether one of some tries shows no growth: what disturbs a measurement only ever adds to it."""
+    for _ in range(4):
+        small, large = (took(size, 2, 1.0) for size in CONFIRMED_AT)
+        if large < GROWN_FROM or large < LINEAR * small:
+            return True
+    return False
 
 
 def _best(

@@ -23,9 +23,9 @@ WONDERING = 600  # characters of a prompt that asks for advice
 TAIL = 400  # an offer stands at the end of a message
 
 _OPTION = re.compile(
-    r"^[^\S\n]*+(?:[-*]\s++)?(?:#++\s++)?(?:\*\*)?\s*+"
-    r"(?:(?:option|variante?|approach|conflict|question|issue|point)\s++)?([a-d]|"
-    r"[1-9])(?:\*\*)?\s*+[.):]\s*+(.+)",
+    r"^[^\S\n]*+(?:[-*][^\S\n]++)?(?:#++[^\S\n]++)?(?:\*\*)?[^\S\n]*+"
+    r"(?:(?:option|variante?|approach|conflict|question|issue|point)[^\S\n]++)?([a-d]|"
+    r"[1-9])(?:\*\*)?[^\S\n]*+[.):]\s*+(.+)",
     re.IGNORECASE | re.MULTILINE,
 )
 _OR = re.compile(r"\b(?:or|oder|ou|o|vs\.?)\b", re.IGNORECASE)

@@ -51,7 +51,7 @@ class Note:
 
 
 _TURN = re.compile(r"Asked: (?P<asked>.+?)(?: (?:Changed|Read|Ran|Failed with) .*?)?(?: Said: (?P<said>.+))?")
-_FAILED = re.compile(r'failed: ["“](.+?)["”] →')
+_FAILED = re.compile(r'failed: ["“](.{1,600}?)["”] →')
 
 
 def shortly(note: Note) -> str:
