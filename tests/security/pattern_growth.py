@@ -24,8 +24,8 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from re import _constants as op  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as op
+from re import _parser as parser
 from types import ModuleType
 from typing import Any, TypeGuard
 
@@ -40,7 +40,9 @@ SUSPECT_FROM, GROWN_FROM = 0.0005, 0.03  # below these, a ratio is noise
 MANY = 30  # a repeat up to this many times is a constant
 USUAL = " \na0.,\"'`[(\\-_/:<é中"
 END = "\x00"
-METHODS = frozenset({"compile", "search", "match", "fullmatch", "split", "sub", "subn", "finditer", "findall"})
+METHODS = frozenset(
+    {"compile", "search", "match", "fullmatch", "split", "sub", "subn", "finditer", "findall"}
+)
 
 
 # --- which patterns there are ------------------------------------------------------------------------
@@ -141,9 +143,9 @@ def patterns(group: str) -> Iterator[tuple[str, Pattern, str]]:
                     seen.add(key)
                     yield where, each, method
             for function, call in written(name):
-                if (each := literal(call)) is not None:
+                if (own := literal(call)) is not None:
                     used = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-                    yield f"{name}:{function}", each, used if used in ("match", "fullmatch") else "finditer"
+                    yield f"{name}:{function}", own, used if used in ("match", "fullmatch") else "finditer"
 
 
 def _method(module: ModuleType, name: str) -> str:
@@ -181,7 +183,9 @@ def texts(pattern: Pattern) -> Iterator[tuple[str, str, str]]:
     letters = _alphabet(tree)
     made = dict.fromkeys(itertools.chain.from_iterable(_repeats(tree, [""], letters)))
     pairs = [*letters, *map("".join, itertools.permutations(letters, 2))]
-    yield from ((before, pump, END) for before, pump in dict.fromkeys([*made, *(("", each) for each in pairs)]))
+    yield from (
+        (before, pump, END) for before, pump in dict.fromkeys([*made, *(("", each) for each in pairs)])
+    )
     yield from ((before, pump, "") for before, pump in made)
 
 
@@ -208,7 +212,7 @@ def _repeats(tree: Any, before: list[str], letters: list[str]) -> Iterator[list[
     """For each repeat: the texts before it and what to repeat."""
     for code, value in tree:
         if code in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
-            least, most, body = value
+            _, most, body = value
             if most > MANY:
                 yield list(_pumps(before, _members(body, letters)))
             yield from _repeats(body, before, letters)
@@ -253,7 +257,7 @@ def _item(code: Any, value: Any, letters: list[str]) -> list[str]:
         return [chr(value)]
     if code in (op.ANY, op.NOT_LITERAL, op.IN, op.CATEGORY):
         usual = [each for each in dict.fromkeys([*letters, *USUAL]) if _accepts(code, value, each)]
-        return usual[:6] or [_first(value)]
+        return usual[:6] or [_first(value) if code is op.IN else "a"]
     if code in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
         return [each * max(1, value[0]) for each in _members(value[2], letters)]
     if code is op.BRANCH:
@@ -266,18 +270,17 @@ def _item(code: Any, value: Any, letters: list[str]) -> list[str]:
 
 
 def _accepts(code: Any, value: Any, letter: str) -> bool:
+    """Whether an item that stands for one character stands for this one."""
     if code is op.ANY:
         return letter != "\n"
-    if code is op.NOT_LITERAL:
-        return ord(letter) != value
-    if code is op.LITERAL:
-        return ord(letter) == value
+    if code in (op.LITERAL, op.NOT_LITERAL):
+        return (ord(letter) == value) == (code is op.LITERAL)
     if code is op.RANGE:
-        return bool(value[0] <= ord(letter) <= value[1])
+        return ord(letter) in range(value[0], value[1] + 1)
     if code is op.CATEGORY:
         return _CATEGORIES[value].fullmatch(letter) is not None
     negated = value[0][0] is op.NEGATE
-    return negated != any(_accepts(*each, letter) for each in value if each[0] is not op.NEGATE)
+    return negated != any(_accepts(one, of, letter) for one, of in value if one is not op.NEGATE)
 
 
 _CATEGORIES = {
@@ -292,8 +295,8 @@ _CATEGORIES = {
 
 def _first(value: Any) -> str:
     """A character of a class that no usual one belongs to."""
-    code, number = value[0] if isinstance(value, list) else (None, None)
-    return chr(number if code is op.LITERAL else number[0]) if code in (op.LITERAL, op.RANGE) else "a"
+    numbers = [of if one is op.LITERAL else of[0] for one, of in value if one in (op.LITERAL, op.RANGE)]
+    return chr(numbers[0]) if numbers else "a"
 
 
 # --- how long it takes -----------------------------------------------------------------------------------
@@ -344,7 +347,7 @@ def grown(pattern: Pattern, method: str = "finditer") -> str | None:
 def _is_linear(took: Callable[[int, int, float], float]) -> bool:
     """Whether one of some tries shows no growth: what disturbs a measurement only ever adds to it."""
     for _ in range(4):
-        small, large = (took(size, 2, 1.0) for size in CONFIRMED_AT)
+        small, large = (took(size, 1, 1.0) for size in CONFIRMED_AT)
         if large < GROWN_FROM or large < LINEAR * small:
             return True
     return False

@@ -58,7 +58,14 @@ def test_a_pattern_that_is_known_to_grow_is_found(pattern: str) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"(?<!a)a++$", r"(?<!\s)\s++$", r'"[^"\n]{0,80}"', r"we .{0,300} instead of", r"^[^\S\n]*+#", r"\bfoo\b"],
+    [
+        r"(?<!a)a++$",
+        r"(?<!\s)\s++$",
+        r'"[^"\n]{0,80}"',
+        r"we .{0,300} instead of",
+        r"^[^\S\n]*+#",
+        r"\bfoo\b",
+    ],
 )
 def test_a_pattern_that_is_known_to_be_linear_passes(pattern: str) -> None:
     assert pattern_growth.grown(re.compile(pattern)) is None

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from backstory.agents.marks import without
 from backstory.agents.claude_tools import describe
 from backstory.agents.fields import mapping
+from backstory.agents.marks import without
 from backstory.model import Event, Kind
 
 Inputs = Mapping[str, object]

@@ -8,14 +8,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from backstory.agents.marks import enclosed
 from backstory.agents.claude_tools import Use, describe
+from backstory.agents.marks import enclosed
 from backstory.model import Event, Kind
 
 OUR_TOOLS = ("backstory_*", "mcp__backstory__*")
 
 _OUR_PREFIXES = tuple(glob.rstrip("*") for glob in OUR_TOOLS)
-_EXITED = re.compile(r"(?:(?<!\s)\s++)?Command exited with code (\d+)\s*+\Z")  # how pi ends the output of a failed command
+_EXITED = re.compile(
+    r"(?:(?<!\s)\s++)?Command exited with code (\d+)\s*+\Z"
+)  # how pi ends the output of a failed command
 _STOPPED = ("Tool execution aborted", "Command aborted", "Operation aborted")
 _TASK_RESULT = ("<task_result>", "</task_result>")  # opencode's frame
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)

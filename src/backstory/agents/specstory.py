@@ -20,8 +20,8 @@ from pathlib import Path
 from backstory.agents.agent import HistoryReader
 from backstory.agents.fields import ident
 from backstory.agents.history import Source, Trail
-from backstory.agents.marks import enclosed, without
 from backstory.agents.markdown import Page, PageReader, pages, short_id
+from backstory.agents.marks import enclosed, without
 from backstory.model import Action, Event, Kind
 
 NAME = "specstory"

@@ -50,7 +50,8 @@ _MODAL = re.compile(
 )
 #: Questions about how things are: their answer informs, and chooses nothing.
 _INQUIRES = re.compile(
-    r"(?:\W*+(?:and|but|also|so|ok)\b(?:\W*+(?:and|but|also|so|ok)\b)*\W*+)?(?:does|did|has|have you|is (?:it|that|this|the)|are (?:they|"
+    r"(?:\W*+(?:and|but|also|so|ok)\b(?:\W*+(?:and|but|also|so|ok)\b)*\W*+)?(?:does|did|has|"
+    r"have you|is (?:it|that|this|the)|are (?:they|"
     r"the|you)|was|were|who|where|when|why|"
     r"is there|are there|can you|could you|do you (?:have|know|see|get|use|run|mean|still|already)|"
     r"what(?:'s| is| are| does| did| was| were)|which (?:\w+ ){1,3}?(?:do|did) you (?:have|run|use|see|get|"

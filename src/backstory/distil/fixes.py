@@ -50,7 +50,10 @@ FIXED, PAST = "fix:", "past:"  # how the subjects begin: the command passed, or 
 _BOOKKEEPING = frozenset({"add", "commit", "push", "status"})
 #: Ids that are gone with what they named: processes and jobs, locks, containers.
 _PASSING = (
-    (re.compile(r"(\bkill(?:\s++-s\s++\w+|\s++-\w+){0,6})(?:\s++%?\d+(?![\w.>]))+", re.IGNORECASE), r"\1 <pid>"),
+    (
+        re.compile(r"(\bkill(?:\s++-s\s++\w+|\s++-\w+){0,6})(?:\s++%?\d+(?![\w.>]))+", re.IGNORECASE),
+        r"\1 <pid>",
+    ),
     (re.compile(r"((?:/PID|\s-Id)\s+)\d+\b", re.IGNORECASE), r"\1<pid>"),
     (re.compile(r"(\bpg_(?:terminate|cancel)_backend\()\d+", re.IGNORECASE), r"\1<pid>"),
     (re.compile(r"(\bforce-unlock(?:\s++-\S++){0,9}\s++)[\w\"'][^\s;&|]*"), r"\1<id>"),

@@ -107,7 +107,8 @@ def _rule(pattern: str) -> re.Pattern[str]:
 
 #: What follows is why.
 REASON = _rule(
-    r"(?:[,;]\s*+|(?<!\s)\s++|\b)\b(?:because|since|so that|so we|given that|weil|da(?= \w+ \w+ )|damit|denn|parce que|porque)\b"
+    r"(?:[,;]\s*+|(?<!\s)\s++|\b)\b(?:because|since|so that|so we|given that|weil|da(?= \w+ \w+ )|"
+    r"damit|denn|parce que|porque)\b"
 )
 #: Not in force: asked, supposed, planned, thought of, told of somebody else or of former times, quoted.
 UNSURE = _rule(
@@ -133,7 +134,8 @@ ADDS = _rule(
 )
 #: Since when; says nothing of what.
 LATELY = _rule(
-    r"(?:,\s*+|(?<!\s)\s++|\b)\b(?:from now on|as of (?:now|today)|from today(?: on)?|going forward|for good|now|"
+    r"(?:,\s*+|(?<!\s)\s++|\b)\b(?:from now on|as of (?:now|today)|from today(?: on)?|going forward|"
+    r"for good|now|"
     r"instead(?! of\b)|"
     r"again|finally|today|ab jetzt|ab sofort|ab heute|künftig|jetzt|nun)\b,?"
 )
@@ -215,7 +217,7 @@ BLAMED = _form(
 
 #: Only a place, or a limit: it belongs to the clause beside it.
 LIMIT = _form(
-    r"(?P<where>(?:PLACE|FOR|at least|at most|locally|temporarily)\b(?!.*\bUSE\b).*|.* (?:only|nur))$"
+    r"(?P<where>(?:PLACE|FOR|at least|at most|locally|temporarily)\b(?!.*\bUSE\b).*|.*(?<=\S) (?:only|nur))$"
 )
 SCOPE_AHEAD = _form(
     r"(?:(?:in|on|at|during|within|under|bei|auf|unter|im|am) (?P<where>[^,;()]{1,60}?) |"

@@ -42,13 +42,13 @@ def cut(text: str, longest: int) -> str:
     return kept.rstrip(" ,;:.-") + "…"
 
 
-_LINK = re.compile(r"\[\[((?:[^\[\]|]|\[(?!\[))*)(?:\|(?:[^\[\]]|\[(?!\[))*)?\]\]")
+_ANY_LINK = re.compile(r"\[\[((?:[^\[\]|]|\[(?!\[))*)(?:\|(?:[^\[\]]|\[(?!\[))*)?\]\]")
 
 
 def linked(text: str, allowed: Collection[str], longest: int) -> str:
     """Any text as one harmless line in which those links alone are links that are allowed."""
     given = [target for target in links_in(text) if target in allowed]
-    line = harmless(_LINK.sub(r"«\1»", text), longest)
+    line = harmless(_ANY_LINK.sub(r"«\1»", text), longest)
     for target in given:
         line = line.replace(f"«{target}»", f"[[{target}]]")
     return line

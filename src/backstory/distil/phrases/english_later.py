@@ -85,7 +85,8 @@ LATER: dict[str, tuple[Phrase, ...]] = {
             "legal has to decide",
         ),
         Phrase(
-            r"\b(?!(?:it|that|this|which|there|i|we|you|script|server|client|hook|job|app|api)\b)[\w'-]{1,60} "
+            r"\b(?!(?:it|that|this|which|there|i|we|you|script|server|client|hook|job|app|"
+            r"api)\b)[\w'-]{1,60} "
             r"(?:will|is going to|wants to) (?:still )?(?:send|give|get|tell|bring|provide|deliver|mail|"
             r"email|"
             r"forward|write) (?:it to )?(?:us|me)\b(?! a hand)",
