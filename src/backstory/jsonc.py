@@ -22,7 +22,7 @@ _GAP = re.compile(r"(?:[ \t\r\n]*(?P<comment>//[^\r\n]*|/\*[\s\S]*?\*/))*(?P<spa
 _REMARK = re.compile(r"(?:[ \t]*/\*[^\r\n]*?\*/)*(?P<line>[ \t]*//[^\r\n]*)?")
 _NO_NUMBER = re.compile(r"-?Inf|NaN")
 _SCALARS = json.JSONDecoder()
-_REST_OF_LINE = re.compile(r"[ \t]*,?[ \t]*(?=[\r\n])")
+_REST_OF_LINE = re.compile(r"[ \t]*+(?:,[ \t]*+)?(?=[\r\n])")
 
 
 class InvalidJson(UsageError):

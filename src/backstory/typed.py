@@ -12,7 +12,7 @@ import re
 _OUTPUT = re.compile(
     r"\s*(?:"
     r"\[\d\d?[/:.]\d\d|\d\d:\d\d:\d\d|time=|\d{4}-\d\d-\d\d|"  # a time, a shell prompt with one
-    r"[\w.@~/-]+[$%#❯] \S|\S+@\S+:\S*[$#] |"  # a shell prompt
+    r"[\w.@~/-]+[$%#❯] \S|\S{1,99}@\S{1,99}:\S{0,200}[$#] |"  # a shell prompt
     r"(?:go|npm|yarn|pnpm|pip|cargo|make|git|fatal|hint|warning|warn|error|info|debug|note|remote|panic|"
     r"fail|failed|usage|caused by|exception)(?:\[\S+\])?: \S|"  # a tool or a level
     r"(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|FAIL|PASS|TRACE|OK)\b(?=[\s:\]]|$)|"
@@ -22,7 +22,7 @@ _OUTPUT = re.compile(
     r"[\w./-]+\.\w{1,5}:\d+[:\s]|"  # file.go:12:
     r"[A-Z]\w*(?:Error|Exception)\b: )"
 )
-_COLUMNS = re.compile(r"\S {3,}\S.* {3,}\S|\w+=\S+ \w+=\S+ \w+=")
+_COLUMNS = re.compile(r"\S {3,}\S.{0,300} {3,40}\S|\w=\S{1,200} \w{1,60}=\S{1,200} \w{1,60}=")
 
 
 _FENCE = ("```", "~~~")
@@ -31,7 +31,7 @@ _ANNOUNCES = re.compile(
     r"\b(?:says?|said|outputs?|errors?|logs?|messages?|trace(?:back)?|readme|docs?|documentation|page|prints?|"
     r"printed|shows?|gives?|wrote|writes|quot(?:es?|ed|ing)|pasted?|stack|terminal|console|responses?|"
     r"returns?|returned|answers?|replie[ds]|mail|issue|ticket|comment|sagt|ausgabe|fehler|meldung|dit|erreur|"
-    r"dice|salida)\b[^\n:：]{0,40}[:：]\s*$",
+    r"dice|salida)\b[^\n:：]{0,40}[:：]\s*+$",
     re.IGNORECASE,
 )
 _OWN_LIST = re.compile(

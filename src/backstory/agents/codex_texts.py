@@ -21,7 +21,7 @@ _NOT_TYPED = (
 _IDE_CONTEXT = "# Context from my IDE setup:"
 _IDE_REQUEST = "## My request for Codex:"
 _USERS_OWN = "user."
-_CWD = re.compile(r"<cwd>(.+?)</cwd>|^Current working directory: (.+)$", re.MULTILINE)
+_CWD = re.compile(r"<cwd>([^<\n]++)</cwd>|^Current working directory: (.+)$", re.MULTILINE)
 _SUMMARY_INTRO = re.compile(r"\AAnother language model started to solve this problem[^\n]*:\s*\n")
 
 

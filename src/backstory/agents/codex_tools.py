@@ -172,7 +172,7 @@ def _shown(change: _Change) -> str:
     return "\n".join(f"{line[0]} {line[1:]}" for line in change.lines) or f"{change.kind}d"
 
 
-_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+?)\s*")
+_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.*\S)\s*")
 _MOVED = "*** Move to: "
 
 

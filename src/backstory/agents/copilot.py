@@ -97,8 +97,10 @@ _INPUTS = {
     "old_str": "old_string",
     "new_str": "new_string",
 }
-_EXIT_CODE = re.compile(r"\s*<shellId: [^>]* completed with exit code (-?\d+)>\s*\Z")
-_RUNNING = re.compile(r"\s*<[^<>]*\b(?:started in background|running)\b[^<>]*>\s*\Z")
+_EXIT_CODE = re.compile(r"(?:(?<!\s)\s++)?<shellId: [^<>]{0,200} completed with exit code (-?\d+)>\s*+\Z")
+_RUNNING = re.compile(
+    r"(?:(?<!\s)\s++)?<[^<>]{0,400}\b(?:started in background|running)\b[^<>]{0,400}>\s*+\Z"
+)
 # What a sub-agent is asked stands in the call that started it, its end in SubagentStop.
 _OF_A_SUBAGENT = ("UserPromptSubmit", "Stop", "PreCompact")
 

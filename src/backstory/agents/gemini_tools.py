@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 
 from backstory.agents.claude_tools import describe
 from backstory.agents.fields import mapping
+from backstory.agents.marks import without
 from backstory.model import Event, Kind
 
 Inputs = Mapping[str, object]
 
 _FRAME = re.compile(r"\A\s*<untrusted_context[^>]*>\n?(.*?)\n?</untrusted_context>\s*", re.DOTALL)
-_INJECTED = re.compile(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)
+_INJECTED = ("<hook_context>", "</hook_context>")
 _LABELLED = re.compile(r"(Error|Exit Code|Signal|Background PIDs|Process Group PGID): (.*)")
 _BEFORE_OUTPUT = re.compile(r"\A(?:Command: .*?\nDirectory: [^\n]*\n)?(?:Output|Stdout): ", re.DOTALL)
 _NOTHING = ("", "(empty)", "(none)")
@@ -87,7 +88,7 @@ def used(
 
 
 def _unframed(output: str) -> str:
-    output = _INJECTED.sub("", output) if "<hook_context>" in output else output
+    output = without(output, *_INJECTED, blanks=True)
     framed = _FRAME.match(output)
     return framed[1] if framed else output
 

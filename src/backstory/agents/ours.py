@@ -18,7 +18,9 @@ _NOTES = re.compile(re.escape(NOTES_OPEN) + r"(?:.*?" + re.escape(NOTES_CLOSE) +
 _SUBSTITUTED = re.compile(r"(?:\$\(|`)\s*(?:[\w./~-]*/)?backstory(?:\.exe)?(?=[\s)`]|$)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*|py")
-_HERE_DOCUMENT = re.compile(r"<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?(?:\n\s*\2\b|\Z)", re.DOTALL)
+_HERE_DOCUMENT = re.compile(
+    r"<<-?\s{0,9}(['\"]?)(\w{1,200})\1([^\n]{0,1000})\n.*?(?:\n[ \t]*+\2\b|\Z)", re.DOTALL
+)
 _WINDOWS_PATH = re.compile(r"\b[A-Za-z]:\\")
 _COMMAND_LIMIT = 20_000
 _SEPARATORS = frozenset("();<>|&\n")

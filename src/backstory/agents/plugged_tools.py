@@ -9,14 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from backstory.agents.claude_tools import Use, describe
+from backstory.agents.marks import enclosed
 from backstory.model import Event, Kind
 
 OUR_TOOLS = ("backstory_*", "mcp__backstory__*")
 
 _OUR_PREFIXES = tuple(glob.rstrip("*") for glob in OUR_TOOLS)
-_EXITED = re.compile(r"\s*Command exited with code (\d+)\s*\Z")  # how pi ends the output of a failed command
+_EXITED = re.compile(
+    r"(?:(?<!\s)\s++)?Command exited with code (\d+)\s*+\Z"
+)  # how pi ends the output of a failed command
 _STOPPED = ("Tool execution aborted", "Command aborted", "Operation aborted")
-_TASK_RESULT = re.compile(r"<task_result>\n?(.*?)\n?</task_result>", re.DOTALL)  # opencode's frame
+_TASK_RESULT = ("<task_result>", "</task_result>")  # opencode's frame
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 
@@ -89,8 +92,8 @@ def _use(name: str, inputs: Mapping[str, object], output: str, error: str | None
         interrupted = interrupted or error.startswith(_STOPPED) or error.endswith(_STOPPED)
         if code := _EXITED.search(error):
             error = f"Exit code {code[1]}\n{error[: code.start()]}".strip()
-    if tool.alike == "Agent" and (framed := _TASK_RESULT.search(output)):
-        output = framed[1]
+    if tool.alike == "Agent" and (framed := enclosed(output, *_TASK_RESULT)) is not None:
+        output = framed.removeprefix("\n").removesuffix("\n")
     use = describe(tool.alike, given, output, error, interrupted)
     if not use.target and (files := _PATCHED.findall(str(given.get("new_string", "")))):
         return replace(use, target=files[0].strip())

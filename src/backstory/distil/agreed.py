@@ -16,8 +16,8 @@ APPROVAL = phrases.Rule("approval")
 
 AGREED = "recommended, and the user agreed"
 _YES = (
-    r"^(?:\W*(?:agreed|yes|y|yup|yeah|yep|ok(?:ay)?|right|good|fine|sure|true|ja|gut|genau|oui|"
-    r"sí)\b[,.!:; ]+)*"
+    r"^(?:\W*+(?:agreed|yes|y|yup|yeah|yep|ok(?:ay)?|right|good|fine|sure|true|ja|gut|genau|oui|"
+    r"sí)\b[,.!:; ]++)*"
 )
 _TAKES = re.compile(
     _YES + r"(?P<what>[^,.;:!?]{2,60}?),? (?:it is(?: then)?|then|dann|(?:is|are|ist|sind) (?:right|correct|"

@@ -23,9 +23,9 @@ WONDERING = 600  # characters of a prompt that asks for advice
 TAIL = 400  # an offer stands at the end of a message
 
 _OPTION = re.compile(
-    r"^\s*(?:[-*]\s+)?(?:#+\s+)?(?:\*\*)?\s*"
-    r"(?:(?:option|variante?|approach|conflict|question|issue|point)\s+)?([a-d]|"
-    r"[1-9])(?:\*\*)?\s*[.):]\s*(.+)",
+    r"^[^\S\n]*+(?:[-*][^\S\n]++)?(?:#++[^\S\n]++)?(?:\*\*)?[^\S\n]*+"
+    r"(?:(?:option|variante?|approach|conflict|question|issue|point)[^\S\n]++)?([a-d]|"
+    r"[1-9])(?:\*\*)?[^\S\n]*+[.):]\s*+(.+)",
     re.IGNORECASE | re.MULTILINE,
 )
 _OR = re.compile(r"\b(?:or|oder|ou|o|vs\.?)\b", re.IGNORECASE)
@@ -50,7 +50,8 @@ _MODAL = re.compile(
 )
 #: Questions about how things are: their answer informs, and chooses nothing.
 _INQUIRES = re.compile(
-    r"(?:\W*(?:and|but|also|so|ok)\b\W*)*(?:does|did|has|have you|is (?:it|that|this|the)|are (?:they|"
+    r"(?:\W*+(?:and|but|also|so|ok)\b(?:\W*+(?:and|but|also|so|ok)\b)*\W*+)?(?:does|did|has|"
+    r"have you|is (?:it|that|this|the)|are (?:they|"
     r"the|you)|was|were|who|where|when|why|"
     r"is there|are there|can you|could you|do you (?:have|know|see|get|use|run|mean|still|already)|"
     r"what(?:'s| is| are| does| did| was| were)|which (?:\w+ ){1,3}?(?:do|did) you (?:have|run|use|see|get|"
@@ -67,9 +68,9 @@ _ADVICE = re.compile(
     r"devrait|mieux|quel\w*|o|debería\w*|mejor|cuál|qué)\b",
     re.IGNORECASE,
 )
+_HESITATES = r"(?:ok|hi|hey|hello|so|and|but|hm++|great|cool|nice|quick (?:one|q|question))\b"
 _WONDERS = re.compile(
-    r"(?:\W*(?:ok|hi|hey|hello|so|and|but|hm+|great|cool|nice|quick (?:one|q|"
-    r"question))\b\W*)*(?:what'?s?|which|how|should|shall|would|is it|"
+    rf"(?:\W*+{_HESITATES}(?:\W*+{_HESITATES})*\W*+)?(?:what'?s?|which|how|should|shall|would|is it|"
     r"do you|do we|can we|could we|was|wie|welche\w*|soll\w*|quel\w*|comment|qué|cuál|cómo)\b",
     re.IGNORECASE,
 )
@@ -89,8 +90,8 @@ _SURELY = re.compile(
     r"^\s+(?:obviously|please|pls|then|definitely|of course|sure|it is|for now|thanks)\b", re.I
 )
 _SEVERAL = re.compile(
-    r"^\W*(?:(?:ok|yes|do|go with|let'?s do|options?)\s+)*"
-    r"(?P<picks>[a-d1-9](?:\s*(?:,|and|&|\+|\s)\s*(?:and\s+)?[a-d1-9])+|both"
+    r"^\W*+(?:(?:ok|yes|do|go with|let'?s do|options?)\s++)*"
+    r"(?P<picks>[a-d1-9](?:\s*+(?:,|and|&|\+|(?<=\s))\s*+(?:and\s++)?[a-d1-9])+|both"
     r"|all(?: of them| three| four)?)\W*$",
     re.IGNORECASE,
 )
@@ -101,7 +102,7 @@ _ONE = re.compile(
     r"(?P<word>(?:option|number|nummer|variante?|opción|num[eé]ro|la|le|el|die)\s+)?(?P<pick>[a-d]|[1-9])\b(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
-_REPLY = re.compile(r"^\s*([1-9])[.):]\s+(\S.{1,300})$", re.MULTILINE)
+_REPLY = re.compile(r"^[^\S\n]*+([1-9])[.):]\s++(\S.{1,300})$", re.MULTILINE)
 _YES = re.compile(r"(?:yes|yup|yeah|yep|ok|sure|no|ja|nein|oui|non|sí)\b", re.IGNORECASE)
 _ASKED = re.compile(r"^(.{3,400}?)\n→ (.{1,400})$", re.MULTILINE)
 

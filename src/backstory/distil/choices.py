@@ -137,7 +137,7 @@ _ANAPHOR = re.compile(
 )
 _SIGNS = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _NO = re.compile(
-    r"(?:\W*\w+){0,2}?\W*\b(?:no|nope|nah|nein|nee|non)\b(?:\s*[,.!;:–—…]|\s*$| please| thanks| thx)",
+    r"(?:\W*+\w++){0,2}?\W*+\b(?:no|nope|nah|nein|nee|non)\b(?:\s*+(?:[,.!;:–—…]|$)| please| thanks| thx)",
     re.IGNORECASE,
 )
 #: How things came to be: told, not chosen.

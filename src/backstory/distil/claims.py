@@ -59,7 +59,9 @@ SCHEMA: dict[str, Any] = {
 }
 _MOST, _TEXT, _REASON, _CITED = 20, 400, 300, 20
 # What can be looked for in the log word for word: code spans, paths, options.
-_NAMED = re.compile(r"`([^`\n]{2,120})`|(?<![\w/])((?:[\w.-]+/)+[\w.-]+|[\w-]+\.[a-z]{1,4}\b|--[a-z][\w-]+)")
+_NAMED = re.compile(
+    r"`([^`\n]{2,120})`|(?<![\w/])((?:[\w.-]{1,99}/)+[\w.-]{1,99}|[\w-]{1,99}\.[a-z]{1,4}\b|--[a-z][\w-]+)"
+)
 _SHORTHANDS = frozenset({"e.g", "i.e", "z.b", "d.h", "u.a"})
 
 

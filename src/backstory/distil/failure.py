@@ -58,14 +58,14 @@ _TELLING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
     (tuple(words.split("|")), re.compile(pattern, re.MULTILINE))
     for words, pattern in (
         ("E  ", r"^E\s+((?:[\w.]*(?:Error|Exception|Warning)|Failed|assert)\b.*)$"),
-        ("FAILED |ERROR ", r"^(?:FAILED|ERROR) \S+::.*? - (.{3,})$"),
+        ("FAILED |ERROR ", r"^(?:FAILED|ERROR) (?>\S+?::).*? - (.{3,})$"),
         (
             "Error|Exception|Interrupt",
-            r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b(?: \[\w+\])?: .{3,}|\w*Error\(.*)$",
+            r"^[^\S\n]*+((?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b(?: \[\w+\])?: .{3,}|\w*Error\(.*)$",
         ),
         (
             "rror|ERROR|atal|FATAL|panic",
-            r"((?:[A-Z]\w*(?:Error|Exception)|error|fatal|panic|ERROR|FATAL|Error)"
+            r"((?:[A-Z]\w{0,80}(?:Error|Exception)|error|fatal|panic|ERROR|FATAL|Error)"
             r"(?:\[E\d+\]| [A-Z]{1,5}\d+)?: .{3,})$",
         ),
         (
@@ -80,15 +80,15 @@ _TELLING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
         ("** (", r"\*\* (\(\w+(?:\.\w+)*(?:Error|Exception)\) .*)$"),
         (
             "ot found|No such file|denied|not recognized",
-            r"^\s*(.{0,80}(?:command not found|: not found|No such file or directory|Permission denied"
+            r"^[^\S\n]*+(.{0,80}(?:command not found|: not found|No such file or directory|Permission denied"
             r"|not recognized).*)$",
         ),
         (
             "xpected|expected",
-            r"^\s*((?:[Ee]xpected|expected)\b:? .{2,})$",
+            r"^[^\S\n]*+((?:[Ee]xpected|expected)\b:? .{2,})$",
         ),
         ("npm ", r"^npm (?:ERR!|error) (?!code|A complete|path|errno|    )(.{8,})$"),
-        ("×|✗|✘|✖|✕|●|FAIL", r"^\s*(?:×|✗|✘|✖|✕|●|FAIL(?:ED)?:?|--- FAIL:)\s+(.{4,})$"),
+        ("×|✗|✘|✖|✕|●|FAIL", r"^[^\S\n]*+(?:×|✗|✘|✖|✕|●|FAIL(?:ED)?:?|--- FAIL:)\s+(.{4,})$"),
         (
             "nable to|annot|ould not|an't|ailed to|nknown|nrecognized|nexpected|issing|nvalid|ndefined|"
             "enied|"
@@ -109,7 +109,7 @@ _SUMMARY = re.compile(
     r"Lifecycle script|Failed! {1,2}- Failed:|failed to push some refs|tests? failed\.?$"
 )
 _SKIP_LINE = re.compile(
-    r"^\s*(?:Exit code \d+|[-=─━═~^*_.\s│┃╭╰┌└├]*|at .*|\^+|\d+ \|.*|> .*|\$ .*|…)\s*$", re.IGNORECASE
+    r"^\s*+(?:(?:Exit code \d+|[-=─━═~^*_.\s│┃╭╰┌└├]*+|…)\s*+|at .*|\d+ \|.*|> .*|\$ .*)$", re.IGNORECASE
 )
 
 

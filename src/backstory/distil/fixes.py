@@ -37,7 +37,7 @@ CAUSE = phrases.Rule("cause")
 _ERROR_WORD = re.compile(r"[a-z][a-z_]{2,}|[a-z]+\d{3,}")
 #: A test that is switched off, in an added line; a test file that is removed.
 _SKIP = re.compile(
-    r"(?:^|\n)\+ (?:(?!\n- ).)*?(?:pytest\.mark\.(?:skip|xfail)|pytest\.skip\(|@unittest\.(?:skip|"
+    r"(?:^|\n)\+ (?:(?!\n[-+] ).)*?(?:pytest\.mark\.(?:skip|xfail)|pytest\.skip\(|@unittest\.(?:skip|"
     r"expectedFailure)|"
     r"\b(?:it|test|describe)\.(?:skip|todo|fails)\b|\bx(?:it|describe|test)\(|\bt\.Skip\w*\(|#\[ignore|"
     r"@Disabled|@Ignore\b|"
@@ -51,14 +51,17 @@ FIXED, PAST = "fix:", "past:"  # how the subjects begin: the command passed, or 
 _BOOKKEEPING = frozenset({"add", "commit", "push", "status"})
 #: Ids that are gone with what they named: processes and jobs, locks, containers.
 _PASSING = (
-    (re.compile(r"(\bkill(?:\s+-s\s+\w+|\s+-\w+)*)(?:\s+%?\d+(?![\w.>]))+", re.IGNORECASE), r"\1 <pid>"),
+    (
+        re.compile(r"(\bkill(?:\s++-s\s++\w+|\s++-\w+){0,6})(?:\s++%?\d+(?![\w.>]))+", re.IGNORECASE),
+        r"\1 <pid>",
+    ),
     (re.compile(r"((?:/PID|\s-Id)\s+)\d+\b", re.IGNORECASE), r"\1<pid>"),
     (re.compile(r"(\bpg_(?:terminate|cancel)_backend\()\d+", re.IGNORECASE), r"\1<pid>"),
-    (re.compile(r"(\bforce-unlock(?:\s+-\S+)*\s+)[\w\"'][^\s;&|]*"), r"\1<id>"),
+    (re.compile(r"(\bforce-unlock(?:\s++-\S++){0,9}\s++)[\w\"'][^\s;&|]*"), r"\1<id>"),
     (
         re.compile(
-            r"(\b(?:docker|podman)\s+(?:container\s+)?(?:stop|rm|kill|restart)(?:\s+-\S+)*)"
-            r"(?:\s+(?=\S*\d)[0-9a-f]{12,64}\b)+"
+            r"(\b(?:docker|podman)\s+(?:container\s+)?(?:stop|rm|kill|restart)(?:\s++-\S++){0,9})"
+            r"(?:\s++(?=\D{0,64}\d)[0-9a-f]{12,64}\b)+"
         ),
         r"\1 <id>",
     ),

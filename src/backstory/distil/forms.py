@@ -89,14 +89,14 @@ _SLOTS = {
     "IS": "(?:is|are|ist|sind)",
     "THE": "(?:the|our|unsere?n?|de[rnm]|die|das)",
 }
-_WHERE = r"(?P<where>\s+PLACE\b.*)?$"
+_WHERE = r"(?P<where>\s++PLACE\b.*)?$"
 
 
 def _form(pattern: str) -> re.Pattern[str]:
     whole = f"^{pattern}" + ("" if pattern.endswith("$") else _WHERE)
     whole = re.sub(r"\b[A-Z]{2,}\b", lambda slot: _SLOTS[slot.group()], whole)
     whole = re.sub(r"(?<!\?P)<(\w+)>", r"(?P<\1>[^,;()]{1,60}?)", whole)
-    return re.compile(whole.replace(" ", r"\s+"), re.IGNORECASE)
+    return re.compile(whole.replace(" ", r"\s++"), re.IGNORECASE)
 
 
 def _rule(pattern: str) -> re.Pattern[str]:
@@ -107,7 +107,8 @@ def _rule(pattern: str) -> re.Pattern[str]:
 
 #: What follows is why.
 REASON = _rule(
-    r"[,;]?\s*\b(?:because|since|so that|so we|given that|weil|da(?= \w+ \w+ )|damit|denn|parce que|porque)\b"
+    r"(?:[,;]\s*+|(?<!\s)\s++|\b)\b(?:because|since|so that|so we|given that|weil|da(?= \w+ \w+ )|"
+    r"damit|denn|parce que|porque)\b"
 )
 #: Not in force: asked, supposed, planned, thought of, told of somebody else or of former times, quoted.
 UNSURE = _rule(
@@ -133,7 +134,8 @@ ADDS = _rule(
 )
 #: Since when; says nothing of what.
 LATELY = _rule(
-    r",?\s*\b(?:from now on|as of (?:now|today)|from today(?: on)?|going forward|for good|now|"
+    r"(?:,\s*+|(?<!\s)\s++|\b)\b(?:from now on|as of (?:now|today)|from today(?: on)?|going forward|"
+    r"for good|now|"
     r"instead(?! of\b)|"
     r"again|finally|today|ab jetzt|ab sofort|ab heute|künftig|jetzt|nun)\b,?"
 )
@@ -153,7 +155,7 @@ LEAD = _rule(
 #: What has a verb of its own is no name of anything.
 SENTENCE = _rule(r"\b(?:is|are|was|were|has|had|takes?|makes?|needs?|ist|sind|war)\b")
 #: Another choice within the same breath: "… and Redis for the cache".
-AND_FOR = _rule(r"\b(?:and|und)\b.*\b(?:for|as|in|on|für|als)\b")
+AND_FOR = _rule(r"\b(?:and|und)\b.{0,300}\b(?:for|as|in|on|für|als)\b")
 
 # --- clauses that turn away -------------------------------------------------------------------------------
 
@@ -164,8 +166,8 @@ UNDOES = _form(
 NOT_THIS = _form(r"(?:and )?(?:not|nicht) (?!(?:FOR|PLACE)\b)(?P<gone>[^,;]{1,40})$")
 ENDED = _rule(
     r"\b(?:no longer|no more|stop(?:ped|ping)?(?=\s+\w+ing\b)|"
-    r"(?:do(?:es)?n['’]t|do(?:es)? not|not|nicht|kein\w*)(?=.*\b(?:any ?more|mehr)\b))"
-    r"(?:\s+(?P<rest>.*?))??(?:\s*\b(?:any ?more|mehr))?$"
+    r"(?:do(?:es)?n['’]t|do(?:es)? not|not|nicht|kein\w*)(?=.{0,300}\b(?:any ?more|mehr)\b))"
+    r"(?:\s++(?P<rest>.{0,400}?))??(?:(?:(?<!\s)\s++)?\b(?:any ?more|mehr))?$"
 )
 UNUSED = _form(r"<gone> (?:IS|wird|werden) (?:used|supported|verwendet|genutzt)$")
 INSTEAD = _rule(
@@ -215,7 +217,7 @@ BLAMED = _form(
 
 #: Only a place, or a limit: it belongs to the clause beside it.
 LIMIT = _form(
-    r"(?P<where>(?:PLACE|FOR|at least|at most|locally|temporarily)\b(?!.*\bUSE\b).*|.* (?:only|nur))$"
+    r"(?P<where>(?:PLACE|FOR|at least|at most|locally|temporarily)\b(?!.*\bUSE\b).*|.*(?<=\S) (?:only|nur))$"
 )
 SCOPE_AHEAD = _form(
     r"(?:(?:in|on|at|during|within|under|bei|auf|unter|im|am) (?P<where>[^,;()]{1,60}?) |"

@@ -41,7 +41,9 @@ _LONGEST = 300  # characters that are read
 _MOST_CHOSEN, _MOST_ABOUT = 4, 6  # telling words of a choice and of a matter that is still one
 _NAME = re.compile(r"\b[A-Z][a-z]+\w*")
 #: Another name of what stands before it: "EdDSA (Ed25519)".
-_ALSO_CALLED = re.compile(r"\s*\((?:[A-Z][\w.+#-]*|\w*\d[\w.]*)(?: (?:[A-Z]|\d)[\w.+#-]*)?\)")
+_ALSO_CALLED = re.compile(
+    r"(?:(?<!\s)\s++)?\((?:[A-Z][\w.+#-]{0,60}|\w{0,60}\d[\w.]{0,60})(?: (?:[A-Z]|\d)[\w.+#-]{0,60})?\)"
+)
 #: Verbs that say only that something has its place there.
 _PLACING = frozenset({"hold", "run", "go", "come"})
 _NO_SWAP: tuple[tuple[str, ...], frozenset[str]] = ((), frozenset())

@@ -15,7 +15,7 @@ from backstory.typed import typed_words
 
 _WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W_\u3040-\u30ff\u4e00-\u9fff]{2,}")
 # Numbers, files, identifiers: two texts that differ in all of them speak of two things.
-_NAME = re.compile(r"[\w./:-]*(?:\d|\w[./_:]\w)[\w/-]*")
+_NAME = re.compile(r"(?<![\w./:-])[\w./:-]*(?:\d|\w[./_:]\w)[\w/-]*")
 _SMALL_WORDS = """
     the and for with that this was were are is be to of in on it its at by as an or from into because so use
     used uses using not no instead der die das und ist ein eine mit für weil les des une est pour

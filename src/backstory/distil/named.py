@@ -43,7 +43,7 @@ _ONE_PLACE = re.compile(
     re.IGNORECASE,
 )
 _PURPOSE = re.compile(r"\b(?:for|as|für|als|pour|para|in favou?r)\b", re.IGNORECASE)
-_WORD = re.compile(r"[\w.+#-]*[\w+#]")
+_WORD = re.compile(r"(?<![.-])[.-]*+[\w+#](?:[\w.+#-]*[\w+#])?")
 _ARTICLES = frozenset({"the", "a", "an", "my", "your", "der", "die", "das", "den", "ein", "eine", "einen"})
 _IDENTIFIER = re.compile(r"[a-z][A-Z]|_")
 _VERSION = re.compile(r"v?\d[\d.x]*")

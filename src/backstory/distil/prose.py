@@ -26,8 +26,8 @@ NO_PROMPT = re.compile(
 INTERRUPTED = re.compile(r"\s*\[Request interrupted")
 
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*)")
-_BOLD_LINE = re.compile(r"\s*(?:\*\*|__)(.{2,70}?)(?:\*\*|__)\s*:?\s*$")
-_LABEL_LINE = re.compile(r"\s*(?:\*\*|__)?([^\s.`|][^.`|]{2,60}?)(?:\*\*|__)?\s*[:：]\s*(?:\*\*|__)?\s*$")
+_BOLD_LINE = re.compile(r"\s*+(?:\*\*|__)(.{2,70}?)(?:\*\*|__)\s*+:?\s*+$")
+_LABEL_LINE = re.compile(r"\s*+(?:\*\*|__)?([^\s.`|][^.`|]{2,60}?)(?:\*\*|__)?\s*+[:：]\s*+(?:\*\*|__)?\s*+$")
 _BULLET = re.compile(r"(\s*)(?:[-*•‣–]|\d{1,2}[.)]|[a-zA-Z][.)])\s+(?:\[([ xX~>-])\]\s*)?(.*)")
 _BULLET_HEADS = frozenset("-*•‣–0123456789")
 _AFTER_NUMBER = frozenset(".)")

@@ -25,17 +25,20 @@ ALONE = 4  # the next sentence, if the prompt holds nothing but the two
 BEFORE = 2  # the sentence before
 
 CLAUSE = re.compile(
-    r"\s*(?:[,;:–—(]|\s-\s|\.{2,}|…)\s+|(?<=\d)\.\s+(?=[a-z])|\s+(?:and|but|und|aber)\s+(?=(?:no|not|"
+    r"(?:(?<!\s)\s++)?(?:[,;:–—(]|(?<=\s)-\s|(?<!\.)\.{2,}|…)\s++|(?<=\d)\.\s++(?=[a-z])"
+    r"|(?<!\s)\s++(?:and|but|und|aber)\s++(?=(?:no|not|"
     r"don|kein|nicht)\b)"
 )
 SO = re.compile(
-    r"^(.{12,}?)[\s,;.…-]+(?:so|hence|therefore|thus|deshalb|daher|also nehmen|donc|así que|因此|"
+    r"^(.{12,}?)(?<![\s,;.…-])[\s,;.…-]++(?:so|hence|therefore|thus|deshalb|daher|also nehmen|donc|"
+    r"así que|因此|"
     r"所以)[,\s]+(?=\S)",
     re.IGNORECASE,
 )
 _STARTS_SO = re.compile(r"(?:so|hence|therefore|thus|deshalb|daher|donc|así que)[,\s]", re.IGNORECASE)
 _BUT = re.compile(
-    r"^(.{12,}?),? (?:but|aber|mais|pero) (?=.*\b(?:should|must|has to|needs? to|let'?s|we want)\b)", re.I
+    r"^(.{12,}?),? (?:but|aber|mais|pero) (?=.{0,300}\b(?:should|must|has to|needs? to|let'?s|we want)\b)",
+    re.I,
 )
 _STATES = re.compile(
     r"(?!(?:and|then|also|please|can|could|would you|what|why|how|when|where|who|which|like|such|e\.g)\b)"

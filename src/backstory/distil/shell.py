@@ -35,10 +35,10 @@ _TOKEN = re.compile(
 _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+")
 _ENV = re.compile(r"[A-Za-z_]\w*=")
 _VERSION = re.compile(r"(?<=[a-z])[\d.]+$")
-_LEAD = re.compile(r"^\s*(?:(?:cd|export|source|\.)\s+[^;&|]+?|set\s+-\w+)\s*(?:&&|;)\s*")
+_LEAD = re.compile(r"^\s*+(?:(?:cd|export|source|\.)\s++[^;&|]++|set\s++-\w++\s*+)(?:&&|;)\s*+")
 _TAIL = re.compile(
-    r"\s*(?:2>&1|[\d&]?>\s*/dev/null|\|\s*(?:tail|head|tee|cat|less|more|grep|rg|sed|awk|sort|wc)\b[^|]*"
-    r"|\|\|\s*(?:true|echo\b[^|]*))\s*$"
+    r"(?:(?<!\s)\s++)?(?:2>&1|[\d&]?>\s*+/dev/null|\|\s*+(?:tail|head|tee|cat|less|more|grep|rg|sed|awk|sort|wc)\b[^|]*+"
+    r"|\|\|\s*+(?:true|echo\b[^|]*+))\s*+$"
 )
 _KEYWORDS = frozenset({"(", "{", "!", "do", "then", "else"})
 _EVERYTHING = frozenset({".", "...", "./...", "all"})

@@ -7,7 +7,7 @@ _UNIT = (
     r"characters|lines|sekunden?|minuten?|stunden?|tagen?|wochen?|mal)"
 )
 _TOKEN = re.compile(
-    rf"\d+:\d+|\d[\d.]*(?:%|\s?{_UNIT}\b)|[\w#@][\w.+#@/-]*[\w+#]|\w",
+    rf"\d{{1,12}}:\d+|\d[\d.]{{0,20}}(?:%|\s?{_UNIT}\b)|[\w#@][\w.+#@/-]{{0,240}}[\w+#]|\w",
     re.IGNORECASE,
 )
 _SHORTENED = re.compile(r"['’](?:s|t|ll|ve|re|m|d)\b")

@@ -11,7 +11,7 @@ _UNDO = re.compile(
     r"|reset\s+(?:[^\s;&|]+\s+)?--hard|revert\b|(?:checkout|switch)\s+(?:-f|--force|--discard-changes)\b"
     r"|stash(?!\s+(?:pop|list|show|apply)))"
 )
-_CLEAN = re.compile(r"\bgit\s+clean\s+(?:\S+\s+)*-(?:\w*f|-force)")
+_CLEAN = re.compile(r"\bgit\s+clean\s++(?:\S++\s++){0,12}-(?:\w*f|-force)")
 _ALL = re.compile(
     r"\bgit\s+(?:revert\b|(?:checkout|switch)\s+(?:-f|--force|--discard-changes)\b|checkout\s+(?:-\w+\s+)*HEAD\s*(?:$|[;&|]))"
 )

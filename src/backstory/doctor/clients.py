@@ -14,7 +14,7 @@ from backstory.doctor.check import Check, ok, warn
 from backstory.hook import spool
 
 _SECONDS = 20
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
+_VERSION = re.compile(r"(?<!\d)\d+(?:\.\d+)+")
 
 
 def clients(app: App, connected: Sequence[str]) -> Iterator[Check]:

@@ -14,7 +14,7 @@ from backstory.paths import default_home
 
 DAILY = re.compile(r"(\d{4}-\d\d-\d\d)\.md")
 _FRONTMATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"^([A-Za-z_][\w-]*):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_FIELD = re.compile(r"^([A-Za-z_][\w-]*):[ \t]*+(|.*[^ \t\n])[ \t]*+$", re.MULTILINE)
 _FENCE = re.compile(r"^(```|~~~)")
 _HEADING = re.compile(r"(#{1,6}) ")
 

@@ -19,6 +19,7 @@ _ENDINGS = (
 )
 _SHORTEST_STEM = 4
 _CLOSE = 2  # words back that still belong together
+_FOLDERS = 16  # of a path: deeper ones are not told apart
 _TRIMMED = (" 2>&1", " 2>/dev/null")
 _CUTTERS = ("| tail", "| head", "|tail", "|head")
 _STEPS = ("&&", "||", ";", "\n")
@@ -78,7 +79,7 @@ def strong_terms(text: str) -> list[str]:
             stemmed = stem(lower)
             found.update((f"{each} {stemmed}", None) for each in before[-_CLOSE:])
             before.append(stemmed)
-        parts = lower.split("/") if "/" in token else []
+        parts = lower.split("/", _FOLDERS)[:_FOLDERS] if "/" in token else []
         if parts and token.endswith("/"):
             parts.append("")
         for first in range(len(parts) - 1):
@@ -207,9 +208,10 @@ def _differing(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
     while same < min(len(old), len(new)) and old[same] == new[same]:
         same += 1
     old, new = old[same:], new[same:]
-    while old and new and old[-1] == new[-1]:
-        old, new = old[:-1], new[:-1]
-    return old, new
+    alike = 0
+    while alike < min(len(old), len(new)) and old[-1 - alike] == new[-1 - alike]:
+        alike += 1
+    return old[: len(old) - alike], new[: len(new) - alike]
 
 
 def _key(path: str, *lines: str) -> str:

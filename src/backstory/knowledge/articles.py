@@ -32,7 +32,7 @@ _CITED = re.compile(r"\[\[daily/(\d{4}-\d\d-\d\d)\|[^\]]*\]\]")
 _HANDLE = re.compile(r"`(m[0-9a-f]{8})`")
 _ALIKE = 0.6
 _SHORT = 140
-_LINK_WORDS = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]")
+_LINK_WORDS = re.compile(r"\[\[(?:[^\]|]{0,300}\|)?([^\]|]{0,300})\]\]")
 
 
 @dataclass(slots=True)

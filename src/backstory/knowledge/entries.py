@@ -47,7 +47,8 @@ _ORDER = (CONTEXT, EXCHANGES, FACTS, DECISIONS, LESSONS, ACTIONS)
 _BEFORE_COMPACTION = (FACTS, DECISIONS, ACTIONS, TASK, CONTACTS, CONTEXT, LESSONS, EXCHANGES)
 # A fact that says whom to turn to, and how.
 _CONTACT = re.compile(
-    r"[\w.+-]+@[\w-]+\.\w|(?<![\w`/])@\w{2,}|\b(?:contact|reach|ask|call|phone|e-?mail)\b", re.IGNORECASE
+    r"[\w.+-]{1,64}@[\w-]{1,99}\.\w|(?<![\w`/])@\w{2,}|\b(?:contact|reach|ask|call|phone|e-?mail)\b",
+    re.IGNORECASE,
 )
 _TASK_PARTS = (("goal", "Goal"), ("pending", "Pending"), ("failing", "Failing"), ("files", "Files"))
 

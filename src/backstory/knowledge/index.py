@@ -10,7 +10,7 @@ from backstory.knowledge.vault import ARTICLES
 TITLES = {"concepts": "Concepts", "connections": "Connections", "qa": "Questions and answers"}
 MOST_SOURCES = 3
 _SUMMARY = 100
-_LINKED = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]")
+_LINKED = re.compile(r"\[\[(?:[^\]|]{0,300}\|)?([^\]|]{0,300})\]\]")
 
 
 def put_index(changes: Changes) -> None:

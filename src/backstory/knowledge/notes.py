@@ -57,7 +57,7 @@ _SHAPE: Mapping[str, type] = {
 }
 _NEEDED = {"kind", "text", "day", "time", "source", "files"}  # the others came later
 _TURN = re.compile(r"Asked: (?P<asked>.+?)(?: (?:Changed|Read|Ran|Failed with) .*?)?(?: Said: (?P<said>.+))?")
-_FAILED = re.compile(r'failed: ["“](.+?)["”] →')
+_FAILED = re.compile(r'failed: ["“](.{1,600}?)["”] →')
 
 
 def shortly(note: Note) -> str:

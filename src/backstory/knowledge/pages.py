@@ -18,7 +18,7 @@ _LINK = re.compile(r"(?<!\\)\[\[([^\[\]|#^\n]+)(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _HEAD = re.compile(r"\A---\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"^([A-Za-z_][\w-]*):[ \t]*(.*)$")
-_SECTION = re.compile(r"^## (.+?)[ \t]*$", re.MULTILINE)
+_SECTION = re.compile(r"^## (.*[^ \t\n])[ \t]*$", re.MULTILINE)
 
 
 def harmless(text: str, longest: int = 0) -> str:
@@ -42,10 +42,13 @@ def cut(text: str, longest: int) -> str:
     return kept.rstrip(" ,;:.-") + "…"
 
 
+_ANY_LINK = re.compile(r"\[\[((?:[^\[\]|]|\[(?!\[))*)(?:\|(?:[^\[\]]|\[(?!\[))*)?\]\]")
+
+
 def linked(text: str, allowed: Collection[str], longest: int) -> str:
     """Any text as one harmless line in which those links alone are links that are allowed."""
     given = [target for target in links_in(text) if target in allowed]
-    line = harmless(re.sub(r"\[\[([^\]|]*)(?:\|[^\]]*)?\]\]", r"«\1»", text), longest)
+    line = harmless(_ANY_LINK.sub(r"«\1»", text), longest)
     for target in given:
         line = line.replace(f"«{target}»", f"[[{target}]]")
     return line

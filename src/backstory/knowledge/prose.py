@@ -26,7 +26,7 @@ STATE_FILE = ".backstory/prose.json"
 _ARTICLES = 8
 _ARTICLE_CHARS = 2_000
 _ANSWER_CHARS = 900
-_CITATION = re.compile(r" \(\[\[daily/[^\]]*\]\][^()]*\)$")
+_CITATION = re.compile(r" \(\[\[daily/[^\]]{0,200}\]\][^()]{0,400}\)$")
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {

@@ -12,10 +12,10 @@ from backstory.knowledge.notes import Note
 from backstory.knowledge.pages import cut, harmless
 
 _ERROR = re.compile(
-    r"\b(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Warning|Failure|Panic))\b|\b((?:TS|CS|C|LNK|SC|E)\d{3,5})\b"
+    r"\b([A-Z]\w*(?:Error|Exception|Warning|Failure|Panic))\b|\b((?:TS|CS|C|LNK|SC|E)\d{3,5})\b"
 )
 _FILE = re.compile(
-    r"(?<![\w/.-])((?:[\w.@-]+/)*[\w.@-]+\.(?:py|pyi|js|jsx|mjs|ts|tsx|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|"
+    r"(?<![\w/.@-])((?:[\w.@-]+/)*[\w.@-]+\.(?:py|pyi|js|jsx|mjs|ts|tsx|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|"
     r"sh|sql|md|rst|toml|yaml|yml|json|ini|cfg|css|scss|html|tf|lua|pl|ex|exs|scala|vue|svelte|gradle))\b"
 )
 _COMMAND = re.compile(r"`([^`\n]+)`")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.S)
+_FENCE = re.compile(r"```[a-zA-Z]{0,40}[^\S\n]*+\n(.*?)```", re.S)
 _COMMA = re.compile(r",(\s*[}\]])")
 
 

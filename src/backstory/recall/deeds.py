@@ -18,11 +18,11 @@ from backstory.store import Store
 
 Keys = dict[str, list[str]]
 _AS = "running it as `"
-_EDITED = re.compile(r"→ (?:fixed by|went away after) editing (?!.* and running `)")
+_EDITED = re.compile(r"→ (?:fixed by|went away after) editing (?!.{0,400} and running `)")
 # Something that has a name, in an error that was mended by an edit: it is about that thing.
 _NAMED = re.compile(
     r"""["'`“][\w./@-]{3,}["'`”]|\b\w*[a-z0-9]_[a-z]\w*|\b[a-z]+[A-Z]\w+"""
-    r"""|\b[A-Z][a-z0-9]+[A-Z]\w*(?<!Error)(?<!Exception)(?<!Warning)\b|\b\w[\w-]+\.[a-z]\w{0,4}\b"""
+    r"""|\b[A-Z][a-z0-9]+[A-Z]\w*(?<!Error)(?<!Exception)(?<!Warning)\b|\b\w[\w-]{1,80}\.[a-z]\w{0,4}\b"""
 )
 _RUNNERS = (
     *(

@@ -35,8 +35,8 @@ _GIVEN_UP = re.compile(rf"\b(?:{_AVOIDED})\s+(?:the |an? |our |any )?([\w.+#-]*\
 _OUTDONE = re.compile(rf"\b(?:{_PREFERRED})\s+(?:the |our )?([A-Z][\w.+#-]*\w)", re.IGNORECASE)
 _WINNER = re.compile(rf"\b[Uu]s(?:e|es|ing)\s+([A-Z][\w.+#-]*\w)\s+(?:{_PREFERRED})\b")
 _SPELLED = re.compile(r"[A-Z][a-z]+(?:[A-Z]\w*)?\Z|[A-Z]{1,2}[a-z]+[A-Z]\w*\Z")
-_WORD = re.compile(r"[\w.+#-]*\w")
-_FOLDER = re.compile(r"(?<![\w/.])\.?/?((?:[\w.-]+/)+)(?:\*{1,2})?(?![\w*])")
+_WORD = re.compile(r"(?<![.+#-])[.+#-]*+\w(?:[\w.+#-]*\w)?")
+_FOLDER = re.compile(r"(?<![\w/.])\.?/?((?:[\w.-]{1,99}/)+)(?:\*{1,2})?(?![\w*])")
 _CALLED_FOLDER = re.compile(
     r"\b(?:the|our|any) [`'\"]?([\w./-]*\w)[`'\"]? (?:folder|directory|dir)\b", re.IGNORECASE
 )

@@ -14,12 +14,12 @@ from backstory.search.wishes import Wish, wish_of
 EARLIER = ("before", "prior to", "bevor", "vor")
 _KNOWN = r"(?:the|our|my|that|this|we|der|dem|den|die|das|unserer|unserem|wir)"
 _WORDS = "before|prior to|bevor|vor|after|since|nachdem|nach|seit"
-_SIDE = rf"\b(?P<side>{_WORDS})\s+(?:{_KNOWN}\s+)+"
-_NAME = r"(?P<name>[\w./-]*\w(?:\s+[\w./-]*\w){0,5}?)"
+_SIDE = rf"\b(?P<side>{_WORDS})\s++(?:{_KNOWN}\s++){{1,6}}"
+_NAME = r"(?P<name>[\w./-]{0,80}\w(?:\s++[\w./-]{0,80}\w){0,5}?)"
 _ASKS = r"(?:what|which|who|how|why|where|when|did|welche[rsn]?|was|wie|warum|wer|wo)\b"
 _SIDES = re.compile(rf"\b(?:{_WORDS})\s", re.IGNORECASE)
-_LAST = re.compile(rf"{_SIDE}{_NAME}\s*[?.!]*\s*$", re.IGNORECASE)
-_FIRST = re.compile(rf"^\W*{_SIDE}{_NAME}\s*(?:,\s*|\s(?={_ASKS}))", re.IGNORECASE)
+_LAST = re.compile(rf"{_SIDE}{_NAME}\s*+[?.!]*+\s*+$", re.IGNORECASE)
+_FIRST = re.compile(rf"^\W*+{_SIDE}{_NAME}(?:\s*+,\s*+|\s++(?={_ASKS}))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from backstory.search.question import Word
 _PLAIN = re.compile(r"[a-z\u00c0-\u024f]+|[\d.,:%]+")
 _EDGES = "-*_/"
 # What is called so by a program or a tracker; not "long-term", "10-day" or "and/or".
-_CALLED = re.compile(r"(?:[a-z]+-)+\d[\w-]*|[\w/-]*\w_\w[\w/-]*|[\w./-]{3,}\.[a-z]{1,5}|[^/]+/[^/]+/.+")
+_CALLED = re.compile(r"(?:[a-z]+-)+\d[\w-]*|(?=[\w/-]*\w_\w)[\w/-]+|[\w./-]{3,}\.[a-z]{1,5}|[^/]+/[^/]+/.+")
 _FEW = 2
 
 

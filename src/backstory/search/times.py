@@ -33,7 +33,7 @@ from backstory.search.timeparts import Part, day_beside, part_after, part_before
 from backstory.search.timewords import DAYS, Plain, plain
 
 _BEFORE_IT = re.compile(
-    r"(?<!\S)(?:(?:in|during|on|of|by|last|this|from|am|at|over|around|the|dem|den|der) )+$"
+    r"(?<!\S)(?:(?:in|during|on|of|by|last|this|from|am|at|over|around|the|dem|den|der) ){1,12}$"
 )
 _DIRECTIONS: tuple[tuple[re.Pattern[str], Callable[[Span, Calendar], Span]], ...] = (
     (

@@ -8,8 +8,8 @@ BACK_TO = (
     r"where|when|how|why|main|master|head|\d|the (?:\S+ ){0,2}?(?:start|beginning|top|plan|task|issue|"
     r"question|test|list|problem|bug|code|file|previous|last|first|earlier|board|page|error|failure|ticket|pr|"
     r"review)s?)\b)"
-    r"(?=.{2,}?\b(?:instead|rather|because|since|cause|as (?:it|we|they|the)|so (?:that|we))\b"
-    r"|.{2,}?[,;:–—] ?\S+ \S+ \S)"
+    r"(?=.{2,400}?\b(?:instead|rather|because|since|cause|as (?:it|we|they|the)|so (?:that|we))\b"
+    r"|.{2,400}?[,;:–—] ?\S{1,80} \S{1,80} \S)"
 )
 
 #: A quality is a reason only if it stands alone: "for performance", not "for performance tracing".
@@ -31,7 +31,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
         ),
         Phrase(
             r"^(?:(?:ok(?:ay)?|no|yes|sorry|please|and|so|then|well|actually|hm+|just|instead|"
-            r"on second thoughts?)[,. ]+)*(?:(?:let'?s|we(?:'ll|'re| will| should| want to| need to| are)?|"
+            r"on second thoughts?)[,. ]++)*(?:(?:let'?s|we(?:'ll|'re| will| should| want to| need to| are)?|"
             r"i(?:'d| would)? (?:want|like|rather|prefer)(?: to)?) )?(?:just )?(?:go|switch|move|change|roll|"
             r"return|revert)(?:ing)?" + BACK_TO,
             "go back to MySQL, nobody here runs Postgres",
@@ -69,7 +69,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
         ),
         Phrase(
             r"\b(?!(?:what|how|as|like|that|because|which|where|who|one|since|whatever|way|think|say|know|"
-            r"whether|if|when|than|but|and)\b)[\w.+#`-]+ it is(?: (?:then|after all|"
+            r"whether|if|when|than|but|and)\b)[\w.+#`-]{1,60} it is(?: (?:then|after all|"
             r"for now))?(?=[,.:;!–—-]|$)",
             "SQLite it is: two writers",
         ),

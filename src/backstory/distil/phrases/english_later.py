@@ -85,7 +85,8 @@ LATER: dict[str, tuple[Phrase, ...]] = {
             "legal has to decide",
         ),
         Phrase(
-            r"\b(?!(?:it|that|this|which|there|i|we|you|script|server|client|hook|job|app|api)\b)[\w'-]+ "
+            r"\b(?!(?:it|that|this|which|there|i|we|you|script|server|client|hook|job|app|"
+            r"api)\b)[\w'-]{1,60} "
             r"(?:will|is going to|wants to) (?:still )?(?:send|give|get|tell|bring|provide|deliver|mail|"
             r"email|"
             r"forward|write) (?:it to )?(?:us|me)\b(?! a hand)",
@@ -119,13 +120,13 @@ LATER: dict[str, tuple[Phrase, ...]] = {
         Phrase(
             r"\b(?!(?:it|that|this|which|code|i|we|you|claude|he|what|who|everything|nothing|still|is|"
             r"already)\b)"
-            r"[\w'-]+(?:'s| is| are) (?:already |still |currently )?(?:working on|looking (?:at|into)|"
+            r"[\w'-]{1,60}(?:'s| is| are) (?:already |still |currently )?(?:working on|looking (?:at|into)|"
             r"taking care of|"
             r"on) (?:it|that|this|those|them)\b",
             "Meera is already working on it",
         ),
         Phrase(
-            r"^(?:\W*(?:k|ok|thx|thanks)\W+)*[\w .`'/-]{2,40} (?:is|are|comes?) next(?=\W*$|[,;.] | but|"
+            r"^(?:\W*+(?:k|ok|thx|thanks)\W++)*[\w .`'/-]{2,40} (?:is|are|comes?) next(?=\W*$|[,;.] | but|"
             r" then| and)",
             "resampler is next",
         ),

@@ -11,7 +11,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         ),
         Phrase(
             r"\b(?:revenons|on revient|reviens|retournons|repassons|on repasse) (?:à|au|aux|sur)\b"
-            r"(?=.{2,}\b(?:au lieu|plutôt|parce|car|puisqu|sinon))",
+            r"(?=.{2,400}\b(?:au lieu|plutôt|parce|car|puisqu|sinon))",
             "on revient à MySQL au lieu de Postgres",
         ),
     ),

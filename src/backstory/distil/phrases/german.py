@@ -14,7 +14,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "nimm lieber RS256",
         ),
         Phrase(
-            r"\b(?:bleiben|nehmen|machen|lassen|behalten|verwenden|nutzen) wir\b(?!.*\?)",
+            r"\b(?:bleiben|nehmen|machen|lassen|behalten|verwenden|nutzen) wir\b(?!.{0,400}\?)",
             "dann bleiben wir bei CSV",
         ),
         Phrase(

@@ -12,7 +12,7 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         ),
         Phrase(
             r"\b(?:volvamos|volvemos|vuelve|regresemos|regresamos) a\b"
-            r"(?=.{2,}\b(?:en vez|en lugar|porque|ya que|pues)\b)",
+            r"(?=.{2,400}\b(?:en vez|en lugar|porque|ya que|pues)\b)",
             "volvamos a MySQL en vez de Postgres",
         ),
     ),

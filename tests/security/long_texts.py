@@ -1,0 +1,168 @@
+"""Long hostile texts for every pure function that reads what others wrote; run in a process of its own.
+
+    python -m tests.security.long_texts NAME
+
+ends when the function has read them all. A function that takes the square of its text's length would need
+hours for them.
+"""
+
+import contextlib
+import sys
+from collections.abc import Callable
+from functools import partial
+
+from backstory import jsonc
+from backstory.agents import AGENTS, Unreadable
+from backstory.agents.ours import runs_backstory, without_notes
+from backstory.citing import cited
+from backstory.distil import distil_session, failure, shell
+from backstory.errors import BackstoryError
+from backstory.hook import errors, overlay, wording
+from backstory.hook.neutral import neutral
+from backstory.hook.payload import BadPayload, parse
+from backstory.hook.redact import Redactor
+from backstory.knowledge import pages
+from backstory.llm.parse import read_object
+from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus, StoredEvent
+from backstory.search.excerpt import excerpt
+from backstory.search.question import question
+from backstory.store.passages import pieces
+from backstory.store.words import phrases, spread
+
+LONG = 200_000
+NOW = 1_760_000_000_000
+PUMPS = (
+    " ", "\n", "\t", "[", "[[", "`", "```\n", '"', '\\"', "'", "(", "$(", "{", "<", "</", "<!--", "/*", "1", ".",
+    "a", "a.", "a/", "a_", "aA", "-", "*", "**", "|", ";", "&&", "cd a && ", "hm ", "ok, ", "and ", "@", "a@",
+    "=", "\\", "\x1b[", "汉", "é", "<system-reminder>", "<command-args>", "<hook_context>", "FAILED ", "- \n",
+    "+ \n", "Error: ", "\r\n", "http://", "-----BEGIN ", "option 1 ",
+)  # fmt: skip
+
+
+def texts(size: int) -> list[str]:
+    """Each pump many times, alone and with a start and an end that make it look like something."""
+    return [
+        before + pump * (size // len(pump)) + after
+        for pump in PUMPS
+        for before, after in (("", ""), ("we decided to use ", " instead of Postgres?\x00"))
+    ]
+
+
+def _sessions(text: str) -> None:
+    """Sessions whose every text is hostile; some rules read short prompts only."""
+    for size in (100, 590, 30_000):
+        _session(text[:size])
+
+
+def _session(text: str) -> None:
+    given = [
+        Event("claude-code", "s", Kind.PROMPT, NOW, text + " please fix the login page"),
+        Event("claude-code", "s", Kind.SAID, NOW + 1, "a) " + text[:12_000] + "\nb) Redis\nWhich one?"),
+        Event("claude-code", "s", Kind.PROMPT, NOW + 2, "b, " + text[:600]),
+        *(
+            Event(
+                "claude-code", "s", Kind.TOOL, NOW + 3 + n, text[:1_500], Action.RUN, "Bash", target, outcome
+            )
+            for n, (target, outcome) in enumerate(
+                [(text[:4_000], Outcome.FAILED), ("pytest -q", Outcome.FAILED), ("pytest -q", Outcome.OK)]
+            )
+        ),
+        Event("claude-code", "s", Kind.SAID, NOW + 9, text[:12_000]),
+    ]
+    events = [StoredEvent(f"e{n}", "s", 1 + n // 3, n, 0, event) for n, event in enumerate(given)]
+    distil_session(
+        Session(
+            "s",
+            "claude-code",
+            "s",
+            "p",
+            "p",
+            "",
+            "",
+            "startup",
+            "/p",
+            "main",
+            "",
+            NOW,
+            NOW + 9,
+            NOW + 9,
+            "",
+            SessionStatus.ENDED,
+            2,
+            len(events),
+            "",
+        ),
+        events,
+    )
+
+
+def _hooks(agent: str, text: str) -> None:
+    """Every event of an agent with the text wherever it may stand."""
+    result = {
+        "stdout": text,
+        "stderr": text,
+        "output": text,
+        "content": text,
+        "llmContent": text,
+        "textResultForLlm": text,
+    }
+    payload = {
+        "session_id": "s", "sessionId": "s", "cwd": "/p", "prompt": text, "message": text, "text": text,
+        "tool_name": "Bash", "toolName": "bash", "tool": "bash", "tool_input": {"command": text},
+        "toolArgs": text, "tool_response": text, "toolResult": result, "error": text, "trigger": "auto",
+        "compact_summary": text, "last_assistant_message": text, "hook_event_name": "PostToolUse",
+    }  # fmt: skip
+    for event in (hook.name for hook in AGENTS[agent].hooks):
+        for answer in (text, result):
+            with contextlib.suppress(Unreadable, BackstoryError):
+                AGENTS[agent].read_hook(event, {**payload, "tool_response": answer}, NOW)
+
+
+def _refusing(read: Callable[[str], object], *refusals: type[Exception]) -> Callable[[str], object]:
+    def tried(text: str) -> None:
+        with contextlib.suppress(*refusals):
+            read(text)
+
+    return tried
+
+
+READERS: dict[str, tuple[int, Callable[[str], object]]] = {
+    "distil": (LONG, _sessions),
+    **{f"hooks of {agent}": (LONG, partial(_hooks, agent)) for agent in sorted(AGENTS)},
+    "shell": (LONG, shell.parse),
+    "failure": (LONG, failure.telling_line),
+    "runs backstory": (LONG, lambda text: runs_backstory("backstory " + text)),
+    "without notes": (LONG, lambda text: without_notes("<backstory-notes" + text)),
+    "cited": (LONG, cited),
+    "jsonc": (LONG, _refusing(jsonc.parse, BackstoryError)),
+    "payload": (LONG, _refusing(lambda text: parse(b'{"prompt": "' + text.encode()), BadPayload)),
+    "redaction": (LONG, lambda text: Redactor().redact(text)),
+    "redaction of a name": (LONG, lambda text: Redactor().redact("password = " + text)),
+    "neutral": (LONG, neutral),
+    "strong terms": (LONG, wording.strong_terms),
+    "terms": (LONG, wording.terms),
+    "command keys": (LONG, wording.command_keys),
+    "edit keys": (LONG, lambda text: wording.edit_keys("a.py", text, "/p")),
+    "error words": (LONG, errors.words),
+    "files of an error": (LONG, errors.files),
+    "first line": (LONG, overlay.first_line),
+    "without injected": (LONG, overlay.without_injected),
+    "tokenizer": (LONG, spread),
+    "phrases": (LONG, phrases),
+    "passages": (LONG, lambda text: list(pieces(text))),
+    "question": (4_000, lambda text: question(text, NOW)),
+    "excerpt": (LONG, lambda text: excerpt(text, "what about a.b?", 500)),
+    "wiki line": (LONG, lambda text: pages.linked(text, ["a"], 300)),
+    "wiki page": (LONG, pages.parted),
+    "model's answer": (LONG, _refusing(read_object, BackstoryError, ValueError)),
+}
+
+
+def main(name: str) -> None:
+    size, read = READERS[name]
+    for text in texts(size):
+        read(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
