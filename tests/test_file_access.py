@@ -39,6 +39,7 @@ METHODS = {"open", "read_text", "read_bytes"}
 WRITES = "writes, or locks, files of its own"
 PACKAGE = "reads what is part of the package"
 FOREIGN = "another program's database, after `require_database`"
+KERNEL = "reads what the kernel tells of this process or its sockets"
 ALLOWED = {
     "hook/regular_file.py": "what the reader opens files with",
     "atomic.py": WRITES,
@@ -55,6 +56,9 @@ ALLOWED = {
     "recall/notes.py": WRITES,
     "upkeep/archive.py": "writes its own archives; unpacks what the reader has opened",
     "upkeep/backups.py": "copies of the database, which are its own",
+    "capture/ownership.py": KERNEL,
+    "limits.py": "its own log; what the kernel tells of this process",
+    "web/peers.py": KERNEL,
     "agents/plugged.py": PACKAGE,
     "embed/table.py": PACKAGE,
     "embed/wordpieces.py": PACKAGE,

@@ -274,7 +274,7 @@ def _accepts(code: Any, value: Any, letter: str) -> bool:
     if code is op.ANY:
         return letter != "\n"
     if code in (op.LITERAL, op.NOT_LITERAL):
-        return (ord(letter) == value) == (code is op.LITERAL)
+        return bool(ord(letter) == value) == (code is op.LITERAL)
     if code is op.RANGE:
         return ord(letter) in range(value[0], value[1] + 1)
     if code is op.CATEGORY:

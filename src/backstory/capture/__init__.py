@@ -20,6 +20,7 @@ project_claims.py  whether a repository may be the project that its remote names
 transcripts.py  what hooks do not carry, from a live session's own transcript
 history.py      an agent's own history of a session, read into the store
 importing.py    everything that agents have kept, brought in
+import_process.py  an import's own process, so that one history cannot end all of it
 rewritten.py    rows of other tools that were changed in place
 documents.py    documentation made searchable
 archive.py      redacted copies of the agents' transcripts
