@@ -24,6 +24,7 @@
 - `claude_tools`       what a tool call comes to: action, target, text, outcome
 - `claude_texts`       what a person typed, and what only looks like it
 - `pairing`            tool calls and their results, brought together in order
+- `marks`              the text between two marks, found in one pass
 - `ours`               telling our own words from the agent's
 - `fields`             reading foreign fields without trust; cutting texts
 """
