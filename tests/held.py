@@ -2,10 +2,12 @@
 
 import contextlib
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from backstory.atomic import lock
 from tests.conftest import eventually
@@ -21,14 +23,22 @@ def worker_held_at(house: House, step: str) -> Iterator[None]:
         start_new_session=True,
     )
     try:
-        eventually("it is held", lambda: os.waitpid(process.pid, os.WUNTRACED | os.WNOHANG)[0], 60)
+        eventually("it is held", lambda: _stopped(house), 60)
         with lock(house.home.worker_lock) as free:
             assert not free
         yield
     finally:
         with contextlib.suppress(ProcessLookupError):
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def _stopped(house: House) -> bool:
+    """Whether the process that holds the worker's lock, a child of the one that was started, is stopped."""
+    with contextlib.suppress(OSError, ValueError):
+        pid = int(house.home.worker_lock.read_text())
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    return False
 
 
 @contextlib.contextmanager

@@ -32,6 +32,8 @@ from backstory.store.obstacles import obstacle
 _CATCH_UP_SECONDS = 5.0
 _PATIENCE_SECONDS = 55  # as long as a worker heeds a wish
 _POLL_SECONDS = 0.02
+# So long a worker that was just started loads, before patience with it begins.
+_START_SECONDS = 0.7
 # So often what hooks leave in the meantime is taken in before a command is alone.
 _TIMES = 5
 
@@ -127,7 +129,9 @@ class Opened:
                 elif worker is None or worker.poll() is not None:
                     if worker is not None and worker.returncode:
                         return False  # it could not work, and has said why in its log and to doctor
-                    worker = None if self._worker_runs() else call_worker(self.home, 0)
+                    if not self._worker_runs():
+                        deadline += 0 if worker else _START_SECONDS
+                        worker = call_worker(self.home, 0)
                 time.sleep(_POLL_SECONDS)
         finally:
             if worker is not None:
