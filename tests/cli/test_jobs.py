@@ -46,6 +46,21 @@ def test_what_waits_and_what_is_parked_is_listed_with_its_error(stuck: Memory) -
     assert "distil:" in stuck.ask("jobs", "--all").stdout
 
 
+def test_status_tells_the_worst_attempts_of_what_waits_and_of_what_is_parked(stuck: Memory) -> None:
+    """CCE-75: it said 0 while jobs that wait for their next try had failed."""
+    assert stuck.json("status")["worst_attempts"] == 1
+    with closing(open_store(Home(stuck.home))) as store, store.transaction():
+        store.jobs.thaw("refine", 0)
+        job = store.jobs.lease(clock.now_ms(), "refine")
+        assert job is not None
+        assert (job.subject, job.attempts) == ("s11cooling", 2)
+        assert store.jobs.worst_attempts() == 1, "a try under way has not failed"
+        store.jobs.failed(job, "again", clock.now_ms(), 9)
+    assert stuck.json("status")["worst_attempts"] == 2
+    stuck.ask("jobs", "drop", "refine")
+    assert stuck.json("status")["worst_attempts"] == 0
+
+
 def test_what_is_parked_is_tried_again(stuck: Memory) -> None:
     done = stuck.json("jobs", "retry", "--parked")
     assert done["changed"] == 1
