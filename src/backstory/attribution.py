@@ -34,5 +34,7 @@ def told_as(memory: Memory) -> str:
     who = speaker(memory.said_by)
     if who is Speaker.TOOL:
         return "A tool or page said"
+    if memory.said_by not in list(Speaker):  # another memory tool's row: nobody knows whose word it was
+        return _LEADS.get((memory.kind, Speaker.NOBODY), "")
     noted = who is Speaker.AGENT and memory.agent == Speaker.USER  # an agent's own `remember`
     return _LEADS.get((memory.kind, who), "The agent noted" if noted else "")
