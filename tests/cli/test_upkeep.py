@@ -75,7 +75,7 @@ def test_an_end_of_an_unknown_session_is_taken_in_silently(memory: Memory) -> No
     """CMEM-10"""
     memory.hook("SessionEnd", session="never-seen", reason="other")
     done = memory.run("timeline")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "Nothing is known of the project shop yet.\n")
     assert memory.json("status")["quarantined"] == 0
 
 
@@ -96,7 +96,7 @@ def test_rebuild_makes_the_same_memories_again(worked: Memory) -> None:
 
 def test_config_lists_every_setting_with_its_meaning(memory: Memory) -> None:
     rows = memory.json("config")["settings"]
-    assert {"key", "value", "default", "doc"} == rows[0].keys()
+    assert {"key", "value", "default", "doc", "terminal_only"} == rows[0].keys()
     printed = memory.ask("config").stdout
     assert all(row["key"] in printed for row in rows)
 

@@ -58,10 +58,10 @@ def staged_moves(repository: Repository) -> list[Change]:
     return repository.trees.renames(was, now)
 
 
-def is_changed(repository: Repository, path: bytes) -> bool:
-    """Whether a file is not what HEAD has, or HEAD does not have it."""
+def is_changed(repository: Repository, path: bytes, before: bytes) -> bool:
+    """Whether a file is not what HEAD has under the name `before`, or HEAD does not have it."""
     entry, tree = repository.index.entries.get(path), repository.head_tree()
-    if entry is None or tree is None or repository.trees.item(tree, path) != (entry.mode, entry.oid):
+    if entry is None or tree is None or repository.trees.item(tree, before) != (entry.mode, entry.oid):
         return True
     return _differs(repository, repository.index, path, entry)
 

@@ -81,7 +81,9 @@ class GitPast:
         """Whether a file that was touched may say something else than it did then; None if unknown."""
         if self._past is None and self._known:
             return True  # it is not git's
-        dirty = self._status.ask(self._repository, lambda git: is_changed(git, os.fsencode(name)))
+        before = next((old for old, new in (self._moved_now or {}).items() if new == name), name)
+        names = os.fsencode(name), os.fsencode(before)
+        dirty = self._status.ask(self._repository, lambda git: is_changed(git, *names))
         if dirty:
             return True
         at = self._committed(name, since)
