@@ -1,6 +1,8 @@
 """What any test may ask for: a house that remembers, a project under git, git itself."""
 
+import io
 import os
+import pickle
 import signal
 import subprocess
 import time
@@ -13,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from backstory import shift
+from backstory.capture import import_process
 from backstory.errors import BackstoryError
 from backstory.paths import Home
 from tests.story import CLOCK, House
@@ -111,7 +114,7 @@ class _Worked:
 
 @pytest.fixture(autouse=True)
 def _a_worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command that runs in the test's own process has its worker there, too: quicker, and it is gone after.
+    """A command that runs in the test's own process has its worker and its import there: quicker, and it is gone after.
 
     Commands that are processes start real ones (`tests/test_limits.py`, `tests/faults/`).
     """
@@ -123,7 +126,15 @@ def _a_worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
             return _Worked(error.exit_code)
         return _Worked(0)
 
+    def hear(asked: Any) -> Iterator[Any]:
+        told = io.BytesIO()
+        import_process.answer(asked, told)
+        told.seek(0)
+        while told.tell() < len(told.getvalue()):
+            yield pickle.load(told)
+
     monkeypatch.setattr("backstory.app.opened.call_worker", work)
+    monkeypatch.setattr(import_process, "_heard", hear)
 
 
 @pytest.fixture(autouse=True)

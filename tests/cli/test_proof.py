@@ -119,9 +119,9 @@ def test_what_is_from_before_the_installation_is_no_gap(installed: Memory) -> No
 
 def test_the_next_brief_says_in_one_line_that_capture_was_dead(installed: Memory) -> None:
     """Sessions that the agent had, and of which no hook ever ran."""
-    hooks_of(installed, "heard", 1)
     for name in ("dead-1", "dead-2"):
         transcript(installed, name, 2)
+    hooks_of(installed, "heard", 1)
     shift.run(Home(installed.home), linger=0)
     text = installed.ask("brief").stdout
     [line] = [line for line in text.splitlines() if "recorded nothing" in line]

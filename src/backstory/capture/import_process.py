@@ -95,21 +95,28 @@ class _Page:
 def main() -> int:
     """Do what is asked for on stdin, and tell of it on stdout."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started us ends us
-    root, names, path, wish, passed = pickle.load(sys.stdin.buffer)
-    out = os.fdopen(os.dup(1), "wb")
+    asked = pickle.load(sys.stdin.buffer)
+    home = Home(asked[0])
+    limits.hold(_Page(), "", make_private_dir(home.logs) / "worker.log")
+    limits.allow(settings.load(home)[0].jobs_cpu_seconds)
+    with os.fdopen(os.dup(1), "wb") as out:
+        answer(asked, out)
+    return 0
+
+
+def answer(asked: tuple[Path, Sequence[str], Path | None, Wish, set[str]], out: IO[bytes]) -> None:
+    """Import what is asked for, and tell of it."""
+    root, names, path, wish, passed = asked
     try:
         _import(Home(root), names, path, wish, passed, out)
     except BackstoryError as error:
         _tell(out, "error", error)
-    return 0
 
 
 def _import(
     home: Home, names: Sequence[str], path: Path | None, wish: Wish, passed: set[str], out: IO[bytes]
 ) -> None:
     loaded, _ = settings.load(home)
-    limits.hold(_Page(), "", make_private_dir(home.logs) / "worker.log")
-    limits.allow(loaded.jobs_cpu_seconds)
     store, privacy = open_store(home), Privacy(loaded)
     places = Places(store, confirmed(home), loaded.project_monorepo, privacy.place, home.joined)
     work = Import(store, privacy, places, wish)
