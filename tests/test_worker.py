@@ -320,9 +320,21 @@ class TestIdle:
         process = start(house)
         eventually("it took it in", lambda: not house.spooled(), 15)
         with App(house.home) as app:
-            app.reindex()
+            app.clean_up(1_000, really=False)
         assert process.wait(15) == 0
         assert not house.home.wanted.exists()
+
+    def test_one_that_only_lingers_does_the_jobs_that_a_command_waits_for(self, house: House) -> None:
+        house.sets("worker.linger_seconds", "60")
+        house.session().prompts("one")
+        process = start(house)
+        eventually("it took it in", lambda: not house.spooled(), 15)
+        with App(house.home) as app:
+            assert app.rebuild() == 1
+            assert app.jobs(("waiting", "leased")) == [job for job in app.jobs() if job.kind == DAY]
+        assert process.poll() is None, "it lingers on"
+        process.kill()
+        process.wait()
 
     def test_one_that_has_much_to_do_makes_room_too_and_then_goes_on(self, house: House) -> None:
         sids = [house.session().prompts(f"ask {n}").stops("Done.").id for n in range(3)]
@@ -335,7 +347,7 @@ class TestIdle:
         process = start(house)
         eventually("it is at it", lambda: left(house) < len(waits), 30)
         with App(house.home) as app:
-            app.reindex()
+            app.clean_up(1_000, really=False)
             assert left(house) > 0, "it waited until all was done"
         eventually("it went on", lambda: left(house) == 0, 120)
         assert process.wait(15) == 0

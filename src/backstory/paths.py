@@ -111,7 +111,7 @@ class Home:
 
     @property
     def due(self) -> Path:
-        """There when whoever watches the spool is to have a worker look at the jobs."""
+        """There when a command waits for jobs: a worker that only lingers, or the viewer, looks at them."""
         return self.root / "worker.due"
 
     @property

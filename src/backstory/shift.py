@@ -18,7 +18,7 @@ from backstory.atomic import lock, make_private_dir, move_aside, read_state, rep
 from backstory.capture import quarantine
 from backstory.capture.confirmed import confirmed
 from backstory.capture.hookfiles import write_hook_files, write_hook_settings
-from backstory.capture.waiting import waiting, wanted
+from backstory.capture.waiting import asked_to_look, waiting, wanted
 from backstory.errors import BackstoryError
 from backstory.file_reader import UnusableFile
 from backstory.llm.provider import OFF
@@ -138,7 +138,7 @@ def _work(home: Home, linger: float | None) -> tuple[int, bool]:
             if step and wanted(home):
                 gave_way = True
                 break
-            if step or waiting(home):
+            if step or waiting(home) or asked_to_look(home):
                 step = work.round()
                 done += step
             if step:

@@ -124,16 +124,17 @@ class Opened:
                     done()
                 if time.monotonic() > deadline:
                     return False
-                if self._attended:
-                    self.home.due.touch(mode=0o600)  # whoever watches the spool has a worker of its own
-                elif worker is None or worker.poll() is not None:
+                if worker is None or worker.poll() is not None:
                     if worker is not None and worker.returncode:
                         return False  # it could not work, and has said why in its log and to doctor
-                    if not self._worker_runs():
+                    if self._attended or self._worker_runs():  # it may only linger
+                        self.home.due.touch(mode=0o600)
+                    else:
                         deadline += 0 if worker else _START_SECONDS
                         worker = call_worker(self.home, 0)
                 time.sleep(_POLL_SECONDS)
         finally:
+            self.home.due.unlink(missing_ok=True)
             if worker is not None:
                 leave(worker)
         if done is not None:

@@ -32,6 +32,15 @@ def wanted(home: Home) -> bool:
         return False
 
 
+def asked_to_look(home: Home) -> bool:
+    """Whether a command waits for jobs that it has asked for; told once."""
+    try:
+        home.due.unlink()
+    except OSError:
+        return False
+    return True
+
+
 def _finished(entry: spool.Entry) -> bool:
     try:
         with open_file(Path(entry.path)) as file:

@@ -13,7 +13,7 @@ import time
 from backstory import clock, settings
 from backstory.atomic import lock
 from backstory.capture.calling import call_worker
-from backstory.capture.waiting import waiting, wanted
+from backstory.capture.waiting import asked_to_look, waiting, wanted
 from backstory.llm.provider import OFF
 from backstory.paths import Home
 from backstory.store import open_store
@@ -48,10 +48,7 @@ def _watch(home: Home, stopped: threading.Event, chores_at: float) -> bool:
     jobs_at = time.monotonic() + _JOBS_SECONDS
     while not stopped.is_set() and not wanted(home):
         now = time.monotonic()
-        if now >= chores_at or waiting(home):
-            return True
-        if home.due.exists():
-            home.due.unlink(missing_ok=True)
+        if now >= chores_at or waiting(home) or asked_to_look(home):
             return True
         if now >= jobs_at:
             if _due(home):
