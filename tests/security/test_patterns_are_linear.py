@@ -30,7 +30,7 @@ PUT_TOGETHER = {
     "backstory.store.passages:spelled_like": "one letter and letters behind it, from a word's beginning",
     "backstory.upkeep.forget:_matcher": "the pattern that the user gives to `forget`",
 }
-PARTS = {"distil": 4}  # groups with many patterns, shared among processes
+PARTS = {"distil": 8}  # groups with many patterns, shared among processes
 
 
 @pytest.mark.parametrize(
