@@ -51,14 +51,17 @@ def texts(size: int) -> list[str]:
 def _sessions(text: str) -> None:
     """Sessions whose every text is hostile; some rules read short prompts only."""
     for size in (100, 590, 30_000):
-        _session(text[:size])
+        _session(
+            text[:size], "There are two ways:\n1. Redis\n2. A cookie\n\nWhich one do you prefer?", "1 please"
+        )
+        _session(text[:size], f"a) {text[:size]}\nb) Redis\n\n{text[:size]} which one?", f"b, {text[:600]}")
 
 
-def _session(text: str) -> None:
+def _session(text: str, answer: str, reply: str) -> None:
     given = [
         Event("claude-code", "s", Kind.PROMPT, NOW, text + " please fix the login page"),
-        Event("claude-code", "s", Kind.SAID, NOW + 1, "a) " + text[:12_000] + "\nb) Redis\nWhich one?"),
-        Event("claude-code", "s", Kind.PROMPT, NOW + 2, "b, " + text[:600]),
+        Event("claude-code", "s", Kind.SAID, NOW + 1, answer),
+        Event("claude-code", "s", Kind.PROMPT, NOW + 2, reply),
         *(
             Event(
                 "claude-code", "s", Kind.TOOL, NOW + 3 + n, text[:1_500], Action.RUN, "Bash", target, outcome
@@ -69,7 +72,7 @@ def _session(text: str) -> None:
         ),
         Event("claude-code", "s", Kind.SAID, NOW + 9, text[:12_000]),
     ]
-    events = [StoredEvent(f"e{n}", "s", 1 + n // 3, n, 0, event) for n, event in enumerate(given)]
+    events = [StoredEvent(f"e{n}", "s", 1 + n // 2, n, 0, event) for n, event in enumerate(given)]
     distil_session(
         Session(
             "s",

@@ -20,6 +20,7 @@
 - `history`            how an agent's own history is found and opened
 - `histories`          every history that can be imported
 - `markdown`           histories that are Markdown, read a session at a time
+- `marks`              the text between two marks, found in one pass
 - `aider`, `specstory` two tools that keep nothing else
 - `claude_tools`       what a tool call comes to: action, target, text, outcome
 - `claude_texts`       what a person typed, and what only looks like it
