@@ -51,7 +51,6 @@ FIRM = re.compile(
 )
 _CALLED = re.compile(r"\bdecisions?(?: (?:made|taken|locked in|confirmed))?\s*:\s+(?=\S)", re.IGNORECASE)
 _DOCUMENT = re.compile(r"^#{1,4} \S", re.MULTILINE)
-#: A sentence without a person, an order or a norm at its head: in a long prompt a pasted review.
 _RHETORIC = re.compile(r"why (?:did|would|do|are) you\b.{0,40}\?$", re.IGNORECASE)
 #: Asks for advice, with or without a question mark; "can you" only asks for work.
 _SEEKS = re.compile(
