@@ -7,8 +7,11 @@ it is needed. The judge is the name of a function in judges.py or personal.py, w
 versions escape.
 
 No anchor holds a character that JSON may escape: a raw JSON document can be checked unparsed.
-Nothing is imported here: the hook loads this file while an agent waits.
+Two more files hold rows: token_shapes.py those of services, context_shapes.py those that only their
+surroundings tell. Nothing else is imported here: the hook loads this file while an agent waits.
 """
+
+from backstory.hook import context_shapes, token_shapes
 
 STEMS = ("pass", "pwd", "secret", "token", "cred", "auth", "key")  # of the names of secrets: see names.py
 
@@ -77,8 +80,8 @@ ROWS: tuple[Row, ...] = (
     Row(
         "private-key",
         ("private key",),
-        r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END[ A-Z0-9]{0,60}-----"
+        r"-{4,5}[ ]?BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-{4,5}"
+        r"(?:[^-]*+(?:-(?!---)[^-]*+)*+-{4,5}[ ]?END[ A-Z0-9]{0,60}-{4,5}"
         r"|(?:(?:[\s\"'+,>|]|\\[nr])*(?:Proc-Type:[^\n\\]{0,80}|DEK-Info:[^\n\\]{0,80}|[A-Za-z0-9+/]{20,}={0,2}))*"
         r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/]{1,63}(?:={1,2}|(?=\s*+\Z|[\"'`.…])))?)",
         "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEpAIBAAKCAQEA7bq3\n-----END RSA PRIVATE " + "KEY-----",
@@ -214,54 +217,6 @@ ROWS: tuple[Row, ...] = (
         "tail",
     ),
     Row(
-        "service-token",
-        (
-            *(
-                "shpat_",
-                "shpss_",
-                "shpca_",
-                "shppa_",
-                "lin_api_",
-                "lin_oauth_",
-                "figd_",
-                "dckr_pat_",
-                "dckr_oat_",
-            ),
-            *(
-                "sbp_",
-                "nfp_",
-                "rubygems_",
-                "gsk_",
-                "r8_",
-                "glsa_",
-                "glc_",
-                "pscale_",
-                "sntrys_",
-                "NRAK-",
-                "PMAK-",
-            ),
-            *(
-                "pplx-",
-                "tskey-",
-                "sq0csp-",
-                "sq0atp-",
-                "ATATT",
-                "AGE-SECRET-KEY-1",
-                "hvs.",
-                "hvb.",
-                "dp.pt.",
-                "dp.st.",
-            ),
-            "atlasv1.",
-        ),
-        rf"(?:shp(?:at|ss|ca|pa)_|lin_(?:api|oauth)_|figd_|dckr_[po]at_|sbp_|nfp_|rubygems_|gsk_|r8_|gl(?:sa|c)_"
-        rf"|pscale_(?:tkn|pw|oauth)_|sntrys_|NRAK-|PMAK-|pplx-|tskey-[a-z]{{2,12}}-|sq0(?:cs|at)p-|ATATT"
-        rf"|AGE-SECRET-KEY-1|hv[sb]\.|dp\.[ps]t\.|atlasv1\.){_B}{{20,255}}",
-        "shp" + "at_" + _HEX32,
-        "run",
-        "random_token",
-    ),
-    Row(
         "databricks-token",
         ("dapi",),
         r"dapi[0-9a-f]{32}(?![A-Za-z0-9])",
@@ -327,8 +282,10 @@ ROWS: tuple[Row, ...] = (
         "authorization",
         ("authorization", "bearer"),
         r"(?i:authorization[\"'`\]\\]{0,3}[ \t]{0,4}[:=,]{1,2}[ \t]{0,4}[\"'`\\]{0,2}"
-        r"(?:bearer|basic|token|bot|digest|apikey)[ \t]{1,4})([^\s\"'`\\,;]{6,256})"
-        r"|(?i:bearer[ \t]{1,4})([A-Za-z0-9._~+/=-]{16,256})",
+        r"(?:bearer|basic|token|bot|apikey|[a-z]{0,8}-?key|splunk|negotiate)[ \t]{1,4})([^\s\"'`\\,;]{6,256})"
+        r"|(?i:bearer[ \t]{1,4})([A-Za-z0-9._~+/=-]{16,256})"
+        r"|(?i:authorization[\"'`\]\\]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`\\]{0,2})([A-Za-z0-9._~+/=-]{20,256})(?![A-Za-z0-9 ])"
+        r"|(?i:authorization:[ \t]{0,4}digest[ \t]{1,4})([^\n\r]{10,1000})",
         "Authorization: Basic " + "dXNlcjpodW50ZXIyeHl6",
         "word",
         "authorization",
@@ -424,6 +381,8 @@ ROWS: tuple[Row, ...] = (
         "word",
         "assigned_abroad",
     ),
+    *(Row(*row) for row in token_shapes.ROWS),
+    *(Row(*row) for row in context_shapes.ROWS),
     Row(
         "email",
         ("@",),

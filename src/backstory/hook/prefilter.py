@@ -6,7 +6,8 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
 
   equals  in the text as it is, if it has an equals sign; the pattern is searched for
   path    the same, if the text has a run of 20 letters, digits, underscores and hyphens
-  run     the same, but in the run or up to 8 characters before it
+  run     the same, but in the run or up to 12 characters before it
+  head    the same, but at the start of the run
   long    the same, if the run has 33
   solid   the same, if the run has 20 letters and digits
   tail    the same, if an underscore stands before 16 of them
@@ -15,6 +16,8 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   beside  the same, if the text has the letters pass; the pattern is searched for
   left    in the lowercase text; a match starts up to 64 characters before its anchor
   inside  in the lowercase text; the pattern is searched for
+  block   in the lowercase text; each match is a place from which tables.py reads lines and cells
+  dollar  in the text as it is, if it has such a run and a dollar sign
   words   in the shape of words: letters, digits, _ and - are w
   hextet  in the shape of hex digits, if the first is a 2 or 3
   dash, dot, number   in the shape of numbers: any digit is 0, space and hyphen are -
@@ -75,18 +78,25 @@ UNSEEN_SHAPES = (
 )
 HOWS = (
     *("equals", "path", "run", "long", "solid", "tail", "word", "command", "command-p", "left", "inside"),
-    "beside",
+    *("beside", "head", "block", "dollar"),
     *("words", "hextet", "dash", "dot", "number", "thin", "packed"),
 )
 LONG_NUMBER = "0" * 13
 # Anchors are tried only after something shorter that they share.
-FOLDED_GATES = (*STEMS, "bearer", "<", "@", "cookie", "senha", "contrase")
+FOLDED_GATES = (
+    *(*STEMS, "bearer", "<", "@", "cookie", "senha", "contrase", "pw", "private-", "kty", "echo", "printf"),
+    *("-stdin", "sudo -s", "net user ", "xfreerdp", "vault login", "convertto-", "identified ", "insert into "),
+    *("kind: secret", "psk", "mnemonic", "phrase", "session=", ":5432:", ":3306:", ":*:", "oracle:thin:"),
+    *("sqlplus ", "kennwort", "wachtwoord", "mdp ", "mot de passe", "clave ", "parola", "haslo", "log"),
+    *("sign in ", "user/pass", "zugangsdaten", "mysqladmin", "q~"),
+)
 TOKEN_GATES = ("sk-", "gl", "gh", "k_", "x", "_", "A", "S")
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
 LETTERS = _classes(" ", ("n", IDENT.rstrip("_-").encode()), ("_", b"_"))
 RUN, LONG_RUN, SOLID_RUN, TAIL_RUN = "w" * 20, "w" * 33, "n" * 20, "_" + "n" * 16
-FEW, NEAR = 512, 8
+FEW, NEAR = 512, 12
+DIGITS = "000"  # the head of a run that starts with three digits
 HEXTET = "hhhh:"
 
 
@@ -101,10 +111,14 @@ class Prefilter:
         for rank, row in enumerate(rows):
             by[row.how] += [(anchor, rank) for anchor in row.anchors]
         self._tokens = _gated(by["run"] + by["long"] + by["solid"] + by["tail"], TOKEN_GATES)
-        self._folded = _gated(by["word"] + by["left"] + by["inside"], FOLDED_GATES)
+        self._folded = _gated(by["word"] + by["left"] + by["inside"] + by["block"], FOLDED_GATES)
         for gate, anchors in self._folded:
             anchors += by["beside"] if gate == "pass" else []
+        self._heads: dict[str, Anchors] = {}
+        for anchor, rank in by["head"]:
+            self._heads.setdefault(anchor[:3], []).append((anchor, rank))
         self._words, self._paths, self._equals = by["words"], by["path"], by["equals"]
+        self._dollars = by["dollar"]
         self._commands, self._commands_p = by["command"], by["command-p"]
         self._hextets = [rank for _, rank in by["hextet"]]
         self._dashed, self._dotted, self._thin = by["dash"], by["dot"], by["thin"]
@@ -170,9 +184,12 @@ class Prefilter:
         if first < 0:
             return rows
         if len(text) > len(RUN) * 2:
-            if "hooks" in text:
+            if "hook" in text:
                 rows += _present(self._paths, text)
             rows += _present(self._words, words)
+        if "$" in text:
+            rows += _present(self._dollars, text)
+        self._heads_in(text, words, first, rows)
         if len(text) > FEW:  # most runs are ids: what is near them is much less than the text
             data = _near_runs(data, words, first)
             text = data.decode("latin-1")
@@ -182,6 +199,25 @@ class Prefilter:
                     if anchor in text and _has_run(self._rows[rank].how, data, words):
                         rows.append(rank)
         return rows
+
+    def _heads_in(self, text: str, words: str, at: int, rows: list[int]) -> None:
+        """Adds the rows whose anchors start a run; in raw JSON an escape may stand between."""
+        heads = self._heads
+        while at >= 0:
+            head = text[at : at + 3]
+            if head in heads or head.isdigit():
+                for anchor, rank in heads.get(DIGITS if head.isdigit() else head, ()):
+                    if head.isdigit() or text.startswith(anchor, at):
+                        rows.append(rank)
+            if at and text[at - 1] == "\\":
+                for start in (at + 1, at + 5):
+                    for anchor, rank in heads.get(text[start : start + 3], ()):
+                        if text.startswith(anchor, start):
+                            rows.append(rank)
+                    if text[start : start + 3].isdigit():
+                        rows += [rank for _, rank in heads.get(DIGITS, ())]
+            end, dot = words.find(" ", at), words.find(".", at)
+            at = words.find(RUN, dot if 0 <= dot < end or end < 0 else end) if end >= 0 or dot >= 0 else -1
 
 
 def fold(text: str) -> str:

@@ -32,7 +32,7 @@ PASSES = 8  # rows that uncover each other; real texts need one
 MEMO_LONGEST = 65_536
 MEMO_ROOM = 2_000_000
 HEADERS = ("set-cookie", "cookie")  # keys whose values are redacted as these headers
-AT_ANCHORS = ("word", "command", "command-p", "left")  # rows whose matches start there
+AT_ANCHORS = ("word", "command", "command-p", "left", "block")  # rows whose matches start there
 SCHEMES = ("basic", "bearer", "bot", "digest", "token", "apikey")
 
 # Not a row: what its owner has marked stays private, whatever the settings say.
@@ -70,9 +70,10 @@ _JUDGES: "dict[str, Judge]" = {}
 
 def _judge(name: str) -> "Judge":
     if name not in _JUDGES:
-        from backstory.hook import judges, personal
+        from backstory.hook import context_judges, judges, personal
 
-        _JUDGES[name] = getattr(judges, name, None) or getattr(personal, name)
+        module = next(module for module in (judges, context_judges, personal) if hasattr(module, name))
+        _JUDGES[name] = getattr(module, name)
     return _JUDGES[name]
 
 
@@ -301,7 +302,7 @@ class Redactor:
         if not rank:
             yield from private(pattern.finditer(text), len(text))
             return
-        judge = _judge(row.judge)
+        judge = _judge(row.judge) if row.how != "block" else len
         starts = None
         if self._anchored and row.how in AT_ANCHORS:
             starts = iter(places(low or fold(text), row.anchors))
@@ -325,8 +326,20 @@ class Redactor:
                 match = pattern.match(text, place)
                 if match is None:
                     continue
+            if row.how == "block":
+                yield from self._cells(row, match, rank)
+                at = match.start() + 1
+                continue
             start, end = match.start(match.lastindex or 0), judge(match)
             if end > start:
                 yield start, end, rank
             # A match that was left alone may hide another that starts inside it, unless its judge says more.
             at = max(abs(end), match.start() + 1)
+
+    def _cells(self, row: Row, match: "re.Match[str]", rank: int) -> "Iterator[Span]":
+        """What lines after a match hold, where a column or a document tells what it is."""
+        from backstory.hook import tables
+
+        finder: Callable[[re.Match[str]], Iterator[tuple[int, int]]] = getattr(tables, row.judge)
+        for start, end in finder(match):
+            yield start, end, rank
