@@ -74,6 +74,12 @@ def twitter_token(match: "re.Match[str]") -> int:
     return match.end() if Grain(match[0][20:]).random() else 0
 
 
+def putty_key(match: "re.Match[str]") -> int:
+    """The private lines of a key that PuTTY keeps."""
+    near = match.string[max(0, match.start() - 20_000) : match.start()]
+    return match.end(1) if "user-key-file" in near.lower() else 0
+
+
 def jwk(match: "re.Match[str]") -> int:
     """The private part of a JSON Web Key."""
     near = match.string[max(0, match.start() - 4000) : match.end() + 4000]
@@ -86,14 +92,6 @@ def random_value(match: "re.Match[str]") -> int:
     if template(given) or placeholder(given) or not drawn(given):
         return 0
     return match.end(match.lastindex or 0)
-
-
-def address_password(match: "re.Match[str]") -> int:
-    """The password of `user:…@tcp(host)`, or a token that stands where a URL has its user."""
-    given, group = _given(match), match.lastindex or 0
-    if template(given) or given[0] in "[*" or len(set(given)) == 1 or "redacted" in given.lower():
-        return 0
-    return match.end(group) if group == 1 or drawn(given) else 0
 
 
 def _given(match: "re.Match[str]") -> str:
@@ -145,18 +143,20 @@ def sql_password(match: "re.Match[str]") -> int:
 
 
 def beside_name(match: "re.Match[str]") -> int:
-    """A value beside its name: attributes of XML, rows of JSON, a setter, a PHP constant."""
+    """A value beside its name: attributes of XML, rows of JSON."""
     text, start, given = match.string, match.start(), _given(match)
-    joint = text[match.end() - len(given) - 6 : match.end() - len(given)]
-    head = text[max(0, start - 40) : start].lower()
-    if joint.endswith(("('", '("')) and not head.endswith(("set", "with", "set_", "with_")):
-        return 0
-    if "," in joint and "value" not in joint and "define" not in head:
-        return 0
     if looks_secret(given, True, quoted=True):
-        return match.end(match.lastindex or 0)
-    name = text[start : start + 4].lower()
-    return match.end(match.lastindex or 0) if name in ("pass", "pwd") and wordy(given, code=False) else 0
+        return match.end(1)
+    return match.end(1) if text[start : start + 2].lower() in ("pa", "pw") and wordy(given, code=False) else 0
+
+
+def string_element(match: "re.Match[str]") -> int:
+    """`<string>` of Android or of a property list, if its name tells of a secret."""
+    before = match.string[max(0, match.start() - 120) : match.start()].rstrip()
+    key = before.rpartition("<key>")[2].removesuffix("</key>") if before.endswith("</key>") else ""
+    name = (match[1] or key).lower()
+    telling = name.endswith(("password", "secret", "token", "apikey", "api_key"))
+    return match.end(2) if telling and looks_secret(match[2], True, quoted=True) else 0
 
 
 def short_name(match: "re.Match[str]") -> int:
@@ -241,11 +241,6 @@ def named(match: "re.Match[str]") -> int:
 def _with(match: "re.Match[str]") -> bool:
     words = match.string[max(0, match.start() - 24) : match.start()].lower().split()
     return bool({"with", "mit", "avec", "con", "using"} & {*words[-3:]}) and wordy(match[1], code=False)
-
-
-def named_machine(match: "re.Match[str]") -> int:
-    """The same for a key or a token."""
-    return _without_end(match, _machine) if _begins(match.string, match.start()) else 0
 
 
 def pair(match: "re.Match[str]") -> int:

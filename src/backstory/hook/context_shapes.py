@@ -6,8 +6,6 @@ Rows of the table in patterns.py, as tuples. Nothing is imported here: the hook 
 # A word of a command line, in quotes or not, of which {} is no secret.
 _ARGUMENT = r"(?:\\?\"{0}([^\s\"\\]{{1,256}})|\\?'{0}([^\s'\\]{{1,256}})|{0}([^\s\"'`;|&<>()\\]{{1,256}}))"
 _ARG = _ARGUMENT.format("")
-_AFTER_PERCENT = _ARGUMENT.format(r"[^%\s]{1,60}%")
-_AFTER_COMMA = _ARGUMENT.format(r"[^,\s]{1,60},")
 _AFTER_COLON = _ARGUMENT.format(r"[^:\s]{1,60}:")
 _GOES_ON = r"(?:(?!&&|;[ \t]|\\n)[^\n|]){0,200}?"
 _PIPED = (
@@ -15,12 +13,11 @@ _PIPED = (
     r"|[^\n|;&]{0,120}?(?:--password-stdin|--with-token|--stdin|--data-file=-|--passphrase-fd|-pass stdin))"
 )
 _SECRETS = r"(?i:pass(?:word|wd|phrase|code|wort)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)"
-_COLUMNS = r"(?i:(?:[a-z]{1,12}_)?(?:password|passwd|passwort|passphrase|secret|token|api[_-]?key|secret[_-]?key))"
+_COLUMNS = r"(?i:(?:password|passwd|passwort|passphrase|secret|token|api[_-]?key|secret[_-]?key))"
 
 # Sentences: what is told, of what, the verb.
 _HUMAN = (
-    r"pass(?:word|phrase|code|wort|wd)s?|kennwort|pw|wachtwoord|has[lł]o|parola|l(?:ö|o)senord|mot de passe|mdp"
-    r"|contrase(?:ñ|n)a|clave|senha|(?:master|root|admin)[ _-]?pw"
+    r"pass(?:word|phrase|code|wort|wd)s?|kennwort|pw|mot de passe|contrase(?:ñ|n)a|senha"
 )
 _MACHINE = r"(?:api|access|secret|private|license|signing|encryption)[ -]?(?:key|code)|secret|token|key"
 _OF = (
@@ -37,19 +34,19 @@ _NAMED = r" (?:[\"'`]([^\s\"'`]{4,256})[\"'`]|([^\s\"'`]{4,256}))"
 ROWS = (
     (
         "private-key",
-        ("private-lines",),
+        ("user-key-file",),
         r"Private-Lines:[ \t]{0,4}[0-9]{1,4}((?:(?:[\s\"'+,>|]|\\[nr]){1,40}+(?!Private-)[A-Za-z0-9+/]{4,}+={0,2})++"
         r"(?:(?:[\s\"'+,>|]|\\[nr]){1,40}+Private-(?:MAC|Hash):[ \t]{0,4}[0-9a-f]{1,128})?)",
-        "Private-" + "Lines: 1\nAAAAIHk2Jf83hGq01LpZx7VbNm4RtYk2Jf83hGq01LpZx7Vb",
-        "word",
-        "whole",
+        "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-" + "Lines: 1\nAAAAIHk2Jf83hGq01LpZx7VbNm4RtYk2Jf83hGq01LpZx7Vb",
+        "inside",
+        "putty_key",
     ),
     (
         "private-key",
         ("kty",),
-        r"\\?[\"']d\\?[\"'][ \t]{0,4}:[ \t]{0,4}\\?[\"']([A-Za-z0-9_-]{20,2000})",
+        r"\"d\\?\":[ ]?\\?\"([A-Za-z0-9_-]{43,2000})",
         '{"kty":"OKP","crv":"Ed25519","d":"' + 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","x":"',
-        "inside",
+        "lengthy",
         "jwk",
     ),
     # --- Commands -------------------------------------------------------------------------------------
@@ -59,13 +56,13 @@ ROWS = (
         rf"(?:echo|printf)(?:[ \t]{{1,4}}-[neE]{{1,3}})?(?:[ \t]{{1,4}}[\"']%s(?:\\n)?[\"'])?[ \t]{{1,4}}"
         rf"{_ARG}[\"'\\]{{0,2}}{_PIPED}",
         "echo " + "hunter2xyz | docker login -u jane --password-stdin",
-        "word",
+        "pipe",
         "option_password",
     ),
     (
         "secret",
-        ("-stdin", "sudo -s"),
-        rf"(?:-stdin|sudo -S){_GOES_ON}[ \t]{{0,4}}<<<[ \t]{{0,4}}{_ARG}",
+        ("password-stdin",),
+        rf"password-stdin{_GOES_ON}[ \t]{{0,4}}<<<[ \t]{{0,4}}{_ARG}",
         "docker login -u jane --password-stdin <<< '" + "hunter2xyz'",
         "word",
         "option_password",
@@ -104,7 +101,7 @@ ROWS = (
     ),
     (
         "secret",
-        ("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldapdelete", "ldappasswd"),
+        ("ldap",),
         rf"ldap(?:search|add|modify|whoami|delete|passwd)(?=[ \t]){_GOES_ON} -w[ \t]{{0,4}}{_ARG}",
         "ldapsearch -D cn=admin -w " + "S3cretPa55 -b dc=acme",
         "command",
@@ -112,10 +109,8 @@ ROWS = (
     ),
     (
         "secret",
-        ("smbclient", "rpcclient", "lftp", "http", "xh", "ncftp"),
-        rf"(?:(?:smb|rpc)client(?=[ \t]){_GOES_ON} -U[ \t]{{0,4}}{_AFTER_PERCENT}"
-        rf"|lftp(?=[ \t]){_GOES_ON} -u[ \t]{{0,4}}{_AFTER_COMMA}"
-        rf"|(?:https?|xh)(?=[ \t]){_GOES_ON} -a[ \t]{{0,4}}{_AFTER_COLON})",
+        ("http -a", "https -a"),
+        rf"https? -a[ \t]{{0,4}}{_AFTER_COLON}",
         "http -a jane:" + "S3cretPa55 https://api.acme.dev",
         "command",
         "option_password",
@@ -125,31 +120,38 @@ ROWS = (
         ("htpasswd",),
         rf"htpasswd[ \t]{{1,4}}(?:-[A-Za-z]{{1,8}}[ \t]{{1,4}}){{0,4}}(?<=b )(?:[^\s-][^\s]{{0,200}}[ \t]{{1,4}}){{1,2}}{_ARG}(?=\s|\\n|\Z|[;|&>])",
         "htpasswd -b .htpasswd jane " + "S3cretPa55",
-        "command",
+        "word",
         "option_password",
     ),
     (
         "secret",
-        ("net user ",),
-        rf"net user [A-Za-z0-9._-]{{1,40}} (?!/){_ARG}",
-        "net user jane " + "S3cretPa55 /add",
-        "word",
-        "quoted_password",
-    ),
-    (
-        "secret",
-        ("storepass", "keypass", "-passin", "-passout", "-pass pass:", "mysqladmin", "requirepass", "masterauth"),
-        rf"(?:(?:(?:dest|src)?(?:store|key)pass|-pass(?:in|out)?(?=[ \t]{{1,4}}pass:)|requirepass|masterauth)[ \t]{{1,4}}(?:pass:)?"
-        rf"|mysqladmin(?=[ \t]){_GOES_ON} password[ \t]{{1,4}}){_ARG}",
+        ("storepass", "keypass", "-passin ", "-passout ", "-pass ", "requirepass", "masterauth"),
+        r"(?:(?:store|key)pass|-pass(?:in|out)?(?=[ \t]{1,4}pass:)|requirepass|masterauth)[ \t]{1,4}(?:pass:)?" + _ARG,
         "keytool -list -storepass " + "swordfish -keystore x",
         "word",
         "tool_password",
     ),
     (
         "secret",
-        ("xfreerdp", "vault login", "convertto-securestring"),
-        rf"(?i:xfreerdp(?=[ \t]){_GOES_ON} /p:|vault login[ \t]{{1,4}}|convertto-securestring(?:[ \t]{{1,4}}-string)?[ \t]{{1,4}}){_ARG}",
-        "xfreerdp /u:jane /p:" + "S3cretPa55 /v:srv",
+        ("mysqladmin",),
+        rf"mysqladmin(?=[ \t]){_GOES_ON} password[ \t]{{1,4}}{_ARG}",
+        "mysqladmin -u root password " + "S3cretPa55",
+        "beside",
+        "tool_password",
+    ),
+    (
+        "secret",
+        ("secret set ",),
+        rf"secret set {_GOES_ON} --(?:value|body)[ \t=]{{1,4}}{_ARG}",
+        "gh secret set API_KEY --body " + "S3cretPa55",
+        "word",
+        "tool_password",
+    ),
+    (
+        "secret",
+        ("vault login ",),
+        rf"vault login[ \t]{{1,4}}{_ARG}",
+        "vault login " + "s.Iwipp9h28Dk8gnrBFhUT9YSK",
         "word",
         "quoted_password",
     ),
@@ -179,21 +181,13 @@ ROWS = (
         "word",
         "sql_password",
     ),
-    (
-        "secret",
-        ("insert into ",),
-        r"(?i:insert into )[\w.\"`\[\]]{1,120}[ \t]{0,4}\(([^()]{1,2000})\)\s{0,20}(?i:values)\s{0,20}\(",
-        "INSERT INTO users (name, password) VALUES ('jane', '" + "S3cretPa55');",
-        "block",
-        "inserted",
-    ),
     # --- Files ----------------------------------------------------------------------------------------
     (
         "secret",
-        ("password", "passwd", "passwort", "passphrase", "secret", "token", "api_key", "apikey", "api-key"),
-        rf"{_COLUMNS}[ \t\"`*]{{0,40}}(?=[|,;\t\r\n]|\\[ntr]|\Z)",
+        ("password", "passwd", "passwort", "secret", "token", "api_key", "apikey"),
+        rf"{_COLUMNS}(?:\(|[ \t\"'`*\]\\]{{0,40}}(?=[|,;)\t\r\n]|\\[ntr]|\Z))",
         "user,password\njane," + "S3cretPa55\n",
-        "block",
+        "title",
         "column",
     ),
     (
@@ -206,32 +200,30 @@ ROWS = (
     ),
     (
         "secret",
-        ("pass", "pwd", "secret", "token", "key"),
-        rf"{_SECRETS}(?:(?:\\?[\"'])?[ \t\r\n]{{1,20}}value=\\?[\"']|\\?[\"'][ \t]{{0,4}},[ \t\r\n]{{0,40}}\\?[\"']value\\?[\"'][ \t]{{0,4}}:[ \t]{{0,4}}\\?[\"']"
-        r"|</(?:key|name)>\s{0,40}<(?:string|value)>|[\"']>(?=[^<\s]{4,256}</string>)|\([\"'](?=[^\"'\s]{4,256}[\"']\))"
-        r"|['\"][ \t]{0,4},[ \t]{0,4}['\"](?=[^\"'\n]{4,256}['\"][ \t]{0,4}\)[ \t]{0,4};))"
-        r"([^\s\"'<>\\]{4,512})",
+        ("password", "pwd", "secret", "token", "apikey", "api_key", "api-key"),
+        rf"{_SECRETS}(?:(?:\\?[\"'])?[ \t\r\n]{{1,20}}value=\\?[\"']"
+        rf"|\\?[\"'][ \t]{{0,4}},[ \t\r\n]{{0,40}}\\?[\"']value\\?[\"'][ \t]{{0,4}}:[ \t]{{0,4}}\\?[\"']"
+        r"|</(?:key|name)>\s{0,40}<value>)([^\s\"'<>\\]{4,512})",
         '<add key="DbPassword" value="' + 'S3cretPa55" />',
-        "word",
+        "valued",
         "beside_name",
     ),
     (
         "secret",
-        ("pw", "pass", "psk"),
-        r"(?i:pw|pass|psk|passcode|wpa_passphrase)(?:\\?[\"'`])?[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}"
-        r"(?:\\?\"([^\s\"\\]{4,128})|\\?'([^\s'\\]{4,128})|`([^\s`]{4,128})|([^\s\"'`,;()\[\]{}<>&|\\]{4,128}))",
-        "use pw: " + "S3cretPa55",
+        ("<string",),
+        r"<string(?: name=\\?\"([^\"\\]{1,80})\\?\")?>([^\s<>]{6,512})</string>",
+        '<string name="api_key">' + "9f8e7d6c5b4a32109f8e7d6c5b4a3210</string>",
         "word",
-        "short_name",
+        "string_element",
     ),
     (
         "secret",
-        ("mnemonic", "seed phrase", "seed_phrase", "recovery phrase"),
-        r"(?i:mnemonic|(?:seed|recovery)[ _]phrase)(?:[\"'`\\]{0,2}[ \t]{0,4}[:=]|[ \t]is:?)?[ \t]{0,4}[\"'`\\]{0,2}"
-        r"((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z ])",
-        'MNEMONIC="' + 'zebra quick onion velvet dolphin rapid castle ember frozen guitar humble jelly"',
-        "word",
-        "whole",
+        ("pw", "pass"),
+        r"(?i:pw|pass|passcode|wpa_passphrase)(?:\\?[\"'`])?[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}"
+        r"(?:\\?\"([^\s\"\\]{4,128})|\\?'([^\s'\\]{4,128})|`([^\s`]{4,128})|([^\s\"'`,;()\[\]{}<>&|\\]{4,128}))",
+        "use pw: " + "S3cretPa55",
+        "short",
+        "short_name",
     ),
     (
         "secret",
@@ -243,51 +235,51 @@ ROWS = (
     ),
     (
         "secret",
-        (":5432:", ":3306:", ":*:"),
-        r":(?:5432|3306|\*):[^\s:/@]{1,60}:[^\s:/@]{1,60}:([^\s:/@\"'\\]{4,128})(?=\s|\\n|\Z)",
-        "db.acme.dev:5432:app:jane:" + "S3cretPa55",
-        "word",
+        (":*:",),
+        r":\*:[^\s:/@]{1,60}:[^\s:/@]{1,60}:([^\s:/@\"'\\]{4,128})(?=\s|\\n|\Z)",
+        "db.acme.dev:*:app:jane:" + "S3cretPa55",
+        "star",
         "option_password",
     ),
     (
         "secret",
-        ("session=", "sessionid=", "SESSID=", "SESSIONID=", "connect.sid="),
-        r"(?:session(?:id|_id)?|SESS(?:ION)?ID|connect\.sid)=([A-Za-z0-9._%+/-]{16,1024})",
+        ("session=", "sessionid=", "SESSID=", "SESSIONID=", "connect.sid=", "?key=", "&key=", "?sig=", "&sig="),
+        r"(?:session(?:id)?|SESS(?:ION)?ID|connect\.sid|[?&](?:key|sig))=([A-Za-z0-9_-]{20}[A-Za-z0-9_%.~+/-]{0,1024})",
         "-b 'session=" + "7jpHjykLHZ3CZ4fpENvRX2WYLsItCPif'",
-        "equals",
+        "foot",
         "random_value",
     ),
     (
         "secret",
-        ("key=", "sig=", "Signature=", "code=", "token="),
-        r"(?:[?&]|\\u0026)(?:key|sig|code)=([A-Za-z0-9_%.~+/-]{20,1024})|[Ss]ignature=([A-Za-z0-9_%+/-]{32,1024}={0,2})",
-        "https://maps.acme.dev/x?key=" + "poseSTNNsHBBochCUSXIGpWOXANzN46P9BT0Rm7",
-        "equals",
+        ("Signature=", "signature=", "?code=", "&code="),
+        r"(?:[Ss]ignature|[?&]code)=([A-Za-z0-9_-]{20}[A-Za-z0-9_%.~+/-]{0,1024})",
+        "https://x.dev/o?GoogleAccessId=x&Signature=" + "4AFjRqfdMI0lir0DnhZX7MbBwpDKSd7A2CT7Rd5SZRP8dw1",
+        "foot",
         "random_value",
     ),
     # --- Addresses ------------------------------------------------------------------------------------
     (
         "url-password",
-        ("@tcp(", "@unix(", "@"),
-        r"[\w.-]{1,40}:([^\s:@/\"'`(){}<>]{1,100})@(?:tcp|unix)\(|:(?:\\?/){2}([A-Za-z0-9_-]{20,255})@(?=[A-Za-z0-9])",
+        ("@tcp(", "@unix("),
+        r"[\w.-]{1,40}:([^\s:@/\"'`(){}<>]{1,100})@(?:tcp|unix)\(",
         "root:" + "S3cretPa55@tcp(127.0.0.1:3306)/shop",
         "inside",
-        "address_password",
+        "url_password",
     ),
     (
         "url-password",
         ("oracle:thin:", "sqlplus "),
         r"(?:oracle:thin:|sqlplus (?:-[A-Za-z]{1,3} ){0,3})[A-Za-z0-9_$#]{1,40}/([^\s@/\"'\\]{1,100})@",
         "jdbc:oracle:thin:scott/" + "swordfish@//db:1521/orcl",
-        "word",
+        "at",
         "option_password",
     ),
     # --- Sentences ------------------------------------------------------------------------------------
     (
         "secret",
         (
-            *("password", "passphrase", "passcode", "passwort", "passwd ", "kennwort", "pw ", "wachtwoord", "mdp "),
-            *("mot de passe", "contrase", "clave ", "senha ", "parola", "haslo"),
+            *("password", "passphrase", "passcode", "passwort", "passwd ", "kennwort", "pw "),
+            *("mot de passe", "contrase", "senha "),
         ),
         rf"(?i:({_HUMAN}){_OF}{_VERB}){_SAID}",
         "the password for the staging db is " + "S3cretPa55",
@@ -296,10 +288,10 @@ ROWS = (
     ),
     (
         "secret",
-        ("token ", "key ", "key:", "secret ", "access code ", "token:"),
-        rf"(?i:({_MACHINE}){_OF}{_VERB}){_SAID}",
+        ("token ", "token:", "key ", "key:", "secret ", "secret:", "bearer "),
+        rf"(?i:({_MACHINE}|bearer)(?=[ :])(?:{_OF}{_VERB})?)[ \t]{{1,3}}[\"'`]?([A-Za-z0-9_-]{{20}}[A-Za-z0-9_.~+/=-]{{0,512}})",
         "the API key for prod is " + "9f8e7d6c5b4a32109f8e7d6c5b4a3210",
-        "word",
+        "spoken",
         "told_machine",
     ),
     (
@@ -312,16 +304,8 @@ ROWS = (
     ),
     (
         "secret",
-        ("token ", "key ", "bearer "),
-        rf"(?i:token|key|bearer){_NAMED}",
-        "use this token " + "9f8e7d6c5b4a32109f8e7d6c5b4a3210",
-        "word",
-        "named_machine",
-    ),
-    (
-        "secret",
-        ("login ", "log in ", "sign in ", "credential", "creds", "zugangsdaten", "user/pass", "username/password"),
-        r"(?i:log ?in|sign in|cred(?:ential)?s?|zugangsdaten|user/pass|username/password)(?: (?:with|as|are|is|using|mit|for))?:?"
+        ("login ", "credential", "creds", "user/pass", "username/password"),
+        r"(?i:login|cred(?:ential)?s?|user/pass|username/password)(?: (?:with|as|are|is|using|mit|for))?:?"
         r" [\"'`]?[\w.@+-]{2,60}(?: ?/ ?|:)[\"'`]?([^\s\"'`/:,;()]{4,128})",
         "login with admin / " + "S3cretPa55",
         "word",

@@ -64,10 +64,10 @@ def authorization(match: "re.Match[str]") -> int:
 
 def url_password(match: "re.Match[str]") -> int:
     """The password of a URL, unless a template fills it in."""
-    given = match[1]
+    given, group = match[match.lastindex or 0], match.lastindex or 0
     if template(given) or given[0] in "[*" or len(set(given)) == 1 or "redacted" in given.lower():
         return 0
-    return match.end(1)
+    return match.end(group) if group == 1 or Grain(given).random() else 0  # https://TOKEN@host
 
 
 _PLAIN = {"plain": given_word, "machine": given_to_secret}

@@ -7,7 +7,10 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   equals  in the text as it is, if it has an equals sign; the pattern is searched for
   path    the same, if the text has a run of 20 letters, digits, underscores and hyphens
   run     the same, but in the run or up to 12 characters before it
-  head    the same, but at the start of the run
+  head    the same, but at the start of the run, where the match starts
+  foot    the same, but right before the run
+  whole   the same, but in a run of 36, where the match starts
+  spoken  in the 300 lowercase characters before a run that a space precedes; a match starts at an anchor
   long    the same, if the run has 33
   solid   the same, if the run has 20 letters and digits
   tail    the same, if an underscore stands before 16 of them
@@ -17,9 +20,16 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   left    in the lowercase text; a match starts up to 64 characters before its anchor
   inside  in the lowercase text; the pattern is searched for
   block   in the lowercase text; each match is a place from which tables.py reads lines and cells
+  title   the same, if a separator of cells comes next
+  short   the same as word, if a colon or an equals sign comes next
+  pipe, at, tilde, star   the same as word, if the text has that sign
+  valued  the same as word, if the text has a stem of a secret's name and the word value
+  lengthy in the text as it is, if a run has 43
   dollar  in the text as it is, if it has such a run and a dollar sign
   words   in the shape of words: letters, digits, _ and - are w
+  shapes  the same, if a run has 43
   hextet  in the shape of hex digits, if the first is a 2 or 3
+  url     if the text has an @ and a colon before a slash; the pattern is searched for
   dash, dot, number   in the shape of numbers: any digit is 0, space and hyphen are -
   thin    in that shape, every number one digit long
   packed  in that shape, without separators
@@ -78,25 +88,26 @@ UNSEEN_SHAPES = (
 )
 HOWS = (
     *("equals", "path", "run", "long", "solid", "tail", "word", "command", "command-p", "left", "inside"),
-    *("beside", "head", "block", "dollar"),
+    *("beside", "head", "block", "dollar", "pipe", "at", "tilde", "star"),
+    *("valued", "spoken", "whole", "foot", "shapes", "lengthy", "url", "title", "short"),
     *("words", "hextet", "dash", "dot", "number", "thin", "packed"),
 )
 LONG_NUMBER = "0" * 13
+FOLLOWED = {"title": "|,;)(\r\n", "short": ":="}
 # Anchors are tried only after something shorter that they share.
 FOLDED_GATES = (
-    *(*STEMS, "bearer", "<", "@", "cookie", "senha", "contrase", "pw", "private-", "kty", "echo", "printf"),
-    *("-stdin", "sudo -s", "net user ", "xfreerdp", "vault login", "convertto-", "identified ", "insert into "),
-    *("kind: secret", "psk", "mnemonic", "phrase", "session=", ":5432:", ":3306:", ":*:", "oracle:thin:"),
-    *("sqlplus ", "kennwort", "wachtwoord", "mdp ", "mot de passe", "clave ", "parola", "haslo", "log"),
-    *("sign in ", "user/pass", "zugangsdaten", "mysqladmin", "q~"),
+    *(stem for stem in STEMS if stem != "pwd"),
+    *("pw", "bearer", "<", "@", "cookie", "senha", "contrase", "kennwort", "login", "identified "),
 )
 TOKEN_GATES = ("sk-", "gl", "gh", "k_", "x", "_", "A", "S")
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
 LETTERS = _classes(" ", ("n", IDENT.rstrip("_-").encode()), ("_", b"_"))
 RUN, LONG_RUN, SOLID_RUN, TAIL_RUN = "w" * 20, "w" * 33, "n" * 20, "_" + "n" * 16
-FEW, NEAR = 512, 12
-DIGITS = "000"  # the head of a run that starts with three digits
+LONGEST_RUN = "w" * 43
+FEW, NEAR, SAID = 512, 12, 300
+SPEECH = (" ", '"', "'", "`")
+DIGITS = "0" * 15  # the anchor of a run that starts with digits
 HEXTET = "hhhh:"
 
 
@@ -111,14 +122,21 @@ class Prefilter:
         for rank, row in enumerate(rows):
             by[row.how] += [(anchor, rank) for anchor in row.anchors]
         self._tokens = _gated(by["run"] + by["long"] + by["solid"] + by["tail"], TOKEN_GATES)
-        self._folded = _gated(by["word"] + by["left"] + by["inside"] + by["block"], FOLDED_GATES)
+        self._folded = _gated(by["word"] + by["left"] + by["inside"] + by["block"] + by["title"] + by["short"], FOLDED_GATES)
         for gate, anchors in self._folded:
             anchors += by["beside"] if gate == "pass" else []
         self._heads: dict[str, Anchors] = {}
         for anchor, rank in by["head"]:
             self._heads.setdefault(anchor[:3], []).append((anchor, rank))
+        self._digits = [rank for anchor, rank in by["head"] if anchor == DIGITS]
+        self._feet: dict[str, Anchors] = {}
+        for anchor, rank in by["foot"]:
+            self._feet.setdefault(anchor[-1], []).append((anchor, rank))
+        self._pipes, self._ats, self._tildes, self._stars = by["pipe"], by["at"], by["tilde"], by["star"]
+        self._urls = [rank for _, rank in by["url"]]
+        self._values, self._spoken, self._whole = by["valued"], by["spoken"], by["whole"]
         self._words, self._paths, self._equals = by["words"], by["path"], by["equals"]
-        self._dollars = by["dollar"]
+        self._dollars, self._shapes, self._lengthy = by["dollar"], by["shapes"], by["lengthy"]
         self._commands, self._commands_p = by["command"], by["command-p"]
         self._hextets = [rank for _, rank in by["hextet"]]
         self._dashed, self._dotted, self._thin = by["dash"], by["dot"], by["thin"]
@@ -142,8 +160,22 @@ class Prefilter:
         for gate, anchors in self._folded:
             if gate in low:
                 for anchor, rank in anchors:
-                    if assigns_secret(low, gate) if rank == self._secret else anchor in low:
-                        rows.append(rank)
+                    if assigns_secret(low, anchor) if rank == self._secret else anchor in low:
+                        signs = FOLLOWED.get(self._rows[rank].how)
+                        if signs is None or _followed(low, anchor, signs):
+                            rows.append(rank)
+                if gate in STEMS and "value" in low:
+                    rows += _present(self._values, low)
+        if "@" in low:
+            rows += _present(self._ats, low)
+            if ":/" in low or ":\\/" in low:
+                rows += self._urls
+        if "|" in low:
+            rows += _present(self._pipes, low)
+        if "~" in low:
+            rows += _present(self._tildes, low)
+        if ":*:" in low:
+            rows += _present(self._stars, low)
         if " -" in low:
             rows += _present(self._commands, low)
             if " -p" in low:
@@ -187,9 +219,11 @@ class Prefilter:
             if "hook" in text:
                 rows += _present(self._paths, text)
             rows += _present(self._words, words)
+            if LONGEST_RUN in words:
+                rows += _present(self._shapes, words) + _present(self._lengthy, text)
         if "$" in text:
             rows += _present(self._dollars, text)
-        self._heads_in(text, words, first, rows)
+        rows += self._runs(text, words, first)
         if len(text) > FEW:  # most runs are ids: what is near them is much less than the text
             data = _near_runs(data, words, first)
             text = data.decode("latin-1")
@@ -200,24 +234,33 @@ class Prefilter:
                         rows.append(rank)
         return rows
 
-    def _heads_in(self, text: str, words: str, at: int, rows: list[int]) -> None:
-        """Adds the rows whose anchors start a run; in raw JSON an escape may stand between."""
-        heads = self._heads
+    def _runs(self, text: str, words: str, at: int) -> list[int]:
+        """The rows whose anchors stand at a run's start, right before it, or in it."""
+        rows: list[int] = []
+        heads, feet = self._heads, self._feet
+        if "." in words:
+            words = words.replace(".", " ")
         while at >= 0:
-            head = text[at : at + 3]
-            if head in heads or head.isdigit():
-                for anchor, rank in heads.get(DIGITS if head.isdigit() else head, ()):
-                    if head.isdigit() or text.startswith(anchor, at):
-                        rows.append(rank)
-            if at and text[at - 1] == "\\":
-                for start in (at + 1, at + 5):
-                    for anchor, rank in heads.get(text[start : start + 3], ()):
-                        if text.startswith(anchor, start):
-                            rows.append(rank)
-                    if text[start : start + 3].isdigit():
-                        rows += [rank for _, rank in heads.get(DIGITS, ())]
-            end, dot = words.find(" ", at), words.find(".", at)
-            at = words.find(RUN, dot if 0 <= dot < end or end < 0 else end) if end >= 0 or dot >= 0 else -1
+            end = words.find(" ", at)
+            head, before = text[at : at + 3], text[at - 1 : at]
+            if head in heads or (head.isdigit() and text[at : at + 15].isdigit()):
+                rows += self._heads_at(text, at)
+            if before in feet:
+                rows += [rank for anchor, rank in feet[before] if text.startswith(anchor, at - len(anchor))]
+            elif before == "\\":  # in raw JSON an escape stands between
+                rows += self._heads_at(text, at + 1) + self._heads_at(text, at + 5)
+            if before in SPEECH and " " in text[max(0, at - 3) : at]:
+                said = text[max(0, at - SAID) : at].lower()
+                rows += [rank for anchor, rank in self._spoken if anchor in said]
+            if end - at >= 36 or end < 0:
+                run = text[at:end] if end >= 0 else text[at:]
+                rows += [rank for anchor, rank in self._whole if anchor in run]
+            at = words.find(RUN, end) if end >= 0 else -1
+        return rows
+
+    def _heads_at(self, text: str, at: int) -> list[int]:
+        found = [rank for anchor, rank in self._heads.get(text[at : at + 3], ()) if text.startswith(anchor, at)]
+        return found + self._digits if text[at : at + 15].isdigit() else found
 
 
 def fold(text: str) -> str:
@@ -227,6 +270,19 @@ def fold(text: str) -> str:
             "\u212a", "?"
         )  # the dotted I grows, the Kelvin sign is a k
     return text.lower()
+
+
+def _followed(low: str, anchor: str, signs: str) -> bool:
+    """Whether an anchor ends its word somewhere, and one of the signs comes next, or the line's end."""
+    at = low.find(anchor)
+    while at >= 0:
+        at += len(anchor)
+        after = low[at : at + 44]
+        rest = after.lstrip(" \t\"'`*]\\")
+        if not rest or rest[0] in signs or (rest[0] in "nrt" and "\\" in after[: len(after) - len(rest)]):
+            return True
+        at = low.find(anchor, at)
+    return False
 
 
 def _present(anchors: "Anchors", text: str) -> list[int]:

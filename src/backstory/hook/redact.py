@@ -32,7 +32,12 @@ PASSES = 8  # rows that uncover each other; real texts need one
 MEMO_LONGEST = 65_536
 MEMO_ROOM = 2_000_000
 HEADERS = ("set-cookie", "cookie")  # keys whose values are redacted as these headers
-AT_ANCHORS = ("word", "command", "command-p", "left", "block")  # rows whose matches start there
+AT_ANCHORS = (
+    *("word", "command", "command-p", "left", "block", "pipe", "at", "star", "valued", "spoken", "title"),
+    "short",
+)
+BLOCKS = ("block", "title")
+AT_RUNS = ("head", "whole")  # rows whose matches start there
 SCHEMES = ("basic", "bearer", "bot", "digest", "token", "apikey")
 
 # Not a row: what its owner has marked stays private, whatever the settings say.
@@ -295,17 +300,19 @@ class Redactor:
     # --- One row --------------------------------------------------------------------------------------
 
     def _find(self, rank: int, text: str, low: str) -> "Iterator[Span]":
-        from backstory.hook.spans import places, private
+        from backstory.hook.spans import places, private, run_starts
 
         row = self._rows[rank]
         pattern = _compiled(row.pattern)
         if not rank:
             yield from private(pattern.finditer(text), len(text))
             return
-        judge = _judge(row.judge) if row.how != "block" else len
-        starts = None
+        judge = _judge(row.judge) if row.how not in BLOCKS else len
+        starts: Iterator[int] | None = None
         if self._anchored and row.how in AT_ANCHORS:
             starts = iter(places(low or fold(text), row.anchors))
+        elif self._anchored and row.how in AT_RUNS:
+            starts = run_starts(text)
         at = 0
         while True:
             if starts is None:
@@ -326,7 +333,7 @@ class Redactor:
                 match = pattern.match(text, place)
                 if match is None:
                     continue
-            if row.how == "block":
+            if row.how in BLOCKS:
                 yield from self._cells(row, match, rank)
                 at = match.start() + 1
                 continue

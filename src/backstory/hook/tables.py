@@ -16,20 +16,27 @@ if TYPE_CHECKING:
 
 MOST_LINES = 2000
 LONGEST_LINE = 4000
+WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"  # before the telling part of a title
 
 
 def column(match: "re.Match[str]") -> "Iterator[Cell]":
-    """The cells below a column's title, and the cell after a row's."""
+    """The cells below a column's title and after a row's, and what SQL and PHP give to the name."""
     text, start = match.string, match.start()
+    after = text[match.end() : match.end() + 1]
+    if match[0].endswith("(") or (after == "," and "define(" in text[max(0, start - 50) : start]):
+        yield from literal(text, start, match.end() + (not match[0].endswith("(")))
+        return
+    if after and after in ",)":
+        yield from inserted(match)
     sign = _separator(text, start, match.end())
     if not sign:
         return
     first, last = _line(text, start)
     if last - first > LONGEST_LINE:
         return
-    title = text[start : match.end()].strip(' "`*\t')
+    title = match[0]
     cells = _cells(text, first, last, sign)
-    place = next((n for n, (left, right) in enumerate(cells) if left <= start < right or left == start), -1)
+    place = next((n for n, (left, right) in enumerate(cells) if left <= start < right), -1)
     if place < 0:
         return
     width, human = len(cells), "pass" in title.lower()
@@ -53,7 +60,7 @@ def column(match: "re.Match[str]") -> "Iterator[Cell]":
 def _separator(text: str, start: int, end: int) -> str:
     """What separates this cell from its neighbours; "" if it is no cell."""
     at = start - 1
-    while at >= 0 and text[at] in ' "`*':
+    while at >= 0 and (text[at] in ' "`*' or (start - at < 24 and text[at] in WORD)):
         at -= 1
     before = text[at] if at >= 0 else "\n"
     after = text[end : end + 1] or "\n"
@@ -113,19 +120,39 @@ def _secret(cell: str, human: bool, alone: bool) -> bool:
     return alone and human and wordy(cell, code=True) and not cell.isupper()
 
 
+def literal(text: str, name: int, at: int) -> "Iterator[Cell]":
+    """The literal that a setter or a constant gets: `setPassword("…")`, `define('DB_PASSWORD', '…')`."""
+    before = text[max(0, name - 50) : name].lower()
+    if not before.rstrip("_").endswith(("set", "with")) and "define(" not in before:
+        return
+    while text[at : at + 1] in (" ", "\\"):
+        at += 1
+    quote = text[at : at + 1]
+    end = text.find(quote, at + 1, at + 130) if quote in ('"', "'") else -1
+    given = text[at + 1 : end].rstrip("\\") if end > 0 else ""
+    if given and not placeholder(given) and not template(given):
+        if looks_secret(given, True, quoted=True) or ("pass" in text[name : name + 4].lower() and wordy(given, code=False)):
+            yield at + 1, at + 1 + len(given)
+
+
 def inserted(match: "re.Match[str]") -> "Iterator[Cell]":
-    """The values of secret columns in `INSERT INTO … (…, password) VALUES (…)`."""
-    text = match.string
-    names = [name.strip(" \t\r\n\"`[]").lower() for name in match[1].split(",")]
-    places = [n for n, name in enumerate(names) if name.endswith(("password", "passwd", "pwd", "secret", "token", "api_key"))]
-    values = _values(text, match.end())
-    for place in places:
-        if place < len(values):
-            left, right = values[place]
-            given = text[left:right].strip("'\"")
-            if given != text[left:right] and given and not template(given) and not placeholder(given):
-                if given.lower() not in NO_PASSWORDS:
-                    yield left + 1, right - 1
+    """The value of a secret column in `INSERT INTO … (…, password) VALUES (…)`."""
+    text, start = match.string, match.start()
+    first = text.rfind("(", max(0, start - LONGEST_LINE), start)
+    said = text[max(0, first - 200) : first].lower() if first >= 0 else ""
+    close = text.find(")", start, start + LONGEST_LINE)
+    values = text.find("(", close, close + 60) if close >= 0 else -1
+    if "insert into " not in said or values < 0 or "values" not in text[close:values].lower():
+        return
+    place = text.count(",", first, start)
+    cells = _values(text, values + 1)
+    if place < len(cells):
+        left, right = cells[place]
+        given = text[left:right].strip("'\"\\")
+        if right - left > len(given) > 3 and not template(given) and not placeholder(given):
+            if given.lower() not in NO_PASSWORDS:
+                begin = text.index(given, left)
+                yield begin, begin + len(given)
 
 
 def _values(text: str, at: int) -> "list[Cell]":

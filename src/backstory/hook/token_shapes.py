@@ -61,29 +61,25 @@ ROWS = (
     ),
     (
         "service-token",
-        ("hvs.", "hvb.", "hvr.", "dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "atlasv1.", "sha256~", "oauth~"),
-        rf"(?:hv[sbr]\.|dp\.(?:[psc]t|sa)\.(?:[a-z0-9_-]{{2,20}}\.)?|atlasv1\.|(?:sha256|oauth)~){_B}{{20,255}}",
+        (
+            *("hvs.", "hvb.", "hvr.", "dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "atlasv1.", "sha256~", "oauth~"),
+            *(".prd.", ".dev.", ".stg.", ".prod.", ".ci.", "amzn.mws.", "cs.v1.", "Atzr|", "Atza|"),
+        ),
+        rf"(?:hv[sbr]\.|dp\.(?:[psc]t|sa)\.(?:(?:prd|dev|stg|prod|ci)\.)?|atlasv1\.|(?:sha256|oauth)~|amzn\.mws\."
+        rf"|amzn1\.oa2-cs\.v1\.|Atz[ra]\|){_B}{{20,2000}}",
         "hv" + "s.CAESIJ7Qk2Lz9WvNt4RpYc8Hd5Jf1GsXk3vQ9mTz7",
-        "run",
+        "foot",
         "random_token",
     ),
     (
         "service-token",
-        ("amzn.mws.", "cs.v1.", "Atzr|", "Atza|"),
-        rf"(?:amzn\.mws\.|amzn1\.oa2-cs\.v1\.|Atz[ra]\|){_B}{{32,2000}}",
-        "amzn.mws" + ".4ea38b7b-f563-7709-4bae-87aeaEXAMPLD".replace("EXAMPLD", "12c4d5"),
-        "run",
-        "random_token",
-    ),
-    (
-        "service-token",
-        ("NRAL", "_mmk", "AZDO", "AzSe", "AzFu", "-us", "v1.0-"),
+        ("NRAL", "_mmk", "AZDO", "AzSe", "AzFu", "-us"),
         r"(?:[0-9a-f]{36,40}NRAL|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk|[A-Za-z0-9]{72,80}AZDO[A-Za-z0-9]{4}"
         r"|[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{7,8}={0,2}"
-        r"|[0-9a-f]{32}-us[0-9]{1,2}|v1\.0-[0-9a-f]{24}-[0-9a-f]{146})(?![A-Za-z0-9])",
+        r"|[0-9a-f]{32}-us[0-9]{1,2})(?![A-Za-z0-9])",
         _HEX32 + "-us" + "12",
-        "long",
-        "fixed",
+        "whole",
+        "fixed_head",
     ),
     (
         "service-token",
@@ -113,48 +109,39 @@ ROWS = (
         "service-token",
         (
             "w" * 17 + "." + "w" * 64,
-            "www." + "w" * 22 + "." + "w" * 24 + "." + "w" * 20,
             "w" * 6 + "." + "w" * 24 + "." + "w" * 64,
             "ww." + "w" * 60,
             "www." + "w" * 60,
             "w." + "w" * 60,
         ),
-        rf"(?:pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}|pat\.{_B}{{22}}\.[0-9a-f]{{24}}\.[A-Za-z0-9]{{20}}"
+        rf"(?:pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}"
         rf"|dt0[a-z][0-9]{{2}}\.[A-Z2-7]{{24}}\.[A-Z2-7]{{64}}|t1\.[A-Z0-9a-z_-]{{60,}}+(?:[.]{_B}{{60,}}+)?"
-        rf"|mfa\.{_B}{{60,}}+|sl\.(?:[A-Za-z]\.)?{_B}{{60,}}+)(?![A-Za-z0-9])",
+        rf"|mfa\.{_B}{{60,}}+|v1\.0-[0-9a-f]{{24}}-[0-9a-f]{{146}}|sl\.(?:[A-Za-z]\.)?{_B}{{60,}}+)(?![A-Za-z0-9])",
         "pat" + "Xk3vQ9mTz7LpRw." + _HEX32 + _HEX32,
-        "words",
+        "shapes",
         "fixed",
     ),
     (
         "google-oauth",
-        ("w  " + "w" * 40, "w    " + "w" * 40),
-        rf"1(?:\\?/){{2}}0{_B}{{39,255}}",
+        ("w  " + "w" * 43, "w    " + "w" * 43),
+        rf"1(?:\\?/){{2}}0{_B}{{42,255}}",
         "1/" + "/0gXk3vQ9mTz7LpRw2YbNc8Hd5Jf1GsXk3vQ9mTz7Lp-RtYk2Jf83hGq01LpZx7Vb",
-        "words",
-    ),
-    (
-        "azure-key",
-        ("+ASt", "ACDb"),
-        r"[A-Za-z0-9+/]{76}(?:\+ASt|ACDb)[A-Za-z0-9+/]{6}==",
-        "Zt8yXq2LkVnB4mR7wPcD9sJf1HgAeUioTz5rQ" * 2 + "Zt" + "+ASt" + "Kq2LmX==",
-        "equals",
-        "fixed",
+        "shapes",
     ),
     (
         "azure-key",
         ("q~",),
         r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])",
         "jYa8Q" + "~009liqK1tGEjqEFVgIFnr5fQxETr8FSMeY",
-        "inside",
+        "tilde",
         "fixed",
     ),
     (
         "password-hash",
-        ("$apr1$", "$2a$", "$2b$", "$2y$", "$1$", "$5$", "$6$", "$y$", "$7$", "$argon2", "$production$", "$sandbox$"),
-        r"\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}|\$(?:apr1|[1567y])\$(?:rounds=[0-9]{1,9}\$)?[./A-Za-z0-9]{1,40}\$"
+        ("$apr1$", "$2", "$1$", "$6$", "$argon2", "$production$"),
+        r"\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}|\$(?:apr1|[16])\$(?:rounds=[0-9]{1,9}\$)?[./A-Za-z0-9]{1,40}\$"
         r"(?:[./A-Za-z0-9]{1,40}\$)?[./A-Za-z0-9]{20,99}|\$argon2(?:id?|d)\$[^\s\"':]{40,255}"
-        r"|access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[0-9a-f]{32}",
+        r"|access_token\$production\$[a-z0-9]{16}\$[0-9a-f]{32}",
         "jane:" + "$apr1" + "$Yum98h0E$6VbGIuyGArCdrW2KczmRTK",
         "dollar",
         "whole",
