@@ -3,7 +3,7 @@
 A judge answers where the span to replace ends, or 0 to leave it alone: see judges.py.
 """
 
-from backstory.hook.judges import option_password
+from backstory.hook.judges import argument_password
 from backstory.hook.names import IDENT
 from backstory.hook.plain import NO_PASSWORDS, wordy
 from backstory.hook.values import Grain, extend, glued, looks_secret, placeholder, stands_in, template
@@ -102,7 +102,7 @@ def strict(given: str) -> bool:
     """Whether a value could be a password and hardly anything else: no word, path, number or unit."""
     if len(given) < 6 or template(given) or placeholder(given) or given.lower() in NO_PASSWORDS:
         return False
-    if given[0] in "-/~.@[({<#*=" or "/" in given or "://" in given or "(" in given or "\\" in given:
+    if given[0] in "-/~.@[({<#*=|" or "/" in given or "://" in given or "(" in given or "\\" in given:
         return False
     grain = Grain(given[:64])
     if not grain.digits or not grain.letters:
@@ -119,9 +119,8 @@ def strict(given: str) -> bool:
 
 def quoted_password(match: "re.Match[str]") -> int:
     """The password that an option or a word of a command gives, if it looks like one."""
-    if glued(match.string, match.start()) or not strict(_given(match)):
-        return 0
-    return match.end(match.lastindex or 0)
+    given = _given(match).removeprefix("s.")  # of old Vault tokens
+    return match.end(match.lastindex or 0) if strict(given) else 0
 
 
 def tool_password(match: "re.Match[str]") -> int:
@@ -129,7 +128,7 @@ def tool_password(match: "re.Match[str]") -> int:
     given = _given(match)
     if given[0] in "-/" or given.isdigit() or given.lower() in NO_PASSWORDS or given == given[0] * len(given):
         return 0
-    return option_password(match)
+    return argument_password(match)
 
 
 def sql_password(match: "re.Match[str]") -> int:

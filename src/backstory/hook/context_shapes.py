@@ -35,9 +35,9 @@ ROWS = (
     (
         "private-key",
         ("user-key-file",),
-        r"Private-Lines:[ \t]{0,4}[0-9]{1,4}((?:(?:[\s\"'+,>|]|\\[nr]){1,40}+(?!Private-)[A-Za-z0-9+/]{4,}+={0,2})++"
+        r"Private-Lines:[ \t]{0,4}[0-9]{1,4}((?:(?:[\s\"'+,>|]|\\[nr]){1,40}+(?!Private-)[A-Za-z0-9+/]{20,}+={0,2})++"
         r"(?:(?:[\s\"'+,>|]|\\[nr]){1,40}+Private-(?:MAC|Hash):[ \t]{0,4}[0-9a-f]{1,128})?)",
-        "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-" + "Lines: 1\nAAAAIHk2Jf83hGq01LpZx7VbNm4RtYk2Jf83hGq01LpZx7Vb",
+        "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-" + "Lines: 1\nAAAAIHk2Jf83hGq01LpZx7VbNm4RtYk2Jf83hGq01LpZx7Vb\n",
         "inside",
         "putty_key",
     ),
@@ -65,7 +65,7 @@ ROWS = (
         rf"password-stdin{_GOES_ON}[ \t]{{0,4}}<<<[ \t]{{0,4}}{_ARG}",
         "docker login -u jane --password-stdin <<< '" + "hunter2xyz'",
         "word",
-        "option_password",
+        "argument_password",
     ),
     (
         "secret",
@@ -109,8 +109,8 @@ ROWS = (
     ),
     (
         "secret",
-        ("http -a", "https -a"),
-        rf"https? -a[ \t]{{0,4}}{_AFTER_COLON}",
+        ("http -a",),
+        rf"http -a[ \t]{{0,4}}{_AFTER_COLON}",
         "http -a jane:" + "S3cretPa55 https://api.acme.dev",
         "command",
         "option_password",
@@ -175,7 +175,7 @@ ROWS = (
     ),
     (
         "secret",
-        ("password '", "password('", "password ('", "password = '", "password for "),
+        ("password",),
         r"(?i:password(?: for [^\s=]{1,80} =(?: password)?)?)(?:[ \t]{0,3}\(|[ \t]{0,3}=)?[ \t]{0,3}'([^'\\\n]{1,200})'",
         "ALTER ROLE jane WITH PASSWORD '" + "swordfish';",
         "word",
@@ -231,7 +231,7 @@ ROWS = (
         r"(?i:; ?pwd=)([^;\"'\s\\]{1,128})",
         "Driver=x;Uid=app;Pwd=" + "swordfish;",
         "word",
-        "option_password",
+        "argument_password",
     ),
     (
         "secret",
@@ -239,7 +239,7 @@ ROWS = (
         r":\*:[^\s:/@]{1,60}:[^\s:/@]{1,60}:([^\s:/@\"'\\]{4,128})(?=\s|\\n|\Z)",
         "db.acme.dev:*:app:jane:" + "S3cretPa55",
         "star",
-        "option_password",
+        "argument_password",
     ),
     (
         "secret",
@@ -272,7 +272,7 @@ ROWS = (
         r"(?:oracle:thin:|sqlplus (?:-[A-Za-z]{1,3} ){0,3})[A-Za-z0-9_$#]{1,40}/([^\s@/\"'\\]{1,100})@",
         "jdbc:oracle:thin:scott/" + "swordfish@//db:1521/orcl",
         "at",
-        "option_password",
+        "argument_password",
     ),
     # --- Sentences ------------------------------------------------------------------------------------
     (
@@ -304,8 +304,8 @@ ROWS = (
     ),
     (
         "secret",
-        ("login ", "credential", "creds", "user/pass", "username/password"),
-        r"(?i:login|cred(?:ential)?s?|user/pass|username/password)(?: (?:with|as|are|is|using|mit|for))?:?"
+        ("login ", "credential", "creds"),
+        r"(?i:login|cred(?:ential)?s?)(?: (?:with|as|are|is|using|mit|for))?:?"
         r" [\"'`]?[\w.@+-]{2,60}(?: ?/ ?|:)[\"'`]?([^\s\"'`/:,;()]{4,128})",
         "login with admin / " + "S3cretPa55",
         "word",

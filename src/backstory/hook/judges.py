@@ -132,10 +132,16 @@ def _with_ampersand(text: str, end: int) -> int:
 
 def option_password(match: "re.Match[str]") -> int:
     """The password that an option gives: `sshpass -p …`."""
-    text, group = match.string, match.lastindex or 0
-    given, (start, end) = match[group], match.span(group)
+    text = match.string
     if glued(text, match.start()) or text[match.start() - 1 : match.start()] in ("_", "-"):
         return 0
+    return argument_password(match)
+
+
+def argument_password(match: "re.Match[str]") -> int:
+    """The same where nothing before the match matters."""
+    text, group = match.string, match.lastindex or 0
+    given, (start, end) = match[group], match.span(group)
     if template(given) or given[0] in ",.:;+&)]}[*" or len(set(given)) == 1 < len(given):
         return 0
     if stands_in(given.lower()) or (given.isupper() and given.isalpha()):

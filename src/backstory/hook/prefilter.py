@@ -6,14 +6,11 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
 
   equals  in the text as it is, if it has an equals sign; the pattern is searched for
   path    the same, if the text has a run of 20 letters, digits, underscores and hyphens
-  run     the same, but in the run or up to 12 characters before it
   head    the same, but at the start of the run, where the match starts
   foot    the same, but right before the run
-  whole   the same, but in a run of 36, where the match starts
+  whole   the same, but in the last 8 characters of a run of 36, where the match starts
   spoken  in the 300 lowercase characters before a run that a space precedes; a match starts at an anchor
   long    the same, if the run has 33
-  solid   the same, if the run has 20 letters and digits
-  tail    the same, if an underscore stands before 16 of them
   word    in the lowercase text; every match starts at an anchor
   command, command-p   the same, if the text has an option, or an option that starts with p
   beside  the same, if the text has the letters pass; the pattern is searched for
@@ -87,7 +84,7 @@ UNSEEN_SHAPES = (
     ("\x07", ("\x07z",)),
 )
 HOWS = (
-    *("equals", "path", "run", "long", "solid", "tail", "word", "command", "command-p", "left", "inside"),
+    *("equals", "path", "word", "command", "command-p", "left", "inside"),
     *("beside", "head", "block", "dollar", "pipe", "at", "tilde", "star"),
     *("valued", "spoken", "whole", "foot", "shapes", "lengthy", "url", "title", "short"),
     *("words", "hextet", "dash", "dot", "number", "thin", "packed"),
@@ -99,13 +96,10 @@ FOLDED_GATES = (
     *(stem for stem in STEMS if stem != "pwd"),
     *("pw", "bearer", "<", "@", "cookie", "senha", "contrase", "kennwort", "login", "identified "),
 )
-TOKEN_GATES = ("sk-", "gl", "gh", "k_", "x", "_", "A", "S")
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
-LETTERS = _classes(" ", ("n", IDENT.rstrip("_-").encode()), ("_", b"_"))
-RUN, LONG_RUN, SOLID_RUN, TAIL_RUN = "w" * 20, "w" * 33, "n" * 20, "_" + "n" * 16
-LONGEST_RUN = "w" * 43
-FEW, NEAR, SAID = 512, 12, 300
+RUN, LONG_RUN = "w" * 20, "w" * 43
+FEW, SAID = 512, 300
 SPEECH = (" ", '"', "'", "`")
 DIGITS = "0" * 15  # the anchor of a run that starts with digits
 HEXTET = "hhhh:"
@@ -121,20 +115,23 @@ class Prefilter:
         by: dict[str, list[tuple[str, int]]] = {how: [] for how in HOWS}
         for rank, row in enumerate(rows):
             by[row.how] += [(anchor, rank) for anchor in row.anchors]
-        self._tokens = _gated(by["run"] + by["long"] + by["solid"] + by["tail"], TOKEN_GATES)
-        self._folded = _gated(by["word"] + by["left"] + by["inside"] + by["block"] + by["title"] + by["short"], FOLDED_GATES)
+        folded = by["word"] + by["left"] + by["inside"] + by["block"] + by["title"] + by["short"]
+        self._folded = _gated(folded, FOLDED_GATES)
         for gate, anchors in self._folded:
-            anchors += by["beside"] if gate == "pass" else []
+            anchors += [(anchor, [rank]) for anchor, rank in by["beside"]] if gate == "pass" else []
         self._heads: dict[str, Anchors] = {}
         for anchor, rank in by["head"]:
             self._heads.setdefault(anchor[:3], []).append((anchor, rank))
         self._digits = [rank for anchor, rank in by["head"] if anchor == DIGITS]
-        self._feet: dict[str, Anchors] = {}
+        self._feet: dict[str, list[tuple[str, int, int]]] = {}
         for anchor, rank in by["foot"]:
-            self._feet.setdefault(anchor[-1], []).append((anchor, rank))
+            before = anchor.rstrip(IDENT)  # a foot may reach into the run
+            self._feet.setdefault(before[-1], []).append((anchor, len(before), rank))
         self._pipes, self._ats, self._tildes, self._stars = by["pipe"], by["at"], by["tilde"], by["star"]
         self._urls = [rank for _, rank in by["url"]]
-        self._values, self._spoken, self._whole = by["valued"], by["spoken"], by["whole"]
+        self._values, self._spoken = by["valued"], by["spoken"]
+        self._tails = {anchor for anchor, _ in by["whole"]}
+        self._whole = list({rank for _, rank in by["whole"]})
         self._words, self._paths, self._equals = by["words"], by["path"], by["equals"]
         self._dollars, self._shapes, self._lengthy = by["dollar"], by["shapes"], by["lengthy"]
         self._commands, self._commands_p = by["command"], by["command-p"]
@@ -159,11 +156,9 @@ class Prefilter:
 
         for gate, anchors in self._folded:
             if gate in low:
-                for anchor, rank in anchors:
-                    if assigns_secret(low, anchor) if rank == self._secret else anchor in low:
-                        signs = FOLLOWED.get(self._rows[rank].how)
-                        if signs is None or _followed(low, anchor, signs):
-                            rows.append(rank)
+                for anchor, ranks in anchors:
+                    if anchor == gate or anchor in low:
+                        rows += [rank for rank in ranks if self._may_match(low, anchor, rank)]
                 if gate in STEMS and "value" in low:
                     rows += _present(self._values, low)
         if "@" in low:
@@ -174,13 +169,13 @@ class Prefilter:
             rows += _present(self._pipes, low)
         if "~" in low:
             rows += _present(self._tildes, low)
-        if ":*:" in low:
+        if "*" in low:
             rows += _present(self._stars, low)
         if " -" in low:
             rows += _present(self._commands, low)
             if " -p" in low:
                 rows += _present(self._commands_p, low)
-        if len(text) > len(TAIL_RUN):
+        if len(text) >= len(RUN):
             rows += self._tokens_in(text, data)
             if "=" in text:
                 rows += _present(self._equals, text)
@@ -208,6 +203,13 @@ class Prefilter:
         )
         return rows if len(rows) < 2 else sorted(set(rows)), "" if wide else low, unseen
 
+    def _may_match(self, low: str, anchor: str, rank: int) -> bool:
+        """Whether what follows an anchor that is there lets its row match."""
+        if rank == self._secret:
+            return assigns_secret(low, anchor)
+        signs = FOLLOWED.get(self._rows[rank].how)
+        return signs is None or _followed(low, anchor, signs)
+
     def _tokens_in(self, text: str, data: bytes) -> list[int]:
         """The rows of tokens, whose anchors are tried only in texts with a run as long as the token's."""
         rows: list[int] = []
@@ -219,25 +221,17 @@ class Prefilter:
             if "hook" in text:
                 rows += _present(self._paths, text)
             rows += _present(self._words, words)
-            if LONGEST_RUN in words:
+            if LONG_RUN in words:
                 rows += _present(self._shapes, words) + _present(self._lengthy, text)
         if "$" in text:
             rows += _present(self._dollars, text)
         rows += self._runs(text, words, first)
-        if len(text) > FEW:  # most runs are ids: what is near them is much less than the text
-            data = _near_runs(data, words, first)
-            text = data.decode("latin-1")
-        for gate, anchors in self._tokens:
-            if gate in text:
-                for anchor, rank in anchors:
-                    if anchor in text and _has_run(self._rows[rank].how, data, words):
-                        rows.append(rank)
         return rows
 
     def _runs(self, text: str, words: str, at: int) -> list[int]:
         """The rows whose anchors stand at a run's start, right before it, or in it."""
         rows: list[int] = []
-        heads, feet = self._heads, self._feet
+        heads, feet, tails = self._heads, self._feet, self._tails
         if "." in words:
             words = words.replace(".", " ")
         while at >= 0:
@@ -246,15 +240,16 @@ class Prefilter:
             if head in heads or (head.isdigit() and text[at : at + 15].isdigit()):
                 rows += self._heads_at(text, at)
             if before in feet:
-                rows += [rank for anchor, rank in feet[before] if text.startswith(anchor, at - len(anchor))]
+                rows += [rank for foot, size, rank in feet[before] if text.startswith(foot, at - size)]
             elif before == "\\":  # in raw JSON an escape stands between
                 rows += self._heads_at(text, at + 1) + self._heads_at(text, at + 5)
             if before in SPEECH and " " in text[max(0, at - 3) : at]:
                 said = text[max(0, at - SAID) : at].lower()
-                rows += [rank for anchor, rank in self._spoken if anchor in said]
-            if end - at >= 36 or end < 0:
-                run = text[at:end] if end >= 0 else text[at:]
-                rows += [rank for anchor, rank in self._whole if anchor in run]
+                if "key" in said or "token" in said or "secret" in said or "bearer" in said:
+                    rows += [rank for anchor, rank in self._spoken if anchor in said]
+            last = end if end >= 0 else len(words)
+            if last - at >= 36 and (text[last - 4 : last] in tails or text[last - 8 : last - 4] in tails):
+                rows += self._whole
             at = words.find(RUN, end) if end >= 0 else -1
         return rows
 
@@ -289,16 +284,13 @@ def _present(anchors: "Anchors", text: str) -> list[int]:
     return [rank for anchor, rank in anchors if anchor in text]
 
 
-def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "list[tuple[str, Anchors]]":
-    groups: dict[str, Anchors] = {}
+def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "list[tuple[str, list[tuple[str, list[int]]]]]":
+    """The anchors below the gate that they share, each once with the ranks of its rows."""
+    groups: dict[str, dict[str, list[int]]] = {}
     for anchor, rank in anchors:
-        for gate in gates:
-            if gate in anchor:
-                break
-        else:
-            gate = anchor
-        groups.setdefault(gate, []).append((anchor, rank))
-    return list(groups.items())
+        gate = next((gate for gate in gates if gate in anchor), anchor)
+        groups.setdefault(gate, {}).setdefault(anchor, []).append(rank)
+    return [(gate, [*group.items()]) for gate, group in groups.items()]
 
 
 def _dotted(shape: str, at: int) -> str:
@@ -323,30 +315,6 @@ def _hides_in_unicode(shape: str) -> bool:
         lead in shape and any(sequence in shape for sequence in sequences)
         for lead, sequences in UNSEEN_SHAPES
     )
-
-
-def _has_run(how: str, data: bytes, words: str) -> bool:
-    if how == "run":
-        return True
-    if how == "long":
-        return LONG_RUN in words
-    # Every payload of Claude Code holds a toolu_ id; its underscore is none of a token.
-    letters = data.replace(b"toolu_", b"toolu ").translate(LETTERS).decode("latin-1")
-    return (SOLID_RUN if how == "solid" else TAIL_RUN) in letters
-
-
-def _near_runs(data: bytes, words: str, at: int) -> bytes:
-    """The runs, with the few characters before them that may belong to a token."""
-    pieces = []
-    while at >= 0:
-        end = words.find(" ", at)
-        start = at - NEAR if at > NEAR else 0
-        if end < 0:
-            pieces.append(data[start:])
-            break
-        pieces.append(data[start:end])
-        at = words.find(RUN, end)
-    return b" ".join(pieces)
 
 
 def _may_be_hextet(data: bytes, low: str) -> bool:

@@ -300,7 +300,7 @@ class Redactor:
     # --- One row --------------------------------------------------------------------------------------
 
     def _find(self, rank: int, text: str, low: str) -> "Iterator[Span]":
-        from backstory.hook.spans import places, private, run_starts
+        from backstory.hook.spans import begins_run, places, private, run_starts
 
         row = self._rows[rank]
         pattern = _compiled(row.pattern)
@@ -333,6 +333,9 @@ class Redactor:
                 match = pattern.match(text, place)
                 if match is None:
                     continue
+            if row.how in AT_RUNS and not begins_run(text, match.start()):
+                at = match.start() + 1
+                continue
             if row.how in BLOCKS:
                 yield from self._cells(row, match, rank)
                 at = match.start() + 1

@@ -3,6 +3,8 @@
 Loaded on the first hit, so a clean text does not pay for it.
 """
 
+from backstory.hook.names import IDENT
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
@@ -35,6 +37,14 @@ def run_starts(text: str) -> "Iterator[int]":
             yield at + 1
         end = words.find(" ", at)
         at = words.find(RUN, end) if end >= 0 else -1
+
+
+def begins_run(text: str, at: int) -> bool:
+    """Whether a run of letters, digits, _ and - starts here, apart from an escape of nested JSON."""
+    before = text[at - 1 : at]
+    if not before or before not in IDENT:
+        return True
+    return before in "nrtbf" and text[at - 2 : at - 1] == "\\"
 
 
 def private(tags: "Iterable[re.Match[str]]", end: int) -> "Iterator[Span]":

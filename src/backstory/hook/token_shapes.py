@@ -6,7 +6,6 @@ prefixes are facts about public formats. Nothing is imported here: the hook load
 
 _HEX32 = "3f9a1c7be04d5826" + "9b1e7c20af84d356"
 _B = "[A-Za-z0-9_-]"
-_LINE = r"(?:[\s\"'+,>|]|\\[nr])"
 
 # Of tokens that start a run of letters, digits, _ and -. A prefix that is also a word is as good as any: what
 # follows it must look drawn by a machine.
@@ -45,8 +44,8 @@ ROWS = (
     (
         "private-key",
         ("LS0tLS1CRUdJTiB", "b3BlbnNzaC1rZXktdjE", "MII", "MHc", "MHQ", "MIG", "MC4", "RWRTY0Iy"),
-        rf"(?:{_WRAPPED})[A-Za-z0-9+/]{{12,}}+={{0,2}}(?:{_LINE}{{1,40}}+[A-Za-z0-9+/]{{20,}}+={{0,2}})*+"
-        rf"(?:(?:\s|\\[nr]){{1,20}}+[A-Za-z0-9+/]{{1,19}}(?:={{1,2}}|(?=\s*+\Z)))?",
+        rf"(?:{_WRAPPED})[A-Za-z0-9+/]{{12,}}+={{0,2}}(?:(?:[\"'+,>|]|\s|\\[nr]){{1,40}}+[A-Za-z0-9+/]{{40,}}+={{0,2}})*+"
+        rf"(?:(?:\n|\\[nr]){{1,20}}+[A-Za-z0-9+/]{{1,39}}(?:={{1,2}}|(?=\s*+\Z)))?",
         "LS0tLS1CRUdJTiBSU0Eg" + "UFJJVkFURSBLRVktLS0tLQpNSUlFcEFJQkFBS0NBUUVB",
         "head",
         "wrapped_key",
@@ -73,10 +72,9 @@ ROWS = (
     ),
     (
         "service-token",
-        ("NRAL", "_mmk", "AZDO", "AzSe", "AzFu", "-us"),
+        ("NRAL", "_mmk", "AZDO", *(f"-us{n}" for n in range(1, 10)), *(f"us{n}" for n in range(10, 40))),
         r"(?:[0-9a-f]{36,40}NRAL|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk|[A-Za-z0-9]{72,80}AZDO[A-Za-z0-9]{4}"
-        r"|[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{7,8}={0,2}"
-        r"|[0-9a-f]{32}-us[0-9]{1,2})(?![A-Za-z0-9])",
+        r"|[0-9a-f]{32}-us[1-3]?[0-9])(?![A-Za-z0-9_-])",
         _HEX32 + "-us" + "12",
         "whole",
         "fixed_head",
@@ -86,7 +84,7 @@ ROWS = (
         ("A" * 20,),
         r"A{20,24}(?!A)[A-Za-z0-9%]{60,160}(?![A-Za-z0-9+/=])",
         "A" * 22 + "MLheAAAAAAA0%2BuSeid%2BULvsea4JtiGRiSDSJSI%3D" + "EUifiRBkKG5E2XzMDjRfl76ZC9Ub0wnz4XsNiRVBChTYbJcE3F",
-        "long",
+        "head",
         "twitter_token",
     ),
     (
