@@ -6,7 +6,7 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
 
   equals  in the text as it is, if it has an equals sign; the pattern is searched for
   path    the same, if the text has a run of 20 letters, digits, underscores and hyphens
-  head    the same, but at the start of the run, where the match starts
+  head    the same, but where the run starts, or after a _ or - in it; the match starts there
   foot    the same, but right before the run
   whole   the same, but in the last 8 characters of a run of 36, where the match starts
   spoken  in the 300 lowercase characters before a run that a space precedes; a match starts at an anchor
@@ -94,7 +94,7 @@ FOLLOWED = {"title": "|,;)(\r\n", "short": ":="}
 # Anchors are tried only after something shorter that they share.
 FOLDED_GATES = (
     *(stem for stem in STEMS if stem != "pwd"),
-    *("pw", "bearer", "<", "@", "cookie", "senha", "contrase", "kennwort", "login", "identified "),
+    *("pw", "bearer", "<", "&", "@", "cookie", "senha", "contrase", "kennwort", "login", "identified "),
 )
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
@@ -231,7 +231,7 @@ class Prefilter:
     def _runs(self, text: str, words: str, at: int) -> list[int]:
         """The rows whose anchors stand at a run's start, right before it, or in it."""
         rows: list[int] = []
-        heads, feet, tails = self._heads, self._feet, self._tails
+        heads, feet, tails, joints = self._heads, self._feet, self._tails, text.replace("-", "_")
         if "." in words:
             words = words.replace(".", " ")
         while at >= 0:
@@ -248,6 +248,11 @@ class Prefilter:
                 if "key" in said or "token" in said or "secret" in said or "bearer" in said:
                     rows += [rank for anchor, rank in self._spoken if anchor in said]
             last = end if end >= 0 else len(words)
+            joint = joints.find("_", at, last - 20)
+            while joint >= 0:
+                if text[joint + 1 : joint + 4] in heads:
+                    rows += self._heads_at(text, joint + 1)
+                joint = joints.find("_", joint + 1, last - 20)
             if last - at >= 36 and (text[last - 4 : last] in tails or text[last - 8 : last - 4] in tails):
                 rows += self._whole
             at = words.find(RUN, end) if end >= 0 else -1

@@ -41,8 +41,16 @@ AT_RUNS = ("head", "whole")  # rows whose matches start there
 SCHEMES = ("basic", "bearer", "bot", "digest", "token", "apikey")
 
 # Not a row: what its owner has marked stays private, whatever the settings say.
-_TAG = r"(?i:<(/?)private(?:\s[^<>]{0,200})?>)"
-PRIVATE = Row("private", ("<private",), _TAG, "<private>x</private>", "word", "whole")
+_TAG = r"(?i:(?:<|&lt;)[ \t]{0,3}(/?)[ \t]{0,3}private(?:\s[^<>&]{0,200})?(?:>|&gt;))"
+_OPENINGS = ("<private", "< private", "</private", "</ private", "< /private")
+PRIVATE = Row(
+    "private",
+    (*_OPENINGS, *(opening.replace("<", "&lt;") for opening in _OPENINGS)),
+    _TAG,
+    "<private>x</private>",
+    "inside",
+    "whole",
+)
 
 # Colour codes and terminal titles, single characters, a shell's line continuation, and the same
 # characters still written as JSON escapes.
@@ -186,14 +194,37 @@ class Redactor:
     # --- JSON -----------------------------------------------------------------------------------------
 
     def _block(self, items: "list[Any] | tuple[Any, ...]") -> "list[Any] | tuple[Any, ...]":
-        """A text given line by line, as a patch is: a private key in it goes as a whole."""
-        if not any(isinstance(item, str) and "PRIVATE KEY" in item for item in items):
+        """A text given line by line, as a patch is: what spans several of its lines goes as a whole."""
+        if len(items) < 2:
             return items
-        if not all(isinstance(item, str) for item in items):
-            return items
-        text = "\n".join(map(str, items))
-        clean = self.redact(text)
-        return items if clean is text else [*clean.split("\n")]
+        if all(isinstance(item, str) for item in items):
+            text = "\n".join(items)
+            clean = self.redact(text)
+            return items if clean is text else [*clean.split("\n")]
+        return self._private_blocks(items)
+
+    def _private_blocks(self, items: "list[Any] | tuple[Any, ...]") -> "list[Any] | tuple[Any, ...]":
+        """The blocks of a message; a private span that one of them leaves open hides those up to its end."""
+        kept, hidden, changed = [], False, False
+        for item in items:
+            text = item.get("text") if isinstance(item, dict) else item
+            if not isinstance(text, str):
+                kept.append(item)
+                continue
+            whole = "<private>" + text if hidden else text
+            if hidden:
+                text, changed = self.redact(whole), True
+                item = {**item, "text": text} if isinstance(item, dict) else text
+            if hidden or fold(whole).find("private") >= 0:
+                hidden = self._left_open(whole)
+            kept.append(item)
+        return kept if changed else items
+
+    def _left_open(self, text: str) -> bool:
+        depth = 0
+        for tag in _compiled(_TAG).finditer(text):
+            depth = max(0, depth - 1) if tag[1] else depth + 1
+        return depth > 0
 
     def _key(self, name: str) -> tuple[str, str]:
         known = self._keys.get(name)
@@ -300,12 +331,12 @@ class Redactor:
     # --- One row --------------------------------------------------------------------------------------
 
     def _find(self, rank: int, text: str, low: str) -> "Iterator[Span]":
-        from backstory.hook.spans import begins_run, places, private, run_starts
+        from backstory.hook.spans import places, private, run_starts
 
         row = self._rows[rank]
         pattern = _compiled(row.pattern)
         if not rank:
-            yield from private(pattern.finditer(text), len(text))
+            yield from private(pattern.finditer(text), text)
             return
         judge = _judge(row.judge) if row.how not in BLOCKS else len
         starts: Iterator[int] | None = None
@@ -333,9 +364,6 @@ class Redactor:
                 match = pattern.match(text, place)
                 if match is None:
                     continue
-            if row.how in AT_RUNS and not begins_run(text, match.start()):
-                at = match.start() + 1
-                continue
             if row.how in BLOCKS:
                 yield from self._cells(row, match, rank)
                 at = match.start() + 1

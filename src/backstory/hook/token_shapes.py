@@ -25,9 +25,8 @@ PREFIXES = tuple(
     dbtu_ nbp_ ucat_ EXO tsec_ alcht_ sm_pat_ sm_aat_ retool_ ddp_ ddo_ ddw_ pat-na1- pat-na2- pat-eu1-
     pat-ap1- pat_ p8e- md- key- key_ xkeysib- xsmtpsib- LTAI AKID y0_ AQVN EAA IGQV ABSK ABIA ACCA
     bedrock-api-key- IQoJb3JpZ2lu FwoGZXIvYXdz IQoJb3JpZ2lu APA91b dG9rOj eyJrIjoi ops_eyJ xprv dose dkea
-    K00 token_ token- tok_ apikey_ apikey- api_key_ access_token_ auth_ ghs_ glpat_ sup_sk_ lsk_ e2b_ lw_ mk_
-    cal_live_ polar_oat_ polar_pat_ plane_api_ scw- tvly_ brn_ rpa_ zpka_ ctx7sk- ctx7sk_ zai- mcp_ oat_ at_ sdp-
-    hcp_ hcaas_ kagi_ nblk_ bb_live_ sa_live_ nyx_ gpat_ cpk_ cpk- sbx_ dsb_ dtn_ tpat_ tpuf_ turso_ sntl_
+    K00 token_ token- tok_ apikey_ apikey- api_key_ access_token_ sup_sk_ e2b_ cal_live_ polar_oat_ polar_pat_
+    plane_api_ rpa_ ctx7sk- ctx7sk_ hcp_ bb_live_
     """.split()
 )
 _HEADS = "|".join(sorted(PREFIXES, reverse=True))  # the longer of two goes first; none holds a special sign
