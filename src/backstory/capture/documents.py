@@ -63,7 +63,7 @@ class Documents:
         marks = self._store.books.marks() if self._store and not self._again else {}
         before = self._known()
         for number, (path, stat) in enumerate(found, 1):
-            key = f"{AGENT}:{self._project.id}:{path}"
+            key = f"{AGENT}:{self._project.id}:{self._privacy.place(str(path))}"
             mark = Mark("", 0, stat.st_size, stat.st_mtime_ns)
             known = marks.get(key)
             try:

@@ -102,7 +102,7 @@ class Redactor:
         for _, pattern in extra:
             _compiled(pattern)  # a broken pattern is the settings' error, so it is raised here
         kept = tuple(row for row in ROWS if row.name not in off)
-        self._rows = (PRIVATE, *kept, *(Row(name, (), pattern, "", judge="whole") for name, pattern in extra))
+        self._rows = (PRIVATE, *kept, *(Row(name, (), pattern, "", "inside", "whole") for name, pattern in extra))
         self._shortest = 0 if extra else SHORTEST
         self._anchored = anchored  # False is the reference of the tests: every pattern, everywhere
         self._secret = next((rank for rank, row in enumerate(self._rows) if row.name == "secret"), -1)
@@ -290,8 +290,9 @@ class Redactor:
             return []
         rows, low, unseen = self._look(text)
         found = [span for rank in rows for span in self._find(rank, text, low)]
-        if unseen:
-            found += self._seen_through(text)
+        through = self._seen_through(text) if unseen else None
+        if through is not None:  # tags of private spans may be cut too: the text without the unseen tells
+            found = [span for span in found if span[2]] + through
         if not found:
             return []
         from backstory.hook.spans import merged, outside_marks
@@ -302,12 +303,14 @@ class Redactor:
             found = outside_marks([mark.span() for mark in marks if mark[1] in names], found)
         return merged(found)
 
-    def _seen_through(self, text: str) -> "list[Span]":
-        """Spans that appear once the unseen characters are taken out, mapped back."""
+    def _seen_through(self, text: str) -> "list[Span] | None":
+        """Spans that appear once the unseen characters are taken out, mapped back; None if there are none."""
         seen = _compiled(UNSEEN).sub("", text)
+        if len(seen) == len(text):
+            return None
         rows, low, _ = self._look(seen)
         found = [span for rank in rows for span in self._find(rank, seen, low)]
-        if not found or len(seen) == len(text):
+        if not found:
             return []
         from bisect import bisect_right
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     Cell = tuple[int, int]
 
-MOST_LINES = 2000
-LONGEST_LINE = 4000
+MOST_LINES = 500
+LONGEST_LINE = 1000
+TITLES = ("passw", "secret", "token", "key")  # a cell that is one begins another table
 WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"  # before the telling part of a title
 
 
@@ -52,7 +53,10 @@ def column(match: "re.Match[str]") -> "Iterator[Cell]":
         row = _cells(text, at, end, sign) if end - at <= LONGEST_LINE else []
         if len(row) != width and not _rule(text[at:end]):
             return
-        if len(row) == width and _secret(text[row[place][0] : row[place][1]], human, alone=True):
+        cell = text[row[place][0] : row[place][1]] if len(row) == width else ""
+        if any(title in cell.lower() for title in TITLES):
+            return
+        if _secret(cell, human, alone=True):
             yield row[place]
         at = _after(text, end)
 
@@ -183,6 +187,8 @@ def kubernetes_secret(match: "re.Match[str]") -> "Iterator[Cell]":
     low, high = max(0, match.start() - 20_000), match.end() + 20_000
     first = max(low, text.rfind("\n---", low, match.start()) + 1)
     last = text.find("\n---", match.end(), high)
+    if text.find("kind: Secret", first, match.start()) >= 0:
+        return  # the first one of a document has seen to it
     at, last, inside = first, last if last >= 0 else min(len(text), high), False
     while at < last:
         end = _line(text, at)[1]
