@@ -30,7 +30,15 @@ _ALPHABETS = {
     "b58_": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
     "bech": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
 }
-_PASSWORDS = ("Tr0ub4dor&3", "s3cr3t-Pa55", "kX9#mPq2vL", "Winter2026!", "qW7zR4tY1p", "hunter2!x", "N0tSoEasy7")
+_PASSWORDS = (
+    "Tr0ub4dor&3",
+    "s3cr3t-Pa55",
+    "kX9#mPq2vL",
+    "Winter2026!",
+    "qW7zR4tY1p",
+    "hunter2!x",
+    "N0tSoEasy7",
+)
 _WORDS = ("swordfish", "opensesame", "letmeinplease", "trustno-one", "bananabread")
 _HOLE = re.compile(r"\{(an|al|lo|UP|hex|HEX|dig|b64_|url|b32_|b58_|bech|uuid|pw|word|pem)(\d*)\}")
 _MARK = re.compile("⟦(.*?)⟧", re.S)
@@ -93,7 +101,12 @@ def _fakes(category: str, rows: str, carry: bool) -> Iterator[Fake]:
 def wrapped_keys() -> Iterator[Fake]:
     """Private keys that something else is wrapped around: base64 of a PEM, with and without a name."""
     rng = random.Random("wrapped")
-    for label in ("RSA PRIVATE " + "KEY", "PRIVATE " + "KEY", "OPENSSH PRIVATE " + "KEY", "EC PRIVATE " + "KEY"):
+    for label in (
+        "RSA PRIVATE " + "KEY",
+        "PRIVATE " + "KEY",
+        "OPENSSH PRIVATE " + "KEY",
+        "EC PRIVATE " + "KEY",
+    ):
         pem = f"-----BEGIN {label}-----\n{_pem(rng)}\n-----END {label}-----\n"
         code = base64.b64encode(pem.encode()).decode()
         slug = label.lower().replace(" ", "-")

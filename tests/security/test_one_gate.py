@@ -40,7 +40,9 @@ def bytes_of_the_home(home: Home) -> dict[str, bytes]:
     for path in sorted(home.root.rglob("*")):
         if path.is_file():
             data = path.read_bytes()
-            found[str(path.relative_to(home.root))] = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+            found[str(path.relative_to(home.root))] = (
+                gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+            )
     store = open_store(home)
     for stored in store.events.latest(None, 0, 10_000):
         if stored.payload_size:
@@ -54,11 +56,24 @@ def live_hooks_of_every_agent(house: House, folder: Path) -> None:
     for agent in AGENTS.values():
         for hook in agent.hooks:
             payload = {
-                **{"session_id": "s", "sessionId": "s", "cwd": str(house.project), "hook_event_name": hook.name},
-                **{"prompt": SAID, "last_assistant_message": SAID, "prompt_response": SAID, "title": TOKEN},
-                **{"tool_name": "Bash", "toolName": "bash", "tool_use_id": "t", "tool_input": {"command": SAID}},
-                **{"tool_response": {"stdout": SAID}, "toolArgs": json.dumps({"command": SAID}), "error": SAID},
-                **{"toolResult": {"textResultForLlm": SAID}, "message": SAID, "compact_summary": SAID},
+                "session_id": "s",
+                "sessionId": "s",
+                "cwd": str(house.project),
+                "hook_event_name": hook.name,
+                "prompt": SAID,
+                "last_assistant_message": SAID,
+                "prompt_response": SAID,
+                "title": TOKEN,
+                "tool_name": "Bash",
+                "toolName": "bash",
+                "tool_use_id": "t",
+                "tool_input": {"command": SAID},
+                "tool_response": {"stdout": SAID},
+                "toolArgs": json.dumps({"command": SAID}),
+                "error": SAID,
+                "toolResult": {"textResultForLlm": SAID},
+                "message": SAID,
+                "compact_summary": SAID,
             }
             house.leaves(json.dumps(payload).encode(), hook.name, agent=agent.name)
 

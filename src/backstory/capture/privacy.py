@@ -50,7 +50,7 @@ class Privacy:
         self._secrets = Redactor(off=(*settings.privacy_redact_off, *PERSONAL))
         self._shown: dict[str, str] = {}
         paths = settings.privacy_ignore_paths
-        # A pattern without a root is meant anywhere; case never matters: .ENV is the same file on some systems.
+        # A pattern without a root is meant anywhere, in any case: .ENV is the same file on some systems.
         self._paths = _globs([form for glob in paths for form in _forms(glob)], re.IGNORECASE)
         self._hint = _any_of(paths)
         self._folders = _folders(settings.privacy_ignore_projects)
@@ -199,7 +199,7 @@ class Privacy:
         return self._redactor.redact_json(self._unpacked(value, 0))
 
     def _unpacked(self, value: object, depth: int) -> object:
-        """The value with secrets taken out of the JSON that its strings hold; the same object if there are none."""
+        """The value without the secrets in JSON that its strings hold; the same object if there are none."""
         if isinstance(value, str):
             return self._packed(value, depth)
         if depth > _DEEPEST or not isinstance(value, dict | list):
@@ -266,11 +266,13 @@ class Privacy:
             return False
         # A tool of any other name: an MCP server's reading of a file carries the path in its inputs.
         said = [event.target, *inputs]
-        return any(self._hint(text) and any(self._ignores(word, cwd) for word in _words(text)) for text in said)
+        return any(
+            self._hint(text) and any(self._ignores(word, cwd) for word in _words(text)) for text in said
+        )
 
     def _runs_over_ignored(self, command: str, cwd: str) -> bool:
         """Whether a command names an ignored file, or one relative to the folder that it changes to."""
-        folders = [cwd, *(os.path.join(cwd, folder) for folder in _CD.findall(command))]
+        folders = [cwd, *(posixpath.join(cwd, folder) for folder in _CD.findall(command))]
         if any(map(self._ignores_below, folders)):
             return True
         words = _words(command) if self._hint(command) or len(folders) > 1 else []
@@ -302,24 +304,32 @@ class Privacy:
 
     def _real(self, path: str, cwd: str) -> str:
         """Where a link leads; "" for what is none, or is not there."""
-        whole = os.path.join(cwd, os.path.expanduser(path))
         try:
-            real = os.path.realpath(whole) if os.path.isabs(whole) and "\0" not in whole else ""
-        except (OSError, ValueError):
+            whole = Path(cwd, path).expanduser()
+            real = os.path.realpath(whole) if whole.is_absolute() else ""
+        except (OSError, RuntimeError, ValueError):
             return ""
-        return "" if real == whole else real
+        return "" if real == str(whole) else real
 
 
 def _forms(glob: str) -> list[str]:
     """The ways in which a path may be what a pattern names."""
-    glob = os.path.expanduser(glob)
+    glob = _expanded(glob)
     glob = glob + "*" if glob.endswith("/") else glob
-    return [glob] if glob.startswith(("/", "*")) or "/" not in glob else [glob, "*/" + glob.removeprefix("./")]
+    return (
+        [glob] if glob.startswith(("/", "*")) or "/" not in glob else [glob, "*/" + glob.removeprefix("./")]
+    )
+
+
+def _expanded(glob: str) -> str:
+    return (
+        str(Path(glob).expanduser()) + ("/" if glob.endswith("/") else "") if glob.startswith("~") else glob
+    )
 
 
 def _folders(globs: Iterable[str]) -> Callable[[str], bool] | None:
-    """A test for ignored folders and those below them, however they are written: links, `..`, letters' case."""
-    wanted = [os.path.expanduser(glob).rstrip("/") or "/" for glob in globs]
+    """A test for ignored folders and those below them, however written: links, `..`, case."""
+    wanted = [_expanded(glob).rstrip("/") or "/" for glob in globs]
     wanted += [os.path.realpath(glob) for glob in wanted if not _WILD.search(glob)]
     match = _globs([*wanted, *(glob.rstrip("/") + "/*" for glob in wanted)])
     if match is None:
@@ -343,7 +353,7 @@ def _same(one: Path, other: str) -> bool:
     if str(one).casefold() != other.casefold():
         return False
     try:
-        return os.path.samefile(one, other)
+        return one.samefile(other)
     except OSError:
         return False
 
@@ -375,9 +385,14 @@ def _globs(globs: Iterable[str], flags: int = 0) -> Callable[[str], bool] | None
 
 def _any_of(globs: Iterable[str]) -> Callable[[str], bool]:
     """A quick look: where none of the globs' longest parts without wildcards stands, no glob matches."""
-    parts = ["" if "[" in glob else max(glob.strip("/").removeprefix("~/").removeprefix("./").replace("?", "*").split("*"), key=len) for glob in globs]
+    parts = ["" if "[" in glob else _longest_part(glob) for glob in globs]
     search = re.compile("|".join(map(re.escape, parts)), re.IGNORECASE).search
     return lambda text: search(text) is not None
+
+
+def _longest_part(glob: str) -> str:
+    parts = glob.removeprefix("~").removeprefix("./").replace("?", "*").split("*")
+    return max((part.strip("/") for part in parts), key=len)
 
 
 def _attempt(read: Callable[[Payload], list[Event]], clean: object) -> list[Event]:

@@ -26,13 +26,26 @@ def _begins(text: str, start: int) -> bool:
 def drawn(value: str) -> bool:
     """Whether a run looks drawn by a machine, and not like words, a version or a file's name."""
     grain = Grain(value[:160])
-    if any(size >= 16 and digits >= 2 and size - digits >= 2 and turns >= 4 for size, digits, _, turns in grain.parts):
-        return True
     if [size for size, *_ in grain.parts][-5:] == UUID and grain.digits >= 4:
         return True
-    if len(value) >= 24 and grain.digits >= 2 and grain.upper >= 4 and grain.lower >= 4 and _turns(grain) >= 8:
+    if (
+        len(value) >= 24
+        and grain.digits >= 2
+        and grain.upper >= 4
+        and grain.lower >= 4
+        and _turns(grain) >= 8
+    ):
         return True
-    return any(size >= 20 and not digits and 0.25 <= upper / size <= 0.75 for size, digits, upper, _ in grain.parts)
+    return any(_part_drawn(*part) for part in grain.parts)
+
+
+def _part_drawn(size: int, digits: int, upper: int, turns: int) -> bool:
+    lower = size - digits - upper
+    if size >= 16 and digits >= 2 and size - digits >= 2 and turns >= 4:
+        return True
+    if size >= 12 and digits and upper >= 2 and lower >= 2 and turns >= 5:
+        return True
+    return size >= 20 and 0.25 <= upper / size <= 0.75
 
 
 def _turns(grain: Grain) -> int:
@@ -114,7 +127,9 @@ def strict(given: str) -> bool:
     mixed = grain.upper and grain.lower
     if not mixed and not grain.special and "_" in given:
         return False  # a name
-    return bool(grain.special or mixed or grain.random() or any(s >= 5 and s > d for s, d, _, _ in grain.parts))
+    return bool(
+        grain.special or mixed or grain.random() or any(s >= 5 and s > d for s, d, _, _ in grain.parts)
+    )
 
 
 def quoted_password(match: "re.Match[str]") -> int:
@@ -136,7 +151,13 @@ def sql_password(match: "re.Match[str]") -> int:
     before = match.string[max(0, match.start() - 300) : match.start()].lower()
     said = any(word in before for word in ("role", "user", "login", "set ", "encrypted"))
     given = match[1]
-    if not said or placeholder(given) or template(given) or given[0] in ":?%@" or given.lower() in NO_PASSWORDS:
+    if (
+        not said
+        or placeholder(given)
+        or template(given)
+        or given[0] in ":?%@"
+        or given.lower() in NO_PASSWORDS
+    ):
         return 0
     return match.end(1)
 
@@ -212,7 +233,16 @@ def told_machine(match: "re.Match[str]") -> int:
 def _keyed(text: str, start: int) -> bool:
     """Whether `key` is that of a map, a cache or a table."""
     words = text[max(0, start - 24) : start].lower().split()
-    return bool(words) and words[-1] in ("cache", "primary", "foreign", "public", "sort", "map", "partition", "row")
+    return bool(words) and words[-1] in (
+        "cache",
+        "primary",
+        "foreign",
+        "public",
+        "sort",
+        "map",
+        "partition",
+        "row",
+    )
 
 
 def _machine(given: str) -> bool:

@@ -12,21 +12,23 @@ _PIPED = (
     r"[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4}(?:-[A-RT-Za-z]{1,3}[ \t]{1,4})?-S|(?:sudo[ \t]{1,4})?chpasswd"
     r"|[^\n|;&]{0,120}?(?:--password-stdin|--with-token|--stdin|--data-file=-|--passphrase-fd|-pass stdin))"
 )
-_SECRETS = r"(?i:pass(?:word|wd|phrase|code|wort)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)"
+_SECRETS = (
+    r"(?i:pass(?:word|wd|phrase|code|wort)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)"
+)
 _COLUMNS = r"(?i:(?:password|passwd|passwort|passphrase|secret|token|api[_-]?key|secret[_-]?key))"
 
 # Sentences: what is told, of what, the verb.
-_HUMAN = (
-    r"pass(?:word|phrase|code|wort|wd)s?|kennwort|pw|mot de passe|contrase(?:ñ|n)a|senha"
-)
+_HUMAN = r"pass(?:word|phrase|code|wort|wd)s?|kennwort|pw|mot de passe|contrase(?:ñ|n)a|senha"
 _MACHINE = r"(?:api|access|secret|private|license|signing|encryption)[ -]?(?:key|code)|secret|token|key"
 _OF = (
-    r"(?: (?:is|was) (?:re)?generated)?(?: (?:for|of|to|on|in|at|für|vom|von|der|des|dem|zum|de|del|du|pour|para"
+    r"(?: (?:is|was) (?:re)?generated)?(?: (?:for|of|to|on|in|at|für|vom|von|der|des|dem|zum|de|del|du"
+    r"|pour|para"
     r"|da|do|per|di|van|voor)(?: [^\s:=\"'`]{1,40}){1,5}?)?"
 )
 _VERB = (
     r"(?: (?:is|was|are|will be|should be|ist|lautet|war|est|es|era|é|è|era|to|auf|à|a|como)(?=[ :])"
-    r"(?: (?:now|still|currently|again|jetzt|nun|maintenant|ahora|this|just))?:?|[ \u00a0]?[:=]|[ \u00a0]?(?:->|=>|→|–|—|⇒))"
+    r"(?: (?:now|still|currently|again|jetzt|nun|maintenant|ahora|this|just))?:?|[ \u00a0]?[:=]"
+    r"|[ \u00a0]?(?:->|=>|→|–|—|⇒))"
 )
 _SAID = r"[ \t\u00a0]{1,3}(?:\"([^\"\n]{4,120})\"|'([^'\n]{4,120})'|`([^`\n]{4,120})`|([^\s\"'`]{4,256}))"
 _NAMED = r" (?:[\"'`]([^\s\"'`]{4,256})[\"'`]|([^\s\"'`]{4,256}))"
@@ -35,9 +37,11 @@ ROWS = (
     (
         "private-key",
         ("user-key-file",),
-        r"Private-Lines:[ \t]{0,4}[0-9]{1,4}((?:(?:[\s\"'+,>|]|\\[nr]){1,40}+(?!Private-)[A-Za-z0-9+/]{20,}+={0,2})++"
+        r"Private-Lines:[ \t]{0,4}[0-9]{1,4}((?:(?:[\s\"'+,>|]"
+        r"|\\[nr]){1,40}+(?!Private-)[A-Za-z0-9+/]{20,}+={0,2})++"
         r"(?:(?:[\s\"'+,>|]|\\[nr]){1,40}+Private-(?:MAC|Hash):[ \t]{0,4}[0-9a-f]{1,128})?)",
-        "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-" + "Lines: 1\nAAAAIHk2Jf83hGq01LpZx7VbNm4RtYk2Jf83hGq01LpZx7Vb\n",
+        "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-"
+        + "Lines: 1\nAAAAIHk2Jf83hGq01LpZx7VbNm4RtYk2Jf83hGq01LpZx7Vb\n",
         "inside",
         "putty_key",
     ),
@@ -85,8 +89,18 @@ ROWS = (
     ),
     (
         "secret",
-        ("rdesktop", "registry login", "twine upload", "az login", "useradd", "usermod", "cf login", "oc login"),
-        rf"(?:rdesktop|registry login|twine upload|az login|user(?:add|mod)|(?:cf|oc) login)(?=[ \t]){_GOES_ON} -p[ \t=]{{1,4}}{_ARG}",
+        (
+            "rdesktop",
+            "registry login",
+            "twine upload",
+            "az login",
+            "useradd",
+            "usermod",
+            "cf login",
+            "oc login",
+        ),
+        rf"(?:rdesktop|registry login|twine upload|az login|user(?:add|mod)|(?:cf|oc) login)"
+        rf"(?=[ \t]){_GOES_ON} -p[ \t=]{{1,4}}{_ARG}",
         "helm registry login r.acme.dev -u jane -p " + "S3cretPa55",
         "command-p",
         "option_password",
@@ -118,7 +132,8 @@ ROWS = (
     (
         "secret",
         ("htpasswd",),
-        rf"htpasswd[ \t]{{1,4}}(?:-[A-Za-z]{{1,8}}[ \t]{{1,4}}){{0,4}}(?<=b )(?:[^\s-][^\s]{{0,200}}[ \t]{{1,4}}){{1,2}}{_ARG}(?=\s|\\n|\Z|[;|&>])",
+        rf"htpasswd[ \t]{{1,4}}(?:-[A-Za-z]{{1,8}}[ \t]{{1,4}}){{0,4}}(?<=b )"
+        rf"(?:[^\s-][^\s]{{0,200}}[ \t]{{1,4}}){{1,2}}{_ARG}(?=\s|\\n|\Z|[;|&>])",
         "htpasswd -b .htpasswd jane " + "S3cretPa55",
         "word",
         "option_password",
@@ -126,7 +141,8 @@ ROWS = (
     (
         "secret",
         ("storepass", "keypass", "-passin ", "-passout ", "-pass ", "requirepass", "masterauth"),
-        r"(?:(?:store|key)pass|-pass(?:in|out)?(?=[ \t]{1,4}pass:)|requirepass|masterauth)[ \t]{1,4}(?:pass:)?" + _ARG,
+        r"(?:(?:store|key)pass|-pass(?:in|out)?(?=[ \t]{1,4}pass:)|requirepass|masterauth)[ \t]{1,4}"
+        r"(?:pass:)?" + _ARG,
         "keytool -list -storepass " + "swordfish -keystore x",
         "word",
         "tool_password",
@@ -158,7 +174,8 @@ ROWS = (
     (
         "secret",
         ("auth ", "auth=("),
-        r"(?:AUTH[ \t](?:PLAIN[ \t]|[a-z][\w.]{1,20}[ \t])?([^\s\"'`;|&<>()\\]{6,256})(?=[ \t]*+(?:\Z|\r|\n|\\[nr]))"
+        r"(?:AUTH[ \t](?:PLAIN[ \t]|[a-z][\w.]{1,20}[ \t])?([^\s\"'`;|&<>()\\]{6,256})(?=[ \t]*+(?:\Z"
+        r"|\r|\n|\\[nr]))"
         r"|auth=\([\"'][^\"'\n]{1,80}[\"'],[ \t]{0,4}[\"']([^\"'\s]{4,128})[\"'])",
         "redis> AUTH default " + "s6KDZnI9yAOCS22g5S1d\n",
         "word",
@@ -168,7 +185,8 @@ ROWS = (
     (
         "secret",
         ("identified ",),
-        r"(?i:identified (?:with [\w\"'`]{1,60} )?(?:by|as)[ \t]{1,4}(?:password[ \t]{1,4})?)(?:\\?'([^'\\\n]{1,200})|\\?\"([^\"\\\n]{1,200}))",
+        r"(?i:identified (?:with [\w\"'`]{1,60} )?(?:by|as)[ \t]{1,4}(?:password[ \t]{1,4})?)"
+        r"(?:\\?'([^'\\\n]{1,200})|\\?\"([^\"\\\n]{1,200}))",
         "CREATE USER jane IDENTIFIED BY '" + "swordfish';",
         "word",
         "option_password",
@@ -176,7 +194,8 @@ ROWS = (
     (
         "secret",
         ("password",),
-        r"(?i:password(?: for [^\s=]{1,80} =(?: password)?)?)(?:[ \t]{0,3}\(|[ \t]{0,3}=)?[ \t]{0,3}'([^'\\\n]{1,200})'",
+        r"(?i:password(?: for [^\s=]{1,80} =(?: password)?)?)(?:[ \t]{0,3}\("
+        r"|[ \t]{0,3}=)?[ \t]{0,3}'([^'\\\n]{1,200})'",
         "ALTER ROLE jane WITH PASSWORD '" + "swordfish';",
         "word",
         "sql_password",
@@ -220,7 +239,8 @@ ROWS = (
         "secret",
         ("pw", "pass"),
         r"(?i:pw|pass|passcode|wpa_passphrase)(?:\\?[\"'`])?[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}"
-        r"(?:\\?\"([^\s\"\\]{4,128})|\\?'([^\s'\\]{4,128})|`([^\s`]{4,128})|([^\s\"'`,;()\[\]{}<>&|\\]{4,128}))",
+        r"(?:\\?\"([^\s\"\\]{4,128})|\\?'([^\s'\\]{4,128})|`([^\s`]{4,128})"
+        r"|([^\s\"'`,;()\[\]{}<>&|\\]{4,128}))",
         "use pw: " + "S3cretPa55",
         "short",
         "short_name",
@@ -243,8 +263,19 @@ ROWS = (
     ),
     (
         "secret",
-        ("session=", "sessionid=", "SESSID=", "SESSIONID=", "connect.sid=", "?key=", "&key=", "?sig=", "&sig="),
-        r"(?:session(?:id)?|SESS(?:ION)?ID|connect\.sid|[?&](?:key|sig))=([A-Za-z0-9_-]{20}[A-Za-z0-9_%.~+/-]{0,1024})",
+        (
+            "session=",
+            "sessionid=",
+            "SESSID=",
+            "SESSIONID=",
+            "connect.sid=",
+            "?key=",
+            "&key=",
+            "?sig=",
+            "&sig=",
+        ),
+        r"(?:session(?:id)?|SESS(?:ION)?ID|connect\.sid|[?&](?:key"
+        r"|sig))=([A-Za-z0-9_-]{20}[A-Za-z0-9_%.~+/-]{0,1024})",
         "-b 'session=" + "7jpHjykLHZ3CZ4fpENvRX2WYLsItCPif'",
         "foot",
         "random_value",
@@ -289,7 +320,8 @@ ROWS = (
     (
         "secret",
         ("token ", "token:", "key ", "key:", "secret ", "secret:", "bearer "),
-        rf"(?i:({_MACHINE}|bearer)(?=[ :])(?:{_OF}{_VERB})?)[ \t]{{1,3}}[\"'`]?([A-Za-z0-9_-]{{20}}[A-Za-z0-9_.~+/=-]{{0,512}})",
+        rf"(?i:({_MACHINE}|bearer)(?=[ :])"
+        rf"(?:{_OF}{_VERB})?)[ \t]{{1,3}}[\"'`]?([A-Za-z0-9_-]{{20}}[A-Za-z0-9_.~+/=-]{{0,512}})",
         "the API key for prod is " + "9f8e7d6c5b4a32109f8e7d6c5b4a3210",
         "spoken",
         "told_machine",

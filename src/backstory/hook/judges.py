@@ -4,7 +4,7 @@ A judge answers where the span to replace ends, or 0 to leave it alone (or -N: l
 It goes by the name that its row holds: loaded on the first hit, so a clean text does not pay for it.
 """
 
-from backstory.hook.names import IDENT, name_before, names_secret
+from backstory.hook.names import IDENT, given_by_command, name_before, names_secret
 from backstory.hook.plain import BARE, NO_PASSWORDS, given_to_secret, given_word, given_word_abroad
 from backstory.hook.values import (
     LONGEST,
@@ -79,7 +79,7 @@ def assigned(match: "re.Match[str]") -> int:
     kind, name = names_secret(before, match[1].lower()), match.start() - len(before)
     if not kind or text[name - 10 : name] == "[redacted:":
         return 0
-    if not match[2].strip() and not before.startswith("--"):
+    if not match[2].strip() and not before.startswith("--") and not given_by_command(text, match.start()):
         return 0
     plain = _PLAIN.get(kind)
     return _given(match, kind != "machine", lambda: plain is not None and plain(match, name))

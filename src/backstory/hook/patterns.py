@@ -82,7 +82,8 @@ ROWS: tuple[Row, ...] = (
         ("private key",),
         r"-{4,5}[ ]?BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-{4,5}"
         r"(?:[^-]*+(?:-(?!---)[^-]*+)*+-{4,5}[ ]?END[ A-Z0-9]{0,60}-{4,5}"
-        r"|(?:(?:[\s\"'+,>|]|\\[nr])*(?:Proc-Type:[^\n\\]{0,80}|DEK-Info:[^\n\\]{0,80}|[A-Za-z0-9+/]{20,}={0,2}))*"
+        r"|(?:(?:[\s\"'+,>|]|\\[nr])*(?:Proc-Type:[^\n\\]{0,80}|DEK-Info:[^\n\\]{0,80}"
+        r"|[A-Za-z0-9+/]{20,}={0,2}))*"
         r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/]{1,63}(?:={1,2}|(?=\s*+\Z|[\"'`.…])))?)",
         "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEpAIBAAKCAQEA7bq3\n-----END RSA PRIVATE " + "KEY-----",
         "inside",
@@ -141,7 +142,8 @@ ROWS: tuple[Row, ...] = (
     Row(
         "slack-webhook",
         ("hooks.slack.com",),
-        r"hooks\.slack\.com\\?/(?:services|workflows|triggers)((?:\\?/[A-Za-z0-9_-]{1,99}){1,5}\\?/[A-Za-z0-9]{20,99})",
+        r"hooks\.slack\.com\\?/(?:services|workflows|triggers)("
+        r"(?:\\?/[A-Za-z0-9_-]{1,99}){1,5}\\?/[A-Za-z0-9]{20,99})",
         "https://hooks.slack.com/services" + "/T0A1B2C3D/B9Z8Y7X6W/k2Jf83hGq01LpZx7VbNm4RtY",
         "path",
         "value",
@@ -296,7 +298,8 @@ ROWS: tuple[Row, ...] = (
         r"(?i:authorization[\"'`\]\\]{0,3}[ \t]{0,4}[:=,]{1,2}[ \t]{0,4}[\"'`\\]{0,2}"
         r"(?:bearer|basic|token|bot|apikey|[a-z]{0,8}-?key|splunk|negotiate)[ \t]{1,4})([^\s\"'`\\,;]{6,256})"
         r"|(?i:bearer[ \t]{1,4})([A-Za-z0-9._~+/=-]{16,256})"
-        r"|(?i:authorization[\"'`\]\\]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`\\]{0,2})([A-Za-z0-9._~+/=-]{20,256})(?![A-Za-z0-9 ])"
+        r"|(?i:authorization[\"'`\]\\]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`\\]{0,2})"
+        r"([A-Za-z0-9._~+/=-]{20,256})(?![A-Za-z0-9 ])"
         r"|(?i:authorization:[ \t]{0,4}digest[ \t]{1,4})([^\n\r]{10,1000})",
         "Authorization: Basic " + "dXNlcjpodW50ZXIyeHl6",
         "word",
@@ -313,7 +316,8 @@ ROWS: tuple[Row, ...] = (
     Row(
         "url-password",
         ("@",),
-        r":(?:\\?/){2}(?:[^\s:@/?#\"'<>\\]{0,80}:([^\s\"'<>/\\]{1,200})|([A-Za-z0-9_-]{20,255}))@(?=[A-Za-z0-9\[$.{_-])",
+        r":(?:\\?/){2}(?:[^\s:@/?#\"'<>\\]{0,80}:([^\s\"'<>/\\]{1,200})|([A-Za-z0-9_-]{20,255}))@"
+        r"(?=[A-Za-z0-9\[$.{_-])",
         "postgres://app:" + "s3cr3tpw" + "@db.internal:5432/app",
         "url",
         "url_password",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     Anchors = list[tuple[str, int]]  # each with the rank of its row
+    Group = list[tuple[str, str, list[int]]]  # an anchor, the shorter one that it contains, ranks of rows
 
 _CODES = "000 001 007f 008 009 00ad 034 180 200 202 206 fe d8 d9 da db dc dd de df"
 UNSEEN_ESCAPES = tuple("\\u" + code for code in _CODES.split())
@@ -118,7 +119,7 @@ class Prefilter:
         folded = by["word"] + by["left"] + by["inside"] + by["block"] + by["title"] + by["short"]
         self._folded = _gated(folded, FOLDED_GATES)
         for gate, anchors in self._folded:
-            anchors += [(anchor, [rank]) for anchor, rank in by["beside"]] if gate == "pass" else []
+            anchors += [(anchor, gate, [rank]) for anchor, rank in by["beside"]] if gate == "pass" else []
         self._heads: dict[str, Anchors] = {}
         for anchor, rank in by["head"]:
             self._heads.setdefault(anchor[:3], []).append((anchor, rank))
@@ -156,8 +157,10 @@ class Prefilter:
 
         for gate, anchors in self._folded:
             if gate in low:
-                for anchor, ranks in anchors:
-                    if anchor == gate or anchor in low:
+                seen = {gate}
+                for anchor, within, ranks in anchors:
+                    if within in seen and (anchor == gate or anchor in low):
+                        seen.add(anchor)
                         rows += [rank for rank in ranks if self._may_match(low, anchor, rank)]
                 if gate in STEMS and "value" in low:
                     rows += _present(self._values, low)
@@ -259,7 +262,9 @@ class Prefilter:
         return rows
 
     def _heads_at(self, text: str, at: int) -> list[int]:
-        found = [rank for anchor, rank in self._heads.get(text[at : at + 3], ()) if text.startswith(anchor, at)]
+        found = [
+            rank for anchor, rank in self._heads.get(text[at : at + 3], ()) if text.startswith(anchor, at)
+        ]
         return found + self._digits if text[at : at + 15].isdigit() else found
 
 
@@ -289,13 +294,21 @@ def _present(anchors: "Anchors", text: str) -> list[int]:
     return [rank for anchor, rank in anchors if anchor in text]
 
 
-def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "list[tuple[str, list[tuple[str, list[int]]]]]":
-    """The anchors below the gate that they share, each once with the ranks of its rows."""
+def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "list[tuple[str, Group]]":
+    """The anchors below the gate that they share, each once, after the longest other one that it contains."""
     groups: dict[str, dict[str, list[int]]] = {}
     for anchor, rank in anchors:
         gate = next((gate for gate in gates if gate in anchor), anchor)
         groups.setdefault(gate, {}).setdefault(anchor, []).append(rank)
-    return [(gate, [*group.items()]) for gate, group in groups.items()]
+    return [(gate, _nested(gate, group)) for gate, group in groups.items()]
+
+
+def _nested(gate: str, group: dict[str, list[int]]) -> "Group":
+    found = []
+    for anchor in sorted(group, key=len):
+        within = max((other for other in group if other in anchor and other != anchor), key=len, default=gate)
+        found.append((anchor, within, group[anchor]))
+    return found
 
 
 def _dotted(shape: str, at: int) -> str:

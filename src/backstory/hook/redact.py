@@ -102,7 +102,11 @@ class Redactor:
         for _, pattern in extra:
             _compiled(pattern)  # a broken pattern is the settings' error, so it is raised here
         kept = tuple(row for row in ROWS if row.name not in off)
-        self._rows = (PRIVATE, *kept, *(Row(name, (), pattern, "", "inside", "whole") for name, pattern in extra))
+        self._rows = (
+            PRIVATE,
+            *kept,
+            *(Row(name, (), pattern, "", "inside", "whole") for name, pattern in extra),
+        )
         self._shortest = 0 if extra else SHORTEST
         self._anchored = anchored  # False is the reference of the tests: every pattern, everywhere
         self._secret = next((rank for rank, row in enumerate(self._rows) if row.name == "secret"), -1)
@@ -341,7 +345,7 @@ class Redactor:
         if not rank:
             yield from private(pattern.finditer(text), text)
             return
-        judge = _judge(row.judge) if row.how not in BLOCKS else len
+        judge = _judge(row.judge if row.how not in BLOCKS else "whole")
         starts: Iterator[int] | None = None
         if self._anchored and row.how in AT_ANCHORS:
             starts = iter(places(low or fold(text), row.anchors))

@@ -1,7 +1,7 @@
 """Secrets whose column or document tells what they are: tables, CSV, INSERT statements, Kubernetes Secrets.
 
-A finder sees a match of a row's pattern and gives the spans of the cells. Lines may be joined by `\\n` as nested
-JSON has it.
+A finder sees a match of a row's pattern and gives the spans of the cells. Lines may be joined by `\\n`, as
+nested JSON has it.
 """
 
 from backstory.hook.plain import NO_PASSWORDS, wordy
@@ -83,7 +83,9 @@ def _separator(text: str, start: int, end: int) -> str:
 def _line(text: str, at: int) -> tuple[int, int]:
     """The line around a place, as far as a line may reach."""
     low, high = max(0, at - LONGEST_LINE), at + LONGEST_LINE
-    first = max(text.rfind("\n", low, at) + 1, text.rfind("\\n", low, at) + 2 if "\\n" in text[low:at] else 0, low)
+    first = max(
+        text.rfind("\n", low, at) + 1, text.rfind("\\n", low, at) + 2 if "\\n" in text[low:at] else 0, low
+    )
     ends = [place for place in (text.find("\n", at, high), text.find("\\n", at, high)) if place >= 0]
     return first, min(ends, default=min(len(text), high))
 
@@ -121,7 +123,7 @@ def _secret(cell: str, human: bool, alone: bool) -> bool:
         return False
     if looks_secret(cell, human, quoted=False):
         return not cell.startswith(("--", "`"))
-    return alone and human and wordy(cell, code=True) and not cell.isupper()
+    return alone and human and wordy(cell, code=False) and not cell.isupper()
 
 
 def literal(text: str, name: int, at: int) -> "Iterator[Cell]":
@@ -134,9 +136,11 @@ def literal(text: str, name: int, at: int) -> "Iterator[Cell]":
     quote = text[at : at + 1]
     end = text.find(quote, at + 1, at + 130) if quote in ('"', "'") else -1
     given = text[at + 1 : end].rstrip("\\") if end > 0 else ""
-    if given and not placeholder(given) and not template(given):
-        if looks_secret(given, True, quoted=True) or ("pass" in text[name : name + 4].lower() and wordy(given, code=False)):
-            yield at + 1, at + 1 + len(given)
+    if not given or placeholder(given) or template(given):
+        return
+    named = "pass" in text[name : name + 4].lower()
+    if looks_secret(given, True, quoted=True) or (named and wordy(given, code=False)):
+        yield at + 1, at + 1 + len(given)
 
 
 def inserted(match: "re.Match[str]") -> "Iterator[Cell]":
@@ -153,10 +157,10 @@ def inserted(match: "re.Match[str]") -> "Iterator[Cell]":
     if place < len(cells):
         left, right = cells[place]
         given = text[left:right].strip("'\"\\")
-        if right - left > len(given) > 3 and not template(given) and not placeholder(given):
-            if given.lower() not in NO_PASSWORDS:
-                begin = text.index(given, left)
-                yield begin, begin + len(given)
+        quoted = right - left > len(given) > 3
+        if quoted and not template(given) and not placeholder(given) and given.lower() not in NO_PASSWORDS:
+            begin = text.index(given, left)
+            yield begin, begin + len(given)
 
 
 def _values(text: str, at: int) -> "list[Cell]":

@@ -1,4 +1,4 @@
-"""Tokens that a service marks with a prefix or a shape of its own: rows of the table in patterns.py, as tuples.
+"""Tokens that a service marks with a prefix or a shape of its own: rows of patterns.py, as tuples.
 
 Most start with a prefix: one list says which, and both the anchors and the pattern are made of it. The
 prefixes are facts about public formats. Nothing is imported here: the hook loads this file.
@@ -9,8 +9,7 @@ _B = "[A-Za-z0-9_-]"
 
 # Of tokens that start a run of letters, digits, _ and -. A prefix that is also a word is as good as any: what
 # follows it must look drawn by a machine.
-PREFIXES = tuple(
-    """
+_PREFIXES = """
     shpat_ shpss_ shpca_ shppa_ shptka_ shprka_ lin_api_ lin_oauth_ figd_ figu_ dckr_pat_ dckr_oat_ sbp_
     sb_secret_ nfp_ nfc_ nfo_ rubygems_ gsk_ r8_ glsa_ glc_ pscale_tkn_ pscale_pw_ pscale_oauth_ pscale_otkn_
     sntrys_ sntryu_ sntrya_ NRAK- NRII- NRJS- NRRA- NRIQ- PMAK- pplx- tskey- sq0csp- sq0atp- sq0idp- ATATT
@@ -24,11 +23,11 @@ PREFIXES = tuple(
     tr_prod_ tr_dev_ tr_stg_ signkey-prod- signkey-test- phx_ phs_ phr_ hcaik_ hcbik_ hcamk_ xaat- xapt- dbtc_
     dbtu_ nbp_ ucat_ EXO tsec_ alcht_ sm_pat_ sm_aat_ retool_ ddp_ ddo_ ddw_ pat-na1- pat-na2- pat-eu1-
     pat-ap1- pat_ p8e- md- key- key_ xkeysib- xsmtpsib- LTAI AKID y0_ AQVN EAA IGQV ABSK ABIA ACCA
-    bedrock-api-key- IQoJb3JpZ2lu FwoGZXIvYXdz IQoJb3JpZ2lu APA91b dG9rOj eyJrIjoi ops_eyJ xprv dose dkea
-    K00 token_ token- tok_ apikey_ apikey- api_key_ access_token_ sup_sk_ e2b_ cal_live_ polar_oat_ polar_pat_
-    plane_api_ rpa_ ctx7sk- ctx7sk_ hcp_ bb_live_
-    """.split()
-)
+    bedrock-api-key- IQoJb3JpZ2lu FwoGZXIvYXdz APA91b dG9rOj eyJrIjoi ops_eyJ xprv dose dkea K00 token_ token-
+    tok_ apikey_ apikey- api_key_ access_token_ sup_sk_ e2b_ cal_live_ polar_oat_ polar_pat_ plane_api_ rpa_
+    ctx7sk- ctx7sk_ hcp_ bb_live_
+"""
+PREFIXES = tuple(_PREFIXES.split())
 _HEADS = "|".join(sorted(PREFIXES, reverse=True))  # the longer of two goes first; none holds a special sign
 
 # -----BEGIN … PRIVATE KEY in base64, by what stands before PRIVATE; and keys that have lost their header.
@@ -60,7 +59,18 @@ ROWS = (
     (
         "service-token",
         (
-            *("hvs.", "hvb.", "hvr.", "dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "atlasv1.", "sha256~", "oauth~"),
+            *(
+                "hvs.",
+                "hvb.",
+                "hvr.",
+                "dp.pt.",
+                "dp.st.",
+                "dp.ct.",
+                "dp.sa.",
+                "atlasv1.",
+                "sha256~",
+                "oauth~",
+            ),
             *(".prd.", ".dev.", ".stg.", ".prod.", ".ci.", "amzn.mws.", "cs.v1.", "Atzr|", "Atza|"),
         ),
         rf"(?:hv[sbr]\.|dp\.(?:[psc]t|sa)\.(?:(?:prd|dev|stg|prod|ci)\.)?|atlasv1\.|(?:sha256|oauth)~|amzn\.mws\."
@@ -82,7 +92,9 @@ ROWS = (
         "service-token",
         ("A" * 20,),
         r"A{20,24}(?!A)[A-Za-z0-9%]{60,160}(?![A-Za-z0-9+/=])",
-        "A" * 22 + "MLheAAAAAAA0%2BuSeid%2BULvsea4JtiGRiSDSJSI%3D" + "EUifiRBkKG5E2XzMDjRfl76ZC9Ub0wnz4XsNiRVBChTYbJcE3F",
+        "A" * 22
+        + "MLheAAAAAAA0%2BuSeid%2BULvsea4JtiGRiSDSJSI%3D"
+        + "EUifiRBkKG5E2XzMDjRfl76ZC9Ub0wnz4XsNiRVBChTYbJcE3F",
         "head",
         "twitter_token",
     ),
