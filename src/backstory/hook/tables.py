@@ -1,4 +1,4 @@
-"""Secrets whose column or document tells what they are: tables, CSV, INSERT statements, Kubernetes Secrets.
+"""Secrets whose column or document tells what they are: tables, CSV, statements of SQL, Kubernetes Secrets.
 
 A finder sees a match of a row's pattern and gives the spans of the cells. Lines may be joined by `\\n`, as
 nested JSON has it.
@@ -144,7 +144,7 @@ def literal(text: str, name: int, at: int) -> "Iterator[Cell]":
 
 
 def inserted(match: "re.Match[str]") -> "Iterator[Cell]":
-    """The value of a secret column in `INSERT INTO … (…, password) VALUES (…)`."""
+    """The value of a secret column in `insert into … (…, password) values (…)`."""
     text, start = match.string, match.start()
     first = text.rfind("(", max(0, start - LONGEST_LINE), start)
     said = text[max(0, first - 200) : first].lower() if first >= 0 else ""
