@@ -18,6 +18,7 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   inside  in the lowercase text; the pattern is searched for
   block   in the lowercase text; each match is a place from which tables.py reads lines and cells
   title   the same, if a separator of cells comes next
+  tag     the same as inside, if the anchor is the name of a tag
   short   the same as word, if a colon or an equals sign comes next
   pipe, at, tilde, star   the same as word, if the text has that sign
   valued  the same as word, if the text has a stem of a secret's name and the word value
@@ -87,15 +88,16 @@ UNSEEN_SHAPES = (
 HOWS = (
     *("equals", "path", "word", "command", "command-p", "left", "inside"),
     *("beside", "head", "block", "dollar", "pipe", "at", "tilde", "star"),
-    *("valued", "spoken", "whole", "foot", "shapes", "lengthy", "url", "title", "short"),
+    *("valued", "spoken", "whole", "foot", "shapes", "lengthy", "url", "title", "short", "tag"),
     *("words", "hextet", "dash", "dot", "number", "thin", "packed"),
 )
 LONG_NUMBER = "0" * 13
+BETWEEN = " \t\"'`*]\\"  # a name and the sign that follows it
 FOLLOWED = {"title": "|,;)(\r\n", "short": ":="}
 # Anchors are tried only after something shorter that they share.
 FOLDED_GATES = (
     *(stem for stem in STEMS if stem != "pwd"),
-    *("pw", "bearer", "<", "&", "@", "cookie", "senha", "contrase", "kennwort", "login", "identified "),
+    *("pw", "bearer", "private", "<", "@", "cookie", "senha", "contrase", "kennwort", "login", "identified "),
 )
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
@@ -116,7 +118,7 @@ class Prefilter:
         by: dict[str, list[tuple[str, int]]] = {how: [] for how in HOWS}
         for rank, row in enumerate(rows):
             by[row.how] += [(anchor, rank) for anchor in row.anchors]
-        folded = by["word"] + by["left"] + by["inside"] + by["block"] + by["title"] + by["short"]
+        folded = by["word"] + by["left"] + by["inside"] + by["block"] + by["title"] + by["short"] + by["tag"]
         self._folded = _gated(folded, FOLDED_GATES)
         for gate, anchors in self._folded:
             anchors += [(anchor, gate, [rank]) for anchor, rank in by["beside"]] if gate == "pass" else []
@@ -210,7 +212,10 @@ class Prefilter:
         """Whether what follows an anchor that is there lets its row match."""
         if rank == self._secret:
             return assigns_secret(low, anchor)
-        signs = FOLLOWED.get(self._rows[rank].how)
+        how = self._rows[rank].how
+        if how == "tag":
+            return _tagged(low, anchor)
+        signs = FOLLOWED.get(how)
         return signs is None or _followed(low, anchor, signs)
 
     def _tokens_in(self, text: str, data: bytes) -> list[int]:
@@ -277,15 +282,29 @@ def fold(text: str) -> str:
     return text.lower()
 
 
+def _tagged(low: str, name: str) -> bool:
+    """Whether a tag of this name starts or ends somewhere, as it is or HTML-escaped."""
+    at = low.find(name)
+    while at >= 0:
+        if low[max(0, at - 12) : at].rstrip(" \t/\\").endswith(("<", "&lt;")):
+            return True
+        at = low.find(name, at + 1)
+    return False
+
+
 def _followed(low: str, anchor: str, signs: str) -> bool:
     """Whether an anchor ends its word somewhere, and one of the signs comes next, or the line's end."""
     at = low.find(anchor)
     while at >= 0:
         at += len(anchor)
-        after = low[at : at + 44]
-        rest = after.lstrip(" \t\"'`*]\\")
-        if not rest or rest[0] in signs or (rest[0] in "nrt" and "\\" in after[: len(after) - len(rest)]):
+        after = low[at : at + 1]
+        if not after or after in signs:
             return True
+        if after in BETWEEN:
+            after = low[at : at + 44]
+            rest = after.lstrip(BETWEEN)
+            if not rest or rest[0] in signs or (rest[0] in "nrt" and "\\" in after[: len(after) - len(rest)]):
+                return True
         at = low.find(anchor, at)
     return False
 

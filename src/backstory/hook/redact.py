@@ -42,15 +42,7 @@ SCHEMES = ("basic", "bearer", "bot", "digest", "token", "apikey")
 
 # Not a row: what its owner has marked stays private, whatever the settings say.
 _TAG = r"(?i:(?:<|&lt;)[ \t]{0,3}(/?)[ \t]{0,3}private(?:\s[^<>&]{0,200})?(?:>|&gt;))"
-_OPENINGS = ("<private", "< private", "</private", "</ private", "< /private")
-PRIVATE = Row(
-    "private",
-    (*_OPENINGS, *(opening.replace("<", "&lt;") for opening in _OPENINGS)),
-    _TAG,
-    "<private>x</private>",
-    "inside",
-    "whole",
-)
+PRIVATE = Row("private", ("private",), _TAG, "<private>x</private>", "tag", "whole")
 
 # Colour codes and terminal titles, single characters, a shell's line continuation, and the same
 # characters still written as JSON escapes.
