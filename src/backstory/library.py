@@ -86,7 +86,8 @@ class Library:
         vault = self._shared_for(project) if shared else self.vault(project)
         tag = source or (project.name if shared else "user")
         clean = Privacy(self._app.settings)
-        said = [clean.text(line) for line in lines if line.strip()]
+        # As one text: a private key, a private span or a table is recognised by more than one of its lines.
+        said = [line for line in clean.text("\n".join(lines)).splitlines() if line.strip()]
         if not said:
             raise LogUsage("there is no line to append: give --line, --file, or write to stdin")
         with _log_failures(), vault.held():

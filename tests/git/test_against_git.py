@@ -214,7 +214,13 @@ def test_one_file_is_changed_if_it_is_not_what_head_has(tree: Path, git: Git) ->
     (tree / "nobody.py").write_text("untracked\n")
     git(tree, "add", "top.txt")
     names = ("src/a.py", "top.txt", "nobody.py", "docs/ä ö.md", "src/deep/b.py")
-    assert [is_changed(opened(tree), name.encode(), name.encode()) for name in names] == [True, True, True, False, False]
+    assert [is_changed(opened(tree), name.encode(), name.encode()) for name in names] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_what_is_moved_and_not_committed_is_known(tree: Path, git: Git) -> None:

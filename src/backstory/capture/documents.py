@@ -52,6 +52,7 @@ class Documents:
         self._store = store
         self._privacy = privacy
         self._folder = folder
+        self._shown = privacy.place(str(folder))
         self._project = project
         self._user = user
         self._again = again
@@ -63,7 +64,7 @@ class Documents:
         marks = self._store.books.marks() if self._store and not self._again else {}
         before = self._known()
         for number, (path, stat) in enumerate(found, 1):
-            key = f"{AGENT}:{self._project.id}:{path}"
+            key = f"{AGENT}:{self._project.id}:{self._privacy.place(str(path))}"
             mark = Mark("", 0, stat.st_size, mtime_ns(stat))
             known = marks.get(key)
             try:
@@ -78,7 +79,8 @@ class Documents:
         return self.tally
 
     def _name(self, path: Path) -> str:
-        return path.relative_to(self._folder if self._folder.is_dir() else self._folder.parent).as_posix()
+        folder = self._folder if self._folder.is_dir() else self._folder.parent
+        return self._privacy.place(path.relative_to(folder).as_posix())
 
     def _known(self) -> dict[str, list[StoredEvent]]:
         """What is stored of this folder's documents, by their names."""
@@ -88,7 +90,7 @@ class Documents:
         buried = self._store.books.tombstoned(each.id for each in stored)
         known: dict[str, list[StoredEvent]] = {}
         for each in stored:
-            if each.id not in buried and each.event.where.cwd == str(self._folder):
+            if each.id not in buried and each.event.where.cwd == self._shown:
                 known.setdefault(each.event.target, []).append(each)
         return known
 
@@ -131,6 +133,7 @@ class Documents:
 
     def _events(self, content: bytes, name: str, stamp: int) -> Iterator[Event]:
         text = content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        text = self._privacy.text(text)  # before it is cut: half of a private key is recognised by nobody
         for number, section in enumerate(sections(text)):
             yield Event(
                 AGENT,
@@ -140,8 +143,8 @@ class Documents:
                 section,
                 Action.READ,
                 target=name,
-                native_id=f"{self._folder}/{name}@{stamp}#{number}",
-                where=Where(str(self._folder)),
+                native_id=f"{self._shown}/{name}@{stamp}#{number}",
+                where=Where(self._shown),
                 origin="document",
             )
 

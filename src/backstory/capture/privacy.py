@@ -7,12 +7,15 @@ half of a private key is no longer recognised as one.
 
 import fnmatch
 import json
+import os
+import posixpath
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
-from backstory.agents.fields import cleaned
+from backstory.agents.fields import cleaned, flatten
 from backstory.hook.identity import session_id
 from backstory.hook.redact import Redactor
 from backstory.model import Action, Event, Where
@@ -21,10 +24,20 @@ from backstory.settings import Settings
 IGNORED = "[content not kept: privacy.ignore_paths]"
 PERSONAL = ("email", "ip", "ssn", "card", "phone")
 _PLACES_KEPT = 1_000
+_WILD = re.compile(r"[*?\[]")
 _DEEPEST = 50
 _TOUCHES = (Action.READ, Action.WRITE, Action.EDIT)
 # Words of a command line; what is glued to a path (=, <, quotes) is cut off.
 _WORD = re.compile(r"""[^\s'"`=<>|&;(),]+""")
+
+_NESTED = 2  # JSON in JSON
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrt\"\\/]))")
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+# What names the file that a line of output is about: grep, diff, head and tail.
+_FILE_LINE = re.compile(
+    r"^(?:diff --git a/(\S+)|(?:---|\+\+\+) (?:[ab]/)?(\S+)|==> (\S+) <==|([^\s:]+):[0-9]*:?)", re.MULTILINE
+)
+_CD = re.compile(r"(?:^|&&|;|\|\||\()\s*(?:cd|pushd)\s+(?:--\s+)?[\"']?([^\s\"'&|;()]+)")
 
 Payload = Mapping[str, object]
 
@@ -35,10 +48,12 @@ class Privacy:
     def __init__(self, settings: Settings) -> None:
         self._redactor = Redactor(off=tuple(settings.privacy_redact_off))
         self._secrets = Redactor(off=(*settings.privacy_redact_off, *PERSONAL))
-        self._paths = _globs(settings.privacy_ignore_paths)
-        self._hint = _any_of(settings.privacy_ignore_paths)
-        folders = [str(Path(glob).expanduser()) for glob in settings.privacy_ignore_projects]
-        self._folders = _globs([*folders, *(glob.rstrip("/") + "/*" for glob in folders)])
+        self._shown: dict[str, str] = {}
+        paths = settings.privacy_ignore_paths
+        # A pattern without a root is meant anywhere, in any case: .ENV is the same file on some systems.
+        self._paths = _globs([form for glob in paths for form in _forms(glob)], re.IGNORECASE)
+        self._hint = _any_of(paths)
+        self._folders = _folders(settings.privacy_ignore_projects)
         self._tools = _globs(settings.capture_skip_tools)
         self._wheres: dict[Where, Where] = {}
 
@@ -63,7 +78,7 @@ class Privacy:
         touched = [self._touches_ignored(event, payload) for event in events]
         body = raw
         if not raw or self._redactor.suspicious(raw):
-            clean = self._redactor.redact_json(payload)
+            clean = self.value(payload)
             if clean is not payload:
                 events = self.excerpts(events, _attempt(read, clean))
             if clean is not payload or not raw:
@@ -139,8 +154,13 @@ class Privacy:
 
         Personal data stays: an e-mail address in a path is the name of a folder, which would not be found.
         """
-        clean = self._secrets.redact(path)
-        return path if clean is path else f"{clean}~{session_id('', path)[-8:]}"
+        known = self._shown.get(path)
+        if known is None:
+            clean = self._secrets.redact(path)
+            known = path if clean is path else f"{clean}~{session_id('', path)[-8:]}"
+            if len(self._shown) < _PLACES_KEPT:
+                self._shown[path] = known
+        return path if known == path else known
 
     def hidden(self, event: Event) -> Event:
         """An event without a payload of its own, its text left out if it shows an ignored file."""
@@ -172,8 +192,33 @@ class Privacy:
         return self._redactor.redact(text if type(text) is str else str(text))
 
     def value(self, value: object) -> object:
-        """A JSON value with the secrets in its strings replaced; the same object if it has none."""
-        return self._redactor.redact_json(value)
+        """A JSON value with the secrets in its strings replaced; the same object if it has none.
+
+        A string that is JSON itself, such as the arguments of a call, is read and treated alike.
+        """
+        return self._redactor.redact_json(self._unpacked(value, 0))
+
+    def _unpacked(self, value: object, depth: int) -> object:
+        """The value without the secrets in JSON that its strings hold; the same object if there are none."""
+        if isinstance(value, str):
+            return self._packed(value, depth)
+        if depth > _DEEPEST or not isinstance(value, dict | list):
+            return value
+        pairs = list(value.items() if isinstance(value, dict) else enumerate(value))
+        new = [(key, self._unpacked(item, depth + 1)) for key, item in pairs]
+        if all(clean is item for (_, clean), (_, item) in zip(new, pairs, strict=True)):
+            return value
+        return dict(new) if isinstance(value, dict) else [item for _, item in new]
+
+    def _packed(self, text: str, depth: int) -> str:
+        if text[:1] not in ("{", "[") or '"' not in text or not self._redactor.suspicious(text):
+            return text
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+        clean = self._redactor.redact_json(self._unpacked(value, depth + 1))
+        return text if clean is value else json.dumps(clean, ensure_ascii=False)
 
     def line(self, data: bytes) -> bytes:
         """A line of JSON with the secrets in its strings replaced; the same object if it has none."""
@@ -182,7 +227,7 @@ class Privacy:
             if not self._redactor.suspicious(text):
                 return data
             value = json.loads(text)
-            clean = self._redactor.redact_json(value)
+            clean = self.value(value)
         except (ValueError, RecursionError):
             return data  # its reader will not make an event of it either
         return data if clean is value else json.dumps(clean, ensure_ascii=False).encode() + b"\n"
@@ -192,43 +237,162 @@ class Privacy:
         return self.line(text.encode()).decode().rstrip("\n")
 
     def raw(self, data: bytes) -> bytes:
-        """Unparsable bytes with their secrets replaced."""
-        return self._redactor.redact_bytes(data)
+        """Unparsable bytes with their secrets replaced, also those that only escapes of JSON hide."""
+        clean = self._redactor.redact_bytes(data)
+        if b"\\" not in clean:
+            return clean
+        plain = clean.decode("utf-8", "surrogateescape")
+        for _ in range(_NESTED):
+            plain = _ESCAPE.sub(_unescaped, plain)
+            shown = self._redactor.redact(plain)
+            if shown is not plain:
+                clean = shown.encode("utf-8", "surrogateescape")
+                plain = shown
+        return clean
 
     def _touches_ignored(self, event: Event, payload: Payload) -> bool:
         if self._paths is None:
             return False
+        cwd = event.where.cwd
         if event.action in _TOUCHES:
-            return self._ignores(event.target)
+            return self._ignores(event.target, cwd)
+        given = payload.get("tool_input")
+        inputs = list(_strings(given)) if isinstance(given, dict) else []
         if event.action is Action.RUN:
-            return self._hint(event.target) and any(map(self._ignores, _WORD.findall(event.target)))
+            return self._runs_over_ignored(event.target, cwd) or self._shows_ignored(event, payload)
         if event.action is Action.FIND:
-            given = payload.get("tool_input")
-            values = given.values() if isinstance(given, dict) else ()
-            return any(self._ignores(value) for value in values if isinstance(value, str)) or any(
-                self._ignores(line.partition(":")[0]) for line in event.text.splitlines()
-            )
+            return any(self._ignores(value, cwd) for value in inputs) or self._shows_ignored(event, payload)
+        if not event.tool:
+            return False
+        # A tool of any other name: an MCP server's reading of a file carries the path in its inputs.
+        said = [event.target, *inputs]
+        return any(
+            self._hint(text) and any(self._ignores(word, cwd) for word in _words(text)) for text in said
+        )
+
+    def _runs_over_ignored(self, command: str, cwd: str) -> bool:
+        """Whether a command names an ignored file, or one relative to the folder that it changes to."""
+        folders = [cwd, *(posixpath.join(cwd, folder) for folder in _CD.findall(command))]
+        if any(map(self._ignores_below, folders)):
+            return True
+        words = _words(command) if self._hint(command) or len(folders) > 1 else []
+        return any(self._ignores(word, folder) for word in words for folder in folders) or any(
+            map(self._ignores_below, words)
+        )
+
+    def _ignores_below(self, folder: str) -> bool:
+        """Whether all that lies in a folder is ignored."""
+        return bool(folder) and self._paths is not None and self._paths(folder.rstrip("/") + "/\x01")
+
+    def _shows_ignored(self, event: Event, payload: Payload) -> bool:
+        """Whether the output names an ignored file before what it shows of it."""
+        shown = "\n".join(filter(None, (event.text, flatten(payload.get("tool_response")))))
+        if not self._hint(shown):
+            return False
+        return any(self._ignores(next(filter(None, found), "")) for found in _FILE_LINE.findall(shown))
+
+    def _ignores(self, path: str, cwd: str = "") -> bool:
+        assert self._paths is not None
+        if not path:
+            return False
+        paths = {path, path.replace("\\", "/")}
+        paths |= {posixpath.normpath(posixpath.join(cwd, each)) for each in paths} if cwd else set()
+        if any(self._paths(each.rpartition("/")[2]) or self._paths(each) for each in paths):
+            return True
+        real = self._real(path, cwd)
+        return bool(real) and (self._paths(real.rpartition("/")[2]) or self._paths(real))
+
+    def _real(self, path: str, cwd: str) -> str:
+        """Where a link leads; "" for what is none, or is not there."""
+        try:
+            whole = Path(cwd, path).expanduser()
+            real = os.path.realpath(whole) if whole.is_absolute() else ""
+        except (OSError, RuntimeError, ValueError):
+            return ""
+        return "" if real == str(whole) else real
+
+
+def _forms(glob: str) -> list[str]:
+    """The ways in which a path may be what a pattern names."""
+    glob = _expanded(glob)
+    glob = glob + "*" if glob.endswith("/") else glob
+    return (
+        [glob] if glob.startswith(("/", "*")) or "/" not in glob else [glob, "*/" + glob.removeprefix("./")]
+    )
+
+
+def _expanded(glob: str) -> str:
+    return (
+        str(Path(glob).expanduser()) + ("/" if glob.endswith("/") else "") if glob.startswith("~") else glob
+    )
+
+
+def _folders(globs: Iterable[str]) -> Callable[[str], bool] | None:
+    """A test for ignored folders and those below them, however written: links, `..`, case."""
+    wanted = [_expanded(glob).rstrip("/") or "/" for glob in globs]
+    wanted += [os.path.realpath(glob) for glob in wanted if not _WILD.search(glob)]
+    match = _globs([*wanted, *(glob.rstrip("/") + "/*" for glob in wanted)])
+    if match is None:
+        return None
+    same = [glob for glob in wanted if not _WILD.search(glob)]
+
+    @lru_cache(_PLACES_KEPT)
+    def ignored(folder: str) -> bool:
+        if not folder or "\0" in folder:
+            return False
+        if any(map(match, (folder, os.path.normpath(folder), os.path.realpath(folder)))):
+            return True
+        parents = [Path(os.path.realpath(folder)), *Path(os.path.realpath(folder)).parents]
+        return any(_same(parent, other) for other in same for parent in parents)
+
+    return ignored
+
+
+def _same(one: Path, other: str) -> bool:
+    """Whether two names are of one folder: on some systems SECRET and secret are."""
+    if str(one).casefold() != other.casefold():
+        return False
+    try:
+        return one.samefile(other)
+    except OSError:
         return False
 
-    def _ignores(self, path: str) -> bool:
-        assert self._paths is not None
-        return self._paths(path.replace("\\", "/").rpartition("/")[2]) or self._paths(path)
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text)
 
 
-def _globs(globs: Iterable[str]) -> Callable[[str], bool] | None:
+def _strings(value: object, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list) and depth < _DEEPEST:
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item, depth + 1)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16)) if escape[1] else _ESCAPED.get(escape[2], escape[2])
+
+
+def _globs(globs: Iterable[str], flags: int = 0) -> Callable[[str], bool] | None:
     """One test for all globs; None if there are none."""
     pattern = "|".join(fnmatch.translate(glob) for glob in globs)
     if not pattern:
         return None
-    match = re.compile(pattern).match
+    match = re.compile(pattern, flags).match
     return lambda text: match(text) is not None
 
 
 def _any_of(globs: Iterable[str]) -> Callable[[str], bool]:
     """A quick look: where none of the globs' longest parts without wildcards stands, no glob matches."""
-    parts = ["" if "[" in glob else max(glob.replace("?", "*").split("*"), key=len) for glob in globs]
-    search = re.compile("|".join(map(re.escape, parts))).search
+    parts = ["" if "[" in glob else _longest_part(glob) for glob in globs]
+    search = re.compile("|".join(map(re.escape, parts)), re.IGNORECASE).search
     return lambda text: search(text) is not None
+
+
+def _longest_part(glob: str) -> str:
+    parts = glob.removeprefix("~").removeprefix("./").replace("?", "*").split("*")
+    return max((part.strip("/") for part in parts), key=len)
 
 
 def _attempt(read: Callable[[Payload], list[Event]], clean: object) -> list[Event]:

@@ -4,7 +4,7 @@ A judge answers where the span to replace ends, or 0 to leave it alone (or -N: l
 It goes by the name that its row holds: loaded on the first hit, so a clean text does not pay for it.
 """
 
-from backstory.hook.names import IDENT, name_before, names_secret
+from backstory.hook.names import IDENT, given_by_command, name_before, names_secret
 from backstory.hook.plain import BARE, NO_PASSWORDS, given_to_secret, given_word, given_word_abroad
 from backstory.hook.values import (
     LONGEST,
@@ -64,10 +64,10 @@ def authorization(match: "re.Match[str]") -> int:
 
 def url_password(match: "re.Match[str]") -> int:
     """The password of a URL, unless a template fills it in."""
-    given = match[1]
+    given, group = match[match.lastindex or 0], match.lastindex or 0
     if template(given) or given[0] in "[*" or len(set(given)) == 1 or "redacted" in given.lower():
         return 0
-    return match.end(1)
+    return match.end(group) if group == 1 or Grain(given).random() else 0  # https://TOKEN@host
 
 
 _PLAIN = {"plain": given_word, "machine": given_to_secret}
@@ -79,7 +79,7 @@ def assigned(match: "re.Match[str]") -> int:
     kind, name = names_secret(before, match[1].lower()), match.start() - len(before)
     if not kind or text[name - 10 : name] == "[redacted:":
         return 0
-    if not match[2].strip() and not before.startswith("--"):
+    if not match[2].strip() and not before.startswith("--") and not given_by_command(text, match.start()):
         return 0
     plain = _PLAIN.get(kind)
     return _given(match, kind != "machine", lambda: plain is not None and plain(match, name))
@@ -132,10 +132,16 @@ def _with_ampersand(text: str, end: int) -> int:
 
 def option_password(match: "re.Match[str]") -> int:
     """The password that an option gives: `sshpass -p …`."""
-    text, group = match.string, match.lastindex or 0
-    given, (start, end) = match[group], match.span(group)
+    text = match.string
     if glued(text, match.start()) or text[match.start() - 1 : match.start()] in ("_", "-"):
         return 0
+    return argument_password(match)
+
+
+def argument_password(match: "re.Match[str]") -> int:
+    """The same where nothing before the match matters."""
+    text, group = match.string, match.lastindex or 0
+    given, (start, end) = match[group], match.span(group)
     if template(given) or given[0] in ",.:;+&)]}[*" or len(set(given)) == 1 < len(given):
         return 0
     if stands_in(given.lower()) or (given.isupper() and given.isalpha()):

@@ -32,11 +32,14 @@ NAMES_ABROAD = (
     *("mot de passe", "mot_de_passe", "motdepasse"),
     *listed("passwort passord senha contraseña contrasena"),
 )
+# commands that give a value to a name after it
+SETTERS = ("env ", "set -", "setenv ", "setx ", "aws configure set ", "git config ", "npm config set ")
 NAME_TAILS = listed("key base value prod dev live staging old new")
 KEY_OF = listed(
     """
     api access secret private client encryption signing master account service auth shared storage ssh
-    deploy webhook app hmac license admin
+    deploy webhook app hmac license admin fastly server rest integration write global ingest preshared
+    subscription application genie
     """
 )
 # a pass of a compiler or a test is none of these
@@ -126,13 +129,22 @@ def assigns_secret(low: str, stem: str) -> bool:
                 gap[0] in ":=>!"
                 or gap.startswith("is")
                 or "\\" in after[: len(after) - len(gap)]
-                or (after[0] in " \t" and name_before(low, place).startswith("--"))
+                or (
+                    after[0] in " \t"
+                    and (name_before(low, place).startswith("--") or given_by_command(low, place))
+                )
             )
         ) or (after[:1] == '"' and _tells(low, place, after)):
             word = stem + rest[: len(rest) - len(after)].rstrip("_-")
             if names_secret(name_before(low, place), word):
                 return True
     return False
+
+
+def given_by_command(text: str, place: int) -> bool:
+    """Whether a command gives a value to the name that stands here: `ENV DB_PASSWORD …`."""
+    line = text[max(0, place - 64) : place].lower().rpartition("\n")[2].rpartition("\\n")[2]
+    return line.lstrip(" +>$#").startswith(SETTERS)
 
 
 def _tells(low: str, place: int, after: str) -> bool:

@@ -7,8 +7,11 @@ it is needed. The judge is the name of a function in judges.py or personal.py, w
 versions escape.
 
 No anchor holds a character that JSON may escape: a raw JSON document can be checked unparsed.
-Nothing is imported here: the hook loads this file while an agent waits.
+Two more files hold rows: token_shapes.py those of services, context_shapes.py those that only their
+surroundings tell. Nothing else is imported here: the hook loads this file while an agent waits.
 """
+
+from backstory.hook import context_shapes, token_shapes
 
 STEMS = ("pass", "pwd", "secret", "token", "cred", "auth", "key")  # of the names of secrets: see names.py
 
@@ -24,7 +27,7 @@ class Row:
         anchors: tuple[str, ...],
         pattern: str,
         example: str,
-        how: str = "run",
+        how: str = "head",
         judge: str = "token",
     ) -> None:
         self.name = name
@@ -77,9 +80,10 @@ ROWS: tuple[Row, ...] = (
     Row(
         "private-key",
         ("private key",),
-        r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END[ A-Z0-9]{0,60}-----"
-        r"|(?:(?:[\s\"'+,>|]|\\[nr])*(?:Proc-Type:[^\n\\]{0,80}|DEK-Info:[^\n\\]{0,80}|[A-Za-z0-9+/]{20,}={0,2}))*"
+        r"-{4,5}[ ]?BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-{4,5}"
+        r"(?:[^-]*+(?:-(?!---)[^-]*+)*+-{4,5}[ ]?END[ A-Z0-9]{0,60}-{4,5}"
+        r"|(?:(?:[\s\"'+,>|]|\\[nr])*(?:Proc-Type:[^\n\\]{0,80}|DEK-Info:[^\n\\]{0,80}"
+        r"|[A-Za-z0-9+/]{20,}={0,2}))*"
         r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/]{1,63}(?:={1,2}|(?=\s*+\Z|[\"'`.…])))?)",
         "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEpAIBAAKCAQEA7bq3\n-----END RSA PRIVATE " + "KEY-----",
         "inside",
@@ -90,7 +94,7 @@ ROWS: tuple[Row, ...] = (
         ("AKIA", "ASIA"),
         r"A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9])",
         "AKI" + "AZ7QH3V9K2M4XW5TB",
-        "solid",
+        "head",
         "fixed",
     ),
     Row(
@@ -107,7 +111,7 @@ ROWS: tuple[Row, ...] = (
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
         r"g(?:h[pousr]_[A-Za-z0-9]{20,255}|ithub_pat_[A-Za-z0-9]{16,255})",
         "gh" + "p_" + _A36,
-        "tail",
+        "head",
     ),
     Row(
         "gitlab-token",
@@ -126,40 +130,44 @@ ROWS: tuple[Row, ...] = (
         ),
         rf"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat|ffct)-{_B}{{16,255}}",
         "glpat" + "-Xy7zK2mN9pQ4rS8tV1wB",
+        "head",
     ),
     Row(
         "slack-token",
         ("xox", "xapp-"),
         rf"x(?:ox[a-z]|app)-{_B}{{15,255}}",
         "xox" + "b-263594206564-2343594206574-FGqddMF8t08v8N7Oq4i57vs1",
+        "head",
     ),
     Row(
         "slack-webhook",
         ("hooks.slack.com",),
-        r"hooks\.slack\.com\\?/(?:services|workflows|triggers)((?:\\?/[A-Za-z0-9_-]{1,99}){1,5}\\?/[A-Za-z0-9]{20,99})",
+        r"hooks\.slack\.com\\?/(?:services|workflows|triggers)("
+        r"(?:\\?/[A-Za-z0-9_-]{1,99}){1,5}\\?/[A-Za-z0-9]{20,99})",
         "https://hooks.slack.com/services" + "/T0A1B2C3D/B9Z8Y7X6W/k2Jf83hGq01LpZx7VbNm4RtY",
         "path",
         "value",
     ),
     Row(
         "stripe-key",
-        ("k_live_", "k_test_"),
+        ("sk_live_", "sk_test_", "rk_live_", "rk_test_"),
         r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,255}",
         "sk_" + "live_4eC39HqLyjWDarjtT1zdp7dc",
-        "tail",
+        "head",
     ),
     Row(
         "anthropic-key",
-        ("sk-",),
+        ("sk-ant-",),
         rf"sk-ant-{_B}{{16,255}}",
         "sk-ant" + "-api03-Rq8Zt2Lw9XvB4nKm7YpD1cJf6HsG3aUe",
+        "head",
     ),
     Row(
         "openai-key",
         ("sk-",),
         rf"sk-(?!ant-){_B}{{20,255}}",
         "sk" + "-proj-8Kd02LmNqPzRt57VwXyBc91FgHjAeUiO34sT",
-        "run",
+        "head",
         "random_token",
     ),
     Row(
@@ -167,29 +175,30 @@ ROWS: tuple[Row, ...] = (
         ("AIza",),
         rf"AIza{_B}{{30,80}}",
         "AI" + "zaSyD3kFh9LmQx72TvWz0PbNc8RgYj5EuKoAsI4",
-        "long",
+        "head",
     ),
-    Row("google-oauth", ("ya29.",), rf"ya29\.{_B}{{20,255}}", "ya29" + ".a0AfH6SMBx7Qk2Lz9WvNt4RpYc"),
+    Row("google-oauth", ("ya29.",), rf"ya29\.{_B}{{20,255}}", "ya29" + ".a0AfH6SMBx7Qk2Lz9WvNt4RpYc", "foot"),
     Row(
         "google-oauth",
         ("GOCSPX-",),
         rf"GOCSPX-{_B}{{26,80}}",
         "GOCSPX" + "-Xk3vQ9mTz7LpRw2YbNc8Hd5Jf1Gs",
-        "long",
+        "head",
     ),
     Row(
         "jwt",
         ("eyJ",),
         rf"eyJ(?:(?<!{_B}eyJ)|(?<=\\[nrt]eyJ)){_B}{{17,}}+\.{_B}{{10,}}+(?:\.{_B}*+){{0,3}}",
         "ey" + "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.c2lnbmF0dXJlLW9mLTQy",
+        "head",
     ),
-    Row("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{30,80}", "np" + "m_" + _A36, "tail"),
+    Row("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{30,80}", "np" + "m_" + _A36, "head"),
     Row(
         "pypi-token",
         ("pypi-",),
         rf"pypi-{_B}{{40,255}}",
         "pypi" + "-AgEIcHlwaS5vcmcCJDk3ZjM1" + _A36,
-        "long",
+        "head",
         "random_token",
     ),
     Row(
@@ -197,76 +206,36 @@ ROWS: tuple[Row, ...] = (
         ("hf_",),
         r"hf_[A-Za-z0-9]{30,80}",
         "h" + "f_aBcDeFgHiJkLmNoPqRsTuVwXyZ12345678",
-        "tail",
+        "head",
     ),
-    Row("twilio-key", ("SK",), r"SK[0-9a-f]{32}(?![A-Za-z0-9])", "S" + "K" + _HEX32, "solid", "fixed"),
+    Row(
+        "twilio-key",
+        tuple(f"SK{digit}" for digit in "0123456789abcdef"),
+        r"SK[0-9a-f]{32}(?![A-Za-z0-9])",
+        "S" + "K" + _HEX32,
+        "head",
+        "fixed",
+    ),
     Row(
         "sendgrid-key",
         ("SG.",),
         rf"SG\.{_B}{{20,64}}\.{_B}{{16,128}}",
         "S" + "G.ngeVfQFYQlKU0ufo8x5d1A.TwL2iGABf9DHoTf09kqeF8tAmbihYzrnopKcx3SP5Vk",
+        "foot",
     ),
     Row(
         "digitalocean-token",
         ("dop_v1_",),
         r"dop_v1_[a-f0-9]{40,80}",
         "do" + "p_v1_" + _HEX32 + _HEX32,
-        "tail",
-    ),
-    Row(
-        "service-token",
-        (
-            *(
-                "shpat_",
-                "shpss_",
-                "shpca_",
-                "shppa_",
-                "lin_api_",
-                "lin_oauth_",
-                "figd_",
-                "dckr_pat_",
-                "dckr_oat_",
-            ),
-            *(
-                "sbp_",
-                "nfp_",
-                "rubygems_",
-                "gsk_",
-                "r8_",
-                "glsa_",
-                "glc_",
-                "pscale_",
-                "sntrys_",
-                "NRAK-",
-                "PMAK-",
-            ),
-            *(
-                "pplx-",
-                "tskey-",
-                "sq0csp-",
-                "sq0atp-",
-                "ATATT",
-                "AGE-SECRET-KEY-1",
-                "hvs.",
-                "hvb.",
-                "dp.pt.",
-                "dp.st.",
-            ),
-            "atlasv1.",
-        ),
-        rf"(?:shp(?:at|ss|ca|pa)_|lin_(?:api|oauth)_|figd_|dckr_[po]at_|sbp_|nfp_|rubygems_|gsk_|r8_|gl(?:sa|c)_"
-        rf"|pscale_(?:tkn|pw|oauth)_|sntrys_|NRAK-|PMAK-|pplx-|tskey-[a-z]{{2,12}}-|sq0(?:cs|at)p-|ATATT"
-        rf"|AGE-SECRET-KEY-1|hv[sb]\.|dp\.[ps]t\.|atlasv1\.){_B}{{20,255}}",
-        "shp" + "at_" + _HEX32,
-        "run",
-        "random_token",
+        "head",
     ),
     Row(
         "databricks-token",
         ("dapi",),
         r"dapi[0-9a-f]{32}(?![A-Za-z0-9])",
         "dap" + "i" + _HEX32,
-        "solid",
+        "head",
         "fixed",
     ),
     Row(
@@ -279,18 +248,18 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "aws-signature",
-        ("Signature=",),
+        ("X-Amz-Signature=",),
         r"X-Amz-Signature=([0-9a-f]{64})(?![0-9a-f])",
         "X-Amz-Signature=" + _HEX32 + _HEX32,
-        "equals",
+        "foot",
         "value",
     ),
     Row(
         "azure-key",
-        ("Key=",),
+        ("accountkey=", "sharedaccesskey="),
         r"(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{40,100}={0,2})",
         "Account" + "Key=" + "Zm9vYmFyK2Jhei9xdXgxMjM0NTY3ODkwYWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXo=",
-        "equals",
+        "inside",
         "value",
     ),
     Row(
@@ -306,7 +275,7 @@ ROWS: tuple[Row, ...] = (
         (":AA",),
         rf"[0-9]{{8,10}}:AA{_B}{{32,64}}",
         "110201543" + ":AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw",
-        "long",
+        "foot",
     ),
     Row(
         "discord-token",
@@ -327,8 +296,11 @@ ROWS: tuple[Row, ...] = (
         "authorization",
         ("authorization", "bearer"),
         r"(?i:authorization[\"'`\]\\]{0,3}[ \t]{0,4}[:=,]{1,2}[ \t]{0,4}[\"'`\\]{0,2}"
-        r"(?:bearer|basic|token|bot|digest|apikey)[ \t]{1,4})([^\s\"'`\\,;]{6,256})"
-        r"|(?i:bearer[ \t]{1,4})([A-Za-z0-9._~+/=-]{16,256})",
+        r"(?:bearer|basic|token|bot|apikey|[a-z]{0,8}-?key|splunk|negotiate)[ \t]{1,4})([^\s\"'`\\,;]{6,256})"
+        r"|(?i:bearer[ \t]{1,4})([A-Za-z0-9._~+/=-]{16,256})"
+        r"|(?i:authorization[\"'`\]\\]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`\\]{0,2})"
+        r"([A-Za-z0-9._~+/=-]{20,256})(?![A-Za-z0-9 ])"
+        r"|(?i:authorization:[ \t]{0,4}digest[ \t]{1,4})([^\n\r]{10,1000})",
         "Authorization: Basic " + "dXNlcjpodW50ZXIyeHl6",
         "word",
         "authorization",
@@ -344,18 +316,19 @@ ROWS: tuple[Row, ...] = (
     Row(
         "url-password",
         ("@",),
-        r":(?:\\?/){2}[^\s:@/?#\"'<>\\]{0,80}:([^\s\"'<>/\\]{1,200})@(?=[A-Za-z0-9\[$.{_-])",
+        r":(?:\\?/){2}(?:[^\s:@/?#\"'<>\\]{0,80}:([^\s\"'<>/\\]{1,200})|([A-Za-z0-9_-]{20,255}))@"
+        r"(?=[A-Za-z0-9\[$.{_-])",
         "postgres://app:" + "s3cr3tpw" + "@db.internal:5432/app",
-        "inside",
+        "url",
         "url_password",
     ),
     Row("secret", STEMS, _NAMES + _GIVES + _VALUE, "DB_PASSWORD=" + "hunter2xyz", "word", "assigned"),
     Row(
         "secret",
-        ("PASSWORD=", "PASSWD=", "PASSPHRASE=", "_PWD=", "_SECRET="),
+        ("password=", "passwd=", "passphrase=", "_pwd=", "_secret="),
         r"(?:PASSWORD|PASSWD|PASSPHRASE|_PWD|_SECRET)=\\?(?:\"([^\"\\\n$]{4,200})|'([^'\\\n$]{4,200}))",
         'DB_PASSWORD="' + 'correct horse battery"',
-        "equals",
+        "inside",
         "value",
     ),
     Row(
@@ -424,6 +397,8 @@ ROWS: tuple[Row, ...] = (
         "word",
         "assigned_abroad",
     ),
+    *(Row(*row) for row in token_shapes.ROWS),
+    *(Row(*row) for row in context_shapes.ROWS),
     Row(
         "email",
         ("@",),

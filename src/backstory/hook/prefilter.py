@@ -6,17 +6,28 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
 
   equals  in the text as it is, if it has an equals sign; the pattern is searched for
   path    the same, if the text has a run of 20 letters, digits, underscores and hyphens
-  run     the same, but in the run or up to 8 characters before it
+  head    the same, but where the run starts, or after a _ or - in it; the match starts there
+  foot    the same, but right before the run
+  whole   the same, but in the last 8 characters of a run of 36, where the match starts
+  spoken  in the 300 lowercase characters before a run that a space precedes; a match starts at an anchor
   long    the same, if the run has 33
-  solid   the same, if the run has 20 letters and digits
-  tail    the same, if an underscore stands before 16 of them
   word    in the lowercase text; every match starts at an anchor
   command, command-p   the same, if the text has an option, or an option that starts with p
   beside  the same, if the text has the letters pass; the pattern is searched for
   left    in the lowercase text; a match starts up to 64 characters before its anchor
   inside  in the lowercase text; the pattern is searched for
+  block   in the lowercase text; each match is a place from which tables.py reads lines and cells
+  title   the same, if a separator of cells comes next
+  tag     the same as inside, if the anchor is the name of a tag
+  short   the same as word, if a colon or an equals sign comes next
+  pipe, at, tilde, star   the same as word, if the text has that sign
+  valued  the same as word, if the text has a stem of a secret's name and the word value
+  lengthy in the text as it is, if a run has 43
+  dollar  in the text as it is, if it has such a run and a dollar sign
   words   in the shape of words: letters, digits, _ and - are w
+  shapes  the same, if a run has 43
   hextet  in the shape of hex digits, if the first is a 2 or 3
+  url     if the text has an @ and a colon before a slash; the pattern is searched for
   dash, dot, number   in the shape of numbers: any digit is 0, space and hyphen are -
   thin    in that shape, every number one digit long
   packed  in that shape, without separators
@@ -30,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     Anchors = list[tuple[str, int]]  # each with the rank of its row
+    Group = list[tuple[str, str, list[int]]]  # an anchor, the shorter one that it contains, ranks of rows
 
 _CODES = "000 001 007f 008 009 00ad 034 180 200 202 206 fe d8 d9 da db dc dd de df"
 UNSEEN_ESCAPES = tuple("\\u" + code for code in _CODES.split())
@@ -74,19 +86,25 @@ UNSEEN_SHAPES = (
     ("\x07", ("\x07z",)),
 )
 HOWS = (
-    *("equals", "path", "run", "long", "solid", "tail", "word", "command", "command-p", "left", "inside"),
-    "beside",
+    *("equals", "path", "word", "command", "command-p", "left", "inside"),
+    *("beside", "head", "block", "dollar", "pipe", "at", "tilde", "star"),
+    *("valued", "spoken", "whole", "foot", "shapes", "lengthy", "url", "title", "short", "tag"),
     *("words", "hextet", "dash", "dot", "number", "thin", "packed"),
 )
 LONG_NUMBER = "0" * 13
+BETWEEN = " \t\"'`*]\\"  # a name and the sign that follows it
+FOLLOWED = {"title": "|,;)(\r\n", "short": ":="}
 # Anchors are tried only after something shorter that they share.
-FOLDED_GATES = (*STEMS, "bearer", "<", "@", "cookie", "senha", "contrase")
-TOKEN_GATES = ("sk-", "gl", "gh", "k_", "x", "_", "A", "S")
+FOLDED_GATES = (
+    *(stem for stem in STEMS if stem != "pwd"),
+    *("pw", "bearer", "private", "<", "@", "cookie", "senha", "contrase", "kennwort", "login", "identified "),
+)
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
-LETTERS = _classes(" ", ("n", IDENT.rstrip("_-").encode()), ("_", b"_"))
-RUN, LONG_RUN, SOLID_RUN, TAIL_RUN = "w" * 20, "w" * 33, "n" * 20, "_" + "n" * 16
-FEW, NEAR = 512, 8
+RUN, LONG_RUN = "w" * 20, "w" * 43
+FEW, SAID = 512, 300
+SPEECH = (" ", '"', "'", "`")
+DIGITS = "0" * 15  # the anchor of a run that starts with digits
 HEXTET = "hhhh:"
 
 
@@ -100,11 +118,25 @@ class Prefilter:
         by: dict[str, list[tuple[str, int]]] = {how: [] for how in HOWS}
         for rank, row in enumerate(rows):
             by[row.how] += [(anchor, rank) for anchor in row.anchors]
-        self._tokens = _gated(by["run"] + by["long"] + by["solid"] + by["tail"], TOKEN_GATES)
-        self._folded = _gated(by["word"] + by["left"] + by["inside"], FOLDED_GATES)
+        folded = by["word"] + by["left"] + by["inside"] + by["block"] + by["title"] + by["short"] + by["tag"]
+        self._folded = _gated(folded, FOLDED_GATES)
         for gate, anchors in self._folded:
-            anchors += by["beside"] if gate == "pass" else []
+            anchors += [(anchor, gate, [rank]) for anchor, rank in by["beside"]] if gate == "pass" else []
+        self._heads: dict[str, Anchors] = {}
+        for anchor, rank in by["head"]:
+            self._heads.setdefault(anchor[:3], []).append((anchor, rank))
+        self._digits = [rank for anchor, rank in by["head"] if anchor == DIGITS]
+        self._feet: dict[str, list[tuple[str, int, int]]] = {}
+        for anchor, rank in by["foot"]:
+            before = anchor.rstrip(IDENT)  # a foot may reach into the run
+            self._feet.setdefault(before[-1], []).append((anchor, len(before), rank))
+        self._pipes, self._ats, self._tildes, self._stars = by["pipe"], by["at"], by["tilde"], by["star"]
+        self._urls = [rank for _, rank in by["url"]]
+        self._values, self._spoken = by["valued"], by["spoken"]
+        self._tails = {anchor for anchor, _ in by["whole"]}
+        self._whole = list({rank for _, rank in by["whole"]})
         self._words, self._paths, self._equals = by["words"], by["path"], by["equals"]
+        self._dollars, self._shapes, self._lengthy = by["dollar"], by["shapes"], by["lengthy"]
         self._commands, self._commands_p = by["command"], by["command-p"]
         self._hextets = [rank for _, rank in by["hextet"]]
         self._dashed, self._dotted, self._thin = by["dash"], by["dot"], by["thin"]
@@ -127,14 +159,28 @@ class Prefilter:
 
         for gate, anchors in self._folded:
             if gate in low:
-                for anchor, rank in anchors:
-                    if assigns_secret(low, gate) if rank == self._secret else anchor in low:
-                        rows.append(rank)
+                seen = {gate}
+                for anchor, within, ranks in anchors:
+                    if within in seen and (anchor == gate or anchor in low):
+                        seen.add(anchor)
+                        rows += [rank for rank in ranks if self._may_match(low, anchor, rank)]
+                if gate in STEMS and "value" in low:
+                    rows += _present(self._values, low)
+        if "@" in low:
+            rows += _present(self._ats, low)
+            if ":/" in low or ":\\/" in low:
+                rows += self._urls
+        if "|" in low:
+            rows += _present(self._pipes, low)
+        if "~" in low:
+            rows += _present(self._tildes, low)
+        if "*" in low:
+            rows += _present(self._stars, low)
         if " -" in low:
             rows += _present(self._commands, low)
             if " -p" in low:
                 rows += _present(self._commands_p, low)
-        if len(text) > len(TAIL_RUN):
+        if len(text) >= len(RUN):
             rows += self._tokens_in(text, data)
             if "=" in text:
                 rows += _present(self._equals, text)
@@ -162,6 +208,16 @@ class Prefilter:
         )
         return rows if len(rows) < 2 else sorted(set(rows)), "" if wide else low, unseen
 
+    def _may_match(self, low: str, anchor: str, rank: int) -> bool:
+        """Whether what follows an anchor that is there lets its row match."""
+        if rank == self._secret:
+            return assigns_secret(low, anchor)
+        how = self._rows[rank].how
+        if how == "tag":
+            return _tagged(low, anchor)
+        signs = FOLLOWED.get(how)
+        return signs is None or _followed(low, anchor, signs)
+
     def _tokens_in(self, text: str, data: bytes) -> list[int]:
         """The rows of tokens, whose anchors are tried only in texts with a run as long as the token's."""
         rows: list[int] = []
@@ -170,18 +226,51 @@ class Prefilter:
         if first < 0:
             return rows
         if len(text) > len(RUN) * 2:
-            if "hooks" in text:
+            if "hook" in text:
                 rows += _present(self._paths, text)
             rows += _present(self._words, words)
-        if len(text) > FEW:  # most runs are ids: what is near them is much less than the text
-            data = _near_runs(data, words, first)
-            text = data.decode("latin-1")
-        for gate, anchors in self._tokens:
-            if gate in text:
-                for anchor, rank in anchors:
-                    if anchor in text and _has_run(self._rows[rank].how, data, words):
-                        rows.append(rank)
+            if LONG_RUN in words:
+                rows += _present(self._shapes, words) + _present(self._lengthy, text)
+        if "$" in text:
+            rows += _present(self._dollars, text)
+        rows += self._runs(text, words, first)
         return rows
+
+    def _runs(self, text: str, words: str, at: int) -> list[int]:
+        """The rows whose anchors stand at a run's start, right before it, or in it."""
+        rows: list[int] = []
+        heads, feet, tails, joints = self._heads, self._feet, self._tails, text.replace("-", "_")
+        if "." in words:
+            words = words.replace(".", " ")
+        while at >= 0:
+            end = words.find(" ", at)
+            head, before = text[at : at + 3], text[at - 1 : at]
+            if head in heads or (head.isdigit() and text[at : at + 15].isdigit()):
+                rows += self._heads_at(text, at)
+            if before in feet:
+                rows += [rank for foot, size, rank in feet[before] if text.startswith(foot, at - size)]
+            elif before == "\\":  # in raw JSON an escape stands between
+                rows += self._heads_at(text, at + 1) + self._heads_at(text, at + 5)
+            if before in SPEECH and " " in text[max(0, at - 3) : at]:
+                said = text[max(0, at - SAID) : at].lower()
+                if "key" in said or "token" in said or "secret" in said or "bearer" in said:
+                    rows += [rank for anchor, rank in self._spoken if anchor in said]
+            last = end if end >= 0 else len(words)
+            joint = joints.find("_", at, last - 20)
+            while joint >= 0:
+                if text[joint + 1 : joint + 4] in heads:
+                    rows += self._heads_at(text, joint + 1)
+                joint = joints.find("_", joint + 1, last - 20)
+            if last - at >= 36 and (text[last - 4 : last] in tails or text[last - 8 : last - 4] in tails):
+                rows += self._whole
+            at = words.find(RUN, end) if end >= 0 else -1
+        return rows
+
+    def _heads_at(self, text: str, at: int) -> list[int]:
+        found = [
+            rank for anchor, rank in self._heads.get(text[at : at + 3], ()) if text.startswith(anchor, at)
+        ]
+        return found + self._digits if text[at : at + 15].isdigit() else found
 
 
 def fold(text: str) -> str:
@@ -193,20 +282,52 @@ def fold(text: str) -> str:
     return text.lower()
 
 
+def _tagged(low: str, name: str) -> bool:
+    """Whether a tag of this name starts or ends somewhere, as it is or HTML-escaped."""
+    at = low.find(name)
+    while at >= 0:
+        if low[max(0, at - 12) : at].rstrip(" \t/\\").endswith(("<", "&lt;")):
+            return True
+        at = low.find(name, at + 1)
+    return False
+
+
+def _followed(low: str, anchor: str, signs: str) -> bool:
+    """Whether an anchor ends its word somewhere, and one of the signs comes next, or the line's end."""
+    at = low.find(anchor)
+    while at >= 0:
+        at += len(anchor)
+        after = low[at : at + 1]
+        if not after or after in signs:
+            return True
+        if after in BETWEEN:
+            after = low[at : at + 44]
+            rest = after.lstrip(BETWEEN)
+            if not rest or rest[0] in signs or (rest[0] in "nrt" and "\\" in after[: len(after) - len(rest)]):
+                return True
+        at = low.find(anchor, at)
+    return False
+
+
 def _present(anchors: "Anchors", text: str) -> list[int]:
     return [rank for anchor, rank in anchors if anchor in text]
 
 
-def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "list[tuple[str, Anchors]]":
-    groups: dict[str, Anchors] = {}
+def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "list[tuple[str, Group]]":
+    """The anchors below the gate that they share, each once, after the longest other one that it contains."""
+    groups: dict[str, dict[str, list[int]]] = {}
     for anchor, rank in anchors:
-        for gate in gates:
-            if gate in anchor:
-                break
-        else:
-            gate = anchor
-        groups.setdefault(gate, []).append((anchor, rank))
-    return list(groups.items())
+        gate = next((gate for gate in gates if gate in anchor), anchor)
+        groups.setdefault(gate, {}).setdefault(anchor, []).append(rank)
+    return [(gate, _nested(gate, group)) for gate, group in groups.items()]
+
+
+def _nested(gate: str, group: dict[str, list[int]]) -> "Group":
+    found = []
+    for anchor in sorted(group, key=len):
+        within = max((other for other in group if other in anchor and other != anchor), key=len, default=gate)
+        found.append((anchor, within, group[anchor]))
+    return found
 
 
 def _dotted(shape: str, at: int) -> str:
@@ -231,30 +352,6 @@ def _hides_in_unicode(shape: str) -> bool:
         lead in shape and any(sequence in shape for sequence in sequences)
         for lead, sequences in UNSEEN_SHAPES
     )
-
-
-def _has_run(how: str, data: bytes, words: str) -> bool:
-    if how == "run":
-        return True
-    if how == "long":
-        return LONG_RUN in words
-    # Every payload of Claude Code holds a toolu_ id; its underscore is none of a token.
-    letters = data.replace(b"toolu_", b"toolu ").translate(LETTERS).decode("latin-1")
-    return (SOLID_RUN if how == "solid" else TAIL_RUN) in letters
-
-
-def _near_runs(data: bytes, words: str, at: int) -> bytes:
-    """The runs, with the few characters before them that may belong to a token."""
-    pieces = []
-    while at >= 0:
-        end = words.find(" ", at)
-        start = at - NEAR if at > NEAR else 0
-        if end < 0:
-            pieces.append(data[start:])
-            break
-        pieces.append(data[start:end])
-        at = words.find(RUN, end)
-    return b" ".join(pieces)
 
 
 def _may_be_hextet(data: bytes, low: str) -> bool:

@@ -32,12 +32,17 @@ PASSES = 8  # rows that uncover each other; real texts need one
 MEMO_LONGEST = 65_536
 MEMO_ROOM = 2_000_000
 HEADERS = ("set-cookie", "cookie")  # keys whose values are redacted as these headers
-AT_ANCHORS = ("word", "command", "command-p", "left")  # rows whose matches start there
+AT_ANCHORS = (
+    *("word", "command", "command-p", "left", "block", "pipe", "at", "star", "valued", "spoken", "title"),
+    "short",
+)
+BLOCKS = ("block", "title")
+AT_RUNS = ("head", "whole")  # rows whose matches start there
 SCHEMES = ("basic", "bearer", "bot", "digest", "token", "apikey")
 
 # Not a row: what its owner has marked stays private, whatever the settings say.
-_TAG = r"(?i:<(/?)private(?:\s[^<>]{0,200})?>)"
-PRIVATE = Row("private", ("<private",), _TAG, "<private>x</private>", "word", "whole")
+_TAG = r"(?i:(?:<|&lt;)[ \t]{0,3}(/?)[ \t]{0,3}private(?:\s[^<>&]{0,200})?(?:>|&gt;))"
+PRIVATE = Row("private", ("private",), _TAG, "<private>x</private>", "tag", "whole")
 
 # Colour codes and terminal titles, single characters, a shell's line continuation, and the same
 # characters still written as JSON escapes.
@@ -70,9 +75,10 @@ _JUDGES: "dict[str, Judge]" = {}
 
 def _judge(name: str) -> "Judge":
     if name not in _JUDGES:
-        from backstory.hook import judges, personal
+        from backstory.hook import context_judges, judges, personal
 
-        _JUDGES[name] = getattr(judges, name, None) or getattr(personal, name)
+        module = next(module for module in (judges, context_judges, personal) if hasattr(module, name))
+        _JUDGES[name] = getattr(module, name)
     return _JUDGES[name]
 
 
@@ -88,7 +94,11 @@ class Redactor:
         for _, pattern in extra:
             _compiled(pattern)  # a broken pattern is the settings' error, so it is raised here
         kept = tuple(row for row in ROWS if row.name not in off)
-        self._rows = (PRIVATE, *kept, *(Row(name, (), pattern, "", judge="whole") for name, pattern in extra))
+        self._rows = (
+            PRIVATE,
+            *kept,
+            *(Row(name, (), pattern, "", "inside", "whole") for name, pattern in extra),
+        )
         self._shortest = 0 if extra else SHORTEST
         self._anchored = anchored  # False is the reference of the tests: every pattern, everywhere
         self._secret = next((rank for rank, row in enumerate(self._rows) if row.name == "secret"), -1)
@@ -180,14 +190,37 @@ class Redactor:
     # --- JSON -----------------------------------------------------------------------------------------
 
     def _block(self, items: "list[Any] | tuple[Any, ...]") -> "list[Any] | tuple[Any, ...]":
-        """A text given line by line, as a patch is: a private key in it goes as a whole."""
-        if not any(isinstance(item, str) and "PRIVATE KEY" in item for item in items):
+        """A text given line by line, as a patch is: what spans several of its lines goes as a whole."""
+        if len(items) < 2:
             return items
-        if not all(isinstance(item, str) for item in items):
-            return items
-        text = "\n".join(map(str, items))
-        clean = self.redact(text)
-        return items if clean is text else [*clean.split("\n")]
+        if all(isinstance(item, str) for item in items):
+            text = "\n".join(items)
+            clean = self.redact(text)
+            return items if clean is text else [*clean.split("\n")]
+        return self._private_blocks(items)
+
+    def _private_blocks(self, items: "list[Any] | tuple[Any, ...]") -> "list[Any] | tuple[Any, ...]":
+        """The blocks of a message; a private span that one of them leaves open hides those up to its end."""
+        kept, hidden, changed = [], False, False
+        for item in items:
+            text = item.get("text") if isinstance(item, dict) else item
+            if not isinstance(text, str):
+                kept.append(item)
+                continue
+            whole = "<private>" + text if hidden else text
+            if hidden:
+                text, changed = self.redact(whole), True
+                item = {**item, "text": text} if isinstance(item, dict) else text
+            if hidden or fold(whole).find("private") >= 0:
+                hidden = self._left_open(whole)
+            kept.append(item)
+        return kept if changed else items
+
+    def _left_open(self, text: str) -> bool:
+        depth = 0
+        for tag in _compiled(_TAG).finditer(text):
+            depth = max(0, depth - 1) if tag[1] else depth + 1
+        return depth > 0
 
     def _key(self, name: str) -> tuple[str, str]:
         known = self._keys.get(name)
@@ -253,8 +286,9 @@ class Redactor:
             return []
         rows, low, unseen = self._look(text)
         found = [span for rank in rows for span in self._find(rank, text, low)]
-        if unseen:
-            found += self._seen_through(text)
+        through = self._seen_through(text) if unseen else None
+        if through is not None:  # tags of private spans may be cut too: the text without the unseen tells
+            found = [span for span in found if span[2]] + through
         if not found:
             return []
         from backstory.hook.spans import merged, outside_marks
@@ -265,12 +299,14 @@ class Redactor:
             found = outside_marks([mark.span() for mark in marks if mark[1] in names], found)
         return merged(found)
 
-    def _seen_through(self, text: str) -> "list[Span]":
-        """Spans that appear once the unseen characters are taken out, mapped back."""
+    def _seen_through(self, text: str) -> "list[Span] | None":
+        """Spans that appear once the unseen characters are taken out, mapped back; None if there are none."""
         seen = _compiled(UNSEEN).sub("", text)
+        if len(seen) == len(text):
+            return None
         rows, low, _ = self._look(seen)
         found = [span for rank in rows for span in self._find(rank, seen, low)]
-        if not found or len(seen) == len(text):
+        if not found:
             return []
         from bisect import bisect_right
 
@@ -294,17 +330,19 @@ class Redactor:
     # --- One row --------------------------------------------------------------------------------------
 
     def _find(self, rank: int, text: str, low: str) -> "Iterator[Span]":
-        from backstory.hook.spans import places, private
+        from backstory.hook.spans import places, private, run_starts
 
         row = self._rows[rank]
         pattern = _compiled(row.pattern)
         if not rank:
-            yield from private(pattern.finditer(text), len(text))
+            yield from private(pattern.finditer(text), text)
             return
-        judge = _judge(row.judge)
-        starts = None
+        judge = _judge(row.judge if row.how not in BLOCKS else "whole")
+        starts: Iterator[int] | None = None
         if self._anchored and row.how in AT_ANCHORS:
             starts = iter(places(low or fold(text), row.anchors))
+        elif self._anchored and row.how in AT_RUNS:
+            starts = run_starts(text)
         at = 0
         while True:
             if starts is None:
@@ -325,8 +363,20 @@ class Redactor:
                 match = pattern.match(text, place)
                 if match is None:
                     continue
+            if row.how in BLOCKS:
+                yield from self._cells(row, match, rank)
+                at = match.start() + 1
+                continue
             start, end = match.start(match.lastindex or 0), judge(match)
             if end > start:
                 yield start, end, rank
             # A match that was left alone may hide another that starts inside it, unless its judge says more.
             at = max(abs(end), match.start() + 1)
+
+    def _cells(self, row: Row, match: "re.Match[str]", rank: int) -> "Iterator[Span]":
+        """What lines after a match hold, where a column or a document tells what it is."""
+        from backstory.hook import tables
+
+        finder: Callable[[re.Match[str]], Iterator[tuple[int, int]]] = getattr(tables, row.judge)
+        for start, end in finder(match):
+            yield start, end, rank

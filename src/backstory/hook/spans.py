@@ -22,19 +22,47 @@ def places(low: str, anchors: tuple[str, ...]) -> list[int]:
     return sorted(found)
 
 
-def private(tags: "Iterable[re.Match[str]]", end: int) -> "Iterator[Span]":
-    """Private spans: nested ones end with the outermost, an unclosed one with the text."""
+def run_starts(text: str) -> "Iterator[int]":
+    """Where a token of 20 letters, digits, _ and - may start: a run does, or a part of it after a _ or -."""
+    from backstory.hook.prefilter import RUN, WORDS
+
+    # One byte a character: what is not ASCII is none of a run.
+    words = text.encode("ascii", "replace").translate(WORDS).decode("latin-1").replace(".", " ")
+    joints = text.replace("-", "_")
+    at = words.find(RUN)
+    while at >= 0:
+        yield at
+        if text[at - 1 : at] == "\\":
+            yield at + 1
+        end = words.find(" ", at)
+        joint = joints.find("_", at, (end if end >= 0 else len(text)) - 20)
+        while joint >= 0:
+            yield joint + 1
+            joint = joints.find("_", joint + 1, (end if end >= 0 else len(text)) - 20)
+        at = words.find(RUN, end) if end >= 0 else -1
+
+
+def private(tags: "Iterable[re.Match[str]]", text: str) -> "Iterator[Span]":
+    """Private spans: nested ones end with the outermost, an unclosed one with the text.
+
+    One that only closes was opened in an earlier text: it began where this one does.
+    """
     depth = start = 0
+    opened = False
     for tag in tags:
         if not tag[1]:
             start = start if depth else tag.start()
             depth += 1
+            opened = True
         elif depth:
             depth -= 1
             if not depth:
                 yield start, tag.end(), 0
+        elif not opened and text[: tag.start()].strip():
+            yield 0, tag.end(), 0
+            opened = True
     if depth:
-        yield start, end, 0
+        yield start, len(text), 0
 
 
 def merged(found: "list[Span]") -> "list[Span]":

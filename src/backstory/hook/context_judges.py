@@ -1,0 +1,285 @@
+"""Judges of what only its surroundings tell: tokens by their prefix, options of commands, sentences.
+
+A judge answers where the span to replace ends, or 0 to leave it alone: see judges.py.
+"""
+
+from backstory.hook.judges import argument_password
+from backstory.hook.names import IDENT
+from backstory.hook.plain import NO_PASSWORDS, wordy
+from backstory.hook.values import Grain, extend, glued, looks_secret, placeholder, stands_in, template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+SHORTEST_RUN = 20  # of a token with a prefix: see `head` in prefilter.py
+BASE64 = IDENT + "+/="
+ENDS = ".,;:!?)]}>"
+UUID = [8, 4, 4, 4, 12]
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether a run of letters, digits, _ and - starts here, apart from an escape of nested JSON."""
+    return not glued(text, start) and text[start - 1 : start] not in ("_", "-")
+
+
+def drawn(value: str) -> bool:
+    """Whether a run looks drawn by a machine, and not like words, a version or a file's name."""
+    grain = Grain(value[:160])
+    if [size for size, *_ in grain.parts][-5:] == UUID and grain.digits >= 4:
+        return True
+    if (
+        len(value) >= 24
+        and grain.digits >= 2
+        and grain.upper >= 4
+        and grain.lower >= 4
+        and _turns(grain) >= 8
+    ):
+        return True
+    return any(_part_drawn(*part) for part in grain.parts)
+
+
+def _part_drawn(size: int, digits: int, upper: int, turns: int) -> bool:
+    lower = size - digits - upper
+    if size >= 16 and digits >= 2 and size - digits >= 2 and turns >= 4:
+        return True
+    if size >= 12 and digits and upper >= 2 and lower >= 2 and turns >= 5:
+        return True
+    return size >= 20 and 0.25 <= upper / size <= 0.75
+
+
+def _turns(grain: Grain) -> int:
+    return sum(turns for *_, turns in grain.parts)
+
+
+def head_token(match: "re.Match[str]") -> int:
+    """A token with the prefix of a service, at the start of a run that looks drawn by a machine."""
+    text, start = match.string, match.start()
+    end = extend(text, match.end())
+    if not _begins(text, start) or end - start < SHORTEST_RUN or _in_base64(text, start):
+        return 0
+    if placeholder(match[0]) or not drawn(match[0]):
+        return 20 - end if end - start > 255 else 0
+    return extend(text, end, BASE64) if text[end : end + 1] in ("+", "/", "=") else end
+
+
+def _in_base64(text: str, start: int) -> bool:
+    """Whether a run only goes on what stands before: base64 data has + and / in it."""
+    before = text[max(0, start - 12) : start]
+    return before[-1:] in ("+", "/") and len(before) > 8 and not before[:-1].strip(BASE64)
+
+
+def fixed_head(match: "re.Match[str]") -> int:
+    """The same for a token of a known length."""
+    return match.end() if _begins(match.string, match.start()) and not placeholder(match[0]) else 0
+
+
+def wrapped_key(match: "re.Match[str]") -> int:
+    """A private key in base64, at the start of a run."""
+    return match.end() if _begins(match.string, match.start()) else 0
+
+
+def twitter_token(match: "re.Match[str]") -> int:
+    """A bearer token that starts with many As; data that does so has more signs."""
+    text, start = match.string, match.start()
+    if text[start - 1 : start] in ("A", "+", "/") or glued(text, start) or placeholder(match[0]):
+        return 0
+    return match.end() if Grain(match[0][20:]).random() else 0
+
+
+def putty_key(match: "re.Match[str]") -> int:
+    """The private lines of a key that PuTTY keeps."""
+    near = match.string[max(0, match.start() - 20_000) : match.start()]
+    return match.end(1) if "user-key-file" in near.lower() else 0
+
+
+def jwk(match: "re.Match[str]") -> int:
+    """The private part of a JSON Web Key."""
+    near = match.string[max(0, match.start() - 4000) : match.end() + 4000]
+    return match.end(1) if "kty" in near.lower() else 0
+
+
+def random_value(match: "re.Match[str]") -> int:
+    """A value that looks drawn by a machine, whatever its name is."""
+    given = match[match.lastindex or 0]
+    if template(given) or placeholder(given) or not drawn(given):
+        return 0
+    return match.end(match.lastindex or 0)
+
+
+def _given(match: "re.Match[str]") -> str:
+    return match[match.lastindex or 0]
+
+
+def strict(given: str) -> bool:
+    """Whether a value could be a password and hardly anything else: no word, path, number or unit."""
+    if len(given) < 6 or template(given) or placeholder(given) or given.lower() in NO_PASSWORDS:
+        return False
+    if given[0] in "-/~.@[({<#*=|" or "/" in given or "://" in given or "(" in given or "\\" in given:
+        return False
+    grain = Grain(given[:64])
+    if not grain.digits or not grain.letters:
+        return False
+    if "." in given and all(part.isidentifier() or part.isdigit() for part in given.split(".")):
+        return False  # a file, a version, a field
+    if given.strip("0123456789.,").isalpha() and given[0].isdigit() and len(given.strip("0123456789.,")) <= 3:
+        return False  # 15min, 250ms
+    mixed = grain.upper and grain.lower
+    if not mixed and not grain.special and "_" in given:
+        return False  # a name
+    return bool(
+        grain.special or mixed or grain.random() or any(s >= 5 and s > d for s, d, _, _ in grain.parts)
+    )
+
+
+def quoted_password(match: "re.Match[str]") -> int:
+    """The password that an option or a word of a command gives, if it looks like one."""
+    given = _given(match).removeprefix("s.")  # of old Vault tokens
+    return match.end(match.lastindex or 0) if strict(given) else 0
+
+
+def tool_password(match: "re.Match[str]") -> int:
+    """The same for a tool whose option gives nothing else; numbers and paths stay."""
+    given = _given(match)
+    if given[0] in "-/" or given.isdigit() or given.lower() in NO_PASSWORDS or given == given[0] * len(given):
+        return 0
+    return argument_password(match)
+
+
+def sql_password(match: "re.Match[str]") -> int:
+    """`ALTER ROLE … PASSWORD '…'`: the statement says that it is one."""
+    before = match.string[max(0, match.start() - 300) : match.start()].lower()
+    said = any(word in before for word in ("role", "user", "login", "set ", "encrypted"))
+    given = match[1]
+    if (
+        not said
+        or placeholder(given)
+        or template(given)
+        or given[0] in ":?%@"
+        or given.lower() in NO_PASSWORDS
+    ):
+        return 0
+    return match.end(1)
+
+
+def beside_name(match: "re.Match[str]") -> int:
+    """A value beside its name: attributes of XML, rows of JSON."""
+    text, start, given = match.string, match.start(), _given(match)
+    if looks_secret(given, True, quoted=True):
+        return match.end(1)
+    return match.end(1) if text[start : start + 2].lower() in ("pa", "pw") and wordy(given, code=False) else 0
+
+
+def string_element(match: "re.Match[str]") -> int:
+    """`<string>` of Android or of a property list, if its name tells of a secret."""
+    before = match.string[max(0, match.start() - 120) : match.start()].rstrip()
+    key = before.rpartition("<key>")[2].removesuffix("</key>") if before.endswith("</key>") else ""
+    name = (match[1] or key).lower()
+    telling = name.endswith(("password", "secret", "token", "apikey", "api_key"))
+    return match.end(2) if telling and looks_secret(match[2], True, quoted=True) else 0
+
+
+def short_name(match: "re.Match[str]") -> int:
+    """The value given to `pw`, `pass` or `psk`, names that are also parts of others."""
+    text, start, given = match.string, match.start(), _given(match)
+    if not _begins(text, start) or text[start - 1 : start] in (".", "$", "{", "%"):
+        return 0
+    quoted = text[match.start(match.lastindex or 0) - 1] in "\"'`"
+    given = given if quoted else given.rstrip(ENDS)
+    end = match.start(match.lastindex or 0) + len(given)
+    if quoted and text[end : end + 1] not in ('"', "'", "`", "\\"):
+        return 0
+    if not quoted and text[end : end + 1] in ("(", "[", "."):
+        return 0
+    plain = text[start : start + 2].lower() == "pw" or text[start : start + 3].lower() == "psk"
+    if strict(given) or (quoted and looks_secret(given, True, quoted=True)):
+        return end
+    return end if plain and _alone(text, start, end) and wordy(given, code=True) else 0
+
+
+def _alone(text: str, start: int, end: int) -> bool:
+    """Whether a value ends its line, and nothing before its name is code."""
+    rest = text[end : end + 2].lstrip(" .!")
+    return not rest or rest[0] in "\r\n,\\\"'`"
+
+
+def told(match: "re.Match[str]") -> int:
+    """The password that a sentence tells: `the password for the db is …`."""
+    group = match.lastindex or 0
+    quoted, given = group < 5, match[group]
+    if not _begins(match.string, match.start()):
+        return 0
+    if quoted:
+        return match.end(group) if _quoted_in_sentence(match[1].lower(), given) else 0
+    return _without_end(match, strict)
+
+
+def _quoted_in_sentence(subject: str, given: str) -> bool:
+    if " " in given:
+        return "phrase" in subject and given.count(" ") >= 2 and not placeholder(given)
+    low = given.lower()
+    if template(given) or stands_in(low) or low in NO_PASSWORDS:
+        return False
+    return wordy(given, code=False) or strict(given)
+
+
+def told_machine(match: "re.Match[str]") -> int:
+    """The key or token that a sentence tells."""
+    if match[1].lower() == "key" and _keyed(match.string, match.start()):
+        return 0
+    return _without_end(match, _machine) if _begins(match.string, match.start()) else 0
+
+
+def _keyed(text: str, start: int) -> bool:
+    """Whether `key` is that of a map, a cache or a table."""
+    words = text[max(0, start - 24) : start].lower().split()
+    return bool(words) and words[-1] in (
+        "cache",
+        "primary",
+        "foreign",
+        "public",
+        "sort",
+        "map",
+        "partition",
+        "row",
+    )
+
+
+def _machine(given: str) -> bool:
+    if len(given) < 8 or template(given) or placeholder(given) or given[0] in "/~." or "/" in given[:3]:
+        return False
+    if "://" in given or "(" in given:
+        return False
+    if len(given) >= 16 and drawn(given):
+        return True
+    groups = given.split("-")
+    if len(groups) >= 4 and all(len(group) in (4, 5, 6) and group.isupper() for group in groups):
+        return any(char.isdigit() for char in given)  # a license key
+    return len(given) >= 8 and given.isupper() and given.isalnum() and sum(map(str.isdigit, given)) >= 2
+
+
+def named(match: "re.Match[str]") -> int:
+    """The password that stands right after the word: `with password …`."""
+    if not _begins(match.string, match.start()):
+        return 0
+    if match.lastindex == 1:
+        return match.end(1) if strict(match[1]) or _with(match) else 0
+    return _without_end(match, strict)
+
+
+def _with(match: "re.Match[str]") -> bool:
+    words = match.string[max(0, match.start() - 24) : match.start()].lower().split()
+    return bool({"with", "mit", "avec", "con", "using"} & {*words[-3:]}) and wordy(match[1], code=False)
+
+
+def pair(match: "re.Match[str]") -> int:
+    """The second of `admin / …`, after a word that tells of a login."""
+    return 0 if glued(match.string, match.start()) else _without_end(match, strict)
+
+
+def _without_end(match: "re.Match[str]", test: object) -> int:
+    """The end of a value without the sentence's own signs, if the test holds."""
+    assert callable(test)
+    group = match.lastindex or 0
+    given = match[group].rstrip(ENDS)
+    return match.start(group) + len(given) if given and test(given) else 0

@@ -1,0 +1,354 @@
+"""Secrets that have no shape of their own, told by a command, a statement, a file or a sentence around them.
+
+Rows of the table in patterns.py, as tuples. Nothing is imported here: the hook loads this file.
+"""
+
+# A word of a command line, in quotes or not, of which {} is no secret.
+_ARGUMENT = r"(?:\\?\"{0}([^\s\"\\]{{1,256}})|\\?'{0}([^\s'\\]{{1,256}})|{0}([^\s\"'`;|&<>()\\]{{1,256}}))"
+_ARG = _ARGUMENT.format("")
+_AFTER_COLON = _ARGUMENT.format(r"[^:\s]{1,60}:")
+_GOES_ON = r"(?:(?!&&|;[ \t]|\\n)[^\n|]){0,200}?"
+_PIPED = (
+    r"[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4}(?:-[A-RT-Za-z]{1,3}[ \t]{1,4})?-S|(?:sudo[ \t]{1,4})?chpasswd"
+    r"|[^\n|;&]{0,120}?(?:--password-stdin|--with-token|--stdin|--data-file=-|--passphrase-fd|-pass stdin))"
+)
+_SECRETS = (
+    r"(?i:pass(?:word|wd|phrase|code|wort)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)"
+)
+_COLUMNS = r"(?i:(?:password|passwd|passwort|passphrase|secret|token|api[_-]?key|secret[_-]?key))"
+
+# Sentences: what is told, of what, the verb.
+_HUMAN = r"pass(?:word|phrase|code|wort|wd)s?|kennwort|pw|mot de passe|contrase(?:ñ|n)a|senha"
+_MACHINE = r"(?:api|access|secret|private|license|signing|encryption)[ -]?(?:key|code)|secret|token|key"
+_OF = (
+    r"(?: (?:is|was) (?:re)?generated)?(?: (?:for|of|to|on|in|at|für|vom|von|der|des|dem|zum|de|del|du"
+    r"|pour|para"
+    r"|da|do|per|di|van|voor)(?: [^\s:=\"'`]{1,40}){1,5}?)?"
+)
+_VERB = (
+    r"(?: (?:is|was|are|will be|should be|ist|lautet|war|est|es|era|é|è|era|to|auf|à|a|como)(?=[ :])"
+    r"(?: (?:now|still|currently|again|jetzt|nun|maintenant|ahora|this|just))?:?|[ \u00a0]?[:=]"
+    r"|[ \u00a0]?(?:->|=>|→|–|—|⇒))"
+)
+_SAID = r"[ \t\u00a0]{1,3}(?:\"([^\"\n]{4,120})\"|'([^'\n]{4,120})'|`([^`\n]{4,120})`|([^\s\"'`]{4,256}))"
+_NAMED = r" (?:[\"'`]([^\s\"'`]{4,256})[\"'`]|([^\s\"'`]{4,256}))"
+
+ROWS = (
+    (
+        "private-key",
+        ("user-key-file",),
+        r"Private-Lines:[ \t]{0,4}[0-9]{1,4}((?:(?:[\s\"'+,>|]"
+        r"|\\[nr]){1,40}+(?!Private-)[A-Za-z0-9+/]{20,}+={0,2})++"
+        r"(?:(?:[\s\"'+,>|]|\\[nr]){1,40}+Private-(?:MAC|Hash):[ \t]{0,4}[0-9a-f]{1,128})?)",
+        "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-"
+        + "Lines: 1\nAAAAIHk2Jf83hGq01LpZx7VbNm4RtYk2Jf83hGq01LpZx7Vb\n",
+        "inside",
+        "putty_key",
+    ),
+    (
+        "private-key",
+        ("kty",),
+        r"\"d\\?\":[ ]?\\?\"([A-Za-z0-9_-]{43,2000})",
+        '{"kty":"OKP","crv":"Ed25519","d":"' + 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","x":"',
+        "lengthy",
+        "jwk",
+    ),
+    # --- Commands -------------------------------------------------------------------------------------
+    (
+        "secret",
+        ("echo", "printf"),
+        rf"(?:echo|printf)(?:[ \t]{{1,4}}-[neE]{{1,3}})?(?:[ \t]{{1,4}}[\"']%s(?:\\n)?[\"'])?[ \t]{{1,4}}"
+        rf"{_ARG}[\"'\\]{{0,2}}{_PIPED}",
+        "echo " + "hunter2xyz | docker login -u jane --password-stdin",
+        "pipe",
+        "option_password",
+    ),
+    (
+        "secret",
+        ("password-stdin",),
+        rf"password-stdin{_GOES_ON}[ \t]{{0,4}}<<<[ \t]{{0,4}}{_ARG}",
+        "docker login -u jane --password-stdin <<< '" + "hunter2xyz'",
+        "word",
+        "argument_password",
+    ),
+    (
+        "secret",
+        ("zip", "sqlcmd", "bcp"),
+        rf"(?:zip|sqlcmd|bcp)(?=[ \t]){_GOES_ON} -P[ \t]{{0,4}}{_ARG}",
+        "sqlcmd -S db -U sa -P " + "S3cretPa55 -Q x",
+        "command-p",
+        "tool_password",
+    ),
+    (
+        "secret",
+        ("7z", "rar"),
+        rf"(?:7za?|rar)(?=[ \t]){_GOES_ON} -h?p{_ARG}",
+        "7z x -p" + "S3cretPa55 x.7z",
+        "command-p",
+        "tool_password",
+    ),
+    (
+        "secret",
+        (
+            "rdesktop",
+            "registry login",
+            "twine upload",
+            "az login",
+            "useradd",
+            "usermod",
+            "cf login",
+            "oc login",
+        ),
+        rf"(?:rdesktop|registry login|twine upload|az login|user(?:add|mod)|(?:cf|oc) login)"
+        rf"(?=[ \t]){_GOES_ON} -p[ \t=]{{1,4}}{_ARG}",
+        "helm registry login r.acme.dev -u jane -p " + "S3cretPa55",
+        "command-p",
+        "option_password",
+    ),
+    (
+        "secret",
+        (" -p",),
+        r" -p[ \t=]?(?:\\?\"([^\s\"\\]{6,128})\\?\"|\\?'([^\s'\\]{6,128})\\?')",
+        "tool -p'" + "S3cret!Pa55' run",
+        "command-p",
+        "quoted_password",
+    ),
+    (
+        "secret",
+        ("ldap",),
+        rf"ldap(?:search|add|modify|whoami|delete|passwd)(?=[ \t]){_GOES_ON} -w[ \t]{{0,4}}{_ARG}",
+        "ldapsearch -D cn=admin -w " + "S3cretPa55 -b dc=acme",
+        "command",
+        "option_password",
+    ),
+    (
+        "secret",
+        ("http -a",),
+        rf"http -a[ \t]{{0,4}}{_AFTER_COLON}",
+        "http -a jane:" + "S3cretPa55 https://api.acme.dev",
+        "command",
+        "option_password",
+    ),
+    (
+        "secret",
+        ("htpasswd",),
+        rf"htpasswd[ \t]{{1,4}}(?:-[A-Za-z]{{1,8}}[ \t]{{1,4}}){{0,4}}(?<=b )"
+        rf"(?:[^\s-][^\s]{{0,200}}[ \t]{{1,4}}){{1,2}}{_ARG}(?=\s|\\n|\Z|[;|&>])",
+        "htpasswd -b .htpasswd jane " + "S3cretPa55",
+        "word",
+        "option_password",
+    ),
+    (
+        "secret",
+        ("storepass", "keypass", "-passin ", "-passout ", "-pass ", "requirepass", "masterauth"),
+        r"(?:(?:store|key)pass|-pass(?:in|out)?(?=[ \t]{1,4}pass:)|requirepass|masterauth)[ \t]{1,4}"
+        r"(?:pass:)?" + _ARG,
+        "keytool -list -storepass " + "swordfish -keystore x",
+        "word",
+        "tool_password",
+    ),
+    (
+        "secret",
+        ("mysqladmin",),
+        rf"mysqladmin(?=[ \t]){_GOES_ON} password[ \t]{{1,4}}{_ARG}",
+        "mysqladmin -u root password " + "S3cretPa55",
+        "beside",
+        "tool_password",
+    ),
+    (
+        "secret",
+        ("secret set ",),
+        rf"secret set {_GOES_ON} --(?:value|body)[ \t=]{{1,4}}{_ARG}",
+        "gh secret set API_KEY --body " + "S3cretPa55",
+        "word",
+        "tool_password",
+    ),
+    (
+        "secret",
+        ("vault login ",),
+        rf"vault login[ \t]{{1,4}}{_ARG}",
+        "vault login " + "s.Iwipp9h28Dk8gnrBFhUT9YSK",
+        "word",
+        "quoted_password",
+    ),
+    (
+        "secret",
+        ("auth ", "auth=("),
+        r"(?:AUTH[ \t](?:PLAIN[ \t]|[a-z][\w.]{1,20}[ \t])?([^\s\"'`;|&<>()\\]{6,256})(?=[ \t]*+(?:\Z"
+        r"|\r|\n|\\[nr]))"
+        r"|auth=\([\"'][^\"'\n]{1,80}[\"'],[ \t]{0,4}[\"']([^\"'\s]{4,128})[\"'])",
+        "redis> AUTH default " + "s6KDZnI9yAOCS22g5S1d\n",
+        "word",
+        "quoted_password",
+    ),
+    # --- SQL ------------------------------------------------------------------------------------------
+    (
+        "secret",
+        ("identified ",),
+        r"(?i:identified (?:with [\w\"'`]{1,60} )?(?:by|as)[ \t]{1,4}(?:password[ \t]{1,4})?)"
+        r"(?:\\?'([^'\\\n]{1,200})|\\?\"([^\"\\\n]{1,200}))",
+        "CREATE USER jane IDENTIFIED BY '" + "swordfish';",
+        "word",
+        "option_password",
+    ),
+    (
+        "secret",
+        ("password",),
+        r"(?i:password(?: for [^\s=]{1,80} =(?: password)?)?)(?:[ \t]{0,3}\("
+        r"|[ \t]{0,3}=)?[ \t]{0,3}'([^'\\\n]{1,200})'",
+        "ALTER ROLE jane WITH PASSWORD '" + "swordfish';",
+        "word",
+        "sql_password",
+    ),
+    # --- Files ----------------------------------------------------------------------------------------
+    (
+        "secret",
+        ("password", "passwd", "passwort", "secret", "token", "api_key", "apikey"),
+        rf"{_COLUMNS}(?:\(|[ \t\"'`*\]\\]{{0,40}}(?=[|,;)\t\r\n]|\\[ntr]|\Z))",
+        "user,password\njane," + "S3cretPa55\n",
+        "title",
+        "column",
+    ),
+    (
+        "secret",
+        ("kind: secret",),
+        r"kind: Secret(?![A-Za-z])",
+        "kind: Secret\ndata:\n  dsn: " + "czNjcjN0LVBhNTVzM2NyM3Q=\n",
+        "block",
+        "kubernetes_secret",
+    ),
+    (
+        "secret",
+        ("password", "pwd", "secret", "token", "apikey", "api_key", "api-key"),
+        rf"{_SECRETS}(?:(?:\\?[\"'])?[ \t\r\n]{{1,20}}value=\\?[\"']"
+        rf"|\\?[\"'][ \t]{{0,4}},[ \t\r\n]{{0,40}}\\?[\"']value\\?[\"'][ \t]{{0,4}}:[ \t]{{0,4}}\\?[\"']"
+        r"|</(?:key|name)>\s{0,40}<value>)([^\s\"'<>\\]{4,512})",
+        '<add key="DbPassword" value="' + 'S3cretPa55" />',
+        "valued",
+        "beside_name",
+    ),
+    (
+        "secret",
+        ("<string",),
+        r"<string(?: name=\\?\"([^\"\\]{1,80})\\?\")?>([^\s<>]{6,512})</string>",
+        '<string name="api_key">' + "9f8e7d6c5b4a32109f8e7d6c5b4a3210</string>",
+        "word",
+        "string_element",
+    ),
+    (
+        "secret",
+        ("pw", "pass"),
+        r"(?i:pw|pass|passcode|wpa_passphrase)(?:\\?[\"'`])?[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}"
+        r"(?:\\?\"([^\s\"\\]{4,128})|\\?'([^\s'\\]{4,128})|`([^\s`]{4,128})"
+        r"|([^\s\"'`,;()\[\]{}<>&|\\]{4,128}))",
+        "use pw: " + "S3cretPa55",
+        "short",
+        "short_name",
+    ),
+    (
+        "secret",
+        (";pwd=", "; pwd="),
+        r"(?i:; ?pwd=)([^;\"'\s\\]{1,128})",
+        "Driver=x;Uid=app;Pwd=" + "swordfish;",
+        "word",
+        "argument_password",
+    ),
+    (
+        "secret",
+        (":*:",),
+        r":\*:[^\s:/@]{1,60}:[^\s:/@]{1,60}:([^\s:/@\"'\\]{4,128})(?=\s|\\n|\Z)",
+        "db.acme.dev:*:app:jane:" + "S3cretPa55",
+        "star",
+        "argument_password",
+    ),
+    (
+        "secret",
+        (
+            "session=",
+            "sessionid=",
+            "SESSID=",
+            "SESSIONID=",
+            "connect.sid=",
+            "?key=",
+            "&key=",
+            "?sig=",
+            "&sig=",
+        ),
+        r"(?:session(?:id)?|SESS(?:ION)?ID|connect\.sid|[?&](?:key"
+        r"|sig))=([A-Za-z0-9_-]{20}[A-Za-z0-9_%.~+/-]{0,1024})",
+        "-b 'session=" + "7jpHjykLHZ3CZ4fpENvRX2WYLsItCPif'",
+        "foot",
+        "random_value",
+    ),
+    (
+        "secret",
+        ("Signature=", "signature=", "?code=", "&code="),
+        r"(?:[Ss]ignature|[?&]code)=([A-Za-z0-9_-]{20}[A-Za-z0-9_%.~+/-]{0,1024})",
+        "https://x.dev/o?GoogleAccessId=x&Signature=" + "4AFjRqfdMI0lir0DnhZX7MbBwpDKSd7A2CT7Rd5SZRP8dw1",
+        "foot",
+        "random_value",
+    ),
+    # --- Addresses ------------------------------------------------------------------------------------
+    (
+        "url-password",
+        ("@tcp(", "@unix("),
+        r"[\w.-]{1,40}:([^\s:@/\"'`(){}<>]{1,100})@(?:tcp|unix)\(",
+        "root:" + "S3cretPa55@tcp(127.0.0.1:3306)/shop",
+        "inside",
+        "url_password",
+    ),
+    (
+        "url-password",
+        ("oracle:thin:", "sqlplus "),
+        r"(?:oracle:thin:|sqlplus (?:-[A-Za-z]{1,3} ){0,3})[A-Za-z0-9_$#]{1,40}/([^\s@/\"'\\]{1,100})@",
+        "jdbc:oracle:thin:scott/" + "swordfish@//db:1521/orcl",
+        "at",
+        "argument_password",
+    ),
+    # --- Sentences ------------------------------------------------------------------------------------
+    (
+        "secret",
+        (
+            *("password", "passphrase", "passcode", "passwort", "passwd ", "kennwort", "pw "),
+            *("mot de passe", "contrase", "senha "),
+        ),
+        rf"(?i:({_HUMAN}){_OF}{_VERB}){_SAID}",
+        "the password for the staging db is " + "S3cretPa55",
+        "word",
+        "told",
+    ),
+    (
+        "secret",
+        ("token ", "token:", "key ", "key:", "secret ", "secret:", "bearer "),
+        rf"(?i:({_MACHINE}|bearer)(?=[ :])"
+        rf"(?:{_OF}{_VERB})?)[ \t]{{1,3}}[\"'`]?([A-Za-z0-9_-]{{20}}[A-Za-z0-9_.~+/=-]{{0,512}})",
+        "the API key for prod is " + "9f8e7d6c5b4a32109f8e7d6c5b4a3210",
+        "spoken",
+        "told_machine",
+    ),
+    (
+        "secret",
+        ("password ", "passphrase ", "passwort ", "kennwort ", "pw ", "mot de passe ", "contrase"),
+        rf"(?i:{_HUMAN}){_NAMED}",
+        "log in as jane with password " + "S3cretPa55",
+        "word",
+        "named",
+    ),
+    (
+        "secret",
+        ("login ", "credential", "creds"),
+        r"(?i:login|cred(?:ential)?s?)(?: (?:with|as|are|is|using|mit|for))?:?"
+        r" [\"'`]?[\w.@+-]{2,60}(?: ?/ ?|:)[\"'`]?([^\s\"'`/:,;()]{4,128})",
+        "login with admin / " + "S3cretPa55",
+        "word",
+        "pair",
+    ),
+    (
+        "secret",
+        ("password",),
+        r"(?i:password)[^\n:]{0,60}:(?:\r?\n|\\n){1,3}([A-Za-z0-9]{12,64})(?=\s|\\n|\Z)",
+        "Please use the following password to proceed:\n\n" + "3f9a1c7be04d5826" + "9b1e7c20af84d356",
+        "word",
+        "random_value",
+    ),
+)

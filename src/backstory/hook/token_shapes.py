@@ -1,0 +1,158 @@
+"""Tokens that a service marks with a prefix or a shape of its own: rows of patterns.py, as tuples.
+
+Most start with a prefix: one list says which, and both the anchors and the pattern are made of it. The
+prefixes are facts about public formats. Nothing is imported here: the hook loads this file.
+"""
+
+_HEX32 = "3f9a1c7be04d5826" + "9b1e7c20af84d356"
+_B = "[A-Za-z0-9_-]"
+
+# Of tokens that start a run of letters, digits, _ and -. A prefix that is also a word is as good as any: what
+# follows it must look drawn by a machine.
+_PREFIXES = """
+    shpat_ shpss_ shpca_ shppa_ shptka_ shprka_ lin_api_ lin_oauth_ figd_ figu_ dckr_pat_ dckr_oat_ sbp_
+    sb_secret_ nfp_ nfc_ nfo_ rubygems_ gsk_ r8_ glsa_ glc_ pscale_tkn_ pscale_pw_ pscale_oauth_ pscale_otkn_
+    sntrys_ sntryu_ sntrya_ NRAK- NRII- NRJS- NRRA- NRIQ- PMAK- pplx- tskey- sq0csp- sq0atp- sq0idp- ATATT
+    ATCTT ATBB ATTA AGE-SECRET-KEY-1 glrtr- glwt- GR1348941 whsec_ sk_ doo_v1_ dor_v1_ HRKU- vcp_ vck_ vci_
+    vca_ vcr_ vercel_blob_rw_ fo1_ fm1a_ fm1r_ fm2_ cfut_ cfat_ cfk_ napi_ rnd_ sess- api_org_ xai- tgp_v1_
+    fw_ csk- nvapi- lsv2_pt_ lsv2_sk_ pcsk_ tvly- fc- jina_ pa- wandb_v1_ ntn_ secret_ secret- CLOJARS_ oy2
+    cio da2- aio_ AKCp cmVmdGtuOj CFPAT- duffel_live_ duffel_test_ EZAK EZTK fio-u- FLWSECK- FLWSECK_TEST-
+    ico- s-s4t2ud- api- sdk- mob- live_ test_ API- access-production- access-sandbox- access-development- pnu_
+    pnb_ pul- rdme_ tk-us- tk-eu- shippo_live_ shippo_test_ squ_ sqp_ sqa_ sgp_ sgd_ slk_ tss_ tfp_ CCIPAT_
+    CCIPRJ_ bkua_ bkct_ bkaj_ pk_ nyk_v0_ persona_production_ persona_sandbox_ rzp_live_ rzp_test_ re_
+    tr_prod_ tr_dev_ tr_stg_ signkey-prod- signkey-test- phx_ phs_ phr_ hcaik_ hcbik_ hcamk_ xaat- xapt- dbtc_
+    dbtu_ nbp_ ucat_ EXO tsec_ alcht_ sm_pat_ sm_aat_ retool_ ddp_ ddo_ ddw_ pat-na1- pat-na2- pat-eu1-
+    pat-ap1- pat_ p8e- md- key- key_ xkeysib- xsmtpsib- LTAI AKID y0_ AQVN EAA IGQV ABSK ABIA ACCA
+    bedrock-api-key- IQoJb3JpZ2lu FwoGZXIvYXdz APA91b dG9rOj eyJrIjoi ops_eyJ xprv dose dkea K00 token_ token-
+    tok_ apikey_ apikey- api_key_ access_token_ sup_sk_ e2b_ cal_live_ polar_oat_ polar_pat_ plane_api_ rpa_
+    ctx7sk- ctx7sk_ hcp_ bb_live_
+"""
+PREFIXES = tuple(_PREFIXES.split())
+_HEADS = "|".join(sorted(PREFIXES, reverse=True))  # the longer of two goes first; none holds a special sign
+
+# -----BEGIN … PRIVATE KEY in base64, by what stands before PRIVATE; and keys that have lost their header.
+_WRAPPED = (
+    "LS0tLS1CRUdJTiB(?:SU0EgUFJJVk|QUklWQ|PUEVOU1NI|FQyBQUk|FTkNSWV|EU0EgUFJJ|QR1AgUFJJ)"
+    "|b3BlbnNzaC1rZXktdjEAAAAA"
+    "|MII[A-Za-z0-9+/]{1,8}IBADANBgkqhkiG9w0BAQEFAASC|MII[A-Z][A-Za-z0-9+/]{2}IBAAKC|M[HI][A-Za-z0-9]CAQEEI"
+    "|MIGHAgEAMBMGByqGSM49|MC4CAQAwBQYDK2VwBCIEI|RWRTY0Iy"
+)
+
+ROWS = (
+    (
+        "private-key",
+        ("LS0tLS1CRUdJTiB", "b3BlbnNzaC1rZXktdjE", "MII", "MHc", "MHQ", "MIG", "MC4", "RWRTY0Iy"),
+        rf"(?:{_WRAPPED})[A-Za-z0-9+/]{{12,}}+={{0,2}}(?:(?:[\"'+,>|]|\s|\\[nr]){{1,40}}+[A-Za-z0-9+/]{{40,}}+={{0,2}})*+"
+        rf"(?:(?:\n|\\[nr]){{1,20}}+[A-Za-z0-9+/]{{1,39}}(?:={{1,2}}|(?=\s*+\Z)))?",
+        "LS0tLS1CRUdJTiBSU0Eg" + "UFJJVkFURSBLRVktLS0tLQpNSUlFcEFJQkFBS0NBUUVB",
+        "head",
+        "wrapped_key",
+    ),
+    (
+        "service-token",
+        PREFIXES,
+        rf"(?:{_HEADS}){_B}{{8,255}}",
+        "shp" + "at_" + _HEX32,
+        "head",
+        "head_token",
+    ),
+    (
+        "service-token",
+        (
+            *(
+                "hvs.",
+                "hvb.",
+                "hvr.",
+                "dp.pt.",
+                "dp.st.",
+                "dp.ct.",
+                "dp.sa.",
+                "atlasv1.",
+                "sha256~",
+                "oauth~",
+            ),
+            *(".prd.", ".dev.", ".stg.", ".prod.", ".ci.", "amzn.mws.", "cs.v1.", "Atzr|", "Atza|"),
+        ),
+        rf"(?:hv[sbr]\.|dp\.(?:[psc]t|sa)\.(?:(?:prd|dev|stg|prod|ci)\.)?|atlasv1\.|(?:sha256|oauth)~|amzn\.mws\."
+        rf"|amzn1\.oa2-cs\.v1\.|Atz[ra]\|){_B}{{20,2000}}",
+        "hv" + "s.CAESIJ7Qk2Lz9WvNt4RpYc8Hd5Jf1GsXk3vQ9mTz7",
+        "foot",
+        "random_token",
+    ),
+    (
+        "service-token",
+        ("NRAL", "_mmk", "AZDO", *(f"-us{n}" for n in range(1, 10)), *(f"us{n}" for n in range(10, 40))),
+        r"(?:[0-9a-f]{36,40}NRAL|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk|[A-Za-z0-9]{72,80}AZDO[A-Za-z0-9]{4}"
+        r"|[0-9a-f]{32}-us[1-3]?[0-9])(?![A-Za-z0-9_-])",
+        _HEX32 + "-us" + "12",
+        "whole",
+        "fixed_head",
+    ),
+    (
+        "service-token",
+        ("A" * 20,),
+        r"A{20,24}(?!A)[A-Za-z0-9%]{60,160}(?![A-Za-z0-9+/=])",
+        "A" * 22
+        + "MLheAAAAAAA0%2BuSeid%2BULvsea4JtiGRiSDSJSI%3D"
+        + "EUifiRBkKG5E2XzMDjRfl76ZC9Ub0wnz4XsNiRVBChTYbJcE3F",
+        "head",
+        "twitter_token",
+    ),
+    (
+        "service-token",
+        ("0" * 15,),
+        r"[0-9]{15,20}-[A-Za-z0-9]{40}(?![A-Za-z0-9_-])",
+        "938475610293847561" + "-Xk3vQ9mTz7LpRw2YbNc8Hd5Jf1GsXk3vQ9mTz7Lp",
+        "head",
+        "head_token",
+    ),
+    (
+        "service-token",
+        ("A3-",),
+        r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}(?:-[A-Z0-9]{5}){4}(?![A-Za-z0-9])",
+        "A3" + "-ASWWYB-798JRY-LJVD4-23DC2-86TVM-H43EB",
+        "head",
+        "fixed_head",
+    ),
+    (
+        "service-token",
+        (
+            "w" * 17 + "." + "w" * 64,
+            "w" * 6 + "." + "w" * 24 + "." + "w" * 64,
+            "ww." + "w" * 60,
+            "www." + "w" * 60,
+            "w." + "w" * 60,
+        ),
+        rf"(?:pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}"
+        rf"|dt0[a-z][0-9]{{2}}\.[A-Z2-7]{{24}}\.[A-Z2-7]{{64}}|t1\.[A-Z0-9a-z_-]{{60,}}+(?:[.]{_B}{{60,}}+)?"
+        rf"|mfa\.{_B}{{60,}}+|v1\.0-[0-9a-f]{{24}}-[0-9a-f]{{146}}|sl\.(?:[A-Za-z]\.)?{_B}{{60,}}+)(?![A-Za-z0-9])",
+        "pat" + "Xk3vQ9mTz7LpRw." + _HEX32 + _HEX32,
+        "shapes",
+        "fixed",
+    ),
+    (
+        "google-oauth",
+        ("w  " + "w" * 43, "w    " + "w" * 43),
+        rf"1(?:\\?/){{2}}0{_B}{{42,255}}",
+        "1/" + "/0gXk3vQ9mTz7LpRw2YbNc8Hd5Jf1GsXk3vQ9mTz7Lp-RtYk2Jf83hGq01LpZx7Vb",
+        "shapes",
+    ),
+    (
+        "azure-key",
+        ("q~",),
+        r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])",
+        "jYa8Q" + "~009liqK1tGEjqEFVgIFnr5fQxETr8FSMeY",
+        "tilde",
+        "fixed",
+    ),
+    (
+        "password-hash",
+        ("$apr1$", "$2", "$1$", "$6$", "$argon2", "$production$"),
+        r"\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}|\$(?:apr1|[16])\$(?:rounds=[0-9]{1,9}\$)?[./A-Za-z0-9]{1,40}\$"
+        r"(?:[./A-Za-z0-9]{1,40}\$)?[./A-Za-z0-9]{20,99}|\$argon2(?:id?|d)\$[^\s\"':]{40,255}"
+        r"|access_token\$production\$[a-z0-9]{16}\$[0-9a-f]{32}",
+        "jane:" + "$apr1" + "$Yum98h0E$6VbGIuyGArCdrW2KczmRTK",
+        "dollar",
+        "whole",
+    ),
+)

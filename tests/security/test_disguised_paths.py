@@ -1,0 +1,115 @@
+"""What `<private>`, `privacy.ignore_paths` and `privacy.ignore_projects` hide, in whatever disguise it comes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from backstory.capture.privacy import IGNORED, Privacy
+from backstory.hook.redact import Redactor
+from backstory.model import Action, Event, Kind, Where
+from backstory.settings import Settings
+
+
+def ignoring(*paths: str, projects: tuple[str, ...] = ()) -> Privacy:
+    return Privacy(replace(Settings(), privacy_ignore_paths=paths, privacy_ignore_projects=projects))
+
+
+def tool(
+    action: Action, target: str, text: str = "what it shows", cwd: str = "/p", name: str = "Tool"
+) -> Event:
+    return Event("a", "s", Kind.TOOL, 1, text, action, target=target, tool=name, where=Where(cwd))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        tool(Action.READ, "/p/.ENV"),
+        tool(Action.READ, "/p/secrets/a.txt"),
+        tool(Action.READ, "a.txt", cwd="/p/secrets"),
+        tool(Action.READ, "../secrets/a.txt", cwd="/p/src"),
+        tool(Action.RUN, "cat secrets/a.txt"),
+        tool(Action.RUN, "cd secrets && cat a.txt"),
+        tool(Action.RUN, "cd /p/secrets; cat a.txt"),
+        tool(Action.RUN, "cat a.txt", cwd="/p/secrets"),
+        tool(Action.RUN, "ls secrets"),
+        tool(Action.RUN, "grep -rn key .", "src/a.py:1:key = 1\nsecrets/a.txt:2:what it shows"),
+        tool(Action.RUN, "git diff", "diff --git a/.env b/.env\n--- a/.env\n+++ b/.env\n+what it shows"),
+        tool(Action.RUN, "head *", "==> .env <==\nwhat it shows"),
+        tool(Action.FIND, "key", ".Env:1:what it shows"),
+        tool(Action.NONE, "/p/secrets/a.txt", name="mcp__files__read_text"),
+    ],
+    ids=lambda event: f"{event.action}-{event.target}",
+)
+def test_an_ignored_file_is_ignored_however_it_is_named(event: Event) -> None:
+    assert ignoring(".env", "secrets/*").hidden(event).text == IGNORED
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        tool(Action.READ, "/p/src/secrets.py"),
+        tool(Action.RUN, "make test", "secrets/ is not shown here"),
+        tool(Action.RUN, "cd src && cat a.txt"),
+        tool(Action.NONE, "/p/src/env.py", name="mcp__files__read_text"),
+    ],
+    ids=lambda event: event.target,
+)
+def test_what_only_resembles_it_is_kept(event: Event) -> None:
+    assert ignoring(".env", "secrets/*").hidden(event).text == event.text
+
+
+def test_an_mcp_server_is_judged_by_its_inputs() -> None:
+    event = tool(Action.NONE, "", name="mcp__files__read")
+    payload = {"tool_input": {"files": [{"path": "/p/secrets/a.txt"}]}, "tool_response": "what it shows"}
+    events, body = ignoring("secrets/*").cleaned([event], payload, "", lambda clean: [event])
+    assert (events[0].text, body) == (IGNORED, "")
+
+
+def test_a_link_to_an_ignored_file_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "a.txt").write_text("x")
+    (tmp_path / "notes.txt").symlink_to(tmp_path / "secrets" / "a.txt")
+    event = tool(Action.READ, "notes.txt", cwd=str(tmp_path))
+    assert ignoring("secrets/*").hidden(event).text == IGNORED
+
+
+def test_an_ignored_project_is_ignored_by_link_and_detour(tmp_path: Path) -> None:
+    (tmp_path / "client" / "src").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "client")
+    privacy = ignoring(projects=(str(tmp_path / "client"),))
+    by_link = ignoring(projects=(str(tmp_path / "link"),))
+    for cwd in ("client", "client/src", "link", "link/src", "other/../client"):
+        event = tool(Action.RUN, "make", cwd=str(tmp_path / cwd))
+        assert privacy.refuses(event) == "ignored", cwd
+        assert by_link.refuses(event) == "ignored", cwd
+    assert privacy.refuses(tool(Action.RUN, "make", cwd=str(tmp_path / "other"))) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("a < private >b</private> c", "a [private] c"),
+        ("a < Private >b< /PRIVATE > c", "a [private] c"),
+        ("a &lt;private&gt;b&lt;/private&gt; c", "a [private] c"),
+        ("+<private>\n+b\n+</private>\n c", "+[private]\n c"),
+        ("b</private> c", "[private] c"),  # opened in the message before
+        ("a <private>b", "a [private]"),
+        ("</private> a", "</private> a"),
+    ],
+)
+def test_a_private_span_is_one_in_any_spelling(text: str, clean: str) -> None:
+    assert Redactor().redact(text) == clean
+    assert Redactor().redact(clean) == clean
+
+
+def test_a_private_span_reaches_over_the_blocks_of_a_message_and_the_lines_of_a_patch() -> None:
+    blocks = [{"type": "text", "text": text} for text in ("a <private>b", "c", "d</private> e", "f")]
+    clean = Redactor().redact_json({"content": blocks, "lines": ["+<private>", "+b", "+</private>", " e"]})
+    assert clean == {
+        "content": [
+            {"type": "text", "text": text} for text in ("a [private]", "[private]", "[private] e", "f")
+        ],
+        "lines": ["+[private]", " e"],
+    }
