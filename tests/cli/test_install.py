@@ -125,7 +125,7 @@ def test_uninstall_asks_shows_and_leaves_nothing_but_the_memory(worked: Memory) 
     done = worked.run("uninstall", AGENT, "--yes")
     assert done.returncode == 0
     assert settings_of(worked).read_text() == '{\n  // mine\n  "model": "opus"\n}\n'
-    left = {path.name for path in worked.home.iterdir()} - {"briefs"}
+    left = {path.name for path in worked.home.iterdir()} - {"briefs", "knowledge"}
     assert left == {"backstory.db", "spare.jsonl"}
     assert worked.json("search", "waits in the spool when disconnected")["hits"]
 
