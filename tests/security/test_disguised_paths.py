@@ -113,3 +113,12 @@ def test_a_private_span_reaches_over_the_blocks_of_a_message_and_the_lines_of_a_
         ],
         "lines": ["+[private]", " e"],
     }
+
+
+def test_a_command_that_names_many_files_in_many_folders_is_left_out_instead_of_looked_through() -> None:
+    """A command of 6 kB in a deep folder took the worker minutes, again and again."""
+    deep = "/tmp/" + "d/" * 1000
+    same = ignoring(".env").told(tool(Action.RUN, "cd a && " * 500 + "ls", cwd=deep), Where(deep))
+    assert same.text == "what it shows"
+    many = " && ".join(f"cd a{number} && cat b{number}" for number in range(300))
+    assert ignoring(".env").told(tool(Action.RUN, many, cwd=deep), Where(deep)).text == IGNORED

@@ -5,6 +5,7 @@ import hashlib
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 import time
@@ -287,6 +288,14 @@ def test_a_tree_that_repeats_itself_without_end_is_given_up(house: House, git: G
         oid, mode = loose(house.project, b"tree", items), b"40000"
     text = f"tree {oid}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nBomb\n"
     git(house.project, "update-ref", "HEAD", loose(house.project, b"commit", text.encode()))
+    reads(house.project)
+
+
+def test_an_index_whose_names_repeat_the_one_before_takes_no_memory(house: House) -> None:
+    """In version 4 a name may extend the name before: 6 MB stand for 12 GB."""
+    entry = struct.pack(">8xII8xI8xI20sH", 1, 0, 0o100644, 6, b"\1" * 20, 0xFFF)
+    rows = b"".join(entry + b"\0" + b"a" * 1500 + b"\0" for _ in range(4096))
+    (house.project / ".git/index").write_bytes(b"DIRC" + struct.pack(">II", 4, 4096) + rows + b"\0" * 20)
     reads(house.project)
 
 

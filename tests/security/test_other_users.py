@@ -91,6 +91,43 @@ def test_another_user_is_refused_whatever_he_shows(serves: Callable[..., Viewer]
     assert viewer.bare("GET", link).status == 303  # he has not even used up the link
 
 
+HALF_CLOSED = """
+request = f"GET {sys.argv[2]} HTTP/1.1\\r\\nHost: 127.0.0.1:{sys.argv[1]}\\r\\nAuthorization: Bearer {sys.argv[3]}\\r\\n\\r\\n"
+told = []
+for _ in range(20):
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 30) as connection, contextlib.suppress(OSError):
+        connection.sendall(request.encode())
+        connection.shutdown(socket.SHUT_WR)
+        told.append(connection.recv(65536).decode())
+print(json.dumps(told))
+"""
+
+
+@needs_root
+def test_another_user_who_closes_his_half_of_the_connection_is_refused(serves: Callable[..., Viewer]) -> None:
+    viewer = serves()
+    for path in ("/api/status", "/proof?nonce=0123456789abcdef"):
+        told = json.loads(as_other(HALF_CLOSED, str(viewer.port), path, viewer.token))
+        assert not [each for each in told if each and not each.startswith("HTTP/1.1 403")]
+
+
+def test_the_name_of_this_run_is_told_to_nobody_who_does_not_know_it(serves: Callable[..., Viewer]) -> None:
+    viewer = serves()
+    name = viewer.host.partition(":")[0]
+    for path in ("/enter?key=x", "/", "/proof?nonce=0123456789abcdef", "/api/status"):
+        answer = as_client(viewer.port, path)
+        assert name not in answer, path
+
+
+def as_client(port: int, path: str) -> str:
+    """All that the server says to a program without a token that names it by its number."""
+    with socket.create_connection(("127.0.0.1", port), 30) as connection:
+        connection.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
+        )
+        return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+
+
 @needs_root
 def test_a_socket_that_speaks_both_kinds_of_addresses_has_an_owner_too(serves: Callable[..., Viewer]) -> None:
     viewer = serves()
@@ -119,10 +156,11 @@ def test_the_owner_of_a_connection_is_known(
         here = (address, client.getsockname()[1])
         with server.accept()[0]:
             with client:
-                assert peers.uid_of(here, there) == os.getuid()
+                assert peers.owner_of(here, there) == (True, os.getuid())
                 assert not peers.is_stranger(here, there)
-            assert peers.uid_of(here, there) is None  # closed: nobody's, and not root's
-        assert peers.uid_of((address, 1), there) is None
+                client.shutdown(socket.SHUT_WR)
+                assert peers.is_stranger(here, there)  # half closed: nobody can tell whose it is
+            assert peers.owner_of(here, there) == (True, None)  # closed: nobody's, and not root's
 
 
 @needs_root

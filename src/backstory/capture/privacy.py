@@ -37,6 +37,8 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 _FILE_LINE = re.compile(
     r"^(?:diff --git a/(\S+)|(?:---|\+\+\+) (?:[ab]/)?(\S+)|==> (\S+) <==|([^\s:]+):[0-9]*:?)", re.MULTILINE
 )
+# A command that names so many files, each in so many folders, is not looked through: it is left out.
+_MOST_PLACES = 2_000
 _CD = re.compile(r"(?:^|&&|;|\|\||\()\s*(?:cd|pushd)\s+(?:--\s+)?[\"']?([^\s\"'&|;()]+)")
 
 Payload = Mapping[str, object]
@@ -272,13 +274,16 @@ class Privacy:
 
     def _runs_over_ignored(self, command: str, cwd: str) -> bool:
         """Whether a command names an ignored file, or one relative to the folder that it changes to."""
-        folders = [cwd, *(posixpath.join(cwd, folder) for folder in _CD.findall(command))]
+        there = (posixpath.join(cwd, folder) for folder in _CD.findall(command))
+        folders = list(dict.fromkeys((cwd, *there)))
         if any(map(self._ignores_below, folders)):
             return True
-        words = _words(command) if self._hint(command) or len(folders) > 1 else []
-        return any(self._ignores(word, folder) for word in words for folder in folders) or any(
-            map(self._ignores_below, words)
-        )
+        words = dict.fromkeys(_words(command)) if self._hint(command) or len(folders) > 1 else {}
+        if any(map(self._ignores_below, words)) or any(map(self._ignores, words)):
+            return True
+        if len(folders) * len(words) > _MOST_PLACES:
+            return True  # too many to look at: nobody writes such a command to be remembered
+        return any(self._ignores(word, folder) for word in words for folder in folders)
 
     def _ignores_below(self, folder: str) -> bool:
         """Whether all that lies in a folder is ignored."""
@@ -306,7 +311,9 @@ class Privacy:
         """Where a link leads; "" for what is none, or is not there."""
         try:
             whole = Path(cwd, path).expanduser()
-            real = os.path.realpath(whole) if whole.is_absolute() else ""
+            if not whole.is_absolute() or not whole.exists():  # one call; to follow each link takes many
+                return ""
+            real = os.path.realpath(whole)
         except (OSError, RuntimeError, ValueError):
             return ""
         return "" if real == str(whole) else real

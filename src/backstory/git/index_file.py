@@ -14,6 +14,7 @@ from backstory.git.object_store import TimeLimit, Unavailable
 from backstory.hook.regular_file import read_head
 
 _MOST_BYTES = 64 << 20
+_LONGEST_NAME = 4096
 _ENTRY = Struct(">8xII8xI8xI20sH")  # mtime, its nanoseconds, mode, size, id, flags
 _CHECK_EVERY = 4096
 
@@ -65,7 +66,7 @@ def _parse(data: bytes, written_ns: int, limit: TimeLimit) -> Index:
     if magic != b"DIRC" or version not in (2, 3, 4) or count > len(data) // 62:
         raise Unavailable("the index has a form that is not known")
     entries: dict[bytes, Entry] = {}
-    at, name, unpack = 12, b"", _ENTRY.unpack_from
+    at, name, total, unpack = 12, b"", 0, _ENTRY.unpack_from
     for number in range(count):
         if not number % _CHECK_EVERY:
             limit.check()
@@ -81,6 +82,9 @@ def _parse(data: bytes, written_ns: int, limit: TimeLimit) -> Index:
             kept = len(name) - dropped
         end = data.index(0, start)
         name = name[:kept] + data[start:end]
+        total += len(name)
+        if len(name) > _LONGEST_NAME or total > _MOST_BYTES:  # in version 4 a name may repeat the one before
+            raise Unavailable("the names in the index are too long")
         at = end + 1 if version == 4 else at + (end - at + 8 & ~7)
         unwatched = bool(flags & 0x8000 or more & 0x4000)
         entries[name] = Entry(mode, oid.hex(), size, seconds, nanoseconds, flags >> 12 & 3, unwatched)

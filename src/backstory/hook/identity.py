@@ -28,6 +28,7 @@ MARKERS = (
 _ID_LIMIT = 200
 _SMALL = 64 * 1024
 _REFS = 16 * 1024 * 1024
+_CONFIG = 256 * 1024  # it is parsed line by line, for each waiting payload that names another folder
 
 
 class Place:
@@ -187,7 +188,7 @@ def _mutual(git_dir: str, common: str, folder: str) -> bool:
     if common != git_dir:  # a linked worktree
         ours = os.path.dirname(git_dir) == os.path.join(common, "worktrees")
         return ours and _same(os.path.join(git_dir, _line(os.path.join(git_dir, "gitdir"))), dot)
-    config = read_head(os.path.join(git_dir, "config"), _REFS).decode("utf-8", "surrogateescape")
+    config = read_head(os.path.join(git_dir, "config"), _CONFIG).decode("utf-8", "surrogateescape")
     tree = remote.values(config, "core", "worktree").get("", "")  # as in a submodule
     return bool(tree) and _same(os.path.join(git_dir, tree), folder)
 
@@ -225,7 +226,7 @@ def _hash(text: str) -> str:
 
 def _of_remote(place: Place) -> str:
     """The remote in its one spelling: origin, else the first by name."""
-    config = read_head(os.path.join(place.common_dir, "config"), _REFS)
+    config = read_head(os.path.join(place.common_dir, "config"), _CONFIG)
     urls = remote.urls(config.decode("utf-8", "surrogateescape"))
     for name in sorted(urls, key=_origin_first):
         if identity := remote.normalise(urls[name], place.root):

@@ -175,9 +175,8 @@ class Gate:
 
     def _enter(self, scope: Scope, headers: Headers) -> Response:
         if headers.get("host", "").lower() not in self._keys.hosts():
-            return _answer(
-                headers, 421, f"Browsers come in at {self._keys.url}, by the link of `backstory serve`."
-            )
+            # nobody is told this run's name here: who knows it can have a browser send the cookie elsewhere
+            return _answer(headers, 421, "Browsers come in by the link that `backstory serve` prints.")
         if not self._keys.take(_given(scope, "key")):
             return _answer(
                 headers, 401, "This link was used already, or is too old. `backstory serve` prints a new one."

@@ -1,8 +1,9 @@
 """Which user of this machine is at the other end of a loopback connection.
 
 Loopback is open to every user of the machine. Linux tells who owns a socket: at once by its socket
-diagnostics, and where those are not to be had, slower, in /proc/net/tcp and tcp6. Where neither is (macOS,
-Windows, some sandboxes), or the client has closed already, nothing is known, and the token alone decides.
+diagnostics, and where those are not to be had, slower, in /proc/net/tcp and tcp6. Where it tells, a
+connection whose owner cannot be told is refused: the client has closed its end, or half of it, so that nobody
+sees whose it is. Where neither is to be had (macOS, Windows, some sandboxes), the token alone decides.
 """
 
 import ipaddress
@@ -33,17 +34,18 @@ _MAPPED = b"\0" * 10 + b"\xff\xff"  # before an IPv4 address in a socket that sp
 
 
 def is_stranger(client: Address, server: Address) -> bool:
-    """Whether a connection is known to come from another user; root may do everything anyway."""
-    uid = uid_of(client, server)
-    return uid is not None and uid not in (0, os.getuid(), os.geteuid())
+    """Whether a connection is not known to be this user's, on a system that tells; root may do everything."""
+    tells, uid = owner_of(client, server)
+    return tells and uid not in (0, os.getuid(), os.geteuid())
 
 
-def uid_of(client: Address, server: Address) -> int | None:
-    """The owner of the client's socket; None if the system does not tell."""
-    found = _diagnosed(client, server)
-    if found is None and _diagnosed(server, client) is None:  # it does not even know our own end
-        found = _listed(client, server)
-    return found[1] if found and found[0] == _OPEN else None
+def owner_of(client: Address, server: Address) -> tuple[bool, int | None]:
+    """Whether the system tells of sockets at all, and the owner of the client's; None if it is not open."""
+    found, own = _diagnosed(client, server), _diagnosed(server, client)
+    if found is None and own is None:
+        found, own = _listed(client, server), _listed(server, client)
+    tells = found is not None or own is not None
+    return tells, found[1] if found and found[0] == _OPEN else None
 
 
 def _diagnosed(near: Address, far: Address) -> State | None:
