@@ -1,0 +1,8 @@
+"""Real work: whether what the memory says is what the next session needed.
+
+labels.py    a project's transcripts in order, and its labels (`gold.json`)
+replay.py    a transcript as the hook events that its agent would have sent
+home.py      a scratch home: earlier sessions imported, hooks installed, asked by the real program
+naive.py     the baseline that anybody writes in an hour
+run.py       the tables: told in time, the brief, search
+"""

@@ -1,0 +1,112 @@
+"""A scratch home in which earlier sessions were imported and Claude Code's hooks are installed.
+
+Everything goes through the real program and the installed hook commands, as for a user.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.work.labels import Session
+
+_SESSION = "5c0e0000-0000-4000-8000-000000000002"
+_PATIENCE_SECONDS = 120
+_CALM = 3  # so often in a row nothing waits: then all is taken in
+
+
+class ScratchHome:
+    """One home; `close` removes it."""
+
+    def __init__(self, folder: Path, agent: str, earlier: Sequence[Session], cwd: str) -> None:
+        self._folder, self._cwd = folder, cwd
+        user, histories = folder / "user", folder / "histories"
+        user.mkdir(parents=True)
+        histories.mkdir()
+        self._environment = {
+            **os.environ,
+            "HOME": str(user),
+            "BACKSTORY_HOME": str(folder / "home"),
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
+        for session in earlier:
+            (histories / session.file).write_text(session.text, "utf-8")
+        self.run("install", "claude-code", "--yes", "--no-import")
+        self.run("import", agent, "--path", str(histories), "--min-messages", "1")
+        self._settle()
+        self._hooks = json.loads((user / ".claude" / "settings.json").read_text("utf-8"))["hooks"]
+
+    def run(self, *words: str) -> str:
+        """What a command prints."""
+        done = subprocess.run(
+            [sys.executable, "-m", "backstory", *words],
+            env=self._environment,
+            cwd=self._cwd,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout
+
+    def fire(self, event: str, fields: dict[str, Any]) -> str:
+        """What the installed hooks say to an event of a session that runs here."""
+        payload = json.dumps(
+            {
+                "session_id": _SESSION,
+                "transcript_path": str(self._folder / "none.jsonl"),
+                "cwd": self._cwd,
+                "permission_mode": "default",
+                "hook_event_name": event,
+                **fields,
+            }
+        )
+        said = [
+            self._said(hook, payload)
+            for group in self._hooks.get(event, [])
+            if _matches(group.get("matcher") or "", fields.get("tool_name", ""))
+            for hook in group["hooks"]
+        ]
+        return "\n".join(filter(None, said))
+
+    def _said(self, hook: dict[str, Any], payload: str) -> str:
+        command = [hook["command"], *hook["args"]] if "args" in hook else ["sh", "-c", hook["command"]]
+        done = subprocess.run(
+            command, input=payload, env=self._environment, cwd=self._cwd, capture_output=True, text=True
+        )
+        try:
+            answer = json.loads(done.stdout)
+        except ValueError:
+            return done.stdout.strip()
+        return str((answer.get("hookSpecificOutput") or {}).get("additionalContext") or "")
+
+    def _settle(self) -> None:
+        """Wait until everything is taken in, distilled and indexed."""
+        deadline, calm = time.monotonic() + _PATIENCE_SECONDS, 0
+        while calm < _CALM and time.monotonic() < deadline:
+            found = self._status()
+            busy = found.get("worker_running") or found.get("spooled") or found.get("unindexed")
+            calm = 0 if busy else calm + 1
+            time.sleep(0.3)
+
+    def _status(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads(self.run("status", "--json"))
+        except ValueError:
+            return {}
+        return found
+
+    def close(self) -> None:
+        """Remove everything, once no worker writes there any more."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while self._status().get("worker_running") and time.monotonic() < deadline:
+            time.sleep(0.3)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _matches(matcher: str, tool: str) -> bool:
+    return not matcher or matcher == "*" or not tool or re.fullmatch(matcher, tool) is not None
