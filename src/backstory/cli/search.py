@@ -32,7 +32,9 @@ _NEAR_TEXT = 160
 @click.option("--agent", multiple=True, metavar="NAME", help="Only of this agent; may be repeated.")
 @click.option("--branch", multiple=True, metavar="NAME", help="Only of sessions on this branch.")
 @click.option("--file", "files", multiple=True, metavar="PATH", help="Only what touched this file.")
-@click.option("--kind", multiple=True, metavar="KIND", help="Only prompt, said, tool, decision, lesson, …")
+@click.option(
+    "--kind", multiple=True, metavar="KIND", help="Only prompt, said, tool, reasoned, decision, lesson, …"
+)
 @click.option("--since", metavar="WHEN", help="Not before YYYY-MM-DD (in your zone), or 2w, 3d, 12h ago.")
 @click.option("--until", metavar="WHEN", help="Not after YYYY-MM-DD (that day included), or 2w, 3d, 12h ago.")
 @click.option(

@@ -21,6 +21,7 @@ meaning.py     nearest vectors; how alike the words of question and text are (nu
 ranking.py     marks of candidates, weighed and summed; priors
 names.py       names that are spelled out: that one or none
 floor.py       what is not relevant enough
+thoughts.py    what agents reasoned, searched on request
 repeats.py     one thing stored in two forms is shown once
 history.py     replaced decisions, and what only repeats them, come last
 short.py       the sentences that say most

@@ -5,12 +5,12 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from backstory.errors import SourceMissing, UsageError
-from backstory.model import MemoryKind
+from backstory.model import Kind, MemoryKind
 from backstory.store import Store
 from backstory.store.passages import SEARCHED
 from backstory.store.values import Filters
 
-KINDS = tuple(str(kind) for kind in (*SEARCHED, "session", *MemoryKind))
+KINDS = tuple(str(kind) for kind in (*SEARCHED, Kind.REASONED, "session", *MemoryKind))
 _MOST_NAMED = 12
 _OURS = ("user", "docs")  # what people told us themselves
 

@@ -501,6 +501,20 @@ class Events:
             (project_id, since, limit),
         )
 
+    def thoughts(
+        self, words: Sequence[str], project_id: str | None, since: int, until: int, limit: int
+    ) -> list[StoredEvent]:
+        """What agents reasoned with all of these words in it, the latest first; it is not in the index."""
+        having = " AND ".join(["instr(lower(e.text), ?) > 0"] * len(words))
+        return self.read_events(
+            f"""
+            WHERE e.kind = 'reasoned' AND NOT e.recalled AND {_TOLD} AND {having or "1"}
+              AND (? IS NULL OR s.project_id = ?) AND e.at >= ? AND (? = 0 OR e.at < ?)
+            ORDER BY e.at DESC, e.seq DESC LIMIT ?
+            """,
+            (*(word.lower() for word in words), project_id, project_id, since, until, until, limit),
+        )
+
     def event(self, event_id: str) -> StoredEvent | None:
         """One event by its id."""
         return next(iter(self.read_events("WHERE e.id = ?", (event_id,))), None)

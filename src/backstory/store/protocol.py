@@ -78,6 +78,11 @@ class EventStore(Protocol):
     ) -> list[Session]:
         """The latest sessions, newest first."""
 
+    def thoughts(
+        self, words: Sequence[str], project_id: str | None, since: int, until: int, limit: int
+    ) -> list[StoredEvent]:
+        """What agents reasoned with all of these words in it, the latest first."""
+
     def turn_is_open(self, sid: str) -> bool:
         """Whether the agent never came to the end of the session's last turn."""
 
