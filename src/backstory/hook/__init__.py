@@ -18,6 +18,10 @@ globs.py     the ignore globs of the settings
 payload.py   JSON without the json module
 windows_paths.py  payloads whose backslashes were not escaped
 patterns.py  the table of secrets and personal data
+token_shapes.py  rows for tokens that a service marks by a prefix or a shape
+context_shapes.py  rows for secrets that what stands around them tells: commands, sentences, files
+context_judges.py  whether what those have matched is a secret
+tables.py    secrets in columns: tables, CSV, INSERT statements, Kubernetes Secrets
 names.py     which identifiers name a secret
 prefilter.py  which rows of the table a text may hold
 values.py    what tells a secret from a placeholder or code
