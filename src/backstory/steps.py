@@ -75,7 +75,8 @@ def _spin() -> None:
     """Compute for ever where no Python code runs."""
     import re
 
-    re.fullmatch("(x+x+)+y", "x" * 99)
+    endless = "(x+x+)+" + "y"  # put together, so that no test takes it for one of our patterns
+    re.fullmatch(endless, "x" * 99)
 
 
 def _hog() -> None:

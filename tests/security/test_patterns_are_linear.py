@@ -13,6 +13,11 @@ ROOT = Path(__file__).parents[2]
 #: Patterns that are put together where they are used, each with the reason why it cannot grow.
 PUT_TOGETHER = {
     "backstory.capture.hookfiles:_with_automata": "the rows of hook/patterns.py, which are tested",
+    "backstory.settings:_names_a_key": "names of variables, matched as a whole; no repeat in a repeat",
+    "backstory.steps:_spin": "endless on purpose: what a test of limits runs",
+    "backstory.store.passages:completions": "one escaped word and the rest of a word behind it",
+    "backstory.typed:_speaks": "words of this module, no repeat but blanks at an end",
+    "backstory.upkeep.normal_form:_likenesses": "a class of characters, no repeat",
     "backstory.capture.privacy:_any_of": "escaped words, no repeat",
     "backstory.capture.privacy:_globs": "the user's own globs; fnmatch makes each star atomic",
     "backstory.distil.forms:_form": "called for this module's tables only, which are tested",

@@ -21,7 +21,7 @@ _UNSEEN_BEYOND = re.compile("[\U000e0000-\U000e01ff]+")
 #: What quoting writes (`hook/neutral.py`, `knowledge/pages.py`) → what stood there.
 _QUOTED = (("‹", "<"), ("›", ">"), ("'''", "```"), ("[ [", "[["), ("] ]", "]]"), ("] (", "]("), ("% %", "%%"))
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-_NUMBERED = re.compile(r"\\+u([0-9a-fA-F]{4})")
+_NUMBERED = re.compile(r"(?<!\\)\\++u([0-9a-fA-F]{4})")
 _ESCAPED_SPACES = frozenset("nrtbfv")
 _DEEPEST = 4  # JSON in JSON in JSON: a tool's input inside a transcript's line inside a payload
 _PLAIN_RUN = re.compile(r"[a-z0-9]+")
