@@ -180,7 +180,7 @@ def test_whatever_is_set_is_what_is_loaded(home: Home, text: str, number: int, w
 @pytest.mark.parametrize("kind", list(notes.MOST))
 def test_the_fewest_characters_that_notes_may_have_hold_one(kind: str) -> None:
     """Also where the project has a long name; with fewer they would be switched off, and nobody told."""
-    row = Row("m" * 20, "failed", "make test failed: no space left on the device " * 9, 1, "claude-code")
+    row = Row("m" * 20, "failed", "make test failed: no space left on the device", 1, "claude-code")
     told = notes.compose(kind, [row], "p" * 100, 300, 86_400_000)
     assert "make test failed" in told.text
     assert len(told.text) <= 300

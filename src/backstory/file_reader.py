@@ -33,6 +33,7 @@ LONGEST_LINE = 32 * 1024 * 1024
 # still count, and nothing that any reader takes for a row.
 SKIPPED = b"\0"
 _PIECE = 1024 * 1024
+_LARGEST_GROWN = 64 * 1024 * 1024  # so much of what came in the meantime
 _EFBIG = 27
 
 
@@ -56,7 +57,10 @@ def open_file(path: Path | str, limit: int = LARGEST_HISTORY, follow: bool = Tru
 def read_bytes(path: Path | str, limit: int = LARGEST, follow: bool = True) -> bytes:
     """All of a regular file; one that is larger than `limit`, or grows beyond it, is refused."""
     with open_file(path, limit, follow) as file:
-        data = file.read(limit + 1)
+        # room is made for as much as is asked for: for what is there, and one byte more if it grows
+        data = file.read(os.fstat(file.fileno()).st_size + 1)
+        if more := file.read(_PIECE):  # it grows faster than it is read, or its size says nothing
+            data += more + file.read(max(0, min(limit, _LARGEST_GROWN) - len(data)))
     if len(data) > limit:
         raise _too_large(path, limit)
     return data
