@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from backstory.hook.patterns import ROWS
 from backstory.hook.redact import Redactor
+from tests.security.fake_secrets import Fake, fakes
 
 REDACTOR = Redactor()
 REFERENCE = Redactor(anchored=False)
@@ -404,6 +405,7 @@ import resource
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 from backstory.hook.patterns import ROWS
 from backstory.hook.redact import Redactor
+from tests.security.fake_secrets import Fake, fakes
 redactor = Redactor()
 named = ["a", "=", "@", "1", "sk-", "<private>"]
 units = ["-", "_", ".", ":", "A1b2", "eyJ", "xox", "token=", "token: ", "password=", "password is ", "a@", "a.a@", "a@a.",
@@ -435,6 +437,21 @@ for unit in named + units:
 def test_an_ampersand_in_a_password_does_not_save_its_tail(text: str, clean: str) -> None:
     assert Redactor().redact(text) == clean
     assert Redactor().redact(clean) == clean
+
+
+@pytest.mark.parametrize("mark", ["-", "+", " ", "> ", "- "])
+@pytest.mark.parametrize("fake", [fake for fake in fakes() if fake.category == "private key"], ids=lambda f: f.family)
+@pytest.mark.parametrize("cut", [False, True], ids=["whole", "cut off"])
+def test_a_private_key_whose_lines_a_diff_or_a_quotation_marks_goes_as_a_whole(
+    mark: str, fake: Fake, cut: bool
+) -> None:
+    if fake.kept_by(Redactor().redact(fake.text)):
+        pytest.skip("its form is not known without a mark either")
+    lines = fake.text.split("\n")
+    if cut and len(lines) > 5:
+        lines = lines[:-3]
+    text = "\n".join(mark + line for line in lines)
+    assert not fake.kept_by(Redactor().redact(f"@@ -1,9 +0,0 @@\n{text}"))
 
 
 def test_a_key_that_a_patch_gives_line_by_line_goes_as_a_whole() -> None:

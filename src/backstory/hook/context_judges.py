@@ -16,10 +16,13 @@ SHORTEST_RUN = 20  # of a token with a prefix: see `head` in prefilter.py
 BASE64 = IDENT + "+/="
 ENDS = ".,;:!?)]}>"
 UUID = [8, 4, 4, 4, 12]
+LINE_STARTS = ("\n", "\\n", '"')
 
 
 def _begins(text: str, start: int) -> bool:
     """Whether a run of letters, digits, _ and - starts here, apart from an escape of nested JSON."""
+    if text[start - 1 : start] == "-" and text[max(0, start - 3) : start - 1].endswith(LINE_STARTS):
+        return True  # a line that a diff removes
     return not glued(text, start) and text[start - 1 : start] not in ("_", "-")
 
 

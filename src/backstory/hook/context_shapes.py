@@ -37,9 +37,9 @@ ROWS = (
     (
         "private-key",
         ("user-key-file",),
-        r"Private-Lines:[ \t]{0,4}[0-9]{1,4}((?:(?:[\s\"'+,>|]"
+        r"Private-Lines:[ \t]{0,4}[0-9]{1,4}((?:(?:[\s\"'+,>|-]"
         r"|\\[nr]){1,40}+(?!Private-)[A-Za-z0-9+/]{20,}+={0,2})++"
-        r"(?:(?:[\s\"'+,>|]|\\[nr]){1,40}+Private-(?:MAC|Hash):[ \t]{0,4}[0-9a-f]{1,128})?)",
+        r"(?:(?:[\s\"'+,>|-]|\\[nr]){1,40}+Private-(?:MAC|Hash):[ \t]{0,4}[0-9a-f]{1,128})?)",
         "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-"
         + "Lines: 1\nAAAAIHk2Jf83hGq01LpZx7VbNm4RtYk2Jf83hGq01LpZx7Vb\n",
         "inside",

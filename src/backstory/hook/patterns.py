@@ -81,10 +81,10 @@ ROWS: tuple[Row, ...] = (
         "private-key",
         ("private key",),
         r"-{4,5}[ ]?BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-{4,5}"
-        r"(?:[^-]*+(?:-(?!---)[^-]*+)*+-{4,5}[ ]?END[ A-Z0-9]{0,60}-{4,5}"
-        r"|(?:(?:[\s\"'+,>|]|\\[nr])*(?:Proc-Type:[^\n\\]{0,80}|DEK-Info:[^\n\\]{0,80}"
+        r"(?:[^-]*+(?:-(?!---)[^-]*+)*+-{4,6}[ ]?END[ A-Z0-9]{0,60}-{4,5}"  # six: a diff removes the line
+        r"|(?:(?:[\s\"'+,>|-]|\\[nr])*(?:Proc-Type:[^\n\\]{0,80}|DEK-Info:[^\n\\]{0,80}"
         r"|[A-Za-z0-9+/]{20,}={0,2}))*"
-        r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/]{1,63}(?:={1,2}|(?=\s*+\Z|[\"'`.…])))?)",
+        r"(?:(?:[\s+>-]|\\[nr])*+[A-Za-z0-9+/]{1,63}(?:={1,2}|(?=\s*+\Z|[\"'`.…])))?)",
         "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEpAIBAAKCAQEA7bq3\n-----END RSA PRIVATE " + "KEY-----",
         "inside",
         "whole",

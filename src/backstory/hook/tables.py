@@ -197,10 +197,10 @@ def kubernetes_secret(match: "re.Match[str]") -> "Iterator[Cell]":
     while at < last:
         end = _line(text, at)[1]
         line = text[at:end]
-        bare = line.lstrip(" +")
+        bare = line.lstrip(" +-")
         if bare.startswith(("data:", "stringData:")):
             inside = True
-        elif bare and line[:1] not in (" ", "+") and not line.startswith("  "):
+        elif bare and line[:1] not in (" ", "+", "-") and not line.startswith("  "):
             inside = False
         elif inside:
             name, colon, given = line.partition(": ")

@@ -42,8 +42,8 @@ ROWS = (
     (
         "private-key",
         ("LS0tLS1CRUdJTiB", "b3BlbnNzaC1rZXktdjE", "MII", "MHc", "MHQ", "MIG", "MC4", "RWRTY0Iy"),
-        rf"(?:{_WRAPPED})[A-Za-z0-9+/]{{12,}}+={{0,2}}(?:(?:[\"'+,>|]|\s|\\[nr]){{1,40}}+[A-Za-z0-9+/]{{40,}}+={{0,2}})*+"
-        rf"(?:(?:\n|\\[nr]){{1,20}}+[A-Za-z0-9+/]{{1,39}}(?:={{1,2}}|(?=\s*+\Z)))?",
+        rf"(?:{_WRAPPED})[A-Za-z0-9+/]{{12,}}+={{0,2}}(?:(?:[\"'+,>|-]|\s|\\[nr]){{1,40}}+[A-Za-z0-9+/]{{40,}}+={{0,2}})*+"
+        rf"(?:(?:\n[ >+-]{{0,3}}|\\[nr][ >+-]{{0,3}}){{1,20}}+[A-Za-z0-9+/]{{1,39}}(?:={{1,2}}|(?=[\s>+-]*+\Z)))?",
         "LS0tLS1CRUdJTiBSU0Eg" + "UFJJVkFURSBLRVktLS0tLQpNSUlFcEFJQkFBS0NBUUVB",
         "head",
         "wrapped_key",
