@@ -813,6 +813,23 @@ p-access access code is ⟦{UP8}⟧
 """
 
 HARMLESS = r"""
+def f(⏎    user,⏎    password,⏎    server_hostname,⏎):
+def f(user,⏎      password,⏎      server_hostname, port):
+from a import (⏎    get_password,⏎    created_at,⏎    Sha256Digest,⏎)
+from a import b, get_password,⏎    created2at, Utf8Reader
+export {⏎  token,⏎  parseUrl2,⏎  isHTTP2,⏎};
+export { a, token⏎       parse2, Utf8Reader }
+const { user, password⏎} = body, base64Url⏎
+| column | type |⏎|---|---|⏎| password | varchar |⏎| created_at | timestamp |⏎| sha256_sum | char64 |
+| password | varchar |⏎| created_at | timestamp |⏎| updated2at | timestamp |
+| name | secret |⏎|---|---|⏎| created_at | updated_at |
+    user, password⏎    host, server2name⏎
+-    password,⏎-    server_hostname,⏎+    token,⏎+    Utf8Reader,
+test_InvalidHTTPCacheURLError
+tests/test_x.py::test_Http2ServerV3Sha256Digest FAILED
+key_GetURLFromHTTPAPIForXMLDOM and api-HttpServer2WithUtf16Decoder
++4294967296
++18446744073709551616 and +281474976710656 and x = +2147483648
 commit 3f2a9c1b7d5e8f0a1b2c3d4e5f6a7b8c9d0e1f2a
 Merge: 1a2b3c4 5d6e7f8
 index 83db48f..bf269f4 100644
@@ -1077,5 +1094,5 @@ def fakes() -> list[Fake]:
 
 
 def harmless() -> list[str]:
-    """Lines that hold no secret."""
-    return [line for line in HARMLESS.strip().split("\n") if line]
+    """Lines that hold no secret; ⏎ breaks one that only tells with its neighbours."""
+    return [line.replace("⏎", "\n") for line in HARMLESS.strip().split("\n") if line]

@@ -82,7 +82,7 @@ ROWS: tuple[Row, ...] = (
         ("private key",),
         r"-{4,5}[ ]?BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-{4,5}"
         r"(?:[^-]*+(?:-(?!---)[^-]*+)*+-{4,6}[ ]?END[ A-Z0-9]{0,60}-{4,5}"  # six: a diff removes the line
-        r"|(?:(?:[\s\"'+,>|-]|\\[nr])*(?:Proc-Type:[^\n\\]{0,80}|DEK-Info:[^\n\\]{0,80}"
+        r"|(?:(?:[\s\"'+,>|-]|\\[nr])*(?:[A-Z][A-Za-z-]{2,12}:[^\n\\]{0,80}"
         r"|[A-Za-z0-9+/]{20,}={0,2}))*"
         r"(?:(?:[\s+>-]|\\[nr])*+[A-Za-z0-9+/]{1,63}(?:={1,2}|(?=\s*+\Z|[\"'`.…])))?)",
         "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEpAIBAAKCAQEA7bq3\n-----END RSA PRIVATE " + "KEY-----",
