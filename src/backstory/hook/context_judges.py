@@ -16,12 +16,6 @@ SHORTEST_RUN = 20  # of a token with a prefix: see `head` in prefilter.py
 BASE64 = IDENT + "+/="
 ENDS = ".,;:!?)]}>"
 UUID = [8, 4, 4, 4, 12]
-# Prefixes of tokens that are words of code as well.
-WORD_PREFIXES = (
-    *("test_", "live_", "key_", "key-", "api-", "API-", "sdk-", "mob-", "secret_", "secret-", "token_", "token-"),
-    *("tok_", "apikey_", "apikey-", "api_key_", "access_token_", "pat_", "sess-", "sk_", "pk_", "re_", "md-", "fw_"),
-    *("rnd_", "retool_", "hcp_", "fc-", "pa-", "pul-", "ico-", "EXO", "EAA", "cio", "dose", "K00", "aio_"),
-)
 SHORTEST_NAME_WORD = 3
 LINE_STARTS = ("\n", "\\n", '"')
 
@@ -68,27 +62,29 @@ def head_token(match: "re.Match[str]") -> int:
     end = extend(text, match.end())
     if not _begins(text, start) or end - start < SHORTEST_RUN or _in_base64(text, start):
         return 0
-    if placeholder(match[0]) or not drawn(match[0]) or _named(match[0]):
+    if placeholder(match[0]) or not drawn(match[0]):
         return 20 - end if end - start > 255 else 0
     return extend(text, end, BASE64) if text[end : end + 1] in ("+", "/", "=") else end
 
 
-def _named(run: str) -> bool:
-    """Whether a run is a name in code that starts as a token may: `test_InvalidHTTPCacheURLError`."""
-    prefix = next((prefix for prefix in WORD_PREFIXES if run.startswith(prefix)), "")
-    rest = run[len(prefix) :]
-    if not prefix or rest == rest.lower():
-        return False
-    if not any("0" <= char <= "9" for char in rest):
-        return True
+def word_token(match: "re.Match[str]") -> int:
+    """The same for a prefix that names in code have too: `test_InvalidHTTPCacheURLError` is one."""
+    rest = match[0][match.end(1) - match.start() :]
+    if not any("0" <= char <= "9" for char in match[0]) or (rest != rest.lower() and _of_words(rest)):
+        return 0
+    return head_token(match)
+
+
+def _of_words(name: str) -> bool:
+    """Whether half of a name with capitals is made of words."""
     in_words = word = 0
-    for char in rest + "A":
+    for char in name + "A":
         if char.islower():
             word += 1
             continue
         in_words += word + 1 if word >= SHORTEST_NAME_WORD else 0  # with its capital
         word = 0
-    return in_words * 2 >= len(rest)
+    return in_words * 2 >= len(name)
 
 
 def _in_base64(text: str, start: int) -> bool:

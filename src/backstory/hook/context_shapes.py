@@ -18,7 +18,7 @@ _SECRETS = (
 _COLUMNS = r"(?i:(?:password|passwd|passwort|passphrase|secret|token|api[_-]?key|secret[_-]?key))"
 
 # Sentences: what is told, of what, the verb.
-_HUMAN = r"pass(?:word|phrase|code|wort|wd)s?|kennwort|pw|mot de passe|contrase(?:ñ|n)a|senha"
+_HUMAN = r"pass(?:word|phrase|code|wort|wd)s?|pw|mot de passe|contrase(?:ñ|n)a|senha"
 _MACHINE = r"(?:api|access|secret|private|license|signing|encryption)[ -]?(?:key|code)|secret|token|key"
 _OF = (
     r"(?: (?:is|was) (?:re)?generated)?(?: (?:for|of|to|on|in|at|für|vom|von|der|des|dem|zum|de|del|du"
@@ -232,7 +232,7 @@ ROWS = (
         ("<string",),
         r"<string(?: name=\\?\"([^\"\\]{1,80})\\?\")?>([^\s<>]{6,512})</string>",
         '<string name="api_key">' + "9f8e7d6c5b4a32109f8e7d6c5b4a3210</string>",
-        "word",
+        "element",
         "string_element",
     ),
     (
@@ -309,7 +309,7 @@ ROWS = (
     (
         "secret",
         (
-            *("password", "passphrase", "passcode", "passwort", "passwd ", "kennwort", "pw "),
+            *("password", "passphrase", "passcode", "passwort", "passwd ", "pw "),
             *("mot de passe", "contrase", "senha "),
         ),
         rf"(?i:({_HUMAN}){_OF}{_VERB}){_SAID}",
@@ -328,7 +328,7 @@ ROWS = (
     ),
     (
         "secret",
-        ("password ", "passphrase ", "passwort ", "kennwort ", "pw ", "mot de passe ", "contrase"),
+        ("password ", "passphrase ", "passwort ", "pw ", "mot de passe ", "contrase"),
         rf"(?i:{_HUMAN}){_NAMED}",
         "log in as jane with password " + "S3cretPa55",
         "word",

@@ -34,10 +34,10 @@ MEMO_ROOM = 2_000_000
 HEADERS = ("set-cookie", "cookie")  # keys whose values are redacted as these headers
 AT_ANCHORS = (
     *("word", "command", "command-p", "left", "block", "pipe", "at", "star", "valued", "spoken", "title"),
-    "short",
+    *("short", "element"),
 )
 BLOCKS = ("block", "title")
-AT_RUNS = ("head", "whole")  # rows whose matches start there
+AT_RUNS = ("head", "start", "digit", "whole")  # rows whose matches start there
 SCHEMES = ("basic", "bearer", "bot", "digest", "token", "apikey")
 
 # Not a row: what its owner has marked stays private, whatever the settings say.
