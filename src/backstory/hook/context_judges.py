@@ -62,9 +62,10 @@ def head_token(match: "re.Match[str]") -> int:
     end = extend(text, match.end())
     if not _begins(text, start) or end - start < SHORTEST_RUN or _in_base64(text, start):
         return 0
-    if placeholder(match[0]) or not drawn(match[0]):
+    whole = extend(text, end, BASE64) if text[end : end + 1] in ("+", "/", "=") else end
+    if placeholder(match[0]) or not drawn(text[start : min(whole, match.end() + 160)]):
         return 20 - end if end - start > 255 else 0
-    return extend(text, end, BASE64) if text[end : end + 1] in ("+", "/", "=") else end
+    return whole
 
 
 def word_token(match: "re.Match[str]") -> int:
@@ -206,7 +207,8 @@ def string_element(match: "re.Match[str]") -> int:
 def short_name(match: "re.Match[str]") -> int:
     """The value given to `pw`, `pass` or `psk`, names that are also parts of others."""
     text, start, given = match.string, match.start(), _given(match)
-    if not _begins(text, start) or text[start - 1 : start] in (".", "$", "{", "%"):
+    owned = text[start - 1 : start] == "_" and match[0][:2].lower() == "pw"  # admin_pw=
+    if not (owned or _begins(text, start)) or text[start - 1 : start] in (".", "$", "{", "%"):
         return 0
     quoted = text[match.start(match.lastindex or 0) - 1] in "\"'`"
     given = given if quoted else given.rstrip(ENDS)

@@ -222,10 +222,45 @@ ROWS = (
         ("password", "pwd", "secret", "token", "apikey", "api_key", "api-key"),
         rf"{_SECRETS}(?:(?:\\?[\"'])?[ \t\r\n]{{1,20}}value=\\?[\"']"
         rf"|\\?[\"'][ \t]{{0,4}},[ \t\r\n]{{0,40}}\\?[\"']value\\?[\"'][ \t]{{0,4}}:[ \t]{{0,4}}\\?[\"']"
-        r"|</(?:key|name)>\s{0,40}<value>)([^\s\"'<>\\]{4,512})",
+        r"|</(?:key|name)>\s{0,40}<value>|(?:\\?[\"'])?[ \t]{0,4}(?:\r?\n|\\n)[ \t+-]{1,40}value:[ \t]{1,4}(?:\\?[\"'])?)"
+        r"([^\s\"'<>\\]{4,512})",
         '<add key="DbPassword" value="' + 'S3cretPa55" />',
         "valued",
         "beside_name",
+    ),
+    (
+        "secret",
+        ("password:", "passwd:", "passphrase:", "secret:", "token:", "api_key:", "apikey:"),
+        r"(?i:password|passwd|passphrase|secret|token|api_?key):[ \t]{0,4}(?:[|>][+-]?)?[ \t]{0,4}(?:\r?\n|\\n)"
+        r"[ \t]{1,40}([^\s\"'`:\\]{6,256})(?=[ \t]{0,8}(?:\r|\n|\\n|\Z))",
+        "db:\n  password: |\n    " + "S3cretPa55\n",
+        "word",
+        "quoted_password",
+    ),
+    (
+        "secret",
+        ("cargo login ", "authtoken ", "pypi-token."),
+        r"(?:cargo login|authtoken|pypi-token\.[\w.-]{1,40})[ \t]{1,4}([^\s\"'`;|&<>()\\]{16,256})",
+        "ngrok config add-authtoken " + "2Xk3vQ9mTz7LpRw2YbNc8Hd5Jf1_Gs4Xk3vQ9mTz7LpRw2Yb",
+        "word",
+        "random_value",
+    ),
+    (
+        "secret",
+        ("convertto-securestring",),
+        r"(?i:convertto-securestring)(?:[ \t]{1,4}-(?i:string|asplaintext|force)){0,3}[ \t]{1,4}"
+        r"(?:\\?\"([^\"\\\n$]{4,128})|\\?'([^'\\\n]{4,128}))",
+        'ConvertTo-SecureString "' + 'S3cretPa55" -AsPlainText -Force',
+        "command",
+        "argument_password",
+    ),
+    (
+        "secret",
+        ("smbclient",),
+        r"smbclient(?=[ \t])" + _GOES_ON + r" -U[ \t]{0,4}" + _ARGUMENT.format(r"[^%\s\"']{1,60}%"),
+        "smbclient //nas/share -U jane%" + "S3cretPa55",
+        "command",
+        "option_password",
     ),
     (
         "secret",

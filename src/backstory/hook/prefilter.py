@@ -104,6 +104,7 @@ FOLDED_GATES = (
 )
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
+OPENERS = ("<", "lt;", "60;", "3c;", "u003c", "x3c")  # of a tag, as it is or escaped
 REACH, SELDOM = 32, 12  # REACH is longer than any anchor
 TELLING = (*STEMS, "bearer")
 RUN, LONG_RUN = "w" * 20, "w" * 43
@@ -242,7 +243,7 @@ class Prefilter:
         if first < 0:
             return rows
         if len(text) > len(RUN) * 2:
-            if "hook" in text:
+            if "hook" in text or ".io" in text or ".com" in text:
                 rows += _present(self._paths, text)
             rows += _present(self._words, words)
             if LONG_RUN in words:
@@ -318,7 +319,7 @@ def _tagged(low: str, name: str) -> bool:
     """Whether a tag of this name starts or ends somewhere, as it is or HTML-escaped."""
     at = low.find(name)
     while at >= 0:
-        if low[max(0, at - 12) : at].rstrip(" \t/\\").endswith(("<", "&lt;")):
+        if low[max(0, at - 24) : at].rstrip(" \t/\\").endswith(OPENERS):
             return True
         at = low.find(name, at + 1)
     return False

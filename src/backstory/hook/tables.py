@@ -26,7 +26,7 @@ def column(match: "re.Match[str]") -> "Iterator[Cell]":
     """The cells below a column's title and after a row's, and what SQL and PHP give to the name."""
     text, start = match.string, match.start()
     after = text[match.end() : match.end() + 1]
-    if match[0].endswith("(") or (after == "," and "define(" in text[max(0, start - 50) : start]):
+    if match[0].endswith("(") or (after == "," and _defines(text[max(0, start - 50) : start])):
         yield from literal(text, start, match.end() + (not match[0].endswith("(")))
         return
     if after and after in ",)":
@@ -158,10 +158,15 @@ def _secret(cell: str, human: bool, alone: bool) -> bool:
     return alone and human and "_" not in cell and wordy(cell, code=False) and not cell.isupper()
 
 
+def _defines(before: str) -> bool:
+    """Whether a call before a name gives it the next argument, be it as a default."""
+    return "define(" in before or "getenv(" in before or "environ.get(" in before
+
+
 def literal(text: str, name: int, at: int) -> "Iterator[Cell]":
     """The literal that a setter or a constant gets: `setPassword("…")`, `define('DB_PASSWORD', '…')`."""
     before = text[max(0, name - 50) : name].lower()
-    if not before.rstrip("_").endswith(("set", "with")) and "define(" not in before:
+    if not before.rstrip("_").endswith(("set", "with")) and not _defines(before):
         return
     while text[at : at + 1] in (" ", "\\"):
         at += 1
