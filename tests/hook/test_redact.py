@@ -449,7 +449,9 @@ def test_an_ampersand_in_a_password_does_not_save_its_tail(text: str, clean: str
 
 
 @pytest.mark.parametrize("mark", ["-", "+", " ", "> ", "- "])
-@pytest.mark.parametrize("fake", [fake for fake in fakes() if fake.category == "private key"], ids=lambda f: f.family)
+@pytest.mark.parametrize(
+    "fake", [fake for fake in fakes() if fake.category == "private key"], ids=lambda f: f.family
+)
 @pytest.mark.parametrize("cut", [False, True], ids=["whole", "cut off"])
 def test_a_private_key_whose_lines_a_diff_or_a_quotation_marks_goes_as_a_whole(
     mark: str, fake: Fake, cut: bool

@@ -388,6 +388,22 @@ opsgenie-genie Authorization: GenieKey ⟦{uuid}⟧
 """
 
 ASSIGNED = """
+k8s-env - name: DB_PASSWORD\\n  value: ⟦{pw}⟧
+yaml-block password: |\\n  ⟦{pw}⟧
+yaml-next-line password:\\n  ⟦{pw}⟧
+terraform-option terraform apply -var 'db_password=⟦{pw}⟧'
+ansible-become ansible_become_pass=⟦{pw}⟧
+admin-pw admin_pw=⟦{pw}⟧
+rust-str let token: &str = "⟦{hex32}⟧";
+rust-string let password = String::from("⟦{pw}⟧");
+python-getenv os.getenv('API_KEY', '⟦{hex32}⟧')
+node-default const key = process.env.API_KEY || '⟦{hex32}⟧'
+redis-pass redis-cli --pass ⟦{pw}⟧ ping
+ngrok-authtoken ngrok authtoken ⟦{an27}_{an21}⟧
+poetry-token poetry config pypi-token.pypi ⟦{an40}⟧
+infura https://mainnet.infura.io/v3/⟦{hex32}⟧
+make-hook https://hook.eu1.make.com/⟦{lo32}⟧
+cursor ⟦crsr_{hex64}⟧
 aws-secret AWS_SECRET_ACCESS_KEY=⟦{b64_40}⟧
 aws-secret-yaml secretAccessKey: ⟦{b64_40}⟧
 aws-session-env AWS_SESSION_TOKEN=⟦{b64_200}⟧

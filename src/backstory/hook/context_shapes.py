@@ -222,7 +222,8 @@ ROWS = (
         ("password", "pwd", "secret", "token", "apikey", "api_key", "api-key"),
         rf"{_SECRETS}(?:(?:\\?[\"'])?[ \t\r\n]{{1,20}}value=\\?[\"']"
         rf"|\\?[\"'][ \t]{{0,4}},[ \t\r\n]{{0,40}}\\?[\"']value\\?[\"'][ \t]{{0,4}}:[ \t]{{0,4}}\\?[\"']"
-        r"|</(?:key|name)>\s{0,40}<value>|(?:\\?[\"'])?[ \t]{0,4}(?:\r?\n|\\n)[ \t+-]{1,40}value:[ \t]{1,4}(?:\\?[\"'])?)"
+        r"|</(?:key|name)>\s{0,40}<value>"
+        r"|(?:\\?[\"'])?[ \t]{0,4}(?:\r?\n|\\n)[ \t+-]{1,40}value:[ \t]{1,4}(?:\\?[\"'])?)"
         r"([^\s\"'<>\\]{4,512})",
         '<add key="DbPassword" value="' + 'S3cretPa55" />',
         "valued",
@@ -231,8 +232,8 @@ ROWS = (
     (
         "secret",
         ("password:", "passwd:", "passphrase:", "secret:", "token:", "api_key:", "apikey:"),
-        r"(?i:password|passwd|passphrase|secret|token|api_?key):[ \t]{0,4}(?:[|>][+-]?)?[ \t]{0,4}(?:\r?\n|\\n)"
-        r"[ \t]{1,40}([^\s\"'`:\\]{6,256})(?=[ \t]{0,8}(?:\r|\n|\\n|\Z))",
+        r"(?i:password|passwd|passphrase|secret|token|api_?key):[ \t]{0,4}(?:[|>][+-]?)?"
+        r"[ \t]{0,4}(?:\r?\n|\\n)[ \t]{1,40}([^\s\"'`:\\]{6,256})(?=[ \t]{0,8}(?:\r|\n|\\n|\Z))",
         "db:\n  password: |\n    " + "S3cretPa55\n",
         "word",
         "quoted_password",

@@ -144,7 +144,7 @@ def _scrambled(word: str) -> bool:
     """Whether letters alone change their case as no name in code does."""
     if len(word) < SHORTEST_SCRAMBLED or not word.isalpha() or not word.isascii():
         return False
-    rises = sum(left.islower() and right.isupper() for left, right in zip(word, word[1:], strict=False))
+    rises = sum(word[at - 1].islower() and word[at].isupper() for at in range(1, len(word)))
     return rises * 5 >= len(word) and sum(map(str.isupper, word)) * 3 >= len(word)
 
 

@@ -12,6 +12,7 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   foot    the same, but right before the run
   whole   the same, but in the last 8 characters of a run of 36, where the match starts
   spoken  in the 300 lowercase characters before a run that a space precedes; a match starts at an anchor
+  address in the 120 characters before a run that a slash precedes; the pattern is searched for
   long    the same, if the run has 33
   word    in the lowercase text; every match starts at an anchor
   command, command-p   the same, if the text has an option, or an option that starts with p
@@ -91,7 +92,20 @@ UNSEEN_SHAPES = (
 HOWS = (
     *("equals", "path", "word", "command", "command-p", "left", "inside"),
     *("beside", "head", "start", "digit", "block", "dollar", "pipe", "at", "tilde", "star"),
-    *("valued", "element", "spoken", "whole", "foot", "shapes", "lengthy", "url", "title", "short", "tag"),
+    *(
+        "valued",
+        "element",
+        "address",
+        "spoken",
+        "whole",
+        "foot",
+        "shapes",
+        "lengthy",
+        "url",
+        "title",
+        "short",
+        "tag",
+    ),
     *("words", "hextet", "dash", "dot", "number", "thin", "packed"),
 )
 LONG_NUMBER = "0" * 13
@@ -105,10 +119,10 @@ FOLDED_GATES = (
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
 OPENERS = ("<", "lt;", "60;", "3c;", "u003c", "x3c")  # of a tag, as it is or escaped
-REACH, SELDOM = 32, 12  # REACH is longer than any anchor
+REACH, AHEAD, SELDOM = 32, 170, 12  # longer than any anchor; than what stands between one and its sign
 TELLING = (*STEMS, "bearer")
 RUN, LONG_RUN = "w" * 20, "w" * 43
-SAID = 300
+SAID, ADDRESS = 300, 120
 SPEECH = (" ", '"', "'", "`")
 DIGITS = "0" * 15  # the anchor of a run that starts with digits
 HEXTET = "hhhh:"
@@ -139,6 +153,7 @@ class Prefilter:
         self._pipes, self._ats, self._tildes, self._stars = by["pipe"], by["at"], by["tilde"], by["star"]
         self._urls = [rank for _, rank in by["url"]]
         self._values, self._elements, self._spoken = by["valued"], by["element"], by["spoken"]
+        self._addresses = by["address"]
         self._tails = {anchor for anchor, _ in by["whole"]}
         self._whole = list({rank for _, rank in by["whole"]})
         self._words, self._paths, self._equals = by["words"], by["path"], by["equals"]
@@ -163,6 +178,27 @@ class Prefilter:
         else:
             low = text.lower()
 
+        words = data.translate(WORDS).decode("latin-1")
+        stem = False
+        if " " in words:  # more than an id or a name: something may be told, given or addressed
+            stem = self._told_in(text, low, data, rows)
+        if len(text) >= len(RUN):
+            rows += self._tokens_in(text, words, stem)
+            if "=" in text:
+                rows += _present(self._equals, text)
+        shape = data.translate(SHAPE).decode("latin-1")
+        if "0" in shape:
+            rows += self._numbers_in(data, shape)
+        unseen = (
+            unseen
+            or "\x01" in shape
+            or ("\\" in text and _hides_in_escapes(text, low))
+            or (wide and _hides_in_unicode(shape))
+        )
+        return rows if len(rows) < 2 else sorted(set(rows)), "" if wide else low, unseen
+
+    def _told_in(self, text: str, low: str, data: bytes, rows: list[int]) -> bool:
+        """Add the rows that some word, sign or command anchors; whether the text has a stem of a secret's name."""
         stem = False
         for gate, anchors in self._folded:
             if gate in low:
@@ -177,7 +213,7 @@ class Prefilter:
             if "value" in low:
                 rows += _present(self._values, low)
         if "@" in low:
-            rows += _present(self._ats, low)
+            rows += _present(self._ats, _near(low, "@", AHEAD))
             if ":/" in low or ":\\/" in low:
                 rows += self._urls
         if "|" in low:
@@ -190,23 +226,10 @@ class Prefilter:
             rows += _present(self._commands, low)
             if " -p" in low:
                 rows += _present(self._commands_p, low)
-        if len(text) >= len(RUN):
-            rows += self._tokens_in(text, data, stem)
-            if "=" in text:
-                rows += _present(self._equals, text)
         if ":" in text and _may_be_hextet(data, low):
             rows += self._hextets
 
-        shape = data.translate(SHAPE).decode("latin-1")
-        if "0" in shape:
-            rows += self._numbers_in(data, shape)
-        unseen = (
-            unseen
-            or "\x01" in shape
-            or ("\\" in text and _hides_in_escapes(text, low))
-            or (wide and _hides_in_unicode(shape))
-        )
-        return rows if len(rows) < 2 else sorted(set(rows)), "" if wide else low, unseen
+        return stem
 
     def _numbers_in(self, data: bytes, shape: str) -> list[int]:
         """The rows whose anchors are shapes of numbers."""
@@ -235,15 +258,14 @@ class Prefilter:
         signs = FOLLOWED.get(how)
         return signs is None or _followed(low, anchor, signs)
 
-    def _tokens_in(self, text: str, data: bytes, stem: bool) -> list[int]:
+    def _tokens_in(self, text: str, words: str, stem: bool) -> list[int]:
         """The rows of tokens, whose anchors are tried only in texts with a run as long as the token's."""
         rows: list[int] = []
-        words = data.translate(WORDS).decode("latin-1")
         first = words.find(RUN)
         if first < 0:
             return rows
         if len(text) > len(RUN) * 2:
-            if "hook" in text or ".io" in text or ".com" in text:
+            if "hook" in text:
                 rows += _present(self._paths, text)
             rows += _present(self._words, words)
             if LONG_RUN in words:
@@ -268,6 +290,10 @@ class Prefilter:
                 rows += self._heads_at(text, at + 1, end)
             if before in feet:
                 rows += [rank for foot, size, rank in feet[before] if text.startswith(foot, at - size)]
+            elif before == "/":
+                address = text[max(0, at - ADDRESS) : at]
+                if "." in address:
+                    rows += [rank for anchor, rank in self._addresses if anchor in address]
             elif before == "\\":  # in raw JSON an escape stands between
                 rows += self._heads_at(text, at + 1, end) + self._heads_at(text, at + 5, end)
                 rows += self._heads_at(text, at + 2, end) if text[at + 1 : at + 2] == "-" else []
@@ -342,13 +368,13 @@ def _followed(low: str, anchor: str, signs: str) -> bool:
     return False
 
 
-def _near(low: str, gate: str) -> str:
+def _near(low: str, gate: str, reach: int = REACH) -> str:
     """What stands around a gate that is there, where it stands seldom: its anchors are sought there only."""
-    if len(low) < REACH * 4:
+    if len(low) < reach * 4:
         return low
     at, pieces = low.find(gate), []
     while at >= 0:
-        pieces.append(low[max(0, at - REACH) : at + REACH])
+        pieces.append(low[max(0, at - reach) : at + reach])
         if len(pieces) > SELDOM:
             return low
         at = low.find(gate, at + len(gate))

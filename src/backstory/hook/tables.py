@@ -17,7 +17,20 @@ if TYPE_CHECKING:
 MOST_LINES = 500
 LONGEST_LINE = 1000
 TITLES = ("passw", "secret", "token", "key")  # a cell that is one begins another table
-TYPES = ("varchar", "text", "string", "str", "char", "int", "integer", "bool", "boolean", "bytes", "bytea", "uuid")
+TYPES = (
+    "varchar",
+    "text",
+    "string",
+    "str",
+    "char",
+    "int",
+    "integer",
+    "bool",
+    "boolean",
+    "bytes",
+    "bytea",
+    "uuid",
+)
 HEAD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#./ äöüßéèñç'"  # of words in a head
 WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"  # before the telling part of a title
 

@@ -13,7 +13,8 @@ _PREFIXES = """
     sb_secret_ nfp_ nfc_ nfo_ rubygems_ gsk_ r8_ glsa_ glc_ pscale_tkn_ pscale_pw_ pscale_oauth_
     pscale_otkn_ sntrys_ sntryu_ sntrya_ NRAK- NRII- NRJS- NRRA- NRIQ- PMAK- pplx- tskey- sq0csp-
     sq0atp- sq0idp- ATATT ATCTT ATBB ATTA AGE-SECRET-KEY-1 glrtr- glwt- GR1348941 whsec_ doo_v1_ dor_v1_
-    HRKU- vcp_ vck_ vci_ vca_ crsr_ dtn_ mdb_sa_sk_ gta_ vcr_ vercel_blob_rw_ fo1_ fm1a_ fm1r_ fm2_ cfut_ cfat_ cfk_ napi_ api_org_
+    HRKU- vcp_ vck_ vci_ vca_ vcr_ crsr_ dtn_ mdb_sa_sk_ gta_
+    vercel_blob_rw_ fo1_ fm1a_ fm1r_ fm2_ cfut_ cfat_ cfk_ napi_ api_org_
     xai- tgp_v1_ csk- nvapi- lsv2_pt_ lsv2_sk_ pcsk_ tvly- jina_ wandb_v1_ ntn_ CLOJARS_ oy2 da2- AKCp
     cmVmdGtuOj CFPAT- duffel_live_ duffel_test_ EZAK EZTK fio-u- FLWSECK- FLWSECK_TEST- s-s4t2ud-
     access-production- access-sandbox- access-development- pnu_ pnb_ rdme_ tk-us- tk-eu- shippo_live_
@@ -48,7 +49,7 @@ ROWS = (
         "private-key",
         ("LS0tLS1CRUdJTiB", "b3BlbnNzaC1rZXktdjE", "MII", "MHc", "MHQ", "MIG", "MC4", "RWRTY0Iy"),
         rf"(?:{_WRAPPED})[A-Za-z0-9+/]{{12,}}+={{0,2}}(?:(?:[\"'+,>|-]|\s|\\[nr]){{1,40}}+[A-Za-z0-9+/]{{40,}}+={{0,2}})*+"
-        rf"(?:(?:\n[ >+-]{{0,3}}|\\[nr][ >+-]{{0,3}}){{1,20}}+[A-Za-z0-9+/]{{1,39}}(?:={{1,2}}|(?=[\s>+-]*+\Z)))?",
+        rf"(?:(?:(?:\n|\\[nr])[ >+-]{{0,3}}){{1,20}}+[A-Za-z0-9+/]{{1,39}}(?:={{1,2}}|(?=[\s>+-]*+\Z)))?",
         "LS0tLS1CRUdJTiBSU0Eg" + "UFJJVkFURSBLRVktLS0tLQpNSUlFcEFJQkFBS0NBUUVB",
         "start",
         "wrapped_key",
@@ -161,11 +162,11 @@ ROWS = (
     (
         "service-token",
         ("webhook.office.com", "make.com", "ifttt.com", "infura.io", "alchemy.com"),
-        rf"(?:webhook\.office\.com\\?/webhookb2\\?/|hook\.[a-z0-9.]{{1,12}}make\.com\\?/"
-        rf"|ifttt\.com\\?/trigger\\?/[\w-]{{1,60}}\\?/(?:json\\?/)?with\\?/key\\?/|infura\.io\\?/(?:ws\\?/)?v3\\?/"
-        rf"|alchemy\.com\\?/v2\\?/)([A-Za-z0-9@_-]{{20,255}}(?:\\?/[A-Za-z0-9_-]{{8,64}}){{0,4}})",
+        r"(?:webhook\.office\.com\\?/webhookb2\\?/|hook\.[a-z0-9.]{1,12}make\.com\\?/"
+        r"|ifttt\.com\\?/trigger\\?/[\w-]{1,60}\\?/(?:json\\?/)?with\\?/key\\?/|infura\.io\\?/(?:ws\\?/)?v3\\?/"
+        r"|alchemy\.com\\?/v2\\?/)([A-Za-z0-9@_-]{20,255}(?:\\?/[A-Za-z0-9_-]{8,64}){0,4})",
         "https://mainnet.infura.io/v3" + "/" + _HEX32,
-        "path",
+        "address",
         "value",
     ),
     (
