@@ -198,7 +198,7 @@ class Prefilter:
         return rows if len(rows) < 2 else sorted(set(rows)), "" if wide else low, unseen
 
     def _told_in(self, text: str, low: str, data: bytes, rows: list[int]) -> bool:
-        """Add the rows that some word, sign or command anchors; whether the text has a stem of a secret's name."""
+        """Add the rows that a word, sign or command anchors; whether a stem of a secret's name is there."""
         stem = False
         for gate, anchors in self._folded:
             if gate in low:
