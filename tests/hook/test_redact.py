@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backstory.hook.patterns import ROWS
+from backstory.hook.patterns import ROWS, Row
 from backstory.hook.redact import Redactor
 from tests.security.fake_secrets import Fake, fakes
 
@@ -18,6 +18,12 @@ REFERENCE = Redactor(anchored=False)
 TOKEN = next(row.example for row in ROWS if row.name == "github-token")
 
 few = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.name}-{row.how}")
+def test_a_secret_goes_from_a_long_text_too(row: Row) -> None:
+    lines = "nothing to see on this line of text\n\n" * 40
+    assert row.example not in REDACTOR.redact(lines + row.example + "\n\n" + lines)
 
 
 def test_a_clean_text_comes_back_as_the_same_object() -> None:
@@ -412,7 +418,7 @@ def test_bytes_never_raise(data: bytes) -> None:
 HOSTILE = """
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-from backstory.hook.patterns import ROWS
+from backstory.hook.patterns import ROWS, Row
 from backstory.hook.redact import Redactor
 from tests.security.fake_secrets import Fake, fakes
 redactor = Redactor()

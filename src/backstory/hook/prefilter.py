@@ -204,7 +204,7 @@ class Prefilter:
             if gate in low:
                 seen, near = {gate}, _near(low, gate) if len(anchors) > 1 else low
                 for anchor, within, ranks in anchors:
-                    if within in seen and (anchor == gate or anchor in near):
+                    if within in seen and (anchor == gate or anchor in (near if gate in anchor else low)):
                         seen.add(anchor)
                         rows += [rank for rank in ranks if self._may_match(low, anchor, rank)]
                 stem = stem or gate in TELLING
