@@ -9,14 +9,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backstory.hook.patterns import ROWS
+from backstory.hook.patterns import ROWS, Row
 from backstory.hook.redact import Redactor
+from tests.security.fake_secrets import Fake, fakes
 
 REDACTOR = Redactor()
 REFERENCE = Redactor(anchored=False)
 TOKEN = next(row.example for row in ROWS if row.name == "github-token")
 
 few = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.name}-{row.how}")
+def test_a_secret_goes_from_a_long_text_too(row: Row) -> None:
+    lines = "nothing to see on this line of text\n\n" * 40
+    assert row.example not in REDACTOR.redact(lines + row.example + "\n\n" + lines)
 
 
 def test_a_clean_text_comes_back_as_the_same_object() -> None:
@@ -55,6 +62,15 @@ def test_the_more_special_row_names_what_two_rows_find() -> None:
         ("a <private>b</private> c <private>d", "a [private] c [private]"),
         ("a <pri\u200bvate>b</private> c", "a [private] c"),
         (f"<private>{TOKEN}</private>", "[private]"),
+        ("a &#60;private&#62;b&#60;/private&#62; c", "a [private] c"),
+        ("a &#x3c;private&#x3E;b&#x3C;/private&#x3e; c", "a [private] c"),
+        ("a &#0060;private&#0062;b&#x003c;/private&#62; c", "a [private] c"),
+        ("a &amp;lt;private&amp;gt;b&amp;lt;/private&amp;gt; c", "a [private] c"),
+        ("a &amp;#60;private&amp;#62;b&amp;#60;/private&amp;#62; c", "a [private] c"),
+        (r"a \u003cprivate\u003eb\u003c/private\u003e c", "a [private] c"),
+        (r"a \u003Cprivate\u003Eb\u003C\/private\u003E c", "a [private] c"),
+        (r"a \\u003cprivate\\u003eb\\u003c/private\\u003e c", "a [private] c"),
+        (r"a \x3cprivate\x3eb\x3c/private\x3e c", "a [private] c"),
         ("</private> a", "</private> a"),
         ("<privateer>a", "<privateer>a"),
     ],
@@ -402,8 +418,9 @@ def test_bytes_never_raise(data: bytes) -> None:
 HOSTILE = """
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-from backstory.hook.patterns import ROWS
+from backstory.hook.patterns import ROWS, Row
 from backstory.hook.redact import Redactor
+from tests.security.fake_secrets import Fake, fakes
 redactor = Redactor()
 named = ["a", "=", "@", "1", "sk-", "<private>"]
 units = ["-", "_", ".", ":", "A1b2", "eyJ", "xox", "token=", "token: ", "password=", "password is ", "a@", "a.a@", "a@a.",
@@ -435,6 +452,23 @@ for unit in named + units:
 def test_an_ampersand_in_a_password_does_not_save_its_tail(text: str, clean: str) -> None:
     assert Redactor().redact(text) == clean
     assert Redactor().redact(clean) == clean
+
+
+@pytest.mark.parametrize("mark", ["-", "+", " ", "> ", "- "])
+@pytest.mark.parametrize(
+    "fake", [fake for fake in fakes() if fake.category == "private key"], ids=lambda f: f.family
+)
+@pytest.mark.parametrize("cut", [False, True], ids=["whole", "cut off"])
+def test_a_private_key_whose_lines_a_diff_or_a_quotation_marks_goes_as_a_whole(
+    mark: str, fake: Fake, cut: bool
+) -> None:
+    if fake.kept_by(Redactor().redact(fake.text)):
+        pytest.skip("its form is not known without a mark either")
+    lines = fake.text.split("\n")
+    if cut and len(lines) > 5:
+        lines = lines[:-3]
+    text = "\n".join(mark + line for line in lines)
+    assert not fake.kept_by(Redactor().redact(f"@@ -1,9 +0,0 @@\n{text}"))
 
 
 def test_a_key_that_a_patch_gives_line_by_line_goes_as_a_whole() -> None:

@@ -388,6 +388,22 @@ opsgenie-genie Authorization: GenieKey ⟦{uuid}⟧
 """
 
 ASSIGNED = """
+k8s-env - name: DB_PASSWORD\\n  value: ⟦{pw}⟧
+yaml-block password: |\\n  ⟦{pw}⟧
+yaml-next-line password:\\n  ⟦{pw}⟧
+terraform-option terraform apply -var 'db_password=⟦{pw}⟧'
+ansible-become ansible_become_pass=⟦{pw}⟧
+admin-pw admin_pw=⟦{pw}⟧
+rust-str let token: &str = "⟦{hex32}⟧";
+rust-string let password = String::from("⟦{pw}⟧");
+python-getenv os.getenv('API_KEY', '⟦{hex32}⟧')
+node-default const key = process.env.API_KEY || '⟦{hex32}⟧'
+redis-pass redis-cli --pass ⟦{pw}⟧ ping
+ngrok-authtoken ngrok authtoken ⟦{an27}_{an21}⟧
+poetry-token poetry config pypi-token.pypi ⟦{an40}⟧
+infura https://mainnet.infura.io/v3/⟦{hex32}⟧
+make-hook https://hook.eu1.make.com/⟦{lo32}⟧
+cursor ⟦crsr_{hex64}⟧
 aws-secret AWS_SECRET_ACCESS_KEY=⟦{b64_40}⟧
 aws-secret-yaml secretAccessKey: ⟦{b64_40}⟧
 aws-session-env AWS_SESSION_TOKEN=⟦{b64_200}⟧
@@ -813,6 +829,23 @@ p-access access code is ⟦{UP8}⟧
 """
 
 HARMLESS = r"""
+def f(⏎    user,⏎    password,⏎    server_hostname,⏎):
+def f(user,⏎      password,⏎      server_hostname, port):
+from a import (⏎    get_password,⏎    created_at,⏎    Sha256Digest,⏎)
+from a import b, get_password,⏎    created2at, Utf8Reader
+export {⏎  token,⏎  parseUrl2,⏎  isHTTP2,⏎};
+export { a, token⏎       parse2, Utf8Reader }
+const { user, password⏎} = body, base64Url⏎
+| column | type |⏎|---|---|⏎| password | varchar |⏎| created_at | timestamp |⏎| sha256_sum | char64 |
+| password | varchar |⏎| created_at | timestamp |⏎| updated2at | timestamp |
+| name | secret |⏎|---|---|⏎| created_at | updated_at |
+    user, password⏎    host, server2name⏎
+-    password,⏎-    server_hostname,⏎+    token,⏎+    Utf8Reader,
+test_InvalidHTTPCacheURLError
+tests/test_x.py::test_Http2ServerV3Sha256Digest FAILED
+key_GetURLFromHTTPAPIForXMLDOM and api-HttpServer2WithUtf16Decoder
++4294967296
++18446744073709551616 and +281474976710656 and x = +2147483648
 commit 3f2a9c1b7d5e8f0a1b2c3d4e5f6a7b8c9d0e1f2a
 Merge: 1a2b3c4 5d6e7f8
 index 83db48f..bf269f4 100644
@@ -1077,5 +1110,5 @@ def fakes() -> list[Fake]:
 
 
 def harmless() -> list[str]:
-    """Lines that hold no secret."""
-    return [line for line in HARMLESS.strip().split("\n") if line]
+    """Lines that hold no secret; ⏎ breaks one that only tells with its neighbours."""
+    return [line.replace("⏎", "\n") for line in HARMLESS.strip().split("\n") if line]

@@ -86,6 +86,19 @@ def a_session_with_its_transcript(house: House, folder: Path) -> None:
 
 
 @way
+def lines_that_a_diff_or_a_quotation_marks(house: House, folder: Path) -> None:
+    story = house.told().starts()
+    for mark in ("-", "+", " ", "> "):
+        lines = [mark + line for line in SAID.split("\n")]
+        text = "\n".join(lines)
+        patch = f"*** Begin Patch\n*** Update File: a.pem\n@@\n{text}\n*** End Patch"
+        story.prompts(f"look at\n{text}").runs("git diff", f"@@ -1,9 +0,0 @@\n{text}\n")
+        story.uses("Edit", {"file_path": "a.pem"}, {"structuredPatch": [{"oldStart": 1, "lines": lines}]})
+        story.uses("apply_patch", {"input": patch, "packed": json.dumps({"patch": patch})}, text).stops(text)
+    story.ends()
+
+
+@way
 def arguments_that_are_json_in_json(house: House, folder: Path) -> None:
     packed = json.dumps({"content": SAID, "more": json.dumps({"deep": SAID, "password": TOKEN})})
     house.session().prompts("go").uses("mcp__x__write", {"arguments": packed}, packed).stops("ok")

@@ -16,10 +16,14 @@ SHORTEST_RUN = 20  # of a token with a prefix: see `head` in prefilter.py
 BASE64 = IDENT + "+/="
 ENDS = ".,;:!?)]}>"
 UUID = [8, 4, 4, 4, 12]
+SHORTEST_NAME_WORD = 3
+LINE_STARTS = ("\n", "\\n", '"')
 
 
 def _begins(text: str, start: int) -> bool:
     """Whether a run of letters, digits, _ and - starts here, apart from an escape of nested JSON."""
+    if text[start - 1 : start] == "-" and text[max(0, start - 3) : start - 1].endswith(LINE_STARTS):
+        return True  # a line that a diff removes
     return not glued(text, start) and text[start - 1 : start] not in ("_", "-")
 
 
@@ -58,9 +62,30 @@ def head_token(match: "re.Match[str]") -> int:
     end = extend(text, match.end())
     if not _begins(text, start) or end - start < SHORTEST_RUN or _in_base64(text, start):
         return 0
-    if placeholder(match[0]) or not drawn(match[0]):
+    whole = extend(text, end, BASE64) if text[end : end + 1] in ("+", "/", "=") else end
+    if placeholder(match[0]) or not drawn(text[start : min(whole, match.end() + 160)]):
         return 20 - end if end - start > 255 else 0
-    return extend(text, end, BASE64) if text[end : end + 1] in ("+", "/", "=") else end
+    return whole
+
+
+def word_token(match: "re.Match[str]") -> int:
+    """The same for a prefix that names in code have too: `test_InvalidHTTPCacheURLError` is one."""
+    rest = match[0][match.end(1) - match.start() :]
+    if not any("0" <= char <= "9" for char in match[0]) or (rest != rest.lower() and _of_words(rest)):
+        return 0
+    return head_token(match)
+
+
+def _of_words(name: str) -> bool:
+    """Whether half of a name with capitals is made of words."""
+    in_words = word = 0
+    for char in name + "A":
+        if char.islower():
+            word += 1
+            continue
+        in_words += word + 1 if word >= SHORTEST_NAME_WORD else 0  # with its capital
+        word = 0
+    return in_words * 2 >= len(name)
 
 
 def _in_base64(text: str, start: int) -> bool:
@@ -182,7 +207,8 @@ def string_element(match: "re.Match[str]") -> int:
 def short_name(match: "re.Match[str]") -> int:
     """The value given to `pw`, `pass` or `psk`, names that are also parts of others."""
     text, start, given = match.string, match.start(), _given(match)
-    if not _begins(text, start) or text[start - 1 : start] in (".", "$", "{", "%"):
+    owned = text[start - 1 : start] == "_" and match[0][:2].lower() == "pw"  # admin_pw=
+    if not (owned or _begins(text, start)) or text[start - 1 : start] in (".", "$", "{", "%"):
         return 0
     quoted = text[match.start(match.lastindex or 0) - 1] in "\"'`"
     given = given if quoted else given.rstrip(ENDS)

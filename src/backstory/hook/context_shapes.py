@@ -18,7 +18,7 @@ _SECRETS = (
 _COLUMNS = r"(?i:(?:password|passwd|passwort|passphrase|secret|token|api[_-]?key|secret[_-]?key))"
 
 # Sentences: what is told, of what, the verb.
-_HUMAN = r"pass(?:word|phrase|code|wort|wd)s?|kennwort|pw|mot de passe|contrase(?:ñ|n)a|senha"
+_HUMAN = r"pass(?:word|phrase|code|wort|wd)s?|pw|mot de passe|contrase(?:ñ|n)a|senha"
 _MACHINE = r"(?:api|access|secret|private|license|signing|encryption)[ -]?(?:key|code)|secret|token|key"
 _OF = (
     r"(?: (?:is|was) (?:re)?generated)?(?: (?:for|of|to|on|in|at|für|vom|von|der|des|dem|zum|de|del|du"
@@ -37,9 +37,9 @@ ROWS = (
     (
         "private-key",
         ("user-key-file",),
-        r"Private-Lines:[ \t]{0,4}[0-9]{1,4}((?:(?:[\s\"'+,>|]"
+        r"Private-Lines:[ \t]{0,4}[0-9]{1,4}((?:(?:[\s\"'+,>|-]"
         r"|\\[nr]){1,40}+(?!Private-)[A-Za-z0-9+/]{20,}+={0,2})++"
-        r"(?:(?:[\s\"'+,>|]|\\[nr]){1,40}+Private-(?:MAC|Hash):[ \t]{0,4}[0-9a-f]{1,128})?)",
+        r"(?:(?:[\s\"'+,>|-]|\\[nr]){1,40}+Private-(?:MAC|Hash):[ \t]{0,4}[0-9a-f]{1,128})?)",
         "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-"
         + "Lines: 1\nAAAAIHk2Jf83hGq01LpZx7VbNm4RtYk2Jf83hGq01LpZx7Vb\n",
         "inside",
@@ -222,17 +222,53 @@ ROWS = (
         ("password", "pwd", "secret", "token", "apikey", "api_key", "api-key"),
         rf"{_SECRETS}(?:(?:\\?[\"'])?[ \t\r\n]{{1,20}}value=\\?[\"']"
         rf"|\\?[\"'][ \t]{{0,4}},[ \t\r\n]{{0,40}}\\?[\"']value\\?[\"'][ \t]{{0,4}}:[ \t]{{0,4}}\\?[\"']"
-        r"|</(?:key|name)>\s{0,40}<value>)([^\s\"'<>\\]{4,512})",
+        r"|</(?:key|name)>\s{0,40}<value>"
+        r"|(?:\\?[\"'])?[ \t]{0,4}(?:\r?\n|\\n)[ \t+-]{1,40}value:[ \t]{1,4}(?:\\?[\"'])?)"
+        r"([^\s\"'<>\\]{4,512})",
         '<add key="DbPassword" value="' + 'S3cretPa55" />',
         "valued",
         "beside_name",
     ),
     (
         "secret",
+        ("password:", "passwd:", "passphrase:", "secret:", "token:", "api_key:", "apikey:"),
+        r"(?i:password|passwd|passphrase|secret|token|api_?key):[ \t]{0,4}(?:[|>][+-]?)?"
+        r"[ \t]{0,4}(?:\r?\n|\\n)[ \t]{1,40}([^\s\"'`:\\]{6,256})(?=[ \t]{0,8}(?:\r|\n|\\n|\Z))",
+        "db:\n  password: |\n    " + "S3cretPa55\n",
+        "word",
+        "quoted_password",
+    ),
+    (
+        "secret",
+        ("cargo login ", "authtoken ", "pypi-token."),
+        r"(?:cargo login|authtoken|pypi-token\.[\w.-]{1,40})[ \t]{1,4}([^\s\"'`;|&<>()\\]{16,256})",
+        "ngrok config add-authtoken " + "2Xk3vQ9mTz7LpRw2YbNc8Hd5Jf1_Gs4Xk3vQ9mTz7LpRw2Yb",
+        "word",
+        "random_value",
+    ),
+    (
+        "secret",
+        ("convertto-securestring",),
+        r"(?i:convertto-securestring)(?:[ \t]{1,4}-(?i:string|asplaintext|force)){0,3}[ \t]{1,4}"
+        r"(?:\\?\"([^\"\\\n$]{4,128})|\\?'([^'\\\n]{4,128}))",
+        'ConvertTo-SecureString "' + 'S3cretPa55" -AsPlainText -Force',
+        "command",
+        "argument_password",
+    ),
+    (
+        "secret",
+        ("smbclient",),
+        r"smbclient(?=[ \t])" + _GOES_ON + r" -U[ \t]{0,4}" + _ARGUMENT.format(r"[^%\s\"']{1,60}%"),
+        "smbclient //nas/share -U jane%" + "S3cretPa55",
+        "command",
+        "option_password",
+    ),
+    (
+        "secret",
         ("<string",),
         r"<string(?: name=\\?\"([^\"\\]{1,80})\\?\")?>([^\s<>]{6,512})</string>",
         '<string name="api_key">' + "9f8e7d6c5b4a32109f8e7d6c5b4a3210</string>",
-        "word",
+        "element",
         "string_element",
     ),
     (
@@ -309,7 +345,7 @@ ROWS = (
     (
         "secret",
         (
-            *("password", "passphrase", "passcode", "passwort", "passwd ", "kennwort", "pw "),
+            *("password", "passphrase", "passcode", "passwort", "passwd ", "pw "),
             *("mot de passe", "contrase", "senha "),
         ),
         rf"(?i:({_HUMAN}){_OF}{_VERB}){_SAID}",
@@ -328,7 +364,7 @@ ROWS = (
     ),
     (
         "secret",
-        ("password ", "passphrase ", "passwort ", "kennwort ", "pw ", "mot de passe ", "contrase"),
+        ("password ", "passphrase ", "passwort ", "pw ", "mot de passe ", "contrase"),
         rf"(?i:{_HUMAN}){_NAMED}",
         "log in as jane with password " + "S3cretPa55",
         "word",

@@ -103,7 +103,7 @@ def _given(match: "re.Match[str]", human: bool, plain: "Callable[[], bool]") -> 
             return 0  # a call
         given = given.rstrip(".,:!?")
         end = start + len(given)
-    if sign == ">" and after != "<":
+    if (sign == ">" and after != "<") or (sign in ("||", "??") and not quoted):
         return 0
     if not given or not (looks_secret(given, human, quoted) or plain()):
         return 0

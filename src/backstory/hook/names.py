@@ -47,7 +47,7 @@ PASS_OF = listed(
     """
     db database sql mysql mariadb postgres postgresql pg mongo redis rabbit rabbitmq mq smtp mail email imap
     ftp sftp ssh ldap http proxy vnc wifi wpa user login auth admin root sudo keystore truststore vault
-    registry docker app api service basic
+    registry docker app api service basic become ansible
     """
 )
 # tokens of tokenizers, parsers and pagers
@@ -126,7 +126,7 @@ def assigns_secret(low: str, stem: str) -> bool:
         if (
             gap
             and (
-                gap[0] in ":=>!"
+                gap[0] in ":=>!|?"
                 or gap.startswith("is")
                 or "\\" in after[: len(after) - len(gap)]
                 or (

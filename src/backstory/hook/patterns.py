@@ -44,9 +44,9 @@ _NAMES = (
 )
 _GIVES = (
     r"(?:\\?[\"'`])?\]?"
-    r"((?:[ \t]{0,8}:[ \t]?[A-Za-z_][\w.]{0,40}"
+    r"((?:[ \t]{0,8}:[ \t]?(?:&(?:'static )?)?[A-Za-z_][\w.]{0,40}"
     r"(?:\[[\w., |]{0,40}\])?(?:[ ]?\|[ ]?[\w.]{1,20}){0,2})?[ \t]{0,8}={1,3}>?"
-    r"|[ \t]{0,8}(?::=?|!==?)|>|[ \t]{1,3}(?i:is)(?=[ \t:])[ \t]{0,2}:?|[ \t]{1,4})[ \t]{0,8}"
+    r"|[ \t]{0,8}(?::=?|!==?|\|\||\?\?)|>|[ \t]{1,3}(?i:is)(?=[ \t:])[ \t]{0,2}:?|[ \t]{1,4})[ \t]{0,8}"
 )
 _NAMES_ABROAD = (
     r"((?i:passwort|passord|senha|mot[ _]?de[ _]?passe"
@@ -57,7 +57,7 @@ _GIVES_ABROAD = (
     r"[ \t\u00a0\u202f]{0,4}"
 )
 _QUOTED = "|".join(rf"{quote}((?:[^\s{quote}\\]|\\(?!{quote})){{4,256}})" for quote in "\"'`")
-_VALUE = rf"(?:[bruf]{{0,2}}\\?(?:{_QUOTED})|([^\s\"'`,;()\[\]{{}}<>&|\\]{{4,256}}))"
+_VALUE = rf"(?:(?:[bruf]{{0,2}}|String::from\()\\?(?:{_QUOTED})|([^\s\"'`,;()\[\]{{}}<>&|\\]{{4,256}}))"
 # A word of a command line, in quotes or not, of which {} is no secret.
 _ARGUMENT = r"(?:\\?\"{0}([^\s\"\\]{{1,256}})|\\?'{0}([^\s'\\]{{1,256}})|{0}([^\s\"'`;|&<>()\\]{{1,256}}))"
 _COMMAND_GOES_ON = r"(?:(?!&&|;[ \t]|\\n)[^\n|]){0,200}?"
@@ -81,10 +81,10 @@ ROWS: tuple[Row, ...] = (
         "private-key",
         ("private key",),
         r"-{4,5}[ ]?BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-{4,5}"
-        r"(?:[^-]*+(?:-(?!---)[^-]*+)*+-{4,5}[ ]?END[ A-Z0-9]{0,60}-{4,5}"
-        r"|(?:(?:[\s\"'+,>|]|\\[nr])*(?:Proc-Type:[^\n\\]{0,80}|DEK-Info:[^\n\\]{0,80}"
+        r"(?:[^-]*+(?:-(?!---)[^-]*+)*+-{4,6}[ ]?END[ A-Z0-9]{0,60}-{4,5}"  # six: a diff removes the line
+        r"|(?:(?:[\s\"'+,>|-]|\\[nr])*(?:[A-Z][A-Za-z-]{2,12}:[^\n\\]{0,80}"
         r"|[A-Za-z0-9+/]{20,}={0,2}))*"
-        r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/]{1,63}(?:={1,2}|(?=\s*+\Z|[\"'`.…])))?)",
+        r"(?:(?:[\s+>-]|\\[nr])*+[A-Za-z0-9+/]{1,63}(?:={1,2}|(?=\s*+\Z|[\"'`.…])))?)",
         "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEpAIBAAKCAQEA7bq3\n-----END RSA PRIVATE " + "KEY-----",
         "inside",
         "whole",
@@ -371,7 +371,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "secret",
         ("redis-cli",),
-        rf"redis-cli(?=[ \t]){_COMMAND_GOES_ON} -a[ \t]{{1,4}}{_ARGUMENT.format('')}",
+        rf"redis-cli(?=[ \t]){_COMMAND_GOES_ON} (?:-a|--pass)[ \t]{{1,4}}{_ARGUMENT.format('')}",
         "redis-cli -h cache -a " + "hunter2 ping",
         "command",
         "option_password",

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-SHORTEST_WORD, SHORTEST_SECRET = 4, 8
+SHORTEST_WORD, SHORTEST_SECRET, SHORTEST_SCRAMBLED = 4, 8, 12
 # Types, states, labels, algorithms and what prompts say: never a password where a password could stand.
 NO_PASSWORDS = frozenset(
     listed(
@@ -135,7 +135,17 @@ def _by_equals(given: Given) -> bool:
     if line.count("(") > line.count(")") or line.endswith(("self.", "this.")):
         return False
     goes_on = given.after[:1] == ";" and (given.label[0].isupper() or line.endswith(";"))
-    return (given.ends or goes_on or given.after[0] in " \t&\"'") and wordy(given.word, code=True)
+    if not (given.ends or goes_on or given.after[0] in " \t&\"'"):
+        return False
+    return _scrambled(given.word) or wordy(given.word, code=True)
+
+
+def _scrambled(word: str) -> bool:
+    """Whether letters alone change their case as no name in code does."""
+    if len(word) < SHORTEST_SCRAMBLED or not word.isalpha() or not word.isascii():
+        return False
+    rises = sum(word[at - 1].islower() and word[at].isupper() for at in range(1, len(word)))
+    return rises * 5 >= len(word) and sum(map(str.isupper, word)) * 3 >= len(word)
 
 
 def _by_spaced_equals(given: Given) -> bool:

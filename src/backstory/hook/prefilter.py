@@ -7,9 +7,12 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   equals  in the text as it is, if it has an equals sign; the pattern is searched for
   path    the same, if the text has a run of 20 letters, digits, underscores and hyphens
   head    the same, but where the run starts, or after a _ or - in it; the match starts there
+  start   the same, but where the run starts
+  digit   the same, if the run has a digit
   foot    the same, but right before the run
   whole   the same, but in the last 8 characters of a run of 36, where the match starts
   spoken  in the 300 lowercase characters before a run that a space precedes; a match starts at an anchor
+  address in the 120 characters before a run that a slash precedes; the pattern is searched for
   long    the same, if the run has 33
   word    in the lowercase text; every match starts at an anchor
   command, command-p   the same, if the text has an option, or an option that starts with p
@@ -22,6 +25,7 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   short   the same as word, if a colon or an equals sign comes next
   pipe, at, tilde, star   the same as word, if the text has that sign
   valued  the same as word, if the text has a stem of a secret's name and the word value
+  element the same as word, if the text has a stem of a secret's name
   lengthy in the text as it is, if a run has 43
   dollar  in the text as it is, if it has such a run and a dollar sign
   words   in the shape of words: letters, digits, _ and - are w
@@ -87,8 +91,21 @@ UNSEEN_SHAPES = (
 )
 HOWS = (
     *("equals", "path", "word", "command", "command-p", "left", "inside"),
-    *("beside", "head", "block", "dollar", "pipe", "at", "tilde", "star"),
-    *("valued", "spoken", "whole", "foot", "shapes", "lengthy", "url", "title", "short", "tag"),
+    *("beside", "head", "start", "digit", "block", "dollar", "pipe", "at", "tilde", "star"),
+    *(
+        "valued",
+        "element",
+        "address",
+        "spoken",
+        "whole",
+        "foot",
+        "shapes",
+        "lengthy",
+        "url",
+        "title",
+        "short",
+        "tag",
+    ),
     *("words", "hextet", "dash", "dot", "number", "thin", "packed"),
 )
 LONG_NUMBER = "0" * 13
@@ -97,12 +114,15 @@ FOLLOWED = {"title": "|,;)(\r\n", "short": ":="}
 # Anchors are tried only after something shorter that they share.
 FOLDED_GATES = (
     *(stem for stem in STEMS if stem != "pwd"),
-    *("pw", "bearer", "private", "<", "@", "cookie", "senha", "contrase", "kennwort", "login", "identified "),
+    *("pw", "bearer", "private", "@", "cookie", "senha", "contrase", "login", "identified "),
 )
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
+OPENERS = ("<", "lt;", "60;", "3c;", "u003c", "x3c")  # of a tag, as it is or escaped
+REACH, AHEAD, SELDOM = 32, 170, 12  # longer than any anchor; than what stands between one and its sign
+TELLING = (*STEMS, "bearer")
 RUN, LONG_RUN = "w" * 20, "w" * 43
-FEW, SAID = 512, 300
+SAID, ADDRESS = 300, 120
 SPEECH = (" ", '"', "'", "`")
 DIGITS = "0" * 15  # the anchor of a run that starts with digits
 HEXTET = "hhhh:"
@@ -122,17 +142,18 @@ class Prefilter:
         self._folded = _gated(folded, FOLDED_GATES)
         for gate, anchors in self._folded:
             anchors += [(anchor, gate, [rank]) for anchor, rank in by["beside"]] if gate == "pass" else []
-        self._heads: dict[str, Anchors] = {}
-        for anchor, rank in by["head"]:
-            self._heads.setdefault(anchor[:3], []).append((anchor, rank))
-        self._digits = [rank for anchor, rank in by["head"] if anchor == DIGITS]
+        self._joints = _by_three(by["head"])
+        self._heads = _by_three(by["head"] + by["start"] + by["digit"])
+        self._in_code = {rank for _, rank in by["digit"]}
+        self._digits = [rank for anchor, rank in by["start"] if anchor == DIGITS]
         self._feet: dict[str, list[tuple[str, int, int]]] = {}
         for anchor, rank in by["foot"]:
             before = anchor.rstrip(IDENT)  # a foot may reach into the run
             self._feet.setdefault(before[-1], []).append((anchor, len(before), rank))
         self._pipes, self._ats, self._tildes, self._stars = by["pipe"], by["at"], by["tilde"], by["star"]
         self._urls = [rank for _, rank in by["url"]]
-        self._values, self._spoken = by["valued"], by["spoken"]
+        self._values, self._elements, self._spoken = by["valued"], by["element"], by["spoken"]
+        self._addresses = by["address"]
         self._tails = {anchor for anchor, _ in by["whole"]}
         self._whole = list({rank for _, rank in by["whole"]})
         self._words, self._paths, self._equals = by["words"], by["path"], by["equals"]
@@ -157,17 +178,42 @@ class Prefilter:
         else:
             low = text.lower()
 
+        words = data.translate(WORDS).decode("latin-1")
+        stem = False
+        if " " in words:  # more than an id or a name: something may be told, given or addressed
+            stem = self._told_in(text, low, data, rows)
+        if len(text) >= len(RUN):
+            rows += self._tokens_in(text, words, stem)
+            if "=" in text:
+                rows += _present(self._equals, text)
+        shape = data.translate(SHAPE).decode("latin-1")
+        if "0" in shape:
+            rows += self._numbers_in(data, shape)
+        unseen = (
+            unseen
+            or "\x01" in shape
+            or ("\\" in text and _hides_in_escapes(text, low))
+            or (wide and _hides_in_unicode(shape))
+        )
+        return rows if len(rows) < 2 else sorted(set(rows)), "" if wide else low, unseen
+
+    def _told_in(self, text: str, low: str, data: bytes, rows: list[int]) -> bool:
+        """Add the rows that a word, sign or command anchors; whether a stem of a secret's name is there."""
+        stem = False
         for gate, anchors in self._folded:
             if gate in low:
-                seen = {gate}
+                seen, near = {gate}, _near(low, gate) if len(anchors) > 1 else low
                 for anchor, within, ranks in anchors:
-                    if within in seen and (anchor == gate or anchor in low):
+                    if within in seen and (anchor == gate or anchor in (near if gate in anchor else low)):
                         seen.add(anchor)
                         rows += [rank for rank in ranks if self._may_match(low, anchor, rank)]
-                if gate in STEMS and "value" in low:
-                    rows += _present(self._values, low)
+                stem = stem or gate in TELLING
+        if stem:
+            rows += _present(self._elements, low)
+            if "value" in low:
+                rows += _present(self._values, low)
         if "@" in low:
-            rows += _present(self._ats, low)
+            rows += _present(self._ats, _near(low, "@", AHEAD))
             if ":/" in low or ":\\/" in low:
                 rows += self._urls
         if "|" in low:
@@ -180,14 +226,14 @@ class Prefilter:
             rows += _present(self._commands, low)
             if " -p" in low:
                 rows += _present(self._commands_p, low)
-        if len(text) >= len(RUN):
-            rows += self._tokens_in(text, data)
-            if "=" in text:
-                rows += _present(self._equals, text)
         if ":" in text and _may_be_hextet(data, low):
             rows += self._hextets
 
-        shape = data.translate(SHAPE).decode("latin-1")
+        return stem
+
+    def _numbers_in(self, data: bytes, shape: str) -> list[int]:
+        """The rows whose anchors are shapes of numbers."""
+        rows: list[int] = []
         if "00-0000" in shape:
             rows += _present(self._dashed, shape)
         dot = shape.find("0.0")
@@ -200,13 +246,7 @@ class Prefilter:
             rows += _present(self._packed, shape.replace("-", "").replace(".", "").replace(")", ""))
         if LONG_NUMBER in shape and _may_be_card(data, shape):
             rows += _present(self._numbers, shape)
-        unseen = (
-            unseen
-            or "\x01" in shape
-            or ("\\" in text and _hides_in_escapes(text, low))
-            or (wide and _hides_in_unicode(shape))
-        )
-        return rows if len(rows) < 2 else sorted(set(rows)), "" if wide else low, unseen
+        return rows
 
     def _may_match(self, low: str, anchor: str, rank: int) -> bool:
         """Whether what follows an anchor that is there lets its row match."""
@@ -218,10 +258,9 @@ class Prefilter:
         signs = FOLLOWED.get(how)
         return signs is None or _followed(low, anchor, signs)
 
-    def _tokens_in(self, text: str, data: bytes) -> list[int]:
+    def _tokens_in(self, text: str, words: str, stem: bool) -> list[int]:
         """The rows of tokens, whose anchors are tried only in texts with a run as long as the token's."""
         rows: list[int] = []
-        words = data.translate(WORDS).decode("latin-1")
         first = words.find(RUN)
         if first < 0:
             return rows
@@ -233,43 +272,63 @@ class Prefilter:
                 rows += _present(self._shapes, words) + _present(self._lengthy, text)
         if "$" in text:
             rows += _present(self._dollars, text)
-        rows += self._runs(text, words, first)
+        rows += self._runs(text, words, first, stem)
         return rows
 
-    def _runs(self, text: str, words: str, at: int) -> list[int]:
+    def _runs(self, text: str, words: str, at: int, stem: bool) -> list[int]:
         """The rows whose anchors stand at a run's start, right before it, or in it."""
         rows: list[int] = []
-        heads, feet, tails, joints = self._heads, self._feet, self._tails, text.replace("-", "_")
+        heads, feet, tails = self._heads, self._feet, self._tails
         if "." in words:
             words = words.replace(".", " ")
         while at >= 0:
             end = words.find(" ", at)
             head, before = text[at : at + 3], text[at - 1 : at]
             if head in heads or (head.isdigit() and text[at : at + 15].isdigit()):
-                rows += self._heads_at(text, at)
+                rows += self._heads_at(text, at, end)
+            elif head[0] == "-":  # a line that a diff removes
+                rows += self._heads_at(text, at + 1, end)
             if before in feet:
                 rows += [rank for foot, size, rank in feet[before] if text.startswith(foot, at - size)]
+            elif before == "/":
+                address = text[max(0, at - ADDRESS) : at]
+                if "." in address:
+                    rows += [rank for anchor, rank in self._addresses if anchor in address]
             elif before == "\\":  # in raw JSON an escape stands between
-                rows += self._heads_at(text, at + 1) + self._heads_at(text, at + 5)
-            if before in SPEECH and " " in text[max(0, at - 3) : at]:
+                rows += self._heads_at(text, at + 1, end) + self._heads_at(text, at + 5, end)
+                rows += self._heads_at(text, at + 2, end) if text[at + 1 : at + 2] == "-" else []
+            if stem and before in SPEECH and " " in text[max(0, at - 3) : at]:
                 said = text[max(0, at - SAID) : at].lower()
-                if "key" in said or "token" in said or "secret" in said or "bearer" in said:
-                    rows += [rank for anchor, rank in self._spoken if anchor in said]
+                rows += [rank for anchor, rank in self._spoken if anchor in said]
             last = end if end >= 0 else len(words)
-            joint = joints.find("_", at, last - 20)
-            while joint >= 0:
-                if text[joint + 1 : joint + 4] in heads:
-                    rows += self._heads_at(text, joint + 1)
-                joint = joints.find("_", joint + 1, last - 20)
+            if last - at > 20:
+                parts = text[at : last - 20].replace("-", "_")
+                if "_" in parts:
+                    rows += self._after_joints(text, parts, at)
             if last - at >= 36 and (text[last - 4 : last] in tails or text[last - 8 : last - 4] in tails):
                 rows += self._whole
             at = words.find(RUN, end) if end >= 0 else -1
         return rows
 
-    def _heads_at(self, text: str, at: int) -> list[int]:
-        found = [
-            rank for anchor, rank in self._heads.get(text[at : at + 3], ()) if text.startswith(anchor, at)
-        ]
+    def _after_joints(self, text: str, parts: str, at: int) -> list[int]:
+        """The rows whose anchors stand after an underscore of these parts of a run, which starts there."""
+        rows: list[int] = []
+        heads, joint = self._joints, parts.find("_")
+        while joint >= 0:
+            place = at + joint + 1
+            three = text[place : place + 3]
+            if three in heads:
+                rows += [rank for anchor, rank in heads[three] if text.startswith(anchor, place)]
+            joint = parts.find("_", joint + 1)
+        return rows
+
+    def _heads_at(self, text: str, at: int, end: int) -> list[int]:
+        """The rows whose anchors stand here; `end` is the end of the run, or -1 for that of the text."""
+        known = self._heads.get(text[at : at + 3], ())
+        found = [rank for anchor, rank in known if text.startswith(anchor, at)]
+        if found and not self._in_code.isdisjoint(found):
+            run = text[at : end if end >= 0 else None].replace("_", "").replace("-", "")
+            found = [rank for rank in found if rank not in self._in_code] if run.isalpha() else found
         return found + self._digits if text[at : at + 15].isdigit() else found
 
 
@@ -286,7 +345,7 @@ def _tagged(low: str, name: str) -> bool:
     """Whether a tag of this name starts or ends somewhere, as it is or HTML-escaped."""
     at = low.find(name)
     while at >= 0:
-        if low[max(0, at - 12) : at].rstrip(" \t/\\").endswith(("<", "&lt;")):
+        if low[max(0, at - 24) : at].rstrip(" \t/\\").endswith(OPENERS):
             return True
         at = low.find(name, at + 1)
     return False
@@ -307,6 +366,27 @@ def _followed(low: str, anchor: str, signs: str) -> bool:
                 return True
         at = low.find(anchor, at)
     return False
+
+
+def _near(low: str, gate: str, reach: int = REACH) -> str:
+    """What stands around a gate that is there, where it stands seldom: its anchors are sought there only."""
+    if len(low) < reach * 4:
+        return low
+    at, pieces = low.find(gate), []
+    while at >= 0:
+        pieces.append(low[max(0, at - reach) : at + reach])
+        if len(pieces) > SELDOM:
+            return low
+        at = low.find(gate, at + len(gate))
+    return "\n".join(pieces)
+
+
+def _by_three(anchors: "Anchors") -> "dict[str, Anchors]":
+    """Anchors by their first three characters."""
+    found: dict[str, Anchors] = {}
+    for anchor, rank in anchors:
+        found.setdefault(anchor[:3], []).append((anchor, rank))
+    return found
 
 
 def _present(anchors: "Anchors", text: str) -> list[int]:
@@ -356,12 +436,12 @@ def _hides_in_unicode(shape: str) -> bool:
 
 def _may_be_hextet(data: bytes, low: str) -> bool:
     """Whether some four hex digits before a colon start a global IPv6 address."""
-    if len(data) < FEW and "::" not in low and low.count(":") < 7:
+    if "::" not in low and low.count(":") < 7:
         return False  # names and times
     hexes = data.translate(HEX).decode("latin-1")
     at = hexes.find(HEXTET)
     while at >= 0:
-        if low[at] in "23":
+        if low[at] in "23" and hexes[at + 5 : at + 6] in ("h", ":"):
             return True
         at = hexes.find(HEXTET, at + 1)
     return False

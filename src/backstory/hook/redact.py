@@ -34,14 +34,18 @@ MEMO_ROOM = 2_000_000
 HEADERS = ("set-cookie", "cookie")  # keys whose values are redacted as these headers
 AT_ANCHORS = (
     *("word", "command", "command-p", "left", "block", "pipe", "at", "star", "valued", "spoken", "title"),
-    "short",
+    *("short", "element"),
 )
 BLOCKS = ("block", "title")
-AT_RUNS = ("head", "whole")  # rows whose matches start there
+AT_RUNS = ("head", "start", "digit", "whole")  # rows whose matches start there
 SCHEMES = ("basic", "bearer", "bot", "digest", "token", "apikey")
 
 # Not a row: what its owner has marked stays private, whatever the settings say.
-_TAG = r"(?i:(?:<|&lt;)[ \t]{0,3}(/?)[ \t]{0,3}private(?:\s[^<>&]{0,200})?(?:>|&gt;))"
+_OPENS, _CLOSES = (
+    rf"(?:{sign}|&(?:amp;){{0,2}}(?:{name};|#0{{0,5}}{ord(sign)};|#x0{{0,5}}{ord(sign):x};)|\\{{1,2}}u00{ord(sign):x}|\\x{ord(sign):x})"
+    for sign, name in (("<", "lt"), (">", "gt"))
+)
+_TAG = rf"(?i:{_OPENS}[ \t]{{0,3}}\\?(/?)[ \t]{{0,3}}private(?:\s[^<>&]{{0,200}}?)?{_CLOSES})"
 PRIVATE = Row("private", ("private",), _TAG, "<private>x</private>", "tag", "whole")
 
 # Colour codes and terminal titles, single characters, a shell's line continuation, and the same

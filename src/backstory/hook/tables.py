@@ -17,6 +17,21 @@ if TYPE_CHECKING:
 MOST_LINES = 500
 LONGEST_LINE = 1000
 TITLES = ("passw", "secret", "token", "key")  # a cell that is one begins another table
+TYPES = (
+    "varchar",
+    "text",
+    "string",
+    "str",
+    "char",
+    "int",
+    "integer",
+    "bool",
+    "boolean",
+    "bytes",
+    "bytea",
+    "uuid",
+)
+HEAD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#./ äöüßéèñç'"  # of words in a head
 WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"  # before the telling part of a title
 
 
@@ -24,7 +39,7 @@ def column(match: "re.Match[str]") -> "Iterator[Cell]":
     """The cells below a column's title and after a row's, and what SQL and PHP give to the name."""
     text, start = match.string, match.start()
     after = text[match.end() : match.end() + 1]
-    if match[0].endswith("(") or (after == "," and "define(" in text[max(0, start - 50) : start]):
+    if match[0].endswith("(") or (after == "," and _defines(text[max(0, start - 50) : start])):
         yield from literal(text, start, match.end() + (not match[0].endswith("(")))
         return
     if after and after in ",)":
@@ -35,17 +50,22 @@ def column(match: "re.Match[str]") -> "Iterator[Cell]":
     first, last = _line(text, start)
     if last - first > LONGEST_LINE:
         return
-    title = match[0]
     cells = _cells(text, first, last, sign)
     place = next((n for n, (left, right) in enumerate(cells) if left <= start < right), -1)
     if place < 0:
         return
-    width, human = len(cells), "pass" in title.lower()
-    if sign == "|" and width <= 5 and place + 1 < width:
+    human = "pass" in match[0].lower()
+    if sign == "|" and len(cells) <= 5 and place + 1 < len(cells):
         left, right = cells[place + 1]
         if _secret(text[left:right], human, alone=False):
             yield left, right
-    at = _after(text, last)
+    if _heads_table(text, first, cells, sign):
+        yield from _below(text, _after(text, last), sign, (len(cells), place), human)
+
+
+def _below(text: str, at: int, sign: str, shape: tuple[int, int], human: bool) -> "Iterator[Cell]":
+    """The secrets in one column of the rows from here on; a row of another width ends the table."""
+    width, place = shape
     for _ in range(MOST_LINES):
         if at >= len(text):
             return
@@ -59,6 +79,30 @@ def column(match: "re.Match[str]") -> "Iterator[Cell]":
         if _secret(cell, human, alone=True):
             yield row[place]
         at = _after(text, end)
+
+
+def _heads_table(text: str, first: int, cells: "list[Cell]", sign: str) -> bool:
+    """Whether a line is the head of a table: its cells are words, and the line before is none of its rows.
+
+    Lists of arguments and of imports end a line with the sign, or hold brackets; rows of a table that
+    describes columns have the table's own head before them.
+    """
+    words = [text[left:right] for left, right in cells]
+    if sign == "|":
+        words = words[not words[0] : len(words) - (not words[-1])]
+    elif text[first : first + 1] in (" ", "\t") and sign != "\t":
+        return False
+    if len(words) < 2 or not all(word and not word.strip(HEAD) for word in words):
+        return False
+    if any(word.lower() in TYPES for word in words):
+        return False
+    back = first - (2 if text[first - 2 : first] == "\\n" else 1)
+    if back <= 0:
+        return True
+    start = _line(text, back)[0]
+    before = text[start:back]
+    ruled = _rule(before) and "+" in before  # mysql draws a line above its heads
+    return ruled or (not _rule(before) and len(_cells(text, start, back, sign)) != len(cells))
 
 
 def _separator(text: str, start: int, end: int) -> str:
@@ -123,13 +167,19 @@ def _secret(cell: str, human: bool, alone: bool) -> bool:
         return False
     if looks_secret(cell, human, quoted=False):
         return not cell.startswith(("--", "`"))
-    return alone and human and wordy(cell, code=False) and not cell.isupper()
+    # A name of a column, a function or a type is no password.
+    return alone and human and "_" not in cell and wordy(cell, code=False) and not cell.isupper()
+
+
+def _defines(before: str) -> bool:
+    """Whether a call before a name gives it the next argument, be it as a default."""
+    return "define(" in before or "getenv(" in before or "environ.get(" in before
 
 
 def literal(text: str, name: int, at: int) -> "Iterator[Cell]":
     """The literal that a setter or a constant gets: `setPassword("…")`, `define('DB_PASSWORD', '…')`."""
     before = text[max(0, name - 50) : name].lower()
-    if not before.rstrip("_").endswith(("set", "with")) and "define(" not in before:
+    if not before.rstrip("_").endswith(("set", "with")) and not _defines(before):
         return
     while text[at : at + 1] in (" ", "\\"):
         at += 1
@@ -197,10 +247,10 @@ def kubernetes_secret(match: "re.Match[str]") -> "Iterator[Cell]":
     while at < last:
         end = _line(text, at)[1]
         line = text[at:end]
-        bare = line.lstrip(" +")
+        bare = line.lstrip(" +-")
         if bare.startswith(("data:", "stringData:")):
             inside = True
-        elif bare and line[:1] not in (" ", "+") and not line.startswith("  "):
+        elif bare and line[:1] not in (" ", "+", "-") and not line.startswith("  "):
             inside = False
         elif inside:
             name, colon, given = line.partition(": ")

@@ -7,28 +7,34 @@ prefixes are facts about public formats. Nothing is imported here: the hook load
 _HEX32 = "3f9a1c7be04d5826" + "9b1e7c20af84d356"
 _B = "[A-Za-z0-9_-]"
 
-# Of tokens that start a run of letters, digits, _ and -. A prefix that is also a word is as good as any: what
-# follows it must look drawn by a machine.
+# Of tokens that start a run of letters, digits, _ and -; what follows must look drawn by a machine.
 _PREFIXES = """
     shpat_ shpss_ shpca_ shppa_ shptka_ shprka_ lin_api_ lin_oauth_ figd_ figu_ dckr_pat_ dckr_oat_ sbp_
-    sb_secret_ nfp_ nfc_ nfo_ rubygems_ gsk_ r8_ glsa_ glc_ pscale_tkn_ pscale_pw_ pscale_oauth_ pscale_otkn_
-    sntrys_ sntryu_ sntrya_ NRAK- NRII- NRJS- NRRA- NRIQ- PMAK- pplx- tskey- sq0csp- sq0atp- sq0idp- ATATT
-    ATCTT ATBB ATTA AGE-SECRET-KEY-1 glrtr- glwt- GR1348941 whsec_ sk_ doo_v1_ dor_v1_ HRKU- vcp_ vck_ vci_
-    vca_ vcr_ vercel_blob_rw_ fo1_ fm1a_ fm1r_ fm2_ cfut_ cfat_ cfk_ napi_ rnd_ sess- api_org_ xai- tgp_v1_
-    fw_ csk- nvapi- lsv2_pt_ lsv2_sk_ pcsk_ tvly- fc- jina_ pa- wandb_v1_ ntn_ secret_ secret- CLOJARS_ oy2
-    cio da2- aio_ AKCp cmVmdGtuOj CFPAT- duffel_live_ duffel_test_ EZAK EZTK fio-u- FLWSECK- FLWSECK_TEST-
-    ico- s-s4t2ud- api- sdk- mob- live_ test_ API- access-production- access-sandbox- access-development- pnu_
-    pnb_ pul- rdme_ tk-us- tk-eu- shippo_live_ shippo_test_ squ_ sqp_ sqa_ sgp_ sgd_ slk_ tss_ tfp_ CCIPAT_
-    CCIPRJ_ bkua_ bkct_ bkaj_ pk_ nyk_v0_ persona_production_ persona_sandbox_ rzp_live_ rzp_test_ re_
-    tr_prod_ tr_dev_ tr_stg_ signkey-prod- signkey-test- phx_ phs_ phr_ hcaik_ hcbik_ hcamk_ xaat- xapt- dbtc_
-    dbtu_ nbp_ ucat_ EXO tsec_ alcht_ sm_pat_ sm_aat_ retool_ ddp_ ddo_ ddw_ pat-na1- pat-na2- pat-eu1-
-    pat-ap1- pat_ p8e- md- key- key_ xkeysib- xsmtpsib- LTAI AKID y0_ AQVN EAA IGQV ABSK ABIA ACCA
-    bedrock-api-key- IQoJb3JpZ2lu FwoGZXIvYXdz APA91b dG9rOj eyJrIjoi ops_eyJ xprv dose dkea K00 token_ token-
-    tok_ apikey_ apikey- api_key_ access_token_ sup_sk_ e2b_ cal_live_ polar_oat_ polar_pat_ plane_api_ rpa_
-    ctx7sk- ctx7sk_ hcp_ bb_live_
+    sb_secret_ nfp_ nfc_ nfo_ rubygems_ gsk_ r8_ glsa_ glc_ pscale_tkn_ pscale_pw_ pscale_oauth_
+    pscale_otkn_ sntrys_ sntryu_ sntrya_ NRAK- NRII- NRJS- NRRA- NRIQ- PMAK- pplx- tskey- sq0csp-
+    sq0atp- sq0idp- ATATT ATCTT ATBB ATTA AGE-SECRET-KEY-1 glrtr- glwt- GR1348941 whsec_ doo_v1_ dor_v1_
+    HRKU- vcp_ vck_ vci_ vca_ vcr_ crsr_ dtn_ mdb_sa_sk_ gta_
+    vercel_blob_rw_ fo1_ fm1a_ fm1r_ fm2_ cfut_ cfat_ cfk_ napi_ api_org_
+    xai- tgp_v1_ csk- nvapi- lsv2_pt_ lsv2_sk_ pcsk_ tvly- jina_ wandb_v1_ ntn_ CLOJARS_ oy2 da2- AKCp
+    cmVmdGtuOj CFPAT- duffel_live_ duffel_test_ EZAK EZTK fio-u- FLWSECK- FLWSECK_TEST- s-s4t2ud-
+    access-production- access-sandbox- access-development- pnu_ pnb_ rdme_ tk-us- tk-eu- shippo_live_
+    shippo_test_ squ_ sqp_ sqa_ sgp_ sgd_ slk_ tss_ tfp_ CCIPAT_ CCIPRJ_ bkua_ bkct_ bkaj_ nyk_v0_
+    persona_production_ persona_sandbox_ rzp_live_ rzp_test_ tr_prod_ tr_dev_ tr_stg_ signkey-prod-
+    signkey-test- phx_ phs_ phr_ hcaik_ hcbik_ hcamk_ xaat- xapt- dbtc_ dbtu_ nbp_ ucat_ tsec_ alcht_
+    sm_pat_ sm_aat_ ddp_ ddo_ ddw_ pat-na1- pat-na2- pat-eu1- pat-ap1- p8e- xkeysib- xsmtpsib- LTAI AKID
+    y0_ AQVN IGQV ABSK ABIA ACCA bedrock-api-key- IQoJb3JpZ2lu FwoGZXIvYXdz APA91b dG9rOj eyJrIjoi
+    ops_eyJ xprv dkea sup_sk_ e2b_ cal_live_ polar_oat_ polar_pat_ plane_api_ rpa_ ctx7sk- ctx7sk_
+    bb_live_
 """
-PREFIXES = tuple(_PREFIXES.split())
+# Those that names in code start with as well.
+_WORD_PREFIXES = """
+    test_ live_ key_ key- api- API- sdk- mob- secret_ secret- token_ token- tok_ apikey_ apikey-
+    api_key_ access_token_ pat_ sess- sk_ pk_ re_ md- fw_ rnd_ retool_ hcp_ fc- pa- pul- ico- EXO EAA
+    cio dose K00 aio_
+"""
+PREFIXES, WORD_PREFIXES = tuple(_PREFIXES.split()), tuple(_WORD_PREFIXES.split())
 _HEADS = "|".join(sorted(PREFIXES, reverse=True))  # the longer of two goes first; none holds a special sign
+_WORD_HEADS = "|".join(sorted(WORD_PREFIXES, reverse=True))
 
 # -----BEGIN … PRIVATE KEY in base64, by what stands before PRIVATE; and keys that have lost their header.
 _WRAPPED = (
@@ -42,10 +48,10 @@ ROWS = (
     (
         "private-key",
         ("LS0tLS1CRUdJTiB", "b3BlbnNzaC1rZXktdjE", "MII", "MHc", "MHQ", "MIG", "MC4", "RWRTY0Iy"),
-        rf"(?:{_WRAPPED})[A-Za-z0-9+/]{{12,}}+={{0,2}}(?:(?:[\"'+,>|]|\s|\\[nr]){{1,40}}+[A-Za-z0-9+/]{{40,}}+={{0,2}})*+"
-        rf"(?:(?:\n|\\[nr]){{1,20}}+[A-Za-z0-9+/]{{1,39}}(?:={{1,2}}|(?=\s*+\Z)))?",
+        rf"(?:{_WRAPPED})[A-Za-z0-9+/]{{12,}}+={{0,2}}(?:(?:[\"'+,>|-]|\s|\\[nr]){{1,40}}+[A-Za-z0-9+/]{{40,}}+={{0,2}})*+"
+        rf"(?:(?:(?:\n|\\[nr])[ >+-]{{0,3}}){{1,20}}+[A-Za-z0-9+/]{{1,39}}(?:={{1,2}}|(?=[\s>+-]*+\Z)))?",
         "LS0tLS1CRUdJTiBSU0Eg" + "UFJJVkFURSBLRVktLS0tLQpNSUlFcEFJQkFBS0NBUUVB",
-        "head",
+        "start",
         "wrapped_key",
     ),
     (
@@ -53,8 +59,16 @@ ROWS = (
         PREFIXES,
         rf"(?:{_HEADS}){_B}{{8,255}}",
         "shp" + "at_" + _HEX32,
-        "head",
+        "start",
         "head_token",
+    ),
+    (
+        "service-token",
+        WORD_PREFIXES,
+        rf"({_WORD_HEADS}){_B}{{8,255}}",
+        "ke" + "y-" + _HEX32,
+        "digit",
+        "word_token",
     ),
     (
         "service-token",
@@ -95,7 +109,7 @@ ROWS = (
         "A" * 22
         + "MLheAAAAAAA0%2BuSeid%2BULvsea4JtiGRiSDSJSI%3D"
         + "EUifiRBkKG5E2XzMDjRfl76ZC9Ub0wnz4XsNiRVBChTYbJcE3F",
-        "head",
+        "start",
         "twitter_token",
     ),
     (
@@ -103,7 +117,7 @@ ROWS = (
         ("0" * 15,),
         r"[0-9]{15,20}-[A-Za-z0-9]{40}(?![A-Za-z0-9_-])",
         "938475610293847561" + "-Xk3vQ9mTz7LpRw2YbNc8Hd5Jf1GsXk3vQ9mTz7Lp",
-        "head",
+        "start",
         "head_token",
     ),
     (
@@ -111,7 +125,7 @@ ROWS = (
         ("A3-",),
         r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}(?:-[A-Z0-9]{5}){4}(?![A-Za-z0-9])",
         "A3" + "-ASWWYB-798JRY-LJVD4-23DC2-86TVM-H43EB",
-        "head",
+        "start",
         "fixed_head",
     ),
     (
@@ -144,6 +158,16 @@ ROWS = (
         "jYa8Q" + "~009liqK1tGEjqEFVgIFnr5fQxETr8FSMeY",
         "tilde",
         "fixed",
+    ),
+    (
+        "service-token",
+        ("webhook.office.com", "make.com", "ifttt.com", "infura.io", "alchemy.com"),
+        r"(?:webhook\.office\.com\\?/webhookb2\\?/|hook\.[a-z0-9.]{1,12}make\.com\\?/"
+        r"|ifttt\.com\\?/trigger\\?/[\w-]{1,60}\\?/(?:json\\?/)?with\\?/key\\?/|infura\.io\\?/(?:ws\\?/)?v3\\?/"
+        r"|alchemy\.com\\?/v2\\?/)([A-Za-z0-9@_-]{20,255}(?:\\?/[A-Za-z0-9_-]{8,64}){0,4})",
+        "https://mainnet.infura.io/v3" + "/" + _HEX32,
+        "address",
+        "value",
     ),
     (
         "password-hash",
