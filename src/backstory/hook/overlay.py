@@ -240,9 +240,15 @@ def _touches(ignored: "list[str]", given: "dict[str, Any]", words: list[str], er
         return False
     named = [value for value in given.values() if isinstance(value, str)]
     found = [line.partition(":")[0] for line in error.splitlines()]
-    return any(ignores_path(word, ignored) for word in [*named, *words, *found] if word)
+    said = [*named, *words, *found]
+    said += [word.rpartition(":")[2] for word in words if ":" in word]  # `git show HEAD:.env`
+    said += [
+        f"{name.rstrip('/')}/{word}" for name in named if " " not in name for word in words[:_WORDS_MOST]
+    ]
+    return any(ignores_path(word, ignored) for word in said if word)
 
 
+_WORDS_MOST = 40  # words of a command that are looked at below each folder which its tool was given
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 
 

@@ -8,8 +8,8 @@ that the same line has fetched, a one-liner that fetches and evaluates. What can
 
 from backstory.hook.untrusted import REMOTE, fetches_and_runs, is_here
 
-LEFT_OUT = "[left out: it runs code from elsewhere]"
-_LONGEST = 20_000
+LEFT_OUT = "[left out: it runs code that it does not show]"
+_LONGEST = 3_900  # of a longer command only the ends are kept, so nobody knows all that it runs
 _DEEPEST = 6
 _SHELLS = frozenset((
     "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash", "pwsh", "powershell",
