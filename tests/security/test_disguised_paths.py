@@ -10,6 +10,7 @@ from backstory.capture.privacy import IGNORED, Privacy
 from backstory.hook.redact import Redactor
 from backstory.model import Action, Event, Kind, Where
 from backstory.settings import Settings
+from tests.story import House
 
 
 def ignoring(*paths: str, projects: tuple[str, ...] = ()) -> Privacy:
@@ -204,3 +205,15 @@ def test_a_command_that_names_many_files_in_many_folders_is_left_out_instead_of_
     assert same.text == "what it shows"
     many = " && ".join(f"cd a{number} && cat b{number}" for number in range(300))
     assert ignoring(".env").told(tool(Action.RUN, many, cwd=deep), Where(deep)).text == IGNORED
+
+
+def test_a_brief_from_the_spool_tells_nothing_of_a_command_on_an_ignored_file(house: House) -> None:
+    house.sets("privacy.ignore_paths", ".env,secrets/*")
+    house.works()
+    story = house.session().starts().prompts("Look")
+    story.runs(f"git show HEAD:.env | grep {MARK}", "x").runs(f"echo {MARK} >> .env", "x").runs(
+        "make test", "ok"
+    )
+    text = house.brief().text
+    assert "make test" in text
+    assert MARK not in text
