@@ -24,6 +24,7 @@ LAYERS = (
         "errors",
         "atomic",
         "file_reader",
+        "program_lookup",
         "clock",
         "jsonc",
         "steps",

@@ -2,7 +2,8 @@
 
 People paste output, pages and mails between their own words, with and without a fence. Quoted is what stands
 in a fence or behind `>`; a line that is built like output (a shell prompt, a time, a tool's name and a colon,
-columns, a long path); what follows a line that announces it ("the README says:"). Such a stretch goes on
+columns, a long path); what stands between the tags of a document or between triple quotes; what follows a
+line that announces it ("the README says:", "JIRA-12 description:"). Such a stretch goes on
 over empty lines until a paragraph in which a person speaks ("please", "we", a question). What a paste without
 any such mark says cannot be told from typing.
 """
@@ -31,9 +32,19 @@ _ANNOUNCES = re.compile(
     r"\b(?:says?|said|outputs?|errors?|logs?|messages?|trace(?:back)?|readme|docs?|documentation|page|prints?|"
     r"printed|shows?|gives?|wrote|writes|quot(?:es?|ed|ing)|pasted?|stack|terminal|console|responses?|"
     r"returns?|returned|answers?|replie[ds]|mail|issue|ticket|comment|sagt|ausgabe|fehler|meldung|dit|erreur|"
-    r"dice|salida)\b[^\n:：]{0,40}[:：]\s*+$",
+    r"dice|salida|descriptions?|feedback|body|contents?|reviews?|reviewer|transcript|excerpt|snippet|slack|e-?mail|"
+    r"changelog|beschreibung)\b[^\n:：]{0,40}[:：]\s*+$",
     re.IGNORECASE,
 )
+#: The same without a colon ("@README.md says"), and the head of a ticket.
+_ANNOUNCES_PLAINLY = re.compile(
+    r"\b(?:says?|said|reads|states|wrote|writes|sagt|schreibt|schrieb|dit|dice)[ \t]*+$|"
+    r"^[ \t]*+[A-Z][A-Z0-9]{1,9}-\d{1,9}\b[^\n]{0,80}[:：][ \t]*+$",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})(?:\s[^<>]{0,400})?>")
+_EMPHASIS = frozenset(("b", "i", "u", "em", "strong", "br", "hr"))  # what people type themselves
+_TRIPLE = ('"""', "'''")
 _OWN_LIST = re.compile(
     r"\b(?:rules?|should|must|want|please|todos?|tasks?|steps?|for our|for the)\b", re.IGNORECASE
 )
@@ -54,6 +65,7 @@ _PERSON, _WE = _speaks(_ONE), _speaks(f"{_ONE}|{_MORE}")
 
 def typed_words(text: str) -> str:
     """A prompt without what it quotes; line by line, so that what is left stands where it stood."""
+    text = _without_blocks(text)
     if "\n" not in text:
         return "" if text.lstrip().startswith(">") else text
     lines = text.split("\n")
@@ -75,10 +87,60 @@ def typed_words(text: str) -> str:
             until, announced, line = until or _WE, False, ""
         elif until:
             announced, line = False, ""
-        elif _ANNOUNCES.search(line) and not _OWN_LIST.search(line):
+        elif _announces(line):
             until, announced = _PERSON, True
         kept.append(line)
     return "\n".join(kept)
+
+
+def _announces(line: str) -> bool:
+    if _ANNOUNCES_PLAINLY.search(line):
+        return True
+    return bool(_ANNOUNCES.search(line)) and not _OWN_LIST.search(line)
+
+
+def _without_blocks(text: str) -> str:
+    """A prompt without what stands between tags or triple quotes; its lines stay where they are."""
+    kept, done = [], 0
+    for start, end in sorted([*_tagged(text), *_triple_quoted(text)]):
+        if start >= done:
+            kept += [text[done:start], "\n" * text.count("\n", start, end)]
+        elif end > done:
+            kept.append("\n" * text.count("\n", done, end))
+        done = max(done, end)
+    return "".join(kept) + text[done:]
+
+
+def _tagged(text: str) -> list[tuple[int, int]]:
+    """From each outermost opening tag to the tag that closes it."""
+    if "</" not in text:
+        return []
+    tags = [(tag[2].lower(), bool(tag[1]), *tag.span()) for tag in _TAG.finditer(text)]
+    last = {name: end for name, closes, _, end in tags if closes}
+    spans: list[tuple[int, int]] = []
+    inside, depth, begun = "", 0, 0
+    for name, closes, start, end in tags:
+        if inside:
+            depth += (-1 if closes else 1) if name == inside else 0
+            if depth == 0 or (name == inside and end == last[name]):
+                spans.append((begun, end))
+                inside = ""
+        elif not closes and name not in _EMPHASIS and last.get(name, 0) > end:
+            inside, depth, begun = name, 1, start
+    return spans
+
+
+def _triple_quoted(text: str) -> list[tuple[int, int]]:
+    """Between triple quotes; what is not closed is quoted to its end."""
+    spans = []
+    for mark in _TRIPLE:
+        at = text.find(mark)
+        while at >= 0:
+            close = text.find(mark, at + len(mark))
+            end = close + len(mark) if close >= 0 else len(text)
+            spans.append((at, end))
+            at = text.find(mark, end)
+    return spans
 
 
 def _paragraph(lines: list[str], first: int) -> str:

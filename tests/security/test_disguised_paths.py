@@ -1,5 +1,6 @@
 """What `<private>`, `privacy.ignore_paths` and `privacy.ignore_projects` hide, in whatever disguise it comes."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from backstory.capture.privacy import IGNORED, Privacy
 from backstory.hook.redact import Redactor
 from backstory.model import Action, Event, Kind, Where
 from backstory.settings import Settings
+from tests.story import House
 
 
 def ignoring(*paths: str, projects: tuple[str, ...] = ()) -> Privacy:
@@ -64,6 +66,87 @@ def test_an_mcp_server_is_judged_by_its_inputs() -> None:
     payload = {"tool_input": {"files": [{"path": "/p/secrets/a.txt"}]}, "tool_response": "what it shows"}
     events, body = ignoring("secrets/*").cleaned([event], payload, "", lambda clean: [event])
     assert (events[0].text, body) == (IGNORED, "")
+
+
+MARK = "QZMARK"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"cat > .env <<EOF\nA={MARK}\nEOF",
+        f"echo A={MARK} >> .env",
+        f"echo {MARK} | tee .env",
+        f"sed -i 's/a/{MARK}/' .env",
+        f"printf '{MARK}' > secrets/k",
+        f"printf '{MARK}' >secrets/k",
+        f"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: .env\n+A={MARK}\n*** End Patch\nEOF",
+        f"git show HEAD:.env | grep {MARK}",
+        f"git show HEAD:secrets/x.txt | grep {MARK}",
+        f"git -C . show :.env | grep {MARK}",
+        f"cat .e* | grep {MARK}",
+        f"cat .en? | grep {MARK}",
+        f"cat .* | grep {MARK}",
+        f"cat .[e]nv | grep {MARK}",
+        f"cat .e\\nv | grep {MARK}",
+        f"cat .e''nv | grep {MARK}",
+        f"rg {MARK} -g '.env*'",
+        f"rg {MARK} --glob=.env.*",
+        f"cat sec*/x.txt | grep {MARK}",
+        f"cat key.p* | grep {MARK}",
+    ],
+)
+def test_a_command_that_names_an_ignored_file_is_kept_neither_as_command_nor_as_output(command: str) -> None:
+    event = tool(Action.RUN, command, f"shows {MARK}")
+    privacy = ignoring(".env", ".env.*", "secrets/*", "*.pem")
+    assert MARK not in repr(privacy.hidden(event))
+    events, body = privacy.cleaned([event], {"tool_input": {"command": command}}, "{}", lambda clean: [event])
+    assert MARK not in repr(events) + body
+    assert events[0].text == IGNORED
+
+
+@pytest.mark.parametrize(
+    ("action", "given", "answer"),
+    [
+        (Action.FIND, {"pattern": "x", "path": "secrets"}, f"1:{MARK}"),
+        (Action.FIND, {"pattern": "x", "glob": ".env*"}, f"1:{MARK}"),
+        (Action.FIND, {"pattern": "x"}, f"Found 1 match:\n---\nFile: .env\nL1: {MARK}\n---"),
+        (Action.FIND, {"pattern": "x"}, f"secrets/x.txt\n3:foo {MARK}\n\na.py\n1:x"),
+        (Action.FIND, {"pattern": "x"}, f"\x1b[1m--- a/.env\x1b[m\n\x1b[31m-A={MARK}\x1b[m"),
+        (Action.RUN, {"command": "cat x.txt", "dir_path": "secrets"}, MARK),
+        (Action.RUN, {"command": "cat x.txt", "workdir": "/p/secrets"}, MARK),
+        (Action.OTHER, {"directory": "secrets", "name": "x.txt"}, MARK),
+        (Action.OTHER, {"directory": "/p", "name": "secrets/x.txt"}, MARK),
+        (Action.OTHER, {"input": f"*** Begin Patch\n*** Update File: .env\n-A={MARK}\n*** End Patch"}, "ok"),
+    ],
+)
+def test_a_tool_is_judged_by_the_folder_and_the_glob_that_it_is_given(
+    action: Action, given: dict[str, str], answer: str
+) -> None:
+    target = given.get("command") or given.get("pattern") or str(given)
+    event = tool(action, target, answer)
+    payload = {"tool_input": given, "tool_response": answer}
+    events, body = ignoring(".env", "secrets/*").cleaned([event], payload, "{}", lambda clean: [event])
+    assert MARK not in repr(events) + body
+
+
+def test_a_patch_of_two_files_keeps_nothing_of_the_ignored_one_in_its_payload() -> None:
+    patch = f"*** Begin Patch\n*** Update File: a.py\n+x\n*** Add File: .env\n+A={MARK}\n*** End Patch"
+    event = tool(Action.EDIT, "a.py", "+x")
+    for given in ({"tool_input": {"command": patch}}, {"toolArgs": patch}):
+        events, body = ignoring(".env").cleaned([event], given, json.dumps(given), lambda clean: [event])
+        assert (events[0].text, body) == ("+x", "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    """ls *.py|pytest tests/test_*|rm -rf dist/*|grep -rn 'foo.*bar' src|wc -l *|find . -name '*.ts'
+    git show HEAD:src/env.py|echo x > out.env.txt|cat environment|npm run secrets:check|rg -g '!*.lock' key
+    cat src/**/*.py|sed -i 's/a/b/' a.py|docker compose exec db ls""".replace("\n", "|").split("|"),
+)
+def test_a_command_with_wildcards_for_other_files_is_kept(command: str) -> None:
+    event = tool(Action.RUN, command.strip())
+    assert ignoring(".env", ".env.*", "secrets/*", "*.pem").hidden(event) == event
 
 
 def test_a_link_to_an_ignored_file_is_followed(tmp_path: Path) -> None:
@@ -122,3 +205,15 @@ def test_a_command_that_names_many_files_in_many_folders_is_left_out_instead_of_
     assert same.text == "what it shows"
     many = " && ".join(f"cd a{number} && cat b{number}" for number in range(300))
     assert ignoring(".env").told(tool(Action.RUN, many, cwd=deep), Where(deep)).text == IGNORED
+
+
+def test_a_brief_from_the_spool_tells_nothing_of_a_command_on_an_ignored_file(house: House) -> None:
+    house.sets("privacy.ignore_paths", ".env,secrets/*")
+    house.works()
+    story = house.session().starts().prompts("Look")
+    story.runs(f"git show HEAD:.env | grep {MARK}", "x").runs(f"echo {MARK} >> .env", "x").runs(
+        "make test", "ok"
+    )
+    text = house.brief().text
+    assert "make test" in text
+    assert MARK not in text

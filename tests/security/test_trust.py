@@ -171,9 +171,46 @@ def test_what_a_prompt_quotes_is_neither_a_wish_nor_a_decision_of_the_user(
     assert "evil.test/" not in text
 
 
+SECOND = "Let's use MongoDB instead of Postgres for the order database."
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "<document>\n{}\n</document>\nsummarise",
+        '<document index="1">\n<source>a</source>\n{}\n</document>\nsummarise',
+        "<doc><doc>a</doc> {}</doc> summarise",
+        "<p>{}</p> translate this",
+        "<Ticket>{}</Ticket>",
+        'translate: """\n{}\n"""',
+        "translate '''\n{}\n'''",
+        'translate """{}',
+        "JIRA-12 description:\n\n{}",
+        "ABC-7 for the shop:\n{}",
+        "@README.md says\n{}",
+        "The customer wrote\n\n{}",
+        "Stop hook feedback:\n{}",
+        "Contents of notes.md:\n{}",
+    ],
+)
+def test_a_pasted_block_does_not_replace_what_the_user_decided(house: House, prompt: str) -> None:
+    decides(house, "Let's use Postgres for the order database because we need transactions.")
+    decides(house, prompt.format(SECOND))
+    assert "The user decided: Let's use Postgres" in house.brief().text
+    assert "MongoDB" not in typed_words(prompt.format(SECOND))
+
+
+def test_a_prompt_of_many_tags_and_quotes_is_read_in_time() -> None:
+    for part in ("<a>", "<a></b>", "</a>", "<a <", '"""', "<a>x</a>", "says\n", "A-1:\n"):
+        typed_words(part * 50_000)
+
+
 @pytest.mark.parametrize(
     ("prompt", "typed"),
     [
+        ("Use <b>tabs</b> everywhere", "Use <b>tabs</b> everywhere"),
+        ("Use List<String> and a < b > c", "Use List<String> and a < b > c"),
+        ("<log>x</log>\nUse tabs", "Use tabs"),
         ("Always use tabs in this project", "Always use tabs in this project"),
         ("error: x\n\nplease fix, and always use tabs", "please fix, and always use tabs"),
         ("The log says:\n\nboom\n\nI want tabs everywhere", "The log says:\n\n\n\nI want tabs everywhere"),

@@ -30,4 +30,5 @@ calling.py      a worker, called as a process of its own
 confirmed.py    which folders' `.backstory.toml` the user has agreed to
 waiting.py      whether anything waits for a drain
 remembered.py   what a person asks to remember
+wildcards.py    whether two patterns can match the same path
 """

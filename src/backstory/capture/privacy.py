@@ -16,7 +16,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from backstory.agents.fields import cleaned, flatten
+from backstory.capture.wildcards import letter_pairs, may_both_match
 from backstory.hook.identity import session_id
+from backstory.hook.overlay import patched
 from backstory.hook.redact import Redactor
 from backstory.model import Action, Event, Where
 from backstory.settings import Settings
@@ -35,10 +37,21 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrt\"\\/]))")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 # What names the file that a line of output is about: grep, diff, head and tail.
 _FILE_LINE = re.compile(
-    r"^(?:diff --git a/(\S+)|(?:---|\+\+\+) (?:[ab]/)?(\S+)|==> (\S+) <==|([^\s:]+):[0-9]*:?)", re.MULTILINE
+    r"^(?:diff --git a/(\S+)|(?:---|\+\+\+) (?:[ab]/)?(\S+)|==> (\S+) <==|"
+    r"File: (\S+)|([^\s:]+)(?::[0-9]*:?|\n[0-9]+[:-]))",
+    re.MULTILINE,
 )
 # A command that names so many files, each in so many folders, is not looked through: it is left out.
 _MOST_PLACES = 2_000
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
+_QUOTING = dict.fromkeys(map(ord, "\"'\\"))  # what a shell takes out of a word
+_WILD_WORDS = 1_000
+_LONGEST_PATH, _PATHS_FOLLOWED = 1_000, 50  # inputs of a tool that are followed as links
+_ANSWERS = ("tool_response", "tool_result", "toolResult")
+_FOLDER_KEYS = frozenset(
+    ("dir_path", "workdir", "cwd", "directory", "dir", "folder", "path", "root", "base_path", "basePath",
+     "working_directory", "workingDirectory", "repo_path")
+)  # fmt: skip
 _CD = re.compile(r"(?:^|&&|;|\|\||\()\s*(?:cd|pushd)\s+(?:--\s+)?[\"']?([^\s\"'&|;()]+)")
 
 Payload = Mapping[str, object]
@@ -55,6 +68,7 @@ class Privacy:
         # A pattern without a root is meant anywhere, in any case: .ENV is the same file on some systems.
         self._paths = _globs([form for glob in paths for form in _forms(glob)], re.IGNORECASE)
         self._hint = _any_of(paths)
+        self._forms = [(form.lower(), letter_pairs(form)) for glob in paths for form in _forms(glob)]
         self._folders = _folders(settings.privacy_ignore_projects)
         self._tools = _globs(settings.capture_skip_tools)
         self._wheres: dict[Where, Where] = {}
@@ -88,9 +102,11 @@ class Privacy:
         if any(touched):
             body = ""
             events = [
-                replace(event, text=IGNORED, target=self.text(event.target)) if hidden else event
+                self._withheld(event, self.text(event.target), payload) if hidden else event
                 for event, hidden in zip(events, touched, strict=True)
             ]
+        if self._patches_ignored(payload):
+            body = ""
         return list(events), body
 
     def excerpts(self, events: Sequence[Event], again: Sequence[Event]) -> list[Event]:
@@ -166,7 +182,12 @@ class Privacy:
 
     def hidden(self, event: Event) -> Event:
         """An event without a payload of its own, its text left out if it shows an ignored file."""
-        return replace(event, text=IGNORED) if self._touches_ignored(event, {}) else event
+        return self._withheld(event, event.target, {}) if self._touches_ignored(event, {}) else event
+
+    def _withheld(self, event: Event, target: str, payload: Payload) -> Event:
+        """The event without its text, and without a command that names the file: it may hold the content."""
+        kept = event.action in _TOUCHES or not self._names_ignored(event, payload)
+        return replace(event, text=IGNORED, target=target if kept else "")
 
     def may_touch_ignored(self, text: str) -> bool:
         """A quick look at raw JSON: False if nothing in it is about what is not to be kept."""
@@ -258,19 +279,56 @@ class Privacy:
         cwd = event.where.cwd
         if event.action in _TOUCHES:
             return self._ignores(event.target, cwd)
-        given = payload.get("tool_input")
-        inputs = list(_strings(given)) if isinstance(given, dict) else []
-        if event.action is Action.RUN:
-            return self._runs_over_ignored(event.target, cwd) or self._shows_ignored(event, payload)
-        if event.action is Action.FIND:
-            return any(self._ignores(value, cwd) for value in inputs) or self._shows_ignored(event, payload)
-        if not event.tool:
-            return False
-        # A tool of any other name: an MCP server's reading of a file carries the path in its inputs.
-        said = [event.target, *inputs]
-        return any(
-            self._hint(text) and any(self._ignores(word, cwd) for word in _words(text)) for text in said
+        return self._names_ignored(event, payload) or (
+            event.action in (Action.RUN, Action.FIND) and self._shows_ignored(event, payload)
         )
+
+    def _names_ignored(self, event: Event, payload: Payload) -> bool:
+        """Whether a command, or what any other tool was given, names an ignored file."""
+        if self._paths is None or not (event.tool or event.action in (Action.RUN, Action.FIND)):
+            return False
+        cwd, given = event.where.cwd, _given(payload)
+        if event.action is Action.RUN and self._runs_over_ignored(event.target, cwd):
+            return True
+        # An MCP server's reading of a file carries the path in its inputs.
+        inputs = list(_strings(given))
+        paths = [each for each in inputs if len(each) < _LONGEST_PATH and "\n" not in each]
+        if event.action is not Action.RUN and any(
+            self._ignores(each, cwd) for each in paths[:_PATHS_FOLLOWED]
+        ):
+            return True
+        said = [event.target, *inputs]
+        inner = [posixpath.join(cwd, folder) for folder in _named_folders(given)]
+        if any(map(self._ignores_below, inner)):
+            return True
+        return any(self._says_ignored(text, [cwd, *inner]) for text in said)
+
+    def _says_ignored(self, text: str, folders: Sequence[str]) -> bool:
+        """Whether a word of a text names an ignored path, as a path, as `revision:path` or by wildcards.
+
+        By its letters alone: links are not followed here, because there may be many words.
+        """
+        assert self._paths is not None
+        words = dict.fromkeys((*_words(text), *_words(text.translate(_QUOTING))))
+        for word in [each for each in words if _WILD.search(each)][:_WILD_WORDS]:
+            if any(may_both_match(word.lower(), *form) for form in self._forms):
+                return True
+        if not self._hint(text.translate(_QUOTING)) and len(folders) == 1:
+            return False
+        parts = (word.rpartition(":")[2] for word in words if ":" in word)
+        return any(self._matches(word, folder) for word in (*words, *parts) for folder in folders)
+
+    def _matches(self, path: str, folder: str) -> bool:
+        assert self._paths is not None
+        path = path.replace("\\", "/")
+        whole = posixpath.normpath(posixpath.join(folder, path))
+        return any(map(self._paths, (path, path.rpartition("/")[2], whole, whole.rpartition("/")[2])))
+
+    def _patches_ignored(self, payload: Payload) -> bool:
+        """Whether a patch among the inputs touches an ignored file, next to files that are not."""
+        if self._paths is None:
+            return False
+        return any(self._matches(path, "") for text in _strings(_given(payload)) for path in patched(text))
 
     def _runs_over_ignored(self, command: str, cwd: str) -> bool:
         """Whether a command names an ignored file, or one relative to the folder that it changes to."""
@@ -291,9 +349,10 @@ class Privacy:
 
     def _shows_ignored(self, event: Event, payload: Payload) -> bool:
         """Whether the output names an ignored file before what it shows of it."""
-        shown = "\n".join(filter(None, (event.text, flatten(payload.get("tool_response")))))
+        shown = "\n".join(filter(None, (event.text, *(flatten(payload.get(key)) for key in _ANSWERS))))
         if not self._hint(shown):
             return False
+        shown = _COLOUR.sub("", shown)
         return any(self._ignores(next(filter(None, found), "")) for found in _FILE_LINE.findall(shown))
 
     def _ignores(self, path: str, cwd: str = "") -> bool:
@@ -363,6 +422,24 @@ def _same(one: Path, other: str) -> bool:
         return one.samefile(other)
     except OSError:
         return False
+
+
+def _given(payload: Payload) -> object:
+    """What a tool was given; Copilot tells it as JSON in a string."""
+    given = payload.get("tool_input") or payload.get("toolArgs")
+    if isinstance(given, str) and given.startswith("{"):
+        try:
+            return json.loads(given)
+        except (ValueError, RecursionError):
+            return given
+    return given
+
+
+def _named_folders(given: object) -> list[str]:
+    """The folders in which a tool was told to work."""
+    if not isinstance(given, dict):
+        return []
+    return [value for key, value in given.items() if key in _FOLDER_KEYS and isinstance(value, str) and value]
 
 
 def _words(text: str) -> list[str]:

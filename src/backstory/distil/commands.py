@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from backstory.distil.shell import CHECKS, Role
 from backstory.distil.story import Run, Story
-from backstory.hook.untrusted import fetches_and_runs
+from backstory.hook.remote_code import LEFT_OUT
 from backstory.model import Draft, MemoryKind
 
 MOST = 12
@@ -49,7 +49,7 @@ def commands(story: Story) -> list[Draft]:
     drafts: list[tuple[int, Draft]] = []
     for line, count in tally(story.runs).items():
         last, step = count.runs[-1], count.runs[-1].command.main
-        if step is None or not last.passed or len(line) > 120 or fetches_and_runs(last.line):
+        if step is None or not last.passed or len(line) > 120 or line == LEFT_OUT:
             continue
         checks = step.role in CHECKS
         if not checks and not (step.role in {Role.RUN, Role.INSTALL} and count.passed > 1):

@@ -22,6 +22,7 @@ from backstory.distil.programs import (
     Role,
     role_of,
 )
+from backstory.hook.remote_code import LEFT_OUT, runs_remote_code
 
 __all__ = ["CHECKS", "Command", "Role", "Step", "covers", "parse", "same_program"]
 
@@ -103,7 +104,8 @@ def parse(line: str) -> Command:
         elif (word := match.group("word")) is not None:
             words.append(word)
     folder = _close(words, steps, folder, pipe)
-    return Command(_shown(head), tuple(steps), _main(steps), folder, masked)
+    shown = LEFT_OUT if runs_remote_code(line) else _shown(head)
+    return Command(shown, tuple(steps), _main(steps), folder, masked)
 
 
 def _main(steps: list[Step]) -> Step | None:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +11,7 @@ from backstory.capture.install import stale_server
 from backstory.capture.surfaces import settings_file
 from backstory.doctor.check import Check, ok, warn
 from backstory.hook import spool
+from backstory.program_lookup import find_program
 
 _SECONDS = 20
 _VERSION = re.compile(r"(?<!\d)\d+(?:\.\d+)+")
@@ -41,7 +41,7 @@ def _ran(app: App) -> set[str]:
 
 def _version(agent: Agent) -> Check | None:
     """How the program on the PATH compares with the newest that our tests ran."""
-    program = shutil.which(agent.surface.program) if agent.surface else None
+    program = find_program(agent.surface.program) if agent.surface else None
     if program is None or not agent.tested:
         return None
     said = _says(program)

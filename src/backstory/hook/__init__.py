@@ -34,6 +34,7 @@ redact.py    takes them out of a text
 overlay.py   rows from what is still in the spool
 neutral.py   text that cannot pretend to be anything but a quoted note
 untrusted.py what no agent may be told as advice: remote code, links, orders in errors
+remote_code.py  commands that run code nobody sees, which are not recommended
 brief.py     rows to the text that a starting session receives
 stamps.py    whether the files that rows speak of are what they were
 made.py      the brief for one start of a session

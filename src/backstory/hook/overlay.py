@@ -13,7 +13,8 @@ from backstory.hook.brief import Row, rows_of, shorten
 from backstory.hook.globs import ignores_folder, ignores_path, matches
 from backstory.hook.identity import Place, ident, resolve, session_id
 from backstory.hook.payload import BadPayload, parse
-from backstory.hook.untrusted import fetches_and_runs, quoted_output
+from backstory.hook.remote_code import as_told, runs_remote_code
+from backstory.hook.untrusted import quoted_output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -239,9 +240,15 @@ def _touches(ignored: "list[str]", given: "dict[str, Any]", words: list[str], er
         return False
     named = [value for value in given.values() if isinstance(value, str)]
     found = [line.partition(":")[0] for line in error.splitlines()]
-    return any(ignores_path(word, ignored) for word in [*named, *words, *found] if word)
+    said = [*named, *words, *found]
+    said += [word.rpartition(":")[2] for word in words if ":" in word]  # `git show HEAD:.env`
+    said += [
+        f"{name.rstrip('/')}/{word}" for name in named if " " not in name for word in words[:_WORDS_MOST]
+    ]
+    return any(ignores_path(word, ignored) for word in said if word)
 
 
+_WORDS_MOST = 40  # words of a command that are looked at below each folder which its tool was given
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 
 
@@ -325,7 +332,7 @@ def _rows_of(session: Waiting, root: str, redact: "Callable[[str], str]") -> lis
         if what not in failed and len(failed) < _FAILURES:
             why = shorten(quoted_output(" ".join(first_line(redact(error[:_TEXT])).split())), _OLDER_CHARS)
             after = " (passed later)" if session.passed.get(what, 0) > at else ""
-            tried = clean(what, _OLDER_CHARS).replace(root + "/", "")
+            tried = clean(as_told(what), _OLDER_CHARS).replace(root + "/", "")
             failed[what] = row(f"Failed: {tried} → {why}{after}", at)
     failures = list(failed.values())
     digest = []
@@ -334,12 +341,14 @@ def _rows_of(session: Waiting, root: str, redact: "Callable[[str], str]") -> lis
     if session.written:
         names = [path[len(root) + 1 :] if path.startswith(root + "/") else path for path in session.written]
         digest.append(row(f"Files written: {_list(names, redact)}", max(session.written.values())))
-    passed_here = [command for command in session.passed if not fetches_and_runs(command)]
+    passed_here = [command for command in session.passed if not runs_remote_code(command)]
     if passed_here:
         passed = _list(passed_here, redact)
         digest.append(row(f"Commands that passed: {passed}", max(session.passed.values())))
     if session.ran:
-        digest.append(row(f"Commands run: {_list(list(session.ran), redact)}", max(session.ran.values())))
+        digest.append(
+            row(f"Commands run: {_list(list(map(as_told, session.ran)), redact)}", max(session.ran.values()))
+        )
     if session.events > 1:
         digest.append(row(f"{session.events} events of this session wait to be distilled.", session.at))
     return [*asked[:1], *failures[:2], *digest, *asked[1:], *failures[2:]]

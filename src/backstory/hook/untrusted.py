@@ -5,7 +5,10 @@ plain words, addresses shrink to their host, and the part of an error that gives
 can still look everything up: a row's handle leads to the record.
 """
 
-_FETCH = ("curl", "wget", "iwr", "irm", "invoke-webrequest", "invoke-restmethod", "aria2c", "downloadstring")
+_FETCH = (
+    *("curl", "wget", "iwr", "irm", "invoke-webrequest", "invoke-restmethod", "aria2c", "downloadstring"),
+    *("lynx", "ncat", "netcat", "xh"),
+)
 _SHELLS = (
     "sh",
     "bash",
@@ -30,7 +33,7 @@ _RUNS_PACKAGES = frozenset(("npx", "uvx", "bunx", "easy_install"))
 _FAR = 60  # words; a command is not longer, and a page full of them takes no time
 _AHEAD = frozenset(("sudo", "doas", "env", "exec", "nohup", "command", "time", "xargs", "&", "-"))
 _INLINE = frozenset("cemnpr")  # of `python -m json.tool`, `perl -ne`: the code is there, the input is data
-_REMOTE = ("://", "git+", "github:", "gitlab:", "bitbucket:")
+REMOTE = ("://", "git+", "github:", "gitlab:", "bitbucket:")
 _SIGNS = "|;&()`<>$\"'{}\n"
 _ENDS_COMMAND = ";&\n"
 _HERE = ("localhost", "127.", "0.0.0.0", "[::1]")  # noqa: S104 - what an address begins with
@@ -132,7 +135,12 @@ def quoted_output(line: str) -> str:
 
 def _may(text: str) -> bool:
     low = text.lower()
-    return any(name in low for name in _FETCH) or any(mark in low for mark in _REMOTE)
+    return any(name in low for name in _FETCH) or any(mark in low for mark in REMOTE)
+
+
+def is_here(url: str) -> bool:
+    """Whether an address is one of this machine."""
+    return _host(url).startswith(_HERE)
 
 
 def _host(url: str) -> str:
@@ -282,6 +290,6 @@ def _installs(words: list[_Word], at: int) -> tuple[int, int] | None:
         word = words[place]
         if word.sign and word.text in "|;&)`\n" and not _within_address(words, place):
             break
-        if any(mark in word.text for mark in _REMOTE) and not _host(word.text).startswith(_HERE):
+        if any(mark in word.text for mark in REMOTE) and not _host(word.text).startswith(_HERE):
             last = place
     return None if last is None else (at, last)

@@ -7,7 +7,6 @@ guard, so that no hook of ours answers them; without settings, servers, plugins,
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from typing import Any
 
 from backstory.file_reader import read_text
 from backstory.llm.provider import Access, Question, Reply, Trouble
+from backstory.program_lookup import find_program
 
 # All that a child is told of our environment; an agent's own variables would make it think it is inside one.
 _NAMES = """
@@ -56,7 +56,7 @@ class Program:
 
     def ask(self, question: Question) -> Reply:
         """The answer, or a `Trouble`; when the time is over the whole group is killed."""
-        program = shutil.which(self.name)
+        program = find_program(self.name)
         if program is None:
             raise Trouble(
                 f"there is no program {self.name} on PATH: install it, or set model.provider", sent=False

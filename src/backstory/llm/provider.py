@@ -148,14 +148,15 @@ def out_of_reach(settings: Settings) -> str:
 
     A program must be on the PATH; at an address somebody must take the connection.
     """
-    import shutil
     import socket  # of all commands only doctor looks (8 ms)
     from urllib.parse import urlsplit
+
+    from backstory.program_lookup import find_program
 
     row = PROVIDERS[settings.model_provider]
     url = settings.model_url or row.url
     if not row.url:
-        there = shutil.which(settings.model_provider)
+        there = find_program(settings.model_provider)
         return "" if there else f"there is no program {settings.model_provider} on PATH"
     try:
         parts = urlsplit(url)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from backstory import clock
 from backstory.atomic import write_atomic
 from backstory.hook.notes import MOST
-from backstory.hook.untrusted import fetches_and_runs
+from backstory.hook.remote_code import runs_remote_code
 from backstory.llm import governor
 from backstory.model import Memory, MemoryKind, Session
 from backstory.paths import Home
@@ -128,7 +128,7 @@ def project_rows(store: Store, project_id: str) -> list[Row]:
             for memory in store.memories.of_project(project_id, kinds, limit * 4)
             # a check that is still red is told once, as an open thread
             if (memory.kind is not MemoryKind.ATTEMPT or open_events.isdisjoint(memory.sources))
-            and not (memory.kind is MemoryKind.COMMAND and fetches_and_runs(memory.text))
+            and not (memory.kind is MemoryKind.COMMAND and runs_remote_code(memory.text))
         ]
         rows += [standing.row(section, m) for m in _distinct(_by_worth(found))[:limit]]
     since = clock.now_ms() - _RECENT_MS
