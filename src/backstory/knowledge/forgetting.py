@@ -46,6 +46,11 @@ class Unwanted:
         self._titles = {sid[:HANDLE]: title for sid, title in titles.items()}
         self.repeats = repeats
 
+    @property
+    def by_words(self) -> bool:
+        """Whether words are meant wherever they stand, also where no memory or session is told of."""
+        return self._matches is not None
+
     def session(self, handle: str) -> bool:
         """Whether this is a session that is forgotten."""
         return handle in self._handles
