@@ -221,6 +221,14 @@ def test_what_a_person_forgets_is_not_said_to_be_an_agents_doing(house: House) -
     assert counts(house) == []
 
 
+def test_what_an_agents_shell_forgets_is_told_as_an_agents_doing(house: House) -> None:
+    lived(house)
+    house.close()
+    env = {"BACKSTORY_HOME": str(house.home.root), "CLAUDECODE": "1"}
+    CliRunner().invoke(cli, ["forget", "--text", "tortoise", "--yes"], env=env)
+    assert "by the tool or the command `forget`" in counts(house)[0]
+
+
 @pytest.mark.parametrize("why", ["old", "many"])
 def test_an_agent_alone_forgets_neither_what_is_old_nor_much(house: House, server: Server, why: str) -> None:
     if why == "old":

@@ -1,16 +1,19 @@
 """`backstory forget` and `scrub`: removing for good, and showing first everything that it touches."""
 
+import os
 import shlex
 
 import click
 
 from backstory import clock
 from backstory.app import App
+from backstory.attribution import commanded_by
 from backstory.cli.ask import agreed, yes_option
 from backstory.cli.output import count, json_option, line, one_line, print_json, table, talk
 from backstory.cli.rows import handle, what
 from backstory.cli.scope import opened, scope
 from backstory.errors import UsageError
+from backstory.model import Speaker
 from backstory.store.values import Reach
 from backstory.upkeep.forget import Forgotten
 from backstory.upkeep.scrub import Scrubbed
@@ -71,7 +74,8 @@ def forget(
         if not dry_run and not nothing:
             if not agreed("Forget all of this for good?", yes):
                 raise click.Abort
-            plan = app.forget(wanted, really=True)
+            by_agent = commanded_by(os.environ) is Speaker.AGENT
+            plan = app.forget(wanted, really=True, by_agent=by_agent)
     if as_json:
         print_json(forgotten_json(plan, forgotten=not dry_run and not nothing))
     elif nothing:
