@@ -116,9 +116,9 @@ class Keeping(Opened):
 
         if not really:
             self.catch_up()
-            return forget.plan(self.home, self.store, wanted)
+            return forget.plan(self.home, self.store, wanted, self.settings.knowledge_export)
         with self._alone_with_all():
-            what = forget.plan(self.home, self.store, wanted)
+            what = forget.plan(self.home, self.store, wanted, self.settings.knowledge_export)
             if check is not None:
                 check(what)
             if what:

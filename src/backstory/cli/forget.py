@@ -80,7 +80,7 @@ def forget(
         print_json(forgotten_json(plan, forgotten=not dry_run and not nothing))
     elif nothing:
         _tell_rest(plan)
-        if not plan.projects:
+        if not plan.projects and not plan.needed:
             talk("There is nothing of that kind.")
     elif not dry_run:
         alone = "" if plan.reach.events or not plan.reach.memories else " No event had these words."
@@ -115,7 +115,7 @@ def _tell(app: App, plan: Forgotten) -> None:
         line(f"and {rest:,} more; --json lists all ids")
     for file in plan.files:
         line(f"deletes {file}")
-    for file in plan.pages:
+    for file in (*plan.pages, *plan.exported):
         line(f"takes it out of the page {file}")
     for file in plan.archives:
         line(f"takes it out of the archive {file}")
@@ -159,6 +159,7 @@ def forgotten_json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
         "touched": plan.sessions,
         "files": plan.files,
         "pages": plan.pages,
+        "exported": plan.exported,
         "archives": plan.archives,
         "copies": plan.copies,
         "projects": plan.projects,

@@ -52,9 +52,9 @@ def remember(
     TEXT is kept as you say it, secrets taken out, and stands in the next brief of the project. Its words
     tell whether it is a decision, a preference, a lesson or a fact, unless you say so with --kind; a
     decision or a fact takes the place of an older one on the same matter. With - as TEXT it is read from
-    stdin. Prints the new memory's handle. In a shell that an agent runs it is the agent's word, not yours. With --type it is also a page under facts/ of the project's
-    knowledge, and a line of their index. A discovery whose fields are empty or of several lines is
-    refused with exit 2.
+    stdin. Prints the new memory's handle. In a shell that an agent runs it is the agent's word, not yours.
+    With --type it is also a page under facts/ of the project's knowledge, and a line of their index. A
+    discovery whose fields are empty or of several lines is refused with exit 2.
     """
     if name is not None and kind is None:
         raise UsageError("--name is for a typed fact: add --type")

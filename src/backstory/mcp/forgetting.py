@@ -3,8 +3,9 @@
 A code belongs to what its first call told, in this process, for some minutes. When something else would go by
 then, it is refused. The agent may send both calls without a person: so a client that can ask its user is
 made to ask (`protocol.py`), and where nobody was asked, an agent forgets little: what is recent, of its own
-project, and not much of it, by what is so when the code is carried out. Beyond that it is told the command for the user's terminal. Every time leaves a
-trace in the counters, which `status`, the viewer and the next briefs tell (`recall/prepare.py`).
+project, and not much of it, by what is so when the code is carried out. Beyond that it is told the command
+for the user's terminal. Every time leaves a trace in the counters, which `status`, the viewer and the next
+briefs tell (`recall/prepare.py`).
 """
 
 import secrets
@@ -86,7 +87,7 @@ def forget(app: App, arguments: Mapping[str, Any], folder: Path, asks_user: bool
     plan = app.forget(wanted, really=False)
     where = " in this project; all=true looks in every project" if limited else ""
     if not plan:
-        return "\n".join(_called(plan)) or f"There is nothing of that kind{where}."
+        return "\n".join(_stays(plan)) or f"There is nothing of that kind{where}."
     rows = (*_rows(app, plan), *_copies(plan))
     limits = _beyond_an_agent(app, plan, folder)
     head = f"Nothing is forgotten yet. This would go for good{where}: {_counts(plan)}."
@@ -145,7 +146,7 @@ def _page_is_older(page: Path, vault: Path, since: int) -> bool:
         made = page.stem
     else:
         made = str(parted(read_bytes(page).decode("utf-8", "replace"))[0].get("created") or "")
-    return _changed_at(page) < since or bool(made) and made < clock.day_of(since)
+    return _changed_at(page) < since or (bool(made) and made < clock.day_of(since))
 
 
 def _changed_at(file: Path) -> int:
@@ -231,18 +232,19 @@ def _rows(app: App, plan: Forgotten) -> list[str]:
 
 def _copies(plan: Forgotten) -> list[str]:
     gone = [f"- the file {path}" for path in plan.files]
-    cut = [f"- its words in {path}" for path in (*plan.pages, *plan.archives, *plan.copies)]
+    cut = [f"- its words in {path}" for path in (*plan.pages, *plan.exported, *plan.archives, *plan.copies)]
     return [*gone, *cut, *_beyond(plan)]
 
 
 def _beyond(plan: Forgotten) -> list[str]:
-    paths = (*plan.backups, *plan.needed, *plan.out_of_reach)
-    return [*(f"Out of reach, may still have it: {path}" for path in paths), *_called(plan)]
+    paths = (*plan.backups, *plan.out_of_reach)
+    return [*(f"Out of reach, may still have it: {path}" for path in paths), *_stays(plan)]
 
 
-def _called(plan: Forgotten) -> list[str]:
-    return [
+def _stays(plan: Forgotten) -> list[str]:
+    called = [
         f"Stays: the project {name} has the words in its name or address; only the user can forget "
         "all of it, with `backstory forget --project`."
         for name in plan.projects
     ]
+    return [*(f"Stays as it is, and has the words: {path}" for path in plan.needed), *called]
