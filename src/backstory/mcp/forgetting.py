@@ -115,9 +115,9 @@ def _beyond_an_agent(app: App, plan: Forgotten, folder: Path) -> str:
     known = (app.store.events.event(eid) for eid in events)
     times = [stored.event.at for stored in known if stored is not None]
     times += [memory.at for mid in memories if (memory := app.store.memories.kept(mid)) is not None]
-    if len(times) < len(events) + len(memories) or any(at < since for at in times) or plan.damaged:
+    if len(times) < len(events) + len(memories) or any(at < since for at in times):
         return _TOO_OLD
-    if any(_is_older(app, file, since) for file in plan.files):
+    if plan.damaged or plan.damaged_copies or any(_is_older(app, file, since) for file in plan.files):
         return _TOO_OLD
     if plan.unwanted.by_words and any(_page_is_older(page, vault, since) for page in plan.pages):
         return _TOO_OLD  # else only rows go that tell of those events and memories
@@ -247,4 +247,7 @@ def _stays(plan: Forgotten) -> list[str]:
         "all of it, with `backstory forget --project`."
         for name in plan.projects
     ]
-    return [*(f"Stays as it is, and has the words: {path}" for path in plan.needed), *called]
+    damaged = [
+        f"Damaged, nobody can tell what it holds: {path}" for path in (*plan.damaged, *plan.damaged_copies)
+    ]
+    return [*(f"Stays as it is, and has the words: {path}" for path in plan.needed), *called, *damaged]

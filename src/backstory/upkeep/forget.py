@@ -14,7 +14,7 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.atomic import write_atomic
-from backstory.capture.archive import copy_of, kept_lines
+from backstory.capture.archive import copy_of, kept_copies, kept_lines
 from backstory.errors import Failed, UsageError
 from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.hook import spool
@@ -75,6 +75,7 @@ class Forgotten:
     echo: Echo
     unreadable: int = 0  # events whose payloads are damaged: nobody can tell whether they have the words
     damaged: tuple[Path, ...] = ()  # archives of which only a part can be read
+    damaged_copies: tuple[Path, ...] = ()  # kept transcripts of which only a part can be read
     answers: frozenset[str] = frozenset()
     exported: tuple[Path, ...] = ()  # pages that we copied into repositories
     exports: tuple[tuple[Project, str], ...] = ()  # the projects whose copies those are, with their folders
@@ -130,12 +131,13 @@ def plan(home: Home, store: Store, wanted: Wanted, exports: Sequence[str] = ()) 
     others = others_with(home, unwanted, lambda path: in_file is not None and _has(path, in_file))
     pages = pages_with(home, unwanted)
     exported, changed, rewritten = _exported(home, store, exports, pages, unwanted)
+    damaged_copies: list[Path] = []
     return Forgotten(
         named=named,
         reach=reach,
         sessions=touched,
         files=files,
-        copies=tuple(copies_with(home, echo, touched)),
+        copies=tuple(copies_with(home, echo, touched, damaged_copies.append)),
         archives=archives,
         backups=tuple(copies.everywhere(home)),
         needed=(*needed, *others, *changed),
@@ -146,6 +148,7 @@ def plan(home: Home, store: Store, wanted: Wanted, exports: Sequence[str] = ()) 
         echo=echo,
         unreadable=len(store.forgetting.unreadable - reach.events),
         damaged=tuple(archive.damaged(home)),
+        damaged_copies=tuple(damaged_copies),
         answers=frozenset(answers),
         exported=exported,
         exports=rewritten,
@@ -200,7 +203,7 @@ def carry_out(home: Home, store: Store, what: Forgotten, by_agent: bool = False)
             export(vault, Path(project.root), folder)
     for old in {*what.archives, *what.damaged}:
         archive.drop(old, what.reach, store.dump.head())
-    for copy in what.copies:
+    for copy in {*what.copies, *what.damaged_copies}:
         _cut(store, copy, what.echo)
     with store.transaction():
         store.forgetting.remove(what.reach, what.named, now)
@@ -374,6 +377,6 @@ def _has(path: Path, matches: Callable[[str], bool]) -> bool:
 
 def _kept_with(home: Home, matches: Callable[[str], bool]) -> Iterator[str]:
     """Sessions whose kept transcript has the words, also where no event was made of them."""
-    for path in sorted(home.transcripts.glob("*.gz")):
+    for path in kept_copies(home):
         if any(matches(line.decode("utf-8", "replace")) for line in kept_lines(path)):
             yield path.name.partition(".")[0]
