@@ -89,8 +89,8 @@ def forget(
         _tell_rest(plan)
     if nothing and damaged:
         raise Failed(
-            f"what can be read has nothing of that kind, but {count(damaged, 'damaged file')} may: nothing was "
-            "changed. `backstory scrub` removes what cannot be read"
+            f"what can be read has nothing of that kind, but {count(damaged, 'damaged file')} may: nothing "
+            "was changed. `backstory scrub` removes what cannot be read"
         )
 
 

@@ -23,8 +23,8 @@ from backstory.upkeep import archive
 class Scrubbed:
     """What had secrets in it, and which backups may still have them.
 
-    `damaged` are archives, `damaged_copies` kept transcripts of which only a part could be read: the rest goes,
-    for nobody knows what it holds.
+    `damaged` are archives, `damaged_copies` kept transcripts of which only a part could be read: the rest
+    goes, for nobody knows what it holds.
     `unreadable`: events whose payloads are damaged.
     """
 
