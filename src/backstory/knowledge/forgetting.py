@@ -122,7 +122,8 @@ def exported_with(
 ) -> tuple[list[Path], list[Path]]:
     """Of a vault's copy in a repository: our pages that would be changed, and what others made of ours."""
     changed = {path.relative_to(vault.root).as_posix() for path in pages if vault.root in path.parents}
-    ours, others = [], []
+    ours: list[Path] = []
+    others: list[Path] = []
     for name, text, mine in copied(base):
         if _cleaned(name, text, unwanted) != text or (mine and name in changed):
             (ours if mine else others).append(base / name)
