@@ -24,6 +24,7 @@ LAYERS = (
         "errors",
         "atomic",
         "file_reader",
+        "gzip_pieces",
         "clock",
         "jsonc",
         "steps",
