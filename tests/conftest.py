@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from backstory import shift
+from backstory import attribution, shift
 from backstory.capture import import_process
 from backstory.errors import BackstoryError
 from backstory.paths import Home
@@ -98,7 +98,8 @@ def house(tmp_path: Path, project: Path) -> Iterator[House]:
 @pytest.fixture(autouse=True)
 def _nobodys_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of whoever runs the tests: no home, no zone, no guard of theirs."""
-    for name in ("BACKSTORY_HOME", "BACKSTORY_TZ", "BACKSTORY_GUARD", "CLAUDE_CONFIG_DIR"):
+    own = ("BACKSTORY_HOME", "BACKSTORY_TZ", "BACKSTORY_GUARD", "CLAUDE_CONFIG_DIR")
+    for name in (*own, *attribution.IN_AGENTS_SHELL):
         monkeypatch.delenv(name, raising=False)
 
 

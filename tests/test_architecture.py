@@ -25,6 +25,7 @@ LAYERS = (
         "atomic",
         "file_reader",
         "program_lookup",
+        "gzip_pieces",
         "clock",
         "jsonc",
         "steps",

@@ -1,5 +1,7 @@
 """Whose word a memory is told as: the one place where words become somebody's."""
 
+from collections.abc import Mapping
+
 from backstory.model import Event, Kind, Memory, MemoryKind, Speaker, speaker
 
 _LEADS = {
@@ -17,6 +19,18 @@ _LEADS = {
 #: The tool of a note that an agent left by itself: it is kept among the user's notes, and is not the user's.
 BY_AGENT = "mcp"
 _AN_AGENT = "agent"
+#: What clients set for the commands that their tools run; what people set to configure them is not among it.
+IN_AGENTS_SHELL = (
+    "AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CODEX_CI", "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "COPILOT_AGENT_SESSION_ID", "COPILOT_CLI",
+    "CURSOR_AGENT", "GEMINI_CLI", "GEMINI_SESSION_ID", "OPENCODE", "OPENCODE_PID", "PI_CODING_AGENT",
+    "QWEN_CODE",
+)  # fmt: skip
+
+
+def commanded_by(environment: Mapping[str, str]) -> Speaker:
+    """Whose word a command's is: an agent's if a client's variable tells that its tool runs the command."""
+    return Speaker.AGENT if any(environment.get(name) for name in IN_AGENTS_SHELL) else Speaker.USER
 
 
 def author(agent: str, said_by: str) -> str:

@@ -107,3 +107,57 @@ def test_secrets_of_an_older_rule_are_scrubbed_from_pages(house: House, book: Bo
     house.close()
     assert run(house, "scrub", "--yes").exit_code == 0
     assert house.found_in_home(secret) == []
+
+
+def test_every_file_among_the_pages_is_looked_into_and_what_is_no_page_is_named(
+    house: House, book: Book
+) -> None:
+    logged_in(house.told()).ends()
+    book.writes_down()
+    root = book.vault.root
+    pages = [
+        root / ".trash" / "x.md",
+        root / "NOTE.MD",
+        root / ".obsidian" / "n.md",
+        root.parent / "loose.md",
+    ]
+    others = [root / "board.canvas", root / ".obsidian" / "workspace.json", root / "Quokka facts.md"]
+    for path in (*pages, *others):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text('{"text": "a quokka"}\n' if path.suffix != ".md" else "a quokka\nwhales\n")
+    pages[1].write_text("a quokka\nwhales\n")
+    house.close()
+    done = run(house, "forget", "--text", "quokka", "--yes")
+    assert done.exit_code == 0, done.stderr
+    assert [path.read_text() for path in pages] == ["whales\n"] * len(pages)
+    for path in others:
+        assert path.exists()
+        assert f"Stays as it is, and has the words: {path}" in done.stderr.replace("\n", "")
+    assert set(house.found_in_home("quokka")) == {
+        path.relative_to(house.home.root).as_posix() for path in others[:2]
+    }
+    again = run(house, "forget", "--text", "quokka", "--yes")
+    assert "board.canvas" in again.stderr
+    assert "nothing of that kind" not in again.stderr
+
+
+def test_what_is_forgotten_leaves_the_copy_in_the_repository(house: House, book: Book) -> None:
+    logged_in(house.told()).ends()
+    book.writes_down()
+    house.sets("knowledge.export", f"{book.project.name}=docs/knowledge")
+    book.says("2026-11-02", "the quokka is slow", "the whales are well")
+    book.says("2026-11-03", "the quokka is quick")
+    run(house, "compile")
+    copy = house.project / "docs" / "knowledge"
+    theirs = copy / "daily" / "2026-11-03.md"
+    theirs.write_text(theirs.read_text() + "\nmine\n")
+    (copy / "own.md").write_text("my quokka\n")
+    house.close()
+    shown = run(house, "forget", "--text", "quokka", "--dry-run")
+    assert str(copy / "daily" / "2026-11-02.md") in shown.stdout.replace("\n", "")
+    done = run(house, "forget", "--text", "quokka", "--yes")
+    assert done.exit_code == 0, done.stderr
+    having = [path for path in copy.rglob("*") if path.is_file() and "quokka" in path.read_text()]
+    assert sorted(having) == [theirs, copy / "own.md"]
+    assert "the whales are well" in (copy / "daily" / "2026-11-02.md").read_text()
+    assert f"has the words: {theirs}" in done.stderr.replace("\n", "")

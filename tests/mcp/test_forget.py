@@ -15,7 +15,9 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from backstory import shift
+from backstory.app import App
 from backstory.cli import cli
+from backstory.knowledge.vault import vault_of
 from backstory.mcp import calls, forgetting
 from backstory.mcp.tools import TOOLS
 from backstory.recall import prepare
@@ -219,6 +221,14 @@ def test_what_a_person_forgets_is_not_said_to_be_an_agents_doing(house: House) -
     assert counts(house) == []
 
 
+def test_what_an_agents_shell_forgets_is_told_as_an_agents_doing(house: House) -> None:
+    lived(house)
+    house.close()
+    env = {"BACKSTORY_HOME": str(house.home.root), "CLAUDECODE": "1"}
+    CliRunner().invoke(cli, ["forget", "--text", "tortoise", "--yes"], env=env)
+    assert "by the tool or the command `forget`" in counts(house)[0]
+
+
 @pytest.mark.parametrize("why", ["old", "many"])
 def test_an_agent_alone_forgets_neither_what_is_old_nor_much(house: House, server: Server, why: str) -> None:
     if why == "old":
@@ -253,6 +263,82 @@ def test_many_small_calls_are_no_way_around_the_limit(house: House, monkeypatch:
             calls.call(TOOL, {"confirm": code_in(told)}, str(house.project))
     assert answers[0]
     assert not answers[-1]
+
+
+def written(house: House, folder: Path, day: str, text: str) -> Path:
+    """A line that somebody wrote into the wiki of a folder's project on some day."""
+    with App(house.home) as app:
+        page = vault_of(house.home, app.project_at(folder)).root / "daily" / f"{day}.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(f"# {day}\n\n{text}\n")
+    return page
+
+
+@pytest.mark.parametrize("whose", ["another project's", "old"])
+def test_an_agent_alone_erases_no_wiki_text_of_another_project_or_of_before(
+    house: House, server: Server, tmp_path: Path, whose: str
+) -> None:
+    lived(house)
+    there = tmp_path / "elsewhere"
+    there.mkdir()
+    house.session(there).starts().prompts("Feed the cat").stops("It is fed.").ends()
+    house.works()
+    mine = whose == "old"
+    page = written(house, house.project if mine else there, "2020-10-02", "The tortoise release is ACME's.")
+    told = server.call("forget", text="tortoise", all=True)
+    assert str(page) in told
+    assert "confirm=" not in told
+    assert "only the user can, with `backstory forget --text tortoise`" in told
+    assert "tortoise" in page.read_text()
+
+
+def test_an_agent_alone_deletes_no_copy_of_a_session_that_is_older(house: House, server: Server) -> None:
+    story = house.told().starts().prompts("Feed the cat").stops("It is fed.")
+    then = time.time() - 2 * 86_400
+    for file in house.home.spool.iterdir():
+        os.utime(file, (then, then))
+    house.works()
+    story.prompts("Move the tortoise release to stable").stops("Moved.")
+    house.works()
+    shift.run(house.home, linger=0)
+    kept = list(house.home.transcripts.iterdir())
+    assert kept
+    assert "confirm=" not in server.call("forget", text="tortoise")
+    assert kept[0].exists()
+
+
+def test_codes_that_were_collected_before_are_no_way_around_the_limit(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.sets("mcp.answer_seconds", "60")
+    monkeypatch.setenv("BACKSTORY_HOME", str(house.home.root))
+    animals = ("tortoise", "hare", "newt")
+    for animal in animals:
+        lived(house, animal)
+    house.close()
+    monkeypatch.setattr(forgetting, "MOST_EVENTS", 7)
+    codes = [code_in(calls.call(TOOL, {"text": animal}, str(house.project))[0]) for animal in animals]
+    answers = [calls.call(TOOL, {"confirm": code}, str(house.project)) for code in codes]
+    assert not answers[0][1]
+    assert answers[-1][1]
+    assert (
+        "a day by itself: nothing was forgotten. Only the user can, with `backstory forget" in answers[-1][0]
+    )
+
+
+def test_two_things_that_were_told_one_after_the_other_are_both_forgotten(
+    house: House, server: Server
+) -> None:
+    """The worker writes the day's log in between: that is no change of what goes."""
+    lived(house)
+    lived(house, "hare")
+    codes = [code_in(server.call("forget", text=animal)) for animal in ("tortoise", "hare")]
+    shift.run(house.home, linger=0)
+    for code in codes:
+        assert "Forgotten: " in server.call("forget", confirm=code)
+        shift.run(house.home, linger=0)
+    assert house.found_in_home("tortoise") == []
+    assert house.found_in_home("hare release") == []
 
 
 class Asking(Server):

@@ -4,15 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.app import App
+from backstory.attribution import commanded_by
+from backstory.cli import cli
 from backstory.hook.neutral import neutral
 from backstory.hook.untrusted import fetches_and_runs, hosts_only, quoted_output
 from backstory.mcp import calls
 from backstory.mcp.tools import TOOLS
-from backstory.model import Act, MemoryKind
+from backstory.model import Act, MemoryKind, Speaker
 from backstory.recall.prepare import project_rows
 from backstory.typed import typed_words
 from tests.story import House, Story
@@ -322,3 +325,35 @@ def test_every_row_of_a_brief_says_whose_word_it_is(house: House) -> None:
     story = decides(house, USERS)
     rows = project_rows(house.store, house.row(story).project_id)
     assert {row["by"] for row in rows if row["section"] == "decisions"} == {"user"}
+
+
+@pytest.mark.parametrize("variable", ["CLAUDECODE", "GEMINI_CLI", "CODEX_SANDBOX", "QWEN_CODE", "OPENCODE"])
+def test_what_an_agents_shell_remembers_is_the_agents_word(house: House, variable: str) -> None:
+    env = {"BACKSTORY_HOME": str(house.home.root)}
+    where = ["--cwd", str(house.project), "--kind", "decision"]
+    words = "Let's use Postgres for the order database."
+    CliRunner().invoke(cli, ["remember", *where, words], env=env)
+    other = words.replace("Postgres", "MongoDB instead of Postgres")
+    done = CliRunner().invoke(cli, ["remember", *where, other], env={**env, variable: "1"})
+    assert "kept as the agent's word; the user says it in a terminal" in done.stderr
+    house.works()
+    told = house.brief().text
+    assert f"The user decided: {words}" in told
+    assert f"The user decided: {other}" not in told
+    refused = CliRunner().invoke(
+        cli, ["review", done.stdout.strip(), "--confirm"], env={**env, variable: "1"}
+    )
+    assert refused.exit_code != 0
+    assert "only the user judges" in refused.stderr
+
+
+def test_what_people_set_to_configure_a_client_makes_nobody_an_agent() -> None:
+    chosen = (
+        "CODEX_HOME",
+        "COPILOT_HOME",
+        "COPILOT_MODEL",
+        "OPENCODE_CONFIG",
+        "GEMINI_CLI_HOME",
+        "CLAUDE_CONFIG_DIR",
+    )
+    assert commanded_by(dict.fromkeys(chosen, "x")) is Speaker.USER

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import sqlite3
 import zlib
 from collections.abc import Callable
@@ -9,8 +10,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from backstory.app import App
+from backstory.cli import cli
 from backstory.doctor import examine
 from backstory.store.health import examine as examined
 from backstory.upkeep import archive
@@ -144,3 +147,77 @@ def test_an_end_that_a_kill_has_torn_is_no_damage(house: House, app: App) -> Non
     path.write_bytes(path.read_bytes()[:-30])
     assert archive.damaged(house.home) == []
     assert any("red panda" in line for line in archive.lines(path))
+
+
+def damaged_copy(house: House, words: str) -> Path:
+    """A kept transcript of two pieces, the first damaged, the second with these words."""
+    house.told().starts().prompts("Fix the login").stops("Fixed.").ends()
+    house.works()
+    house.works()
+    house.close()
+    (path,) = house.home.transcripts.glob("*.gz")
+    first = bytearray(gzip.compress(b'{"a":"old line"}\n' * 200))
+    first[len(first) // 2] ^= 0x55
+    path.write_bytes(bytes(first) + gzip.compress(f'{{"content":"{words}"}}\n'.encode()))
+    return path
+
+
+def test_words_behind_damage_in_a_kept_transcript_are_forgotten(house: House, app: App) -> None:
+    path = damaged_copy(house, "blue whale")
+    app.forget(app.wanted([], text="blue whale"), really=True)
+    assert not path.exists()
+
+
+def test_a_damaged_kept_transcript_is_named_and_never_passed_over(house: House) -> None:
+    path = damaged_copy(house, "blue whale")
+    env = {"BACKSTORY_HOME": str(house.home.root)}
+    found = CliRunner().invoke(cli, ["forget", "--text", "red panda", "--yes"], env=env)
+    assert found.exit_code == 4
+    assert str(path) in found.stderr.replace("\n", "")
+    assert "1 damaged file may" in found.stderr
+    assert CliRunner().invoke(cli, ["scrub", "--yes"], env=env).exit_code == 0
+    assert b"blue whale" in gzip.decompress(path.read_bytes())
+    assert CliRunner().invoke(cli, ["forget", "--text", "red panda", "--yes"], env=env).exit_code == 0
+
+
+@pytest.mark.parametrize("folder", ["archive", "transcripts"])
+@pytest.mark.parametrize("odd", ["folder", "pipe", "dangling link", "empty"])
+def test_what_is_no_file_among_archives_and_transcripts_stops_neither_forget_nor_scrub(
+    house: House, app: App, folder: str, odd: str
+) -> None:
+    lived(house)
+    house.close()
+    path = house.home.root / folder / "20250101T000000Z.jsonl.gz"
+    path.parent.mkdir(exist_ok=True)
+    if odd == "folder":
+        path.mkdir()
+    elif odd == "pipe":
+        os.mkfifo(path)
+    elif odd == "dangling link":
+        path.symlink_to("/nonexistent")
+    else:
+        path.write_bytes(b"")
+    app.forget(app.wanted([], text="blue whale"), really=True)
+    app.scrub(really=True)
+    assert house.found_in_home("blue whale") == []
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '{"table":"events"}',
+        '{"table":"memories","id":5,"at":"x","session_id":[]}',
+        '{"table":"events","id":{},"at":1,"session_id":"s","text":"blue whale"}',
+        '{"table":"sessions","id":[]}',
+    ],
+)
+def test_a_row_of_the_wrong_shape_is_damage_and_stops_nothing(house: House, app: App, row: str) -> None:
+    lived(house)
+    house.close()
+    path = house.home.archive / "20250101T000000Z.jsonl.gz"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(f'{{"format":1}}\n{row}\n'.encode()))
+    assert app.forget(app.wanted([], text="blue whale"), really=False).damaged == (path,)
+    app.forget(app.wanted([], since=1), really=True)
+    app.scrub(really=True)
+    assert archive.damaged(house.home) == []

@@ -35,6 +35,19 @@ SPELLINGS = {
     "JSON": json.dumps("Zirkon\nbattery packs"),
     "JSON in JSON": json.dumps(json.dumps({"text": "Zirkon\nbattery\tpacks"})),
     "JSON that escapes all": json.dumps("Zir\u200bkon battery\u00a0packs"),
+    "quoted lines": "> the Zirkon\n> battery packs",
+    "comments": "# the Zirkon\n  # battery packs",
+    "a patch": "+ the Zirkon\n+ battery packs",
+    "a list": "- the Zirkon\n- battery packs",
+    "a patch as JSON": json.dumps("+ the Zirkon\n+ battery packs"),
+    "bold": "the **Zirkon** battery *packs*",
+    "code": "the `Zirkon battery` packs",
+    "tags": "the <b>Zirkon</b> battery packs",
+    "entities": "the Zirkon&nbsp;battery&#32;packs",
+    "an address": "https://x.example/?q=Zirkon%20battery%20packs",
+    "parted at a line's end": "the Zirkon bat-\ntery packs",
+    "parted in a quote": "> the Zirkon bat-\n> tery packs",
+    "parted in JSON": json.dumps("the Zirkon bat-\ntery packs"),
 }
 
 
@@ -146,3 +159,24 @@ def test_a_memory_that_alone_has_the_words_is_said_to_be_alone(house: House) -> 
     )
     assert told.exit_code == 0, told.output
     assert "No event had these words" in told.output
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("foobar", "y = foo*bar"),
+        ("foobar", "foo<T>bar"),
+        ("2 * 3", "2 3"),
+        ("**bold**", "bold"),
+        ("# packs", "packs"),
+        ("List int", "List<int>"),
+        ("wellknown", "well-known"),
+    ],
+)
+def test_marks_that_mean_something_are_no_spelling(words: str, text: str) -> None:
+    assert not containing([words])(text)
+
+
+def test_a_hyphen_at_a_lines_end_is_read_both_ways() -> None:
+    assert containing(["well-known"])("a well-\nknown packs")
+    assert containing(["wellknown"])("a well-\nknown packs")

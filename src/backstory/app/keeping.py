@@ -101,22 +101,26 @@ class Keeping(Opened):
         return Wanted(tuple(full_id(self.store, handle) for handle in handles), **rest)
 
     def forget(
-        self, wanted: "Wanted", really: bool, agreed: "Forgotten | None" = None, by_agent: bool = False
+        self,
+        wanted: "Wanted",
+        really: bool,
+        check: "Callable[[Forgotten], None] | None" = None,
+        by_agent: bool = False,
     ) -> "Forgotten":
         """Forget something for good, or only tell everything that would be touched.
 
-        With the plan that somebody `agreed` to, nothing else is forgotten: `Changed` is raised instead. That
+        `check` is given what is about to go, while nobody else can change it, and raises if it must not. That
         it was done `by_agent` is counted, and told for a week.
         """
         from backstory.upkeep import forget
 
         if not really:
             self.catch_up()
-            return forget.plan(self.home, self.store, wanted)
+            return forget.plan(self.home, self.store, wanted, self.settings.knowledge_export)
         with self._alone_with_all():
-            what = forget.plan(self.home, self.store, wanted)
-            if agreed is not None:
-                forget.hold_to(self.store, agreed, what)
+            what = forget.plan(self.home, self.store, wanted, self.settings.knowledge_export)
+            if check is not None:
+                check(what)
             if what:
                 self.store.writable()  # else files would go while the rows stay
                 forget.carry_out(self.home, self.store, what, by_agent)

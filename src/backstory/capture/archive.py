@@ -11,14 +11,15 @@ import gzip
 import json
 import os
 import re
-import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 
 from backstory import file_reader
 from backstory.atomic import make_private_dir
 from backstory.capture.privacy import Privacy
-from backstory.file_reader import open_file
+from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
+from backstory.gzip_pieces import State, pieces
 from backstory.paths import Home
 from backstory.store import Store
 from backstory.store.values import Kept
@@ -33,13 +34,22 @@ def copy_of(home: Home, sid: str) -> Path:
     return home.transcripts / f"{sid}.jsonl.gz"
 
 
-def kept_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a copy; a last piece that was torn by a kill is left out."""
-    try:
-        with open_file(path) as packed, gzip.open(packed) as lines:
-            yield from lines
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        return
+def kept_copies(home: Home) -> list[Path]:
+    """All copies."""
+    return [path for path in sorted(home.transcripts.glob("*.gz")) if regular(path) is not None]
+
+
+def kept_lines(path: Path, damaged: Callable[[Path], None] = lambda path: None) -> Iterator[bytes]:
+    """The lines of a copy that can be read; `damaged` is told when there were others.
+
+    Of a last piece that was torn by a kill it has the beginning.
+    """
+    whole = True
+    for piece, state in pieces(read_bytes(path, LARGEST_HISTORY)):
+        whole = whole and state is not State.DAMAGED
+        yield from BytesIO(piece)
+    if not whole:
+        damaged(path)
 
 
 def keep_copy(home: Home, store: Store, privacy: Privacy, key: str) -> int:

@@ -1,16 +1,19 @@
 """`backstory forget` and `scrub`: removing for good, and showing first everything that it touches."""
 
+import os
 import shlex
 
 import click
 
 from backstory import clock
 from backstory.app import App
+from backstory.attribution import commanded_by
 from backstory.cli.ask import agreed, yes_option
 from backstory.cli.output import count, json_option, line, one_line, print_json, table, talk
 from backstory.cli.rows import handle, what
 from backstory.cli.scope import opened, scope
-from backstory.errors import UsageError
+from backstory.errors import Failed, UsageError
+from backstory.model import Speaker
 from backstory.store.values import Reach
 from backstory.upkeep.forget import Forgotten
 from backstory.upkeep.scrub import Scrubbed
@@ -71,17 +74,24 @@ def forget(
         if not dry_run and not nothing:
             if not agreed("Forget all of this for good?", yes):
                 raise click.Abort
-            plan = app.forget(wanted, really=True)
+            by_agent = commanded_by(os.environ) is Speaker.AGENT
+            plan = app.forget(wanted, really=True, by_agent=by_agent)
+    damaged = len(plan.damaged) + len(plan.damaged_copies)
     if as_json:
         print_json(forgotten_json(plan, forgotten=not dry_run and not nothing))
     elif nothing:
         _tell_rest(plan)
-        if not plan.projects:
+        if not plan.projects and not plan.needed and not damaged:
             talk("There is nothing of that kind.")
     elif not dry_run:
         alone = "" if plan.reach.events or not plan.reach.memories else " No event had these words."
         line(f"Forgotten: {_counts(plan.reach)}.{alone}")
         _tell_rest(plan)
+    if nothing and damaged:
+        raise Failed(
+            f"what can be read has nothing of that kind, but {count(damaged, 'damaged file')} may: nothing "
+            "was changed. `backstory scrub` removes what cannot be read"
+        )
 
 
 def _counts(reach: Reach) -> str:
@@ -111,7 +121,7 @@ def _tell(app: App, plan: Forgotten) -> None:
         line(f"and {rest:,} more; --json lists all ids")
     for file in plan.files:
         line(f"deletes {file}")
-    for file in plan.pages:
+    for file in (*plan.pages, *plan.exported):
         line(f"takes it out of the page {file}")
     for file in plan.archives:
         line(f"takes it out of the archive {file}")
@@ -138,6 +148,8 @@ def _tell_rest(plan: Forgotten) -> None:
 def _tell_damage(found: Forgotten | Scrubbed) -> None:
     for path in found.damaged:
         talk(f"Damaged: the archive {path}; what can be read of it stays, the rest is removed")
+    for path in found.damaged_copies:
+        talk(f"Damaged: the kept transcript {path}; what can be read of it stays, the rest is removed")
     if found.unreadable:
         talk(
             f"Could not be looked into: {count(found.unreadable, 'payload')} with damaged bytes; "
@@ -155,13 +167,14 @@ def forgotten_json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
         "touched": plan.sessions,
         "files": plan.files,
         "pages": plan.pages,
+        "exported": plan.exported,
         "archives": plan.archives,
         "copies": plan.copies,
         "projects": plan.projects,
         "backups": plan.backups,
         "needed": plan.needed,
         "out_of_reach": plan.out_of_reach,
-        "damaged": plan.damaged,
+        "damaged": (*plan.damaged, *plan.damaged_copies),
         "unreadable": plan.unreadable,
     }
 
@@ -178,7 +191,7 @@ def scrub(dry_run: bool, yes: bool, as_json: bool) -> None:
     """
     with opened() as app:
         found = app.scrub(really=False)
-        nothing = not (found.reach or found.files or found.damaged)
+        nothing = not (found.reach or found.files or found.damaged or found.damaged_copies)
         if not dry_run and not nothing:
             if not agreed(f"Rewrite {_counts(found.reach)}?", yes):
                 raise click.Abort
@@ -191,7 +204,7 @@ def scrub(dry_run: bool, yes: bool, as_json: bool) -> None:
                 "memories": found.reach.memories,
                 "files": found.files,
                 "backups": found.backups,
-                "damaged": found.damaged,
+                "damaged": (*found.damaged, *found.damaged_copies),
                 "unreadable": found.unreadable,
             }
         )

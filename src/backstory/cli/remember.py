@@ -1,14 +1,17 @@
 """`backstory remember`: a note of the user's own, a typed fact or a discovery, for the sessions to come."""
 
+import os
 import sys
 
 import click
 
+from backstory.attribution import commanded_by
 from backstory.capture.remembered import KINDS
 from backstory.cli.output import json_option, line, print_json, talk
 from backstory.cli.rows import handle, memory_json
 from backstory.cli.scope import cwd_option, folder, opened
 from backstory.errors import UsageError
+from backstory.model import Speaker
 
 
 @click.command()
@@ -49,9 +52,9 @@ def remember(
     TEXT is kept as you say it, secrets taken out, and stands in the next brief of the project. Its words
     tell whether it is a decision, a preference, a lesson or a fact, unless you say so with --kind; a
     decision or a fact takes the place of an older one on the same matter. With - as TEXT it is read from
-    stdin. Prints the new memory's handle. With --type it is also a page under facts/ of the project's
-    knowledge, and a line of their index. A discovery whose fields are empty or of several lines is
-    refused with exit 2.
+    stdin. Prints the new memory's handle. In a shell that an agent runs it is the agent's word, not yours.
+    With --type it is also a page under facts/ of the project's knowledge, and a line of their index. A
+    discovery whose fields are empty or of several lines is refused with exit 2.
     """
     if name is not None and kind is None:
         raise UsageError("--name is for a typed fact: add --type")
@@ -63,6 +66,7 @@ def remember(
     if said == "-":
         said = sys.stdin.buffer.read().decode("utf-8", "replace")
     page = ""
+    said_by = commanded_by(os.environ)
     with opened() as app:
         if discovery or kind is not None:
             from backstory.library import Library
@@ -73,7 +77,7 @@ def remember(
             if as_json:
                 print_json({"id": None, "discovery": False})
             return
-        memory = app.remember(said, folder(cwd), as_kind or ("fact" if discovery or kind else ""))
+        memory = app.remember(said, folder(cwd), as_kind or ("fact" if discovery or kind else ""), said_by)
         replaced = app.replaced_by(memory.id)
         if kind is not None:
             page, problems = library.keep_fact(project, memory, kind, name or "")
@@ -88,3 +92,5 @@ def remember(
         + (f" It takes the place of {', '.join(map(handle, replaced))}." if replaced else "")
         + (f" {page}" if page else "")
     )
+    if said_by is Speaker.AGENT:
+        talk("An agent runs this shell, so it is kept as the agent's word; the user says it in a terminal.")

@@ -1,13 +1,16 @@
 """`backstory review`: what was learned, and a person's say on it."""
 
+import os
+
 import click
 
 from backstory import clock
+from backstory.attribution import commanded_by
 from backstory.cli.output import json_option, print_json, table, talk
 from backstory.cli.rows import handle, memory_json, memory_row
 from backstory.cli.scope import opened, scope, scope_options
 from backstory.errors import UsageError
-from backstory.model import Act, Memory, MemoryKind, MemoryStatus
+from backstory.model import Act, Memory, MemoryKind, MemoryStatus, Speaker
 
 # What people have an opinion on; the rest says what happened.
 REVIEWED = (
@@ -74,6 +77,10 @@ def review(
         raise UsageError("say one thing about a memory at a time: --confirm, --reject, --pin, --edit …")
     if bool(wanted) != (name is not None):
         raise UsageError("a HANDLE goes with what to do: `backstory review HANDLE --confirm`")
+    if wanted and commanded_by(os.environ) is Speaker.AGENT:
+        raise UsageError(
+            "an agent runs this shell, and only the user judges: do it in a terminal of your own"
+        )
     with opened() as app:
         if name is not None:
             each, text = wanted[0]

@@ -7,7 +7,7 @@ and reports stay at home.
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import blake2b
@@ -22,6 +22,7 @@ from backstory.model import Project
 from backstory.steps import step
 
 LIST = ".backstory-export.json"
+_NOT_OURS = b"\0"
 _AT_HOME = ("reports/*", "facts/user-*")
 
 
@@ -77,6 +78,24 @@ def export(vault: Vault, root: Path, folder: str) -> Exported:
     return Exported(str(base), tuple(written), tuple(removed), tuple(left))
 
 
+def exported_to(project: Project, rows: Sequence[str]) -> tuple[Path, str] | None:
+    """Where the setting says that a project's vault is copied to, with its folder; None if it was not yet."""
+    folder = folder_for(project, rows)
+    try:
+        base = _checked(Path(project.root), folder) if folder else None
+    except (Failed, UsageError):
+        return None
+    return (base, folder) if base is not None and _listed(base / LIST) else None
+
+
+def copied(base: Path) -> Iterator[tuple[str, str, bool]]:
+    """The pages on our list that are there, with their texts, and whether they are still as we wrote them."""
+    for name, digests in sorted(_listed(base / LIST).items()):
+        data = _content(base, name)
+        if data is not None and data != _NOT_OURS:
+            yield name, data.decode("utf-8", "replace"), _digest(data) in digests
+
+
 def _checked(root: Path, folder: str) -> Path:
     """The folder, if it lies in the repository as written: no way out, no link on the way, not git's own."""
     parts = PurePosixPath(folder.replace("\\", "/")).parts
@@ -124,13 +143,13 @@ def _content(base: Path, name: str) -> bytes | None:
     path = base / name
     inside = [place for place in path.parents if base in place.parents]
     if path.is_symlink() or any(place.is_symlink() for place in inside):
-        return b"\0"
+        return _NOT_OURS
     try:
         return read_bytes(path)
     except FileNotFoundError:
         return None
     except OSError:
-        return b"\0"
+        return _NOT_OURS
 
 
 def _make_folder(base: Path, name: str) -> None:

@@ -10,15 +10,17 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from backstory.atomic import write_atomic
 from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
 from backstory.hook.brief import HANDLE
 from backstory.knowledge import facts, prose
 from backstory.knowledge.articles import article_from, is_empty
 from backstory.knowledge.changes import Changes, take_back
 from backstory.knowledge.entries import CONTEXT, told_title
+from backstory.knowledge.exporting import copied
 from backstory.knowledge.index import put_index
 from backstory.knowledge.pages import links_in, parted, sections
-from backstory.knowledge.vault import Vault
+from backstory.knowledge.vault import ARTICLES, Vault
 from backstory.paths import Home
 
 _HANDLE = re.compile(r"\b([ms][0-9a-f]{8})[0-9a-f]*\b")
@@ -45,6 +47,11 @@ class Unwanted:
         self._matches = matches
         self._titles = {sid[:HANDLE]: title for sid, title in titles.items()}
         self.repeats = repeats
+
+    @property
+    def by_words(self) -> bool:
+        """Whether words are meant wherever they stand, also where no memory or session is told of."""
+        return self._matches is not None
 
     def session(self, handle: str) -> bool:
         """Whether this is a session that is forgotten."""
@@ -83,16 +90,51 @@ def vaults(home: Home) -> Iterator[Vault]:
 
 def pages_with(home: Home, unwanted: Unwanted) -> list[Path]:
     """The pages, and what was compiled of them, that would be changed or removed."""
-    return [
+    inside = [
         path
         for vault in vaults(home)
         for relative in _planned(vault, unwanted).pages
         if (path := vault.file(relative)).exists()
     ]
+    return inside + [path for path, text in _loose(home) if _cleaned(path.name, text, unwanted) != text]
+
+
+def others_with(home: Home, unwanted: Unwanted, has: Callable[[Path], bool]) -> list[Path]:
+    """Files among the pages that are neither Markdown nor ours, and tell of it; pages that are called by it.
+
+    Boards, drawings, an editor's own state: whoever edits them must know their format. They stay.
+    """
+    found = []
+    for vault in (Vault(home.knowledge, ""), *vaults(home)):
+        for relative in _files(vault, deep=vault.root != home.knowledge):
+            path = vault.root / relative
+            page = _is_page(relative)
+            if unwanted.names(relative.rpartition(".")[0] or relative):
+                if not page or relative.partition("/")[0] not in (*ARTICLES, "facts"):
+                    found.append(path)
+            elif not page and has(path):
+                found.append(path)
+    return found
+
+
+def exported_with(
+    vault: Vault, base: Path, pages: Iterable[Path], unwanted: Unwanted
+) -> tuple[list[Path], list[Path]]:
+    """Of a vault's copy in a repository: our pages that would be changed, and what others made of ours."""
+    changed = {path.relative_to(vault.root).as_posix() for path in pages if vault.root in path.parents}
+    ours: list[Path] = []
+    others: list[Path] = []
+    for name, text, mine in copied(base):
+        if _cleaned(name, text, unwanted) != text or (mine and name in changed):
+            (ours if mine else others).append(base / name)
+    return ours, others
 
 
 def erase(home: Home, unwanted: Unwanted) -> None:
     """Take it out of every page of every vault."""
+    for path, text in _loose(home):
+        if (clean := _cleaned(path.name, text, unwanted)) != text:
+            write_atomic(path, clean.encode("utf-8", "replace"))
     for vault in vaults(home):
         with vault.held():
             take_back(vault)
@@ -145,16 +187,32 @@ def _text(path: Path | str) -> str:
 
 
 def _texts(vault: Vault) -> Iterator[tuple[str, str]]:
+    """The pages of a vault, whoever wrote them, also those in the folders that an editor hides."""
+    for relative in filter(_is_page, _files(vault)):
+        yield relative, _text(vault.root / relative)
+
+
+def _loose(home: Home) -> Iterator[tuple[Path, str]]:
+    """Pages that lie beside the vaults."""
+    for name in filter(_is_page, _files(Vault(home.knowledge, ""), deep=False)):
+        yield home.knowledge / name, _text(home.knowledge / name)
+
+
+def _is_page(relative: str) -> bool:
+    return relative.lower().endswith(".md")
+
+
+def _files(vault: Vault, deep: bool = True) -> Iterator[str]:
+    """The regular files of a vault, but for those that are ours and not for reading."""
     root = str(vault.root)
     for folder, folders, names in os.walk(root):  # there may be thousands, and pathlib takes its time
-        folders[:] = sorted(name for name in folders if folder != root or not name.startswith("."))
+        folders[:] = (
+            sorted(name for name in folders if folder != root or name != vault.own.name) if deep else []
+        )
         for name in sorted(names):
             path = os.path.join(folder, name)  # noqa: PTH118
-            inside = path[len(root) + 1 :].replace(os.sep, "/")
-            if not name.endswith(".md") or inside.startswith(".") or os.path.islink(path):  # noqa: PTH114
-                continue
-            if regular(path) is not None:
-                yield inside, _text(path)
+            if not os.path.islink(path) and regular(path) is not None:  # noqa: PTH114
+                yield path[len(root) + 1 :].replace(os.sep, "/")
 
 
 def _cleaned(relative: str, text: str, unwanted: Unwanted) -> str:

@@ -3,8 +3,9 @@
 A code belongs to what its first call told, in this process, for some minutes. When something else would go by
 then, it is refused. The agent may send both calls without a person: so a client that can ask its user is
 made to ask (`protocol.py`), and where nobody was asked, an agent forgets little: what is recent, of its own
-project, and not much of it. Beyond that it is told the command for the user's terminal. Every time leaves a
-trace in the counters, which `status`, the viewer and the next briefs tell (`recall/prepare.py`).
+project, and not much of it, by what is so when the code is carried out. Beyond that it is told the command
+for the user's terminal. Every time leaves a trace in the counters, which `status`, the viewer and the next
+briefs tell (`recall/prepare.py`).
 """
 
 import secrets
@@ -19,9 +20,12 @@ from typing import Any
 from backstory import clock
 from backstory.app import App
 from backstory.errors import SourceMissing, UsageError
+from backstory.file_reader import read_bytes
 from backstory.hook.brief import HANDLE, shorten
+from backstory.knowledge.pages import parted
+from backstory.knowledge.vault import vault_of
 from backstory.recall.prepare import FORGOT
-from backstory.upkeep.forget import Changed, Forgotten, Wanted
+from backstory.upkeep.forget import Changed, Forgotten, Wanted, hold_to
 
 _MINUTES = 10
 _SHOWN = 20
@@ -30,6 +34,8 @@ _MOST_CODES = 50
 # So much an agent forgets when no person was asked.
 MOST_EVENTS, MOST_MEMORIES = 100, 30
 HOURS = 24
+_TOO_OLD = f"No agent forgets by itself what is older than {HOURS} hours"
+_LISTS = ("index.md", "log.md", "facts/index.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,7 @@ class _Told:
     wanted: Wanted
     plan: Forgotten
     until: float
-    limits: str
+    folder: Path
     rows: tuple[str, ...]
 
 
@@ -81,33 +87,73 @@ def forget(app: App, arguments: Mapping[str, Any], folder: Path, asks_user: bool
     plan = app.forget(wanted, really=False)
     where = " in this project; all=true looks in every project" if limited else ""
     if not plan:
-        return "\n".join(_called(plan)) or f"There is nothing of that kind{where}."
+        return "\n".join(_stays(plan)) or f"There is nothing of that kind{where}."
     rows = (*_rows(app, plan), *_copies(plan))
     limits = _beyond_an_agent(app, plan, folder)
     head = f"Nothing is forgotten yet. This would go for good{where}: {_counts(plan)}."
     if limits and not asks_user:
         return "\n".join((head, *rows, f"{limits}: only the user can, with `{_command(app, wanted)}`."))
-    code = _keep(_Told(wanted, plan, now() + _MINUTES * 60, limits, rows))
+    code = _keep(_Told(wanted, plan, now() + _MINUTES * 60, folder, rows))
     last = f'If the user wants exactly this: forget(confirm="{code}"), within {_MINUTES} minutes.'
     return "\n".join((head, *rows, last))
 
 
 def _beyond_an_agent(app: App, plan: Forgotten, folder: Path) -> str:
-    """Why an agent may not forget this by itself; "" if it may."""
+    """Why an agent may not forget this by itself; "" if it may. Whatever a plan touches is looked at."""
     events, memories = plan.reach.events, plan.reach.memories
     done = Counter[str]()  # today, so that many calls are no way around it
     for _, _, event, what, count in app.store.books.counted(clock.day_of(clock.now_ms())):
         done[what] += count if event == FORGOT else 0
     if done["event"] + len(events) > MOST_EVENTS or done["memory"] + len(memories) > MOST_MEMORIES:
         return f"No agent forgets more than {MOST_EVENTS} events or {MOST_MEMORIES} memories a day by itself"
-    if set(plan.sessions.values()) - {app.project_at(folder).id}:
+    project = app.project_at(folder)
+    vault = vault_of(app.home, project).root
+    pages = [(vault, page) for page in plan.pages] + [(Path(project.root), page) for page in plan.exported]
+    if set(plan.sessions.values()) - {project.id} or any(own not in page.parents for own, page in pages):
         return "No agent forgets by itself what is of another project"
+    since = clock.now_ms() - HOURS * 3_600_000
     known = (app.store.events.event(eid) for eid in events)
     times = [stored.event.at for stored in known if stored is not None]
     times += [memory.at for mid in memories if (memory := app.store.memories.kept(mid)) is not None]
-    if len(times) < len(events) + len(memories) or min(times, default=0) < clock.now_ms() - HOURS * 3_600_000:
-        return f"No agent forgets by itself what is older than {HOURS} hours"
+    if len(times) < len(events) + len(memories) or any(at < since for at in times):
+        return _TOO_OLD
+    if plan.damaged or plan.damaged_copies or any(_is_older(app, file, since) for file in plan.files):
+        return _TOO_OLD
+    if plan.unwanted.by_words and any(_page_is_older(page, vault, since) for page in plan.pages):
+        return _TOO_OLD  # else only rows go that tell of those events and memories
     return ""
+
+
+def _is_older(app: App, file: Path, since: int) -> bool:
+    """Whether a file that would go has something of before; what is prepared is made again."""
+    if app.home.briefs in file.parents:
+        return False
+    session = app.store.events.session(file.name.partition(".")[0])
+    if session is not None and file.parent == app.home.transcripts:
+        return session.started_at < since
+    return _changed_at(file) < since
+
+
+def _page_is_older(page: Path, vault: Path, since: int) -> bool:
+    """Whether a page of the wiki may say what was said before: by its day, by when it was made, by its file.
+
+    The lists of pages are made of the others, and so is what was compiled.
+    """
+    name = page.relative_to(vault).as_posix()
+    if name in _LISTS or name.startswith((".backstory/", "reports/")):
+        return False
+    if name.startswith("daily/"):
+        made = page.stem
+    else:
+        made = str(parted(read_bytes(page).decode("utf-8", "replace"))[0].get("created") or "")
+    return _changed_at(page) < since or (bool(made) and made < clock.day_of(since))
+
+
+def _changed_at(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns // 1_000_000
+    except OSError:
+        return 0
 
 
 def _command(app: App, wanted: Wanted) -> str:
@@ -136,11 +182,11 @@ def _carry_out(app: App, code: str) -> str:
             f"the code {code!r} is unknown here, used or older than {_MINUTES} minutes: nothing was "
             "forgotten. Call forget with a handle or text, look at what it tells, and confirm that"
         )
-    if told.limits and code not in _agreed:
-        raise UsageError(f"{told.limits}: nothing was forgotten. {_command(app, told.wanted)} is the user's")
     try:
         with App(app.home) as patient:  # it goes on beside, and may wait for a worker
-            done = patient.forget(told.wanted, really=True, agreed=told.plan, by_agent=True)
+            done = patient.forget(
+                told.wanted, True, lambda plan: _hold_to(patient, code, told, plan), by_agent=True
+            )
     except Changed as error:
         del _told[code]
         raise UsageError(
@@ -150,6 +196,15 @@ def _carry_out(app: App, code: str) -> str:
     del _told[code]
     _agreed.discard(code)
     return "\n".join((f"Forgotten: {_counts(done)}.", *_beyond(done)))
+
+
+def _hold_to(app: App, code: str, told: _Told, plan: Forgotten) -> None:
+    """Raise unless this is what was told, and is still within an agent's limits or agreed to by the user."""
+    hold_to(app.store, told.plan, plan)
+    if code not in _agreed and (limits := _beyond_an_agent(app, plan, told.folder)):
+        raise UsageError(
+            f"{limits}: nothing was forgotten. Only the user can, with `{_command(app, told.wanted)}`"
+        )
 
 
 def _counts(plan: Forgotten) -> str:
@@ -177,18 +232,22 @@ def _rows(app: App, plan: Forgotten) -> list[str]:
 
 def _copies(plan: Forgotten) -> list[str]:
     gone = [f"- the file {path}" for path in plan.files]
-    cut = [f"- its words in {path}" for path in (*plan.pages, *plan.archives, *plan.copies)]
+    cut = [f"- its words in {path}" for path in (*plan.pages, *plan.exported, *plan.archives, *plan.copies)]
     return [*gone, *cut, *_beyond(plan)]
 
 
 def _beyond(plan: Forgotten) -> list[str]:
-    paths = (*plan.backups, *plan.needed, *plan.out_of_reach)
-    return [*(f"Out of reach, may still have it: {path}" for path in paths), *_called(plan)]
+    paths = (*plan.backups, *plan.out_of_reach)
+    return [*(f"Out of reach, may still have it: {path}" for path in paths), *_stays(plan)]
 
 
-def _called(plan: Forgotten) -> list[str]:
-    return [
+def _stays(plan: Forgotten) -> list[str]:
+    called = [
         f"Stays: the project {name} has the words in its name or address; only the user can forget "
         "all of it, with `backstory forget --project`."
         for name in plan.projects
     ]
+    damaged = [
+        f"Damaged, nobody can tell what it holds: {path}" for path in (*plan.damaged, *plan.damaged_copies)
+    ]
+    return [*(f"Stays as it is, and has the words: {path}" for path in plan.needed), *called, *damaged]

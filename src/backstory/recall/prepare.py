@@ -165,7 +165,7 @@ def _forgot(store: Store) -> list[str]:
         if event == FORGOT:
             days.setdefault(day, []).append(f"{n} {_PLURALS[what] if n > 1 else what}")
     return [
-        f"An agent forgot {', '.join(parts)} for good on {day}, by the tool `forget`"
+        f"An agent forgot {', '.join(parts)} for good on {day}, by the tool or the command `forget`"
         for day, parts in sorted(days.items(), reverse=True)
     ]
 

@@ -8,23 +8,21 @@ are deleted. A kill can tear only the last piece of a file, whose rows are then 
 import gzip
 import json
 import os
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from backstory.atomic import make_private_dir, write_atomic
-from backstory.file_reader import LARGEST_HISTORY, read_bytes
+from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
+from backstory.gzip_pieces import State, pieces
 from backstory.paths import Home
 from backstory.steps import step
 from backstory.store.values import Reach
 
 SUFFIX = ".jsonl.gz"
-_CHUNK = 1 << 16
-_GZIP = 31  # zlib's word for "as gzip writes it"
-_MAGIC = b"\x1f\x8b\x08"
 _OLD = ("events", "memories")  # what is archived; the rest is what that refers to
+_IDS = ("id", "session_id", "memory_id")
 Row = Mapping[str, Any]
 
 
@@ -76,7 +74,7 @@ def _free_name(folder: Path) -> Path:
 
 def listed(home: Home) -> list[Path]:
     """All archives, oldest first."""
-    return sorted(home.archive.glob(f"*{SUFFIX}"))
+    return [path for path in sorted(home.archive.glob(f"*{SUFFIX}")) if regular(path) is not None]
 
 
 def lines(path: Path) -> Iterator[str]:
@@ -91,47 +89,28 @@ def damaged(home: Home) -> list[Path]:
 
 
 def _is_damaged(path: Path) -> bool:
-    pieces, lost = _pieces(path)
-    return lost or not pieces or not all(map(_is_row, lines(path)))
+    whole, lost = _pieces(path)
+    return lost or not whole or not all(map(_is_row, lines(path)))
 
 
 def _is_row(line: str) -> bool:
+    """Whether a line is a row that can be judged: an event or memory has an id, a session and a time."""
     try:
-        return isinstance(json.loads(line), dict)
+        row = json.loads(line)
     except (ValueError, RecursionError):
         return False
+    if not isinstance(row, dict) or any(isinstance(row.get(name), dict | list) for name in _IDS):
+        return False
+    if row.get("table") not in _OLD:
+        return True
+    return isinstance(row.get("at"), int) and all(isinstance(row.get(name), str) for name in _IDS[:2])
 
 
 def _pieces(path: Path) -> tuple[list[str], bool]:
     """The pieces of an archive that can be read, and whether one before its end cannot."""
-    data = read_bytes(path, LARGEST_HISTORY)
-    pieces: list[str] = []
-    at, lost, seeking = 0, False, False
-    while 0 <= at < len(data):
-        piece, end = _piece(memoryview(data), at)
-        if piece is not None:
-            pieces.append(piece.decode("utf-8", "replace"))
-            at, lost, seeking = end, lost or seeking, False
-            continue
-        lost = lost or (not seeking and not end)
-        seeking = True  # for the next piece, if there is one
-        at = data.find(_MAGIC, at + 1)
-    return pieces, lost
-
-
-def _piece(data: memoryview, at: int) -> tuple[bytes | None, int]:
-    """The piece that begins there, and where it ends; None and 0 if it is damaged, None and more if torn."""
-    unpacking = zlib.decompressobj(wbits=_GZIP)
-    out = bytearray()
-    for start in range(at, len(data), _CHUNK):
-        chunk = data[start : start + _CHUNK]
-        try:
-            out += unpacking.decompress(chunk)
-        except zlib.error:
-            return None, 0
-        if unpacking.eof:
-            return bytes(out), start + len(chunk) - len(unpacking.unused_data)
-    return None, len(data)
+    found = list(pieces(read_bytes(path, LARGEST_HISTORY)))
+    whole = [piece.decode("utf-8", "replace") for piece, state in found if state is State.WHOLE]
+    return whole, any(state is State.DAMAGED for _, state in found)
 
 
 def holding(home: Home, wanted: Callable[[Row], bool]) -> tuple[Reach, frozenset[str]]:

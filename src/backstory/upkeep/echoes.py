@@ -7,10 +7,10 @@ written as JSON, so only letters and digits count.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from backstory.capture.archive import CALL, kept_lines
+from backstory.capture.archive import CALL, kept_copies, kept_lines
 from backstory.hook.brief import HANDLE
 from backstory.paths import Home
 
@@ -64,13 +64,16 @@ class Echo:
         return _OURS in text and any(_OURS in one and self.says(one) for one in _strings(text))
 
 
-def copies_with(home: Home, echo: Echo, gone: Iterable[str]) -> list[Path]:
-    """Kept transcripts in which we repeated it, apart from those of sessions whose copies go anyway."""
+def copies_with(home: Home, echo: Echo, gone: Iterable[str], damaged: Callable[[Path], None]) -> list[Path]:
+    """Kept transcripts in which we repeated it, apart from those of sessions whose copies go anyway.
+
+    Of the others `damaged` is told of those that cannot be read in full.
+    """
     skipped = set(gone)
     return [
         path
-        for path in sorted(home.transcripts.glob("*.gz"))
-        if path.name.partition(".")[0] not in skipped and any(map(echo.within, kept_lines(path)))
+        for path in kept_copies(home)
+        if path.name.partition(".")[0] not in skipped and any(map(echo.within, kept_lines(path, damaged)))
     ]
 
 

@@ -8,17 +8,20 @@ is left of its session is distilled again.
 import gzip
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from backstory import clock
 from backstory.atomic import write_atomic
-from backstory.capture.archive import copy_of, kept_lines
+from backstory.capture.archive import copy_of, kept_copies, kept_lines
 from backstory.errors import Failed, UsageError
 from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.hook import spool
-from backstory.knowledge.forgetting import Unwanted, erase, pages_with
+from backstory.knowledge.exporting import export, exported_to
+from backstory.knowledge.forgetting import Unwanted, erase, exported_with, others_with, pages_with
+from backstory.knowledge.vault import vault_of
+from backstory.model import Project
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.recall.prepare import FORGOT
@@ -72,18 +75,21 @@ class Forgotten:
     echo: Echo
     unreadable: int = 0  # events whose payloads are damaged: nobody can tell whether they have the words
     damaged: tuple[Path, ...] = ()  # archives of which only a part can be read
+    damaged_copies: tuple[Path, ...] = ()  # kept transcripts of which only a part can be read
     answers: frozenset[str] = frozenset()
+    exported: tuple[Path, ...] = ()  # pages that we copied into repositories
+    exports: tuple[tuple[Project, str], ...] = ()  # the projects whose copies those are, with their folders
 
     def __bool__(self) -> bool:
-        return bool(self.reach or self.sessions or self.files or self.pages)
+        return bool(self.reach or self.sessions or self.files or self.pages or self.exported)
 
 
 class Changed(Failed):
     """What would be forgotten is no longer what was agreed to."""
 
 
-def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
-    """Everything that forgetting would touch; changes nothing."""
+def plan(home: Home, store: Store, wanted: Wanted, exports: Sequence[str] = ()) -> Forgotten:
+    """Everything that forgetting would touch; changes nothing. `exports` is the setting of that name."""
     matches = _matcher(wanted)
     old, of_sessions = archive.holding(home, _archived(store, wanted, matches))
     told = store.forgetting.holding(matches) if matches else Reach()
@@ -122,36 +128,62 @@ def plan(home: Home, store: Store, wanted: Wanted) -> Forgotten:
         echo.says,
         {sid: store.forgetting.title_without(sid, reach.events) for sid in touched},
     )
+    others = others_with(home, unwanted, lambda path: in_file is not None and _has(path, in_file))
+    pages = pages_with(home, unwanted)
+    exported, changed, rewritten = _exported(home, store, exports, pages, unwanted)
+    damaged_copies: list[Path] = []
     return Forgotten(
         named=named,
         reach=reach,
         sessions=touched,
         files=files,
-        copies=tuple(copies_with(home, echo, touched)),
+        copies=tuple(copies_with(home, echo, touched, damaged_copies.append)),
         archives=archives,
         backups=tuple(copies.everywhere(home)),
-        needed=needed,
+        needed=(*needed, *others, *changed),
         out_of_reach=outside,
-        pages=tuple(pages_with(home, unwanted)),
+        pages=tuple(pages),
         projects=tuple(store.forgetting.projects_like(matches)) if matches and not _limited(wanted) else (),
         unwanted=unwanted,
         echo=echo,
         unreadable=len(store.forgetting.unreadable - reach.events),
         damaged=tuple(archive.damaged(home)),
+        damaged_copies=tuple(damaged_copies),
         answers=frozenset(answers),
+        exported=exported,
+        exports=rewritten,
     )
+
+
+def _exported(
+    home: Home, store: Store, exports: Sequence[str], pages: list[Path], unwanted: Unwanted
+) -> tuple[tuple[Path, ...], tuple[Path, ...], tuple[tuple[Project, str], ...]]:
+    """Our pages in repositories that tell of it, what others made of some, and what is to be copied anew."""
+    ours: list[Path] = []
+    changed: list[Path] = []
+    again: list[tuple[Project, str]] = []
+    for project in store.projects.all() if exports else ():
+        if (place := exported_to(project, exports)) is None:
+            continue
+        mine, others = exported_with(vault_of(home, project), place[0], pages, unwanted)
+        ours += mine
+        changed += others
+        again += [(project, place[1])] if mine else []
+    return tuple(ours), tuple(changed), tuple(again)
 
 
 def hold_to(store: Store, agreed: Forgotten, now: Forgotten) -> None:
-    """Raise `Changed` unless the same would go; what was only recalled since tells of the plan itself."""
+    """Raise `Changed` if more would go than was agreed to, by ids.
+
+    What was only recalled since tells of the plan itself. Pages, files and archives follow from the ids, and
+    the worker writes them at any time.
+    """
     more = now.reach.events - agreed.reach.events
-    same = (
-        more <= store.forgetting.recalled(more)
-        and agreed.reach.events <= now.reach.events
-        and (agreed.reach.memories, agreed.reach.sessions) == (now.reach.memories, now.reach.sessions)
-        and (agreed.pages, agreed.archives) == (now.pages, now.archives)
-    )
-    if not same:
+    if (
+        not more <= store.forgetting.recalled(more)
+        or now.reach.memories - agreed.reach.memories
+        or now.reach.sessions - agreed.reach.sessions
+    ):
         raise Changed("what would be forgotten has changed since it was told")
 
 
@@ -165,9 +197,13 @@ def carry_out(home: Home, store: Store, what: Forgotten, by_agent: bool = False)
     clear_leftovers(home)
     if what.pages:
         erase(home, what.unwanted)
+    for project, folder in what.exports:
+        vault = vault_of(home, project)
+        with vault.held():
+            export(vault, Path(project.root), folder)
     for old in {*what.archives, *what.damaged}:
         archive.drop(old, what.reach, store.dump.head())
-    for copy in what.copies:
+    for copy in {*what.copies, *what.damaged_copies}:
         _cut(store, copy, what.echo)
     with store.transaction():
         store.forgetting.remove(what.reach, what.named, now)
@@ -341,6 +377,6 @@ def _has(path: Path, matches: Callable[[str], bool]) -> bool:
 
 def _kept_with(home: Home, matches: Callable[[str], bool]) -> Iterator[str]:
     """Sessions whose kept transcript has the words, also where no event was made of them."""
-    for path in sorted(home.transcripts.glob("*.gz")):
+    for path in kept_copies(home):
         if any(matches(line.decode("utf-8", "replace")) for line in kept_lines(path)):
             yield path.name.partition(".")[0]

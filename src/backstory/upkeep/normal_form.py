@@ -4,12 +4,16 @@ The same words are stored in many spellings: wrapped over lines, composed or dec
 nobody sees, coloured by a terminal, escaped as JSON inside JSON, or with the brackets that our own quoting
 puts in place of a tag's. Forgetting must find all of them, so both sides are compared in this form: NFKC,
 case-folded, without hidden characters, every run of white space one space, our own quoting taken back.
+A text is also read without the marks around its words (Markdown, HTML, quotes, patches, addresses); what is
+looked for is not, so a text is only found by words that it has.
 """
 
+import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache
+from urllib.parse import unquote
 
 from backstory.hook.neutral import HIDDEN, without_escapes
 
@@ -22,9 +26,17 @@ _UNSEEN_BEYOND = re.compile("[\U000e0000-\U000e01ff]+")
 _QUOTED = (("‹", "<"), ("›", ">"), ("'''", "```"), ("[ [", "[["), ("] ]", "]]"), ("] (", "]("), ("% %", "%%"))
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _NUMBERED = re.compile(r"(?<!\\)\\++u([0-9a-fA-F]{4})")
-_ESCAPED_SPACES = frozenset("nrtbfv")
+_ESCAPED_SPACES = {**dict.fromkeys("rtbfv", " "), "n": "\n"}
 _DEEPEST = 4  # JSON in JSON in JSON: a tool's input inside a transcript's line inside a payload
 _PLAIN_RUN = re.compile(r"[a-z0-9]+")
+# Marks at the start of a line: quotes, comments, headings, lists, patches. Within a line only such as stand
+# at the edge of a word: what stands between letters, as in a*b, may mean something.
+_LINE_MARKS = re.compile(r"^[ \t]{0,40}(?:(?:>|#{1,6}|//|[*+-])[ \t]{1,40}){1,9}", re.MULTILINE)
+_WORD_MARKS = re.compile(
+    r"(?<!\w)(?:\*{1,3}|`{1,3}|<[a-zA-Z]\w{0,9}>)(?=\S)|(?<=\S)(?:\*{1,3}|`{1,3}|</[a-zA-Z]\w{0,9}>)(?!\w)"
+)
+_HYPHENATED = re.compile(r"(?<=\w)-\r?\n[ \t]{0,40}(?=\w)")
+_MAYBE_HYPHENATED = re.compile(r"-[\\rn]{0,20}\n?[ \t]{0,40}(?:(?:>|#{1,6}|//|[*+-])[ \t]{1,40}){0,9}")
 
 Matches = Callable[[str], bool]
 
@@ -80,6 +92,8 @@ def _may_hold(text: str, words: list[str]) -> bool:
     low = text.lower() if plain else text.casefold()
     if words and all(word in low for word in words):
         return True
+    if ("-\n" in low or "-\\" in low) and all(word in _MAYBE_HYPHENATED.sub("", low) for word in words):
+        return True
     if "\x1b" in text or ("\\u" in text and _may_be_escaped(text, words)):
         return True
     if plain:
@@ -109,7 +123,7 @@ def _likenesses() -> re.Pattern[str]:
 def _holds(text: str, needle: str) -> bool:
     """Whether the needle stands in a text, also behind the escapes of JSON or Markdown."""
     for _ in range(_DEEPEST):
-        if needle in fold(text):
+        if needle in fold(text) or any(needle in fold(form) for form in _unmarked(text)):
             return True
         if "\\" not in text:
             return False
@@ -117,11 +131,20 @@ def _holds(text: str, needle: str) -> bool:
     return False
 
 
+def _unmarked(text: str) -> set[str]:
+    """A text without the marks around its words; a word that is parted at a line's end in both readings."""
+    plain = _LINE_MARKS.sub("", text)
+    plain = html.unescape(plain) if "&" in plain else plain
+    plain = unquote(plain) if "%" in plain else plain
+    plain = _WORD_MARKS.sub("", _WORD_MARKS.sub("", plain))
+    return {_HYPHENATED.sub(between, plain) for between in ("", "-")} - {text}
+
+
 def _unescaped(text: str) -> str:
     def char(found: re.Match[str]) -> str:
         if found[1]:
             return chr(int(found[1], 16))
-        return " " if found[2] in _ESCAPED_SPACES else found[2]
+        return _ESCAPED_SPACES.get(found[2], found[2])
 
     plain = _ESCAPE.sub(char, text)
     # two halves of a character that JSON wrote apart

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.atomic import write_atomic
-from backstory.capture.archive import kept_lines, redacted
+from backstory.capture.archive import kept_copies, kept_lines, redacted
 from backstory.capture.privacy import Privacy
 from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.paths import Home
@@ -23,7 +23,8 @@ from backstory.upkeep import archive
 class Scrubbed:
     """What had secrets in it, and which backups may still have them.
 
-    `damaged` are archives of which only a part could be read: the rest goes, for nobody knows what it holds.
+    `damaged` are archives, `damaged_copies` kept transcripts of which only a part could be read: the rest
+    goes, for nobody knows what it holds.
     `unreadable`: events whose payloads are damaged.
     """
 
@@ -31,6 +32,7 @@ class Scrubbed:
     files: tuple[Path, ...]
     backups: tuple[Path, ...]
     damaged: tuple[Path, ...] = ()
+    damaged_copies: tuple[Path, ...] = ()
     unreadable: int = 0
 
 
@@ -50,18 +52,20 @@ def scrub(home: Home, store: Store, settings: Settings, really: bool) -> Scrubbe
     except _OnlyLooked:
         pass
     damaged = tuple(archive.damaged(home))
-    files = tuple(_rewritten(home, store, privacy, really))
+    damaged_copies: list[Path] = []
+    files = tuple(_rewritten(home, store, privacy, really, damaged_copies))
     if really and found[0]:
         store.forgetting.erase_traces()
     unreadable = len(store.forgetting.unreadable)
-    return Scrubbed(found[0], files, tuple(copies.everywhere(home)), damaged, unreadable)
+    backups = tuple(copies.everywhere(home))
+    return Scrubbed(found[0], files, backups, damaged, tuple(damaged_copies), unreadable)
 
 
 class _OnlyLooked(Exception):
     """Takes back what a dry run has written."""
 
 
-def _rewritten(home: Home, store: Store, privacy: Privacy, really: bool) -> list[Path]:
+def _rewritten(home: Home, store: Store, privacy: Privacy, really: bool, damaged: list[Path]) -> list[Path]:
     """Logs, prepared briefs, quarantined files and written-down pages that had a secret in them."""
     changed = []
     for folder in (home.logs, home.briefs, home.quarantine, home.knowledge):
@@ -74,19 +78,22 @@ def _rewritten(home: Home, store: Store, privacy: Privacy, really: bool) -> list
                 changed.append(path)
                 if really:
                     write_atomic(path, clean)
-    return [*changed, *_copies(home, store, privacy, really), *_archives(home, store, privacy, really)]
+    copied = _copies(home, store, privacy, really, damaged)
+    return [*changed, *copied, *_archives(home, store, privacy, really)]
 
 
-def _copies(home: Home, store: Store, privacy: Privacy, really: bool) -> list[Path]:
-    """Kept transcripts that had a secret in them; they are written anew in one piece, and go on after it."""
+def _copies(home: Home, store: Store, privacy: Privacy, really: bool, damaged: list[Path]) -> list[Path]:
+    """Kept transcripts that had a secret in them; they are written anew in one piece, and go on after it.
+
+    Of those that cannot be read in full, which are added to `damaged`, what can be read stays.
+    """
     changed = []
-    for path in sorted(home.transcripts.glob("*.gz")):
-        before = list(kept_lines(path))
+    for path in kept_copies(home):
+        before = list(kept_lines(path, damaged.append))
         after = [redacted(line, privacy) for line in before]
-        if after == before:
-            continue
-        changed.append(path)
-        if really:
+        if after != before:
+            changed.append(path)
+        if really and (after != before or path in damaged):
             data = gzip.compress(b"".join(after), 6)
             with store.transaction():
                 store.books.resize_copy(path.name.partition(".")[0], len(data))

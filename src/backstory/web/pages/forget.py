@@ -107,7 +107,7 @@ def _row(kind: str, text: str, link: str) -> Html:
 def _rest(plan: Forgotten) -> Html | None:
     said = [
         *(f"Deletes the file {file}" for file in plan.files),
-        *(f"Takes it out of the page {file}" for file in plan.pages),
+        *(f"Takes it out of the page {file}" for file in (*plan.pages, *plan.exported)),
         *(f"Takes it out of the archive {file}" for file in plan.archives),
         *(f"Takes what Backstory told of it out of the kept transcript {file}" for file in plan.copies),
         *(f"Out of reach, may still have it: the backup {file}" for file in plan.backups),
