@@ -46,6 +46,7 @@ def name(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     monkeypatch.setenv("SCRIPTED_KEY", "scripted-key")
+    monkeypatch.chdir(tmp_path)  # the clients lie in this repository, from which no program would be started
     return chosen
 
 
