@@ -331,7 +331,7 @@ def grown(pattern: Pattern, method: str = "finditer") -> str | None:
     for before, pump, end in texts(pattern):
         took = functools.partial(_best, pattern, method, before + pump, pump, end)
         large = took(LOOKED_AT[1], 1, LIMIT)
-        if large < SUSPECT_FROM or large < LINEAR * (small := took(LOOKED_AT[0], 1, LIMIT)):
+        if large < SUSPECT_FROM or large < LINEAR * (small := took(LOOKED_AT[0], 3, LIMIT)):
             continue
         large = took(LOOKED_AT[1], 3, LIMIT)
         what = f"{before!r} + {pump!r} * n + {end!r}"
@@ -346,7 +346,7 @@ def grown(pattern: Pattern, method: str = "finditer") -> str | None:
 def _is_linear(took: Callable[[int, int, float], float]) -> bool:
     """Whether one of some tries shows no growth: what disturbs a measurement only ever adds to it."""
     for _ in range(4):
-        small, large = (took(size, 1, 1.0) for size in CONFIRMED_AT)
+        small, large = took(CONFIRMED_AT[0], 3, 1.0), took(CONFIRMED_AT[1], 1, 1.0)
         if large < GROWN_FROM or large < LINEAR * small:
             return True
         if large == float("inf"):

@@ -92,7 +92,8 @@ def look(store: Store | None, path: Path, privacy: Privacy) -> tuple[dict[str, i
     """What taking in an export would give; without a store, into a new one."""
     if store is not None:
         return load(store, path, privacy, dry=True)
-    return load(scratch(), path, privacy, dry=True)
+    with contextlib.closing(scratch()) as empty:
+        return load(empty, path, privacy, dry=True)
 
 
 @dataclass(slots=True)

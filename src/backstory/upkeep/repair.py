@@ -20,7 +20,7 @@ from backstory.errors import Failed
 from backstory.hook import spool
 from backstory.paths import Home
 from backstory.settings import Settings
-from backstory.store import copies, salvage, schema, scratch
+from backstory.store import Store, copies, salvage, schema, scratch
 from backstory.store.copies import Contents
 from backstory.store.new_database import new_database, put_in_place
 from backstory.store.reconstruction import Clues
@@ -55,7 +55,7 @@ def repair(home: Home, settings: Settings) -> Repaired:
             new,
             fallback=copies.listed(home),
             database=home.database,
-            clues=_clues(home, settings),
+            clues=_clues(home, settings, held.enter_context(contextlib.closing(scratch()))),
         )
         made = copies.look(new, whole=False)
         if not made.events and not made.memories and rescued["events"].unreadable != 0:
@@ -68,11 +68,10 @@ def repair(home: Home, settings: Settings) -> Repaired:
         return Repaired(rescued, made, folder, not key)
 
 
-def _clues(home: Home, settings: Settings) -> Clues:
+def _clues(home: Home, settings: Settings, empty: Store) -> Clues:
     """What tells of sessions and projects outside the database."""
-    places = Places(
-        scratch(), read_state(home.confirmed, {}), settings.project_monorepo, Privacy(settings).place
-    )
+    confirmed = read_state(home.confirmed, {})
+    places = Places(empty, confirmed, settings.project_monorepo, Privacy(settings).place)
     return Clues(tuple(AGENTS), lambda sessions: _texts(home, sessions), places.project)
 
 
