@@ -27,7 +27,7 @@ from tests.story import House, Story
 from backstory import settings
 from backstory.llm.prices import tokens
 from backstory.model import Tier
-from backstory.refine import Refine
+from backstory.model_pass import Refine
 
 TURN = 10
 OUTPUT = "collected 41 items\n" + "tests/test_rates.py::test_rate PASSED\n" * 105

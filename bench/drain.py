@@ -30,9 +30,9 @@ from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.hook import spool
 from backstory.paths import Home
+from backstory.pipeline import Work
 from backstory.settings import Settings
 from backstory.store import Store, open_store
-from backstory.work import Work
 
 SMALL = 600
 LARGE = 4_500

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from backstory import attribution, shift
+from backstory import attribution, worker_loop
 from backstory.capture import import_process
 from backstory.errors import BackstoryError
 from backstory.paths import Home
@@ -122,7 +122,7 @@ def _a_worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def work(home: Home, linger: int) -> _Worked:
         try:
-            shift.run(home, linger)
+            worker_loop.run(home, linger)
         except BackstoryError as error:
             return _Worked(error.exit_code)
         return _Worked(0)

@@ -29,10 +29,10 @@ from backstory.hook.command import hook_command
 from backstory.hook.identity import session_id
 from backstory.model import Event, Session, StoredEvent
 from backstory.paths import Home
+from backstory.pipeline import Work
 from backstory.recall.brief import Brief, brief_for
 from backstory.store import Store, open_store
 from backstory.store.jobs import COMPILE, DAY, LINT
-from backstory.work import Work
 
 TRAILER = b"\x1e"
 _pids = itertools.count(10_000)

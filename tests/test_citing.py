@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from backstory.citing import cited
+from backstory.file_mentions import cited
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from backstory import remembering
+from backstory import user_notes
 from backstory.app import App, MemoryView
 from backstory.distil.spoken import kind_of
 from backstory.errors import UsageError
@@ -281,4 +281,4 @@ def test_what_was_forgotten_can_be_said_again(house: House, app: App) -> None:
     house.works()
     house.rebuilds()
     assert [hit.id for hit in app.search("aardvark tank", None).hits] == [third.id]
-    assert remembering.beside(house.home, house.store) is None
+    assert user_notes.beside(house.home, house.store) is None

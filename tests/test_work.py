@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from backstory import clock, distil, settings, work
+from backstory import clock, distil, pipeline, settings
 from backstory.app import App
 from backstory.capture import transcripts
 from backstory.capture.drain import Drain
@@ -163,9 +163,9 @@ class TestRound:
             real(home, store, project_id)
 
         monkeypatch.setattr(prepare, "project_file", prepares)
-        monkeypatch.setattr(work, "_DISTIL_SECONDS", 0)
-        monkeypatch.setattr(work, "_BRIEFS_SECONDS", math.inf)
-        hand = work.Work(house.home, settings.load(house.home)[0], house.store)
+        monkeypatch.setattr(pipeline, "_DISTIL_SECONDS", 0)
+        monkeypatch.setattr(pipeline, "_BRIEFS_SECONDS", math.inf)
+        hand = pipeline.Work(house.home, settings.load(house.home)[0], house.store)
         rounds = 0
         while hand.round():
             rounds += 1
@@ -181,8 +181,8 @@ class TestRound:
         with house.store.transaction():
             for sid in house.store.events.all_session_ids():
                 house.store.jobs.ask("distil", sid, clock.now_ms())
-        monkeypatch.setattr(work, "_DISTIL_SECONDS", 0)
-        monkeypatch.setattr(work, "_BRIEFS_SECONDS", math.inf)
+        monkeypatch.setattr(pipeline, "_DISTIL_SECONDS", 0)
+        monkeypatch.setattr(pipeline, "_BRIEFS_SECONDS", math.inf)
         house.session().prompts("the latest task").ends()
         house.works()
         assert "distil" in {job.kind for job in house.store.jobs.all("waiting")}, "there is more to do"
@@ -194,7 +194,7 @@ class TestRound:
         for n in range(1_200):
             house.session(session=f"s{n % 3}").prompts(f"ask {n}", prompt_id=f"p{n}")
         house.store.passages.index_events()
-        doing = work.Work(house.home, App(house.home).settings, house.store)
+        doing = pipeline.Work(house.home, App(house.home).settings, house.store)
         for _ in Drain(
             house.home, App(house.home).settings, house.store, Places(house.store, {}, ())
         ).batches():
@@ -209,10 +209,10 @@ class TestKilled:
 
     POINTS = (
         (Drain, "release"),
-        (work.Work, "_read_transcript"),
-        (work.Work, "_distil"),
-        (work.Work, "_prepare"),
-        (work.Work, "_index"),
+        (pipeline.Work, "_read_transcript"),
+        (pipeline.Work, "_distil"),
+        (pipeline.Work, "_prepare"),
+        (pipeline.Work, "_index"),
         (prepare, "project_file"),
         (prepare, "session_file"),
         (distil, "distil_session"),
@@ -386,15 +386,15 @@ class TestRebuild:
             house.session().prompts(f"ask {n}").stops("Done.")
         house.works()
         before = memories(house)
-        real, calls = work.Work._distil, iter(range(99))
+        real, calls = pipeline.Work._distil, iter(range(99))
 
-        def dying(self: work.Work, sid: str) -> None:
+        def dying(self: pipeline.Work, sid: str) -> None:
             if next(calls) == 2:
                 raise Killed
             real(self, sid)
 
         with monkeypatch.context() as patch:
-            patch.setattr(work.Work, "_distil", dying)
+            patch.setattr(pipeline.Work, "_distil", dying)
             with pytest.raises(Killed):
                 house.rebuilds()
         assert memories(house) != before

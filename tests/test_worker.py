@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from backstory import shift
+from backstory import worker_loop
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture import waiting as waiting_module
 from backstory.model import Kind
 from backstory.paths import Home
+from backstory.pipeline import Work
 from backstory.store.jobs import COMPILE, DAY, LINT
-from backstory.work import Work
 from tests.conftest import eventually
 from tests.story import House, Story
 
@@ -209,7 +209,7 @@ class TestLastWords:
                 story.says(unwritten.pop())
 
         monkeypatch.setattr(time, "sleep", sleep)
-        shift.run(house.home, linger=0.01)
+        worker_loop.run(house.home, linger=0.01)
         assert [event.text for event in house.events(story) if event.kind is Kind.SAID] == ["Fixed, at last."]
 
 
@@ -232,10 +232,10 @@ class TestSingle:
         house.works()
         house.session().prompts("go on")
         opened: list[Home] = []
-        monkeypatch.setattr(shift, "open_store", opened.append)
-        monkeypatch.setattr(shift, "log_to", lambda home: None)
+        monkeypatch.setattr(worker_loop, "open_store", opened.append)
+        monkeypatch.setattr(worker_loop, "log_to", lambda home: None)
         with lock(house.home.worker_lock):
-            assert shift.begin(house.home, linger=0) == 0
+            assert worker_loop.begin(house.home, linger=0) == 0
         assert (len(house.spooled()), opened) == (1, [])
         assert not (house.home.hook / "settings.json").exists()
 
@@ -253,7 +253,7 @@ class TestSingle:
             sleep(seconds)
 
         monkeypatch.setattr(time, "sleep", released)
-        shift.run(house.home, linger=0)
+        worker_loop.run(house.home, linger=0)
         assert house.spooled() == []
 
     def test_it_finds_the_lock_held_before_it_loads_anything(self, house: House) -> None:
@@ -281,7 +281,7 @@ class TestSingle:
                 story.prompts("just in time")
 
         monkeypatch.setattr("backstory.store.sqlite.SqliteStore.checkpoint", at_the_end)
-        assert shift.run(house.home, linger=0) > 0
+        assert worker_loop.run(house.home, linger=0) > 0
         assert house.spooled() == []
         monkeypatch.undo()
         assert [e.text for e in house.events(story)] == ["just in time"]
@@ -364,7 +364,7 @@ class TestIdle:
         os.utime(house.home.wanted, (time.time() - 3600,) * 2)
         house.session().prompts("one")
         began = time.monotonic()
-        shift.run(house.home, linger=0.5)
+        worker_loop.run(house.home, linger=0.5)
         assert time.monotonic() - began >= 0.5
 
     def test_after_a_kill_of_the_agent_none_is_left(self, house: House) -> None:
@@ -387,7 +387,7 @@ class TestIdle:
         monkeypatch.setattr(Work, "round", lambda self: (rounds.append(1), real(self))[1])  # type: ignore[func-returns-value]
         house.session().prompts("go")
         began = time.monotonic()
-        shift.run(house.home, linger=0.5)
+        worker_loop.run(house.home, linger=0.5)
         assert 0.5 <= time.monotonic() - began < 8
         assert len(rounds) <= 3
 
@@ -400,14 +400,14 @@ class TestIdle:
         monkeypatch.setattr(Work, "_distil", breaks)
         house.session().prompts("go")
         began = time.monotonic()
-        shift.run(house.home, linger=0.2)
+        worker_loop.run(house.home, linger=0.2)
         assert time.monotonic() - began < 8
         assert house.store.jobs.all("waiting")[0].attempts == 1
 
     def test_an_unfinished_file_does_not_keep_it_alive(self, house: House) -> None:
         house.leaves(b'{"half', trailer=b"")
         began = time.monotonic()
-        shift.run(house.home, linger=0)
+        worker_loop.run(house.home, linger=0)
         assert time.monotonic() - began < 8
         assert len(house.spooled()) == 1
 
@@ -417,16 +417,16 @@ class TestIdle:
         monkeypatch.setattr(waiting_module, "given_up", lambda entry: True)
         house.leaves(b'{"half', trailer=b"")
         began = time.monotonic()
-        shift.run(house.home, linger=0)
+        worker_loop.run(house.home, linger=0)
         assert time.monotonic() - began < 8
 
     def test_old_quarantine_is_aged_out_on_the_way(self, house: House) -> None:
         house.leaves(b"garbage")
-        shift.run(house.home, linger=0)
+        worker_loop.run(house.home, linger=0)
         assert len(list(house.home.quarantine.iterdir())) == 2
         for path in house.home.quarantine.iterdir():
             os.utime(path, (0, 0))
-        shift.run(house.home, linger=0)
+        worker_loop.run(house.home, linger=0)
         assert list(house.home.quarantine.iterdir()) == []
 
 
@@ -518,6 +518,6 @@ def test_unknown_settings_are_logged_and_the_work_is_done(
 ) -> None:
     house.home.settings.write_text("[worker]\nlinger_seconds = 'long'\n")
     story: Story = house.session().prompts("go")
-    shift.run(house.home, linger=0)
+    worker_loop.run(house.home, linger=0)
     assert "worker.linger_seconds" in caplog.text
     assert len(house.events(story)) == 1

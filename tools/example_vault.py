@@ -20,12 +20,12 @@ from typing import Any
 
 from example_day import DAY, SESSIONS, Session, Step
 
-from backstory import clock, settings, shift
+from backstory import clock, settings, worker_loop
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture.hookfiles import write_hook_files
 from backstory.hook.command import hook_command
-from backstory.library import Library
+from backstory.knowledge_base import Library
 from backstory.paths import Home
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -104,7 +104,7 @@ class Day:
         """A worker's shift at the end of the day, then a question, a fact, a line, and a check."""
         evening = moment(EVENING) // 10**6
         clock.now_ms = lambda: evening
-        shift.run(self.home, 0)
+        worker_loop.run(self.home, 0)
         with App(self.home) as app:
             library = Library(app)
             shop = app.project_at(self.projects / "shop")

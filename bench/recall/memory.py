@@ -13,10 +13,10 @@ from backstory.app import App
 from backstory.hook.identity import project_id, session_id
 from backstory.model import Action, Event, Kind, Outcome, Project, Where
 from backstory.paths import Home
+from backstory.pipeline import Work
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.values import Arrival
-from backstory.work import Work
 
 PROJECT = Project(project_id("bench"), "bench", "bench", "/bench", 1)
 _STEPS = {

@@ -34,11 +34,11 @@ def main(argv: list[str]) -> int:
 def _work(argv: list[str], page: "_Page", ended: str) -> int:
     from pathlib import Path
 
-    from backstory import shift
+    from backstory import worker_loop
     from backstory.paths import Home
 
     home = Home(Path(argv[0]).absolute()) if argv else Home.default()
-    return shift.begin(home, float(argv[1]) if argv[1:] else None, page, ended)
+    return worker_loop.begin(home, float(argv[1]) if argv[1:] else None, page, ended)
 
 
 class _Page:

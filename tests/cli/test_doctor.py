@@ -15,7 +15,7 @@ from backstory.app import App
 from backstory.atomic import lock
 from backstory.doctor import State
 from backstory.paths import Home
-from backstory.work import Work
+from backstory.pipeline import Work
 
 from .memory import AGENT, Memory
 

@@ -52,7 +52,7 @@ def test_version(memory: Memory) -> None:
     ("words", "forbidden"),
     [
         (["--help"], ["sqlite3", "rich", "backstory.app", "tomlkit", "json"]),
-        (["status"], ["rich", "backstory.work", "backstory.distil"]),
+        (["status"], ["rich", "backstory.pipeline", "backstory.distil"]),
         (["search", "anything"], ["rich", "backstory.distil"]),
     ],
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from backstory import shift
+from backstory import worker_loop
 from backstory.app import App
 from backstory.paths import Home
 
@@ -122,7 +122,7 @@ def test_the_next_brief_says_in_one_line_that_capture_was_dead(installed: Memory
     for name in ("dead-1", "dead-2"):
         transcript(installed, name, 2)
     hooks_of(installed, "heard", 1)
-    shift.run(Home(installed.home), linger=0)
+    worker_loop.run(Home(installed.home), linger=0)
     text = installed.ask("brief").stdout
     [line] = [line for line in text.splitlines() if "recorded nothing" in line]
     assert "2 sessions of claude-code" in line

@@ -26,9 +26,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from backstory.failpoints import STEPS
 from backstory.hook import spool
 from backstory.model import Kind
-from backstory.steps import STEPS
 from tests.story import House, Story
 
 HUNG_SECONDS = 120  # without a hook that returned or a strike: something hangs

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backstory.app import App
-from backstory.steps import STEPS
+from backstory.failpoints import STEPS
 from backstory.store import copies, schema
 from tests.story import House, Story
 

@@ -16,9 +16,9 @@ from backstory.knowledge import daily
 from backstory.knowledge.compiling import Compiled, Limits, compile_vault
 from backstory.knowledge.pages import links_in
 from backstory.knowledge.vault import Vault, vault_of
-from backstory.library import Library
+from backstory.knowledge_base import Library
 from backstory.model import Project
-from backstory.work import Work
+from backstory.pipeline import Work
 from tests.story import House, Story
 
 STAMP = "2026-11-16 18:00"

@@ -9,7 +9,7 @@ from backstory.app import App
 from backstory.knowledge.asking import UNKNOWN
 from backstory.knowledge.pages import links_in, parted
 from backstory.knowledge.writer import said_nothing
-from backstory.library import Library
+from backstory.knowledge_base import Library
 from tests.story import House
 
 from .book import Book, logged_in, run

@@ -12,6 +12,7 @@ import pytest
 from backstory import clock
 from backstory.app import App
 from backstory.errors import Failed
+from backstory.failpoints import STEPS
 from backstory.knowledge import compiling, daily, notes, rollup
 from backstory.knowledge.changes import Changes, take_back, unfinished
 from backstory.knowledge.compiling import Limits, stale
@@ -19,7 +20,6 @@ from backstory.knowledge.notes import Note
 from backstory.knowledge.pages import front, links_in, parted, sections, slug
 from backstory.knowledge.vault import migrate
 from backstory.model import Act, MemoryKind, MemoryStatus
-from backstory.steps import STEPS
 from tests.story import House
 
 from .book import Book, logged_in, run

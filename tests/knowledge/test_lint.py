@@ -13,7 +13,7 @@ from backstory.knowledge import facts
 from backstory.knowledge.changes import Changes
 from backstory.knowledge.linting import Issue, lint
 from backstory.knowledge.pages import front, links_in
-from backstory.library import Library
+from backstory.knowledge_base import Library
 from tests.story import House
 
 from .book import Book, logged_in, run

@@ -11,7 +11,7 @@ import pytest
 from backstory.app import App
 from backstory.knowledge import prose
 from backstory.knowledge.prose import INDEX_CHARS, PROMPT_CHARS, introduce, is_waiting
-from backstory.library import Library
+from backstory.knowledge_base import Library
 from tests.story import House
 
 from .book import STAMP, Book, logged_in, run

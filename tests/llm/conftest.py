@@ -11,7 +11,7 @@ import pytest
 from backstory import settings
 from backstory.llm.governor import Spending, spending
 from backstory.model import Memory, Tier
-from backstory.refine import Refine
+from backstory.model_pass import Refine
 from backstory.store.values import Call
 from tests.agents.model import Model
 from tests.story import House, Story

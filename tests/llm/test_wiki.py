@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from backstory import shift
+from backstory import worker_loop
 from backstory.knowledge.prose import is_waiting
 from backstory.model import Act
 from tests.agents.model import Cut, Drip, Fault, Hang, Raw, Status
@@ -50,7 +50,7 @@ def book(house: House, asking: Asking) -> Book:
 def works(house: House) -> None:
     """A worker's whole shift."""
     house.close()
-    shift.run(house.home, 0)
+    worker_loop.run(house.home, 0)
 
 
 def job(house: House, kind: str = "prose") -> Any:

@@ -4,7 +4,7 @@ import pytest
 
 from backstory.app import App
 from backstory.atomic import lock
-from backstory.library import Library
+from backstory.knowledge_base import Library
 from backstory.llm.governor import Refused
 from backstory.llm.provider import Trouble
 from tests.agents.model import Status

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from backstory import shift
+from backstory import worker_loop
 from backstory.app import App
 from backstory.cli import cli
 from backstory.knowledge.vault import vault_of
@@ -103,7 +103,9 @@ def test_a_session_that_went_on_is_not_forgotten_by_the_code_of_before(house: Ho
 def test_our_own_answers_about_it_are_no_change(house: House, server: Server) -> None:
     """An agent that looks it up on the command line before it confirms is not sent round in circles."""
     story = lived(house)
-    shift.run(house.home, linger=0)  # the log is written, or the worker of the second call would do that
+    worker_loop.run(
+        house.home, linger=0
+    )  # the log is written, or the worker of the second call would do that
     code = code_in(server.call("forget", text="tortoise"))
     story.runs("backstory search tortoise", "1 hit: tortoise")
     server.call("forget", confirm=code)
@@ -300,7 +302,7 @@ def test_an_agent_alone_deletes_no_copy_of_a_session_that_is_older(house: House,
     house.works()
     story.prompts("Move the tortoise release to stable").stops("Moved.")
     house.works()
-    shift.run(house.home, linger=0)
+    worker_loop.run(house.home, linger=0)
     kept = list(house.home.transcripts.iterdir())
     assert kept
     assert "confirm=" not in server.call("forget", text="tortoise")
@@ -333,10 +335,10 @@ def test_two_things_that_were_told_one_after_the_other_are_both_forgotten(
     lived(house)
     lived(house, "hare")
     codes = [code_in(server.call("forget", text=animal)) for animal in ("tortoise", "hare")]
-    shift.run(house.home, linger=0)
+    worker_loop.run(house.home, linger=0)
     for code in codes:
         assert "Forgotten: " in server.call("forget", confirm=code)
-        shift.run(house.home, linger=0)
+        worker_loop.run(house.home, linger=0)
     assert house.found_in_home("tortoise") == []
     assert house.found_in_home("hare release") == []
 

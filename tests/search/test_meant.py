@@ -7,7 +7,7 @@ from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.search.meant import stand_ins
 from backstory.settings import Settings
-from backstory.trade import EVERYDAY, SAME, SORTS
+from backstory.vocabulary import EVERYDAY, SAME, SORTS
 from tests.story import House
 
 NATS = "We decided to use NATS instead of Kafka, one binary is enough for forty messages a second."

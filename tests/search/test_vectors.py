@@ -18,7 +18,7 @@ from backstory.embed.coding import Floats
 from backstory.embed.provider import Means, means, named
 from backstory.errors import Failed
 from backstory.model import Memory, MemoryKind, Tier
-from backstory.refine import Refine
+from backstory.model_pass import Refine
 from backstory.search import meaning
 from backstory.search.embedding import embed_waiting
 from backstory.search.find import search

@@ -14,9 +14,9 @@ from functools import partial
 from backstory import jsonc
 from backstory.agents import AGENTS, Unreadable
 from backstory.agents.ours import runs_backstory, without_notes
-from backstory.citing import cited
 from backstory.distil import distil_session, failure, shell
 from backstory.errors import BackstoryError
+from backstory.file_mentions import cited
 from backstory.hook import errors, overlay, wording
 from backstory.hook.neutral import neutral
 from backstory.hook.payload import BadPayload, parse

@@ -14,9 +14,9 @@ ROOT = Path(__file__).parents[2]
 PUT_TOGETHER = {
     "backstory.capture.hookfiles:_with_automata": "the rows of hook/patterns.py, which are tested",
     "backstory.settings:_names_a_key": "names of variables, matched as a whole; no repeat in a repeat",
-    "backstory.steps:_spin": "endless on purpose: what a test of limits runs",
+    "backstory.failpoints:_spin": "endless on purpose: what a test of limits runs",
     "backstory.store.passages:completions": "one escaped word and the rest of a word behind it",
-    "backstory.typed:_speaks": "words of this module, no repeat but blanks at an end",
+    "backstory.typed_words:_speaks": "words of this module, no repeat but blanks at an end",
     "backstory.upkeep.normal_form:_likenesses": "a class of characters, no repeat",
     "backstory.capture.privacy:_any_of": "escaped words, no repeat",
     "backstory.capture.privacy:_globs": "the user's own globs; fnmatch makes each star atomic",

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from backstory import settings, shift
+from backstory import settings, worker_loop
 from backstory.app import App
 from backstory.hook.redact import Redactor
 from backstory.model import MemoryKind
@@ -245,13 +245,13 @@ def test_cce_70_it_runs_in_the_worker_once_a_day(house: House, monkeypatch: pyte
     lived(house)
     house.close()
     for _ in range(3):
-        shift.run(house.home, linger=0)
+        worker_loop.run(house.home, linger=0)
     assert len(passes) == 1
     house.sets("retention.payload_days", "30")
-    shift.run(house.home, linger=0)
+    worker_loop.run(house.home, linger=0)
     assert len(passes) == 2
     later(monkeypatch, 1.5)
-    shift.run(house.home, linger=0)
+    worker_loop.run(house.home, linger=0)
     assert len(passes) == 3
 
 
@@ -271,7 +271,7 @@ def test_cce_70_capture_goes_on_while_old_things_leave(house: House, monkeypatch
 
     monkeypatch.setattr(archive.Archive, "add", add)
     house.close()
-    shift.run(house.home, linger=0)
+    worker_loop.run(house.home, linger=0)
     assert house.events(late)
     assert not house.spooled()
 

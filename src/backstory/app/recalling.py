@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from backstory import clock, remembering
+from backstory import clock, user_notes
 from backstory.agents import AGENTS
 from backstory.agents import agent as known_agent
 from backstory.app.opened import Opened
@@ -136,7 +136,7 @@ class Recalling(Opened):
             )
 
         answer = ask(self.store, self.means())
-        answer = remembering.found_beside(self.home, self.store, answer, most, ask)
+        answer = user_notes.found_beside(self.home, self.store, answer, most, ask)
         if filters and not answer.hits:
             names = narrowing.renamed(
                 self.store, filters, project_id, partial(self._names_before, project_id)
@@ -169,7 +169,7 @@ class Recalling(Opened):
         """The latest events, newest first."""
         self.catch_up(notes=False)
         found = self.store.events.latest(project_id, since, limit)
-        if (waits := remembering.beside(self.home, self.store)) is not None:
+        if (waits := user_notes.beside(self.home, self.store)) is not None:
             with contextlib.closing(waits):
                 found = [*waits.events.latest(project_id, since, limit), *found]
             found = sorted(found, key=lambda stored: stored.event.at, reverse=True)[:limit]
@@ -191,7 +191,7 @@ class Recalling(Opened):
                     f"the session {handle!r} was told something, and nothing that happened in it is captured "
                     "yet: look again after its next prompt or command"
                 ) from None
-            if (waits := remembering.beside(self.home, self.store)) is None:
+            if (waits := user_notes.beside(self.home, self.store)) is None:
                 raise
         with type(self)(self.home, attended=True) as there:
             there._store = waits

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from backstory import clock, remembering
+from backstory import clock, user_notes
 from backstory.app.opened import Opened
 from backstory.capture.calling import wake_worker
 from backstory.capture.privacy import Privacy
@@ -27,7 +27,7 @@ class Saying(Opened):
         """
         project = self.project_at(folder)
         privacy = Privacy(self.settings)
-        kept = remembering.remember(
+        kept = user_notes.remember(
             self.home, self.store, privacy, project, folder, text, kind, clock.now_ms(), said_by
         )
         if not self._attended:
@@ -39,7 +39,7 @@ class Saying(Opened):
 
         `text` is the new wording of an edit, or the handle of the memory that supersedes it.
         """
-        from backstory.succeeding import settle  # with all that reads decisions
+        from backstory.supersession import settle  # with all that reads decisions
 
         self.catch_up()
         memory = self._kept_memory(handle)
@@ -50,8 +50,8 @@ class Saying(Opened):
             text = newer.id
         elif act is not Act.EDIT:
             text = ""
-        elif not text.strip() or len(text) > remembering.LONGEST:
-            raise UsageError(f"the new wording must have 1 to {remembering.LONGEST} characters")
+        elif not text.strip() or len(text) > user_notes.LONGEST:
+            raise UsageError(f"the new wording must have 1 to {user_notes.LONGEST} characters")
         now = clock.now_ms()
         project = self.store.projects.get(memory.project_id)
         assert project is not None

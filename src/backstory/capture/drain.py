@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from backstory import clock, limits
+from backstory import clock, job_limits
 from backstory.agents import AGENTS, Agent
 from backstory.agents.agent import Unreadable
 from backstory.agents.fields import ident
@@ -27,6 +27,7 @@ from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.waiting import given_up, marks
 from backstory.errors import StoreUnusable
+from backstory.failpoints import step
 from backstory.hook import spool
 from backstory.hook.identity import session_id
 from backstory.hook.payload import BadPayload, parse
@@ -34,7 +35,6 @@ from backstory.hook.regular_file import mtime_ns
 from backstory.model import Event, Kind
 from backstory.paths import Home
 from backstory.settings import Settings
-from backstory.steps import step
 from backstory.store import Store
 from backstory.store.books import RECEIPTS_LOST
 from backstory.store.jobs import DRAIN, ENDED, ENDED_MOST
@@ -141,14 +141,14 @@ class Drain:
         at_hand = _base(entries[0]) if len(entries) == 1 else _SEVERAL
         with self._store.transaction():
             self._store.jobs.begin(DRAIN, at_hand, clock.now_ms())
-        with limits.limited():
+        with job_limits.limited():
             return self._take_all(entries, at_hand)
 
     def _take_all(self, entries: list[spool.Entry], at_hand: str) -> Batch:
         load = _Load(at_hand=at_hand)
         for entry in entries:
             self._take(entry, load)
-            limits.progressed()
+            job_limits.progressed()
         step("drain.read")
         try:
             return self._commit(load)

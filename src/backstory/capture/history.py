@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from backstory import clock, limits
+from backstory import clock, job_limits
 from backstory.agents.history import Source, Trail
 from backstory.capture.privacy import Privacy
 from backstory.model import Event, Kind, Project, Session
@@ -191,6 +191,6 @@ class Reading:
             project = self._project = self.project(*self._first)
         arrivals = [Arrival(event, project, key, native) for event, key, native in self._events]
         self.told.new += self.sink.keep(self.trail, arrivals, mark, self.privacy.text(title), self._spent)
-        limits.progressed()
+        job_limits.progressed()
         self._events.clear()
         self._spent.clear()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from backstory import limits, settings
+from backstory import job_limits, settings
 from backstory.agents.history import Trail
 from backstory.atomic import make_private_dir
 from backstory.capture.confirmed import confirmed
@@ -97,8 +97,8 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started us ends us
     asked = pickle.load(sys.stdin.buffer)
     home = Home(asked[0])
-    limits.hold(_Page(), "", make_private_dir(home.logs) / "worker.log")
-    limits.allow(settings.load(home)[0].jobs_cpu_seconds)
+    job_limits.hold(_Page(), "", make_private_dir(home.logs) / "worker.log")
+    job_limits.allow(settings.load(home)[0].jobs_cpu_seconds)
     with os.fdopen(os.dup(1), "wb") as out:
         answer(asked, out)
     return 0
@@ -126,7 +126,7 @@ def _import(
         for trail in trails:
             if trail.key not in passed:
                 _tell(out, "at", source.agent, trail)
-                with limits.limited():
+                with job_limits.limited():
                     for line in work.run(source, [trail]):
                         _tell(out, "line", line)
             done += trail.size

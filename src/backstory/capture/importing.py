@@ -23,11 +23,11 @@ from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
 from backstory.capture.rewritten import Rewritten
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
+from backstory.failpoints import step
 from backstory.file_reader import open_file
 from backstory.foreign.folders import slug
 from backstory.hook.identity import project_id, session_id
 from backstory.model import RUNNING_MS, Event, Project, SessionStatus
-from backstory.steps import step
 from backstory.store import Store
 from backstory.store.values import REPLACED, Added, Arrival, Mark
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from backstory.attribution import BY_AGENT
-from backstory.citing import cited
+from backstory.file_mentions import cited
 from backstory.file_reader import mtime_ns
 from backstory.hook import spool
 from backstory.hook.payload import BadPayload, parse

@@ -10,7 +10,7 @@ from backstory.cli.scope import cwd_option, folder, opened
 from backstory.errors import UsageError
 from backstory.file_reader import read_bytes
 from backstory.knowledge.daily import LogFailed, LogUsage
-from backstory.library import Library
+from backstory.knowledge_base import Library
 
 
 @click.command()

@@ -69,7 +69,7 @@ def remember(
     said_by = commanded_by(os.environ)
     with opened() as app:
         if discovery or kind is not None:
-            from backstory.library import Library
+            from backstory.knowledge_base import Library
 
             library, project = Library(app), app.project_at(folder(cwd))
         if discovery and not library.discover(project, said, context or "", promote_to or "", at or ""):

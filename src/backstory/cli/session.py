@@ -122,7 +122,7 @@ def bootstrap(about: str | None, cwd: str | None) -> None:
     Index, runbook, facts, the last two days and weeks, highlights, and what is shared if the project is
     trusted, within about 3,000 tokens; nothing if there is nothing.
     """
-    from backstory.library import Library
+    from backstory.knowledge_base import Library
 
     with opened() as app:
         text = Library(app).bootstrap(app.project_at(folder(cwd)), about or "")

@@ -7,7 +7,7 @@ import click
 from backstory.cli.output import Styled, count, json_option, line, print_json, table, talk
 from backstory.cli.scope import cwd_option, folder, opened
 from backstory.errors import UsageError
-from backstory.library import Library
+from backstory.knowledge_base import Library
 
 
 @click.command("compile")

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from backstory.distil.terms import telling
-from backstory.trade import EVERYDAY, SORTS, TONGUES
+from backstory.vocabulary import EVERYDAY, SORTS, TONGUES
 
 #: One has several of these beside each other, whatever is said of them.
 _BESIDE_EACH_OTHER = frozenset(

@@ -8,7 +8,7 @@ follow ("in tests"), which is `where`. English and German; of French and Spanish
 import re
 from collections.abc import Iterable
 
-from backstory.trade import TONGUES
+from backstory.vocabulary import TONGUES
 
 #: Verbs of which a project has one way, with forms that no rule makes.
 _HOLDING = ("store", "keep", "save", "persist", "live", "lie", "reside", "hold", "put")

@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 from backstory.distil.claims import Claim
 from backstory.model import Action, Draft, Event, Kind, Memory, MemoryKind, Outcome, Speaker, StoredEvent
-from backstory.typed import typed_words
+from backstory.typed_words import typed_words
 
 _WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W_\u3040-\u30ff\u4e00-\u9fff]{2,}")
 # Numbers, files, identifiers: two texts that differ in all of them speak of two things.

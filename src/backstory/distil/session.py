@@ -6,7 +6,6 @@ It is called after every stop, so the session may still run, or may have been ki
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from backstory.citing import cited
 from backstory.distil.attempts import attempts
 from backstory.distil.chains import chains
 from backstory.distil.checkpoint import checkpoint
@@ -19,6 +18,7 @@ from backstory.distil.story import Limits, Story
 from backstory.distil.summary import summary
 from backstory.distil.telling import tell
 from backstory.distil.turns import turn_digests
+from backstory.file_mentions import cited
 from backstory.model import Draft, Kind, MemoryKind, Session, StoredEvent
 
 VERSION = "t1.10"

@@ -10,7 +10,7 @@ from backstory.distil import failure, shell
 from backstory.distil.prose import INTERRUPTED, prompt_words
 from backstory.distil.story import Change, Limits, Plan, Run, Said, Story, Turn
 from backstory.model import Action, Kind, Outcome, Session, SessionStatus, StoredEvent
-from backstory.typed import typed_words
+from backstory.typed_words import typed_words
 
 
 def cut(text: str, limit: int) -> str:

@@ -72,7 +72,7 @@ def script(app: App) -> Iterator[Check]:
         yield ok("hook script", f"{path}, current")
     if not os.access(python, os.X_OK):
         yield fail("interpreter", f"{python or 'none'} is gone", f"{_INSTALL}`: it writes the present one")
-    elif problem := _cannot(python, "-I", "-c", "import backstory.shift"):
+    elif problem := _cannot(python, "-I", "-c", "import backstory.worker_loop"):
         yield fail("interpreter", f"{python} cannot run Backstory: {problem}", f"{_INSTALL}`")
     else:
         yield ok("interpreter", python)

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from backstory.atomic import make_private_dir, write_atomic
+from backstory.failpoints import step
 from backstory.file_reader import read_bytes
 from backstory.knowledge.vault import Vault
-from backstory.steps import step
 
 _UNDO = ".backstory/undo"
 

@@ -14,9 +14,9 @@ from itertools import pairwise
 
 from backstory.atomic import write_atomic
 from backstory.errors import BackstoryError, Failed
+from backstory.failpoints import step
 from backstory.knowledge.pages import harmless
 from backstory.knowledge.vault import Vault
-from backstory.steps import step
 
 log = logging.getLogger(__name__)
 OUT_OF_ORDER = "(out of order)"

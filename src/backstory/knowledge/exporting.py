@@ -15,11 +15,11 @@ from pathlib import Path, PurePosixPath
 
 from backstory.atomic import write_atomic
 from backstory.errors import Failed, UsageError
+from backstory.failpoints import step
 from backstory.file_reader import read_bytes
 from backstory.knowledge.pages import links_in
 from backstory.knowledge.vault import Vault
 from backstory.model import Project
-from backstory.steps import step
 
 LIST = ".backstory-export.json"
 _NOT_OURS = b"\0"

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from backstory.failpoints import step
 from backstory.knowledge.articles import MADE, RELATED, Article, article_from, row_of
 from backstory.knowledge.changes import Changes, take_back
 from backstory.knowledge.index import put_index, put_log
@@ -18,7 +19,6 @@ from backstory.knowledge.notes import Note
 from backstory.knowledge.pages import harmless, linked, links_in
 from backstory.knowledge.vault import Vault
 from backstory.knowledge.writer import Writer
-from backstory.steps import step
 
 PROMPT_CHARS = 9_000
 INDEX_CHARS = 1_500

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from backstory.hook import wording
 from backstory.hook.notes import singular
 from backstory.model import Memory, MemoryKind
-from backstory.trade import EVERYDAY, SORTS
+from backstory.vocabulary import EVERYDAY, SORTS
 
 
 def _words(text: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from backstory.trade import EVERYDAY, SAME, SORTS
+from backstory.vocabulary import EVERYDAY, SAME, SORTS
 
 _PARTS = re.compile(r"[^\W_]+")
 # How alike a word is to a name of the sort that it names, and to another word for the same thing.

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from backstory.atomic import make_private_dir
 from backstory.errors import Failed, StoreUnusable
+from backstory.failpoints import step
 from backstory.paths import Home
-from backstory.steps import step
 from backstory.store.new_database import new_database
 
 log = logging.getLogger(__name__)

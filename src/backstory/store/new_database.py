@@ -16,8 +16,8 @@ from pathlib import Path
 
 from backstory.atomic import lock
 from backstory.errors import Failed
+from backstory.failpoints import step
 from backstory.paths import Home
-from backstory.steps import step
 from backstory.store import schema
 from backstory.store.compression import unpack
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from backstory.errors import NewerSchema, StoreUnusable
-from backstory.steps import step
+from backstory.failpoints import step
 
 Migration = tuple[int, str]
 

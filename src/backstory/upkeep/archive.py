@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from backstory.atomic import make_private_dir, write_atomic
+from backstory.failpoints import step
 from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
 from backstory.gzip_pieces import State, pieces
 from backstory.paths import Home
-from backstory.steps import step
 from backstory.store.values import Reach
 
 SUFFIX = ".jsonl.gz"

@@ -16,8 +16,8 @@ from typing import Any
 from backstory import clock, file_reader
 from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, SourceMissing
+from backstory.failpoints import step
 from backstory.model import Memory, MemoryKind, Session
-from backstory.steps import step
 from backstory.store import Store, schema, scratch
 from backstory.store.dump import FORMAT
 from backstory.store.protocol import IntakeStore

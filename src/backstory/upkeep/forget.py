@@ -16,6 +16,7 @@ from backstory import clock
 from backstory.atomic import write_atomic
 from backstory.capture.archive import copy_of, kept_copies, kept_lines
 from backstory.errors import Failed, UsageError
+from backstory.failpoints import step
 from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.hook import spool
 from backstory.knowledge.exporting import export, exported_to
@@ -25,7 +26,6 @@ from backstory.model import Project
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.recall.prepare import FORGOT
-from backstory.steps import step
 from backstory.store import Store, copies
 from backstory.store.new_database import UNFINISHED, clear_leftovers, leftovers
 from backstory.store.values import Reach

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from backstory import clock
 from backstory.errors import StoreUnusable
+from backstory.failpoints import step
 from backstory.model import MemoryKind
 from backstory.paths import Home
 from backstory.settings import Settings
-from backstory.steps import step
 from backstory.store import Store
 from backstory.store.values import OldRows, Room
 from backstory.upkeep import room

@@ -43,7 +43,7 @@ def remember(
 ) -> Memory:  # fmt: skip
     """Keep what somebody says for a project; `kind` is one that was asked for, or ""."""
     from backstory.distil.spoken import kind_of  # distilling is most of what there is to import
-    from backstory.succeeding import settle
+    from backstory.supersession import settle
 
     if not text.strip():
         raise UsageError("there is nothing to remember: say it in one sentence")

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
 
-from backstory import clock, limits
+from backstory import clock, job_limits
 from backstory.atomic import lock
 from backstory.capture.privacy import Privacy
 from backstory.distil import claims, excerpt
 from backstory.distil.claims import Claim
 from backstory.distil.excerpt import Part
+from backstory.failpoints import step
 from backstory.knowledge.writing import Writing
 from backstory.llm.governor import Governor, Purpose, Refused, note_refusal
 from backstory.llm.objects import ask_for
@@ -28,7 +29,6 @@ from backstory.llm.writer import ModelWriter
 from backstory.model import Session, StoredEvent
 from backstory.paths import Home
 from backstory.settings import Settings, load
-from backstory.steps import step
 from backstory.store import Store
 from backstory.store.jobs import ASKING, PROSE
 from backstory.store.values import Job, ModelAnswer
@@ -101,7 +101,7 @@ class Refine:
                     return kept
                 with self._store.transaction():
                     most = self._settings.jobs_max_attempts
-                    self._store.jobs.reclaim(clock.now_ms(), limits.ended(), most, asking=True)
+                    self._store.jobs.reclaim(clock.now_ms(), job_limits.ended(), most, asking=True)
                 while self._wait() and self._on() and not interrupted():
                     kept += self._next()
             if not self._on():
@@ -132,10 +132,10 @@ class Refine:
             return 0
         kept, trouble = 0, ""
         try:
-            with limits.limited(waits=True):
+            with job_limits.limited(waits=True):
                 for _ in self._answers(job):
                     kept += 1
-                    limits.progressed()
+                    job_limits.progressed()
         except Refused as refused:
             self._refused(job, refused)
             return kept

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from backstory import clock, distil, limits, refine
+from backstory import clock, distil, job_limits, model_pass
 from backstory.capture import documents, proof, sites, transcripts
 from backstory.capture.archive import keep_copy
 from backstory.capture.confirmed import confirmed
@@ -27,6 +27,7 @@ from backstory.capture.waiting import waiting
 from backstory.distil import claims
 from backstory.distil.merge import merge
 from backstory.embed.provider import means, wanted
+from backstory.failpoints import step
 from backstory.foreign.recalled import memories as noted_elsewhere
 from backstory.foreign.tools import FOREIGN
 from backstory.knowledge.writing import Writing
@@ -36,12 +37,11 @@ from backstory.paths import Home
 from backstory.recall import notes, prepare
 from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
-from backstory.steps import step
 from backstory.store import Store
 from backstory.store.jobs import COMPILE, DAY, ENDED_MOST, INDEX, LINT, PROVE, REBUILD, REINDEX
 from backstory.store.passages import BULK, STEP
 from backstory.store.values import Job
-from backstory.succeeding import succeed
+from backstory.supersession import succeed
 from backstory.upkeep import orphans, retention
 
 log = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ class Work:
             min_turns_compact=settings.distil_min_turns_compact,
         )
         with store.transaction():
-            store.jobs.reclaim(clock.now_ms(), limits.ended(), settings.jobs_max_attempts)
+            store.jobs.reclaim(clock.now_ms(), job_limits.ended(), settings.jobs_max_attempts)
             store.jobs.hasten_stranded(clock.now_ms())
 
     def round(self) -> int:
@@ -202,7 +202,7 @@ class Work:
         grown = 0
         for sid in followed:
             session = self._store.events.session(sid)
-            with limits.limited():
+            with job_limits.limited():
                 more = session is not None and transcripts.catch_up(self._store, session, self._privacy)
             if more:
                 grown += 1
@@ -220,9 +220,9 @@ class Work:
             self._store.books.set_meta("proved", hour)
         agents = list(sites.known(self._home))
         unheard: dict[str, tuple[int, int]] = {}
-        with limits.limited():
+        with job_limits.limited():
             for session in proof.compare(self._home, self._store, self._settings, agents, unknown_only=True):
-                limits.progressed()
+                job_limits.progressed()
                 if session.missing:
                     sessions, since = unheard.get(session.agent, (0, now))
                     unheard[session.agent] = (sessions + 1, min(since, session.at))
@@ -271,7 +271,7 @@ class Work:
                 break
             done += 1
             try:
-                with limits.limited():
+                with job_limits.limited():
                     run(job.subject)
             except Exception as error:  # one session's trouble must not stop the others'
                 log.exception("%s of %s failed", kind, job.subject)
@@ -361,10 +361,10 @@ class Work:
             made = [claim for _, body in said for claim in claims.loads(body)]
             drafts = merge(made, observed, events, rejected)
             self._store.memories.replace(session, drafts, Tier.MODEL, f"{claims.VERSION} {said[-1][0]}")
-        if self._spends and refine.wants(self._settings, self._store, session, events):
+        if self._spends and model_pass.wants(self._settings, self._store, session, events):
             now = clock.now_ms()
-            self._store.jobs.ask(refine.KIND, session.id, now)
-            self._store.jobs.thaw(refine.KIND, now, session.id)
+            self._store.jobs.ask(model_pass.KIND, session.id, now)
+            self._store.jobs.thaw(model_pass.KIND, now, session.id)
 
     def _with_subagents(self, session: Session) -> list[StoredEvent]:
         """A session's events, and in their places what its sub-agents did with tools."""
@@ -420,7 +420,7 @@ class Work:
         if first is not None:
             with self._store.transaction():
                 tries = jobs.begin(INDEX, str(first), clock.now_ms())
-        with limits.limited(), self._store.transaction():
+        with job_limits.limited(), self._store.transaction():
             if first is not None and tries > ENDED_MOST:
                 log.error("event %d is not indexed: it ended the worker %d times", first, tries - 1)
                 some = passages.skip_event(first)

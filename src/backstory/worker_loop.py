@@ -13,7 +13,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
-from backstory import clock, limits, settings
+from backstory import clock, job_limits, settings
 from backstory.atomic import lock, make_private_dir, move_aside, read_state, replaceable, write_state
 from backstory.capture import quarantine
 from backstory.capture.confirmed import confirmed
@@ -23,9 +23,9 @@ from backstory.errors import BackstoryError
 from backstory.file_reader import UnusableFile
 from backstory.llm.provider import OFF
 from backstory.paths import Home
+from backstory.pipeline import Work
 from backstory.recall import notes
 from backstory.store import open_store
-from backstory.work import Work
 
 log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.1
@@ -35,7 +35,9 @@ _LOCK_SECONDS = 0.1
 _ANSWER_SECONDS = 10.0
 
 
-def begin(home: Home, linger: float | None = None, page: limits.Page | None = None, ended: str = "") -> int:
+def begin(
+    home: Home, linger: float | None = None, page: job_limits.Page | None = None, ended: str = ""
+) -> int:
     """The whole shift of a worker process, told in its log; gives the exit code.
 
     `linger` is how long it waits for more instead of the time that the settings give. `page` is shared with
@@ -45,7 +47,7 @@ def begin(home: Home, linger: float | None = None, page: limits.Page | None = No
         return 0  # deleted on purpose while we were loading
     path = log_to(home)
     if page is not None:
-        limits.hold(page, ended, path)
+        job_limits.hold(page, ended, path)
     if ended:
         log.error("the worker before this one was ended: %s", ended)
     try:
@@ -104,7 +106,7 @@ def _refine(home: Home) -> int:
     loaded, _ = settings.load(home)
     if loaded.model_provider == OFF or not home.database.exists():
         return 0
-    from backstory.refine import Refine
+    from backstory.model_pass import Refine
 
     with contextlib.closing(open_store(home)) as store:
         kept = Refine(home, loaded, store).run()
@@ -120,7 +122,7 @@ def _work(home: Home, linger: float | None) -> tuple[int, bool]:
     loaded, problems = settings.load(home)
     for problem in problems:
         log.warning("%s", problem)
-    limits.allow(loaded.jobs_cpu_seconds)
+    job_limits.allow(loaded.jobs_cpu_seconds)
     patience = loaded.worker_linger_seconds if linger is None else linger
     caller = os.getppid()
     told_anew = _refresh_hooks(home, loaded)
@@ -170,7 +172,7 @@ def _refresh_hooks(home: Home, loaded: settings.Settings) -> bool:
 
 def _left(caller: int) -> bool:
     """Whether the process that asked to wait for more is gone."""
-    return limits.abandoned() or os.getppid() != caller
+    return job_limits.abandoned() or os.getppid() != caller
 
 
 def _stand_by(home: Home) -> None:
