@@ -134,7 +134,7 @@ def _a_worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
         while told.tell() < len(told.getvalue()):
             yield pickle.load(told)
 
-    monkeypatch.setattr("backstory.app.opened.call_worker", work)
+    monkeypatch.setattr("backstory.app.context.call_worker", work)
     monkeypatch.setattr(import_process, "_heard", hear)
 
 

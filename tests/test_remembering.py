@@ -24,7 +24,7 @@ NOTE = "The aardvark lives in tank 4"
 @pytest.fixture
 def app(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """The app, without a worker that comes in between."""
-    monkeypatch.setattr("backstory.app.saying.wake_worker", lambda home: None)
+    monkeypatch.setattr("backstory.app.annotations.wake_worker", lambda home: None)
     with App(house.home, patience=0.2) as opened:
         yield opened
 

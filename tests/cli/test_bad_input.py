@@ -194,7 +194,7 @@ def test_a_busy_worker_is_waited_for_and_then_named(worked: Memory, monkeypatch:
     def impatient(path: Path, wait: float = 0.0) -> AbstractContextManager[bool]:
         return lock(path, min(wait, 0.1))
 
-    monkeypatch.setattr("backstory.app.opened.lock", impatient)
+    monkeypatch.setattr("backstory.app.context.lock", impatient)
     with lock(worked.home / "worker.lock") as held:
         assert held
         done = worked.ask("rebuild")

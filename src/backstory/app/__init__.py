@@ -10,11 +10,11 @@ reporting.py  how the memory is doing: numbers, jobs, calls of models
 keeping.py    rebuilding, backups, repair, forgetting, cleaning
 """
 
-from backstory.app.bringing import Bringing
-from backstory.app.keeping import Keeping
-from backstory.app.recalling import EventView, MemoryView, Recalling, SessionView, payload_state
-from backstory.app.reporting import Reporting, Status
-from backstory.app.saying import Saying
+from backstory.app.annotations import Saying
+from backstory.app.maintenance import Keeping
+from backstory.app.queries import EventView, MemoryView, Recalling, SessionView, payload_state
+from backstory.app.status_report import Reporting, Status
+from backstory.app.transfer import Bringing
 
 __all__ = ["App", "EventView", "MemoryView", "SessionView", "Status", "payload_state"]
 

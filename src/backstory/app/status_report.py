@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backstory import clock
-from backstory.app.opened import Opened
+from backstory.app.context import Opened
 from backstory.capture import quarantine
 from backstory.embed.provider import wanted
 from backstory.errors import SourceMissing

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backstory import clock, user_notes
-from backstory.app.opened import Opened
+from backstory.app.context import Opened
 from backstory.capture.calling import wake_worker
 from backstory.capture.privacy import Privacy
 from backstory.capture.remembered import USER

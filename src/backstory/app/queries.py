@@ -9,7 +9,7 @@ from pathlib import Path
 from backstory import clock, user_notes
 from backstory.agents import AGENTS
 from backstory.agents import agent as known_agent
-from backstory.app.opened import Opened
+from backstory.app.context import Opened
 from backstory.embed.provider import QUESTION_SECONDS, Means, means
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.hook.identity import ident, session_id
