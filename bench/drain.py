@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from backstory.capture.drain import Drain
-from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
+from backstory.capture.project_lookup import Places
 from backstory.hook import spool
 from backstory.paths import Home
 from backstory.pipeline import Work

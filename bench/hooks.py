@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory.atomic import lock
-from backstory.capture.hookfiles import write_hook_files
+from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook import spool
 from backstory.hook.command import hook_command
 from backstory.hook.identity import project_id, resolve

@@ -36,10 +36,10 @@ from pathlib import Path
 from pydoc_data.topics import topics
 from typing import Any
 
-from backstory.capture.archive import keep_copy
-from backstory.capture.importing import Import, Tally, Wish, trails_of
-from backstory.capture.places import Places
+from backstory.capture.importer import Import, Tally, Wish, trails_of
 from backstory.capture.privacy import Privacy
+from backstory.capture.project_lookup import Places
+from backstory.capture.transcript_archive import keep_copy
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store, open_store

@@ -24,7 +24,7 @@ from typing import Any
 from backstory import settings
 from backstory.app import App
 from backstory.atomic import lock
-from backstory.capture.hookfiles import write_hook_files
+from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook.command import hook_command
 from backstory.hook.identity import session_id
 from backstory.model import Event, Session, StoredEvent

@@ -10,9 +10,9 @@ import pytest
 
 from backstory import clock, distil, pipeline, settings
 from backstory.app import App
-from backstory.capture import transcripts
+from backstory.capture import live_transcript
 from backstory.capture.drain import Drain
-from backstory.capture.places import Places
+from backstory.capture.project_lookup import Places
 from backstory.model import Kind, MemoryKind, Tier
 from backstory.paths import Home
 from backstory.recall import prepare
@@ -308,7 +308,7 @@ class TestTrouble:
         def breaks(*_: object) -> None:
             raise RuntimeError("nobody thought of this")
 
-        monkeypatch.setattr(transcripts, "catch_up", breaks)
+        monkeypatch.setattr(live_transcript, "catch_up", breaks)
         a_day_at_work(house)
         house.works()
         assert "fix the failing login test" in house.brief().text

@@ -20,7 +20,7 @@ import pytest
 from backstory import worker_loop
 from backstory.app import App
 from backstory.atomic import lock
-from backstory.capture import waiting as waiting_module
+from backstory.capture import spool_state as waiting_module
 from backstory.model import Kind
 from backstory.paths import Home
 from backstory.pipeline import Work

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from backstory.capture.hookfiles import write_hook_files, write_hook_settings
+from backstory.capture.hook_bundle import write_hook_files, write_hook_settings
 from backstory.paths import Home
 from backstory.settings import Settings
 

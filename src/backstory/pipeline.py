@@ -14,16 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from backstory import clock, distil, job_limits, model_pass
-from backstory.capture import documents, proof, sites, transcripts
-from backstory.capture.archive import keep_copy
-from backstory.capture.confirmed import confirmed
+from backstory.capture import coverage_audit, live_transcript, project_docs, written_files
+from backstory.capture.confirmed_folders import confirmed
 from backstory.capture.drain import Batch, Drain
-from backstory.capture.places import Places
+from backstory.capture.note_payload import USER
+from backstory.capture.note_payload import draft as noted
 from backstory.capture.privacy import Privacy
 from backstory.capture.project_claims import publish_joined
-from backstory.capture.remembered import USER
-from backstory.capture.remembered import draft as noted
-from backstory.capture.waiting import waiting
+from backstory.capture.project_lookup import Places
+from backstory.capture.spool_state import waiting
+from backstory.capture.transcript_archive import keep_copy
 from backstory.distil import claims
 from backstory.distil.merge import merge
 from backstory.embed.provider import means, wanted
@@ -203,7 +203,7 @@ class Work:
         for sid in followed:
             session = self._store.events.session(sid)
             with job_limits.limited():
-                more = session is not None and transcripts.catch_up(self._store, session, self._privacy)
+                more = session is not None and live_transcript.catch_up(self._store, session, self._privacy)
             if more:
                 grown += 1
                 with self._store.transaction():
@@ -218,10 +218,12 @@ class Work:
             return
         with self._store.transaction():  # before: what ends the worker now does not end the next one, too
             self._store.books.set_meta("proved", hour)
-        agents = list(sites.known(self._home))
+        agents = list(written_files.known(self._home))
         unheard: dict[str, tuple[int, int]] = {}
         with job_limits.limited():
-            for session in proof.compare(self._home, self._store, self._settings, agents, unknown_only=True):
+            for session in coverage_audit.compare(
+                self._home, self._store, self._settings, agents, unknown_only=True
+            ):
                 job_limits.progressed()
                 if session.missing:
                     sessions, since = unheard.get(session.agent, (0, now))
@@ -294,7 +296,7 @@ class Work:
         session = self._store.events.session(sid)
         if session is not None and self._settings.capture_transcripts:
             self._followed.add(sid)
-            transcripts.catch_up(self._store, session, self._privacy)
+            live_transcript.catch_up(self._store, session, self._privacy)
             step("transcript.read")
             with self._store.transaction():
                 for told in filter(None, (sid, session.parent_id)):
@@ -310,7 +312,7 @@ class Work:
     def _distil(self, sid: str) -> None:
         step("distil.begun", sid)
         session = self._store.events.session(sid)
-        if session is None or session.agent == documents.AGENT:
+        if session is None or session.agent == project_docs.AGENT:
             return
         if session.agent == USER:
             self._distil_notes(session)

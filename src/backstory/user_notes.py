@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from backstory.capture.places import storable
+from backstory.capture.note_payload import KINDS, USER, Note, draft, leave, new_id, waiting_notes
 from backstory.capture.privacy import Privacy
-from backstory.capture.remembered import KINDS, USER, Note, draft, leave, new_id, waiting_notes
+from backstory.capture.project_lookup import storable
 from backstory.errors import StoreBusy, StoreUnusable, UsageError
 from backstory.hook.identity import resolve, session_id
 from backstory.model import Memory, MemoryKind, MemoryStatus, Project, Scope, Speaker, Tier

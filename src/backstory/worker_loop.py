@@ -16,9 +16,9 @@ from typing import Any
 from backstory import clock, job_limits, settings
 from backstory.atomic import lock, make_private_dir, move_aside, read_state, replaceable, write_state
 from backstory.capture import quarantine
-from backstory.capture.confirmed import confirmed
-from backstory.capture.hookfiles import write_hook_files, write_hook_settings
-from backstory.capture.waiting import asked_to_look, waiting, wanted
+from backstory.capture.confirmed_folders import confirmed
+from backstory.capture.hook_bundle import write_hook_files, write_hook_settings
+from backstory.capture.spool_state import asked_to_look, waiting, wanted
 from backstory.errors import BackstoryError
 from backstory.file_reader import UnusableFile
 from backstory.llm.provider import OFF

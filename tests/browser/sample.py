@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from backstory import clock
-from backstory.capture.history import SPENT
+from backstory.capture.history_reader import SPENT
 from backstory.model import Action
 from backstory.store.values import Injection
 from tests.story import House, Story

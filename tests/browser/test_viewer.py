@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from backstory.capture.hookfiles import write_hook_files
+from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook.command import hook_command
 from backstory.model import MemoryKind, MemoryStatus
 from backstory.web.browser import forwarding

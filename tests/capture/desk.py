@@ -9,7 +9,7 @@ import pytest
 
 from backstory import jsonc
 from backstory.agents import AGENTS
-from backstory.capture.install import Plan, carry_out, plan_install, plan_uninstall
+from backstory.capture.agent_setup import Plan, carry_out, plan_install, plan_uninstall
 from backstory.paths import Home
 
 CLAUDE = AGENTS["claude-code"]

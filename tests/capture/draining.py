@@ -4,7 +4,7 @@ import pytest
 
 from backstory.capture import quarantine
 from backstory.capture.drain import Batch, Drain
-from backstory.capture.places import Places
+from backstory.capture.project_lookup import Places
 from backstory.settings import load
 from tests.story import House, Story
 

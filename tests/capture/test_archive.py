@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture import archive
+from backstory.capture import transcript_archive
 from backstory.capture.privacy import Privacy
 from backstory.settings import Settings
 from backstory.upkeep.scrub import scrub
@@ -17,7 +17,7 @@ TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 def copy(house: House, story: Story) -> str:
-    return gzip.decompress(archive.copy_of(house.home, story.id).read_bytes()).decode()
+    return gzip.decompress(transcript_archive.copy_of(house.home, story.id).read_bytes()).decode()
 
 
 def source(story: Story) -> str:
@@ -34,12 +34,12 @@ def test_a_transcript_is_kept_word_for_word_and_grows_with_its_source(house: Hou
     story.prompts("go").runs("make", "ok").stops("Größe: done.")
     house.works()
     assert copy(house, story) == source(story)
-    before = archive.copy_of(house.home, story.id).stat().st_size
+    before = transcript_archive.copy_of(house.home, story.id).stat().st_size
     story.prompts("more").stops("Yes.")
     house.works()
     assert copy(house, story) == source(story)
-    assert archive.copy_of(house.home, story.id).stat().st_size > before
-    assert stat.S_IMODE(archive.copy_of(house.home, story.id).stat().st_mode) == 0o600
+    assert transcript_archive.copy_of(house.home, story.id).stat().st_size > before
+    assert stat.S_IMODE(transcript_archive.copy_of(house.home, story.id).stat().st_mode) == 0o600
     assert stat.S_IMODE(house.home.transcripts.stat().st_mode) == 0o700
 
 
@@ -95,7 +95,7 @@ def test_a_call_and_its_result_are_judged_together_however_late_it_comes(house: 
 def test_killed_while_it_was_written_the_copy_has_everything_once(
     house: House, story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "_PIECE", 200)
+    monkeypatch.setattr(transcript_archive, "_PIECE", 200)
     for n in range(10):
         story.prompts(f"ask {n}").stops(f"Done {n}.")
     books = type(house.store.books)
@@ -120,7 +120,7 @@ def test_killed_while_it_was_written_the_copy_has_everything_once(
 def test_a_copy_that_was_removed_is_not_made_again(house: House, story: Story) -> None:
     story.prompts("the old zebra").stops("Done.")
     house.works()
-    archive.copy_of(house.home, story.id).unlink()
+    transcript_archive.copy_of(house.home, story.id).unlink()
     with house.store.transaction():
         house.store.books.drop_copies([story.id])
     story.prompts("the new walrus").stops("Yes.")
@@ -154,13 +154,13 @@ def test_scrub_takes_out_of_the_copies_what_a_later_rule_finds(house: House, sto
     house.works()
     assert "ada.lovelace@corp-mail.org" in copy(house, story)
     found = scrub(house.home, house.store, Settings(), really=True)
-    assert archive.copy_of(house.home, story.id) in found.files
+    assert transcript_archive.copy_of(house.home, story.id) in found.files
     assert "ada.lovelace@corp-mail.org" not in copy(house, story)
     assert [json.loads(line) for line in copy(house, story).splitlines()]
 
 
 def test_a_line_that_cannot_be_read_is_left_out_if_it_may_be_about_an_ignored_file() -> None:
-    sieve = archive.Sieve(Privacy(Settings()))
+    sieve = transcript_archive.Sieve(Privacy(Settings()))
     assert sieve.passes(b'{"text": "process.environ"}\n')
     assert not sieve.passes(b'{"text": "cat .env\n')
     assert sieve.passes(b"not json\n")
@@ -170,7 +170,7 @@ def test_a_copy_that_was_scrubbed_goes_on_where_it_ended(house: House, story: St
     """What came before must not be cut off: the agent may have deleted its own by then."""
     story.prompts(f"use {TOKEN} for it").stops("Done. " + "word " * 300)
     house.works()
-    path = archive.copy_of(house.home, story.id)
+    path = transcript_archive.copy_of(house.home, story.id)
     path.write_bytes(gzip.compress(source(story).encode() * 3))  # as if no rule had known the token
     with house.store.transaction():
         house.store.books.resize_copy(story.id, path.stat().st_size)
@@ -187,7 +187,7 @@ def test_a_copy_that_was_scrubbed_goes_on_where_it_ended(house: House, story: St
 def test_a_torn_copy_is_scrubbed_as_far_as_it_goes(house: House, story: Story) -> None:
     story.prompts(f"use {TOKEN} for it").stops("Done.")
     house.works()
-    path = archive.copy_of(house.home, story.id)
+    path = transcript_archive.copy_of(house.home, story.id)
     path.write_bytes(gzip.compress(source(story).encode()) + gzip.compress(b"torn\n")[:9])
     assert path in scrub(house.home, house.store, Settings(), really=True).files
     assert TOKEN not in copy(house, story)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture.documents import Documents, sections
-from backstory.capture.importing import Line, Tally
-from backstory.capture.places import Places
+from backstory.capture.importer import Line, Tally
 from backstory.capture.privacy import Privacy
+from backstory.capture.project_docs import Documents, sections
+from backstory.capture.project_lookup import Places
 from backstory.errors import UsageError
 from backstory.settings import Settings
 from tests.story import House

@@ -10,7 +10,7 @@ import pytest
 
 from backstory.agents import AGENTS
 from backstory.capture import drain as drain_module
-from backstory.capture.waiting import UNFINISHED_SECONDS, waiting
+from backstory.capture.spool_state import UNFINISHED_SECONDS, waiting
 from backstory.errors import StoreUnusable
 from backstory.hook import spool
 from backstory.model import Event

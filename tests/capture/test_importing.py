@@ -15,9 +15,9 @@ import pytest
 from backstory import clock, settings
 from backstory.agents.histories import history_of
 from backstory.agents.history import Trail
-from backstory.capture.importing import Import, Line, Tally, Wish, trails_of
-from backstory.capture.places import Places
+from backstory.capture.importer import Import, Line, Tally, Wish, trails_of
 from backstory.capture.privacy import Privacy
+from backstory.capture.project_lookup import Places
 from backstory.model import Kind, Outcome, SessionStatus
 from backstory.settings import Settings
 from backstory.upkeep import forget
@@ -688,7 +688,7 @@ _CHILD = """
 import sys
 from pathlib import Path
 from backstory.app import App
-from backstory.capture.importing import Wish
+from backstory.capture.importer import Wish
 from backstory.paths import Home
 with App(Home(Path(sys.argv[1]))) as app:
     app.import_history(["claude-code"], Wish(user="ada"), Path(sys.argv[2]),
@@ -731,7 +731,7 @@ def test_an_import_that_was_interrupted_goes_on_where_it_stopped(
 def test_a_long_session_killed_between_two_batches_is_neither_lost_nor_doubled(
     elsewhere: House, house: House, bring: Bringing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backstory.capture.history.BATCH", 10)
+    monkeypatch.setattr("backstory.capture.history_reader.BATCH", 10)
     story = elsewhere.told()
     for n in range(20):
         story.prompts(f"ask {n}").says("same words").runs("make", "ok").stops("same words")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture import sites
-from backstory.capture.install import (
+from backstory.capture import written_files
+from backstory.capture.agent_setup import (
     Plan,
     carry_out,
     installed,
@@ -69,7 +69,7 @@ def test_the_plan_names_everything_that_is_written_copied_or_made_cce_34(
     inside = {path for path in new if path.parent in (home.hook, home.backups / "agents")}
     assert new - inside - named == set()
     assert did(made, home.backups / "agents") == {"the folder": "make", str(file): "copy"}
-    assert did(made, sites.state_file(home)) == {"the list of files that install wrote to": "write"}
+    assert did(made, written_files.state_file(home)) == {"the list of files that install wrote to": "write"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell runs it")

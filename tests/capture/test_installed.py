@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from backstory.capture.install import installed
+from backstory.capture.agent_setup import installed
 from backstory.paths import Home
 
 from . import desk

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.capture import instructions
+from backstory.capture import instruction_block
 from backstory.errors import UsageError
 
 FILE = Path("CLAUDE.md")
@@ -20,8 +20,8 @@ TEXTS = st.lists(st.sampled_from(["# Title", "some words", "", "- é", "<!-- a c
 
 # CCE-33
 def test_the_block_is_versioned_marked_and_three_lines_long_cce_33() -> None:
-    first, *lines, last = instructions.BLOCK.splitlines()
-    assert first == f"<!-- backstory:begin v{instructions.VERSION} -->"
+    first, *lines, last = instruction_block.BLOCK.splitlines()
+    assert first == f"<!-- backstory:begin v{instruction_block.VERSION} -->"
     assert last == "<!-- backstory:end -->"
     assert len(lines) == 3
     assert "backstory search" in lines[0]
@@ -30,27 +30,30 @@ def test_the_block_is_versioned_marked_and_three_lines_long_cce_33() -> None:
 @given(TEXTS)
 # CCE-33
 def test_putting_it_in_and_taking_it_out_gives_the_text_back_cce_33(text: str) -> None:
-    more, action = instructions.put(text, FILE)
+    more, action = instruction_block.put(text, FILE)
 
     assert action == "add"
     assert more.startswith(text)
-    assert more.replace("\r\n", "\n").count(instructions.BLOCK) == 1
-    assert instructions.put(more, FILE) == (more, "keep")
-    assert instructions.remove(more, FILE) == (text, True)
+    assert more.replace("\r\n", "\n").count(instruction_block.BLOCK) == 1
+    assert instruction_block.put(more, FILE) == (more, "keep")
+    assert instruction_block.remove(more, FILE) == (text, True)
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (f"# Mine\n\n{OLD}\n\n## More of mine\n", f"# Mine\n\n{instructions.BLOCK}\n\n## More of mine\n"),
-        (f"{OLD}\nbelow", f"{instructions.BLOCK}\nbelow"),
-        (f"above\n\n{OLD}\n\nbetween\n\n{OLD}\n", f"above\n\n{instructions.BLOCK}\n\nbetween\n"),
-        (f"above\r\n\r\n{OLD}\r\n", "above\r\n\r\n" + instructions.BLOCK.replace("\n", "\r\n") + "\r\n"),
+        (
+            f"# Mine\n\n{OLD}\n\n## More of mine\n",
+            f"# Mine\n\n{instruction_block.BLOCK}\n\n## More of mine\n",
+        ),
+        (f"{OLD}\nbelow", f"{instruction_block.BLOCK}\nbelow"),
+        (f"above\n\n{OLD}\n\nbetween\n\n{OLD}\n", f"above\n\n{instruction_block.BLOCK}\n\nbetween\n"),
+        (f"above\r\n\r\n{OLD}\r\n", "above\r\n\r\n" + instruction_block.BLOCK.replace("\n", "\r\n") + "\r\n"),
     ],
 )
 # CCE-33
 def test_an_older_block_is_updated_in_place_cce_33(before: str, after: str) -> None:
-    assert instructions.put(before, FILE) == (after, "update")
+    assert instruction_block.put(before, FILE) == (after, "update")
 
 
 @pytest.mark.parametrize(
@@ -67,10 +70,10 @@ def test_an_older_block_is_updated_in_place_cce_33(before: str, after: str) -> N
     ],
 )
 def test_taking_it_out_leaves_the_words_around_it(before: str, after: str) -> None:
-    assert instructions.remove(before, FILE)[0] == after
+    assert instruction_block.remove(before, FILE)[0] == after
 
 
-@pytest.mark.parametrize("change", [instructions.put, instructions.remove])
+@pytest.mark.parametrize("change", [instruction_block.put, instruction_block.remove])
 def test_a_block_without_an_end_is_not_touched(change: object) -> None:
     assert callable(change)
     with pytest.raises(UsageError, match=r"CLAUDE\.md:3: our block starts here and does not end"):
@@ -78,8 +81,8 @@ def test_a_block_without_an_end_is_not_touched(change: object) -> None:
 
 
 def test_each_agent_reads_its_own_file() -> None:
-    assert instructions.file_name("claude-code") == "CLAUDE.md"
-    assert instructions.file_name("codex") == "AGENTS.md"
-    assert instructions.file_name("copilot") == "copilot-instructions.md"
-    assert instructions.file_name("copilot", project=True) == "AGENTS.md"
-    assert instructions.file_name("gemini-cli", project=True) == "GEMINI.md"
+    assert instruction_block.file_name("claude-code") == "CLAUDE.md"
+    assert instruction_block.file_name("codex") == "AGENTS.md"
+    assert instruction_block.file_name("copilot") == "copilot-instructions.md"
+    assert instruction_block.file_name("copilot", project=True) == "AGENTS.md"
+    assert instruction_block.file_name("gemini-cli", project=True) == "GEMINI.md"

@@ -12,8 +12,8 @@ import pytest
 
 from backstory.agents import Agent, HookEvent
 from backstory.agents.agent import Grouped, Owned, Surface
-from backstory.capture import sites
-from backstory.capture.install import (
+from backstory.capture import written_files
+from backstory.capture.agent_setup import (
     Plan,
     carry_out,
     installed,
@@ -21,7 +21,7 @@ from backstory.capture.install import (
     plan_uninstall,
     uninstalls,
 )
-from backstory.capture.surfaces import commands, installable, settings_file
+from backstory.capture.settings_files import commands, installable, settings_file
 from backstory.paths import Home
 
 from . import desk
@@ -270,8 +270,10 @@ def test_the_list_of_the_first_version_is_understood(user: Path, home: Home, wor
     file = user / ".claude" / "settings.json"
     home.root.mkdir()
     rows = {"claude-code": [{"file": str(file), "kind": "settings", "made": word}]}
-    sites.state_file(home).write_text(json.dumps(rows))
-    assert sites.known(home)["claude-code"] == (sites.Site(file, sites.SETTINGS, str(file.parent / made)),)
+    written_files.state_file(home).write_text(json.dumps(rows))
+    assert written_files.known(home)["claude-code"] == (
+        written_files.Site(file, written_files.SETTINGS, str(file.parent / made)),
+    )
 
 
 # --- every agent there is ---------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture import places as places_module
-from backstory.capture.places import Places
+from backstory.capture import project_lookup as places_module
+from backstory.capture.project_lookup import Places
 from backstory.model import Kind
 from tests.conftest import Git, repository
 from tests.story import House

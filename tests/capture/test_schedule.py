@@ -10,8 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture import schedule as schedules
-from backstory.capture.schedule import EVERY, KINDS, Run, run_here, run_in_container, schedule, with_lines
+from backstory.capture import schedule_units as schedules
+from backstory.capture.schedule_units import (
+    EVERY,
+    KINDS,
+    Run,
+    run_here,
+    run_in_container,
+    schedule,
+    with_lines,
+)
 from backstory.errors import UsageError
 from backstory.paths import Home
 

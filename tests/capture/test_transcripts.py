@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from backstory.agents.claude_transcript import Reader
-from backstory.capture import transcripts
-from backstory.capture.history import SPENT
+from backstory.capture import live_transcript
+from backstory.capture.history_reader import SPENT
 from backstory.capture.privacy import Privacy
 from backstory.model import Kind
 from backstory.settings import Settings
@@ -22,7 +22,7 @@ def texts(house: House, story: Story, kind: Kind = Kind.SAID) -> list[str]:
 
 
 def catch_up(house: House, story: Story) -> int:
-    return transcripts.catch_up(house.store, house.row(story), Privacy(Settings()))
+    return live_transcript.catch_up(house.store, house.row(story), Privacy(Settings()))
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 
 from backstory import jsonc
 from backstory.atomic import lock
-from backstory.capture import plan, sites
-from backstory.capture.install import plan_uninstall, settings_file
+from backstory.capture import file_plan, written_files
+from backstory.capture.agent_setup import plan_uninstall, settings_file
 from backstory.errors import Failed, UsageError
 from backstory.paths import Home
 
@@ -173,7 +173,9 @@ def test_a_named_file_that_is_broken_stops_the_uninstall(home: Home, file: Path)
 
 def test_while_another_agent_uses_the_home_its_hook_stays(home: Home, file: Path) -> None:
     install(home)
-    sites.remember(home, "another", [sites.Site(file.with_name("another.json"), sites.SETTINGS)])
+    written_files.remember(
+        home, "another", [written_files.Site(file.with_name("another.json"), written_files.SETTINGS)]
+    )
 
     uninstall(home)
 
@@ -197,7 +199,7 @@ def test_a_deleted_home_is_not_brought_back_by_uninstalling(home: Home, file: Pa
 def test_a_busy_worker_is_waited_for_and_then_told(
     home: Home, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "_WORKER_SECONDS", 0.05)
+    monkeypatch.setattr(file_plan, "_WORKER_SECONDS", 0.05)
     install(home)
     with lock(home.worker_lock) as held:
         assert held

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backstory.agents import agent as known_agent
-from backstory.capture.surfaces import installable
+from backstory.capture.settings_files import installable
 
 from .memory import AGENT, Memory
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture.schedule import EVERY
+from backstory.capture.schedule_units import EVERY
 
 from .memory import Memory
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture.hookfiles import write_hook_files
+from backstory.capture.hook_bundle import write_hook_files
 
 from .stage import STAND_IN, Agent
 

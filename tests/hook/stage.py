@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from backstory.capture.hookfiles import write_hook_files
+from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook import spool
 from backstory.hook.command import hook_command
 from backstory.hook.identity import project_id, resolve, session_id

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture.hookfiles import write_hook_files
+from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook.command import hook_command
 
 from .stage import PAYLOAD, SHELLS, Agent

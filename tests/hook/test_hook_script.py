@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture.hookfiles import write_hook_files
+from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook import spool
 from backstory.hook.command import quote_sh
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from backstory.capture.hookfiles import write_hook_files
+from backstory.capture.hook_bundle import write_hook_files
 
 from .stage import PAYLOAD, SHELLS, Agent
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture.hookfiles import write_hook_settings
+from backstory.capture.hook_bundle import write_hook_settings
 from backstory.hook import spool
 from backstory.hook.__main__ import LOG_BYTES, log
 from backstory.hook.identity import session_id

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from backstory.app import App
-from backstory.capture.hookfiles import write_hook_settings
+from backstory.capture.hook_bundle import write_hook_settings
 from backstory.hook.notes import reached
 from backstory.model import Memory, MemoryKind, MemoryStatus, Scope, Tier
 from backstory.recall import notes

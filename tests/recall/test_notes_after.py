@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from backstory.capture.hookfiles import write_hook_settings
+from backstory.capture.hook_bundle import write_hook_settings
 from backstory.settings import load
 from tests.recall.desk import ERROR, Desk, mends_the_loader
 from tests.story import House

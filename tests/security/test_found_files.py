@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from backstory.agents.history import Source
 from backstory.app import App
-from backstory.capture.documents import sections
+from backstory.capture.project_docs import sections
 from backstory.errors import BackstoryError
 from backstory.foreign.tools import FOREIGN
 from backstory.hook import identity, remote

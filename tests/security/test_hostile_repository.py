@@ -201,7 +201,7 @@ def test_a_partial_clone_fetches_nothing(house: House, git: Git, tmp_path: Path)
 READ = """
 import sys
 from pathlib import Path
-from backstory.capture.places import Places
+from backstory.capture.project_lookup import Places
 from backstory.recall.freshness import _Tree
 from backstory.recall.gitpast import names_before
 root = sys.argv[1]
@@ -383,7 +383,7 @@ def test_damaged_files_of_git_are_done_without(house: House, git: Git, name: str
 
 
 def ask_in_process(folder: Path) -> None:
-    from backstory.capture.places import Places
+    from backstory.capture.project_lookup import Places
     from backstory.recall.freshness import _Tree
 
     assert Places(None, {}, ()).diffstat(str(folder)) in (None, "", "1 file changed, 1 deletion(-)")  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from backstory.agents import AGENTS, Unreadable
 from backstory.agents.histories import histories
 from backstory.agents.history import Trail
 from backstory.app import App
-from backstory.capture import entries, quarantine
+from backstory.capture import quarantine, settings_entries
 from backstory.clock import parse_when
 from backstory.errors import BackstoryError, UsageError
 from backstory.hook import spool
@@ -182,7 +182,7 @@ def test_what_is_injected_is_one_plain_line(text: str) -> None:
 @given(st.text(max_size=120))
 def test_no_agents_settings_break_the_install(text: str) -> None:
     with contextlib.suppress(BackstoryError, ValueError):
-        entries.read(text)
+        settings_entries.read(text)
 
 
 @quick

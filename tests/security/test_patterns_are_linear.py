@@ -12,7 +12,7 @@ from tests.security import pattern_growth
 ROOT = Path(__file__).parents[2]
 #: Patterns that are put together where they are used, each with the reason why it cannot grow.
 PUT_TOGETHER = {
-    "backstory.capture.hookfiles:_with_automata": "the rows of hook/patterns.py, which are tested",
+    "backstory.capture.hook_bundle:_with_automata": "the rows of hook/patterns.py, which are tested",
     "backstory.settings:_names_a_key": "names of variables, matched as a whole; no repeat in a repeat",
     "backstory.failpoints:_spin": "endless on purpose: what a test of limits runs",
     "backstory.store.passages:completions": "one escaped word and the rest of a word behind it",

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from backstory.app import App
-from backstory.capture import sites
-from backstory.capture.archive import copy_of
+from backstory.capture import written_files
+from backstory.capture.transcript_archive import copy_of
 from backstory.cli import cli
 from backstory.errors import UsageError
 from backstory.hook import held
@@ -292,10 +292,10 @@ def test_words_that_stand_in_settings_too_are_named_and_those_files_stay(house: 
     """Without them nobody knows which agents are connected, which files were agreed to, or what was set."""
     lived(house, "claude-code")
     house.sets("privacy.ignore_projects", '["/srv/claude-code"]')
-    sites.state_file(house.home).write_text('{"sites": ["claude-code"]}')
+    written_files.state_file(house.home).write_text('{"sites": ["claude-code"]}')
     house.home.confirmed.write_text('{"/srv/claude-code": "x"}')
     plan = app.forget(app.wanted([], text="claude-code"), really=True)
-    files = {house.home.settings, sites.state_file(house.home), house.home.confirmed}
+    files = {house.home.settings, written_files.state_file(house.home), house.home.confirmed}
     assert set(plan.needed) == files
     assert all(file.exists() for file in files)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from backstory.app import App
-from backstory.capture.importing import Wish
+from backstory.capture.importer import Wish
 from backstory.hook.redact import Redactor
 from backstory.model import Act
 from backstory.paths import Home

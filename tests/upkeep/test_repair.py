@@ -14,7 +14,7 @@ import pytest
 
 import backstory
 from backstory.app import App
-from backstory.capture.schedule import EVERY, KINDS, run_here, schedule
+from backstory.capture.schedule_units import EVERY, KINDS, run_here, schedule
 from backstory.errors import Failed, NewerSchema
 from backstory.paths import Home
 from backstory.store import copies, salvage

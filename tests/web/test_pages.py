@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 import pytest
 
 from backstory import clock
-from backstory.capture import sites
-from backstory.capture.history import SPENT
-from backstory.capture.sites import Site
+from backstory.capture import written_files
+from backstory.capture.history_reader import SPENT
+from backstory.capture.written_files import Site
 from backstory.errors import UsageError
 from backstory.model import MemoryKind, MemoryStatus
 from backstory.settings import Settings
@@ -489,7 +489,7 @@ def test_a_word_that_is_still_being_typed_finds_what_begins_so(
 
 def test_health_knows_which_agents_are_connected_before_any_was_heard(house: House, viewer: Viewer) -> None:
     assert "no agent is connected" in viewer.get("/health").text
-    sites.remember(house.home, "codex", [Site(house.home.root / "x", sites.SETTINGS)])
+    written_files.remember(house.home, "codex", [Site(house.home.root / "x", written_files.SETTINGS)])
     page = viewer.get("/health").text
     assert "no agent is connected" not in page
     assert "connected; no session since" in page

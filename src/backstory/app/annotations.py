@@ -5,9 +5,9 @@ from pathlib import Path
 
 from backstory import clock, user_notes
 from backstory.app.context import Opened
-from backstory.capture.calling import wake_worker
+from backstory.capture.note_payload import USER
 from backstory.capture.privacy import Privacy
-from backstory.capture.remembered import USER
+from backstory.capture.worker_spawn import wake_worker
 from backstory.errors import SourceMissing, UsageError
 from backstory.model import Act, Event, Kind, Memory, MemoryKind, MemoryStatus, Speaker
 from backstory.recall import prepare

@@ -11,12 +11,12 @@ from typing import Any, Self
 
 from backstory import clock, settings
 from backstory.atomic import lock, write_atomic, write_state
-from backstory.capture.calling import call_worker, leave, wake_worker
-from backstory.capture.confirmed import confirmed
-from backstory.capture.hookfiles import write_hook_settings
-from backstory.capture.places import Places
+from backstory.capture.confirmed_folders import confirmed
+from backstory.capture.hook_bundle import write_hook_settings
 from backstory.capture.privacy import Privacy
-from backstory.capture.waiting import waiting
+from backstory.capture.project_lookup import Places
+from backstory.capture.spool_state import waiting
+from backstory.capture.worker_spawn import call_worker, leave, wake_worker
 from backstory.embed.provider import missing
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool

@@ -13,7 +13,7 @@ from backstory.store.jobs import ROUND
 from backstory.upkeep import export
 
 if TYPE_CHECKING:
-    from backstory.capture.importing import Line, Tally, Wish
+    from backstory.capture.importer import Line, Tally, Wish
 
 # So long an import distils what it brought before it leaves the rest to the worker.
 _SETTLE_SECONDS = 5.0
@@ -34,7 +34,7 @@ class Bringing(Opened):
     ) -> "Tally":
         """Bring in what agents have kept of their sessions: of those named, or of all that have something."""
         from backstory.capture import import_process
-        from backstory.capture.importing import Import, trails_of  # with every agent's history: 20 ms
+        from backstory.capture.importer import Import, trails_of  # with every agent's history: 20 ms
 
         found = trails_of(names, path)
         if dry:
@@ -57,7 +57,7 @@ class Bringing(Opened):
         again: bool = False,
     ) -> "Tally":
         """Make a folder's documentation searchable, in its own project or in another one."""
-        from backstory.capture.documents import Documents
+        from backstory.capture.project_docs import Documents
 
         privacy = Privacy(self.settings)
         if dry:

@@ -22,10 +22,10 @@ from backstory import clock, job_limits
 from backstory.agents import AGENTS, Agent
 from backstory.agents.agent import Unreadable
 from backstory.agents.fields import ident
-from backstory.capture import quarantine, remembered
-from backstory.capture.places import Places
+from backstory.capture import note_payload, quarantine
 from backstory.capture.privacy import Privacy
-from backstory.capture.waiting import given_up, marks
+from backstory.capture.project_lookup import Places
+from backstory.capture.spool_state import given_up, marks
 from backstory.errors import StoreUnusable
 from backstory.failpoints import step
 from backstory.hook import spool
@@ -206,8 +206,8 @@ class Drain:
     def _understand(self, entry: spool.Entry, data: bytes, load: _Load) -> None:
         """Parse, read and clean one payload; nothing of it is in the load if that fails."""
         name = entry.name
-        if name.agent == remembered.USER:
-            note = remembered.read(parse(data))
+        if name.agent == note_payload.USER:
+            note = note_payload.read(parse(data))
             key = self._store.events.key(note.event)
             load.arrivals.append((name.event, Arrival(note.event, note.project, key)))
             return

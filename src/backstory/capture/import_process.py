@@ -19,10 +19,10 @@ from typing import IO, Any
 from backstory import job_limits, settings
 from backstory.agents.history import Trail
 from backstory.atomic import make_private_dir
-from backstory.capture.confirmed import confirmed
-from backstory.capture.importing import Import, Line, Tag, Tally, Wish, trails_of
-from backstory.capture.places import Places
+from backstory.capture.confirmed_folders import confirmed
+from backstory.capture.importer import Import, Line, Tag, Tally, Wish, trails_of
 from backstory.capture.privacy import Privacy
+from backstory.capture.project_lookup import Places
 from backstory.errors import BackstoryError, Failed
 from backstory.paths import Home
 from backstory.store import open_store

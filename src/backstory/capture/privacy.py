@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from backstory.agents.fields import cleaned, flatten
-from backstory.capture.wildcards import letter_pairs, may_both_match
+from backstory.capture.wildcard_overlap import letter_pairs, may_both_match
 from backstory.hook.identity import session_id
 from backstory.hook.overlay import patched
 from backstory.hook.redact import Redactor

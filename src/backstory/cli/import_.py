@@ -10,8 +10,8 @@ from click.core import ParameterSource
 
 from backstory import clock
 from backstory.app import App
-from backstory.capture.documents import AGENT as DOCUMENTS
-from backstory.capture.importing import MIN_MESSAGES, Line, Tag, Tally, Wish
+from backstory.capture.importer import MIN_MESSAGES, Line, Tag, Tally, Wish
+from backstory.capture.project_docs import AGENT as DOCUMENTS
 from backstory.cli.output import count, json_option, line, print_json, progress, talk
 from backstory.cli.scope import folder, opened
 from backstory.errors import UsageError

@@ -14,8 +14,8 @@ import click
 
 from backstory.agents import Agent
 from backstory.agents import agent as known_agent
-from backstory.capture import scheduling
-from backstory.capture.install import (
+from backstory.capture import schedule_setup
+from backstory.capture.agent_setup import (
     Change,
     Plan,
     carry_out,
@@ -24,9 +24,9 @@ from backstory.capture.install import (
     plan_install,
     uninstalls,
 )
-from backstory.capture.schedule import EVERY, KINDS, run_here, run_in_container, schedule
-from backstory.capture.scheduling import Scheduling
-from backstory.capture.surfaces import installable, is_here, surface
+from backstory.capture.schedule_setup import Scheduling
+from backstory.capture.schedule_units import EVERY, KINDS, run_here, run_in_container, schedule
+from backstory.capture.settings_files import installable, is_here, surface
 from backstory.cli import past
 from backstory.cli.output import json_option, line, print_json, raw, talk
 from backstory.cli.scope import folder, opened
@@ -152,9 +152,9 @@ def uninstall(
     if not dry_run and home.spool.is_dir():
         with opened() as app:
             app.catch_up()  # what waits is memory
-    kind = "" if agents else scheduling.known(home)
-    gone = frozenset({scheduling.AGENT}) if kind else frozenset()
-    off = scheduling.plan_unschedule(kind, home) if kind else None
+    kind = "" if agents else schedule_setup.known(home)
+    gone = frozenset({schedule_setup.AGENT}) if kind else frozenset()
+    off = schedule_setup.plan_unschedule(kind, home) if kind else None
     plans = uninstalls(chosen, home, where, gone)
     done = _carry_out(plans, home, "Disconnect", dry_run, yes, as_json, off)
     if as_json:
@@ -216,7 +216,7 @@ def _carry_out(
         if any(make().changes != plan.changes for make, plan in stale):
             raise Failed("the agents' files were changed meanwhile and stay as they are: run it again")
         if first:
-            scheduling.carry_out_schedule(first, home)
+            schedule_setup.carry_out_schedule(first, home)
         for make, plan in zip(makers, plans, strict=True):
             carry_out(plan if plan.is_current else make(), home)  # some agents share a file
     elif not as_json and not dry_run:
@@ -286,16 +286,16 @@ def _schedule(
 ) -> None:
     """Put a schedule in place, or take it out."""
     if remove:
-        kind = by or scheduling.known(home)
+        kind = by or schedule_setup.known(home)
         if not kind:
             raise UsageError("no schedule of this home is known: name its kind with --by, or there is none")
-        planned = scheduling.plan_unschedule(kind, home)
+        planned = schedule_setup.plan_unschedule(kind, home)
     else:
-        kind = by or scheduling.available()
-        if (old := scheduling.known(home)) not in ("", kind):
+        kind = by or schedule_setup.available()
+        if (old := schedule_setup.known(home)) not in ("", kind):
             raise UsageError(f"{old} keeps a schedule already: take it out with --schedule --remove first")
         run = run_in_container(container) if container else run_here(home)
-        planned = scheduling.plan_schedule(schedule(kind, every, run), home)
+        planned = schedule_setup.plan_schedule(schedule(kind, every, run), home)
     if not as_json:
         _print(planned.plan, False, set())
         if dry_run and planned.diff():
@@ -304,7 +304,7 @@ def _schedule(
     question = f"Take the {kind} schedule out?" if remove else f"Import every {every}, kept by {kind}?"
     done = planned.changes and not dry_run and (yes or _agreed(question))
     if done:
-        scheduling.carry_out_schedule(planned, home)
+        schedule_setup.carry_out_schedule(planned, home)
     if as_json:
         shown = _json(planned.plan) | {"diff": planned.diff()}
         print_json({"schedule": shown, "kind": kind, "dry_run": dry_run, "changed": done})

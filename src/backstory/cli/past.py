@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from backstory.agents import Agent
-from backstory.capture.importing import Tally, Wish
+from backstory.capture.importer import Tally, Wish
 from backstory.cli.import_ import in_megabytes, me
 from backstory.cli.output import age, count, line, one_line, progress, talk
 from backstory.cli.rows import handle, memory_json

@@ -6,7 +6,7 @@ import sys
 import click
 
 from backstory.attribution import commanded_by
-from backstory.capture.remembered import KINDS
+from backstory.capture.note_payload import KINDS
 from backstory.cli.output import json_option, line, print_json, talk
 from backstory.cli.rows import handle, memory_json
 from backstory.cli.scope import cwd_option, folder, opened

@@ -10,8 +10,8 @@ import signal
 import sys
 
 from backstory.app import App
-from backstory.capture.importing import Wish
-from backstory.capture.schedule import LIMIT_MINUTES
+from backstory.capture.importer import Wish
+from backstory.capture.schedule_units import LIMIT_MINUTES
 from backstory.cli import logs
 from backstory.cli.import_ import me
 from backstory.cli.output import talk

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from backstory.agents import AGENTS, Agent
 from backstory.app import App
-from backstory.capture.install import stale_server
-from backstory.capture.surfaces import settings_file
+from backstory.capture.agent_setup import stale_server
+from backstory.capture.settings_files import settings_file
 from backstory.doctor.check import Check, ok, warn
 from backstory.hook import spool
 from backstory.program_lookup import find_program

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from backstory.app import App
-from backstory.capture import hookfiles, proof, sites
-from backstory.capture.importing import Wish
+from backstory.capture import coverage_audit, hook_bundle, written_files
+from backstory.capture.importer import Wish
 from backstory.doctor.check import Check, ok, warn
 from backstory.errors import BackstoryError
 from backstory.store.health import examine
@@ -65,9 +65,9 @@ def _own(path: Path) -> bool:
 
 
 def _hook_files(app: App) -> str:
-    if not sites.known(app.home) or hookfiles.hook_files_current(app.home.root):
+    if not written_files.known(app.home) or hook_bundle.hook_files_current(app.home.root):
         return ""
-    hookfiles.write_hook_files(app.home.root)
+    hook_bundle.write_hook_files(app.home.root)
     app.publish_settings(app.settings)
     return f"{app.home.hook} was written anew"
 
@@ -102,7 +102,9 @@ def _index(app: App) -> str:
 def _gaps(app: App) -> str:
     brought = 0
     app.catch_up()
-    for found in list(proof.compare(app.home, app.store, app.settings, sites.known(app.home))):
+    for found in list(
+        coverage_audit.compare(app.home, app.store, app.settings, written_files.known(app.home))
+    ):
         if found.missing:
             wish = Wish(session=found.session, again=True, min_messages=1, user="doctor")
             brought += app.import_history([found.agent], wish).events

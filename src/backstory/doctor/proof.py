@@ -4,15 +4,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from backstory.app import App
-from backstory.capture import proof
+from backstory.capture import coverage_audit
 from backstory.doctor.check import Check, ok, warn
 
 
 def captured(app: App, connected: Sequence[str]) -> Iterator[Check]:
     """What each agent wrote down itself, compared with what is stored."""
     app.catch_up()
-    by_agent: dict[str, list[proof.Compared]] = defaultdict(list)
-    for found in proof.compare(app.home, app.store, app.settings, connected):
+    by_agent: dict[str, list[coverage_audit.Compared]] = defaultdict(list)
+    for found in coverage_audit.compare(app.home, app.store, app.settings, connected):
         by_agent[found.title].append(found)
     for title, sessions in by_agent.items():
         told = sum(session.told for session in sessions)

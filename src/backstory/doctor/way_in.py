@@ -12,9 +12,9 @@ from pathlib import Path
 from backstory.agents import Agent, claude_code
 from backstory.app import App
 from backstory.atomic import lock
-from backstory.capture import hookfiles, quarantine
-from backstory.capture.install import installed
-from backstory.capture.surfaces import installable, interpreter, is_here
+from backstory.capture import hook_bundle, quarantine
+from backstory.capture.agent_setup import installed
+from backstory.capture.settings_files import installable, interpreter, is_here
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import UsageError
 from backstory.file_reader import read_text
@@ -66,7 +66,7 @@ def script(app: App) -> Iterator[Check]:
     python = interpreter(app.home) or ""
     if not os.access(path, os.R_OK | os.X_OK):
         yield fail("hook script", f"{path} cannot be run", f"run `chmod 700 {shlex.quote(str(path))}`")
-    elif not hookfiles.hook_files_current(app.home.root, python):
+    elif not hook_bundle.hook_files_current(app.home.root, python):
         yield warn("hook script", f"{path} is of another version of Backstory or Python", f"{_INSTALL}`")
     else:
         yield ok("hook script", f"{path}, current")

@@ -3,7 +3,7 @@
 An agent runs our hook dozens of times a minute, so every import is paid for by the user. Nothing in this
 folder imports anything but a few cheap parts of the standard library (a test holds the allow-list), and
 nothing here opens the database: the worker prepares small JSON files, the hook reads those and what still
-waits in the spool. `capture/hookfiles.py` compiles these modules into the home, where no site-packages, no
+waits in the spool. `capture/hook_bundle.py` compiles these modules into the home, where no site-packages, no
 virtual environment and no upgrade in progress can get in their way. The product imports them too, so that
 the brief on the command line and the one an agent receives are the same text.
 

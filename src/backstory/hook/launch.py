@@ -1,6 +1,6 @@
 """The one file that hooks run: all fenced modules in it, imported from memory.
 
-`capture/hookfiles.py` fills MODULES with their compiled code and writes the result, compiled itself, as
+`capture/hook_bundle.py` fills MODULES with their compiled code and writes the result, compiled itself, as
 `home/hook/hook.pyc`. One file is replaced as a whole in an upgrade, so a hook never mixes two versions, and
 it spares a dozen searches and reads (measured: 1 ms of 16). A module is unpacked only when it is imported.
 """

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from backstory.capture.archive import CALL, kept_copies, kept_lines
+from backstory.capture.transcript_archive import CALL, kept_copies, kept_lines
 from backstory.hook.brief import HANDLE
 from backstory.paths import Home
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.atomic import write_atomic
-from backstory.capture.archive import copy_of, kept_copies, kept_lines
+from backstory.capture.transcript_archive import copy_of, kept_copies, kept_lines
 from backstory.errors import Failed, UsageError
 from backstory.failpoints import step
 from backstory.file_reader import LARGEST_HISTORY, read_bytes

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from backstory.agents import AGENTS
 from backstory.atomic import read_state
-from backstory.capture.archive import copy_of, kept_lines
-from backstory.capture.places import Places
 from backstory.capture.privacy import Privacy
+from backstory.capture.project_lookup import Places
+from backstory.capture.transcript_archive import copy_of, kept_lines
 from backstory.errors import Failed
 from backstory.hook import spool
 from backstory.paths import Home

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.atomic import write_atomic
-from backstory.capture.archive import kept_copies, kept_lines, redacted
 from backstory.capture.privacy import Privacy
+from backstory.capture.transcript_archive import kept_copies, kept_lines, redacted
 from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.paths import Home
 from backstory.settings import Settings

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from backstory import clock
 from backstory.app import App, EventView, MemoryView, SessionView
-from backstory.capture.remembered import KINDS
+from backstory.capture.note_payload import KINDS
 from backstory.cli.forget import forgotten_json
 from backstory.cli.output import to_json
 from backstory.cli.rows import event_json, memory_json, session_json

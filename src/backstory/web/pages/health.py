@@ -4,7 +4,7 @@ from pathlib import Path
 
 from backstory import doctor
 from backstory.app import App, Status
-from backstory.capture import sites
+from backstory.capture import written_files
 from backstory.cli.output import age, count, megabytes
 from backstory.doctor import Check, State
 from backstory.web.asked import Asked, Page
@@ -61,7 +61,7 @@ def _capture(app: App, asked: Asked) -> Html:
             if agent and name in _COUNTED:
                 counts = by_agent.setdefault(agent, {})
                 counts[name] = counts.get(name, 0) + n
-    for agent in sites.known(app.home):
+    for agent in written_files.known(app.home):
         by_agent.setdefault(agent, {})
     rows: list[tuple[str, object]] = [
         (

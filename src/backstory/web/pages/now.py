@@ -2,7 +2,7 @@
 
 from backstory import clock
 from backstory.app import App
-from backstory.capture.history import SPENT
+from backstory.capture.history_reader import SPENT
 from backstory.cli.output import count, one_line
 from backstory.llm.provider import OFF
 from backstory.model import MemoryStatus

@@ -12,13 +12,11 @@ from pathlib import Path
 
 from backstory.agents import Agent
 from backstory.agents.agent import Owned
-from backstory.capture import entries, instructions, owned, servers, sites
-from backstory.capture.hookfiles import hook_files_current
-from backstory.capture.installed import Configured, installed
+from backstory.capture import instruction_block, mcp_registration, owned_file, settings_entries, written_files
+from backstory.capture.file_plan import Change, Drafts, Plan, agent_backups, carry_out, make_home
+from backstory.capture.hook_bundle import hook_files_current
 from backstory.capture.ownership import require_own
-from backstory.capture.plan import Change, Drafts, Plan, agent_backups, carry_out, make_home
-from backstory.capture.sites import INSTRUCTIONS, OWNED, SERVER, SETTINGS, Site
-from backstory.capture.surfaces import (
+from backstory.capture.settings_files import (
     commands,
     instructions_file,
     interpreter,
@@ -28,6 +26,8 @@ from backstory.capture.surfaces import (
     surface,
     wanted,
 )
+from backstory.capture.setup_check import Configured, installed
+from backstory.capture.written_files import INSTRUCTIONS, OWNED, SERVER, SETTINGS, Site
 from backstory.errors import SourceMissing, UsageError
 from backstory.git.ignore_rules import is_ignored
 from backstory.hook import spool
@@ -65,11 +65,11 @@ def plan_install(
     settings = settings_file(agent, project)
     if project is not None and not project.is_dir():
         raise SourceMissing(f"{project} is not a folder: name the project's folder")
-    before = sites.known(home).get(agent.name, ())
+    before = written_files.known(home).get(agent.name, ())
     known = {(site.file, site.kind): site for site in before}
     drafts = Drafts()
     _put_hooks(agent, home, settings, drafts, known)
-    if servers.is_there():
+    if mcp_registration.is_there():
         _put_server(agent, home, project, drafts, known)
     if instructions is not None:
         _put_block(instructions.absolute(), drafts, known)
@@ -82,7 +82,7 @@ def plan_install(
 
 
 def _note(known: _Known, file: Path, kind: str, wrote: str = "") -> None:
-    known[file, kind] = sites.site(file, kind, known.values(), wrote)
+    known[file, kind] = written_files.site(file, kind, known.values(), wrote)
 
 
 def _put_hooks(agent: Agent, home: Home, file: Path, drafts: Drafts, known: _Known) -> None:
@@ -92,8 +92,8 @@ def _put_hooks(agent: Agent, home: Home, file: Path, drafts: Drafts, known: _Kno
         return
     _note(known, file, SETTINGS)
     with naming(file):
-        after, done = entries.put(drafts.text(file) or "", wanted(agent, hooks, home))
-        off = entries.switched_off(entries.read(after), hooks)
+        after, done = settings_entries.put(drafts.text(file) or "", wanted(agent, hooks, home))
+        off = settings_entries.switched_off(settings_entries.read(after), hooks)
     changes = [Change(file, action, f"hook {event}") for event, action in done.items()]
     if off:
         changes.append(Change(file, "warn", f"{off}: {agent.title} runs no hook until that is changed"))
@@ -102,8 +102,8 @@ def _put_hooks(agent: Agent, home: Home, file: Path, drafts: Drafts, known: _Kno
 
 def _put_owned(agent: Agent, hooks: Owned, home: Home, file: Path, drafts: Drafts, known: _Known) -> None:
     wrote = known[file, OWNED].wrote if (file, OWNED) in known else ""
-    after, action, warning = owned.put(drafts.text(file), hooks, commands(agent, home), wrote)
-    _note(known, file, OWNED, owned.digest(after))
+    after, action, warning = owned_file.put(drafts.text(file), hooks, commands(agent, home), wrote)
+    _note(known, file, OWNED, owned_file.digest(after))
     changes = [Change(file, action, f"hook {hook.name}") for hook in agent.hooks]
     if warning:
         changes.append(Change(file, "warn", warning))
@@ -112,31 +112,33 @@ def _put_owned(agent: Agent, hooks: Owned, home: Home, file: Path, drafts: Draft
 
 def stale_server(agent: Agent, home: Home) -> Path | None:
     """The user's list that names our MCP server, but not as install would; None if there is none such."""
-    listed = servers.SERVERS.get(agent.name)
+    listed = mcp_registration.SERVERS.get(agent.name)
     file = listed.file(surface(agent), None) if listed else None
     if listed is None or file is None:
         return None
-    _, action = _with_server(listed, file, home, None, sites.read_text(file) or "")
+    _, action = _with_server(listed, file, home, None, written_files.read_text(file) or "")
     return file if action == "update" else None
 
 
 def _with_server(
-    listed: servers.Servers, file: Path, home: Home, project: Path | None, text: str
+    listed: mcp_registration.Servers, file: Path, home: Home, project: Path | None, text: str
 ) -> tuple[str, str]:
     with naming(file):
-        entry = listed.entry(servers.launch(home))
-        return servers.put(text, listed.keys(project), entry, file.suffix == ".toml")
+        entry = listed.entry(mcp_registration.launch(home))
+        return mcp_registration.put(text, listed.keys(project), entry, file.suffix == ".toml")
 
 
 def _put_server(agent: Agent, home: Home, project: Path | None, drafts: Drafts, known: _Known) -> None:
-    if (listed := servers.SERVERS.get(agent.name)) is None:
+    if (listed := mcp_registration.SERVERS.get(agent.name)) is None:
         return
     if (file := listed.file(surface(agent), project)) is None:
         return
     file = file.absolute()
     after, action = _with_server(listed, file, home, project, drafts.text(file) or "")
     if action == "taken":
-        drafts.put(file, after, [Change(file, "warn", f"another server is called {servers.NAME} and stays")])
+        drafts.put(
+            file, after, [Change(file, "warn", f"another server is called {mcp_registration.NAME} and stays")]
+        )
         return
     _note(known, file, SERVER)
     drafts.put(file, after, [Change(file, action, _SERVER)])
@@ -144,7 +146,7 @@ def _put_server(agent: Agent, home: Home, project: Path | None, drafts: Drafts, 
 
 def _put_block(file: Path, drafts: Drafts, known: _Known) -> None:
     _note(known, file, INSTRUCTIONS)
-    after, action = instructions.put(drafts.text(file) or "", file)
+    after, action = instruction_block.put(drafts.text(file) or "", file)
     drafts.put(file, after, [Change(file, action, _BLOCK)])
 
 
@@ -168,7 +170,7 @@ def _beside(drafts: Drafts, home: Home, listed: bool) -> Iterator[Change]:
     for path in copied:
         yield Change(agent_backups(home), "copy", str(path))
     if listed:
-        file = sites.state_file(home)
+        file = written_files.state_file(home)
         yield Change(file, "update" if file.exists() else "write", "the list of files that install wrote to")
 
 
@@ -212,7 +214,7 @@ def plan_uninstall(
     drafts = Drafts()
     if not agent.hooks or agent.surface is None:
         return Plan.of(agent.name, drafts, (), ())
-    known = sites.known(home)
+    known = written_files.known(home)
     remembered = {(site.file, site.kind): site for site in known.get(agent.name, ())}
     named = _usual(agent, project)
     others: list[Change] = []
@@ -239,7 +241,7 @@ def _usual(agent: Agent, project: Path | None) -> list[tuple[Path, str]]:
     where = surface(agent)
     kind = OWNED if isinstance(where.hooks, Owned) else SETTINGS
     found = [(settings_file(agent), kind), (settings_file(agent, project), kind)]
-    if listed := servers.SERVERS.get(agent.name):
+    if listed := mcp_registration.SERVERS.get(agent.name):
         files = [listed.file(where, None), listed.file(where, project)]
         found += [(file.absolute(), SERVER) for file in files if file is not None]
     return found
@@ -262,28 +264,28 @@ _Taken = tuple[str | None, list[Change]]
 
 
 def _take_out_hooks(site: Site, text: str) -> _Taken:
-    after, events = entries.remove(text)
+    after, events = settings_entries.remove(text)
     changes = [Change(site.file, "remove", f"hook {event}") for event in events]
-    if entries.has_our_plugin(entries.read(after)):
+    if settings_entries.has_our_plugin(settings_entries.read(after)):
         changes.append(Change(site.file, "warn", "the plugin stays: `claude plugin uninstall` removes it"))
     return after, changes
 
 
 def _take_out_owned(site: Site, text: str) -> _Taken:
-    if not entries.bears_our_mark(text):
+    if not settings_entries.bears_our_mark(text):
         return text, [Change(site.file, "warn", "it is not ours and stays")] if site.wrote else []
-    by_hand = site.wrote and site.wrote != owned.digest(text)
+    by_hand = site.wrote and site.wrote != owned_file.digest(text)
     what = "the file, which is ours, though somebody changed it" if by_hand else "the file, which is ours"
     return None, [Change(site.file, "delete", what)]
 
 
 def _take_out_block(site: Site, text: str) -> _Taken:
-    after, found = instructions.remove(text, site.file)
+    after, found = instruction_block.remove(text, site.file)
     return after, [Change(site.file, "remove", _BLOCK)] if found else []
 
 
 def _take_out_server(site: Site, text: str) -> _Taken:
-    after, found = servers.remove(text, site.file.suffix == ".toml")
+    after, found = mcp_registration.remove(text, site.file.suffix == ".toml")
     return after, [Change(site.file, "remove", _SERVER)] if found else []
 
 
@@ -297,7 +299,7 @@ _TAKE_OUT: dict[str, Callable[[Site, str], _Taken]] = {
 
 def _forget(home: Home, last: bool) -> Change:
     what = "the list of files that install wrote to"
-    return Change(sites.state_file(home), "delete" if last else "update", what)
+    return Change(written_files.state_file(home), "delete" if last else "update", what)
 
 
 def _leftovers(home: Home) -> Iterator[Change]:

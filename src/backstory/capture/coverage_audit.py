@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from backstory import clock
 from backstory.agents.histories import histories
 from backstory.agents.history import Source, Trail
-from backstory.capture import sites
-from backstory.capture.history import Reading
+from backstory.capture import written_files
+from backstory.capture.history_reader import Reading
 from backstory.capture.privacy import Privacy
 from backstory.hook.identity import session_id
 from backstory.model import Event, Kind, Project
@@ -75,7 +75,7 @@ class _Witness:
 def installed_at(home: Home) -> int:
     """When an agent was last connected, in milliseconds; nothing from before can be expected."""
     try:
-        return sites.state_file(home).stat().st_mtime_ns // 1_000_000
+        return written_files.state_file(home).stat().st_mtime_ns // 1_000_000
     except OSError:
         return clock.now_ms()
 

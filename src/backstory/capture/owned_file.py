@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping
 
 from backstory.agents.agent import Owned
-from backstory.capture.entries import bears_our_mark
+from backstory.capture.settings_entries import bears_our_mark
 
 
 def put(before: str | None, hooks: Owned, commands: Mapping[str, str], wrote: str) -> tuple[str, str, str]:

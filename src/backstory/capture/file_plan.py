@@ -18,11 +18,11 @@ from pathlib import Path
 
 from backstory import settings
 from backstory.atomic import lock, write_atomic
-from backstory.capture import sites
-from backstory.capture.confirmed import confirmed
-from backstory.capture.hookfiles import write_hook_files, write_hook_settings
+from backstory.capture import written_files
+from backstory.capture.confirmed_folders import confirmed
+from backstory.capture.hook_bundle import write_hook_files, write_hook_settings
 from backstory.capture.ownership import require_own
-from backstory.capture.sites import Site
+from backstory.capture.written_files import Site
 from backstory.errors import Failed
 from backstory.paths import Home
 
@@ -52,7 +52,7 @@ class Drafts:
     def text(self, path: Path) -> str | None:
         """The file as it will be after the steps so far."""
         if path not in self.before:
-            self.before[path] = self.after[path] = sites.read_text(path)
+            self.before[path] = self.after[path] = written_files.read_text(path)
         return self.after[path]
 
     def put(self, path: Path, text: str | None, changes: Iterable[Change]) -> None:
@@ -101,7 +101,7 @@ class Plan:
     @property
     def is_current(self) -> bool:
         """Whether the files are still as they were when it was made."""
-        return all(sites.read_text(path) == text for path, text in self.before.items())
+        return all(written_files.read_text(path) == text for path, text in self.before.items())
 
     def diff(self) -> str:
         """What would change in the agent's files, as a unified diff; empty if nothing."""
@@ -121,20 +121,20 @@ def unified(path: str, before: str | None, after: str | None) -> str:
 def carry_out(plan: Plan, home: Home) -> None:
     """Do it: the home's files before the settings that point to them, and the other way round to undo."""
     if not plan.is_current:
-        changed = next(path for path, text in plan.before.items() if sites.read_text(path) != text)
+        changed = next(path for path, text in plan.before.items() if written_files.read_text(path) != text)
         raise Failed(f"{changed} has been changed meanwhile and stays as it is: run the command again")
-    known = sites.known(home).get(plan.agent, ())
+    known = written_files.known(home).get(plan.agent, ())
     made = {site.file: site.made for site in (*plan.sites, *known) if site.made}
     with _failures():
         if any(change.path == home.hook and change.action != "delete" for change in plan.changes):
             _write_hook(home)
         if any(site not in known for site in plan.sites):
             both = {(site.file, site.kind): site for site in (*known, *plan.sites)}
-            sites.remember(home, plan.agent, both.values())
+            written_files.remember(home, plan.agent, both.values())
         for path in plan.edited:
             _edit(path, plan.before[path], plan.after[path], made.get(path, ""), home)
         if home.root.is_dir():
-            sites.remember(home, plan.agent, plan.sites)
+            written_files.remember(home, plan.agent, plan.sites)
             if plan.last:
                 deleted = [change.path for change in plan.changes if change.action == "delete"]
                 _clear([path for path in deleted if path not in plan.after], home)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from backstory.agents import Agent
 from backstory.agents.agent import Owned
-from backstory.capture import entries, sites
-from backstory.capture.surfaces import command, commands, interpreter, naming, settings_file, surface
+from backstory.capture import settings_entries, written_files
+from backstory.capture.settings_files import command, commands, interpreter, naming, settings_file, surface
 from backstory.hook.command import quote_sh
 from backstory.paths import Home
 
@@ -33,11 +33,11 @@ def installed(agent: Agent, home: Home, project: Path | None = None) -> list[Con
     broken = _broken(home)
     for file in files:
         with naming(file):
-            settings = entries.read(sites.read_text(file) or "")
-        found += [(entry.event, entry.handler["command"]) for entry in entries.ours(settings)]
-        if entries.has_our_plugin(settings):
+            settings = settings_entries.read(written_files.read_text(file) or "")
+        found += [(entry.event, entry.handler["command"]) for entry in settings_entries.ours(settings)]
+        if settings_entries.has_our_plugin(settings):
             found += [(hook.name, command(home, agent.name, hook.name)) for hook in agent.hooks]
-        if off := entries.switched_off(settings, hooks):
+        if off := settings_entries.switched_off(settings, hooks):
             broken = f"{off} in {file}"
     return [
         _state(hook.name, [each for event, each in found if event == hook.name], agent, home, broken)
@@ -47,7 +47,9 @@ def installed(agent: Agent, home: Home, project: Path | None = None) -> list[Con
 
 def _of_file(agent: Agent, hooks: Owned, home: Home, files: Iterable[Path]) -> list[Configured]:
     """A file that is all ours stands as a whole or not at all."""
-    texts = [text for file in files if entries.bears_our_mark(text := sites.read_text(file) or "")]
+    texts = [
+        text for file in files if settings_entries.bears_our_mark(text := written_files.read_text(file) or "")
+    ]
     if not texts:
         state, why = "missing", "there is no hook of ours"
     elif hooks.render(commands(agent, home)) in texts:

@@ -18,10 +18,10 @@ from typing import Any
 from backstory import clock
 from backstory.agents.histories import histories, history_of
 from backstory.agents.history import Source, Trail
-from backstory.capture.history import Reading, Sink, Storing, Told, starting_point, unchanged
-from backstory.capture.places import Places
+from backstory.capture.history_reader import Reading, Sink, Storing, Told, starting_point, unchanged
 from backstory.capture.privacy import Privacy
-from backstory.capture.rewritten import Rewritten
+from backstory.capture.project_lookup import Places
+from backstory.capture.rewritten_rows import Rewritten
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.failpoints import step
 from backstory.file_reader import open_file

@@ -18,7 +18,7 @@ from tomlkit.items import Table
 
 from backstory import jsonc
 from backstory.agents.agent import Surface
-from backstory.capture.entries import is_empty
+from backstory.capture.settings_entries import is_empty
 from backstory.jsonc import InvalidJson
 from backstory.paths import Home
 

@@ -12,7 +12,7 @@ import tomlkit.exceptions
 
 from backstory.agents import AGENTS, Agent
 from backstory.agents.agent import Grouped, Surface
-from backstory.capture import entries, instructions
+from backstory.capture import instruction_block, settings_entries
 from backstory.errors import UsageError
 from backstory.file_reader import read_text
 from backstory.hook.command import hook_command, hook_command_windows
@@ -49,7 +49,7 @@ def settings_file(agent: Agent, project: Path | None = None) -> Path:
 def instructions_file(agent: Agent, project: Path | None = None) -> Path:
     """Where `install --instructions` puts its block: into the agent's own folder, or into the project."""
     folder = project or surface(agent).folder()
-    return folder.absolute() / instructions.file_name(agent.name, project is not None)
+    return folder.absolute() / instruction_block.file_name(agent.name, project is not None)
 
 
 def command(home: Home, agent: str, event: str) -> str:
@@ -71,11 +71,11 @@ def commands(agent: Agent, home: Home) -> dict[str, str]:
     return {hook.name: command(home, agent.name, hook.name) for hook in agent.hooks}
 
 
-def wanted(agent: Agent, hooks: Grouped, home: Home) -> dict[str, entries.Wanted]:
+def wanted(agent: Agent, hooks: Grouped, home: Home) -> dict[str, settings_entries.Wanted]:
     """Each event's entry in settings that hold groups of handlers."""
     texts = commands(agent, home)
     return {
-        hook.name: entries.Wanted(
+        hook.name: settings_entries.Wanted(
             texts[hook.name], hook.timeout * hooks.per_second, dict(hooks.extra), hook.matcher
         )
         for hook in agent.hooks

@@ -12,10 +12,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from backstory.capture import sites
-from backstory.capture.plan import Change, Drafts, Plan, carry_out, unified
-from backstory.capture.schedule import BEGIN, Schedule, run_here, schedule, with_lines
-from backstory.capture.sites import Site
+from backstory.capture import written_files
+from backstory.capture.file_plan import Change, Drafts, Plan, carry_out, unified
+from backstory.capture.schedule_units import BEGIN, Schedule, run_here, schedule, with_lines
+from backstory.capture.written_files import Site
 from backstory.errors import DependencyMissing, Failed
 from backstory.paths import Home
 
@@ -58,7 +58,7 @@ class Scheduling:
 
 def known(home: Home) -> str:
     """The kind of the schedule that was installed for this home, or ""."""
-    return next((site.kind for site in sites.known(home).get(AGENT, ())), "")
+    return next((site.kind for site in written_files.known(home).get(AGENT, ())), "")
 
 
 def plan_schedule(made: Schedule, home: Home) -> Scheduling:
@@ -67,12 +67,12 @@ def plan_schedule(made: Schedule, home: Home) -> Scheduling:
         if shutil.which(program) is None:
             raise _missing(program)
     drafts = Drafts()
-    seen = sites.known(home).get(AGENT, ())
+    seen = written_files.known(home).get(AGENT, ())
     listed: list[Site] = []
     for file, text in made.files.items():
         before = drafts.text(file)
         action = "write" if before is None else "keep" if before == text else "update"
-        listed.append(sites.site(file, made.kind, [*seen, *listed]))
+        listed.append(written_files.site(file, made.kind, [*seen, *listed]))
         drafts.put(file, text, [Change(file, action, f"{made.kind} schedule")])
     tab = ("", "")
     others: list[Change] = []

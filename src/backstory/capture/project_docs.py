@@ -15,7 +15,7 @@ from hashlib import blake2s
 from pathlib import Path
 
 from backstory import clock
-from backstory.capture.importing import Line, Tag, Tally
+from backstory.capture.importer import Line, Tag, Tally
 from backstory.capture.privacy import IGNORED, Privacy
 from backstory.errors import SourceMissing, UsageError
 from backstory.file_reader import mtime_ns, read_bytes, regular
