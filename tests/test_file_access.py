@@ -59,7 +59,7 @@ ALLOWED = {
     "capture/ownership.py": KERNEL,
     "limits.py": "its own log; what the kernel tells of this process",
     "web/peers.py": KERNEL,
-    "agents/plugged.py": PACKAGE,
+    "agents/plugin_events.py": PACKAGE,
     "embed/table.py": PACKAGE,
     "embed/wordpieces.py": PACKAGE,
     "web/site.py": PACKAGE,

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from backstory import clock, settings
-from backstory.agents.histories import history_of
-from backstory.agents.history import Trail
+from backstory.agents.history_source import Trail
+from backstory.agents.importable_histories import history_of
 from backstory.capture.importer import Import, Line, Tally, Wish, trails_of
 from backstory.capture.privacy import Privacy
 from backstory.capture.project_lookup import Places

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.agents.history import JsonLines
+from backstory.agents.history_source import JsonLines
 from backstory.app import App
 from backstory.hook.command import hook_command
 from backstory.paths import Home

@@ -13,7 +13,7 @@ from functools import partial
 
 from backstory import jsonc
 from backstory.agents import AGENTS, Unreadable
-from backstory.agents.ours import runs_backstory, without_notes
+from backstory.agents.own_output import runs_backstory, without_notes
 from backstory.distil import distil_session, failure, shell
 from backstory.errors import BackstoryError
 from backstory.file_mentions import cited

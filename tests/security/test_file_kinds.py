@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from backstory.agents import AGENTS
-from backstory.agents.histories import histories
+from backstory.agents.importable_histories import histories
 from backstory.foreign.tools import FOREIGN
 from tests.cli.memory import Memory
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from backstory.agents.history import Source
+from backstory.agents.history_source import Source
 from backstory.app import App
 from backstory.capture.project_docs import sections
 from backstory.errors import BackstoryError

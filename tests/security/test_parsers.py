@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from backstory import settings as user_settings
 from backstory.agents import AGENTS, Unreadable
-from backstory.agents.histories import histories
-from backstory.agents.history import Trail
+from backstory.agents.history_source import Trail
+from backstory.agents.importable_histories import histories
 from backstory.app import App
 from backstory.capture import quarantine, settings_entries
 from backstory.clock import parse_when

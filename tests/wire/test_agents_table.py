@@ -4,7 +4,7 @@ import pytest
 
 from backstory.agents import AGENTS, agent
 from backstory.agents.claude_code import config_dir, history_dir, settings_file
-from backstory.agents.ours import is_our_tool
+from backstory.agents.own_output import is_our_tool
 from backstory.errors import UsageError
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from backstory.agents import aider, specstory
-from backstory.agents.histories import histories, history_of
-from backstory.agents.history import History
+from backstory.agents.history_source import History
+from backstory.agents.importable_histories import histories, history_of
 from backstory.clock import in_zone
 from backstory.errors import UsageError
 from backstory.model import Action, Event, Kind

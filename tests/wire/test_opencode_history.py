@@ -15,7 +15,7 @@ import pytest
 from tests.wire.opencode_store import ROWS, SECRET, database, files, oldest_files
 
 from backstory.agents import agent, opencode_database
-from backstory.agents.history import Trail
+from backstory.agents.history_source import Trail
 from backstory.agents.opencode_history import HISTORY
 from backstory.model import Action, Event, Kind, Outcome
 

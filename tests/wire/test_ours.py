@@ -2,7 +2,7 @@
 
 import pytest
 
-from backstory.agents.ours import runs_backstory, without_notes
+from backstory.agents.own_output import runs_backstory, without_notes
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from backstory.errors import BackstoryError
 from backstory.model import Event
 
 if TYPE_CHECKING:
-    from backstory.agents.history import History
+    from backstory.agents.history_source import History
 
 
 class Unreadable(BackstoryError):

@@ -11,8 +11,8 @@ from datetime import datetime
 from pathlib import Path
 
 from backstory.agents.agent import HistoryReader
-from backstory.agents.history import Source, Trail
-from backstory.agents.markdown import Page, PageReader, pages, short_id
+from backstory.agents.history_source import Source, Trail
+from backstory.agents.markdown_history import Page, PageReader, pages, short_id
 from backstory.file_reader import mtime_ns, open_file, read_bytes
 from backstory.model import Action, Event, Kind
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from backstory.agents.agent import HookEvent, Surface, Unreadable
 from backstory.agents.claude_texts import compact_summary, typed, worded
 from backstory.agents.claude_tools import describe
-from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
-from backstory.agents.ours import without_notes
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
 from backstory.model import Event, Kind, Outcome, Where
 
 NAME = "claude-code"

@@ -6,9 +6,9 @@ Hooks give a text as it was typed, transcripts give it framed; these functions b
 import re
 from binascii import crc_hqx
 
-from backstory.agents.fields import SUMMARY_LIMIT, cut
-from backstory.agents.marks import enclosed, without
-from backstory.agents.ours import without_notes
+from backstory.agents.delimiters import enclosed, without
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import SUMMARY_LIMIT, cut
 
 # Text in the user's role that no user wrote.
 _NOT_TYPED = (

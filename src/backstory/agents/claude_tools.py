@@ -7,7 +7,8 @@ live and the same call read from history give the same event. Codex names its to
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from backstory.agents.fields import (
+from backstory.agents.own_output import is_our_tool, runs_backstory, without_notes
+from backstory.agents.payload_fields import (
     INPUT_LIMIT,
     OUTPUT_LIMIT,
     Excerpt,
@@ -18,7 +19,6 @@ from backstory.agents.fields import (
     mapping,
     string,
 )
-from backstory.agents.ours import is_our_tool, runs_backstory, without_notes
 from backstory.model import Action, Outcome
 
 _EDIT_LIMIT = 400

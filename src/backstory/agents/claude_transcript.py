@@ -17,12 +17,12 @@ from functools import partial
 from pathlib import Path
 
 from backstory.agents import claude_code
+from backstory.agents.call_pairing import Call, Pairing
 from backstory.agents.claude_texts import compact_summary, is_interruption, queued, typed, worded
 from backstory.agents.claude_tools import describe
-from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, spent, string
-from backstory.agents.history import JsonLines, Name
-from backstory.agents.ours import without_notes
-from backstory.agents.pairing import Call, Pairing
+from backstory.agents.history_source import JsonLines, Name
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, spent, string
 from backstory.file_reader import SKIPPED
 from backstory.hook.payload import BadPayload, parse
 from backstory.model import Event, Kind, Outcome, Where

@@ -18,7 +18,7 @@ from backstory.agents import claude_code
 from backstory.agents.agent import HookEvent, Surface, Unreadable
 from backstory.agents.codex_texts import typed
 from backstory.agents.codex_tools import result, uses
-from backstory.agents.fields import ident, mapping, path, string
+from backstory.agents.payload_fields import ident, mapping, path, string
 from backstory.file_reader import read_text
 from backstory.model import Event, Kind, Where
 

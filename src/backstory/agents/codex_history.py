@@ -11,15 +11,15 @@ from functools import partial
 from pathlib import Path
 
 from backstory.agents import codex
+from backstory.agents.call_pairing import Call
 from backstory.agents.claude_code import said
 from backstory.agents.claude_texts import worded
 from backstory.agents.codex_texts import prompt, summary, typed, working_folder
 from backstory.agents.codex_tools import Result, canonical, finished, result, uses
-from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, spent, string
-from backstory.agents.history import JsonLines, Name, first_rows
-from backstory.agents.lines import ORIGIN, LineReader, Row, milliseconds
-from backstory.agents.ours import without_notes
-from backstory.agents.pairing import Call
+from backstory.agents.history_source import JsonLines, Name, first_rows
+from backstory.agents.json_lines import ORIGIN, LineReader, Row, milliseconds
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, spent, string
 from backstory.model import Event, Kind, Outcome, Where
 
 Make = Callable[..., Event]

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from backstory.agents.fields import SUMMARY_LIMIT, cut, flatten, mapping, path, string
-from backstory.agents.ours import without_notes
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import SUMMARY_LIMIT, cut, flatten, mapping, path, string
 
 # Text in the user's role that no user wrote, in rollouts that do not label it.
 _NOT_TYPED = (

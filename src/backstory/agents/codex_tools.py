@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from backstory.agents.claude_texts import worded
 from backstory.agents.claude_tools import Use, describe
-from backstory.agents.fields import OUTPUT_LIMIT, cut, flatten, mapping, string
+from backstory.agents.payload_fields import OUTPUT_LIMIT, cut, flatten, mapping, string
 from backstory.model import Action, Outcome
 
 Inputs = Mapping[str, object]

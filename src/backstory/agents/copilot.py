@@ -16,7 +16,7 @@ from pathlib import Path
 
 from backstory.agents import claude_code
 from backstory.agents.agent import HookEvent, Owned, Surface
-from backstory.agents.fields import flatten, ident, mapping, string
+from backstory.agents.payload_fields import flatten, ident, mapping, string
 from backstory.model import Event
 
 NAME = "copilot"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from backstory.agents.agent import Grouped, HookEvent, Surface, Unreadable
 from backstory.agents.claude_code import Make, Payload
-from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
 from backstory.agents.gemini_tools import used
-from backstory.agents.ours import without_notes
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
 from backstory.model import Event, Kind, Outcome, Where
 
 NAME = "gemini-cli"

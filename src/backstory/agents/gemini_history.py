@@ -20,11 +20,11 @@ from pathlib import Path
 from backstory.agents import gemini_cli
 from backstory.agents.agent import HistoryReader
 from backstory.agents.claude_code import Make, said
-from backstory.agents.fields import INPUT_LIMIT, SUMMARY_LIMIT, cut, flatten, ident, mapping, string
 from backstory.agents.gemini_tools import used
-from backstory.agents.history import JsonLines, Name, Trail, files
-from backstory.agents.lines import ORIGIN, LineReader, Row, milliseconds
-from backstory.agents.ours import without_notes
+from backstory.agents.history_source import JsonLines, Name, Trail, files
+from backstory.agents.json_lines import ORIGIN, LineReader, Row, milliseconds
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import INPUT_LIMIT, SUMMARY_LIMIT, cut, flatten, ident, mapping, string
 from backstory.file_reader import read_bytes, read_text
 from backstory.model import Event, Kind, Where
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from backstory.agents.claude_tools import describe
-from backstory.agents.fields import mapping
-from backstory.agents.marks import without
+from backstory.agents.delimiters import without
+from backstory.agents.payload_fields import mapping
 from backstory.model import Event, Kind
 
 Inputs = Mapping[str, object]

@@ -10,7 +10,7 @@ import re
 from functools import partial
 from pathlib import Path
 
-from backstory.agents import plugged
+from backstory.agents import plugin_events
 from backstory.agents.agent import HookEvent, Owned, Surface
 
 NAME = "opencode"
@@ -22,7 +22,7 @@ LIMITS = (
 PLUGIN = "opencode_plugin.js"
 
 HOOKS = (
-    *plugged.HOOKS,
+    *plugin_events.HOOKS,
     HookEvent("AssistantSaid", timeout=10),
     HookEvent("SubagentStop", timeout=10),
 )
@@ -52,7 +52,7 @@ def history_place() -> Path:
     return data_dir() / named if named and named != ":memory:" else data_dir()
 
 
-SURFACE = Surface("opencode", config_dir, plugin_file, Owned(partial(plugged.rendered, PLUGIN)))
+SURFACE = Surface("opencode", config_dir, plugin_file, Owned(partial(plugin_events.rendered, PLUGIN)))
 
 # `opencode run 'a b'` puts an argument with a space in it between quotes, and a \ before each quote in it.
 _ONE_ARGUMENT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -66,4 +66,4 @@ def typed(text: str) -> str:
     return text
 
 
-read_hook = partial(plugged.read, NAME, typed)
+read_hook = partial(plugin_events.read, NAME, typed)

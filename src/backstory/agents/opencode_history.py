@@ -13,12 +13,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from backstory.agents import opencode, opencode_database, opencode_files, plugged
+from backstory.agents import opencode, opencode_database, opencode_files, plugin_events
 from backstory.agents.agent import HistoryReader
-from backstory.agents.fields import flatten, ident, mapping, path, string
-from backstory.agents.history import Trail, files, trail_of
-from backstory.agents.lines import ORIGIN, LineReader, Row, milliseconds
-from backstory.agents.plugged_tools import used
+from backstory.agents.history_source import Trail, files, trail_of
+from backstory.agents.json_lines import ORIGIN, LineReader, Row, milliseconds
+from backstory.agents.payload_fields import flatten, ident, mapping, path, string
+from backstory.agents.plugin_tools import used
 from backstory.file_reader import read_bytes
 from backstory.model import Event, Kind, Where
 
@@ -68,7 +68,7 @@ class Reader(LineReader):
         self._add(self._growing)
         self._growing = []
 
-    def _make(self, at: int) -> plugged.Make:
+    def _make(self, at: int) -> plugin_events.Make:
         self._at = at or self._at
         agent = string(self._message.get("agent")) or string(self._message.get("mode")) or self._kind
         return partial(
@@ -108,7 +108,7 @@ class Reader(LineReader):
         elif kind in ("text", "reasoning"):
             said = Kind.SAID if kind == "text" else Kind.REASONED
             self._spoke_last = said is Kind.SAID
-            spoken = plugged.spoken(self._make(at), said, text, id)
+            spoken = plugin_events.spoken(self._make(at), said, text, id)
             if self._is_written_on(times):
                 self._growing += spoken
             else:
@@ -143,19 +143,21 @@ class Reader(LineReader):
                 self.counts["skipped"] += 1
                 return
             prompt = opencode.typed("\n".join(self._typed))
-            self._add(plugged.prompted(self._make(milliseconds(times.get("created"))), prompt, self._id))
+            self._add(
+                plugin_events.prompted(self._make(milliseconds(times.get("created"))), prompt, self._id)
+            )
             return
         make = self._make(milliseconds(times.get("completed")))
         error = mapping(message.get("error"))
         stopped = error.get("name") == "MessageAbortedError"
         if message.get("summary") is True:
             if summary := "\n".join(self._texts).strip():
-                self._add(plugged.compacted(make, summary, self._auto, self._id))
+                self._add(plugin_events.compacted(make, summary, self._auto, self._id))
         elif error and not stopped:
             details = flatten(mapping(error.get("data")).get("message"))
-            self._add([plugged.failed(make, string(error.get("name")), details, self._id)])
+            self._add([plugin_events.failed(make, string(error.get("name")), details, self._id)])
         elif stopped or self._is_last(string(message.get("finish")), times):
-            self._add([plugged.ended(make, self._id, bool(self._subagent), stopped)])
+            self._add([plugin_events.ended(make, self._id, bool(self._subagent), stopped)])
 
     def _is_last(self, finish: str, times: Row) -> bool:
         """Whether a message ends its turn; older versions do not say how it finished, only when."""

@@ -9,7 +9,7 @@ import os
 from functools import partial
 from pathlib import Path
 
-from backstory.agents import plugged
+from backstory.agents import plugin_events
 from backstory.agents.agent import Owned, Surface
 
 NAME = "pi"
@@ -17,7 +17,7 @@ LIMITS = (
     "It knows no MCP servers: the agent searches with the command `backstory search`, which the brief names."
 )
 EXTENSION = "pi_extension.ts"
-HOOKS = plugged.HOOKS
+HOOKS = plugin_events.HOOKS
 
 
 def agent_dir() -> Path:
@@ -37,6 +37,6 @@ def sessions_dir() -> Path:
     return Path(configured).expanduser() if configured else agent_dir() / "sessions"
 
 
-SURFACE = Surface("pi", agent_dir, extension_file, Owned(partial(plugged.rendered, EXTENSION)))
+SURFACE = Surface("pi", agent_dir, extension_file, Owned(partial(plugin_events.rendered, EXTENSION)))
 
-read_hook = partial(plugged.read, NAME, str.strip)
+read_hook = partial(plugin_events.read, NAME, str.strip)

@@ -11,12 +11,12 @@ import re
 from functools import partial
 from pathlib import Path
 
-from backstory.agents import pi, plugged
-from backstory.agents.fields import flatten, ident, mapping, path, string
-from backstory.agents.history import JsonLines, Name
-from backstory.agents.lines import ORIGIN, LineReader, Row, milliseconds
-from backstory.agents.pairing import Call
-from backstory.agents.plugged_tools import used
+from backstory.agents import pi, plugin_events
+from backstory.agents.call_pairing import Call
+from backstory.agents.history_source import JsonLines, Name
+from backstory.agents.json_lines import ORIGIN, LineReader, Row, milliseconds
+from backstory.agents.payload_fields import flatten, ident, mapping, path, string
+from backstory.agents.plugin_tools import used
 from backstory.model import Event, Kind, Where
 
 # Entries that say nothing about what happened; custom_message is what extensions injected, ours among them.
@@ -57,9 +57,9 @@ class Reader(LineReader):
         if kind == "message":
             self._message(mapping(row.get("message")), entry)
         elif kind == "compaction":
-            self._add(plugged.compacted(self._make(), string(row.get("summary")), "", entry))
+            self._add(plugin_events.compacted(self._make(), string(row.get("summary")), "", entry))
         elif kind == "branch_summary":
-            self._add(plugged.compacted(self._make(), string(row.get("summary")), "branch", entry))
+            self._add(plugin_events.compacted(self._make(), string(row.get("summary")), "branch", entry))
         else:
             self.counts["skipped" if kind in _BOOKKEEPING else "unknown"] += 1
 
@@ -69,7 +69,7 @@ class Reader(LineReader):
         self._at = milliseconds(row.get("timestamp"))
         self._forked_at = self._at if string(row.get("parentSession")) else 0
 
-    def _make(self) -> plugged.Make:
+    def _make(self) -> plugin_events.Make:
         return partial(
             Event,
             pi.NAME,
@@ -102,7 +102,9 @@ class Reader(LineReader):
             self.counts["unknown"] += 1
 
     def _prompted(self, text: str, id: str) -> None:
-        events = plugged.prompted(partial(self._make(), reason="branch" if self._branched else ""), text, id)
+        events = plugin_events.prompted(
+            partial(self._make(), reason="branch" if self._branched else ""), text, id
+        )
         if events:
             self.give_up()
             self.turn_start = self.read
@@ -111,19 +113,19 @@ class Reader(LineReader):
 
     def _answered(self, message: Row, id: str) -> None:
         content, make = message.get("content"), self._make()
-        self._add(plugged.spoken(make, Kind.REASONED, _texts(content, "thinking"), id))
+        self._add(plugin_events.spoken(make, Kind.REASONED, _texts(content, "thinking"), id))
         stop = message.get("stopReason")
         if stop == "error":
-            self._add([plugged.failed(make, flatten(message.get("errorMessage")) or "error", "", id)])
+            self._add([plugin_events.failed(make, flatten(message.get("errorMessage")) or "error", "", id)])
             return
-        self._add(plugged.spoken(make, Kind.SAID, _texts(content), id))
+        self._add(plugin_events.spoken(make, Kind.SAID, _texts(content), id))
         for block in content if isinstance(content, list) else []:
             call = mapping(block)
             if call.get("type") == "toolCall" and (call_id := ident(call.get("id"))):
                 name, inputs = ident(call.get("name")), mapping(call.get("arguments"))
                 self.pairs.call(Call(call_id, self.read, name, inputs, make))
         if stop != "toolUse":
-            self._add([plugged.ended(make, id, subagent=False, interrupted=stop == "aborted")])
+            self._add([plugin_events.ended(make, id, subagent=False, interrupted=stop == "aborted")])
 
     # --- tool calls ---------------------------------------------------------------------------------------
 

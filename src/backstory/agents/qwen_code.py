@@ -14,9 +14,9 @@ from pathlib import Path
 from backstory.agents import claude_code, gemini_tools
 from backstory.agents.agent import Grouped, HookEvent, Surface, Unreadable
 from backstory.agents.claude_code import Make, Payload
-from backstory.agents.fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
 from backstory.agents.gemini_cli import typed
-from backstory.agents.ours import without_notes
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
 from backstory.model import Event, Kind, Where
 
 NAME = "qwen-code"

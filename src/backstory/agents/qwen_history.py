@@ -9,13 +9,22 @@ from functools import partial
 from pathlib import Path
 
 from backstory.agents import qwen_code
+from backstory.agents.call_pairing import Call
 from backstory.agents.claude_code import Make, said
 from backstory.agents.claude_texts import worded
-from backstory.agents.fields import INPUT_LIMIT, SUMMARY_LIMIT, cut, flatten, ident, mapping, path, string
-from backstory.agents.history import JsonLines, Name
-from backstory.agents.lines import ORIGIN, LineReader, Row, milliseconds
-from backstory.agents.ours import without_notes
-from backstory.agents.pairing import Call
+from backstory.agents.history_source import JsonLines, Name
+from backstory.agents.json_lines import ORIGIN, LineReader, Row, milliseconds
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import (
+    INPUT_LIMIT,
+    SUMMARY_LIMIT,
+    cut,
+    flatten,
+    ident,
+    mapping,
+    path,
+    string,
+)
 from backstory.model import Event, Kind, Outcome, Where
 
 _INJECTED = "<qwen:"

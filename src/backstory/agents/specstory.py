@@ -18,10 +18,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backstory.agents.agent import HistoryReader
-from backstory.agents.fields import ident
-from backstory.agents.history import Source, Trail, trail_of
-from backstory.agents.markdown import Page, PageReader, pages, short_id
-from backstory.agents.marks import enclosed, without
+from backstory.agents.delimiters import enclosed, without
+from backstory.agents.history_source import Source, Trail, trail_of
+from backstory.agents.markdown_history import Page, PageReader, pages, short_id
+from backstory.agents.payload_fields import ident
 from backstory.file_reader import open_file, read_bytes
 from backstory.model import Action, Event, Kind
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from backstory import clock
-from backstory.agents.histories import histories
-from backstory.agents.history import Source, Trail
+from backstory.agents.history_source import Source, Trail
+from backstory.agents.importable_histories import histories
 from backstory.capture import written_files
 from backstory.capture.history_reader import Reading
 from backstory.capture.privacy import Privacy

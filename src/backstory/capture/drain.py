@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from backstory import clock, job_limits
 from backstory.agents import AGENTS, Agent
 from backstory.agents.agent import Unreadable
-from backstory.agents.fields import ident
+from backstory.agents.payload_fields import ident
 from backstory.capture import note_payload, quarantine
 from backstory.capture.privacy import Privacy
 from backstory.capture.project_lookup import Places

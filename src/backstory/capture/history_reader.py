@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from backstory import clock, job_limits
-from backstory.agents.history import Source, Trail
+from backstory.agents.history_source import Source, Trail
 from backstory.capture.privacy import Privacy
 from backstory.model import Event, Kind, Project, Session
 from backstory.store import Store

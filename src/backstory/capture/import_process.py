@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from backstory import job_limits, settings
-from backstory.agents.history import Trail
+from backstory.agents.history_source import Trail
 from backstory.atomic import make_private_dir
 from backstory.capture.confirmed_folders import confirmed
 from backstory.capture.importer import Import, Line, Tag, Tally, Wish, trails_of

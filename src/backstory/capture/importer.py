@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from backstory import clock
-from backstory.agents.histories import histories, history_of
-from backstory.agents.history import Source, Trail
+from backstory.agents.history_source import Source, Trail
+from backstory.agents.importable_histories import histories, history_of
 from backstory.capture.history_reader import Reading, Sink, Storing, Told, starting_point, unchanged
 from backstory.capture.privacy import Privacy
 from backstory.capture.project_lookup import Places

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from backstory.agents import AGENTS
-from backstory.agents.history import JsonLines, Source, Trail
+from backstory.agents.history_source import JsonLines, Source, Trail
 from backstory.capture.history_reader import Reading, Storing, starting_point, unchanged
 from backstory.capture.privacy import Privacy
 from backstory.file_reader import mtime_ns, open_file

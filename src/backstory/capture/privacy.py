@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from backstory.agents.fields import cleaned, flatten
+from backstory.agents.payload_fields import cleaned, flatten
 from backstory.capture.wildcard_overlap import letter_pairs, may_both_match
 from backstory.hook.identity import session_id
 from backstory.hook.overlay import patched

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from backstory.agents.agent import HistoryReader
-from backstory.agents.fields import ident, mapping
-from backstory.agents.fields import path as clean_path
-from backstory.agents.history import Trail
-from backstory.agents.markdown import short_id
+from backstory.agents.history_source import Trail
+from backstory.agents.markdown_history import short_id
+from backstory.agents.payload_fields import ident, mapping
+from backstory.agents.payload_fields import path as clean_path
 from backstory.file_reader import read_text
 from backstory.foreign import pen
 from backstory.foreign.databases import identified, sessions

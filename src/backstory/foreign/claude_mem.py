@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from backstory.agents.agent import HistoryReader
-from backstory.agents.fields import ident
-from backstory.agents.fields import path as clean_path
-from backstory.agents.history import Trail
-from backstory.agents.lines import milliseconds
+from backstory.agents.history_source import Trail
+from backstory.agents.json_lines import milliseconds
+from backstory.agents.payload_fields import ident
+from backstory.agents.payload_fields import path as clean_path
 from backstory.foreign import pen
 from backstory.foreign.databases import identified, sessions
 from backstory.foreign.folders import Folders

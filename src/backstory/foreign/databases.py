@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from backstory.agents.history import Trail, files
+from backstory.agents.history_source import Trail, files
 from backstory.foreign.tables import Tables, opened
 
 

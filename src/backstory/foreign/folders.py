@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from backstory.agents import AGENTS
-from backstory.agents.fields import path as clean_path
-from backstory.agents.history import first_rows
+from backstory.agents.history_source import first_rows
+from backstory.agents.payload_fields import path as clean_path
 
 _OTHER = re.compile(r"[^A-Za-z0-9]")
 _SEPARATORS = re.compile(r"[-_\s]+")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from backstory.agents import AGENTS
 from backstory.agents.agent import HistoryReader
-from backstory.agents.history import Trail
-from backstory.agents.markdown import PageReader, short_id
+from backstory.agents.history_source import Trail
+from backstory.agents.markdown_history import PageReader, short_id
 from backstory.file_reader import read_bytes
 from backstory.foreign import pen
 from backstory.foreign.folders import Folders

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from backstory.agents.agent import HistoryReader
-from backstory.agents.fields import ident, mapping
-from backstory.agents.history import Trail
-from backstory.agents.lines import milliseconds
+from backstory.agents.history_source import Trail
+from backstory.agents.json_lines import milliseconds
+from backstory.agents.payload_fields import ident, mapping
 from backstory.file_reader import read_text
 from backstory.foreign import pen
 from backstory.foreign.databases import identified, sessions

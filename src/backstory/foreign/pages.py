@@ -8,8 +8,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from backstory import clock
-from backstory.agents.history import Trail, trail_of
-from backstory.agents.markdown import pages
+from backstory.agents.history_source import Trail, trail_of
+from backstory.agents.markdown_history import pages
 from backstory.paths import default_home
 
 DAILY = re.compile(r"(\d{4}-\d\d-\d\d)\.md")

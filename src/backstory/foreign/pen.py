@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from backstory.agents.claude_tools import describe
-from backstory.agents.fields import mapping
-from backstory.agents.ours import without_notes
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import mapping
 from backstory.model import Action, Event, Kind, Outcome, Where
 
 SUMMARY, NEXT_STEP, DECISION, FACT = "summary", "next step", "decision", "fact"

@@ -36,7 +36,7 @@ def _is_things(word: str) -> bool:
 @cache
 def _names() -> tuple[dict[str, str], re.Pattern[str]]:
     """What people call the agents: by name, by title, or by the first word of it."""
-    from backstory.agents.histories import histories  # only questions of a time need them
+    from backstory.agents.importable_histories import histories  # only questions of a time need them
 
     names: dict[str, str] = {}
     for name, source in histories().items():

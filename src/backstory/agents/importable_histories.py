@@ -1,7 +1,7 @@
 """Every history that can be imported: those of the agents, and what is only imported when it is named."""
 
 from backstory.agents import AGENTS, aider, specstory
-from backstory.agents.history import Source
+from backstory.agents.history_source import Source
 from backstory.errors import UsageError
 from backstory.foreign.tools import FOREIGN
 

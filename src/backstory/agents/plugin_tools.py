@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from backstory.agents.claude_tools import Use, describe
-from backstory.agents.marks import enclosed
+from backstory.agents.delimiters import enclosed
 from backstory.model import Event, Kind
 
 OUR_TOOLS = ("backstory_*", "mcp__backstory__*")

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from backstory.agents.fields import INPUT_LIMIT, OUTPUT_LIMIT, cut
-from backstory.agents.history import Trail
-from backstory.agents.ours import without_notes
+from backstory.agents.history_source import Trail
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import INPUT_LIMIT, OUTPUT_LIMIT, cut
 from backstory.file_reader import regular
 from backstory.model import Action, Event, Kind, Where
 

@@ -12,9 +12,18 @@ from functools import partial
 from pathlib import Path
 
 from backstory.agents.agent import HookEvent, Unreadable
-from backstory.agents.fields import INPUT_LIMIT, SUMMARY_LIMIT, cut, flatten, ident, mapping, path, string
-from backstory.agents.ours import without_notes
-from backstory.agents.plugged_tools import used
+from backstory.agents.own_output import without_notes
+from backstory.agents.payload_fields import (
+    INPUT_LIMIT,
+    SUMMARY_LIMIT,
+    cut,
+    flatten,
+    ident,
+    mapping,
+    path,
+    string,
+)
+from backstory.agents.plugin_tools import used
 from backstory.model import Event, Kind, Outcome, Where
 
 HOOKS = (

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 
-from backstory.agents.fields import ident
-from backstory.agents.pairing import Pairing
+from backstory.agents.call_pairing import Pairing
+from backstory.agents.payload_fields import ident
 from backstory.file_reader import SKIPPED
 from backstory.hook.payload import BadPayload, parse
 from backstory.model import Event
