@@ -45,7 +45,7 @@ ALLOWED = {
     "atomic.py": WRITES,
     "shift.py": WRITES,
     "worker.py": WRITES,
-    "cli/logs.py": WRITES,
+    "cli/log_file.py": WRITES,
     "cli/main.py": "the null device, for what is printed",
     "capture/transcript_archive.py": "writes its own copies; unpacks what the reader has opened",
     "capture/hook_bundle.py": PACKAGE,

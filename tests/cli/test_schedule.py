@@ -155,7 +155,7 @@ def test_all_intervals_are_in_the_help(machine: Memory) -> None:
 
 def run_it(memory: Memory) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-I", "-m", "backstory.cli.scheduled"],
+        [sys.executable, "-I", "-m", "backstory.cli.scheduled_import"],
         env={"HOME": str(memory.user), "BACKSTORY_HOME": str(memory.home)},
         cwd="/",
         capture_output=True,
@@ -197,7 +197,7 @@ def test_a_run_imports_what_agents_have_kept_and_only_that_once(machine: Memory)
 
 def test_a_scheduled_run_has_low_priority_mp_31(machine: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """MP-31"""
-    probe = "import os, backstory.cli.scheduled as s; s.App = None\ntry: s.main()\nexcept TypeError: pass\n"
+    probe = "import os, backstory.cli.scheduled_import as s; s.App = None\ntry: s.main()\nexcept TypeError: pass\n"
     shown = subprocess.run(
         [sys.executable, "-c", probe + "import signal; print(os.nice(0), signal.alarm(0) > 0)"],
         env={**os.environ, "HOME": str(machine.user)},

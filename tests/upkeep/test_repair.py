@@ -385,7 +385,8 @@ def test_mp_27_no_schedule_mends_anything(kind: str, every: str) -> None:
     assert "repair" not in repr(made)
     package = Path(backstory.__file__).parent
     alone = [
-        package / name for name in ("worker.py", "shift.py", "work.py", "cli/scheduled.py", "hook/hook.sh")
+        package / name
+        for name in ("worker.py", "shift.py", "work.py", "cli/scheduled_import.py", "hook/hook.sh")
     ]
     alone += [path for path in (package.parents[1] / "plugins").rglob("*") if path.is_file()]
     for path in alone:

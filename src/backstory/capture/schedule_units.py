@@ -69,7 +69,8 @@ class Schedule:
 def run_here(home: Home) -> Run:
     """An import into this home, by this interpreter."""
     return Run(
-        (sys.executable, "-I", "-m", "backstory.cli.scheduled"), {"BACKSTORY_HOME": str(home.root.absolute())}
+        (sys.executable, "-I", "-m", "backstory.cli.scheduled_import"),
+        {"BACKSTORY_HOME": str(home.root.absolute())},
     )
 
 

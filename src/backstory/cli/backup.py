@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from backstory import clock
-from backstory.cli.ask import agreed, yes_option
+from backstory.cli.confirm import agreed, yes_option
 from backstory.cli.output import count, json_option, line, print_json, table, talk, when
-from backstory.cli.scope import opened
+from backstory.cli.project_scope import opened
 from backstory.store.copies import Contents
 from backstory.store.obstacles import obstacle
 from backstory.store.salvage import Rescued

@@ -3,9 +3,9 @@
 import click
 
 from backstory import clock
+from backstory.cli.listing import session_json, session_row
 from backstory.cli.output import count, json_option, line, print_json, table, talk
-from backstory.cli.rows import session_json, session_row
-from backstory.cli.scope import opened
+from backstory.cli.project_scope import opened
 
 
 @click.command()

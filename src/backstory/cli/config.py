@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from backstory.cli.output import Styled, json_option, line, print_json, table, talk
-from backstory.cli.scope import cwd_option, folder, opened
+from backstory.cli.project_scope import cwd_option, folder, opened
 from backstory.errors import UsageError
 
 

@@ -6,7 +6,7 @@ import click
 
 from backstory import clock
 from backstory.cli.output import Styled, json_option, line, print_json, table, talk
-from backstory.cli.scope import opened
+from backstory.cli.project_scope import opened
 from backstory.llm.governor import Spending
 from backstory.llm.prices import shown
 from backstory.store.values import Call

@@ -12,9 +12,9 @@ import click
 from backstory import clock
 from backstory.app import App
 from backstory.atomic import replaceable
+from backstory.cli.listing import memory_json, session_json
 from backstory.cli.output import count, plain, talk, to_json
-from backstory.cli.rows import memory_json, session_json
-from backstory.cli.scope import opened
+from backstory.cli.project_scope import opened
 from backstory.errors import UsageError
 from backstory.file_reader import UnusableFile
 

@@ -8,10 +8,10 @@ import click
 from backstory import clock
 from backstory.app import App
 from backstory.attribution import commanded_by
-from backstory.cli.ask import agreed, yes_option
+from backstory.cli.confirm import agreed, yes_option
+from backstory.cli.listing import handle, what
 from backstory.cli.output import count, json_option, line, one_line, print_json, table, talk
-from backstory.cli.rows import handle, what
-from backstory.cli.scope import opened, scope
+from backstory.cli.project_scope import opened, scope
 from backstory.errors import Failed, UsageError
 from backstory.model import Speaker
 from backstory.store.values import Reach

@@ -3,7 +3,7 @@
 import click
 
 from backstory.cli.output import json_option, print_json, raw
-from backstory.cli.scope import opened, scope, scope_options
+from backstory.cli.project_scope import opened, scope, scope_options
 
 
 @click.command()

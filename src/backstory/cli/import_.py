@@ -13,7 +13,7 @@ from backstory.app import App
 from backstory.capture.importer import MIN_MESSAGES, Line, Tag, Tally, Wish
 from backstory.capture.project_docs import AGENT as DOCUMENTS
 from backstory.cli.output import count, json_option, line, print_json, progress, talk
-from backstory.cli.scope import folder, opened
+from backstory.cli.project_scope import folder, opened
 from backstory.errors import UsageError
 from backstory.model import Project
 

@@ -27,9 +27,9 @@ from backstory.capture.agent_setup import (
 from backstory.capture.schedule_setup import Scheduling
 from backstory.capture.schedule_units import EVERY, KINDS, run_here, run_in_container, schedule
 from backstory.capture.settings_files import installable, is_here, surface
-from backstory.cli import past
+from backstory.cli import first_import
 from backstory.cli.output import json_option, line, print_json, raw, talk
-from backstory.cli.scope import folder, opened
+from backstory.cli.project_scope import folder, opened
 from backstory.errors import Failed, UsageError
 from backstory.paths import Home
 
@@ -125,7 +125,7 @@ def install(
     ]
     done = _carry_out(plans, home, "Connect", dry_run, yes, as_json)
     wanted = not agents if history is None else history
-    told = past.imported(chosen, as_json) if wanted and done.agreed else {}
+    told = first_import.imported(chosen, as_json) if wanted and done.agreed else {}
     if as_json:
         print_json(done.json() | told)
     elif done.changed:

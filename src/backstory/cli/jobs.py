@@ -8,7 +8,7 @@ import click
 from backstory import clock
 from backstory.app import App
 from backstory.cli.output import age, count, json_option, line, print_json, table, talk
-from backstory.cli.scope import opened
+from backstory.cli.project_scope import opened
 from backstory.errors import UsageError
 from backstory.store.values import Job
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from backstory.cli.output import json_option, print_json, raw, talk
-from backstory.cli.scope import cwd_option, folder, opened
+from backstory.cli.project_scope import cwd_option, folder, opened
 from backstory.errors import UsageError
 from backstory.file_reader import read_bytes
 from backstory.knowledge.daily import LogFailed, LogUsage

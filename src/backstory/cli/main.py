@@ -201,9 +201,9 @@ def _report(error: BaseException) -> int:
             _complain(f"the database cannot be used: {error}; `backstory doctor` tells more", error)
             return 4
         case _:
-            from backstory.cli import logs
+            from backstory.cli import log_file
 
-            kept = logs.keep_traceback(error)
+            kept = log_file.keep_traceback(error)
             details = f"the details are in {kept}" if kept else "BACKSTORY_DEBUG=1 shows the details"
             _complain(f"unexpected {type(error).__name__}: {error}; {details}, please report them", error)
             return 4

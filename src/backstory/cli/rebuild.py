@@ -3,7 +3,7 @@
 import click
 
 from backstory.cli.output import count, json_option, line, print_json, progress
-from backstory.cli.scope import opened
+from backstory.cli.project_scope import opened
 
 
 @click.command()

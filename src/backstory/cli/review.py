@@ -6,9 +6,9 @@ import click
 
 from backstory import clock
 from backstory.attribution import commanded_by
+from backstory.cli.listing import handle, memory_json, memory_row
 from backstory.cli.output import json_option, print_json, table, talk
-from backstory.cli.rows import handle, memory_json, memory_row
-from backstory.cli.scope import opened, scope, scope_options
+from backstory.cli.project_scope import opened, scope, scope_options
 from backstory.errors import UsageError
 from backstory.model import Act, Memory, MemoryKind, MemoryStatus, Speaker
 

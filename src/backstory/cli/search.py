@@ -7,9 +7,9 @@ import click
 
 from backstory import clock
 from backstory.app import App
+from backstory.cli.listing import handle
 from backstory.cli.output import json_option, line, on_terminal, one_line, print_json, talk, when
-from backstory.cli.rows import handle
-from backstory.cli.scope import Scope, folder, opened, scope, scope_options
+from backstory.cli.project_scope import Scope, folder, opened, scope, scope_options
 from backstory.errors import UsageError
 from backstory.hook.identity import resolve
 from backstory.model import MemoryStatus

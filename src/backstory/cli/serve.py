@@ -5,7 +5,7 @@ import os
 import click
 
 from backstory.cli.output import json_option, line, print_json, talk
-from backstory.cli.scope import opened
+from backstory.cli.project_scope import opened
 
 
 @click.command()

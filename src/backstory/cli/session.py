@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from backstory.cli.output import raw, table, talk
-from backstory.cli.scope import cwd_option, folder, opened
+from backstory.cli.project_scope import cwd_option, folder, opened
 from backstory.paths import Home
 from backstory.registry import sentinel as sentinels
 from backstory.registry import state as states

@@ -128,7 +128,7 @@ def _short(path: Path) -> str:
 def schedules_page() -> str:
     """docs/schedules.md."""
     run = Run(
-        (f"{_SOMEBODY}/.local/bin/python", "-I", "-m", "backstory.cli.scheduled"),
+        (f"{_SOMEBODY}/.local/bin/python", "-I", "-m", "backstory.cli.scheduled_import"),
         {"BACKSTORY_HOME": f"{_SOMEBODY}/.local/share/backstory"},
     )
     parts = [_SCHEDULES.format(every="|".join(EVERY), kinds="|".join(KINDS), limit=LIMIT_MINUTES)]

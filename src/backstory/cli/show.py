@@ -7,8 +7,7 @@ import click
 
 from backstory import clock
 from backstory.app import EventView, MemoryView, SessionView, payload_state
-from backstory.cli.output import count, json_option, line, print_json, raw, table, when
-from backstory.cli.rows import (
+from backstory.cli.listing import (
     event_json,
     event_row,
     handle,
@@ -18,7 +17,8 @@ from backstory.cli.rows import (
     session_row,
     span,
 )
-from backstory.cli.scope import opened
+from backstory.cli.output import count, json_option, line, print_json, raw, table, when
+from backstory.cli.project_scope import opened
 from backstory.errors import SourceMissing, UsageError
 
 View = SessionView | EventView | MemoryView

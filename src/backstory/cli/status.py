@@ -6,7 +6,7 @@ from backstory import clock
 from backstory.app import Status
 from backstory.cli.cost import spending_json
 from backstory.cli.output import Styled, count, json_option, listed, megabytes, print_json, table, when
-from backstory.cli.scope import opened
+from backstory.cli.project_scope import opened
 from backstory.model import Project
 
 

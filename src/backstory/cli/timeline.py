@@ -3,9 +3,9 @@
 import click
 
 from backstory import clock
+from backstory.cli.listing import event_json, event_row, session_json, session_row
 from backstory.cli.output import json_option, print_json, table, talk
-from backstory.cli.rows import event_json, event_row, session_json, session_row
-from backstory.cli.scope import opened, scope, scope_options
+from backstory.cli.project_scope import opened, scope, scope_options
 
 _LIMIT = 30
 

@@ -17,8 +17,8 @@ from backstory import clock
 from backstory.app import App, EventView, MemoryView, SessionView
 from backstory.capture.note_payload import KINDS
 from backstory.cli.forget import forgotten_json
+from backstory.cli.listing import event_json, memory_json, session_json
 from backstory.cli.output import to_json
-from backstory.cli.rows import event_json, memory_json, session_json
 from backstory.cli.status import status_json
 from backstory.errors import BackstoryError, SourceMissing, UsageError
 from backstory.model import Act, MemoryKind, MemoryStatus

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from backstory.app import App
-from backstory.cli import logs, output
+from backstory.cli import log_file, output
 from backstory.errors import Failed, UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,7 +35,7 @@ def opened(quiet: bool = False) -> Iterator[App]:
     with App() as app:
         if app.home.root.exists() and not app.home.root.is_dir():
             raise Failed(f"the home {app.home.root} is not a folder: move it away, or set BACKSTORY_HOME")
-        logs.to_file(app.home)
+        log_file.to_file(app.home)
         for problem in [] if quiet else app.problems:
             output.talk(f"backstory: {problem}")
         yield app

@@ -6,9 +6,9 @@ from typing import Any
 from backstory.agents import Agent
 from backstory.capture.importer import Tally, Wish
 from backstory.cli.import_ import in_megabytes, me
+from backstory.cli.listing import handle, memory_json
 from backstory.cli.output import age, count, line, one_line, progress, talk
-from backstory.cli.rows import handle, memory_json
-from backstory.cli.scope import opened
+from backstory.cli.project_scope import opened
 from backstory.errors import BackstoryError
 from backstory.model import Memory
 

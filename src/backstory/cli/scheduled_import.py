@@ -12,7 +12,7 @@ import sys
 from backstory.app import App
 from backstory.capture.importer import Wish
 from backstory.capture.schedule_units import LIMIT_MINUTES
-from backstory.cli import logs
+from backstory.cli import log_file
 from backstory.cli.import_ import me
 from backstory.cli.output import talk
 from backstory.errors import BackstoryError
@@ -28,7 +28,7 @@ def main() -> int:
         with App() as app:
             if not app.home.root.is_dir():
                 return 0
-            logs.to_file(app.home)
+            log_file.to_file(app.home)
             tally = app.import_history((), Wish(user=me()))
     except BackstoryError as error:
         talk(f"backstory: {error}")
