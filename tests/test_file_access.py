@@ -54,7 +54,7 @@ ALLOWED = {
     "hook/held.py": WRITES,
     "hook/spool.py": WRITES,
     "recall/notes.py": WRITES,
-    "upkeep/archive.py": "writes its own archives; unpacks what the reader has opened",
+    "upkeep/event_archive.py": "writes its own archives; unpacks what the reader has opened",
     "upkeep/backups.py": "copies of the database, which are its own",
     "capture/ownership.py": KERNEL,
     "limits.py": "its own log; what the kernel tells of this process",

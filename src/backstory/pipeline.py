@@ -42,7 +42,7 @@ from backstory.store.jobs import COMPILE, DAY, ENDED_MOST, INDEX, LINT, PROVE, R
 from backstory.store.passages import BULK, STEP
 from backstory.store.values import Job
 from backstory.supersession import succeed
-from backstory.upkeep import orphans, retention
+from backstory.upkeep import retention_policy, stale_sessions
 
 log = logging.getLogger(__name__)
 # As many spool files as the hook itself can show: a batch up to this size waits for its brief.
@@ -179,11 +179,11 @@ class Work:
 
     def _end_orphans(self) -> None:
         """Give sessions that nobody ended an end, at most once an hour."""
-        hours, hour = self._settings.sessions_max_silence_hours, str(clock.now_ms() // orphans.HOUR_MS)
+        hours, hour = self._settings.sessions_max_silence_hours, str(clock.now_ms() // stale_sessions.HOUR_MS)
         if hours > 0 and self._store.books.meta("orphans") != hour:
             with self._store.transaction():
                 self._store.books.set_meta("orphans", hour)
-                orphans.end(self._store, orphans.find(self._store, hours))
+                stale_sessions.end(self._store, stale_sessions.find(self._store, hours))
 
     def _end_notice(self) -> None:
         """Once a brief has said that no model is asked, the others need not say it again."""
@@ -213,7 +213,7 @@ class Work:
     def prove(self, again: bool = False) -> None:
         """Look, at most once an hour, for sessions of which nothing was captured; briefs tell of them."""
         now = clock.now_ms()
-        hour = str(now // orphans.HOUR_MS)
+        hour = str(now // stale_sessions.HOUR_MS)
         if self._store.books.meta("proved") == hour and not again:
             return
         with self._store.transaction():  # before: what ends the worker now does not end the next one, too
@@ -236,14 +236,14 @@ class Work:
 
     def prune(self) -> None:
         """Archive what has grown old, once a day; makes way for what comes in meanwhile."""
-        retention.prune(self._home, self._settings, self._store, lambda: waiting(self._home))
+        retention_policy.prune(self._home, self._settings, self._store, lambda: waiting(self._home))
 
     def write_down(self) -> None:
         """Bring daily logs and wikis up to date: of what was distilled, and once an hour of all projects."""
         if not self._settings.knowledge_enabled:
             return
         now = clock.now_ms()
-        hour = str(now // orphans.HOUR_MS)
+        hour = str(now // stale_sessions.HOUR_MS)
         if self._store.books.meta("written_down") != hour:
             with self._store.transaction():
                 self._store.books.set_meta("written_down", hour)

@@ -20,7 +20,7 @@ from backstory.capture.privacy import Privacy
 from backstory.capture.project_lookup import Places
 from backstory.model import Kind, Outcome, SessionStatus
 from backstory.settings import Settings
-from backstory.upkeep import forget
+from backstory.upkeep import erasure
 from tests.conftest import Git, repository
 from tests.story import House, Story
 
@@ -324,10 +324,10 @@ def test_a_title_of_which_something_was_forgotten_does_not_come_back(
     story._line("custom-title", None, customTitle="The quokka login")
     bring()
     house.works()
-    what = forget.plan(house.home, house.store, forget.Wanted((), text="quokka"))
+    what = erasure.plan(house.home, house.store, erasure.Wanted((), text="quokka"))
     assert set(what.sessions) == {story.id}
     assert not what.reach
-    forget.carry_out(house.home, house.store, what)
+    erasure.carry_out(house.home, house.store, what)
     story._line("custom-title", None, customTitle="The quokka login")
     story.prompts("go on").stops("Yes.")
     bring(again=True)

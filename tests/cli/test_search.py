@@ -13,7 +13,7 @@ import pytest
 from backstory import clock
 from backstory.app import App
 from backstory.paths import Home
-from backstory.upkeep import retention
+from backstory.upkeep import retention_policy
 
 from .memory import Memory
 from .test_terminal import OURS, on_terminal
@@ -104,7 +104,7 @@ def test_an_event_says_whether_its_payload_is_there_aged_out_or_never_was(
     real = time.time_ns
     monkeypatch.setattr(time, "time_ns", lambda: real() + 3 * 86_400 * 10**9)
     with App(Home(busy.home)) as app:
-        retention.prune(app.home, app.settings, app.store, lambda: False)
+        retention_policy.prune(app.home, app.settings, app.store, lambda: False)
     assert "payload aged out" in " ".join(busy.ask("show", event["id"]).stdout.split())
     assert busy.ask("show", event["id"], "--raw").exit_code == 2
 

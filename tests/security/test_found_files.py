@@ -20,7 +20,7 @@ from backstory.llm.parse import Unusable, read_object
 from backstory.model import Event
 from backstory.paths import Home
 from backstory.store import copies
-from backstory.upkeep import export
+from backstory.upkeep import export_file
 from tests.foreign.stores import ClaudeMem, Engine, Palace
 from tests.story import House
 
@@ -119,7 +119,7 @@ def test_no_export_breaks_the_home_that_takes_it_in(
         app.brief(folder, "claude-code")
         assert app.search("still works", None, floor=False).hits
         app.timeline(None, 0, 1_000)
-        for _ in export.lines(app.store):
+        for _ in export_file.lines(app.store):
             pass
 
 

@@ -23,7 +23,7 @@ from backstory.hook.payload import BadPayload, parse
 from backstory.mcp.protocol import Conversation
 from backstory.model import Event
 from backstory.paths import Home
-from backstory.upkeep import archive
+from backstory.upkeep import event_archive
 from tests.story import House
 
 SAMPLES = Path(__file__).parents[1] / "wire" / "samples"
@@ -188,9 +188,9 @@ def test_no_agents_settings_break_the_install(text: str) -> None:
 @quick
 @given(st.binary(max_size=200))
 def test_no_archive_breaks_its_reader(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / f"x{archive.SUFFIX}"
+    path = tmp_path / f"x{event_archive.SUFFIX}"
     path.write_bytes(data)
-    assert isinstance(list(archive.lines(path)), list)
+    assert isinstance(list(event_archive.lines(path)), list)
 
 
 @settings(

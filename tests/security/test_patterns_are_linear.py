@@ -33,7 +33,7 @@ PUT_TOGETHER = {
     "backstory.search.wishes:_asked": "called for this module's table only, which is tested",
     "backstory.store.pages:_like": "forms of our own columns, matched as a whole",
     "backstory.store.passages:spelled_like": "one letter and letters behind it, from a word's beginning",
-    "backstory.upkeep.forget:_matcher": "the pattern that the user gives to `forget`",
+    "backstory.upkeep.erasure:_matcher": "the pattern that the user gives to `forget`",
 }
 PARTS = {"distil": 8}  # groups with many patterns, shared among processes
 

@@ -16,7 +16,7 @@ from backstory.app import App
 from backstory.cli import cli
 from backstory.doctor import examine
 from backstory.store.health import examine as examined
-from backstory.upkeep import archive
+from backstory.upkeep import event_archive
 from tests.story import House
 
 from .conftest import lived
@@ -100,12 +100,12 @@ def test_repair_leaves_out_just_that_payload_and_says_so(house: House, app: App)
 
 def archived(house: House, app: App) -> Path:
     """An archive of three pieces: a session about whales, one about pandas, and a short one."""
-    made = archive.Archive(house.home, app.store.dump.head())
+    made = event_archive.Archive(house.home, app.store.dump.head())
     for words in ("blue whale", "red panda", "grey seal"):
         story = lived(house, words)
         ids = [stored.id for stored in house.stored(story)]
         made.add((table, row) for table, row in app.store.dump.rows([story.id]) if row.get("id") in ids)
-    (path,) = archive.listed(house.home)
+    (path,) = event_archive.listed(house.home)
     return path
 
 
@@ -132,7 +132,7 @@ def test_a_damaged_archive_stops_neither_forgetting_nor_scrubbing_and_is_named(
         app.forget(wanted, really=True)
     else:
         app.scrub(really=True)
-    assert archive.damaged(house.home) == []
+    assert event_archive.damaged(house.home) == []
     if not middle:
         assert not path.exists(), "nothing of it can be read"
         return
@@ -145,8 +145,8 @@ def test_a_damaged_archive_stops_neither_forgetting_nor_scrubbing_and_is_named(
 def test_an_end_that_a_kill_has_torn_is_no_damage(house: House, app: App) -> None:
     path = archived(house, app)
     path.write_bytes(path.read_bytes()[:-30])
-    assert archive.damaged(house.home) == []
-    assert any("red panda" in line for line in archive.lines(path))
+    assert event_archive.damaged(house.home) == []
+    assert any("red panda" in line for line in event_archive.lines(path))
 
 
 def damaged_copy(house: House, words: str) -> Path:
@@ -220,4 +220,4 @@ def test_a_row_of_the_wrong_shape_is_damage_and_stops_nothing(house: House, app:
     assert app.forget(app.wanted([], text="blue whale"), really=False).damaged == (path,)
     app.forget(app.wanted([], since=1), really=True)
     app.scrub(really=True)
-    assert archive.damaged(house.home) == []
+    assert event_archive.damaged(house.home) == []

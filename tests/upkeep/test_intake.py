@@ -11,7 +11,7 @@ from backstory.app import App
 from backstory.capture.privacy import Privacy
 from backstory.errors import Failed
 from backstory.paths import Home
-from backstory.upkeep import export
+from backstory.upkeep import export_file
 from tests.story import House, Story
 
 from .conftest import lived
@@ -76,7 +76,7 @@ def test_no_cut_of_an_export_brings_back_what_was_forgotten(
     house: House, app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     """A memory has no tombstone of its own if what it was made of has one."""
-    monkeypatch.setattr(export, "_BATCH", 7)
+    monkeypatch.setattr(export_file, "_BATCH", 7)
     partly(house)
     lived(house, f"other {WORDS}")
     lines = told(app) if form == "now" else as_once(told(app))
@@ -85,7 +85,7 @@ def test_no_cut_of_an_export_brings_back_what_was_forgotten(
     kept = asked(house, "SELECT id FROM memories ORDER BY id")
     assert told_of(house) == []
     for end in range(1, len(lines) + 1):
-        export.load(app.store, written(lines[:end], tmp_path / "cut.jsonl"), Privacy(app.settings))
+        export_file.load(app.store, written(lines[:end], tmp_path / "cut.jsonl"), Privacy(app.settings))
         assert told_of(house) == [], lines[end - 1]
     app.import_export(tmp_path / "cut.jsonl")
     house.works()
@@ -101,7 +101,7 @@ def test_no_end_between_two_batches_brings_back_what_was_forgotten(
     file = written(told(app), tmp_path / "all.jsonl")
     app.forget(app.wanted([], text=WORDS), really=True)
     graves = [line for line in told(app) if '"tombstones"' in line]
-    monkeypatch.setattr(export, "_BATCH", 5)
+    monkeypatch.setattr(export_file, "_BATCH", 5)
     other = House(tmp_path / "other", house.project)
     head = file.read_text().splitlines()[0]
     with App(other.home) as opened:
@@ -109,9 +109,9 @@ def test_no_end_between_two_batches_brings_back_what_was_forgotten(
     for batch in range(0, len(file.read_text().splitlines()) // 5, 2):
         steps = [*[False] * batch, True]
         with App(other.home) as opened, monkeypatch.context() as patch:
-            patch.setattr(export, "step", lambda _, left=steps: interrupt(left.pop(0)))
+            patch.setattr(export_file, "step", lambda _, left=steps: interrupt(left.pop(0)))
             with pytest.raises(KeyboardInterrupt):
-                export.load(opened.store, file, Privacy(opened.settings))
+                export_file.load(opened.store, file, Privacy(opened.settings))
         assert told_of(other) == []
     with App(other.home) as opened:
         opened.import_export(file)
@@ -134,7 +134,7 @@ def interrupt(really: bool) -> None:
 def test_a_dry_run_of_many_batches_tells_what_the_import_then_does(
     house: House, app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "_BATCH", 4)
+    monkeypatch.setattr(export_file, "_BATCH", 4)
     lived(house)
     app.forget(app.wanted([], text="Either would do"), really=True)
     file = written(told(app), tmp_path / "all.jsonl")
@@ -151,7 +151,7 @@ def test_an_older_export_comes_in_after_a_session_was_forgotten(
     house: House, app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its project has no session any more, and is not told of either."""
-    monkeypatch.setattr(export, "_BATCH", 4)
+    monkeypatch.setattr(export_file, "_BATCH", 4)
     story = lived(house)
     file = written(told(app), tmp_path / "all.jsonl")
     before = told(app)

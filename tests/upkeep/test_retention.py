@@ -18,7 +18,7 @@ from backstory.app import App
 from backstory.hook.redact import Redactor
 from backstory.model import MemoryKind
 from backstory.store.values import Room
-from backstory.upkeep import archive, retention, room
+from backstory.upkeep import disk_usage, event_archive, retention_policy
 from tests.story import House, Story
 
 from .conftest import lived
@@ -32,10 +32,10 @@ def later(monkeypatch: pytest.MonkeyPatch, days: float) -> None:
     monkeypatch.setattr(time, "time_ns", lambda: real() + int(days * DAY_NS))
 
 
-def prunes(house: House, interrupted: bool = False) -> retention.Pruned:
+def prunes(house: House, interrupted: bool = False) -> retention_policy.Pruned:
     chosen, problems = settings.load(house.home)
     assert not problems
-    return retention.prune(house.home, chosen, house.store, lambda: interrupted)
+    return retention_policy.prune(house.home, chosen, house.store, lambda: interrupted)
 
 
 def payloads(house: House, story: Story) -> list[str | None]:
@@ -43,7 +43,9 @@ def payloads(house: House, story: Story) -> list[str | None]:
 
 
 def archived(house: House) -> list[dict[str, object]]:
-    return [json.loads(line) for path in archive.listed(house.home) for line in archive.lines(path)]
+    return [
+        json.loads(line) for path in event_archive.listed(house.home) for line in event_archive.lines(path)
+    ]
 
 
 def test_by_default_nothing_ever_leaves(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +55,7 @@ def test_by_default_nothing_ever_leaves(house: House, monkeypatch: pytest.Monkey
     later(monkeypatch, 4_000)
     assert prunes(house).rows == 0
     assert payloads(house, story) == before
-    assert archive.listed(house.home) == []
+    assert event_archive.listed(house.home) == []
 
 
 def test_cce_67_payloads_leave_and_what_they_said_is_still_found(
@@ -67,7 +69,7 @@ def test_cce_67_payloads_leave_and_what_they_said_is_still_found(
     assert prunes(house).rows == 0, "nothing is old yet"
     later(monkeypatch, 31)
     fresh = lived(house, "red panda")
-    assert prunes(house) == retention.Pruned(len(before), whole=True)
+    assert prunes(house) == retention_policy.Pruned(len(before), whole=True)
     assert not any(payloads(house, old))
     assert any(payloads(house, fresh))
     kept = [row["payload"] for row in archived(house) if row.get("table") == "events"]
@@ -97,7 +99,7 @@ def test_cce_68_events_leave_and_memories_stay(
     house.rebuilds()
     assert house.store.memories.of_session(old.id) == memories
     assert any("blue whale" in hit.text for hit in app.search("blue whale", None).hits)
-    [path] = archive.listed(house.home)
+    [path] = event_archive.listed(house.home)
     house.close()
     new, same_key = app.import_export(path)
     assert (new["events"], same_key) == (len(events), True)
@@ -180,7 +182,7 @@ def test_cce_69_the_archive_is_on_the_disk_first(house: House, monkeypatch: pyte
     drop = type(house.store.retention).drop_payloads
 
     def watched(self: object, rows: tuple[int, ...]) -> None:
-        [path] = archive.listed(house.home)
+        [path] = event_archive.listed(house.home)
         assert path.stat().st_ino in synced
         assert len([row for row in archived(house) if row.get("table") == "events"]) == len(rows)
         drop(self, rows)  # type: ignore[arg-type]
@@ -209,7 +211,7 @@ def test_cce_69_a_worker_killed_at_a_step_loses_nothing(house: House, app: App, 
 
     assert works(BACKSTORY_STRIKE=f"{struck}=KILL") == -signal.SIGKILL
     if struck == "retention.archived":
-        [path] = archive.listed(house.home)
+        [path] = event_archive.listed(house.home)
         whole = path.read_bytes()
         path.write_bytes(whole[:-9])
     assert works() == 0
@@ -223,25 +225,25 @@ def test_cce_70_it_makes_way_when_something_waits_and_goes_on_later(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """CCE-70: cancellable, in small steps."""
-    monkeypatch.setattr(retention, "_STEP", 2)
+    monkeypatch.setattr(retention_policy, "_STEP", 2)
     story = lived(house)
     all_of_them = sum(body is not None for body in payloads(house, story))
     house.sets("retention.payload_days", "30")
     later(monkeypatch, 31)
-    assert prunes(house, interrupted=True) == retention.Pruned(2, whole=False)
-    assert prunes(house) == retention.Pruned(all_of_them - 2, whole=True)
+    assert prunes(house, interrupted=True) == retention_policy.Pruned(2, whole=False)
+    assert prunes(house) == retention_policy.Pruned(all_of_them - 2, whole=True)
 
 
 def test_cce_70_it_runs_in_the_worker_once_a_day(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """CCE-70: daily; changed settings count at once."""
     passes: list[int] = []
-    real = retention._steps
+    real = retention_policy._steps
 
     def counted(*rest: Any) -> Iterator[Any]:
         passes.append(1)
         yield from real(*rest)
 
-    monkeypatch.setattr(retention, "_steps", counted)
+    monkeypatch.setattr(retention_policy, "_steps", counted)
     lived(house)
     house.close()
     for _ in range(3):
@@ -257,19 +259,19 @@ def test_cce_70_it_runs_in_the_worker_once_a_day(house: House, monkeypatch: pyte
 
 def test_cce_70_capture_goes_on_while_old_things_leave(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """CCE-70: what hooks leave in the middle of a pass is stored before the pass goes on."""
-    monkeypatch.setattr(retention, "_STEP", 1)
+    monkeypatch.setattr(retention_policy, "_STEP", 1)
     lived(house)
     house.sets("retention.payload_days", "30")
     later(monkeypatch, 31)
     late = house.session()
-    real = archive.Archive.add
+    real = event_archive.Archive.add
 
-    def add(self: archive.Archive, rows: object) -> None:
+    def add(self: event_archive.Archive, rows: object) -> None:
         real(self, rows)  # type: ignore[arg-type]
-        if not house.spooled() and len(archive.listed(house.home)) == 1:
+        if not house.spooled() and len(event_archive.listed(house.home)) == 1:
             late.prompts("What about the grey seal?")
 
-    monkeypatch.setattr(archive.Archive, "add", add)
+    monkeypatch.setattr(event_archive.Archive, "add", add)
     house.close()
     worker_loop.run(house.home, linger=0)
     assert house.events(late)
@@ -281,7 +283,7 @@ def test_a_size_limit_lets_the_oldest_payloads_go_first(
 ) -> None:
     first, second = lived(house), lived(house, "red panda")
     house.sets("retention.max_mb", "1")
-    monkeypatch.setattr(retention, "_STEP", 3)
+    monkeypatch.setattr(retention_policy, "_STEP", 3)
     rooms = iter([Room(2_000_000, 0), Room(2_000_000, 999_999), Room(2_000_000, 1_500_000), Room(1, 0)])
     monkeypatch.setattr(type(house.store.retention), "room", lambda self: next(rooms))
     assert prunes(house).rows == 6
@@ -294,11 +296,11 @@ def test_a_size_limit_lets_the_oldest_payloads_go_first(
     [(1_000, 900, False), (10**9, 60_000_000, False), (10**8, 60_000_000, True), (10**8, 20_000_000, False)],
 )
 def test_the_file_is_rewritten_only_when_much_of_it_is_free(size: int, free: int, worth: bool) -> None:
-    assert retention.worth_compacting(Room(size, free)) is worth
+    assert retention_policy.worth_compacting(Room(size, free)) is worth
 
 
 def test_free_pages_go_back_to_the_disk(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "WORTH_BYTES", 100_000)
+    monkeypatch.setattr(retention_policy, "WORTH_BYTES", 100_000)
     story = house.session().starts()
     for number in range(40):
         story.runs(f"hexdump {number}", os.urandom(8_000).hex())
@@ -317,12 +319,12 @@ def test_an_archive_is_its_owners_alone(house: House, monkeypatch: pytest.Monkey
     house.sets("retention.payload_days", "1")
     later(monkeypatch, 2)
     prunes(house)
-    [path] = archive.listed(house.home)
+    [path] = event_archive.listed(house.home)
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
 def words_in_archives(house: House, words: str) -> list[Path]:
-    return [p for p in archive.listed(house.home) if words.encode() in gzip.decompress(p.read_bytes())]
+    return [p for p in event_archive.listed(house.home) if words.encode() in gzip.decompress(p.read_bytes())]
 
 
 @pytest.mark.parametrize("key", ["retention.payload_days", "retention.event_days"])
@@ -344,7 +346,7 @@ def test_forgetting_reaches_into_the_archive(
         "project": app.wanted([], project_id=project_id),
     }[by]
     plan = app.forget(wanted, really=False)
-    assert plan.archives == tuple(archive.listed(house.home))
+    assert plan.archives == tuple(event_archive.listed(house.home))
     app.forget(wanted, really=True)
     app.close()
     assert words_in_archives(house, "blue whale") == []
@@ -353,7 +355,7 @@ def test_forgetting_reaches_into_the_archive(
     assert left is (by in ("text", "session")), "the rest stays where it is"
     if left:
         assert house.store.memories.of_session(other.id)
-    path = next(iter(archive.listed(house.home)), None)
+    path = next(iter(event_archive.listed(house.home)), None)
     if path:
         house.close()
         app.import_export(path)
@@ -414,7 +416,7 @@ def test_a_payload_that_left_is_told_from_one_that_never_was(
     prunes(house)
     sizes = app.status().sizes
     assert sizes["payloads"] == 0
-    assert sizes["archive"] == sum(path.stat().st_size for path in archive.listed(house.home)) > 0
+    assert sizes["archive"] == sum(path.stat().st_size for path in event_archive.listed(house.home)) > 0
 
 
 def test_status_says_what_could_be_freed(house: House, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -429,7 +431,7 @@ def test_of_a_large_database_status_tells_what_the_worker_summed_up(
     house: House, app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Summing up reads every payload: not while somebody waits for `status`."""
-    monkeypatch.setattr(room, "_LARGE", 0)
+    monkeypatch.setattr(disk_usage, "_LARGE", 0)
     lived(house)
     assert app.status().sizes["payloads"] == 0, "nothing is known yet"
     prunes(house)

@@ -12,10 +12,10 @@ from backstory.model import Session
 from backstory.recall.handles import full_id
 from backstory.store.copies import Contents
 from backstory.store.jobs import PROVE, REBUILD, REINDEX
-from backstory.upkeep import backups, orphans
+from backstory.upkeep import backups, stale_sessions
 
 if TYPE_CHECKING:
-    from backstory.upkeep.forget import Forgotten, Wanted
+    from backstory.upkeep.erasure import Forgotten, Wanted
     from backstory.upkeep.repair import Repaired
     from backstory.upkeep.scrub import Scrubbed
 
@@ -96,7 +96,7 @@ class Keeping(Opened):
 
     def wanted(self, handles: Sequence[str], **rest: Any) -> "Wanted":
         """What is meant by the beginnings of ids, and the rest as it is."""
-        from backstory.upkeep.forget import Wanted  # with all that knows pages: 20 ms
+        from backstory.upkeep.erasure import Wanted  # with all that knows pages: 20 ms
 
         return Wanted(tuple(full_id(self.store, handle) for handle in handles), **rest)
 
@@ -112,18 +112,18 @@ class Keeping(Opened):
         `check` is given what is about to go, while nobody else can change it, and raises if it must not. That
         it was done `by_agent` is counted, and told for a week.
         """
-        from backstory.upkeep import forget
+        from backstory.upkeep import erasure
 
         if not really:
             self.catch_up()
-            return forget.plan(self.home, self.store, wanted, self.settings.knowledge_export)
+            return erasure.plan(self.home, self.store, wanted, self.settings.knowledge_export)
         with self._alone_with_all():
-            what = forget.plan(self.home, self.store, wanted, self.settings.knowledge_export)
+            what = erasure.plan(self.home, self.store, wanted, self.settings.knowledge_export)
             if check is not None:
                 check(what)
             if what:
                 self.store.writable()  # else files would go while the rows stay
-                forget.carry_out(self.home, self.store, what, by_agent)
+                erasure.carry_out(self.home, self.store, what, by_agent)
             erased = not self.store.forgetting.traces_left() or self.store.forgetting.erase_traces()
         self._have_done()
         if not erased:
@@ -137,10 +137,10 @@ class Keeping(Opened):
         """End sessions in which nothing has happened for so long, or only tell which."""
         self.catch_up()
         with self._alone():
-            found = orphans.find(self.store, max_age_hours)
+            found = stale_sessions.find(self.store, max_age_hours)
             if really and found:
                 with self.store.transaction():
-                    orphans.end(self.store, found)
+                    stale_sessions.end(self.store, found)
         if really:
             self._have_done()
         return found

@@ -17,7 +17,7 @@ from backstory.llm.writer import ModelWriter
 from backstory.recall import prepare
 from backstory.store.jobs import ASKING
 from backstory.store.values import Call, Job, SpentOn
-from backstory.upkeep import room
+from backstory.upkeep import disk_usage
 
 # What is counted on the way in: payloads that hooks left, and what became of them (no receipts of briefs).
 _CAPTURED = ("spooled", "stored", "duplicate", "quarantined", "failed", "late")
@@ -82,8 +82,8 @@ class Reporting(Opened):
             brief_tokens=tokens,
             schema=store.schema_version(),
             database_bytes=self.home.database.stat().st_size,
-            sizes=room.taken(self.home, store),
-            freeable=room.freeable(store),
+            sizes=disk_usage.taken(self.home, store),
+            freeable=disk_usage.freeable(store),
             last_event_at=latest[0].event.at if latest else 0,
             worker_running=self._worker_runs(),
             by_status=by_status,
@@ -120,7 +120,7 @@ class Reporting(Opened):
             quarantined=len(quarantine.listing(self.home)),
             captured=dict.fromkeys(_CAPTURED, 0),
             jobs={},
-            sizes=room.taken(self.home, None),
+            sizes=disk_usage.taken(self.home, None),
             freeable={},
             worker_running=False,
             by_status={},

@@ -10,7 +10,7 @@ from backstory.capture.privacy import Privacy
 from backstory.errors import SourceMissing
 from backstory.model import Memory, Project, Session
 from backstory.store.jobs import ROUND
-from backstory.upkeep import export
+from backstory.upkeep import export_file
 
 if TYPE_CHECKING:
     from backstory.capture.importer import Line, Tally, Wish
@@ -81,13 +81,13 @@ class Bringing(Opened):
         """Everything as JSON lines; of a project or a time only what belongs to its sessions."""
         self.catch_up()
         some = project_id is not None or since > 0 or until < _FOREVER
-        return export.lines(self.store, self._sessions_in(project_id, since, until) if some else None)
+        return export_file.lines(self.store, self._sessions_in(project_id, since, until) if some else None)
 
     def export_markdown(self, project_id: str | None, since: int, until: int) -> Iterator[str]:
         """What was learned, to read."""
         self.catch_up()
         sessions = self._sessions_in(project_id, since, until)
-        return export.markdown(self.store, sessions, clock.zone(self.settings.time_zone))
+        return export_file.markdown(self.store, sessions, clock.zone(self.settings.time_zone))
 
     def learned(self, project_id: str | None, since: int, until: int) -> list[tuple[Session, list[Memory]]]:
         """Sessions with what was learned in each."""
@@ -102,10 +102,10 @@ class Bringing(Opened):
     def import_export(self, path: Path, dry: bool = False) -> tuple[dict[str, int], bool]:
         """Take in an export of another home; gives what was new, and whether its ids go on being met."""
         if dry:
-            return export.look(self._readable_store(), path, Privacy(self.settings))
+            return export_file.look(self._readable_store(), path, Privacy(self.settings))
         with self._alone():
             try:
-                new, same_key = export.load(self.store, path, Privacy(self.settings))
+                new, same_key = export_file.load(self.store, path, Privacy(self.settings))
             finally:  # what a torn one gave is found, too
                 with self.store.transaction():
                     self.store.memories.index_missing()

@@ -15,7 +15,7 @@ from backstory.cli.project_scope import opened, scope
 from backstory.errors import Failed, UsageError
 from backstory.model import Speaker
 from backstory.store.values import Reach
-from backstory.upkeep.forget import Forgotten
+from backstory.upkeep.erasure import Forgotten
 from backstory.upkeep.scrub import Scrubbed
 
 _SHOWN = 20

@@ -25,7 +25,7 @@ from backstory.hook.brief import HANDLE, shorten
 from backstory.knowledge.pages import parted
 from backstory.knowledge.vault import vault_of
 from backstory.recall.prepare import FORGOT
-from backstory.upkeep.forget import Changed, Forgotten, Wanted, hold_to
+from backstory.upkeep.erasure import Changed, Forgotten, Wanted, hold_to
 
 _MINUTES = 10
 _SHOWN = 20

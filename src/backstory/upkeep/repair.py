@@ -24,7 +24,7 @@ from backstory.store import Store, copies, salvage, schema, scratch
 from backstory.store.copies import Contents
 from backstory.store.new_database import new_database, put_in_place
 from backstory.store.reconstruction import Clues
-from backstory.upkeep import archive
+from backstory.upkeep import event_archive
 
 _LINES = 20  # of a transcript: its first ones name its session
 
@@ -82,5 +82,5 @@ def _texts(home: Home, sessions: Iterable[str]) -> Iterator[bytes]:
     for sid in sessions:
         if (copy := copy_of(home, sid)).is_file():
             yield from islice(kept_lines(copy), _LINES)
-    for path in archive.listed(home):
-        yield from (line.encode() for line in archive.lines(path) if '"table": "sessions"' in line)
+    for path in event_archive.listed(home):
+        yield from (line.encode() for line in event_archive.lines(path) if '"table": "sessions"' in line)

@@ -16,7 +16,7 @@ from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store, copies
 from backstory.store.values import Reach
-from backstory.upkeep import archive
+from backstory.upkeep import event_archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def scrub(home: Home, store: Store, settings: Settings, really: bool) -> Scrubbe
                 raise _OnlyLooked
     except _OnlyLooked:
         pass
-    damaged = tuple(archive.damaged(home))
+    damaged = tuple(event_archive.damaged(home))
     damaged_copies: list[Path] = []
     files = tuple(_rewritten(home, store, privacy, really, damaged_copies))
     if really and found[0]:
@@ -105,6 +105,6 @@ def _archives(home: Home, store: Store, privacy: Privacy, really: bool) -> list[
     """Archives that had a secret in them."""
     return [
         path
-        for path in archive.listed(home)
-        if archive.clean(path, lambda line: redacted(line, privacy), store.dump.head(), really)
+        for path in event_archive.listed(home)
+        if event_archive.clean(path, lambda line: redacted(line, privacy), store.dump.head(), really)
     ]

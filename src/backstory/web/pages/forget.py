@@ -2,7 +2,7 @@
 
 from backstory.app import App
 from backstory.cli.output import count, one_line
-from backstory.upkeep.forget import Forgotten
+from backstory.upkeep.erasure import Forgotten
 from backstory.web.asked import Asked, Page
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines

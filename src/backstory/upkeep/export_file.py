@@ -21,8 +21,8 @@ from backstory.model import Memory, MemoryKind, Session
 from backstory.store import Store, schema, scratch
 from backstory.store.dump import FORMAT
 from backstory.store.protocol import IntakeStore
-from backstory.upkeep import archive
-from backstory.upkeep.arriving import storable
+from backstory.upkeep import event_archive
+from backstory.upkeep.import_privacy import storable
 
 _BATCH = 1_000
 _READABLE = range(1, FORMAT + 1)
@@ -123,8 +123,8 @@ class _File:
                     yield str(row.pop("table", "")), row
 
     def _lines(self) -> Generator[bytes]:
-        if self.path.name.endswith(archive.SUFFIX):
-            yield from (line.encode() for line in archive.lines(self.path))
+        if self.path.name.endswith(event_archive.SUFFIX):
+            yield from (line.encode() for line in event_archive.lines(self.path))
             return
         yield from file_reader.lines(self.path)
 

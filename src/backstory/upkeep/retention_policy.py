@@ -17,8 +17,8 @@ from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store
 from backstory.store.values import OldRows, Room
-from backstory.upkeep import room
-from backstory.upkeep.archive import Archive
+from backstory.upkeep import disk_usage
+from backstory.upkeep.event_archive import Archive
 
 log = logging.getLogger(__name__)
 DAY_MS = 86_400_000
@@ -62,7 +62,7 @@ def prune(home: Home, settings: Settings, store: Store, interrupted: Callable[[]
         _compact(store)
     with store.transaction():
         store.books.set_meta(_DONE, today)
-        room.note(store)
+        disk_usage.note(store)
     return Pruned(rows, whole=True)
 
 

@@ -29,8 +29,8 @@ from backstory.recall.prepare import FORGOT
 from backstory.store import Store, copies
 from backstory.store.new_database import UNFINISHED, clear_leftovers, leftovers
 from backstory.store.values import Reach
-from backstory.upkeep import archive
-from backstory.upkeep.echoes import Echo, copies_with
+from backstory.upkeep import event_archive
+from backstory.upkeep.injected_copies import Echo, copies_with
 from backstory.upkeep.normal_form import containing, fold, searching
 
 # Files here are copies of words that the database has too: whichever has the words goes as a whole.
@@ -91,7 +91,7 @@ class Changed(Failed):
 def plan(home: Home, store: Store, wanted: Wanted, exports: Sequence[str] = ()) -> Forgotten:
     """Everything that forgetting would touch; changes nothing. `exports` is the setting of that name."""
     matches = _matcher(wanted)
-    old, of_sessions = archive.holding(home, _archived(store, wanted, matches))
+    old, of_sessions = event_archive.holding(home, _archived(store, wanted, matches))
     told = store.forgetting.holding(matches) if matches else Reach()
     now = store.forgetting.with_sources(_named(store, wanted, matches, told))
     named = Reach(now.events | old.events, now.memories, now.sessions)
@@ -121,7 +121,7 @@ def plan(home: Home, store: Store, wanted: Wanted, exports: Sequence[str] = ()) 
     files = tuple(dict.fromkeys([*told_in, *made, *unfinished]))
     needed = tuple(_needed(home, in_file)) if in_file else ()
     outside = tuple(path for path in store.forgetting.transcripts(touched) if Path(path).exists())
-    archives = tuple(archive.having(home, reach))
+    archives = tuple(event_archive.having(home, reach))
     unwanted = Unwanted(
         reach.memories | reach.sessions,
         None if _limited(wanted) else matches,
@@ -147,7 +147,7 @@ def plan(home: Home, store: Store, wanted: Wanted, exports: Sequence[str] = ()) 
         unwanted=unwanted,
         echo=echo,
         unreadable=len(store.forgetting.unreadable - reach.events),
-        damaged=tuple(archive.damaged(home)),
+        damaged=tuple(event_archive.damaged(home)),
         damaged_copies=tuple(damaged_copies),
         answers=frozenset(answers),
         exported=exported,
@@ -202,7 +202,7 @@ def carry_out(home: Home, store: Store, what: Forgotten, by_agent: bool = False)
         with vault.held():
             export(vault, Path(project.root), folder)
     for old in {*what.archives, *what.damaged}:
-        archive.drop(old, what.reach, store.dump.head())
+        event_archive.drop(old, what.reach, store.dump.head())
     for copy in {*what.copies, *what.damaged_copies}:
         _cut(store, copy, what.echo)
     with store.transaction():
@@ -308,17 +308,17 @@ def _named(store: Store, wanted: Wanted, matches: Callable[[str], bool] | None, 
 
 def _archived(
     store: Store, wanted: Wanted, matches: Callable[[str], bool] | None
-) -> Callable[[archive.Row], bool]:
+) -> Callable[[event_archive.Row], bool]:
     """Whether a row of an archive is meant: by the same rules as one of the database."""
     ranged = wanted.since is not None or wanted.until is not None
     of_project = None if wanted.project_id is None else store.forgetting.of_project(wanted.project_id)
 
-    def meant(row: archive.Row) -> bool:
+    def meant(row: event_archive.Row) -> bool:
         if matches is None and not ranged:
             return False  # by id, session or project: lineage finds it
         inside = (wanted.since or 0) <= row["at"] < (wanted.until or 2**62)
         here = of_project is None or row["session_id"] in of_project
-        words = matches is None or any(matches(text) for text in archive.texts(row))
+        words = matches is None or any(matches(text) for text in event_archive.texts(row))
         return words and here and inside
 
     return meant
