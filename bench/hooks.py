@@ -34,7 +34,7 @@ from backstory.model import Draft, Event, Kind, MemoryKind, Project, Tier, Where
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.store import open_store
-from backstory.store.values import Arrival
+from backstory.store.records import Arrival
 
 CLAUDE_MEM_MS = 624.0  # its capture hook, measured on the machine that the design was made on
 EVENTS = 200

@@ -36,7 +36,7 @@ from backstory.paths import Home
 from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
 from backstory.store import Store, open_store
-from backstory.store.values import Arrival
+from backstory.store.records import Arrival
 from backstory.web import presence
 
 PROJECTS = 50

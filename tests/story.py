@@ -32,7 +32,7 @@ from backstory.paths import Home
 from backstory.pipeline import Work
 from backstory.recall.brief import Brief, brief_for
 from backstory.store import Store, open_store
-from backstory.store.jobs import COMPILE, DAY, LINT
+from backstory.store.job_queue import COMPILE, DAY, LINT
 
 TRAILER = b"\x1e"
 _pids = itertools.count(10_000)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.store.jobs import ENDED
+from backstory.store.job_queue import ENDED
 from tests.conftest import eventually
 from tests.story import House, Story
 from tests.test_worker import workers

@@ -12,7 +12,7 @@ from backstory.app import App, MemoryView
 from backstory.distil.spoken import kind_of
 from backstory.errors import UsageError
 from backstory.model import MemoryKind, MemoryStatus
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 from tests.conftest import eventually
 from tests.held import database_held, worker_held_at
 from tests.mcp.server import Server

@@ -24,7 +24,7 @@ from backstory.capture import spool_state as waiting_module
 from backstory.model import Kind
 from backstory.paths import Home
 from backstory.pipeline import Work
-from backstory.store.jobs import COMPILE, DAY, LINT
+from backstory.store.job_queue import COMPILE, DAY, LINT
 from tests.conftest import eventually
 from tests.story import House, Story
 

@@ -25,7 +25,7 @@ from backstory.recall import prepare
 from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
 from backstory.store import Store, open_store
-from backstory.store.values import Arrival
+from backstory.store.records import Arrival
 
 ROUNDS = 11
 SESSION_EVENTS = 50

@@ -16,7 +16,7 @@ from backstory.paths import Home
 from backstory.pipeline import Work
 from backstory.settings import Settings
 from backstory.store import Store, open_store
-from backstory.store.values import Arrival
+from backstory.store.records import Arrival
 
 PROJECT = Project(project_id("bench"), "bench", "bench", "/bench", 1)
 _STEPS = {

@@ -16,7 +16,7 @@ from bench.recall.memory import PROJECT
 
 from backstory.app import App
 from backstory.embed.table import table
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 
 _DEEP = 100
 _PASSAGE = 1_200

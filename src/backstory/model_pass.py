@@ -30,8 +30,8 @@ from backstory.model import Session, StoredEvent
 from backstory.paths import Home
 from backstory.settings import Settings, load
 from backstory.store import Store
-from backstory.store.jobs import ASKING, PROSE
-from backstory.store.values import Job, ModelAnswer
+from backstory.store.job_queue import ASKING, PROSE
+from backstory.store.records import Job, ModelAnswer
 
 log = logging.getLogger(__name__)
 KIND = "refine"

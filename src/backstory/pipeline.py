@@ -38,9 +38,9 @@ from backstory.recall import notes, prepare
 from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
 from backstory.store import Store
-from backstory.store.jobs import COMPILE, DAY, ENDED_MOST, INDEX, LINT, PROVE, REBUILD, REINDEX
+from backstory.store.job_queue import COMPILE, DAY, ENDED_MOST, INDEX, LINT, PROVE, REBUILD, REINDEX
 from backstory.store.passages import BULK, STEP
-from backstory.store.values import Job
+from backstory.store.records import Job
 from backstory.supersession import succeed
 from backstory.upkeep import retention_policy, stale_sessions
 

@@ -22,9 +22,9 @@ from backstory.recall.prepare import section_of
 from backstory.recall.rows import row
 from backstory.search.answer import Answer
 from backstory.store import Store, scratch
+from backstory.store.disk_errors import obstacle
 from backstory.store.memories import memory_id
-from backstory.store.obstacles import obstacle
-from backstory.store.values import Arrival
+from backstory.store.records import Arrival
 
 LONGEST = 20_000
 _WAIT_SECONDS = 0.5

@@ -9,7 +9,7 @@ from pathlib import Path
 from backstory import clock
 from backstory.capture.history_reader import SPENT
 from backstory.model import Action
-from backstory.store.values import Injection
+from backstory.store.records import Injection
 from tests.story import House, Story
 
 _HOUR = 3600

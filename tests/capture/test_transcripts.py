@@ -13,7 +13,7 @@ from backstory.capture.history_reader import SPENT
 from backstory.capture.privacy import Privacy
 from backstory.model import Kind
 from backstory.settings import Settings
-from backstory.store.values import Mark
+from backstory.store.records import Mark
 from tests.story import House, Story
 
 

@@ -7,7 +7,7 @@ import pytest
 from backstory import clock
 from backstory.paths import Home
 from backstory.store import Store, open_store
-from backstory.store.values import Call
+from backstory.store.records import Call
 
 from .memory import Memory
 

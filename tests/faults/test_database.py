@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from backstory.app import App
-from backstory.store import copies, open_store, schema
+from backstory.store import backup_copy, open_store, schema
 from tests.story import House
 
 from .world import command, fires, settled, steps, told_by_doctor, worker
@@ -191,7 +191,7 @@ def test_every_schema_that_was_ever_on_main_is_upgraded(tmp_path: Path) -> None:
         with closing(sqlite3.connect(house.home.database)) as db:
             assert db.execute("SELECT count(*), min(text), max(text) FROM events").fetchone() == before
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        made = copies.listed(house.home)
+        made = backup_copy.listed(house.home)
         assert len(made) == (0 if number == len(fixtures) else 1)
         with App(house.home) as app:
             assert app.search("blue whale", None).hits, f"schema {number}"

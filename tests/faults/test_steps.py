@@ -12,7 +12,7 @@ import pytest
 
 from backstory.app import App
 from backstory.failpoints import STEPS
-from backstory.store import copies, schema
+from backstory.store import backup_copy, schema
 from tests.story import House, Story
 
 pytestmark = pytest.mark.faults
@@ -103,7 +103,7 @@ def test_an_upgrade_killed_at_a_step_is_finished_by_the_next_start(house: House,
         path.unlink()
     old.rename(house.home.database)
     assert runs(house, "status", strike=name) == -signal.SIGKILL, f"{name} was never reached"
-    assert copies.listed(house.home), "a copy was made before"
+    assert backup_copy.listed(house.home), "a copy was made before"
     assert runs(house, "status") == 0
     with closing(sqlite3.connect(house.home.database)) as db:
         assert schema.version(db) == len(schema.migrations())
@@ -117,9 +117,9 @@ def test_a_backup_killed_at_a_step_is_a_whole_backup_or_none(house: House, name:
     house.works()
     house.close()
     assert runs(house, "backup", strike=name) == -signal.SIGKILL
-    assert all(copies.look(path).damage == "" for path in copies.listed(house.home))
+    assert all(backup_copy.look(path).damage == "" for path in backup_copy.listed(house.home))
     assert runs(house, "backup") == 0
-    assert copies.look(copies.listed(house.home)[-1]).events > 0
+    assert backup_copy.look(backup_copy.listed(house.home)[-1]).events > 0
 
 
 @pytest.mark.parametrize("name", of("build", "replace"))
@@ -134,7 +134,7 @@ def test_going_back_or_mending_killed_at_a_step_leaves_the_old_database_or_the_n
         app.back_up()
     house.close()
     assert runs(house, *words, strike=name) == -signal.SIGKILL, f"{name} was never reached"
-    assert copies.look(house.home.database).damage == ""
+    assert backup_copy.look(house.home.database).damage == ""
     assert told(house, story) == expected
     house.close()
     assert runs(house, *words) == 0
@@ -168,7 +168,7 @@ def test_a_restore_killed_while_it_builds_never_gets_into_the_next(house: House,
             runs(house, "restore", str(b if "m" not in step else a), "--yes", strike=step) == -signal.SIGKILL
         )
     code = (
-        "import os, sys, sqlite3, backstory.store.forgetting as f\n"
+        "import os, sys, sqlite3, backstory.store.row_erasure as f\n"
         "real = f.erase_traces\n"
         "def struck(db):\n"
         "    db.execute('VACUUM'); os.kill(os.getpid(), 9)\n"

@@ -12,7 +12,7 @@ from backstory import settings
 from backstory.llm.governor import Spending, spending
 from backstory.model import Memory, Tier
 from backstory.model_pass import Refine
-from backstory.store.values import Call
+from backstory.store.records import Call
 from tests.agents.model import Model
 from tests.story import House, Story
 

@@ -10,7 +10,7 @@ from backstory.llm.caps import caps, period
 from backstory.llm.governor import Governor, Purpose, Refused, resume
 from backstory.llm.provider import Question, Reply, Trouble
 from backstory.settings import Settings
-from backstory.store.values import Call
+from backstory.store.records import Call
 from tests.agents.model import Status
 from tests.llm.conftest import Asking, a_session
 from tests.story import House
@@ -217,7 +217,7 @@ class TestBeyondTheCap:
 
 def receipt(house: House, session: str) -> None:
     """What a hook leaves when it has given a brief."""
-    from backstory.store.values import Injection
+    from backstory.store.records import Injection
 
     with house.store.transaction():
         house.store.briefs.add(Injection(session, clock.now_ms(), "startup", 10, 3, ()))

@@ -10,7 +10,7 @@ import pytest
 from backstory import clock
 from backstory.app import App
 from backstory.model import Act, MemoryKind, MemoryStatus, Tier
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 from tests.agents.model import Model
 from tests.llm.conftest import Asking, a_session, line_with, saying
 from tests.story import House

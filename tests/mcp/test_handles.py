@@ -10,7 +10,7 @@ from backstory.errors import SourceMissing, UsageError
 from backstory.hook.identity import session_id
 from backstory.model import Act, Draft, MemoryKind, Tier
 from backstory.recall.handles import full_id
-from backstory.store.values import Injection
+from backstory.store.records import Injection
 from tests.mcp.server import Server
 from tests.story import House
 

@@ -11,7 +11,7 @@ import pytest
 from backstory.app import App, MemoryView
 from backstory.model import Memory, MemoryKind, MemoryStatus
 from backstory.recall.freshness import Freshness
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 from tests.story import CLOCK, House
 
 Git = Callable[..., str]

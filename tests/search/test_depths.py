@@ -9,7 +9,7 @@ from backstory.search import find
 from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.settings import Settings
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 from tests.story import House, Story
 
 LINES = [f"line {number} says nothing that anybody would look for" for number in range(600)]

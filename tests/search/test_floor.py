@@ -6,7 +6,7 @@ from backstory.search.find import search
 from backstory.search.question import question
 from backstory.search.ranking import Ranked
 from backstory.settings import Settings
-from backstory.store.values import Found
+from backstory.store.records import Found
 from tests.story import House
 
 LONG = "Everybody had to log in again after the keys were rotated"

@@ -10,7 +10,7 @@ from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.search.landmarks import Landmark, landmark
 from backstory.settings import Settings
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 from tests.search.past import DAY
 from tests.story import CLOCK, House
 

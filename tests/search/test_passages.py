@@ -19,7 +19,7 @@ from backstory.search.narrowing import within
 from backstory.search.ranking import Here
 from backstory.settings import Settings
 from backstory.store.passages import Passages, cuts, pieces
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 from tests.conftest import Git
 from tests.search.past import DAY, aged
 from tests.story import House

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from backstory.search.question import question
-from backstory.store.words import phrases, spread
+from backstory.store.tokenizer import phrases, spread
 
 NOW = int(datetime(2026, 11, 18, 15, 0, tzinfo=UTC).timestamp() * 1000)  # a Wednesday
 

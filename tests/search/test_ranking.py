@@ -9,7 +9,7 @@ from backstory.model import Kind, MemoryStatus
 from backstory.search.question import question
 from backstory.search.ranking import Here, ranked
 from backstory.store import Store
-from backstory.store.values import Found
+from backstory.store.records import Found
 
 NOW = 1_800_000_000_000
 DAY = 86_400_000

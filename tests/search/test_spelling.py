@@ -13,7 +13,7 @@ from backstory.mcp.tools import TOOLS
 from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.settings import Settings
-from backstory.store.words import errors
+from backstory.store.tokenizer import errors
 from backstory.web.asked import Asked, Page
 from backstory.web.pages.search import page
 from tests.story import House

@@ -12,7 +12,7 @@ from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.search.question import question
 from backstory.settings import Settings
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 from tests.search.past import aged
 from tests.story import House
 

@@ -5,7 +5,7 @@ import pytest
 from backstory.app import App
 from backstory.errors import UsageError
 from backstory.model import Event, Kind, Where
-from backstory.store.values import Arrival, Filters
+from backstory.store.records import Arrival, Filters
 from tests.story import House
 
 

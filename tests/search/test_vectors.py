@@ -26,7 +26,7 @@ from backstory.search.meaning import Likeness
 from backstory.search.question import question
 from backstory.settings import Settings
 from backstory.store.passages import Passages
-from backstory.store.values import Filters, Vector
+from backstory.store.records import Filters, Vector
 from tests.embed.serving import Endpoint, serving
 from tests.story import House
 

@@ -27,7 +27,7 @@ from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus
 from backstory.search.excerpt import excerpt
 from backstory.search.question import question
 from backstory.store.passages import pieces
-from backstory.store.words import phrases, spread
+from backstory.store.tokenizer import phrases, spread
 
 LONG = 200_000
 NOW = 1_760_000_000_000

@@ -19,7 +19,7 @@ from backstory.knowledge import pages
 from backstory.llm.parse import Unusable, read_object
 from backstory.model import Event
 from backstory.paths import Home
-from backstory.store import copies
+from backstory.store import backup_copy
 from backstory.upkeep import export_file
 from tests.foreign.stores import ClaudeMem, Engine, Palace
 from tests.story import House
@@ -180,8 +180,8 @@ def test_no_damage_breaks_the_reader_of_another_tools_database(
 def test_no_file_breaks_the_look_at_a_backup(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "20260101T000000Z-by-hand.db"
     path.write_bytes(data)
-    assert copies.look(path).damage
-    assert copies.look_live(path).damage
+    assert backup_copy.look(path).damage
+    assert backup_copy.look_live(path).damage
 
 
 @quick

@@ -31,7 +31,7 @@ PUT_TOGETHER = {
     "backstory.search.timeforms:_form": "called for this module's table only, which is tested",
     "backstory.search.whose:_names": "names of people, no repeat",
     "backstory.search.wishes:_asked": "called for this module's table only, which is tested",
-    "backstory.store.pages:_like": "forms of our own columns, matched as a whole",
+    "backstory.store.page_reader:_like": "forms of our own columns, matched as a whole",
     "backstory.store.passages:spelled_like": "one letter and letters behind it, from a word's beginning",
     "backstory.upkeep.erasure:_matcher": "the pattern that the user gives to `forget`",
 }

@@ -10,7 +10,7 @@ import pytest
 from backstory.model import Action, Event, Kind, Project, Where
 from backstory.paths import Home
 from backstory.store import Store, open_store
-from backstory.store.values import Added, Arrival
+from backstory.store.records import Added, Arrival
 
 SHOP = Project("p-shop", "example.org/shop", "shop", "/home/dev/shop", 1)
 BARN = Project("p-barn", "/home/dev/barn", "barn", "/home/dev/barn", 1)

@@ -1,7 +1,7 @@
 """Counters, receipts of spool files and of briefs, transcript marks, tombstones."""
 
 from backstory.store import Store
-from backstory.store.values import Injection, Mark, Receipt
+from backstory.store.records import Injection, Mark, Receipt
 
 
 def test_counters_add_up_by_day_agent_event_and_name(store: Store) -> None:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from backstory.store import Store
-from backstory.store.jobs import ENDED
-from backstory.store.values import Job
+from backstory.store.job_queue import ENDED
+from backstory.store.records import Job
 
 
 def ask(store: Store, *subjects: str, kind: str = "distil", now: int = 0) -> list[bool]:

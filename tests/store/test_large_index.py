@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.store import shelves
+from backstory.store import full_text_index
 from tests.story import House
 
 
@@ -16,8 +16,8 @@ def large(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
         story.prompts(f"The blue whale {number}" + (" and the zyzzyva" if number == 3 else ""))
     story.stops("Yes.")
     house.works()
-    monkeypatch.setattr(shelves, "_ENOUGH", 5)
-    monkeypatch.setattr(shelves, "_ENOUGH_IN_ALL", 5)
+    monkeypatch.setattr(full_text_index, "_ENOUGH", 5)
+    monkeypatch.setattr(full_text_index, "_ENOUGH_IN_ALL", 5)
     return house
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from backstory.app import App
 from backstory.model import Event, Kind
-from backstory.store import copies, pages, salvage, schema, spare
-from backstory.store.values import Arrival, Injection, Receipt
+from backstory.store import backup_copy, key_escrow, page_reader, salvage, schema
+from backstory.store.records import Arrival, Injection, Receipt
 from tests.story import House
 
 
@@ -20,12 +20,12 @@ def read(house: House) -> tuple[dict[str, list[tuple[object, ...]]], dict[str, l
     house.close()
     with closing(sqlite3.connect(house.home.database)) as db:
         tables = [table for table in salvage._tables(db) if table not in salvage._ONLY_BY_SQL]
-        shapes = pages.shapes(db, tables)
+        shapes = page_reader.shapes(db, tables)
         names = {shape.table: ", ".join(shape.columns) for shape in shapes}
         by_sql = {t: sorted(db.execute(f"SELECT {names[t]} FROM {t}"), key=repr) for t in tables}
     by_page: dict[str, list[tuple[object, ...]]] = {table: [] for table in tables}
     head = house.home.database.read_bytes()[:100]
-    with closing(pages.Pages(house.home.database, copies.PAGE, head[20])) as every:
+    with closing(page_reader.Pages(house.home.database, backup_copy.PAGE, head[20])) as every:
         for shape, row in every.rows(shapes):
             whole = [
                 float(v) if isinstance(v, int) and kind == "REAL" else v
@@ -80,23 +80,23 @@ def test_numbers_of_every_size_and_texts_of_every_length_are_read(house: House) 
 
 def test_pages_of_noise_give_nothing_and_break_nothing(tmp_path: Path) -> None:
     noise = random.Random(3)
-    data = bytearray(noise.randbytes(400 * copies.PAGE))
+    data = bytearray(noise.randbytes(400 * backup_copy.PAGE))
     for page in range(400):
-        data[page * copies.PAGE] = (0x0D, 0x0A, 0x02)[page % 3]
+        data[page * backup_copy.PAGE] = (0x0D, 0x0A, 0x02)[page % 3]
     path = tmp_path / "noise"
     path.write_bytes(data)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         schema.apply(db, schema.migrations())
-        shapes = pages.shapes(db, ["events", "payloads", "sessions", "tombstones", "memory_sources"])
-    with closing(pages.Pages(path, copies.PAGE, 0)) as every:
+        shapes = page_reader.shapes(db, ["events", "payloads", "sessions", "tombstones", "memory_sources"])
+    with closing(page_reader.Pages(path, backup_copy.PAGE, 0)) as every:
         assert list(every.rows(shapes)) == []
 
 
 @pytest.mark.parametrize("broken", [b"", b"\xff\xfe", b"[]\n", b'["zz", 1, 2]\nno json\n', b'"x"\n[1]\n'])
 def test_a_spare_file_that_is_broken_is_none(tmp_path: Path, broken: bytes) -> None:
-    (tmp_path / spare.NAME).write_bytes(broken)
-    assert spare.key(tmp_path / "backstory.db") == ""
-    assert spare.graves(tmp_path / "backstory.db") == []
+    (tmp_path / key_escrow.NAME).write_bytes(broken)
+    assert key_escrow.key(tmp_path / "backstory.db") == ""
+    assert key_escrow.graves(tmp_path / "backstory.db") == []
 
 
 def test_key_and_tombstones_lie_a_second_time_beside_the_database(house: House) -> None:
@@ -105,12 +105,12 @@ def test_key_and_tombstones_lie_a_second_time_beside_the_database(house: House) 
     house.works()
     key = house.store.books.meta("key")
     house.close()
-    assert spare.key(house.home.database) == key
-    assert spare.graves(house.home.database) == []
+    assert key_escrow.key(house.home.database) == key
+    assert key_escrow.graves(house.home.database) == []
     with App(house.home) as app:
         app.forget(app.wanted([], text="Bluebird"), really=True)
-    path = house.home.database.with_name(spare.NAME)
+    path = house.home.database.with_name(key_escrow.NAME)
     assert path.stat().st_mode & 0o777 == 0o600
     assert b"Bluebird" not in path.read_bytes()
-    buried = {grave[0] for grave in spare.graves(house.home.database)}
+    buried = {grave[0] for grave in key_escrow.graves(house.home.database)}
     assert buried == house.store.books.buried("event") | {f"{story.id}/title"}

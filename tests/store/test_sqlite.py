@@ -14,8 +14,8 @@ import pytest
 from backstory.errors import NewerSchema, StoreUnusable
 from backstory.model import Kind
 from backstory.paths import Home
-from backstory.store import Store, copies, open_store, schema, sqlite
-from backstory.store.values import Receipt
+from backstory.store import Store, backup_copy, open_store, schema, sqlite
+from backstory.store.records import Receipt
 from tests.store.conftest import event, put
 
 SECOND = "ALTER TABLE projects ADD COLUMN colour TEXT NOT NULL DEFAULT '';\nCREATE TABLE extra (a);\n"
@@ -123,9 +123,9 @@ class TestMigrations:
         for n in range(1, 8):
             (home.backups / f"2020010{n}T000000Z-schema-0.db").write_bytes(b"")
         connection: sqlite3.Connection = store._connection  # type: ignore[attr-defined]
-        newest = copies.make(connection, home, "schema-1")
+        newest = backup_copy.make(connection, home, "schema-1")
         left = sorted(home.backups.iterdir())
-        assert len(left) == copies.KEPT
+        assert len(left) == backup_copy.KEPT
         assert left[-1] == newest
 
     def test_they_are_numbered_without_gaps_and_each_ends_in_a_whole_statement(self) -> None:
@@ -217,6 +217,6 @@ def test_the_key_of_the_hashes_is_made_once_and_kept(home: Home) -> None:
 def test_a_backup_is_told_in_the_log(home: Home, store: Store, caplog: pytest.LogCaptureFixture) -> None:
     connection: sqlite3.Connection = store._connection  # type: ignore[attr-defined]
     with caplog.at_level(logging.INFO):
-        path = copies.make(connection, home, "by-hand")
+        path = backup_copy.make(connection, home, "by-hand")
     assert str(path) in caplog.text
     assert not list(home.backups.glob("*.part"))

@@ -13,7 +13,7 @@ import pytest
 
 from backstory.app import App
 from backstory.errors import Failed, NewerSchema, SourceMissing
-from backstory.store import copies
+from backstory.store import backup_copy
 from tests.story import House
 
 from .conftest import lived
@@ -49,7 +49,7 @@ def test_a_restore_brings_back_what_was_and_keeps_what_is(house: House, app: App
     assert "whale" in house.brief().text
     assert "panda" not in house.brief().text
     assert done.kept is not None
-    kept = copies.look(done.kept)
+    kept = backup_copy.look(done.kept)
     assert (kept.damage, kept.sessions) == ("", 2)
 
 
@@ -67,7 +67,7 @@ def test_a_dry_run_tells_both_sides_and_changes_nothing(house: House, app: App) 
 def test_the_backup_that_is_restored_survives_the_copy_that_is_made_first(house: House, app: App) -> None:
     lived(house)
     oldest = app.back_up().path
-    while len(copies.listed(app.home)) < copies.KEPT:
+    while len(backup_copy.listed(app.home)) < backup_copy.KEPT:
         app.back_up()
     house.close()
     assert app.restore(oldest.name, really=True).backup.events > 0
@@ -103,7 +103,7 @@ def test_an_unknown_backup_is_named(app: App) -> None:
 def test_a_restore_refuses_while_another_process_has_the_database_open(
     house: House, app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(copies, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(backup_copy, "PATIENCE_SECONDS", 0.2)
     lived(house)
     app.back_up()
     house.close()
@@ -196,7 +196,7 @@ def test_what_was_forgotten_since_stays_forgotten(house: House, app: App) -> Non
 def dated(app: App, name: str, ago: float = 0.0) -> Path:
     """The latest backup once more under another name, as if it had been written so many seconds ago."""
     path = app.home.backups / name
-    shutil.copyfile(copies.listed(app.home)[-1], path)
+    shutil.copyfile(backup_copy.listed(app.home)[-1], path)
     os.utime(path, (time.time() - ago,) * 2)
     return path
 
@@ -218,12 +218,12 @@ def test_a_restore_keeps_what_is_there_though_all_backups_have_future_stamps(
     house.close()
     done = app.restore("latest", really=True)
     assert done.kept is not None
-    assert copies.look(done.kept).events > before
+    assert backup_copy.look(done.kept).events > before
     assert app.store.books.buried("event")
     assert "panda" not in house.brief().text
     assert not app.store.forgetting.holding(lambda text: "red panda" in text)
-    made = [app.back_up().path for _ in range(copies.KEPT + 2)]
-    assert copies.listed(app.home) == made[-copies.KEPT :]
+    made = [app.back_up().path for _ in range(backup_copy.KEPT + 2)]
+    assert backup_copy.listed(app.home) == made[-backup_copy.KEPT :]
 
 
 def test_a_restore_that_cannot_keep_what_is_there_replaces_nothing(
@@ -234,14 +234,14 @@ def test_a_restore_that_cannot_keep_what_is_there_replaces_nothing(
     lived(house, "red panda")
     house.close()
     events = app.status().events
-    real = copies.make
+    real = backup_copy.make
 
     def lost(*given: object, **more: object) -> Path:
         path = real(*given, **more)  # type: ignore[arg-type]
         path.unlink()
         return path
 
-    monkeypatch.setattr(copies, "make", lost)
+    monkeypatch.setattr(backup_copy, "make", lost)
     with pytest.raises(Failed, match="nothing was replaced"):
         app.restore("latest", really=True)
     assert app.status().events == events
@@ -251,12 +251,12 @@ def test_the_backup_that_is_gone_back_to_is_not_rotated_away(house: House, app: 
     """Should anything fail afterwards, it is still there to be gone back to."""
     lived(house)
     oldest = app.back_up().path
-    while len(copies.listed(app.home)) < copies.KEPT:
+    while len(backup_copy.listed(app.home)) < backup_copy.KEPT:
         app.back_up()
     house.close()
     app.restore(oldest.name, really=True)
     assert oldest.exists()
-    assert len(copies.listed(app.home)) == copies.KEPT
+    assert len(backup_copy.listed(app.home)) == backup_copy.KEPT
 
 
 @pytest.mark.parametrize(
@@ -276,10 +276,10 @@ def test_what_backstory_has_not_named_is_never_rotated_nor_the_latest(
     lived(house)
     app.back_up()
     theirs = dated(app, name, ago=-1)
-    for _ in range(copies.KEPT + 1):
+    for _ in range(backup_copy.KEPT + 1):
         newest = app.back_up().path
     assert theirs.exists()
-    assert len(copies.listed(app.home)) == copies.KEPT + 1
+    assert len(backup_copy.listed(app.home)) == backup_copy.KEPT + 1
     assert app.restore("latest", really=False).backup.path == newest
     assert app.restore(name, really=False).backup.path == theirs
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from backstory.app import App
 from backstory.cli import cli
 from backstory.doctor import examine
-from backstory.store.health import examine as examined
+from backstory.store.integrity import examine as examined
 from backstory.upkeep import event_archive
 from tests.story import House
 

@@ -13,7 +13,7 @@ from backstory.app import App
 from backstory.hook.identity import session_id
 from backstory.model import LOST
 from backstory.store import schema
-from backstory.store.values import Injection
+from backstory.store.records import Injection
 from tests.cli.memory import Memory
 from tests.story import House
 

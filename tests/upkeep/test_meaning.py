@@ -14,7 +14,7 @@ from backstory.capture.importer import Wish
 from backstory.hook.redact import Redactor
 from backstory.model import Act
 from backstory.paths import Home
-from backstory.store import dump
+from backstory.store import row_export
 from tests.story import House
 
 from .conftest import lived
@@ -187,7 +187,7 @@ def test_nothing_that_is_kept_is_left_out_of_an_export(house: House, app: App) -
     inside_events = {"payloads"}
     app.remember("We deploy on Fridays", house.project)
     told = {json.loads(line).get("table") for line in app.export_lines(None, 0, 2**62)} - {None}
-    assert tables == set(dump.TABLES) | made_again | of_this_machine | inside_events
+    assert tables == set(row_export.TABLES) | made_again | of_this_machine | inside_events
     assert {"events", "memories", "projects", "sessions"} <= told
 
 

@@ -17,7 +17,7 @@ from backstory.app import App
 from backstory.capture.schedule_units import EVERY, KINDS, run_here, schedule
 from backstory.errors import Failed, NewerSchema
 from backstory.paths import Home
-from backstory.store import copies, salvage
+from backstory.store import backup_copy, salvage
 from tests.story import House
 
 from .conftest import continues, lived
@@ -68,9 +68,9 @@ def test_mp_28_a_broken_page_costs_what_was_on_it_and_transcripts_give_that_back
     damage(house, b"animal-020")
     broken = house.home.database.read_bytes()
     assert broken != before
-    assert copies.look(house.home.database).damage
+    assert backup_copy.look(house.home.database).damage
     done = app.repair()
-    assert copies.look(house.home.database).damage == ""
+    assert backup_copy.look(house.home.database).damage == ""
     assert (done.kept / "backstory.db").read_bytes() == broken
     assert done.rescued["events"].unreadable
     assert words_of(house) == said
@@ -132,7 +132,7 @@ def test_mp_28_it_refuses_while_another_process_has_it_open_and_changes_nothing(
     house: House, app: App, monkeypatch: pytest.MonkeyPatch, head: str
 ) -> None:
     """MP-28. A log of the other one that is not folded in stays so; a header that is lost hides nobody."""
-    monkeypatch.setattr(copies, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(backup_copy, "PATIENCE_SECONDS", 0.2)
     lived(house)
     folded(house, app)
     code = (
@@ -214,7 +214,7 @@ def test_a_rescue_that_lost_something_on_the_way_is_not_put_in_place(
     """MP-28: counts are verified before the swap."""
     lived(house)
     folded(house, app)
-    before = copies.look(house.home.database)
+    before = backup_copy.look(house.home.database)
     rebuild = salvage.rebuild
 
     def careless(source: Path, target: Path, **rest: Any) -> dict[str, salvage.Rescued]:
@@ -226,7 +226,7 @@ def test_a_rescue_that_lost_something_on_the_way_is_not_put_in_place(
     monkeypatch.setattr(salvage, "rebuild", careless)
     with pytest.raises(Failed, match="the old one was left as it is"):
         app.repair()
-    assert copies.look(house.home.database) == before
+    assert backup_copy.look(house.home.database) == before
     assert not list(house.home.root.glob("repairing*"))
 
 

@@ -17,7 +17,7 @@ from backstory import settings, worker_loop
 from backstory.app import App
 from backstory.hook.redact import Redactor
 from backstory.model import MemoryKind
-from backstory.store.values import Room
+from backstory.store.records import Room
 from backstory.upkeep import disk_usage, event_archive, retention_policy
 from tests.story import House, Story
 

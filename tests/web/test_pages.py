@@ -12,7 +12,7 @@ from backstory.capture.written_files import Site
 from backstory.errors import UsageError
 from backstory.model import MemoryKind, MemoryStatus
 from backstory.settings import Settings
-from backstory.store.values import Call
+from backstory.store.records import Call
 from backstory.web import markdown
 from backstory.web.asked import clamped, cursor, local
 from backstory.web.markup import Html, h, join

@@ -12,8 +12,8 @@ from backstory.errors import SourceMissing, UsageError
 from backstory.model import Act, Event, Kind, Memory, MemoryKind, MemoryStatus, Speaker
 from backstory.recall import prepare
 from backstory.recall.handles import full_id
-from backstory.store.jobs import DAY
-from backstory.store.values import Arrival
+from backstory.store.job_queue import DAY
+from backstory.store.records import Arrival
 
 
 class Saying(Opened):

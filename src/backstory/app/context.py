@@ -26,8 +26,8 @@ from backstory.paths import Home
 from backstory.recall import notes
 from backstory.settings import Settings
 from backstory.store import Store, open_store
-from backstory.store.jobs import REBUILD, REINDEX, ROUND
-from backstory.store.obstacles import obstacle
+from backstory.store.disk_errors import obstacle
+from backstory.store.job_queue import REBUILD, REINDEX, ROUND
 
 _CATCH_UP_SECONDS = 5.0
 _PATIENCE_SECONDS = 55  # as long as a worker heeds a wish

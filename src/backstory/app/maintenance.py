@@ -10,8 +10,8 @@ from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, SourceMissing
 from backstory.model import Session
 from backstory.recall.handles import full_id
-from backstory.store.copies import Contents
-from backstory.store.jobs import PROVE, REBUILD, REINDEX
+from backstory.store.backup_copy import Contents
+from backstory.store.job_queue import PROVE, REBUILD, REINDEX
 from backstory.upkeep import backups, stale_sessions
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from backstory.search.answer import Answer, ReadAs
 from backstory.search.asking import own_words
 from backstory.search.ranking import Here
 from backstory.store import Store
-from backstory.store.values import Filters, Injection
+from backstory.store.records import Filters, Injection
 
 _TELLING = (MemoryKind.LESSON, MemoryKind.DECISION, MemoryKind.ATTEMPT, MemoryKind.SUMMARY)
 # Files that were changed so lately count a little more in a search.

@@ -15,8 +15,8 @@ from backstory.llm.governor import Spending, resume, spending
 from backstory.llm.provider import OFF
 from backstory.llm.writer import ModelWriter
 from backstory.recall import prepare
-from backstory.store.jobs import ASKING
-from backstory.store.values import Call, Job, SpentOn
+from backstory.store.job_queue import ASKING
+from backstory.store.records import Call, Job, SpentOn
 from backstory.upkeep import disk_usage
 
 # What is counted on the way in: payloads that hooks left, and what became of them (no receipts of briefs).

@@ -9,7 +9,7 @@ from backstory.app.context import Opened
 from backstory.capture.privacy import Privacy
 from backstory.errors import SourceMissing
 from backstory.model import Memory, Project, Session
-from backstory.store.jobs import ROUND
+from backstory.store.job_queue import ROUND
 from backstory.upkeep import export_file
 
 if TYPE_CHECKING:

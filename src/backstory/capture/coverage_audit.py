@@ -18,7 +18,7 @@ from backstory.model import Event, Kind, Project
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store
-from backstory.store.values import Arrival, Mark
+from backstory.store.records import Arrival, Mark
 
 _RECENT_DAYS = 7
 _DAY_MS = 86_400_000

@@ -36,9 +36,9 @@ from backstory.model import Event, Kind
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store
-from backstory.store.books import RECEIPTS_LOST
-from backstory.store.jobs import DRAIN, ENDED, ENDED_MOST
-from backstory.store.values import Arrival, Injection, Receipt
+from backstory.store.bookkeeping import RECEIPTS_LOST
+from backstory.store.job_queue import DRAIN, ENDED, ENDED_MOST
+from backstory.store.records import Arrival, Injection, Receipt
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from backstory.agents.history_source import Source, Trail
 from backstory.capture.privacy import Privacy
 from backstory.model import Event, Kind, Project, Session
 from backstory.store import Store
-from backstory.store.values import Added, Arrival, Mark
+from backstory.store.records import Added, Arrival, Mark
 
 BATCH = 1_000
 # The counter of the tokens that agents wrote down as spent, by day and agent.

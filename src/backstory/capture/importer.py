@@ -29,7 +29,7 @@ from backstory.foreign.folders import slug
 from backstory.hook.identity import project_id, session_id
 from backstory.model import RUNNING_MS, Event, Project, SessionStatus
 from backstory.store import Store
-from backstory.store.values import REPLACED, Added, Arrival, Mark
+from backstory.store.records import REPLACED, Added, Arrival, Mark
 
 log = logging.getLogger(__name__)
 MIN_MESSAGES = 3

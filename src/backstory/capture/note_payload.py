@@ -18,7 +18,7 @@ from backstory.hook import spool
 from backstory.hook.payload import BadPayload, parse
 from backstory.model import Draft, Event, Kind, MemoryKind, Project, Speaker, Where
 from backstory.paths import Home
-from backstory.store.values import Receipt
+from backstory.store.records import Receipt
 
 USER = spool.USER
 #: What a person may ask for by name.

@@ -22,7 +22,7 @@ from backstory.file_reader import mtime_ns, read_bytes, regular
 from backstory.hook.identity import session_id
 from backstory.model import Action, Event, Kind, Project, StoredEvent, Where
 from backstory.store import Store
-from backstory.store.values import REPLACED, Arrival, Mark
+from backstory.store.records import REPLACED, Arrival, Mark
 
 log = logging.getLogger(__name__)
 AGENT = "docs"

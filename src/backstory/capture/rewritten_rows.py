@@ -11,7 +11,7 @@ from backstory import clock
 from backstory.foreign.pen import row_of
 from backstory.model import Event, Kind
 from backstory.store import Store
-from backstory.store.values import REPLACED, Added, Arrival
+from backstory.store.records import REPLACED, Added, Arrival
 
 Said = dict[tuple[Kind, str], set[str]]
 

@@ -22,7 +22,7 @@ from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
 from backstory.gzip_pieces import State, pieces
 from backstory.paths import Home
 from backstory.store import Store
-from backstory.store.values import Kept
+from backstory.store.records import Kept
 
 _SUFFIX = ".jsonl"
 _PIECE = 4 * 1024 * 1024

@@ -10,8 +10,8 @@ from backstory import clock
 from backstory.cli.confirm import agreed, yes_option
 from backstory.cli.output import count, json_option, line, print_json, table, talk, when
 from backstory.cli.project_scope import opened
-from backstory.store.copies import Contents
-from backstory.store.obstacles import obstacle
+from backstory.store.backup_copy import Contents
+from backstory.store.disk_errors import obstacle
 from backstory.store.salvage import Rescued
 from backstory.upkeep.backups import LATEST
 

@@ -9,7 +9,7 @@ from backstory.cli.output import Styled, json_option, line, print_json, table, t
 from backstory.cli.project_scope import opened
 from backstory.llm.governor import Spending
 from backstory.llm.prices import shown
-from backstory.store.values import Call
+from backstory.store.records import Call
 
 _STEPS = (
     ("asked", "asked_at"),

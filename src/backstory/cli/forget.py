@@ -14,7 +14,7 @@ from backstory.cli.output import count, json_option, line, one_line, print_json,
 from backstory.cli.project_scope import opened, scope
 from backstory.errors import Failed, UsageError
 from backstory.model import Speaker
-from backstory.store.values import Reach
+from backstory.store.records import Reach
 from backstory.upkeep.erasure import Forgotten
 from backstory.upkeep.scrub import Scrubbed
 

@@ -10,7 +10,7 @@ from backstory.app import App
 from backstory.cli.output import age, count, json_option, line, print_json, table, talk
 from backstory.cli.project_scope import opened
 from backstory.errors import UsageError
-from backstory.store.values import Job
+from backstory.store.records import Job
 
 _names = click.argument("names", metavar="JOB...", nargs=-1)
 _every = click.option("--parked", is_flag=True, help="All that are parked.")

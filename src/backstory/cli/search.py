@@ -17,7 +17,7 @@ from backstory.search.answer import Answer, Hit, Near
 from backstory.search.excerpt import excerpt
 from backstory.search.narrowing import within
 from backstory.search.ranking import Here
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 
 _TEXT = 500
 _NEAR_TEXT = 160

@@ -14,9 +14,9 @@ from backstory.doctor import way_in
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import BackstoryError
 from backstory.llm.provider import model_for, out_of_reach, provider
-from backstory.store.copies import Contents
-from backstory.store.health import Health, examine, has_fts5
-from backstory.store.obstacles import obstacle
+from backstory.store.backup_copy import Contents
+from backstory.store.disk_errors import obstacle
+from backstory.store.integrity import Health, examine, has_fts5
 
 _RECENT_MS = 7 * 86_400_000
 _MISSED_MS = 3_600_000

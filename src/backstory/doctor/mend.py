@@ -15,7 +15,7 @@ from backstory.capture import coverage_audit, hook_bundle, written_files
 from backstory.capture.importer import Wish
 from backstory.doctor.check import Check, ok, warn
 from backstory.errors import BackstoryError
-from backstory.store.health import examine
+from backstory.store.integrity import examine
 from backstory.store.new_database import clear_leftovers
 
 _ABANDONED_SECONDS = 3_600

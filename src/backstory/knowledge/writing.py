@@ -26,7 +26,7 @@ from backstory.model import Project
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store
-from backstory.store.jobs import COMPILE, LINT, PROSE
+from backstory.store.job_queue import COMPILE, LINT, PROSE
 
 log = logging.getLogger(__name__)
 _MINUTE_MS = 60_000

@@ -6,8 +6,8 @@ Nothing is kept for this: the ledger's latest calls tell it.
 from collections.abc import Sequence
 from itertools import takewhile
 
-from backstory.store.ledger import ANOMALY, FAILED, UNUSABLE
-from backstory.store.values import Call
+from backstory.store.model_ledger import ANOMALY, FAILED, UNUSABLE
+from backstory.store.records import Call
 
 FAILURES = 5  # in a row, whichever sessions they were for
 LOOK_BACK = 20

@@ -9,7 +9,7 @@ from datetime import timedelta, tzinfo
 from backstory.clock import in_zone
 from backstory.llm.prices import amount, shown
 from backstory.settings import Settings
-from backstory.store.values import Spent
+from backstory.store.records import Spent
 
 SCOPES = ("call", "session", "day", "month")
 

@@ -19,8 +19,8 @@ from backstory.llm.prices import cost, price_of, shown, tokens
 from backstory.llm.provider import OFF, Provider, Question, Reply, Trouble, model_for
 from backstory.settings import Settings
 from backstory.store import Store
-from backstory.store.ledger import ANOMALY, FAILED, OK, OPEN
-from backstory.store.values import Call, Spent
+from backstory.store.model_ledger import ANOMALY, FAILED, OK, OPEN
+from backstory.store.records import Call, Spent
 
 _HOUR_MS = 3_600_000
 _RESUMED = "model.resumed_at"

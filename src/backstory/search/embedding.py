@@ -5,7 +5,7 @@ import time
 
 from backstory.embed.provider import Embedder
 from backstory.store import Store
-from backstory.store.values import Vector
+from backstory.store.records import Vector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

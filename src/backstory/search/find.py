@@ -32,7 +32,7 @@ from backstory.search.then import (
 )
 from backstory.search.wishes import Wish
 from backstory.store import Store
-from backstory.store.values import Depth, Filters, Found, Matches
+from backstory.store.records import Depth, Filters, Found, Matches
 
 BY_WORDS = Means(why="by words only", off=True)
 BY_BOTH = "by words and meaning"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from backstory.model import MemoryKind, MemoryStatus
 from backstory.search.answer import Hit
 from backstory.search.smallwords import SMALL
-from backstory.store.values import Found
+from backstory.store.records import Found
 
 _WORD = re.compile(r"\w+")
 # Of the words of a hit so many are the decision's: it says little else.

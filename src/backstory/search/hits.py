@@ -11,7 +11,7 @@ from backstory.search.meant import StandIns, standing_in
 from backstory.search.ranking import Ranked, retells, shares
 from backstory.search.repeats import collapse
 from backstory.store import Store
-from backstory.store.values import Found
+from backstory.store.records import Found
 
 _MARKS = {"near": "meaning"}
 _SAME = "says the same"

@@ -19,7 +19,7 @@ from backstory.embed.provider import Embedder
 from backstory.embed.table import Table
 from backstory.search.question import Question
 from backstory.store import Store
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 
 _EXACT = 300
 _MOST_AT_ONCE = 20_000

@@ -8,7 +8,7 @@ from backstory.errors import SourceMissing, UsageError
 from backstory.model import Kind, MemoryKind
 from backstory.store import Store
 from backstory.store.passages import SEARCHED
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 
 KINDS = tuple(str(kind) for kind in (*SEARCHED, Kind.REASONED, "session", *MemoryKind))
 _MOST_NAMED = 12

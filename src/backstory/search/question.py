@@ -15,7 +15,7 @@ from backstory.search.smallwords import SMALL
 from backstory.search.times import time_of
 from backstory.search.whose import whose
 from backstory.search.wishes import Wish, asks_how_much, asks_what_is_open, says_nothing, wish_of
-from backstory.store.words import phrases
+from backstory.store.tokenizer import phrases
 
 CHARS = 2_000
 _WORDS = 40

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from backstory.model import Kind, MemoryStatus
 from backstory.search.question import Question
 from backstory.store import Store
-from backstory.store.values import Found
+from backstory.store.records import Found
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from backstory.model import MemoryStatus
 from backstory.search.answer import Hit
 from backstory.search.question import Question
-from backstory.store.words import UNSPACED_RUN
+from backstory.store.tokenizer import UNSPACED_RUN
 
 FEWEST_HITS = 3
 _MOST = 3

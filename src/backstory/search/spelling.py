@@ -12,7 +12,7 @@ from backstory.embed.wordpieces import vocabulary
 from backstory.search.answer import ReadAs
 from backstory.search.question import Word
 from backstory.store import Store
-from backstory.store.words import errors
+from backstory.store.tokenizer import errors
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 # Shorter words are near too many others; from eight letters on two errors are forgiven.

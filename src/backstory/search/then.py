@@ -17,8 +17,8 @@ from backstory.model import Kind, MemoryKind, MemoryStatus
 from backstory.search.timetold import told
 from backstory.search.wishes import Asked, Wish
 from backstory.store import Store
-from backstory.store.values import Filters, Found, Sort
-from backstory.store.words import phrases
+from backstory.store.records import Filters, Found, Sort
+from backstory.store.tokenizer import phrases
 
 _LEARNED = (
     MemoryKind.SUMMARY,

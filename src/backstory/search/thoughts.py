@@ -11,7 +11,7 @@ from backstory.model import Kind
 from backstory.search.answer import Answer, Hit
 from backstory.search.smallwords import SMALL
 from backstory.store import Store
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 
 _WORD = re.compile(r"\w{1,100}")
 _MOST_WORDS = 8

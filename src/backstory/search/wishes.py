@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from backstory.model import Action, Kind, MemoryKind
 from backstory.search.smallwords import SMALL
-from backstory.store.values import Sort
+from backstory.store.records import Sort
 
 
 @dataclass(frozen=True, slots=True)

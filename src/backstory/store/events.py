@@ -24,7 +24,7 @@ from backstory.model import (
 from backstory.store.compression import pack, unpack
 from backstory.store.event_ids import EventIds, own_id
 from backstory.store.projects import Projects
-from backstory.store.values import Added, Arrival
+from backstory.store.records import Added, Arrival
 
 _LIVE = "live"
 _TITLE_CHARS = 120

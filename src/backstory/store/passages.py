@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from backstory.model import Kind, Outcome
-from backstory.store.shelves import Narrowed, Shelves, Worded
-from backstory.store.values import Filters, Found, Matches, Sort
+from backstory.store.full_text_index import Narrowed, Shelves, Worded
+from backstory.store.records import Filters, Found, Matches, Sort
+from backstory.store.tokenizer import errors, spread
 from backstory.store.vectors import Vectors
-from backstory.store.words import errors, spread
 
 PASSAGE_CHARS = 1_000
 # Where a passage ends in the middle of something, the next one begins a fifth earlier: the longest name.

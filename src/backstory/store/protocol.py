@@ -21,7 +21,7 @@ from backstory.model import (
     Tier,
 )
 from backstory.paths import Home
-from backstory.store.values import (
+from backstory.store.records import (
     Added,
     Arrival,
     Call,

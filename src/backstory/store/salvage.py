@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from backstory.errors import Failed
-from backstory.store import copies, incoming, pages, schema, spare
-from backstory.store.books import RECEIPTS_LOST
+from backstory.store import backup_copy, key_escrow, page_reader, row_check, schema
+from backstory.store.bookkeeping import RECEIPTS_LOST
 from backstory.store.compression import unpack
-from backstory.store.forgetting import carry_tombstones
 from backstory.store.new_database import counts
 from backstory.store.reconstruction import Clues, remake
+from backstory.store.row_erasure import carry_tombstones
 
 # The text index is derived and built anew.
 _DERIVED = ("passages", "passage_fts", "shelves", "vectors", "blocks", "pieces", "successions")
@@ -80,8 +80,8 @@ def rebuild(
         new.execute("DELETE FROM meta WHERE key IN ('indexed_events', 'unshelved')")
         new.execute("COMMIT")
     # what was forgotten must not come back, neither now nor when transcripts are read again
-    graves = {grave for path in fallback for grave in copies.tombstones(path)}
-    carry_tombstones(sorted({*graves, *spare.graves(database)}, key=str), target)
+    graves = {grave for path in fallback for grave in backup_copy.tombstones(path)}
+    carry_tombstones(sorted({*graves, *key_escrow.graves(database)}, key=str), target)
     with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as new:
         new.execute("VACUUM")
         now = counts(new, dict.fromkeys(tables))
@@ -126,7 +126,7 @@ def _lost(unreadable: int | None, expected: int | None, made: int) -> int | None
 
 
 def _make_room_for_names(new: sqlite3.Connection) -> None:
-    for shape in (pages.SESSION_NAMES, pages.PROJECT_NAMES):
+    for shape in (page_reader.SESSION_NAMES, page_reader.PROJECT_NAMES):
         new.execute(f"CREATE TEMP TABLE {shape.table} ({', '.join(shape.columns)})")
 
 
@@ -181,7 +181,7 @@ def _fold(copy: Path, head: bytes) -> None:
 
 def _first_page(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(copies.PAGE)
+        return file.read(backup_copy.PAGE)
 
 
 def _set_first_page(path: Path, page: bytes) -> None:
@@ -228,9 +228,9 @@ def _by_page(file: Path, head: bytes, new: sqlite3.Connection, tables: Collectio
     """Read the rows of these tables that lie anywhere in the file."""
     if not tables:
         return
-    wanted = [*pages.shapes(new, tables), pages.SESSION_NAMES, pages.PROJECT_NAMES]
+    wanted = [*page_reader.shapes(new, tables), page_reader.SESSION_NAMES, page_reader.PROJECT_NAMES]
     fits = {table: _Fitting(new, table) for table in tables}
-    with contextlib.closing(pages.Pages(file, len(head), reserved=head[20])) as every:
+    with contextlib.closing(page_reader.Pages(file, len(head), reserved=head[20])) as every:
         for shape, row in every.rows(wanted):
             names = shape.columns[: len(row)]
             if shape.table not in fits or fits[shape.table](dict(zip(names, row, strict=True))):
@@ -243,11 +243,11 @@ class _Fitting:
 
     def __init__(self, new: sqlite3.Connection, table: str) -> None:
         self._table = table
-        self._shape = [each for each in incoming.columns(new, table) if each.type != "BLOB"]
+        self._shape = [each for each in row_check.columns(new, table) if each.type != "BLOB"]
 
     def __call__(self, row: dict[str, Any]) -> bool:
         try:
-            incoming.fitting(self._table, self._shape, row)
+            row_check.fitting(self._table, self._shape, row)
         except Failed:
             return False
         return True
@@ -256,7 +256,7 @@ class _Fitting:
 def _attached(new: sqlite3.Connection, fallback: Sequence[Path]) -> bool:
     """Make the newest backup that can be read known as `older`."""
     for path in reversed(fallback):
-        found = copies.look(path, whole=False)
+        found = backup_copy.look(path, whole=False)
         if not found.damage and found.schema <= len(schema.migrations()):
             new.execute("ATTACH ? AS older", (f"{path.as_uri()}?mode=ro&immutable=1",))
             return True
@@ -376,7 +376,7 @@ def _keep_key(new: sqlite3.Connection, fallback: Sequence[Path], database: Path)
     """Without the local key, everything that is captured again would count as new."""
     if new.execute("SELECT 1 FROM main.meta WHERE key = 'key'").fetchone():
         return
-    kept = next(filter(None, (spare.key(database), *map(copies.key, reversed(fallback)))), "")
+    kept = next(filter(None, (key_escrow.key(database), *map(backup_copy.key, reversed(fallback)))), "")
     if kept:
         new.execute("INSERT INTO main.meta (key, value) VALUES ('key', ?)", (kept,))
 

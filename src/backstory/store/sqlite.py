@@ -11,27 +11,27 @@ from pathlib import Path
 from backstory.atomic import make_private_dir
 from backstory.errors import StoreBusy, StoreUnusable
 from backstory.paths import Home
-from backstory.store import copies, schema, spare
-from backstory.store.books import Books
-from backstory.store.briefs import Briefs
-from backstory.store.depths import Depths
-from backstory.store.doing import Doing
-from backstory.store.dump import Dump
+from backstory.store import backup_copy, key_escrow, schema
+from backstory.store.activity import Doing
+from backstory.store.bookkeeping import Books
+from backstory.store.brief_receipts import Briefs
+from backstory.store.disk_errors import obstacle
 from backstory.store.event_ids import EventIds
 from backstory.store.events import Events
-from backstory.store.forgetting import Forgetting
-from backstory.store.intake import Intake
-from backstory.store.jobs import Jobs
-from backstory.store.ledger import Ledger
+from backstory.store.expired_rows import Retention
+from backstory.store.job_queue import Jobs
+from backstory.store.listings import Views
 from backstory.store.memories import Memories
-from backstory.store.obstacles import obstacle
+from backstory.store.model_ledger import Ledger
 from backstory.store.passages import Passages
+from backstory.store.payload_scan import Depths
 from backstory.store.projects import Projects
 from backstory.store.protocol import Store
-from backstory.store.retention import Retention
-from backstory.store.successions import Successions
+from backstory.store.row_erasure import Forgetting
+from backstory.store.row_export import Dump
+from backstory.store.row_import import Intake
+from backstory.store.supersessions import Successions
 from backstory.store.vectors import Vectors
-from backstory.store.views import Views
 
 # So long one waits for somebody else who writes, unless told otherwise.
 WAIT_SECONDS = 5.0
@@ -127,7 +127,7 @@ class SqliteStore:
 
     def copy_to_backups(self, home: Home, why: str) -> Path:
         """Copy the database, while it is in use, into the home's backups."""
-        return copies.make(self._connection, home, why)
+        return backup_copy.make(self._connection, home, why)
 
     def schema_version(self) -> int:
         """The number of the last migration that was applied."""
@@ -136,7 +136,7 @@ class SqliteStore:
     def close(self) -> None:
         """Close the database; the store is of no use afterwards."""
         if not self.only_reads:
-            spare.keep(self._connection, self.path)
+            key_escrow.keep(self._connection, self.path)
         self._connection.close()
 
 
@@ -181,7 +181,7 @@ def scratch() -> Store:
 def _reading(path: Path, why: str) -> Store:
     """The database as it is: all of it lies in its one file, or others who have it open share their log."""
     try:
-        how = "mode=ro&immutable=1" if copies.is_still(path) else "mode=ro"
+        how = "mode=ro&immutable=1" if backup_copy.is_still(path) else "mode=ro"
         connection = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None)
         try:
             if schema.version(connection) == len(schema.migrations()):
@@ -207,7 +207,7 @@ def _migrate(connection: sqlite3.Connection, home: Home, known: Sequence[schema.
     if before == len(known):
         return
     if before:
-        copies.make(connection, home, copies.BEFORE_SCHEMA.format(before))
+        backup_copy.make(connection, home, backup_copy.BEFORE_SCHEMA.format(before))
     schema.apply(connection, known[before:])
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from struct import Struct
 
 from backstory.errors import Failed
-from backstory.store.values import Unembedded, Vector
+from backstory.store.records import Unembedded, Vector
 
 BLOCK = 4_096
 _NUMBER = Struct("<Q")

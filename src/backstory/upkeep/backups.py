@@ -13,12 +13,12 @@ from pathlib import Path
 from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.paths import Home
-from backstory.store import Store, copies, schema, spare
-from backstory.store.copies import Contents, Held
-from backstory.store.forgetting import carry_tombstones, clean_file, unforgotten
+from backstory.store import Store, backup_copy, key_escrow, schema
+from backstory.store.backup_copy import Contents, Held
+from backstory.store.disk_errors import obstacle
 from backstory.store.new_database import drop_unreadable_payloads, new_database, put_in_place
-from backstory.store.obstacles import obstacle
-from backstory.store.values import Reach
+from backstory.store.records import Reach
+from backstory.store.row_erasure import carry_tombstones, clean_file, unforgotten
 
 LATEST = "latest"
 
@@ -41,12 +41,12 @@ class Restored:
 
 def listing(home: Home) -> list[Contents]:
     """All backups with what they hold, newest first."""
-    return [copies.look(path, whole=False) for path in reversed(copies.listed(home))]
+    return [backup_copy.look(path, whole=False) for path in reversed(backup_copy.listed(home))]
 
 
 def make(home: Home, store: Store) -> Contents:
     """Copy the database, while it is in use, into the backups; the copy is checked."""
-    made = copies.look(store.copy_to_backups(home, copies.BY_HAND))
+    made = backup_copy.look(store.copy_to_backups(home, backup_copy.BY_HAND))
     if made.damage:
         raise Failed(f"the copy {made.path} is damaged ({made.damage}): run `backstory doctor`")
     return made
@@ -57,7 +57,7 @@ def named(home: Home, name: str) -> Contents:
     path = Path(name)
     if not (path.is_absolute() and path.is_file()):
         path = _found(home, name)
-    contents = copies.look(path)
+    contents = backup_copy.look(path)
     if contents.damage:
         raise Failed(f"the backup {path} is damaged ({contents.damage}): name another one")
     schema.refuse_newer(contents.schema, f"the backup {path}")
@@ -66,9 +66,9 @@ def named(home: Home, name: str) -> Contents:
 
 def _found(home: Home, name: str) -> Path:
     """The backup of this name; the latest is one that we made, as long as there is any."""
-    every = copies.listed(home)
+    every = backup_copy.listed(home)
     if name == LATEST:
-        found = [path for path in every if copies.is_ours(path)][-1:] or every[-1:]
+        found = [path for path in every if backup_copy.is_ours(path)][-1:] or every[-1:]
     else:
         found = [p for p in every if p.name == name] or [p for p in every if p.name.startswith(name)]
     if not found:
@@ -82,11 +82,11 @@ def current(home: Home) -> Contents | None:
     """What the database in use holds; one of a newer Backstory is refused."""
     if not home.database.exists():
         return None
-    found = copies.look_live(home.database)
+    found = backup_copy.look_live(home.database)
     if found.damage and (why := obstacle(home.database)):
-        if not copies.is_still(home.database):
+        if not backup_copy.is_still(home.database):
             raise StoreUnusable(str(why))
-        found = copies.look(home.database, whole=False)
+        found = backup_copy.look(home.database, whole=False)
     schema.refuse_newer(found.schema, str(home.database))
     return found
 
@@ -94,8 +94,8 @@ def current(home: Home) -> Contents | None:
 def restore(home: Home, backup: Contents, privacy: Privacy) -> Restored:
     """Replace the database by a backup; for who holds the worker's lock."""
     before = current(home)
-    buried = {grave for path in copies.listed(home) for grave in copies.tombstones(path)}
-    buried |= set(spare.graves(home.database))
+    buried = {grave for path in backup_copy.listed(home) for grave in backup_copy.tombstones(path)}
+    buried |= set(key_escrow.graves(home.database))
     with contextlib.ExitStack() as held:
         new = held.enter_context(new_database(home))
         shutil.copyfile(backup.path, new)
@@ -105,9 +105,9 @@ def restore(home: Home, backup: Contents, privacy: Privacy) -> Restored:
         cleaned = clean_file(new, privacy.text, privacy.body)
         connection, kept = None, None
         if before is not None:
-            connection = held.enter_context(copies.alone(home.database))
+            connection = held.enter_context(backup_copy.alone(home.database))
             kept = _kept(home, before, backup, connection)
-            since = set(copies.tombstones(kept if connection else kept / home.database.name)) - buried
+            since = set(backup_copy.tombstones(kept if connection else kept / home.database.name)) - buried
             if since:
                 carry_tombstones(list(since), new)
         put_in_place(new, home, unforgotten(backup.path, new), connection)
@@ -117,11 +117,11 @@ def restore(home: Home, backup: Contents, privacy: Privacy) -> Restored:
 def _kept(home: Home, before: Contents, backup: Contents, connection: Held | None) -> Path:
     """Where what is to be replaced lies now; raises `Failed` unless it is there, as whole as it was."""
     if connection is None:
-        kept = copies.set_aside(home, "damaged")
+        kept = backup_copy.set_aside(home, "damaged")
         there = (kept / home.database.name).is_file()
     else:
-        kept = copies.make(connection, home, copies.BEFORE_RESTORE, needed=backup.path)
-        there = kept.is_file() and (bool(before.damage) or not copies.look(kept, whole=False).damage)
+        kept = backup_copy.make(connection, home, backup_copy.BEFORE_RESTORE, needed=backup.path)
+        there = kept.is_file() and (bool(before.damage) or not backup_copy.look(kept, whole=False).damage)
     if not there:
         raise Failed(f"what is there now could not be kept in {kept}: nothing was replaced")
     return kept

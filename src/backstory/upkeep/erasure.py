@@ -26,9 +26,9 @@ from backstory.model import Project
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.recall.prepare import FORGOT
-from backstory.store import Store, copies
+from backstory.store import Store, backup_copy
 from backstory.store.new_database import UNFINISHED, clear_leftovers, leftovers
-from backstory.store.values import Reach
+from backstory.store.records import Reach
 from backstory.upkeep import event_archive
 from backstory.upkeep.injected_copies import Echo, copies_with
 from backstory.upkeep.normal_form import containing, fold, searching
@@ -139,7 +139,7 @@ def plan(home: Home, store: Store, wanted: Wanted, exports: Sequence[str] = ()) 
         files=files,
         copies=tuple(copies_with(home, echo, touched, damaged_copies.append)),
         archives=archives,
-        backups=tuple(copies.everywhere(home)),
+        backups=tuple(backup_copy.everywhere(home)),
         needed=(*needed, *others, *changed),
         out_of_reach=outside,
         pages=tuple(pages),

@@ -18,7 +18,7 @@ from backstory.failpoints import step
 from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
 from backstory.gzip_pieces import State, pieces
 from backstory.paths import Home
-from backstory.store.values import Reach
+from backstory.store.records import Reach
 
 SUFFIX = ".jsonl.gz"
 _OLD = ("events", "memories")  # what is archived; the rest is what that refers to

@@ -19,8 +19,8 @@ from backstory.errors import Failed, SourceMissing
 from backstory.failpoints import step
 from backstory.model import Memory, MemoryKind, Session
 from backstory.store import Store, schema, scratch
-from backstory.store.dump import FORMAT
 from backstory.store.protocol import IntakeStore
+from backstory.store.row_export import FORMAT
 from backstory.upkeep import event_archive
 from backstory.upkeep.import_privacy import storable
 

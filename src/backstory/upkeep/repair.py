@@ -20,8 +20,8 @@ from backstory.errors import Failed
 from backstory.hook import spool
 from backstory.paths import Home
 from backstory.settings import Settings
-from backstory.store import Store, copies, salvage, schema, scratch
-from backstory.store.copies import Contents
+from backstory.store import Store, backup_copy, salvage, schema, scratch
+from backstory.store.backup_copy import Contents
 from backstory.store.new_database import new_database, put_in_place
 from backstory.store.reconstruction import Clues
 from backstory.upkeep import event_archive
@@ -41,29 +41,29 @@ class Repaired:
 
 def repair(home: Home, settings: Settings) -> Repaired:
     """Build, check and swap in a new database; for who holds the worker's lock."""
-    schema.refuse_newer(copies.schema_of(home.database), str(home.database))
-    folder = copies.set_aside(home, "damaged")
+    schema.refuse_newer(backup_copy.schema_of(home.database), str(home.database))
+    folder = backup_copy.set_aside(home, "damaged")
     with contextlib.ExitStack() as held:
         try:
-            old = held.enter_context(copies.alone(home.database))
+            old = held.enter_context(backup_copy.alone(home.database))
         except Failed:
-            copies.drop_aside(home, folder)
+            backup_copy.drop_aside(home, folder)
             raise
         new = held.enter_context(new_database(home))
         rescued = salvage.rebuild(
             folder / home.database.name,
             new,
-            fallback=copies.listed(home),
+            fallback=backup_copy.listed(home),
             database=home.database,
             clues=_clues(home, settings, held.enter_context(contextlib.closing(scratch()))),
         )
-        made = copies.look(new, whole=False)
+        made = backup_copy.look(new, whole=False)
         if not made.events and not made.memories and rescued["events"].unreadable != 0:
             raise Failed(
                 f"nothing can be read of {home.database}: go back to a backup with `backstory restore`; "
                 f"a copy of it is in {folder}"
             )
-        key = copies.key(new)
+        key = backup_copy.key(new)
         put_in_place(new, home, {table: each.rows for table, each in rescued.items()}, old)
         return Repaired(rescued, made, folder, not key)
 

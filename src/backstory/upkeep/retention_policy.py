@@ -16,7 +16,7 @@ from backstory.model import MemoryKind
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store
-from backstory.store.values import OldRows, Room
+from backstory.store.records import OldRows, Room
 from backstory.upkeep import disk_usage
 from backstory.upkeep.event_archive import Archive
 

@@ -14,8 +14,8 @@ from backstory.capture.transcript_archive import kept_copies, kept_lines, redact
 from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.paths import Home
 from backstory.settings import Settings
-from backstory.store import Store, copies
-from backstory.store.values import Reach
+from backstory.store import Store, backup_copy
+from backstory.store.records import Reach
 from backstory.upkeep import event_archive
 
 
@@ -57,7 +57,7 @@ def scrub(home: Home, store: Store, settings: Settings, really: bool) -> Scrubbe
     if really and found[0]:
         store.forgetting.erase_traces()
     unreadable = len(store.forgetting.unreadable)
-    backups = tuple(copies.everywhere(home))
+    backups = tuple(backup_copy.everywhere(home))
     return Scrubbed(found[0], files, backups, damaged, tuple(damaged_copies), unreadable)
 
 

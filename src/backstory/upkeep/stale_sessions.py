@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from backstory import clock
 from backstory.model import Event, Kind, Outcome, Session, Where
 from backstory.store import Store
-from backstory.store.values import Arrival
+from backstory.store.records import Arrival
 
 ORIGIN = "upkeep"
 REASON = "orphaned"

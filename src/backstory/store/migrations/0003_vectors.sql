@@ -1,6 +1,6 @@
 -- Search by meaning, and by the parts of names and scripts that the tokenizer does not cut.
 
--- `extra` is indexed beside the text (see store/words.py). `stretch` numbers the runs of neighbouring events,
+-- `extra` is indexed beside the text (see store/tokenizer.py). `stretch` numbers the runs of neighbouring events,
 -- about a thousand characters each, within a session; 0: of no stretch. `model` made the passage's vector.
 ALTER TABLE passages ADD COLUMN extra TEXT NOT NULL DEFAULT '';
 ALTER TABLE passages ADD COLUMN stretch INTEGER NOT NULL DEFAULT 0;

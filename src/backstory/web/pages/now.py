@@ -6,7 +6,7 @@ from backstory.capture.history_reader import SPENT
 from backstory.cli.output import count, one_line
 from backstory.llm.provider import OFF
 from backstory.model import MemoryStatus
-from backstory.store.values import SessionsWanted
+from backstory.store.records import SessionsWanted
 from backstory.web import pictures
 from backstory.web.asked import Asked, Page
 from backstory.web.markup import Html, h, join

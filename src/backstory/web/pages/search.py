@@ -7,7 +7,7 @@ from backstory import clock
 from backstory.app import App
 from backstory.cli.output import one_line
 from backstory.search.answer import Answer, Hit, ReadAs
-from backstory.store.values import Filters
+from backstory.store.records import Filters
 from backstory.web.asked import Asked, Elsewhere, Page, clamped
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import handles, lines

@@ -8,7 +8,7 @@ from backstory import clock
 from backstory.app import App
 from backstory.errors import UsageError
 from backstory.model import Session
-from backstory.store.values import SessionsWanted
+from backstory.store.records import SessionsWanted
 from backstory.web.asked import PAGE, Asked, Page, clamped, cursor, paged
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines

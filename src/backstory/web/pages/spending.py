@@ -9,7 +9,7 @@ from backstory.cli.output import one_line
 from backstory.llm.governor import Spending
 from backstory.llm.prices import shown
 from backstory.llm.provider import OFF
-from backstory.store.values import Call
+from backstory.store.records import Call
 from backstory.web import pictures
 from backstory.web.asked import Asked
 from backstory.web.markup import Html, h

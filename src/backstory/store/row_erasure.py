@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from backstory.store.compression import pack, unpack_text
-from backstory.store.ledger import drop_answers
+from backstory.store.model_ledger import drop_answers
 from backstory.store.passages import Passages
-from backstory.store.values import Reach
+from backstory.store.records import Reach
 
 EVENT, MEMORY, SESSION, TITLE = "event", "memory", "session", "title"
 _BATCH = 500

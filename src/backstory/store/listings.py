@@ -8,7 +8,7 @@ from backstory.model import MemoryKind, Session, StoredEvent
 from backstory.store.events import Events
 from backstory.store.memories import VISIBLE
 from backstory.store.passages import TOUCHED
-from backstory.store.values import SessionsWanted, Worked
+from backstory.store.records import SessionsWanted, Worked
 
 _TOP = "s.parent_id = '' AND s.agent NOT IN ('user', 'docs')"
 # Tombstones of sessions that a source has taken back; what was forgotten has no row any more.

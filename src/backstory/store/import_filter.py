@@ -6,7 +6,7 @@ All of its rows are noted first (`note`, then `close`); from then on `of` tells 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backstory.store import incoming
+from backstory.store import row_check
 
 TITLE = "title"
 
@@ -49,7 +49,7 @@ class Admission:
                     self._shaken.add(values["session_id"])
             case "memories":
                 self._remembered.add((values["project_id"], values["session_id"]))
-                if incoming.sources(row) is None:
+                if row_check.sources(row) is None:
                     self._ids[table].add(values["id"])
             case "memory_sources":
                 self._sources.setdefault(values["memory_id"], []).append(values["event_id"])
@@ -118,7 +118,7 @@ class Admission:
 
     def sources_of(self, mid: str, row: Row) -> Sequence[str] | None:
         """The events that a memory rests on; None if the export does not tell."""
-        told = incoming.sources(row)
+        told = row_check.sources(row)
         if told is not None or (self.graves and mid == self._unsure):
             return told
         return self._sources.get(mid)

@@ -14,14 +14,14 @@ from types import MappingProxyType
 from typing import Any
 
 from backstory.errors import Failed
-from backstory.store import incoming
-from backstory.store.admission import TITLE, Admission, Row
+from backstory.store import row_check
 from backstory.store.compression import pack
-from backstory.store.dump import TABLES
 from backstory.store.event_ids import EventIds
-from backstory.store.forgetting import EVENT, MEMORY, SESSION, Forgetting
-from backstory.store.jobs import Jobs
-from backstory.store.values import REPLACED, Reach
+from backstory.store.import_filter import TITLE, Admission, Row
+from backstory.store.job_queue import Jobs
+from backstory.store.records import REPLACED, Reach
+from backstory.store.row_erasure import EVENT, MEMORY, SESSION, Forgetting
+from backstory.store.row_export import TABLES
 
 _REFERS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
     {
@@ -49,7 +49,7 @@ class Intake:
         self._event_ids = event_ids
         self._forgetting = forgetting
         self._jobs = jobs
-        self._shapes = {table: incoming.columns(connection, table) for table in TABLES}
+        self._shapes = {table: row_check.columns(connection, table) for table in TABLES}
         self._keys = {table: _key(connection, table) for table in TABLES}
         # what one side or the other has forgotten; what its source has merely replaced is kept, and hidden
         buried = connection.execute("SELECT id FROM tombstones WHERE reason <> ?", (REPLACED,))
@@ -93,7 +93,7 @@ class Intake:
     def _fitting(self, table: str, row: Row) -> dict[str, Any]:
         if table not in self._shapes:
             raise Failed(f"no export has rows of {table[:40]!r}: this one was changed")
-        return incoming.fitting(table, self._shapes[table], row)
+        return row_check.fitting(table, self._shapes[table], row)
 
     def _there(self, table: str, key: Row) -> bool:
         condition = " AND ".join(f"{name} ?" if name.endswith(">") else f"{name} = ?" for name in key)

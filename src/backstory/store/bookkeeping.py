@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from backstory.store.values import Kept, Mark, Receipt
+from backstory.store.records import Kept, Mark, Receipt
 
 #: In `meta` while files may wait in the spool whose events are stored, though no receipt says so.
 RECEIPTS_LOST = "receipts_lost"

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from backstory.errors import StoreUnusable
-from backstory.store.dump import Dump
 from backstory.store.passages import Passages
-from backstory.store.values import OldRows, Room
+from backstory.store.records import OldRows, Room
+from backstory.store.row_export import Dump
 
 _KEPT_AGENTS = "('user', 'docs')"
 

@@ -8,7 +8,7 @@ job when that happened too often.
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from backstory.store.values import Job
+from backstory.store.records import Job
 
 # What is written down: the log of a project (or of a session, before a compaction), the wiki, a check of it,
 # and what a model writes in it. Their subject is a project, a session, or what is shared.

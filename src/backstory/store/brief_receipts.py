@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from backstory.store.values import Injection
+from backstory.store.records import Injection
 
 
 class Briefs:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from backstory.store.values import Matches
-from backstory.store.words import errors
+from backstory.store.records import Matches
+from backstory.store.tokenizer import errors
 
 _BITS = 32
 _ROWS = (1 << _BITS) - 1

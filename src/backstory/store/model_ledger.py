@@ -7,7 +7,7 @@ the hash of its question, so that the same text is never sent twice.
 import sqlite3
 from collections.abc import Sequence
 
-from backstory.store.values import Call, ModelAnswer, Spent, SpentOn
+from backstory.store.records import Call, ModelAnswer, Spent, SpentOn
 
 OPEN, OK, FAILED, UNUSABLE, ANOMALY = "open", "ok", "failed", "unusable", "anomaly"
 _CALL = """

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from backstory.store.compression import unpack
 from backstory.store.passages import Passages
-from backstory.store.values import Depth, Filters, Found
+from backstory.store.records import Depth, Filters, Found
 
 _SHORTEST = 400  # characters; what is shorter is not cut anywhere
 _SMALLEST = 800  # characters of a payload that may hold such a text beside its frame

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Mapping
 
-from backstory.store.values import Decided
+from backstory.store.records import Decided
 
 _MOST = 300
 _SUCCEEDED = "(m.kind = 'decision' OR (m.kind = 'fact' AND m.agent = 'user'))"
