@@ -23,7 +23,7 @@ from bench.recall.everyday import EVERYDAY
 
 from backstory.distil.matters import read
 from backstory.distil.succession import supersedes
-from backstory.hook.notes import MOST, before_tool, met_before, reached
+from backstory.hook.work_notes import MOST, before_tool, met_before, reached
 from backstory.model import Memory, MemoryKind, MemoryStatus, Scope, Tier
 from backstory.recall import notes
 from backstory.recall.named import strong

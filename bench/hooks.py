@@ -28,8 +28,8 @@ from typing import Any
 from backstory.atomic import lock
 from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook import spool
-from backstory.hook.command import hook_command
-from backstory.hook.identity import project_id, resolve
+from backstory.hook.hook_command import hook_command
+from backstory.hook.project_identity import project_id, resolve
 from backstory.model import Draft, Event, Kind, MemoryKind, Project, Tier, Where
 from backstory.paths import Home
 from backstory.recall import prepare

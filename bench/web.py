@@ -30,7 +30,7 @@ from tests.web.viewer import Viewer
 
 from backstory.embed.provider import means
 from backstory.hook import spool
-from backstory.hook.identity import project_id
+from backstory.hook.project_identity import project_id
 from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Project, Tier, Where
 from backstory.paths import Home
 from backstory.search.embedding import embed_waiting

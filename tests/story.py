@@ -25,8 +25,8 @@ from backstory import settings
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture.hook_bundle import write_hook_files
-from backstory.hook.command import hook_command
-from backstory.hook.identity import session_id
+from backstory.hook.hook_command import hook_command
+from backstory.hook.project_identity import session_id
 from backstory.model import Event, Session, StoredEvent
 from backstory.paths import Home
 from backstory.pipeline import Work

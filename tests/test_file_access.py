@@ -51,7 +51,7 @@ ALLOWED = {
     "capture/hook_bundle.py": PACKAGE,
     "capture/note_payload.py": "syncs what it has just written",
     "hook/__main__.py": WRITES,
-    "hook/held.py": WRITES,
+    "hook/deferred_brief.py": WRITES,
     "hook/spool.py": WRITES,
     "recall/notes.py": WRITES,
     "upkeep/event_archive.py": "writes its own archives; unpacks what the reader has opened",

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from backstory import settings
 from backstory.errors import UsageError
-from backstory.hook import notes
-from backstory.hook.brief import Row
+from backstory.hook import work_notes
+from backstory.hook.brief_text import Row
 from backstory.paths import Home
 from backstory.settings import Settings, change, load, rows
 
@@ -177,11 +177,11 @@ def test_whatever_is_set_is_what_is_loaded(home: Home, text: str, number: int, w
         assert getattr(loaded, settings._FIELDS[key].name) == value
 
 
-@pytest.mark.parametrize("kind", list(notes.MOST))
+@pytest.mark.parametrize("kind", list(work_notes.MOST))
 def test_the_fewest_characters_that_notes_may_have_hold_one(kind: str) -> None:
     """Also where the project has a long name; with fewer they would be switched off, and nobody told."""
     row = Row("m" * 20, "failed", "make test failed: no space left on the device", 1, "claude-code")
-    told = notes.compose(kind, [row], "p" * 100, 300, 86_400_000)
+    told = work_notes.compose(kind, [row], "p" * 100, 300, 86_400_000)
     assert "make test failed" in told.text
     assert len(told.text) <= 300
 

@@ -24,7 +24,7 @@ from backstory import clock, settings, worker_loop
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture.hook_bundle import write_hook_files
-from backstory.hook.command import hook_command
+from backstory.hook.hook_command import hook_command
 from backstory.knowledge_base import Library
 from backstory.paths import Home
 

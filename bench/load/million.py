@@ -17,8 +17,8 @@ from bench.load.stage import SETTLE_SECONDS, Figures, stage, until, workers
 from backstory import settings
 from backstory.app import App
 from backstory.embed.provider import means
-from backstory.hook.command import hook_command
-from backstory.hook.identity import project_id, resolve
+from backstory.hook.hook_command import hook_command
+from backstory.hook.project_identity import project_id, resolve
 from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Project, Tier, Where
 from backstory.paths import Home
 from backstory.recall import prepare

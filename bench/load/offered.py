@@ -16,7 +16,7 @@ from typing import Any
 
 from bench.load.stage import SETTLE_SECONDS, SIZE, Figures, stage, until, workers
 
-from backstory.hook.command import hook_command
+from backstory.hook.hook_command import hook_command
 from backstory.paths import Home
 
 

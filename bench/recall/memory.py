@@ -10,7 +10,7 @@ from bench.recall.data import Case
 from bench.recall.developers import Worked
 
 from backstory.app import App
-from backstory.hook.identity import project_id, session_id
+from backstory.hook.project_identity import project_id, session_id
 from backstory.model import Action, Event, Kind, Outcome, Project, Where
 from backstory.paths import Home
 from backstory.pipeline import Work

@@ -11,7 +11,7 @@ from backstory import clock
 from backstory.app import App
 from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, UsageError
-from backstory.hook.brief import HANDLE
+from backstory.hook.brief_text import HANDLE
 from backstory.knowledge import asking, daily, discoveries, facts, linting
 from backstory.knowledge.asking import Reply
 from backstory.knowledge.bootstrap import bootstrap

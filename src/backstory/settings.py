@@ -19,7 +19,7 @@ from backstory import file_reader
 from backstory.atomic import write_atomic
 from backstory.clock import known_zone
 from backstory.errors import UsageError
-from backstory.hook.made import SOURCES
+from backstory.hook.session_brief import SOURCES
 from backstory.paths import Home
 
 

@@ -15,7 +15,7 @@ from backstory.capture.note_payload import KINDS, USER, Note, draft, leave, new_
 from backstory.capture.privacy import Privacy
 from backstory.capture.project_lookup import storable
 from backstory.errors import StoreBusy, StoreUnusable, UsageError
-from backstory.hook.identity import resolve, session_id
+from backstory.hook.project_identity import resolve, session_id
 from backstory.model import Memory, MemoryKind, MemoryStatus, Project, Scope, Speaker, Tier
 from backstory.paths import Home
 from backstory.recall.prepare import section_of

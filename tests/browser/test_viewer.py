@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from backstory.capture.hook_bundle import write_hook_files
-from backstory.hook.command import hook_command
+from backstory.hook.hook_command import hook_command
 from backstory.model import MemoryKind, MemoryStatus
 from backstory.web.browser import forwarding
 from tests.browser.conftest import Opens, Stage

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from backstory.hook import overlay
+from backstory.hook import pending_events
 from backstory.hook.__main__ import answer
-from backstory.hook.identity import resolve
+from backstory.hook.project_identity import resolve
 from tests.story import House, Story
 
 from . import draining
@@ -126,9 +126,9 @@ class TestBadInput:
         (row,) = house.store.events.sessions()
         place = resolve(str(house.project))
         story.prompts("And the tax")
-        (waiting,) = overlay.collect(str(house.home.spool), place, {}, frozenset())
+        (waiting,) = pending_events.collect(str(house.home.spool), place, {}, frozenset())
         assert waiting.id == row.id
-        assert overlay.collect(str(house.home.spool), place, {}, frozenset({row.id})) == []
+        assert pending_events.collect(str(house.home.spool), place, {}, frozenset({row.id})) == []
         told = house.brief(source="resume", story=story)
         assert "Fix the discount" not in told.text, "it knows what it did itself"
         assert "Fix the discount" in house.brief(source="compact", story=story).text

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backstory.hook import spool
-from backstory.hook.identity import session_id
+from backstory.hook.project_identity import session_id
 from backstory.model import Kind, Outcome, SessionStatus
 from tests.story import House, Story
 

@@ -19,7 +19,7 @@ import pytest
 
 from backstory.agents.history_source import JsonLines
 from backstory.app import App
-from backstory.hook.command import hook_command
+from backstory.hook.hook_command import hook_command
 from backstory.paths import Home
 from tests.mcp.server import Server
 from tests.story import House, Story

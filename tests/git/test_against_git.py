@@ -12,7 +12,7 @@ from backstory.git.commit_history import former_names, touches
 from backstory.git.ignore_rules import is_ignored
 from backstory.git.repository import Repository
 from backstory.git.work_tree import is_changed, shortstat, staged_moves
-from backstory.hook.identity import resolve
+from backstory.hook.project_identity import resolve
 from tests.conftest import Git, repository
 
 TEXT = "".join(f"line {number} of a file\n" for number in range(40))

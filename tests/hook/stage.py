@@ -11,8 +11,8 @@ from typing import Any
 
 from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook import spool
-from backstory.hook.command import hook_command
-from backstory.hook.identity import project_id, resolve, session_id
+from backstory.hook.hook_command import hook_command
+from backstory.hook.project_identity import project_id, resolve, session_id
 
 SHELLS = {
     name: [shutil.which(argv[0]) or "", *argv[1:]]

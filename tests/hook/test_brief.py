@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backstory.hook import brief
+from backstory.hook import brief_text
 from backstory.hook.__main__ import shape
-from backstory.hook.brief import SECTIONS, Row, age, choose, compose, rows_of
+from backstory.hook.brief_text import SECTIONS, Row, age, choose, compose, rows_of
 
 NOW = 1_790_000_000_000
 HOUR = 3_600_000
@@ -74,8 +74,8 @@ def test_it_keeps_its_budget_and_no_row_is_cut(count: int, words: int) -> None:
     # CM-47, CM-48
     rows = full(count, words)
     made = compose(rows, "shop", NOW)
-    assert len(made.text) <= brief.CHARS
-    assert made.tokens <= brief.TOKENS
+    assert len(made.text) <= brief_text.CHARS
+    assert made.tokens <= brief_text.TOKENS
     assert len(shape("claude-code", "SessionStart", made.text)) < 9_500
     shown = [line for line in made.text.split("\n") if line.startswith("- [")]
     whole = {f"- [3 h ago · codex] {r.text} (m{int(r.id[1:], 16):016x}"[:-8] + ")" for r in rows}
@@ -115,7 +115,7 @@ def test_a_row_longer_than_a_row_may_be_ends_in_an_ellipsis_and_keeps_its_handle
     long, solid = [line for line in text.split("\n") if line.startswith("- [")]
     assert long.endswith("word … (m00000000)")
     assert solid.endswith("x … (m00000000)")
-    assert len(long) < brief.ROW_CHARS + 50
+    assert len(long) < brief_text.ROW_CHARS + 50
 
 
 @given(
@@ -130,7 +130,7 @@ def test_any_text_in_any_budget(texts: list[tuple[str, str]], chars: int, tokens
     made = compose(rows, 'sh<o>p"', NOW, max_chars=chars, max_tokens=tokens)
     assert len(made.text) <= chars
     assert made.tokens <= tokens
-    if chars <= brief.CHARS:
+    if chars <= brief_text.CHARS:
         assert len(shape("claude-code", "SessionStart", made.text)) < 9_500
     assert made.text.count("<") == made.text.count("<backstory-notes project=") * 2 + sum(
         line.count("<") for line in made.text.split("\n") if line.startswith("- [")
@@ -140,8 +140,8 @@ def test_any_text_in_any_budget(texts: list[tuple[str, str]], chars: int, tokens
 
 def test_a_character_outside_ascii_counts_as_a_token() -> None:
     made = compose([row("left_off", "記憶" * 500, n) for n in range(1, 20)], "店", NOW)
-    assert made.tokens <= brief.TOKENS
-    assert brief.tokens("記憶ab") == pytest.approx(2 + 2 / 3.6)
+    assert made.tokens <= brief_text.TOKENS
+    assert brief_text.tokens("記憶ab") == pytest.approx(2 + 2 / 3.6)
 
 
 def test_text_cannot_leave_its_row() -> None:

@@ -98,8 +98,8 @@ def test_an_answer_loads_only_what_is_cheap(agent: Agent, project: Path, waiting
     ours = {name for name in extra if name.split(".")[0] == "backstory"}
     assert extra - ours <= CHEAP | LOADED_BY_OS
     assert ("backstory.hook.redact" in ours) == bool(waiting)
-    assert ("backstory.hook.automata" in ours) == ("<private>" in waiting)
-    assert "backstory.hook.windows" not in ours
+    assert ("backstory.hook.precompiled_patterns" in ours) == ("<private>" in waiting)
+    assert "backstory.hook.windows_hook" not in ours
     assert agent.start(project)  # and it does answer
 
 
@@ -109,7 +109,7 @@ def test_the_bundles_automata_are_those_that_re_would_make(agent: Agent) -> None
         "space = {'__name__': 'bundle'}\n"
         "exec(marshal.loads(open(sys.argv[1], 'rb').read()[16:]), space)\n"
         "sys.meta_path.insert(0, space['Bundle']())\n"
-        "from backstory.hook.automata import automaton\n"
+        "from backstory.hook.precompiled_patterns import automaton\n"
         "from backstory.hook.redact import PATTERNS\n"
         "made = [automaton(pattern) for pattern in PATTERNS]\n"
         "assert 're' not in sys.modules\n"
@@ -133,6 +133,6 @@ def test_the_bundle_holds_every_module_and_needs_no_installed_package(agent: Age
     names = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
     wanted = {f"backstory.hook.{module}" for module in MODULES} - {
         "backstory.hook.__init__",
-        "backstory.hook.launch",
+        "backstory.hook.bundle_loader",
     }
     assert set(names) == wanted | {"backstory", "backstory.hook"}

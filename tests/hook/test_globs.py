@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backstory.hook.globs import ignores_folder, ignores_path, matches
+from backstory.hook.ignore_globs import ignores_folder, ignores_path, matches
 
 
 @given(st.text("ab/.-]", max_size=8), st.text("ab/.*?[]!-", max_size=8))

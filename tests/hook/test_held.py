@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from backstory.hook import held, spool
+from backstory.hook import deferred_brief, spool
 
 from .stage import Agent
 
@@ -118,7 +118,7 @@ def test_a_broken_file_says_nothing(agent: Agent) -> None:
     folder.mkdir(parents=True)
     for text in ("", "{", "[]", '{"text": 5, "receipt": {}}', '{"text": "x"}'):
         (folder / "one").write_text(text)
-        assert held.take(str(agent.home), "one") == ("", {})
+        assert deferred_brief.take(str(agent.home), "one") == ("", {})
 
 
 def test_other_agents_are_told_at_once(agent: Agent, gemini: Gemini, project: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backstory.capture.hook_bundle import write_hook_files
-from backstory.hook.command import hook_command
+from backstory.hook.hook_command import hook_command
 
 from .stage import PAYLOAD, SHELLS, Agent
 

@@ -15,7 +15,7 @@ import pytest
 
 from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook import spool
-from backstory.hook.command import quote_sh
+from backstory.hook.hook_command import quote_sh
 
 from .stage import PAYLOAD, SHELLS, Agent, context
 

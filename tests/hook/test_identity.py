@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.hook import remote
-from backstory.hook.identity import claimed, project_id, resolve, session_id
+from backstory.hook import remote_url
+from backstory.hook.project_identity import claimed, project_id, resolve, session_id
 
 Git = Callable[..., str]
 
@@ -32,7 +32,7 @@ Git = Callable[..., str]
     ],
 )
 def test_one_repository_has_one_spelling(url: str) -> None:
-    assert remote.normalise(url) == "github.com/org/repo"
+    assert remote_url.normalise(url) == "github.com/org/repo"
 
 
 @pytest.mark.parametrize(
@@ -50,15 +50,15 @@ def test_one_repository_has_one_spelling(url: str) -> None:
     ],
 )
 def test_other_hosts_keep_their_case_and_port(url: str, identity: str) -> None:
-    assert remote.normalise(url) == identity
+    assert remote_url.normalise(url) == identity
 
 
 @given(st.text(max_size=60), st.text(max_size=40))
 def test_no_url_raises_or_keeps_credentials(user: str, rest: str) -> None:
     secret = "hunter2hunter2"
-    assert isinstance(remote.normalise(rest), str)
+    assert isinstance(remote_url.normalise(rest), str)
     if not set(user) & set("/?#@\\:"):
-        assert secret not in remote.normalise(
+        assert secret not in remote_url.normalise(
             f"https://{user}:{secret}@example.org/{rest.replace(secret, '')}"
         )
 
@@ -67,11 +67,11 @@ def test_gits_config_is_read_as_git_reads_it(project: Path, git: Git) -> None:
     git(project, "config", "remote.up stream.url", "https://example.org/a b/x.git")
     git(project, "config", 'remote.quo"te.url', 'https://example.org/q;u#o"te')
     config = (project / ".git" / "config").read_text()
-    assert remote.urls(config) == {
+    assert remote_url.urls(config) == {
         "up stream": "https://example.org/a b/x.git",
         'quo"te': 'https://example.org/q;u#o"te',
     }
-    assert remote.urls(
+    assert remote_url.urls(
         '[remote "a"] url = x ; why\n[remote "a"]\nurl=second\n[branch "b"]\nurl=no\n[remote]\nurl=no'
     ) == {"a": "x"}
 

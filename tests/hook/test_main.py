@@ -15,7 +15,7 @@ import pytest
 from backstory.capture.hook_bundle import write_hook_settings
 from backstory.hook import spool
 from backstory.hook.__main__ import LOG_BYTES, log
-from backstory.hook.identity import session_id
+from backstory.hook.project_identity import session_id
 
 from .stage import SHELLS, Agent, context
 
@@ -246,13 +246,13 @@ def test_a_failure_in_what_waits_does_not_take_the_brief(
 ) -> None:
     # MEMORIA-29
     from backstory.hook import __main__ as hook
-    from backstory.hook import overlay
+    from backstory.hook import pending_events
 
     def fails(*_: object) -> list[object]:
         raise RuntimeError("unforeseen")
 
     agent.prepare(project, ("decisions", "a decision"))
-    monkeypatch.setattr(overlay, "rows", fails)
+    monkeypatch.setattr(pending_events, "rows", fails)
     payload = json.dumps({"session_id": "x", "cwd": str(project)}).encode()
     assert "a decision" in hook.answer(str(agent.home), "claude-code", "SessionStart", payload)
     assert "unforeseen" in (agent.home / "logs" / "hook.log").read_text()

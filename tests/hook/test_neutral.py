@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.hook.neutral import neutral
+from backstory.hook.sanitize import neutral
 
 
 @pytest.mark.parametrize(

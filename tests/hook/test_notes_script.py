@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.hook.identity import project_id, resolve
+from backstory.hook.project_identity import project_id, resolve
 
 from .stage import SHELLS, Agent
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from backstory.hook import overlay, spool
-from backstory.hook.brief import Row
-from backstory.hook.identity import resolve, session_id
+from backstory.hook import pending_events, spool
+from backstory.hook.brief_text import Row
+from backstory.hook.project_identity import resolve, session_id
 from backstory.hook.redact import Redactor
 
 from .stage import Agent
@@ -25,7 +25,9 @@ def rows(agent: Agent, project: Path) -> Rows:
 
     def found(settings: dict[str, Any] | None = None, forgotten: tuple[str, ...] = ()) -> list[Row]:
         folder = str(agent.home / "spool")
-        return overlay.rows(folder, resolve(str(project)), settings or {}, Redactor().redact, forgotten)
+        return pending_events.rows(
+            folder, resolve(str(project)), settings or {}, Redactor().redact, forgotten
+        )
 
     return found
 
@@ -103,7 +105,7 @@ def test_two_hundred_events_of_four_kilobytes_are_all_in_the_digest(
 
 def test_only_the_newest_files_are_read(agent: Agent, project: Path, rows: Rows) -> None:
     prompt(agent, project, "the oldest", 9_999)
-    for number in range(overlay.NEWEST):
+    for number in range(pending_events.NEWEST):
         ran(agent, project, f"step {number}", ago=500 - number)
     assert not any("the oldest" in text for text in texts(rows()))
 
@@ -148,7 +150,7 @@ def test_what_is_unfinished_or_unreadable_is_left_to_the_drain(
         b'{"cwd":["x"],"session_id":1}',
     ):
         spool.write(str(agent.home / "spool"), "claude-code", "Stop", data)
-    large = {"session_id": "one", "cwd": str(project), "prompt": "x" * overlay.LARGEST}
+    large = {"session_id": "one", "cwd": str(project), "prompt": "x" * pending_events.LARGEST}
     spool.write(str(agent.home / "spool"), "claude-code", "UserPromptSubmit", json.dumps(large).encode())
     assert rows() == []
 
@@ -242,7 +244,7 @@ def test_our_own_words_are_no_news(agent: Agent, project: Path, rows: Rows, comm
 
 def test_commands_that_only_mention_us_are_news(agent: Agent, project: Path, rows: Rows) -> None:
     for command in ("ls src/backstory/hook", "git log backstory.md", "grep backstory-notes x"):
-        assert not overlay.runs_backstory(command)
+        assert not pending_events.runs_backstory(command)
     prompt(agent, project, "<hook_context>memory</hook_context>do it")
     assert texts(rows()) == ["The user asked: “do it”"]
 
@@ -271,7 +273,7 @@ def test_it_stops_when_its_time_is_over(agent: Agent, project: Path) -> None:
     for number in range(20):
         prompt(agent, project, f"{number}")
     folder, place = str(agent.home / "spool"), resolve(str(project))
-    assert overlay.rows(folder, place, {}, str, (), until=time.monotonic() - 1) == []
+    assert pending_events.rows(folder, place, {}, str, (), until=time.monotonic() - 1) == []
     assert os.listdir(folder)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import backstory
+from backstory.hook.anchors import FOLDED_GATES
 from backstory.hook.patterns import ROWS, STEMS, Row
-from backstory.hook.prefilter import FOLDED_GATES
 from backstory.hook.redact import Redactor
 
 REDACTOR = Redactor()
@@ -74,9 +74,9 @@ def test_a_clean_text_loads_no_module_but_our_own() -> None:
         "backstory",
         "backstory.hook",
         "backstory.hook.context_shapes",
-        "backstory.hook.names",
+        "backstory.hook.secret_names",
         "backstory.hook.patterns",
-        "backstory.hook.prefilter",
+        "backstory.hook.anchors",
         "backstory.hook.redact",
         "backstory.hook.token_shapes",
     ]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from backstory.agents import AGENTS
-from backstory.hook import notes, spool, windows
-from backstory.hook.command import hook_command_windows, quote_cmd
+from backstory.hook import spool, windows_hook, work_notes
+from backstory.hook.hook_command import hook_command_windows, quote_cmd
 
 from .stage import Agent, context
 
@@ -44,15 +44,15 @@ def test_the_command_tests_for_its_script_and_ends_in_zero() -> None:
 
 def test_waking_and_answering_events_are_those_of_the_agents_table() -> None:
     hooks = [hook for row in AGENTS.values() for hook in row.hooks]
-    assert set(windows.WAKES) == {hook.name for hook in hooks if hook.wakes}
-    assert set(windows.ANSWERS) == {hook.name for hook in hooks if hook.answers}
-    assert set(windows.DELIVERS) == {hook.name for hook in hooks if hook.delivers}
+    assert set(windows_hook.WAKES) == {hook.name for hook in hooks if hook.wakes}
+    assert set(windows_hook.ANSWERS) == {hook.name for hook in hooks if hook.answers}
+    assert set(windows_hook.DELIVERS) == {hook.name for hook in hooks if hook.delivers}
     noted = {
         f"{row.name}.{hook.name}": hook.note for row in AGENTS.values() for hook in row.hooks if hook.note
     }
-    assert set(windows.NOTES) == set(noted)
-    assert set(windows.BEFORE) == {name for name, note in noted.items() if note == "before"}
-    assert all(notes.KINDS[name.partition(".")[2]] == note for name, note in noted.items())
+    assert set(windows_hook.NOTES) == set(noted)
+    assert set(windows_hook.BEFORE) == {name for name, note in noted.items() if note == "before"}
+    assert all(work_notes.KINDS[name.partition(".")[2]] == note for name, note in noted.items())
 
 
 def run(agent: Agent, event: str, data: bytes, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -121,8 +121,8 @@ def test_it_answers_and_wakes_the_worker_after_the_answer(
         woken.append((home, output.stat().st_size > 0))
 
     with Pipes(data, tmp_path):
-        windows.capture(str(agent.home), "claude-code", "SessionStart", start)
-        windows.capture(str(agent.home), "claude-code", "PostToolUse", start)
+        windows_hook.capture(str(agent.home), "claude-code", "SessionStart", start)
+        windows_hook.capture(str(agent.home), "claude-code", "PostToolUse", start)
     assert "a decision" in context(output.read_bytes())
     assert woken == [(str(agent.home), True)]
 
@@ -138,9 +138,9 @@ def test_the_worker_starts_without_a_window_and_without_our_pipes(
 
     monkeypatch.setattr(subprocess, "Popen", popen)
     monkeypatch.setattr(sys, "platform", "win32")
-    windows.start_worker(str(agent.home))
+    windows_hook.start_worker(str(agent.home))
     detached_process = 0x00000008
-    assert started["creationflags"] & windows.CREATE_NO_WINDOW
+    assert started["creationflags"] & windows_hook.CREATE_NO_WINDOW
     assert not started["creationflags"] & detached_process
     assert started["argv"][1:] == ["-I", "-m", "backstory.worker", str(agent.home)]
     assert started["stdin"] == started["stdout"] == started["stderr"] == subprocess.DEVNULL
@@ -162,7 +162,7 @@ def test_a_worker_that_cannot_be_started_leaves_nothing_open(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "gone" / "python"))
     before = descriptors()
     with pytest.raises(FileNotFoundError, match="gone"):
-        windows.start_worker(str(agent.home))
+        windows_hook.start_worker(str(agent.home))
     assert descriptors() == before
 
 

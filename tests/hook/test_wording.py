@@ -3,7 +3,7 @@
 import pytest
 
 from backstory.agents.claude_tools import describe
-from backstory.hook import wording
+from backstory.hook import normalize
 
 
 @pytest.mark.parametrize(
@@ -19,22 +19,22 @@ from backstory.hook import wording
     ],
 )
 def test_forms_of_a_word_meet(one: str, other: str) -> None:
-    assert wording.terms(one).keys() & wording.terms(other).keys()
+    assert normalize.terms(one).keys() & normalize.terms(other).keys()
 
 
 @pytest.mark.parametrize(("one", "other"), [("port", "portal"), ("cat", "category"), ("test.py", "best.py")])
 def test_other_words_do_not_meet(one: str, other: str) -> None:
-    assert not wording.terms(one).keys() & (wording.terms(other).keys() - {"py"})
+    assert not normalize.terms(one).keys() & (normalize.terms(other).keys() - {"py"})
 
 
 def test_names_are_kept_whole_beside_their_parts_and_unspaced_scripts_are_cut_in_pairs() -> None:
-    assert {"shop/cache.py", "shop", "cach"} <= wording.terms("see shop/cache.py!").keys()
-    assert {"折扣", "扣四"} <= wording.terms("折扣四舍五入").keys()
+    assert {"shop/cache.py", "shop", "cach"} <= normalize.terms("see shop/cache.py!").keys()
+    assert {"折扣", "扣四"} <= normalize.terms("折扣四舍五入").keys()
 
 
 @pytest.mark.parametrize("text", ["", " ", "\0", "?!…", "a b c", "\ud800", "x" * 100_000, "_ _ _", "12 34"])
 def test_odd_texts_have_no_or_few_terms(text: str) -> None:
-    assert len(wording.terms(text)) <= 1
+    assert len(normalize.terms(text)) <= 1
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_odd_texts_have_no_or_few_terms(text: str) -> None:
     ],
 )
 def test_a_command_has_one_key_however_it_is_called(command: str) -> None:
-    assert wording.command_key(command) == "make ship"
+    assert normalize.command_key(command) == "make ship"
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ def test_a_command_has_one_key_however_it_is_called(command: str) -> None:
     ],
 )
 def test_what_changes_a_command_changes_its_key(command: str) -> None:
-    assert wording.command_key(command) != "make ship"
+    assert normalize.command_key(command) != "make ship"
 
 
 def test_each_step_of_a_command_has_a_key() -> None:
     assert {"make ship", "git pull", "echo done"} <= set(
-        wording.command_keys("git pull && make ship; echo done")
+        normalize.command_keys("git pull && make ship; echo done")
     )
 
 
 def edit(file: str, old: str, new: str, root: str) -> set[str]:
-    return set(wording.edit_keys(file, wording.edit_text(old, new), root))
+    return set(normalize.edit_keys(file, normalize.edit_text(old, new), root))
 
 
 def test_an_edit_is_the_same_whatever_its_indentation_and_in_any_copy_of_the_project() -> None:
@@ -106,15 +106,15 @@ def test_the_hook_words_an_edit_as_capture_does(old: str, new: str) -> None:
     if not old and not new:
         return
     given = {"file_path": "/a/b.py", "old_string": old, "new_string": new}
-    assert describe("Edit", given, {}, None, False).text == wording.edit_text(old, new)
+    assert describe("Edit", given, {}, None, False).text == normalize.edit_text(old, new)
     content = new * 30
     written = describe("Write", {"file_path": "/a/b.py", "content": content}, {}, None, False).text
-    assert wording.write_key("b.py", written, "") == wording.write_key("b.py", content, "")
+    assert normalize.write_key("b.py", written, "") == normalize.write_key("b.py", content, "")
 
 
 def test_edits_that_are_kept_together_have_the_keys_of_each() -> None:
-    together = f"{wording.edit_text('a', 'b')}\n{wording.edit_text('c', 'd')}"
-    assert set(wording.edit_keys("f", together, "")) == edit("f", "a", "b", "") | edit("f", "c", "d", "")
+    together = f"{normalize.edit_text('a', 'b')}\n{normalize.edit_text('c', 'd')}"
+    assert set(normalize.edit_keys("f", together, "")) == edit("f", "a", "b", "") | edit("f", "c", "d", "")
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_edits_that_are_kept_together_have_the_keys_of_each() -> None:
     ],
 )
 def test_what_may_reach_a_note_alone(text: str, term: str) -> None:
-    assert term in wording.strong_terms(text)
+    assert term in normalize.strong_terms(text)
 
 
 def test_a_capital_at_the_beginning_of_a_sentence_is_no_name() -> None:
-    assert "Render" not in wording.strong_terms("Render it. Render that.")
+    assert "Render" not in normalize.strong_terms("Render it. Render that.")

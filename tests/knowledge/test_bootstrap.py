@@ -1,6 +1,6 @@
 """What a session of a host is told at its start."""
 
-from backstory.hook.brief import tokens
+from backstory.hook.brief_text import tokens
 from backstory.knowledge.bootstrap import MOST_TOKENS, relevant
 from backstory.knowledge.facts import INDEX
 from tests.story import House

@@ -7,7 +7,7 @@ import pytest
 
 from backstory.app import App
 from backstory.errors import SourceMissing, UsageError
-from backstory.hook.identity import session_id
+from backstory.hook.project_identity import session_id
 from backstory.model import Act, Draft, MemoryKind, Tier
 from backstory.recall.handles import full_id
 from backstory.store.records import Injection

@@ -12,7 +12,7 @@ import pytest
 
 from backstory.app import App
 from backstory.capture.hook_bundle import write_hook_settings
-from backstory.hook.notes import reached
+from backstory.hook.work_notes import reached
 from backstory.model import Memory, MemoryKind, MemoryStatus, Scope, Tier
 from backstory.recall import notes
 from backstory.search.floor import of_notes

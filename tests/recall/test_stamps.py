@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from backstory.hook import stamps
-from backstory.hook.brief import Row
+from backstory.hook import file_stamps
+from backstory.hook.brief_text import Row
 from backstory.recall.rows import stamped
 from tests.story import House, Story
 
@@ -59,26 +59,26 @@ def test_files_that_nobody_touched_have_no_label(house: House, files: Path) -> N
 
 def test_a_file_edited_after_the_brief_was_prepared_is_told(house: House, files: Path) -> None:
     (files / "reader.py").write_text("SEPARATOR = '|' + ' '\n")
-    assert label_of(told(house, files)) == stamps.CHANGED
+    assert label_of(told(house, files)) == file_stamps.CHANGED
 
 
 def test_an_edit_that_keeps_the_size_is_told(house: House, files: Path) -> None:
     (files / "writer.py").write_text("SEPARATOR = '|'\n")
-    assert label_of(told(house, files)) == stamps.CHANGED
+    assert label_of(told(house, files)) == file_stamps.CHANGED
 
 
 def test_one_file_gone_is_a_change_and_all_of_them_are_gone(house: House, files: Path) -> None:
     (files / "reader.py").unlink()
-    assert label_of(told(house, files)) == stamps.CHANGED
+    assert label_of(told(house, files)) == file_stamps.CHANGED
     (files / "writer.py").rename(files / "printer.py")
-    assert label_of(told(house, files)) == stamps.GONE
+    assert label_of(told(house, files)) == file_stamps.GONE
 
 
 def test_a_checkout_there_and_back_cries_no_wolf(house: House, files: Path, git: Git) -> None:
     git(files, "checkout", "--quiet", "-b", "other")
     (files / "reader.py").write_text("another\n")
     git(files, "commit", "--quiet", "--all", "--message=Other")
-    assert label_of(told(house, files)) == stamps.CHANGED
+    assert label_of(told(house, files)) == file_stamps.CHANGED
     git(files, "checkout", "--quiet", "-")
     os.utime(files / "writer.py")
     assert label_of(told(house, files)) == ""
@@ -93,13 +93,13 @@ def test_another_work_tree_is_told_by_what_its_own_files_say(
     (files / "reader.py").unlink()
     assert label_of(told(house, tree)) == ""
     (tree / "reader.py").write_text("SEPARATOR = '|'\n")
-    assert label_of(told(house, tree)) == stamps.CHANGED
+    assert label_of(told(house, tree)) == file_stamps.CHANGED
 
 
 def test_a_session_in_a_folder_below_is_told_of_the_same_files(house: House, files: Path) -> None:
     (files / "below").mkdir()
     (files / "reader.py").unlink()
-    assert label_of(told(house, files / "below")) == stamps.CHANGED
+    assert label_of(told(house, files / "below")) == file_stamps.CHANGED
 
 
 def test_a_label_that_was_prepared_gives_way_to_what_is_so_now(house: House, files: Path, git: Git) -> None:
@@ -108,10 +108,10 @@ def test_a_label_that_was_prepared_gives_way_to_what_is_so_now(house: House, fil
     house.works()
     assert label_of(told(house, files)) == "its files: moved to parser.py"
     (files / "parser.py").write_text("SEPARATOR = '|'\n")
-    assert label_of(told(house, files)) == stamps.CHANGED
+    assert label_of(told(house, files)) == file_stamps.CHANGED
     (files / "parser.py").unlink()
     (files / "writer.py").unlink()
-    assert label_of(told(house, files)) == stamps.GONE
+    assert label_of(told(house, files)) == file_stamps.GONE
 
 
 def test_what_a_session_still_does_to_its_files_is_not_held_against_it(house: House, files: Path) -> None:
@@ -127,23 +127,23 @@ def test_what_a_session_still_does_to_its_files_is_not_held_against_it(house: Ho
     assert "its files" not in line
     house.works()
     (files / "loader.py").unlink()
-    assert stamps.GONE in told(house, files)
+    assert file_stamps.GONE in told(house, files)
 
 
 def test_a_project_whose_folder_is_gone_gets_no_labels(house: House, files: Path) -> None:
     rows = [Row("m1", "failed", "text", 0, files=("reader.py",))]
     prepared = stamped([{"files": ["reader.py"]}], str(files), 5)
-    stamps.label(rows, prepared, str(files / "nowhere"))
+    file_stamps.label(rows, prepared, str(files / "nowhere"))
     assert rows[0].label == ""
     (files / "reader.py").unlink()
-    stamps.label(rows, prepared, str(files))
-    assert rows[0].label == stamps.GONE
+    file_stamps.label(rows, prepared, str(files))
+    assert rows[0].label == file_stamps.GONE
 
 
 @pytest.mark.parametrize("kept", [None, 7, "x", {"reader.py": 7}, {"reader.py": [1]}, {"other": []}, {}])
 def test_stamps_in_any_state_disturb_nothing(tmp_path: Path, kept: object) -> None:
     rows = [Row("m1", "failed", "text", 0, files=("reader.py", "a\0b", "x" * 5_000))]
-    stamps.label(rows, {"root": str(tmp_path), "files": kept}, str(tmp_path))
+    file_stamps.label(rows, {"root": str(tmp_path), "files": kept}, str(tmp_path))
     assert rows[0].label == ""
 
 
@@ -158,7 +158,7 @@ def test_what_cannot_be_looked_at_counts_as_the_same(tmp_path: Path) -> None:
     (tmp_path / "folder" / "new").touch()
     os.utime(tmp_path / "large", (1, 1))
     rows = [Row("m1", "failed", "text", 0, files=tuple(names))]
-    stamps.label(rows, prepared, str(tmp_path))
+    file_stamps.label(rows, prepared, str(tmp_path))
     assert rows[0].label == ""
 
 
@@ -167,8 +167,8 @@ def test_every_row_has_a_file_stamped_before_one_has_all_and_none_outside(tmp_pa
     assert list(stamped(rows, str(tmp_path), 3)["files"]) == ["a1", "c1", "a2"]
     told = [Row("m1", "failed", "text", 0, files=("a1", "../b0"))]
     prepared = {"root": str(tmp_path), "files": {"a1": [3, 3, ""]}}
-    stamps.label(told, prepared, str(tmp_path))
-    assert told[0].label == stamps.CHANGED, "nobody looked whether all are gone"
+    file_stamps.label(told, prepared, str(tmp_path))
+    assert told[0].label == file_stamps.CHANGED, "nobody looked whether all are gone"
 
 
 def test_a_file_that_git_moved_to_a_name_that_is_no_text_disturbs_nothing(
@@ -177,4 +177,4 @@ def test_a_file_that_git_moved_to_a_name_that_is_no_text_disturbs_nothing(
     subprocess.run([b"git", b"mv", b"reader.py", b"re\xffader.py"], cwd=files, check=True)
     house.session().starts().prompts("Something else").stops("Yes.").ends()
     house.works()
-    assert label_of(told(house, files)) == stamps.CHANGED
+    assert label_of(told(house, files)) == file_stamps.CHANGED

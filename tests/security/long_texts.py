@@ -17,10 +17,10 @@ from backstory.agents.own_output import runs_backstory, without_notes
 from backstory.distil import distil_session, failure, shell
 from backstory.errors import BackstoryError
 from backstory.file_mentions import cited
-from backstory.hook import errors, overlay, wording
-from backstory.hook.neutral import neutral
+from backstory.hook import error_signature, normalize, pending_events
 from backstory.hook.payload import BadPayload, parse
 from backstory.hook.redact import Redactor
+from backstory.hook.sanitize import neutral
 from backstory.knowledge import pages
 from backstory.llm.parse import read_object
 from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus, StoredEvent
@@ -142,14 +142,14 @@ READERS: dict[str, tuple[int, Callable[[str], object]]] = {
     "redaction": (LONG, lambda text: Redactor().redact(text)),
     "redaction of a name": (LONG, lambda text: Redactor().redact("password = " + text)),
     "neutral": (LONG, neutral),
-    "strong terms": (LONG, wording.strong_terms),
-    "terms": (LONG, wording.terms),
-    "command keys": (LONG, wording.command_keys),
-    "edit keys": (LONG, lambda text: wording.edit_keys("a.py", text, "/p")),
-    "error words": (LONG, errors.words),
-    "files of an error": (LONG, errors.files),
-    "first line": (LONG, overlay.first_line),
-    "without injected": (LONG, overlay.without_injected),
+    "strong terms": (LONG, normalize.strong_terms),
+    "terms": (LONG, normalize.terms),
+    "command keys": (LONG, normalize.command_keys),
+    "edit keys": (LONG, lambda text: normalize.edit_keys("a.py", text, "/p")),
+    "error words": (LONG, error_signature.words),
+    "files of an error": (LONG, error_signature.files),
+    "first line": (LONG, pending_events.first_line),
+    "without injected": (LONG, pending_events.without_injected),
     "tokenizer": (LONG, spread),
     "phrases": (LONG, phrases),
     "passages": (LONG, lambda text: list(pieces(text))),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from backstory.hook import spool
-from backstory.hook.command import hook_command
+from backstory.hook.hook_command import hook_command
 from tests.story import House
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")

@@ -14,7 +14,7 @@ from backstory.app import App
 from backstory.capture.project_docs import sections
 from backstory.errors import BackstoryError
 from backstory.foreign.tools import FOREIGN
-from backstory.hook import identity, remote
+from backstory.hook import project_identity, remote_url
 from backstory.knowledge import pages
 from backstory.llm.parse import Unusable, read_object
 from backstory.model import Event
@@ -48,10 +48,10 @@ def test_no_repository_breaks_the_search_for_its_project(
     (git / "config").write_text(config)
     (git / "HEAD").write_text(head)
     (tmp_path / ".backstory.toml").write_text(claim)
-    place = identity.resolve(str(tmp_path), {str(tmp_path): identity.claimed(str(tmp_path))})
+    place = project_identity.resolve(str(tmp_path), {str(tmp_path): project_identity.claimed(str(tmp_path))})
     assert place.identity
-    assert isinstance(remote.normalise(config), str)
-    assert isinstance(remote.urls(config), dict)
+    assert isinstance(remote_url.normalise(config), str)
+    assert isinstance(remote_url.urls(config), dict)
 
 
 @few

@@ -19,7 +19,7 @@ import backstory
 from backstory.git.object_store import Unavailable, object_id
 from backstory.git.repository import Repository
 from backstory.git.work_tree import shortstat
-from backstory.hook.identity import resolve
+from backstory.hook.project_identity import resolve
 from backstory.model import Kind
 from tests.conftest import Git
 from tests.story import House

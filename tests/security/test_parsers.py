@@ -18,8 +18,8 @@ from backstory.capture import quarantine, settings_entries
 from backstory.clock import parse_when
 from backstory.errors import BackstoryError, UsageError
 from backstory.hook import spool
-from backstory.hook.neutral import neutral
 from backstory.hook.payload import BadPayload, parse
+from backstory.hook.sanitize import neutral
 from backstory.mcp.protocol import Conversation
 from backstory.model import Event
 from backstory.paths import Home

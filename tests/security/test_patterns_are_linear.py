@@ -23,7 +23,7 @@ PUT_TOGETHER = {
     "backstory.distil.forms:_form": "called for this module's tables only, which are tested",
     "backstory.distil.forms:_rule": "called for this module's tables only, which are tested",
     "backstory.distil.phrases:_compiled": "the tables of phrases, whose rows are tested",
-    "backstory.hook.automata:automaton": "the rows of hook/patterns.py, which are tested, and the user's own",
+    "backstory.hook.precompiled_patterns:automaton": "the rows of hook/patterns.py, which are tested, and the user's own",
     "backstory.knowledge.topics:decision_title": "words of a table, no repeat",
     "backstory.search.meaning:_without": "an escaped name, no repeat",
     "backstory.search.names:stands_in": "an escaped name, no repeat",

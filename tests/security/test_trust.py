@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from backstory.app import App
 from backstory.attribution import commanded_by
 from backstory.cli import cli
-from backstory.hook.neutral import neutral
-from backstory.hook.untrusted import fetches_and_runs, hosts_only, quoted_output
+from backstory.hook.sanitize import neutral
+from backstory.hook.untrusted_text import fetches_and_runs, hosts_only, quoted_output
 from backstory.mcp import calls
 from backstory.mcp.tools import TOOLS
 from backstory.model import Act, MemoryKind, Speaker

@@ -8,7 +8,7 @@ import pytest
 
 from backstory.app import App
 from backstory.errors import BackstoryError
-from backstory.hook import held
+from backstory.hook import deferred_brief
 from backstory.paths import Home
 from tests.cli.memory import Memory
 from tests.story import House
@@ -64,7 +64,7 @@ def test_a_session_id_is_never_a_path(house: House, tmp_path: Path, name: str) -
     payload = story.payload("Stop", last_assistant_message="Yes.", agent_id=name) | {"session_id": name}
     house.leaves(json.dumps(payload).encode(), "Stop")
     house.works()
-    held.hold(str(house.home.root), name, "a brief", {})
+    deferred_brief.hold(str(house.home.root), name, "a brief", {})
     assert outside(tmp_path, house.home.root, house.project) == before
     assert all(len(path.name) < 200 for path in house.home.root.rglob("*"))
     assert house.spooled() == []

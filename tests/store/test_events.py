@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backstory.hook.identity import session_id
+from backstory.hook.project_identity import session_id
 from backstory.model import Action, Event, Kind, Outcome, SessionStatus, Where
 from backstory.store import Store
 from tests.store.conftest import BARN, SHOP, event, put, tool

@@ -14,7 +14,7 @@ from backstory.capture import written_files
 from backstory.capture.transcript_archive import copy_of
 from backstory.cli import cli
 from backstory.errors import UsageError
-from backstory.hook import held
+from backstory.hook import deferred_brief
 from backstory.model import Draft, MemoryKind, Tier
 from tests.conftest import Git, repository
 from tests.story import House, Story
@@ -47,9 +47,9 @@ def test_after_forgetting_a_text_no_byte_of_it_is_left(house: House, app: App, w
 
 def test_a_brief_that_waits_for_a_prompt_is_forgotten_as_well(house: House, app: App) -> None:
     lived(house)
-    assert held.hold(str(house.home.root), "gemini", "The user asked: “Grüße, blue whale”", {})
+    assert deferred_brief.hold(str(house.home.root), "gemini", "The user asked: “Grüße, blue whale”", {})
     app.forget(app.wanted([], text="blue whale"), really=True)
-    assert held.take(str(house.home.root), "gemini") == ("", {})
+    assert deferred_brief.take(str(house.home.root), "gemini") == ("", {})
 
 
 def test_what_a_forgotten_session_goes_on_to_say_is_shown_to_nobody(house: House, app: App) -> None:
@@ -359,7 +359,7 @@ def test_every_file_that_would_go_or_change_is_named_before_and_no_other(house: 
     story = house.told()
     story.starts().prompts("Count the blue whale").stops("One blue whale.").ends()
     lived(house, "red panda")
-    assert held.hold(str(house.home.root), "gemini", "brief", {})
+    assert deferred_brief.hold(str(house.home.root), "gemini", "brief", {})
     copy = copy_of(house.home, story.id)
     assert copy.exists()
     before = files_of(house)

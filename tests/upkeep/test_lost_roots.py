@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backstory.app import App
-from backstory.hook.identity import session_id
+from backstory.hook.project_identity import session_id
 from backstory.model import LOST
 from backstory.store import schema
 from backstory.store.records import Injection

@@ -10,7 +10,7 @@ import pytest
 
 from backstory.agents import AGENTS, agent
 from backstory.agents.agent import Owned, Unreadable
-from backstory.hook.command import hook_command
+from backstory.hook.hook_command import hook_command
 from backstory.model import Action, Event, Kind, Outcome
 
 PLUGGED = ("opencode", "pi")

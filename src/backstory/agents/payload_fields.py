@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Protocol
 
-from backstory.hook.identity import ident as ident
+from backstory.hook.project_identity import ident as ident
 
 OUTPUT_LIMIT = 1_500
 INPUT_LIMIT = 4_000

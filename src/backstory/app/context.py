@@ -20,7 +20,7 @@ from backstory.capture.worker_spawn import call_worker, leave, wake_worker
 from backstory.embed.provider import missing
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool
-from backstory.hook.identity import Place, claimed, joined_in, project_id, resolve
+from backstory.hook.project_identity import Place, claimed, joined_in, project_id, resolve
 from backstory.model import Project
 from backstory.paths import Home
 from backstory.recall import notes

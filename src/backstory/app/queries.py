@@ -12,7 +12,7 @@ from backstory.agents import agent as known_agent
 from backstory.app.context import Opened
 from backstory.embed.provider import QUESTION_SECONDS, Means, means
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
-from backstory.hook.identity import ident, session_id
+from backstory.hook.project_identity import ident, session_id
 from backstory.model import Kind, Memory, MemoryKind, MemoryStatus, Session, StoredEvent
 from backstory.recall.brief import Brief, brief_for
 from backstory.recall.gitpast import names_before

@@ -31,7 +31,7 @@ from backstory.capture.written_files import INSTRUCTIONS, OWNED, SERVER, SETTING
 from backstory.errors import SourceMissing, UsageError
 from backstory.git.ignore_rules import is_ignored
 from backstory.hook import spool
-from backstory.hook.identity import resolve
+from backstory.hook.project_identity import resolve
 from backstory.paths import Home
 
 __all__ = [

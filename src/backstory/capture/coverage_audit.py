@@ -13,7 +13,7 @@ from backstory.agents.importable_histories import histories
 from backstory.capture import written_files
 from backstory.capture.history_reader import Reading
 from backstory.capture.privacy import Privacy
-from backstory.hook.identity import session_id
+from backstory.hook.project_identity import session_id
 from backstory.model import Event, Kind, Project
 from backstory.paths import Home
 from backstory.settings import Settings

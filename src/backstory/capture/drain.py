@@ -29,8 +29,8 @@ from backstory.capture.spool_state import given_up, marks
 from backstory.errors import StoreUnusable
 from backstory.failpoints import step
 from backstory.hook import spool
-from backstory.hook.identity import session_id
 from backstory.hook.payload import BadPayload, parse
+from backstory.hook.project_identity import session_id
 from backstory.hook.regular_file import mtime_ns
 from backstory.model import Event, Kind
 from backstory.paths import Home

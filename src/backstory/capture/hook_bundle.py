@@ -24,12 +24,12 @@ from typing import Any
 from backstory.agents import AGENTS
 from backstory.atomic import make_private_dir, write_atomic
 from backstory.file_reader import read_bytes
-from backstory.hook.command import quote_sh
+from backstory.hook.hook_command import quote_sh
 from backstory.hook.redact import PATTERNS
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_LAUNCHER = "backstory.hook.launch"
-_AUTOMATA = "backstory.hook.automata"
+_LAUNCHER = "backstory.hook.bundle_loader"
+_AUTOMATA = "backstory.hook.precompiled_patterns"
 _UNCHECKED_HASH = (1).to_bytes(4, "little") + bytes(8)  # a .pyc that never looks for its source
 
 

@@ -26,7 +26,7 @@ from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.failpoints import step
 from backstory.file_reader import open_file
 from backstory.foreign.folders import slug
-from backstory.hook.identity import project_id, session_id
+from backstory.hook.project_identity import project_id, session_id
 from backstory.model import RUNNING_MS, Event, Project, SessionStatus
 from backstory.store import Store
 from backstory.store.records import REPLACED, Added, Arrival, Mark

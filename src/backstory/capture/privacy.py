@@ -17,8 +17,8 @@ from pathlib import Path
 
 from backstory.agents.payload_fields import cleaned, flatten
 from backstory.capture.wildcard_overlap import letter_pairs, may_both_match
-from backstory.hook.identity import session_id
-from backstory.hook.overlay import patched
+from backstory.hook.pending_events import patched
+from backstory.hook.project_identity import session_id
 from backstory.hook.redact import Redactor
 from backstory.model import Action, Event, Where
 from backstory.settings import Settings

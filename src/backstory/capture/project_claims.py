@@ -13,7 +13,7 @@ from pathlib import Path
 
 from backstory.atomic import write_atomic
 from backstory.git.object_store import ObjectStore, TimeLimit, Unavailable
-from backstory.hook.identity import Place, join_mark, project_id, resolve
+from backstory.hook.project_identity import Place, join_mark, project_id, resolve
 from backstory.store import Store
 
 _SECONDS = 1.0

@@ -19,7 +19,7 @@ from backstory.capture.importer import Line, Tag, Tally
 from backstory.capture.privacy import IGNORED, Privacy
 from backstory.errors import SourceMissing, UsageError
 from backstory.file_reader import mtime_ns, read_bytes, regular
-from backstory.hook.identity import session_id
+from backstory.hook.project_identity import session_id
 from backstory.model import Action, Event, Kind, Project, StoredEvent, Where
 from backstory.store import Store
 from backstory.store.records import REPLACED, Arrival, Mark

@@ -7,7 +7,7 @@ from backstory.capture.project_claims import ProjectClaims
 from backstory.git.object_store import Unavailable
 from backstory.git.repository import open_repository
 from backstory.git.work_tree import shortstat
-from backstory.hook.identity import Place, project_id, resolve
+from backstory.hook.project_identity import Place, project_id, resolve
 from backstory.model import Project, Where
 from backstory.store import Store
 

@@ -15,7 +15,7 @@ from backstory.agents.agent import Grouped, Surface
 from backstory.capture import instruction_block, settings_entries
 from backstory.errors import UsageError
 from backstory.file_reader import read_text
-from backstory.hook.command import hook_command, hook_command_windows
+from backstory.hook.hook_command import hook_command, hook_command_windows
 from backstory.jsonc import InvalidJson
 from backstory.paths import Home
 

@@ -10,7 +10,7 @@ from backstory.agents import Agent
 from backstory.agents.agent import Owned
 from backstory.capture import settings_entries, written_files
 from backstory.capture.settings_files import command, commands, interpreter, naming, settings_file, surface
-from backstory.hook.command import quote_sh
+from backstory.hook.hook_command import quote_sh
 from backstory.paths import Home
 
 

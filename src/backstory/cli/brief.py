@@ -5,7 +5,7 @@ import click
 from backstory.agents import agent as known_agent
 from backstory.cli.output import json_option, on_terminal, print_json, raw, talk
 from backstory.cli.project_scope import cwd_option, folder, opened
-from backstory.hook.made import SOURCES
+from backstory.hook.session_brief import SOURCES
 
 
 @click.command()

@@ -5,7 +5,7 @@ from typing import Any
 
 from backstory import clock
 from backstory.cli.output import Styled, count, one_line, when
-from backstory.hook.brief import HANDLE
+from backstory.hook.brief_text import HANDLE
 from backstory.model import Event, Kind, Memory, Outcome, Session, StoredEvent
 
 _TEXT = 240

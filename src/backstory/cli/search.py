@@ -11,7 +11,7 @@ from backstory.cli.listing import handle
 from backstory.cli.output import json_option, line, on_terminal, one_line, print_json, talk, when
 from backstory.cli.project_scope import Scope, folder, opened, scope, scope_options
 from backstory.errors import UsageError
-from backstory.hook.identity import resolve
+from backstory.hook.project_identity import resolve
 from backstory.model import MemoryStatus
 from backstory.search.answer import Answer, Hit, Near
 from backstory.search.excerpt import excerpt

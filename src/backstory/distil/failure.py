@@ -8,7 +8,7 @@ from itertools import islice
 
 from backstory.distil.prose import ANSI, shorten
 from backstory.distil.shell import CHECKS, Command, Role
-from backstory.hook.untrusted import quoted_output
+from backstory.hook.untrusted_text import quoted_output
 from backstory.model import Event, Outcome
 
 #: The agent's machinery speaking, not the command. In lower case.

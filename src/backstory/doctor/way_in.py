@@ -19,7 +19,7 @@ from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import UsageError
 from backstory.file_reader import read_text
 from backstory.hook import spool
-from backstory.hook.command import hook_command
+from backstory.hook.hook_command import hook_command
 
 PROBE = "Doctor"  # an event that no agent has: the drain finds nothing in it
 _SECONDS = 20

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from backstory.foreign import pen
-from backstory.hook.brief import shorten
+from backstory.hook.brief_text import shorten
 from backstory.model import Draft, Kind, MemoryKind, StoredEvent
 
 _CHARS = 400

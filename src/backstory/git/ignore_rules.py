@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from backstory.hook.globs import matches
-from backstory.hook.identity import Place
+from backstory.hook.ignore_globs import matches
+from backstory.hook.project_identity import Place
 from backstory.hook.regular_file import read_head
 
 _MOST_BYTES = 256 * 1024

@@ -7,7 +7,7 @@ from pathlib import Path
 from backstory.git.index_file import Index, read_index
 from backstory.git.object_store import COMMIT, ObjectStore, TimeLimit, Unavailable
 from backstory.git.tree_diff import Trees
-from backstory.hook.identity import Place
+from backstory.hook.project_identity import Place
 from backstory.hook.regular_file import read_head
 
 _SHALLOW = 1 << 20

@@ -32,9 +32,9 @@ def main(argv: list[str]) -> None:
     role, home, agent, event = argv[:4]
     try:
         if role == "capture":
-            from backstory.hook import windows
+            from backstory.hook import windows_hook
 
-            windows.capture(home, agent, event)
+            windows_hook.capture(home, agent, event)
         else:
             text = answer(home, agent, event, read_stdin(), lost="lost" in argv[4:])
             write(1, text.encode("utf-8", "replace"))
@@ -45,16 +45,16 @@ def main(argv: list[str]) -> None:
 
 def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -> str:
     """What to print for this payload; leaves the receipt. Empty if there is nothing to say."""
-    from backstory.hook import made
-    from backstory.hook.identity import ident
+    from backstory.hook import session_brief
     from backstory.hook.payload import BadPayload, parse
+    from backstory.hook.project_identity import ident
 
     if event == _HELD_BACK.get(agent) and (delivered := _delivered(home, agent, event, data)):
         return delivered
     if event in _NOTED:
         return _noted(home, agent, event, data)
-    settings = made.settings_file(home)
-    deadline = made.number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
+    settings = session_brief.settings_file(home)
+    deadline = session_brief.number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
     _arm(deadline)
     until = time.monotonic() + deadline / 2  # the rest is for printing what was found until then
     try:
@@ -67,10 +67,10 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
     if not isinstance(cwd, str) or not cwd:
         raise BadPayload("no cwd")
     source = str(payload.get("source"))
-    if source not in made.SOURCES:
+    if source not in session_brief.SOURCES:
         source = "startup"
     native = ident(payload.get("session_id") or payload.get("sessionId"))
-    told = made.brief_for(
+    told = session_brief.brief_for(
         home,
         settings,
         cwd,
@@ -94,37 +94,37 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
         "tokens": round(told.tokens),
     }
     if agent in _HELD_BACK and not lost:
-        from backstory.hook import held
+        from backstory.hook import deferred_brief
 
-        if held.hold(home, native, told.text, receipt):
+        if deferred_brief.hold(home, native, told.text, receipt):
             return ""
     return _given(home, agent, event, told.text, receipt)
 
 
 def _delivered(home: str, agent: str, event: str, data: bytes) -> str:
     """What to print for the first prompt of a session whose brief was held back until now."""
-    from backstory.hook import held
+    from backstory.hook import deferred_brief
     from backstory.hook.payload import parse
 
-    text, receipt = held.take(home, str(parse(data).get("session_id") or ""))
+    text, receipt = deferred_brief.take(home, str(parse(data).get("session_id") or ""))
     return _given(home, agent, event, text, receipt)
 
 
 def _noted(home: str, agent: str, event: str, data: bytes) -> str:
     """What the memory has to say about a prompt or a tool's use; mostly nothing."""
-    from backstory.hook import made, notes
-    from backstory.hook.identity import ident
+    from backstory.hook import session_brief, work_notes
     from backstory.hook.payload import parse
+    from backstory.hook.project_identity import ident
 
-    _arm(notes.DEADLINE_MS / 1000)
+    _arm(work_notes.DEADLINE_MS / 1000)
     payload = parse(data)
-    settings = made.settings_file(home)
-    told = notes.notes_for(home, settings, agent, event, payload)
+    settings = session_brief.settings_file(home)
+    told = work_notes.notes_for(home, settings, agent, event, payload)
     _arm(0)
     receipt = {
         "session_id": ident(payload.get("session_id") or payload.get("sessionId")),
         "cwd": payload.get("cwd"),
-        "source": notes.KINDS[event],
+        "source": work_notes.KINDS[event],
         "shown": told.shown,
         "chars": len(told.text),
         "tokens": round(told.tokens),
@@ -160,7 +160,7 @@ def _last_spoke(payload: "dict[str, Any]") -> int:
 
 def _forked_from(payload: "dict[str, Any]") -> str:
     """The session that a fork went out from, if the first line of its own history tells it, else ""."""
-    from backstory.hook.identity import ident
+    from backstory.hook.project_identity import ident
     from backstory.hook.regular_file import read_head
 
     file = payload.get("transcript_path")

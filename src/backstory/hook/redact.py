@@ -12,9 +12,9 @@ What is found is replaced by `[redacted:NAME]`, `<private>…</private>` by `[pr
 until nothing is found: redacting twice is redacting once.
 """
 
-from backstory.hook.names import IDENT, key_names_secret, names_beside, tells_of_next
+from backstory.hook.anchors import HIDING_ESCAPES, Prefilter, fold
 from backstory.hook.patterns import ROWS, Row
-from backstory.hook.prefilter import HIDING_ESCAPES, Prefilter, fold
+from backstory.hook.secret_names import IDENT, key_names_secret, names_beside, tells_of_next
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ _COMPILED: "dict[str, re.Pattern[str]]" = {}
 
 def _compiled(pattern: str) -> "re.Pattern[str]":
     if pattern not in _COMPILED:
-        from backstory.hook.automata import automaton
+        from backstory.hook.precompiled_patterns import automaton
 
         _COMPILED[pattern] = automaton(pattern)
     return _COMPILED[pattern]
@@ -79,9 +79,9 @@ _JUDGES: "dict[str, Judge]" = {}
 
 def _judge(name: str) -> "Judge":
     if name not in _JUDGES:
-        from backstory.hook import context_judges, judges, personal
+        from backstory.hook import context_validators, pii, validators
 
-        module = next(module for module in (judges, context_judges, personal) if hasattr(module, name))
+        module = next(module for module in (validators, context_validators, pii) if hasattr(module, name))
         _JUDGES[name] = getattr(module, name)
     return _JUDGES[name]
 
@@ -249,8 +249,8 @@ class Redactor:
             words = seen.split()
             header = kind if kind in HEADERS else ""
             if not header and len(words) == 1:
-                from backstory.hook.plain import wordy
-                from backstory.hook.values import LONGEST, looks_secret
+                from backstory.hook.placeholders import LONGEST, looks_secret
+                from backstory.hook.plaintext_passwords import wordy
 
                 word = words[0][:LONGEST]
                 if looks_secret(word, kind != "machine", quoted=True):
@@ -295,7 +295,7 @@ class Redactor:
             found = [span for span in found if span[2]] + through
         if not found:
             return []
-        from backstory.hook.spans import merged, outside_marks
+        from backstory.hook.private_spans import merged, outside_marks
 
         if "[redacted:" in text or "[private]" in text:
             names = {None, *(row.name for row in self._rows)}
@@ -334,7 +334,7 @@ class Redactor:
     # --- One row --------------------------------------------------------------------------------------
 
     def _find(self, rank: int, text: str, low: str) -> "Iterator[Span]":
-        from backstory.hook.spans import places, private, run_starts
+        from backstory.hook.private_spans import places, private, run_starts
 
         row = self._rows[rank]
         pattern = _compiled(row.pattern)
@@ -379,8 +379,8 @@ class Redactor:
 
     def _cells(self, row: Row, match: "re.Match[str]", rank: int) -> "Iterator[Span]":
         """What lines after a match hold, where a column or a document tells what it is."""
-        from backstory.hook import tables
+        from backstory.hook import secret_columns
 
-        finder: Callable[[re.Match[str]], Iterator[tuple[int, int]]] = getattr(tables, row.judge)
+        finder: Callable[[re.Match[str]], Iterator[tuple[int, int]]] = getattr(secret_columns, row.judge)
         for start, end in finder(match):
             yield start, end, rank

@@ -6,7 +6,7 @@ interpreter that reads its program from a pipe, a program name or `eval` that a 
 that the same line has fetched, a one-liner that fetches and evaluates. What cannot be read counts as such.
 """
 
-from backstory.hook.untrusted import REMOTE, fetches_and_runs, is_here
+from backstory.hook.untrusted_text import REMOTE, fetches_and_runs, is_here
 
 LEFT_OUT = "[left out: it runs code that it does not show]"
 _LONGEST = 3_900  # of a longer command only the ends are kept, so nobody knows all that it runs

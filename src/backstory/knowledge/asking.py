@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from backstory import clock
-from backstory.hook.brief import HANDLE
+from backstory.hook.brief_text import HANDLE
 from backstory.knowledge.changes import Changes
 from backstory.knowledge.index import put_index, put_log
 from backstory.knowledge.linting import with_related

@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from backstory.hook.brief import tokens
-from backstory.hook.neutral import neutral
+from backstory.hook.brief_text import tokens
+from backstory.hook.sanitize import neutral
 from backstory.knowledge import facts
 from backstory.knowledge.pages import parted
 from backstory.knowledge.vault import Vault

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from backstory.atomic import write_atomic
 from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
-from backstory.hook.brief import HANDLE
+from backstory.hook.brief_text import HANDLE
 from backstory.knowledge import facts, prose
 from backstory.knowledge.articles import article_from, is_empty
 from backstory.knowledge.changes import Changes, take_back

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from backstory.hook.neutral import neutral
+from backstory.hook.sanitize import neutral
 
 _SLUG_CHARS = 60
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from backstory.hook.brief import HANDLE
+from backstory.hook.brief_text import HANDLE
 from backstory.knowledge.articles import cite
 from backstory.knowledge.changes import Changes
 from backstory.knowledge.index import articles

@@ -13,8 +13,8 @@ from backstory import clock
 from backstory.app import App, EventView, MemoryView, SessionView, payload_state
 from backstory.attribution import author, doer
 from backstory.errors import BackstoryError, UsageError
-from backstory.hook.brief import HANDLE, age, shorten
-from backstory.hook.neutral import neutral
+from backstory.hook.brief_text import HANDLE, age, shorten
+from backstory.hook.sanitize import neutral
 from backstory.mcp.beside import in_time
 from backstory.mcp.forgetting import forget
 from backstory.model import Event, Kind, Memory, Outcome, Session, Speaker, speaker

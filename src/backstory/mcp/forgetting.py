@@ -21,7 +21,7 @@ from backstory import clock
 from backstory.app import App
 from backstory.errors import SourceMissing, UsageError
 from backstory.file_reader import read_bytes
-from backstory.hook.brief import HANDLE, shorten
+from backstory.hook.brief_text import HANDLE, shorten
 from backstory.knowledge.pages import parted
 from backstory.knowledge.vault import vault_of
 from backstory.recall.prepare import FORGOT

@@ -5,7 +5,7 @@ from typing import Any
 
 from backstory.app import App
 from backstory.errors import SourceMissing
-from backstory.hook.neutral import neutral
+from backstory.hook.sanitize import neutral
 from backstory.mcp.beside import in_time
 from backstory.mcp.calls import PATIENCE_SECONDS, document, quoted, well_formed
 from backstory.model import Session

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from backstory.errors import UsageError
-from backstory.hook.made import SOURCES
-from backstory.hook.made import brief_for as brief_made
 from backstory.hook.redact import Redactor
+from backstory.hook.session_brief import SOURCES
+from backstory.hook.session_brief import brief_for as brief_made
 from backstory.paths import Home
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from backstory.hook import errors, wording
+from backstory.hook import error_signature, normalize
 from backstory.model import Action, Kind, Memory, MemoryKind, Outcome, StoredEvent
 from backstory.store import Store
 
@@ -98,9 +98,9 @@ def _passed(store: Store, project_id: str, since: int) -> dict[str, int]:
     """When each command passed last; so did steps that all had to, and each part of a check of everything."""
     found: dict[str, int] = defaultdict(int)
     for command, _, at in store.events.passes(project_id, since):
-        keys = [wording.as_typed(command), wording.command_key(command)]
+        keys = [normalize.as_typed(command), normalize.command_key(command)]
         if "&&" in command and not any(sign in command for sign in ("||", ";", "\n", "|")):
-            keys += map(wording.command_key, command.split("&&"))
+            keys += map(normalize.command_key, command.split("&&"))
         keys += [_runner(key) for key in keys if _checks_all(key)]
         for key in filter(None, keys):
             found[key] = max(found[key], at)
@@ -125,8 +125,8 @@ def _command_keys(memory: Memory, failed: list[str], events: Sequence[StoredEven
     if memory.kind is MemoryKind.LESSON and made and _AS not in memory.text:
         return []  # it was mended
     way = memory.text.partition(_AS)[2].partition("`")[0]
-    same = way and wording.command_key(way) in map(wording.command_key, failed)  # but for its folder, say
-    return [wording.as_typed(each) if same else wording.command_key(each) for each in failed]
+    same = way and normalize.command_key(way) in map(normalize.command_key, failed)  # but for its folder, say
+    return [normalize.as_typed(each) if same else normalize.command_key(each) for each in failed]
 
 
 def _is_over(memory: Memory, events: Sequence[StoredEvent], passed: dict[str, int]) -> bool:
@@ -135,7 +135,7 @@ def _is_over(memory: Memory, events: Sequence[StoredEvent], passed: dict[str, in
     if not failures or _AS in memory.text:
         return False
     last = failures[-1]
-    key = wording.command_key(last.target)
+    key = normalize.command_key(last.target)
     return max(passed.get(key, 0), passed.get(_runner(key), 0)) > last.at
 
 
@@ -159,14 +159,18 @@ def _shown(text: str) -> str:
 
 def _errors(found: Deeds, memory: Memory, events: Sequence[StoredEvent], failed: list[str]) -> None:
     lines = _quoted(memory.detail)
-    keys = [key for line in lines if (key := errors.key(line))]
+    keys = [key for line in lines if (key := error_signature.key(line))]
     if not keys:
         return
     _list(found.errors, keys, memory)
-    _list(found.ran, [key for command in failed for key in wording.command_keys(command)], memory)
-    if any(map(errors.is_generic, lines)) or (_EDITED.search(memory.text) and not any(map(_names, lines))):
+    _list(found.ran, [key for command in failed for key in normalize.command_keys(command)], memory)
+    if any(map(error_signature.is_generic, lines)) or (
+        _EDITED.search(memory.text) and not any(map(_names, lines))
+    ):
         outputs = [each.event.text for each in events if _failed(each)]
-        told = [name for text in outputs for line in _reports(text, lines) for name in errors.files(line)]
+        told = [
+            name for text in outputs for line in _reports(text, lines) for name in error_signature.files(line)
+        ]
         found.places[memory.id] = list(dict.fromkeys([*memory.files, *told]))[:_PLACES]
 
 
@@ -198,7 +202,7 @@ def _backs(edits: Sequence[StoredEvent]) -> set[str]:
     backs: set[str] = set()
     made: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
     for each in edits:
-        target, sides = each.event.target, wording.sides(each.event.text)
+        target, sides = each.event.target, normalize.sides(each.event.text)
         if (target, tuple((new, old) for old, new in sides)) in made:
             backs.add(each.id)
         else:
@@ -235,5 +239,5 @@ def _edit_keys(stored: StoredEvent, roots: Sequence[str]) -> list[str]:
     event = stored.event
     within = max((root for root in roots if event.target.startswith(f"{root}/")), key=len, default="")
     if event.action is Action.WRITE:
-        return [wording.write_key(event.target, event.text, within)]
-    return wording.edit_keys(event.target, event.text, within)
+        return [normalize.write_key(event.target, event.text, within)]
+    return normalize.edit_keys(event.target, event.text, within)

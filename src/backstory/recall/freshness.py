@@ -12,7 +12,7 @@ By the worker or a command, never by a hook.
 import os
 from pathlib import Path
 
-from backstory.hook.identity import resolve
+from backstory.hook.project_identity import resolve
 from backstory.model import Memory, MemoryKind
 from backstory.recall.gitpast import GitPast
 from backstory.store import Store

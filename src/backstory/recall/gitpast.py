@@ -17,7 +17,7 @@ from backstory.git.object_store import Unavailable
 from backstory.git.repository import Repository, open_repository
 from backstory.git.tree_diff import Change
 from backstory.git.work_tree import is_changed, staged_moves
-from backstory.hook.identity import Place, resolve
+from backstory.hook.project_identity import Place, resolve
 
 _COMMITS = 400
 _SECONDS = 2.0  # for the last commits

@@ -6,7 +6,7 @@ they are named with what they are, and with their whole ids, which stay good.
 
 from backstory import clock
 from backstory.errors import SourceMissing, UsageError
-from backstory.hook.brief import shorten
+from backstory.hook.brief_text import shorten
 from backstory.store import Store
 
 _SHORTEST = 4

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from backstory.agents import Agent
-from backstory.hook.brief import HANDLE, age
-from backstory.hook.neutral import neutral
+from backstory.hook.brief_text import HANDLE, age
+from backstory.hook.sanitize import neutral
 from backstory.model import LOST, Memory, MemoryKind, Session
 
 _ASK = "Go on with the work that these notes describe. Check them against the code first."

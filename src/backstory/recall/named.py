@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from backstory.hook import wording
-from backstory.hook.notes import singular
+from backstory.hook import normalize
+from backstory.hook.work_notes import singular
 from backstory.model import Memory, MemoryKind
 from backstory.vocabulary import EVERYDAY, SORTS
 
@@ -237,7 +237,7 @@ def _forbidden(text: str) -> Iterator[str]:
         words = [word for word in clause.lower().split() if word not in _LIGHT and len(word) > 2]
         plain = len(words) > 1 and all(map(str.isalpha, words[:2]))
         if plain and not _GENERIC.issuperset(word.rstrip("s") for word in words[:2]):
-            yield " ".join(map(wording.stem, words[:2]))
+            yield " ".join(map(normalize.stem, words[:2]))
 
 
 def _folders(text: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What may be said at work, prepared by the worker: a file of notes for each project, flags for the shell.
 
 A note belongs to the words of a prompt, to a command or an edit that failed, to an error that was mended. The
-hook only looks its keys up (`hook/notes.py`); `deeds.py` and `named.py` know which these are. Which words
+hook only looks its keys up (`hook/work_notes.py`); `deeds.py` and `named.py` know which these are. Which words
 tell something is known here: those that are rare in language and not in every note of the project. A flag in
 `briefs/at/<folder>/` says that a folder has notes of a kind; without one, no hook starts Python.
 """
@@ -19,8 +19,8 @@ from backstory import clock
 from backstory.atomic import make_private_dir, write_atomic
 from backstory.embed.provider import means
 from backstory.file_reader import read_bytes
-from backstory.hook import errors, wording
-from backstory.hook.notes import MOST, met_before
+from backstory.hook import error_signature, normalize
+from backstory.hook.work_notes import MOST, met_before
 from backstory.model import Action, Memory, MemoryKind, Outcome
 from backstory.paths import Home
 from backstory.recall.deeds import deeds
@@ -92,7 +92,7 @@ def pending(home: Home, store: Store, session_id: str, project_id: str) -> list[
     left: dict[str, str] = {}
     for each in events:
         if each.turn == last and each.event.action is Action.RUN:
-            key = wording.command_key(each.event.target)
+            key = normalize.command_key(each.event.target)
             left.pop(key, None)
             if each.event.outcome is Outcome.FAILED:
                 left[key] = each.event.text
@@ -151,7 +151,7 @@ def weigher(settings: Settings) -> Weigh:
     table = means(settings).table
 
     def weigh(term: str, word: str) -> float:
-        if wording.is_name(term):
+        if normalize.is_name(term):
             return _NAME
         if table is None or not word.isascii():
             return _UNKNOWN
@@ -170,8 +170,8 @@ def _rarity(table: "Table", word: str) -> float:
 def words_of(memories: Sequence[Memory], weigh: Weigh) -> tuple[dict[str, float], dict[str, list[str]]]:
     """The words that tell something, with their weights; and those of each note."""
     own = {
-        memory.id: wording.terms(
-            " ".join((errors.without_generic(memory.text), memory.reason, *memory.files))
+        memory.id: normalize.terms(
+            " ".join((error_signature.without_generic(memory.text), memory.reason, *memory.files))
         )
         for memory in memories
     }

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from backstory import clock
 from backstory.atomic import write_atomic
-from backstory.hook.notes import MOST
 from backstory.hook.remote_code import runs_remote_code
+from backstory.hook.work_notes import MOST
 from backstory.llm import governor
 from backstory.model import Memory, MemoryKind, Session
 from backstory.paths import Home

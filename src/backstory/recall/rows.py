@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory.attribution import author, told_as
-from backstory.hook.stamps import stamp
+from backstory.hook.file_stamps import stamp
 from backstory.model import Memory, MemoryKind
 
 Row = dict[str, Any]

@@ -1,13 +1,13 @@
 """How a memory stands today: in force or history, fresh or overtaken by its files."""
 
-from backstory.hook import stamps
-from backstory.hook.brief import HANDLE
+from backstory.hook import file_stamps
+from backstory.hook.brief_text import HANDLE
 from backstory.model import Memory, MemoryKind, MemoryStatus
 from backstory.recall.freshness import CHANGED, GONE, MOVED, Freshness
 from backstory.recall.rows import Row, row
 from backstory.store import Store
 
-_WORDS = {CHANGED: stamps.CHANGED, GONE: stamps.GONE}
+_WORDS = {CHANGED: file_stamps.CHANGED, GONE: file_stamps.GONE}
 _INSTEAD_CHARS = 80
 
 

@@ -12,7 +12,7 @@ from datetime import tzinfo
 from typing import NamedTuple
 
 from backstory import clock
-from backstory.hook.brief import HANDLE, shorten
+from backstory.hook.brief_text import HANDLE, shorten
 from backstory.model import Kind, MemoryKind, MemoryStatus
 from backstory.search.timetold import told
 from backstory.search.wishes import Asked, Wish

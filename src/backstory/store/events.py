@@ -9,7 +9,7 @@ from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from backstory.hook.identity import session_id
+from backstory.hook.project_identity import session_id
 from backstory.model import (
     LOST,
     Action,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from backstory.hook.identity import ident, session_id
+from backstory.hook.project_identity import ident, session_id
 from backstory.model import LOST, Project
 from backstory.store.compression import unpack
 

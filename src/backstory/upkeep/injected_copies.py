@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from backstory.capture.transcript_archive import CALL, kept_copies, kept_lines
-from backstory.hook.brief import HANDLE
+from backstory.hook.brief_text import HANDLE
 from backstory.paths import Home
 
 _HANDLE = re.compile(r"(?:\b|(?<=\\[nrt]))[ems][0-9a-f]{8}")  # a line may begin with it, also in JSON

@@ -20,9 +20,9 @@ from backstory.agents import AGENTS
 from backstory.app import App
 from backstory.hook import spool
 from backstory.hook.__main__ import shape
-from backstory.hook.identity import ident
-from backstory.hook.made import SOURCES
 from backstory.hook.payload import BadPayload, encode, parse
+from backstory.hook.project_identity import ident
+from backstory.hook.session_brief import SOURCES
 from backstory.paths import Home
 
 log = logging.getLogger(__name__)

@@ -7,8 +7,8 @@ from backstory.agents import AGENTS
 from backstory.app import App
 from backstory.cli.output import count, one_line
 from backstory.errors import UsageError
-from backstory.hook.brief import SECTIONS
-from backstory.hook.made import SOURCES
+from backstory.hook.brief_text import SECTIONS
+from backstory.hook.session_brief import SOURCES
 from backstory.recall.brief import Brief, Told
 from backstory.web.asked import Asked, Page
 from backstory.web.markup import Html, h, join

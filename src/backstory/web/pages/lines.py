@@ -7,7 +7,7 @@ from pathlib import Path
 from backstory import clock
 from backstory.agents import AGENTS
 from backstory.cli.output import age, count, one_line, plain
-from backstory.hook.brief import HANDLE
+from backstory.hook.brief_text import HANDLE
 from backstory.model import Event, Kind, Memory, MemoryKind, MemoryStatus, Outcome, Session
 from backstory.web.asked import Asked
 from backstory.web.markup import Child, Html, h

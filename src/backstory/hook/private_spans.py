@@ -24,7 +24,7 @@ def places(low: str, anchors: tuple[str, ...]) -> list[int]:
 
 def run_starts(text: str) -> "Iterator[int]":
     """Where a token of 20 letters, digits, _ and - may start: a run does, or a part of it after a _ or -."""
-    from backstory.hook.prefilter import RUN, WORDS
+    from backstory.hook.anchors import RUN, WORDS
 
     # One byte a character: what is not ASCII is none of a run.
     words = text.encode("ascii", "replace").translate(WORDS).decode("latin-1").replace(".", " ")

@@ -5,8 +5,8 @@ doubt: a shell's or a file's assignment, a literal, a command's option. Types, s
 of variables stay. Loaded when a text gives something to such a name.
 """
 
-from backstory.hook.names import IDENT, listed
-from backstory.hook.values import placeholder, template
+from backstory.hook.placeholders import placeholder, template
+from backstory.hook.secret_names import IDENT, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -37,8 +37,8 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   packed  in that shape, without separators
 """
 
-from backstory.hook.names import IDENT, assigns_secret
 from backstory.hook.patterns import STEMS, Row
+from backstory.hook.secret_names import IDENT, assigns_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 Loaded when a text holds something that may be a secret, like all that looks at it closely.
 """
 
-from backstory.hook.names import IDENT, listed
+from backstory.hook.secret_names import IDENT, listed
 
 LONGEST = 256  # patterns read at most this much of a value, so hostile input stays linear; judges extend
 

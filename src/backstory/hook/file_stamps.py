@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from backstory.hook.brief import Row
+    from backstory.hook.brief_text import Row
 
 CHANGED = "its files have changed since"
 GONE = "its files are gone"

@@ -5,7 +5,7 @@ that reorder or hide text, or tags that an agent's model takes for its own (`<sy
 a brief is one line; what looks like a tag gets other brackets, while code such as `List<String>` stays.
 """
 
-from backstory.hook.untrusted import without_links, without_remote_code
+from backstory.hook.untrusted_text import without_links, without_remote_code
 
 _WORDS = frozenset(
     (

@@ -9,12 +9,12 @@ what cannot be read is left to the drain.
 import time
 
 from backstory.hook import spool
-from backstory.hook.brief import Row, rows_of, shorten
-from backstory.hook.globs import ignores_folder, ignores_path, matches
-from backstory.hook.identity import Place, ident, resolve, session_id
+from backstory.hook.brief_text import Row, rows_of, shorten
+from backstory.hook.ignore_globs import ignores_folder, ignores_path, matches
 from backstory.hook.payload import BadPayload, parse
+from backstory.hook.project_identity import Place, ident, resolve, session_id
 from backstory.hook.remote_code import as_told, runs_remote_code
-from backstory.hook.untrusted import quoted_output
+from backstory.hook.untrusted_text import quoted_output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

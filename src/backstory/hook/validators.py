@@ -4,9 +4,7 @@ A judge answers where the span to replace ends, or 0 to leave it alone (or -N: l
 It goes by the name that its row holds: loaded on the first hit, so a clean text does not pay for it.
 """
 
-from backstory.hook.names import IDENT, given_by_command, name_before, names_secret
-from backstory.hook.plain import BARE, NO_PASSWORDS, given_to_secret, given_word, given_word_abroad
-from backstory.hook.values import (
+from backstory.hook.placeholders import (
     LONGEST,
     Grain,
     extend,
@@ -16,6 +14,14 @@ from backstory.hook.values import (
     stands_in,
     template,
 )
+from backstory.hook.plaintext_passwords import (
+    BARE,
+    NO_PASSWORDS,
+    given_to_secret,
+    given_word,
+    given_word_abroad,
+)
+from backstory.hook.secret_names import IDENT, given_by_command, name_before, names_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ twice in one context, and nothing when nothing clears the floor.
 
 import os
 
-from backstory.hook import brief, errors, made, spool, stamps, wording
-from backstory.hook.globs import ignores_folder
-from backstory.hook.identity import ident, joined_in, project_id, resolve, session_id
+from backstory.hook import brief_text, error_signature, file_stamps, normalize, session_brief, spool
+from backstory.hook.ignore_globs import ignores_folder
 from backstory.hook.payload import BadPayload, parse
+from backstory.hook.project_identity import ident, joined_in, project_id, resolve, session_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,20 +55,22 @@ def notes_for(
     chosen = settings.get("notes")
     chosen = chosen if isinstance(chosen, dict) else {}
     cwd = payload.get("cwd")
-    silent = brief.Brief("", [])
+    silent = brief_text.Brief("", [])
     if chosen.get(kind) is False or not isinstance(cwd, str) or not cwd:
         return silent
     if ignores_folder(cwd, settings.get("ignore_projects") or []):
         return silent
     place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or (), joined_in(home))
-    prepared = made.json_file(os.path.join(home, "briefs", "notes", f"{project_id(place.identity)}.json"))
-    rows = brief.rows_of(prepared.get("notes"))
+    prepared = session_brief.json_file(
+        os.path.join(home, "briefs", "notes", f"{project_id(place.identity)}.json")
+    )
+    rows = brief_text.rows_of(prepared.get("notes"))
     if not rows:
         return silent
     native = ident(payload.get("session_id") or payload.get("sessionId"))
     subagent = ident(payload.get("agent_id"))
     own = session_id(agent, native) if native else ""
-    session = made.json_file(os.path.join(home, "briefs", "sessions", f"{own}.json")) if own else {}
+    session = session_brief.json_file(os.path.join(home, "briefs", "sessions", f"{own}.json")) if own else {}
     if kind == "prompt":
         pending = session.get("pending") if chosen.get("after") is not False else None
         found = _on_prompt(_text(payload.get("prompt")), prepared, pending)
@@ -86,10 +88,10 @@ def notes_for(
         if row is not None and note not in told and row.session != own:
             chosen_rows.append(row)
     chosen_rows = chosen_rows[: MOST[kind]]
-    stamps.label(chosen_rows, prepared, place.root)
+    file_stamps.label(chosen_rows, prepared, place.root)
     name = str(prepared.get("name") or place.name)
-    budget = made.number(chosen.get("max_chars"), CHARS)
-    return compose(kind, chosen_rows, name, budget, made.now_ms())
+    budget = session_brief.number(chosen.get("max_chars"), CHARS)
+    return compose(kind, chosen_rows, name, budget, session_brief.now_ms())
 
 
 def compose(kind: str, rows: "list[brief.Row]", project: str, budget: int, now: int) -> "brief.Brief":
@@ -97,19 +99,19 @@ def compose(kind: str, rows: "list[brief.Row]", project: str, budget: int, now: 
 
     A note that is cut loses what it is for: how it was mended stands at its end.
     """
-    head = f"{brief.opening(project)}\n{_INTRO[kind]}"
+    head = f"{brief_text.opening(project)}\n{_INTRO[kind]}"
     room = budget - len(head) - len(_CLOSING) - 1
     lines, taken = [], []
     for row in rows:
-        line = brief.line(row, now)
+        line = brief_text.line(row, now)
         if len(line) >= room:
             continue  # a shorter one may have room
         lines.append(line)
         taken.append(row)
         room -= len(line) + 1
     if not lines:
-        return brief.Brief("", [])
-    return brief.Brief("\n".join([head, *lines, _CLOSING]), taken)
+        return brief_text.Brief("", [])
+    return brief_text.Brief("\n".join([head, *lines, _CLOSING]), taken)
 
 
 def _on_prompt(prompt: str, prepared: "dict[str, Any]", pending: object) -> list[str]:
@@ -125,7 +127,7 @@ def reached(prompt: str, prepared: "dict[str, Any]") -> list[tuple[str, float]]:
     weights, floor, words = prepared.get("weights"), prepared.get("floor"), prepared.get("words")
     if not isinstance(weights, dict) or not isinstance(words, dict) or not isinstance(floor, int | float):
         return []
-    terms = wording.terms(prompt)
+    terms = normalize.terms(prompt)
     asked = {term: weights[term] for term in terms if term in weights}
     named, elsewhere = _named(prompt, terms, prepared)
     if not asked and not named:
@@ -143,7 +145,7 @@ def reached(prompt: str, prepared: "dict[str, Any]") -> list[tuple[str, float]]:
             shared = _beside_files(shared)
         score = sum(asked[term] for term in shared)
         # one rare word is chance, the name of a file is not
-        if note in named or (score >= floor and (len(shared) > 1 or wording.is_name(shared[0]))):
+        if note in named or (score >= floor and (len(shared) > 1 or normalize.is_name(shared[0]))):
             found.append((note, score + (floor if note in named else 0)))
     found.sort(key=_best_first)
     return found
@@ -162,14 +164,14 @@ def _named(
     elsewhere: dict[str, list[str]] = {}
     if not (strong or within) or len(terms) > _FEW_TERMS:
         return found, elsewhere
-    keys = wording.strong_terms(prompt)
+    keys = normalize.strong_terms(prompt)
     found.update(_listed(strong, keys))
     if isinstance(within, dict):
         there = {singular(word.lower()) for word in (*keys, *terms.values())}
         for key in keys:
             for note, place in (within.get(key) or {}).items():
                 if there.isdisjoint(place):
-                    elsewhere.setdefault(note, []).extend(wording.terms(key))
+                    elsewhere.setdefault(note, []).extend(normalize.terms(key))
                 else:
                     found.add(note)
     return found, elsewhere
@@ -184,7 +186,7 @@ def _only_asks(prompt: str, terms: "dict[str, str]") -> bool:
 
 def _beside_files(shared: list[str]) -> list[str]:
     """Shared words, if any of them is more than the name of a file or a part of one."""
-    files = {part for term in shared if "." in term or "/" in term for part in (term, *wording.terms(term))}
+    files = {part for term in shared if "." in term or "/" in term for part in (term, *normalize.terms(term))}
     return [] if files.issuperset(shared) else shared
 
 
@@ -204,16 +206,16 @@ def before_tool(payload: "dict[str, Any]", prepared: "dict[str, Any]", root: str
     given = payload.get("tool_input")
     given = given if isinstance(given, dict) else {}
     if command := _text(given.get("command")):
-        return _listed(prepared.get("commands"), wording.command_keys(command))
+        return _listed(prepared.get("commands"), normalize.command_keys(command))
     file = _text(given.get("file_path")) or _text(given.get("path"))
     if not file:
         return []
-    keys = [wording.write_key(file, _raw(given.get("content")), root)]
+    keys = [normalize.write_key(file, _raw(given.get("content")), root)]
     edits = given.get("edits")
     for edit in edits if isinstance(edits, list) else [given]:
         if isinstance(edit, dict):
-            text = wording.edit_text(_raw(edit.get("old_string")), _raw(edit.get("new_string")))
-            keys += wording.edit_keys(file, text, root)
+            text = normalize.edit_text(_raw(edit.get("old_string")), _raw(edit.get("new_string")))
+            keys += normalize.edit_keys(file, text, root)
     return _listed(prepared.get("edits"), keys)
 
 
@@ -235,16 +237,16 @@ def met_before(error: str, command: str, prepared: "dict[str, Any]") -> list[str
     known = prepared.get("errors")
     if not error or not isinstance(known, dict):
         return []
-    words = errors.words(error)
+    words = error_signature.words(error)
     found = dict.fromkeys(note for key, notes in known.items() if key in words for note in notes)
     if not found:
         return []
-    same = set(_listed(prepared.get("ran"), wording.command_keys(command)))
+    same = set(_listed(prepared.get("ran"), normalize.command_keys(command)))
     places = prepared.get("places")
     if isinstance(places, dict) and not places.keys().isdisjoint(found):
-        named = errors.files(error)
+        named = error_signature.files(error)
         for note in [note for note in found if note in places]:
-            if not (errors.is_at(named, places[note]) if named else note in same):
+            if not (error_signature.is_at(named, places[note]) if named else note in same):
                 del found[note]
     return sorted(found, key=lambda note: note not in same)
 

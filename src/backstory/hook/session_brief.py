@@ -5,10 +5,10 @@ prepared, what still waits in the spool, which rows, which text. The hook and `b
 import os
 import time
 
-from backstory.hook import brief, overlay, stamps
-from backstory.hook.globs import ignores_folder
-from backstory.hook.identity import ident, joined_in, project_id, resolve, session_id
+from backstory.hook import brief_text, file_stamps, pending_events
+from backstory.hook.ignore_globs import ignores_folder
 from backstory.hook.payload import BadPayload, parse
+from backstory.hook.project_identity import ident, joined_in, project_id, resolve, session_id
 from backstory.hook.regular_file import read_head
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ def brief_for(
     project: str = "",
     spoke: int = 0,
     forked: str = "",
-) -> brief.Brief:
+) -> brief_text.Brief:
     """What a session of `agent` that starts in `cwd` is told; `native` is the agent's own id of it, or "".
 
     Looking through the spool stops at monotonic `until`; what goes wrong there is reported to `failed`, and
@@ -56,7 +56,7 @@ def brief_for(
     if ignores_folder(cwd, settings.get("ignore_projects") or []) or source not in settings.get(
         "sources", SOURCES
     ):
-        return brief.Brief("", [])
+        return brief_text.Brief("", [])
     native = forked or native
     own = session_id(agent, ident(native)) if native else ""
     joined = joined_in(home)
@@ -66,25 +66,27 @@ def brief_for(
     session = json_file(os.path.join(briefs, "sessions", f"{own}.json")) if own else {}
     try:
         forgotten = texts(json_file(os.path.join(briefs, "forgotten.json")).get("sessions"))
-        waiting = overlay.rows(os.path.join(home, "spool"), place, settings, redact, forgotten, until, joined)
+        waiting = pending_events.rows(
+            os.path.join(home, "spool"), place, settings, redact, forgotten, until, joined
+        )
     except Exception as error:
         if failed is None:
             raise
         failed(error)
         waiting = []
-    rows = _taken_over(brief.rows_of(prepared.get("rows")), briefs, agent, source)
-    stamps.label(rows, prepared, place.root, {own, *(row.session for row in waiting)}, until)
+    rows = _taken_over(brief_text.rows_of(prepared.get("rows")), briefs, agent, source)
+    file_stamps.label(rows, prepared, place.root, {own, *(row.session for row in waiting)}, until)
     told = {row.id for row in rows}
     waiting = [row for row in waiting if row.id not in told]  # a note that is prepared already
     if source == "resume" and agent in _TOLD_AGAIN:
         source, rows = "startup", [row for row in rows if row.session != own]
-    return brief.compose(
-        brief.choose(source, rows, session, waiting, own, spoke),
+    return brief_text.compose(
+        brief_text.choose(source, rows, session, waiting, own, spoke),
         str(prepared.get("name") or place.name),
         now_ms(),
         [*notices, *_trouble(home), *texts(prepared.get("notices"))],
-        number(settings.get("budget_chars"), brief.CHARS),
-        min(number(settings.get("budget_tokens"), brief.TOKENS), _MOST_TOKENS.get(agent, 1_000_000)),
+        number(settings.get("budget_chars"), brief_text.CHARS),
+        min(number(settings.get("budget_tokens"), brief_text.TOKENS), _MOST_TOKENS.get(agent, 1_000_000)),
     )
 
 
@@ -94,7 +96,7 @@ def _taken_over(rows: "list[brief.Row]", briefs: str, agent: str, source: str) -
     if left is None or left.agent == agent or source not in ("startup", "clear"):
         return rows
     session = json_file(os.path.join(briefs, "sessions", f"{left.session}.json"))
-    checkpoint = brief.rows_of(session.get("checkpoint"), "left_off")
+    checkpoint = brief_text.rows_of(session.get("checkpoint"), "left_off")
     if not checkpoint:
         return rows
     others = [row for row in rows if row is not left and (row.section, row.session) != ("open", left.session)]
@@ -108,7 +110,7 @@ def _trouble(home: str) -> list[str]:
     trouble = json_file(os.path.join(home, "trouble.json"))
     if not trouble:
         return []
-    since = brief.age(number(trouble.get("since"), 0), now_ms())
+    since = brief_text.age(number(trouble.get("since"), 0), now_ms())
     return [f"Backstory could not store anything ({since}); what was captured waits. Run `backstory doctor`."]
 
 

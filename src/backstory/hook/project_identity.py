@@ -14,7 +14,7 @@ is a project of its own.
 import os
 from _blake2 import blake2b
 
-from backstory.hook import remote
+from backstory.hook import remote_url
 from backstory.hook.regular_file import read_head
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ class Place:
 
     def __init__(self, identity: str, root: str) -> None:
         self.identity = identity
-        self.name = remote.last_part(identity)
+        self.name = remote_url.last_part(identity)
         self.root = root
         self.branch = ""
         self.commit = ""
@@ -143,8 +143,8 @@ def _real(path: str) -> str:
 def _name(place: Place, identity: str) -> str:
     if identity == place.common_dir:  # /x/shop/.git is shop, in every worktree
         base = os.path.basename(identity)
-        return remote.last_part(os.path.dirname(identity) if base.startswith(".") else identity)
-    return remote.last_part(identity)
+        return remote_url.last_part(os.path.dirname(identity) if base.startswith(".") else identity)
+    return remote_url.last_part(identity)
 
 
 def _work_tree(folder: str) -> Place | None:
@@ -189,7 +189,7 @@ def _mutual(git_dir: str, common: str, folder: str) -> bool:
         ours = os.path.dirname(git_dir) == os.path.join(common, "worktrees")
         return ours and _same(os.path.join(git_dir, _line(os.path.join(git_dir, "gitdir"))), dot)
     config = read_head(os.path.join(git_dir, "config"), _CONFIG).decode("utf-8", "surrogateescape")
-    tree = remote.values(config, "core", "worktree").get("", "")  # as in a submodule
+    tree = remote_url.values(config, "core", "worktree").get("", "")  # as in a submodule
     return bool(tree) and _same(os.path.join(git_dir, tree), folder)
 
 
@@ -227,9 +227,9 @@ def _hash(text: str) -> str:
 def _of_remote(place: Place) -> str:
     """The remote in its one spelling: origin, else the first by name."""
     config = read_head(os.path.join(place.common_dir, "config"), _CONFIG)
-    urls = remote.urls(config.decode("utf-8", "surrogateescape"))
+    urls = remote_url.urls(config.decode("utf-8", "surrogateescape"))
     for name in sorted(urls, key=_origin_first):
-        if identity := remote.normalise(urls[name], place.root):
+        if identity := remote_url.normalise(urls[name], place.root):
             return identity
     return ""
 
@@ -265,7 +265,7 @@ def _claim(place: Place, here: str, confirmed: dict[str, str]) -> None:
         wanted = confirmed.get(folder)
         if wanted and claimed(folder) == wanted:
             place.identity = wanted
-            place.name = remote.last_part(wanted)
+            place.name = remote_url.last_part(wanted)
             return
 
 

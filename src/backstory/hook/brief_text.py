@@ -9,8 +9,8 @@ functions of rows and a `now`: the hook, `backstory brief` and the web viewer sh
 import time
 from _json import encode_basestring
 
-from backstory.hook.neutral import neutral
-from backstory.hook.untrusted import hosts_only
+from backstory.hook.sanitize import neutral
+from backstory.hook.untrusted_text import hosts_only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 A judge answers where the span to replace ends, or 0 to leave it alone: see judges.py.
 """
 
-from backstory.hook.judges import argument_password
-from backstory.hook.names import IDENT
-from backstory.hook.plain import NO_PASSWORDS, wordy
-from backstory.hook.values import Grain, extend, glued, looks_secret, placeholder, stands_in, template
+from backstory.hook.placeholders import Grain, extend, glued, looks_secret, placeholder, stands_in, template
+from backstory.hook.plaintext_passwords import NO_PASSWORDS, wordy
+from backstory.hook.secret_names import IDENT
+from backstory.hook.validators import argument_password
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

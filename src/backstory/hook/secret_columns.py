@@ -4,8 +4,8 @@ A finder sees a match of a row's pattern and gives the spans of the cells. Lines
 nested JSON has it.
 """
 
-from backstory.hook.plain import NO_PASSWORDS, wordy
-from backstory.hook.values import looks_secret, placeholder, template
+from backstory.hook.placeholders import looks_secret, placeholder, template
+from backstory.hook.plaintext_passwords import NO_PASSWORDS, wordy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

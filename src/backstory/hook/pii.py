@@ -3,8 +3,8 @@
 A judge sees a match and answers where the span to replace ends, or 0 to leave it alone: see judges.py.
 """
 
-from backstory.hook.names import IDENT, listed
-from backstory.hook.values import glued
+from backstory.hook.placeholders import glued
+from backstory.hook.secret_names import IDENT, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
