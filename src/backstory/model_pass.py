@@ -22,10 +22,10 @@ from backstory.distil.excerpt import Part
 from backstory.failpoints import step
 from backstory.knowledge.writing import Writing
 from backstory.llm.governor import Governor, Purpose, Refused, note_refusal
-from backstory.llm.objects import ask_for
+from backstory.llm.model_provider import OFF, Provider, Question, Trouble, provider
 from backstory.llm.prices import tokens
-from backstory.llm.provider import OFF, Provider, Question, Trouble, provider
-from backstory.llm.writer import ModelWriter
+from backstory.llm.prose_writer import ModelWriter
+from backstory.llm.structured_answer import ask_for
 from backstory.model import Session, StoredEvent
 from backstory.paths import Home
 from backstory.settings import Settings, load

@@ -21,7 +21,7 @@ from backstory.capture.hook_bundle import write_hook_files, write_hook_settings
 from backstory.capture.spool_state import asked_to_look, waiting, wanted
 from backstory.errors import BackstoryError
 from backstory.file_reader import UnusableFile
-from backstory.llm.provider import OFF
+from backstory.llm.model_provider import OFF
 from backstory.paths import Home
 from backstory.pipeline import Work
 from backstory.recall import notes

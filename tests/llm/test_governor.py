@@ -6,9 +6,9 @@ import pytest
 
 from backstory import clock
 from backstory.llm import breaker, prices
-from backstory.llm.caps import caps, period
 from backstory.llm.governor import Governor, Purpose, Refused, resume
-from backstory.llm.provider import Question, Reply, Trouble
+from backstory.llm.model_provider import Question, Reply, Trouble
+from backstory.llm.spending_caps import caps, period
 from backstory.settings import Settings
 from backstory.store.records import Call
 from tests.agents.model import Status

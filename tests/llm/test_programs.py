@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from backstory.llm.programs import CLAUDE, CODEX, Program
-from backstory.llm.provider import Access, Question, Trouble
+from backstory.llm.agent_programs import CLAUDE, CODEX, Program
+from backstory.llm.model_provider import Access, Question, Trouble
 from tests.conftest import eventually
 from tests.llm.conftest import Asking, a_session, saying
 from tests.story import House

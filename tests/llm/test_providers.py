@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from backstory.llm.provider import PROVIDERS, Provider, Question, Trouble, model_for, provider
+from backstory.llm.model_provider import PROVIDERS, Provider, Question, Trouble, model_for, provider
 from backstory.settings import Settings
 from tests.agents.model import Model, Raw, Status, refusal
 from tests.llm.conftest import Asking, a_session, saying

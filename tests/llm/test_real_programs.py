@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from backstory.distil import claims
-from backstory.llm.provider import Question, Trouble, provider
+from backstory.llm.model_provider import Question, Trouble, provider
 from backstory.settings import Settings
 from tests.agents.conftest import program
 from tests.agents.model import Model, Say, Status

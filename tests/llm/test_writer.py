@@ -6,7 +6,7 @@ from backstory.app import App
 from backstory.atomic import lock
 from backstory.knowledge_base import Library
 from backstory.llm.governor import Refused
-from backstory.llm.provider import Trouble
+from backstory.llm.model_provider import Trouble
 from tests.agents.model import Status
 from tests.llm.conftest import Asking, a_session
 from tests.story import House

@@ -22,7 +22,7 @@ from backstory.hook.payload import BadPayload, parse
 from backstory.hook.redact import Redactor
 from backstory.hook.sanitize import neutral
 from backstory.knowledge import pages
-from backstory.llm.parse import read_object
+from backstory.llm.lenient_json import read_object
 from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus, StoredEvent
 from backstory.search.excerpt import excerpt
 from backstory.search.question import question

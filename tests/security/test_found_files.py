@@ -16,7 +16,7 @@ from backstory.errors import BackstoryError
 from backstory.foreign.tools import FOREIGN
 from backstory.hook import project_identity, remote_url
 from backstory.knowledge import pages
-from backstory.llm.parse import Unusable, read_object
+from backstory.llm.lenient_json import Unusable, read_object
 from backstory.model import Event
 from backstory.paths import Home
 from backstory.store import backup_copy

@@ -12,8 +12,8 @@ from backstory.embed.provider import wanted
 from backstory.errors import SourceMissing
 from backstory.hook import spool
 from backstory.llm.governor import Spending, resume, spending
-from backstory.llm.provider import OFF
-from backstory.llm.writer import ModelWriter
+from backstory.llm.model_provider import OFF
+from backstory.llm.prose_writer import ModelWriter
 from backstory.recall import prepare
 from backstory.store.job_queue import ASKING
 from backstory.store.records import Call, Job, SpentOn

@@ -13,7 +13,7 @@ from backstory.capture.ownership import planting_ground
 from backstory.doctor import way_in
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import BackstoryError
-from backstory.llm.provider import model_for, out_of_reach, provider
+from backstory.llm.model_provider import model_for, out_of_reach, provider
 from backstory.store.backup_copy import Contents
 from backstory.store.disk_errors import obstacle
 from backstory.store.integrity import Health, examine, has_fts5

@@ -21,7 +21,7 @@ from backstory.knowledge.notes import standing
 from backstory.knowledge.skips import skip, take_skips
 from backstory.knowledge.vault import SHARED, Vault, shared_vault, vault_of
 from backstory.knowledge.writer import Writer
-from backstory.llm.provider import OFF
+from backstory.llm.model_provider import OFF
 from backstory.model import Project
 from backstory.paths import Home
 from backstory.settings import Settings

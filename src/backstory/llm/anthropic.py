@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from backstory.llm import http
-from backstory.llm.provider import Access, Question, Reply, Trouble
+from backstory.llm import json_post
+from backstory.llm.model_provider import Access, Question, Reply, Trouble
 
 _VERSION = "2023-06-01"
 _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -29,10 +29,10 @@ class Anthropic:
         if answer.status == 400 and self._takes_schema and b"output_config" in answer.body:
             self._takes_schema = False
             answer = self._post(question)
-        http.refuse(answer, self._where, self._access.key)
+        json_post.refuse(answer, self._where, self._access.key)
         return self._read(answer.json(self._where))
 
-    def _post(self, question: Question) -> http.Answer:
+    def _post(self, question: Question) -> json_post.Answer:
         body: dict[str, Any] = {
             "model": self.model,
             "system": question.system,
@@ -42,7 +42,7 @@ class Anthropic:
         if self._takes_schema and question.schema:
             body["output_config"] = {"format": {"type": "json_schema", "schema": question.schema}}
         headers = {"x-api-key": self._access.key, "anthropic-version": _VERSION}
-        return http.post(self._url, headers, body, self._access.seconds, self._access.key)
+        return json_post.post(self._url, headers, body, self._access.seconds, self._access.key)
 
     def _read(self, told: Any) -> Reply:
         try:

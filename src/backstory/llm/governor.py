@@ -14,9 +14,9 @@ from typing import NamedTuple
 from backstory import clock
 from backstory.errors import Failed
 from backstory.llm import breaker
-from backstory.llm.caps import Cap, caps, period
+from backstory.llm.model_provider import OFF, Provider, Question, Reply, Trouble, model_for
 from backstory.llm.prices import cost, price_of, shown, tokens
-from backstory.llm.provider import OFF, Provider, Question, Reply, Trouble, model_for
+from backstory.llm.spending_caps import Cap, caps, period
 from backstory.settings import Settings
 from backstory.store import Store
 from backstory.store.model_ledger import ANOMALY, FAILED, OK, OPEN

@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from backstory.llm import http
-from backstory.llm.provider import Access, Question, Reply, Trouble
+from backstory.llm import json_post
+from backstory.llm.model_provider import Access, Question, Reply, Trouble
 
 
 class OpenAI:
@@ -26,10 +26,10 @@ class OpenAI:
         if answer.status in (400, 422) and self._takes_schema and b"response_format" in answer.body:
             self._takes_schema = False
             answer = self._post(question)
-        http.refuse(answer, self._where, self._access.key)
+        json_post.refuse(answer, self._where, self._access.key)
         return self._read(answer.json(self._where))
 
-    def _post(self, question: Question) -> http.Answer:
+    def _post(self, question: Question) -> json_post.Answer:
         # OpenAI's own models take the longer name only, the others mostly know the older one.
         limit = "max_completion_tokens" if self._where == "api.openai.com" else "max_tokens"
         body: dict[str, Any] = {
@@ -45,7 +45,7 @@ class OpenAI:
             body["response_format"] = {"type": "json_schema", "json_schema": shape}
         key = self._access.key
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        return http.post(self._url, headers, body, self._access.seconds, key)
+        return json_post.post(self._url, headers, body, self._access.seconds, key)
 
     def _read(self, told: Any) -> Reply:
         try:

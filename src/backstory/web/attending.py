@@ -14,7 +14,7 @@ from backstory import clock, settings
 from backstory.atomic import lock
 from backstory.capture.spool_state import asked_to_look, waiting, wanted
 from backstory.capture.worker_spawn import call_worker
-from backstory.llm.provider import OFF
+from backstory.llm.model_provider import OFF
 from backstory.paths import Home
 from backstory.store import open_store
 

@@ -4,7 +4,7 @@ from backstory import clock
 from backstory.app import App
 from backstory.capture.history_reader import SPENT
 from backstory.cli.output import count, one_line
-from backstory.llm.provider import OFF
+from backstory.llm.model_provider import OFF
 from backstory.model import MemoryStatus
 from backstory.store.records import SessionsWanted
 from backstory.web import pictures

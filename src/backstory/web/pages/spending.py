@@ -7,8 +7,8 @@ from backstory import clock
 from backstory.app import App
 from backstory.cli.output import one_line
 from backstory.llm.governor import Spending
+from backstory.llm.model_provider import OFF
 from backstory.llm.prices import shown
-from backstory.llm.provider import OFF
 from backstory.store.records import Call
 from backstory.web import pictures
 from backstory.web.asked import Asked

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from backstory import clock
 from backstory.atomic import lock
 from backstory.llm.governor import Governor, Purpose
-from backstory.llm.objects import ask_for
-from backstory.llm.provider import Provider, Question, Schema, Trouble, provider
+from backstory.llm.model_provider import Provider, Question, Schema, Trouble, provider
+from backstory.llm.structured_answer import ask_for
 from backstory.paths import Home
 from backstory.settings import Settings, load
 from backstory.store import Store

@@ -96,13 +96,13 @@ def _openai(access: Access) -> Provider:
 
 
 def _claude(access: Access) -> Provider:
-    from backstory.llm.programs import CLAUDE, Program
+    from backstory.llm.agent_programs import CLAUDE, Program
 
     return Program(CLAUDE, access)
 
 
 def _codex(access: Access) -> Provider:
-    from backstory.llm.programs import CODEX, Program
+    from backstory.llm.agent_programs import CODEX, Program
 
     return Program(CODEX, access)
 

@@ -18,7 +18,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from backstory.llm.provider import Trouble
+from backstory.llm.model_provider import Trouble
 
 _LARGEST = 4_000_000
 _EXCERPT = 300

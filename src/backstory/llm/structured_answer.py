@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from backstory import clock
-from backstory.llm import parse
+from backstory.llm import lenient_json
 from backstory.llm.governor import Asked, Governor, Purpose
-from backstory.llm.provider import Provider, Question, Trouble
+from backstory.llm.model_provider import Provider, Question, Trouble
 from backstory.store import Store
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ def ask_for(
 
 
 def _read(store: Store, asked: Asked, read: Callable[[dict[str, Any]], T]) -> T:
-    found = read(parse.read_object(asked.reply.text))
+    found = read(lenient_json.read_object(asked.reply.text))
     with store.transaction():
         store.ledger.parsed(asked.call_id, clock.now_ms())
     return found

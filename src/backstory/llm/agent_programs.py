@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory.file_reader import read_text
-from backstory.llm.provider import Access, Question, Reply, Trouble
+from backstory.llm.model_provider import Access, Question, Reply, Trouble
 from backstory.program_lookup import find_program
 
 # All that a child is told of our environment; an agent's own variables would make it think it is inside one.
