@@ -28,7 +28,7 @@ from typing import Any
 
 from tests.web.viewer import Viewer
 
-from backstory.embed.provider import means
+from backstory.embed.embedder import means
 from backstory.hook import spool
 from backstory.hook.project_identity import project_id
 from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Project, Tier, Where

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backstory.embed.wordpieces import WordPieces, words
+from backstory.embed.word_pieces import WordPieces, words
 
 Floats = NDArray[np.float32]
 DIMENSIONS, PIECES = 256, 29_500
@@ -71,7 +71,7 @@ def check(model: Path, texts: Sequence[str]) -> None:
     import onnxruntime
     from tokenizers import Tokenizer
 
-    from backstory.embed.table import Table
+    from backstory.embed.static_table import Table
 
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     plain, pieces = _plain(tokenizer), (_DATA / "pieces.txt").read_text("ascii").split()

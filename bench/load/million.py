@@ -16,7 +16,7 @@ from bench.load.stage import SETTLE_SECONDS, Figures, stage, until, workers
 
 from backstory import settings
 from backstory.app import App
-from backstory.embed.provider import means
+from backstory.embed.embedder import means
 from backstory.hook.hook_command import hook_command
 from backstory.hook.project_identity import project_id, resolve
 from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Project, Tier, Where

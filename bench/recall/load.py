@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from backstory.app import App
-from backstory.embed.provider import means
+from backstory.embed.embedder import means
 from backstory.paths import Home
 from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
@@ -69,9 +69,9 @@ def load(memories: int, in_project: int) -> list[dict[str, Any]]:
 
 
 def _vocabulary(chance: random.Random) -> list[str]:
-    from backstory.embed import table
+    from backstory.embed import static_table
 
-    pieces = (Path(table.__file__).parent / "data" / "pieces.txt").read_text("ascii").split()
+    pieces = (Path(static_table.__file__).parent / "data" / "pieces.txt").read_text("ascii").split()
     return chance.sample([piece for piece in pieces if piece.isalpha() and len(piece) > 3], _WORDS)
 
 

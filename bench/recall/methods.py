@@ -15,7 +15,7 @@ from bench.recall.data import Case, Session
 from bench.recall.memory import PROJECT
 
 from backstory.app import App
-from backstory.embed.table import table
+from backstory.embed.static_table import table
 from backstory.store.records import Filters
 
 _DEEP = 100

@@ -26,7 +26,7 @@ from backstory.capture.spool_state import waiting
 from backstory.capture.transcript_archive import keep_copy
 from backstory.distil import claims
 from backstory.distil.merge import merge
-from backstory.embed.provider import means, wanted
+from backstory.embed.embedder import means, wanted
 from backstory.failpoints import step
 from backstory.foreign.recalled import memories as noted_elsewhere
 from backstory.foreign.tools import FOREIGN

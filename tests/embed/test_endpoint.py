@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from backstory.embed.endpoint import endpoint
-from backstory.embed.provider import means
+from backstory.embed.embedder import means
+from backstory.embed.http_embedder import endpoint
 from backstory.errors import Failed
 from backstory.settings import Settings
 

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from backstory.embed import coding
-from backstory.embed.table import table
-from backstory.embed.wordpieces import words
+from backstory.embed import vector_codes
+from backstory.embed.static_table import table
+from backstory.embed.word_pieces import words
 
 
 def cosine(one: str, other: str) -> float:
@@ -41,17 +41,17 @@ def test_a_text_without_known_words_has_no_direction_and_breaks_nothing() -> Non
 
 def test_eight_bits_lose_next_to_nothing_and_signs_are_whole_words() -> None:
     made = table().embed(["the login test fails", "rename the cart"])
-    again = coding.decoded(coding.values(made))
+    again = vector_codes.decoded(vector_codes.values(made))
     assert np.allclose((made * again).sum(axis=1), 1, atol=1e-3)
-    assert {len(row) % 8 for row in coding.signs(made)} == {0}
+    assert {len(row) % 8 for row in vector_codes.signs(made)} == {0}
     odd = np.ones((1, 13), np.float32)
-    assert coding.distances(coding.signs(odd)[0], 1, coding.signs(-odd)[0]).tolist() == [13]
+    assert vector_codes.distances(vector_codes.signs(odd)[0], 1, vector_codes.signs(-odd)[0]).tolist() == [13]
 
 
 def test_the_table_is_mapped_and_not_read() -> None:
     """Several processes share it."""
     code = (
-        "from backstory.embed.table import table; import numpy as np\n"
+        "from backstory.embed.static_table import table; import numpy as np\n"
         "own = table(); print(isinstance(own._vectors, np.memmap))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

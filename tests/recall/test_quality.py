@@ -12,7 +12,7 @@ from bench.recall import developers
 from bench.recall.memory import PROJECT, worked
 
 from backstory.app import App
-from backstory.embed.provider import Means, means
+from backstory.embed.embedder import Means, means
 from backstory.search.find import search
 from backstory.settings import Settings
 from tests.story import House

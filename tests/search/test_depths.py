@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from backstory.embed.provider import Means, means
+from backstory.embed.embedder import Means, means
 from backstory.search import find
 from backstory.search.answer import Answer
 from backstory.search.find import search

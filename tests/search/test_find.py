@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backstory.embed.provider import Means, means
+from backstory.embed.embedder import Means, means
 from backstory.search.answer import DEFAULT_LIMIT, Answer
 from backstory.search.find import BY_WORDS, search
 from backstory.search.question import question

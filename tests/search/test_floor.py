@@ -1,6 +1,6 @@
 """How sure it must be that a hit has to do with the question."""
 
-from backstory.embed.provider import means
+from backstory.embed.embedder import means
 from backstory.search import floor
 from backstory.search.find import search
 from backstory.search.question import question

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from backstory.embed.provider import means
+from backstory.embed.embedder import means
 from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.search.landmarks import Landmark, landmark

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backstory.embed.provider import Means, means
+from backstory.embed.embedder import Means, means
 from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.search.meant import stand_ins

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backstory.embed.provider import means
+from backstory.embed.embedder import means
 from backstory.search.find import search
 from backstory.search.names import unknown
 from backstory.search.question import question

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backstory.app import App
-from backstory.embed.provider import means
+from backstory.embed.embedder import means
 from backstory.errors import BackstoryError
 from backstory.model import Kind
 from backstory.search.answer import Answer

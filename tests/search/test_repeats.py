@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.embed.provider import Means, means
+from backstory.embed.embedder import Means, means
 from backstory.search.find import BY_WORDS, search
 from backstory.search.repeats import canonical, collapse
 from backstory.settings import Settings

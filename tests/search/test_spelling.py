@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.app import App
-from backstory.embed.provider import Means, means
+from backstory.embed.embedder import Means, means
 from backstory.mcp.calls import call
 from backstory.mcp.tools import TOOLS
 from backstory.search.answer import Answer

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from backstory import clock
-from backstory.embed.provider import Means, means
+from backstory.embed.embedder import Means, means
 from backstory.recall.handles import full_id
 from backstory.search.answer import Answer
 from backstory.search.find import search

@@ -13,9 +13,9 @@ import pytest
 
 from backstory import distil, settings
 from backstory.app import App
-from backstory.embed import coding
-from backstory.embed.coding import Floats
-from backstory.embed.provider import Means, means, named
+from backstory.embed import vector_codes
+from backstory.embed.embedder import Means, means, named
+from backstory.embed.vector_codes import Floats
 from backstory.errors import Failed
 from backstory.model import Memory, MemoryKind, Tier
 from backstory.model_pass import Refine
@@ -247,7 +247,9 @@ def test_vectors_of_a_wrong_length_are_refused(lived: House) -> None:
 
     def vector(n: int, dimensions: int) -> Vector:
         made = np.ones((1, dimensions), np.float32)
-        return Vector(rows[n].row, rows[n].project_id, coding.values(made)[0], coding.signs(made)[0])
+        return Vector(
+            rows[n].row, rows[n].project_id, vector_codes.values(made)[0], vector_codes.signs(made)[0]
+        )
 
     with lived.store.transaction():
         lived.store.vectors.put([vector(0, 16)])

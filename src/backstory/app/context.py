@@ -17,7 +17,7 @@ from backstory.capture.privacy import Privacy
 from backstory.capture.project_lookup import Places
 from backstory.capture.spool_state import waiting
 from backstory.capture.worker_spawn import call_worker, leave, wake_worker
-from backstory.embed.provider import missing
+from backstory.embed.embedder import missing
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool
 from backstory.hook.project_identity import Place, claimed, joined_in, project_id, resolve

@@ -10,7 +10,7 @@ from backstory import clock, user_notes
 from backstory.agents import AGENTS
 from backstory.agents import agent as known_agent
 from backstory.app.context import Opened
-from backstory.embed.provider import QUESTION_SECONDS, Means, means
+from backstory.embed.embedder import QUESTION_SECONDS, Means, means
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.hook.project_identity import ident, session_id
 from backstory.model import Kind, Memory, MemoryKind, MemoryStatus, Session, StoredEvent

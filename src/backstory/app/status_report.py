@@ -8,7 +8,7 @@ from pathlib import Path
 from backstory import clock
 from backstory.app.context import Opened
 from backstory.capture import quarantine
-from backstory.embed.provider import wanted
+from backstory.embed.embedder import wanted
 from backstory.errors import SourceMissing
 from backstory.hook import spool
 from backstory.llm.governor import Spending, resume, spending

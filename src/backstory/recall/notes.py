@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from backstory import clock
 from backstory.atomic import make_private_dir, write_atomic
-from backstory.embed.provider import means
+from backstory.embed.embedder import means
 from backstory.file_reader import read_bytes
 from backstory.hook import error_signature, normalize
 from backstory.hook.work_notes import MOST, met_before
@@ -32,7 +32,7 @@ from backstory.settings import Settings, load
 from backstory.store import Store
 
 if TYPE_CHECKING:
-    from backstory.embed.table import Table
+    from backstory.embed.static_table import Table
 
 FORMAT = 1
 SWITCHES = tuple(f"notes.{kind}" for kind in MOST)

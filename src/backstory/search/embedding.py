@@ -3,13 +3,13 @@
 import logging
 import time
 
-from backstory.embed.provider import Embedder
+from backstory.embed.embedder import Embedder
 from backstory.store import Store
 from backstory.store.records import Vector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from backstory.embed.table import Table
+    from backstory.embed.static_table import Table
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ def embed_waiting(store: Store, embedder: Embedder, seconds: float, table: "Tabl
 
     With a table their word pieces are kept too.
     """
-    from backstory.embed import coding
+    from backstory.embed import vector_codes
 
     deadline = time.monotonic() + seconds
     with store.transaction():
@@ -34,7 +34,9 @@ def embed_waiting(store: Store, embedder: Embedder, seconds: float, table: "Tabl
         began = False
         vectors = [
             Vector(row.row, row.project_id, values, signs, table.pieces_once(row.text) if table else b"")
-            for row, values, signs in zip(rows, coding.values(made), coding.signs(made), strict=True)
+            for row, values, signs in zip(
+                rows, vector_codes.values(made), vector_codes.signs(made), strict=True
+            )
         ]
         with store.transaction():
             store.vectors.put(vectors, table.model if table else "")

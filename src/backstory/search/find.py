@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from backstory import clock
-from backstory.embed.provider import Means
+from backstory.embed.embedder import Means
 from backstory.errors import Failed
 from backstory.model import Kind
 from backstory.search import floor as relevance

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from backstory.embed import coding
-from backstory.embed.coding import Floats
-from backstory.embed.provider import Embedder
-from backstory.embed.table import Table
+from backstory.embed import vector_codes
+from backstory.embed.embedder import Embedder
+from backstory.embed.static_table import Table
+from backstory.embed.vector_codes import Floats
 from backstory.search.question import Question
 from backstory.store import Store
 from backstory.store.records import Filters
@@ -41,13 +41,13 @@ def nearest(
     """The passages that are nearest to the question, with the cosine, and among how many they are."""
     if not vector.any():
         return {}, 0
-    signs = coding.signs(vector[None, :])[0]
+    signs = vector_codes.signs(vector[None, :])[0]
     numbers, distances = [], []
     for rows, codes in store.vectors.blocks(model, project_id):
         count = len(rows) // 8
         if count and len(codes) == count * len(signs):
             numbers.append(np.frombuffer(rows, np.int64))
-            distances.append(coding.distances(codes, count, signs))
+            distances.append(vector_codes.distances(codes, count, signs))
     if not numbers:
         return {}, 0
     every, far = np.concatenate(numbers), np.concatenate(distances)
@@ -80,7 +80,7 @@ def cosines(store: Store, model: str, vector: Floats, rows: Sequence[int]) -> di
     found = store.vectors.read(model, rows)
     if not found:
         return {}
-    exact = coding.decoded([values for _, values in found]) @ vector
+    exact = vector_codes.decoded([values for _, values in found]) @ vector
     return dict(zip((row for row, _ in found), exact.tolist(), strict=True))
 
 

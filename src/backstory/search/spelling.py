@@ -8,7 +8,7 @@ wrong are an error each. The first letter must be right.
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from backstory.embed.wordpieces import vocabulary
+from backstory.embed.word_pieces import vocabulary
 from backstory.search.answer import ReadAs
 from backstory.search.question import Word
 from backstory.store import Store

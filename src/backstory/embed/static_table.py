@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from backstory.embed.provider import STATIC_MODEL
-from backstory.embed.wordpieces import DATA, WordPieces
+from backstory.embed.embedder import STATIC_MODEL
+from backstory.embed.word_pieces import DATA, WordPieces
 
 Floats = NDArray[np.float32]
 # Texts whose pieces are summed in one multiplication.

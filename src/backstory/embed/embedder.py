@@ -9,8 +9,8 @@ from backstory.errors import Failed
 from backstory.settings import Settings
 
 if TYPE_CHECKING:
-    from backstory.embed.coding import Floats
-    from backstory.embed.table import Table
+    from backstory.embed.static_table import Table
+    from backstory.embed.vector_codes import Floats
 
 
 STATIC_MODEL = "backstory-static-1"
@@ -68,7 +68,7 @@ def means(settings: Settings, seconds: float = _WORKER_SECONDS) -> Means:
     if settings.embed_provider == "off":
         return Means(why="by words only: embed.provider is off", off=True)
     try:
-        from backstory.embed.table import table
+        from backstory.embed.static_table import table
 
         own = table()
     except ImportError:
@@ -77,7 +77,7 @@ def means(settings: Settings, seconds: float = _WORKER_SECONDS) -> Means:
         return Means(why=f"by words only: the table of vectors cannot be read ({error}); reinstall Backstory")
     if settings.embed_provider == "static":
         return Means(own, own)
-    from backstory.embed.endpoint import endpoint
+    from backstory.embed.http_embedder import endpoint
 
     try:
         found = endpoint(

@@ -10,11 +10,11 @@ import urllib.request
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from backstory.embed.provider import named
+from backstory.embed.embedder import named
 from backstory.errors import Failed
 
 if TYPE_CHECKING:
-    from backstory.embed.coding import Floats
+    from backstory.embed.vector_codes import Floats
 
 
 class Endpoint:
