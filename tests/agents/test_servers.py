@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.mcp.tools import INSTRUCTIONS
+from backstory.mcp.tool_schemas import INSTRUCTIONS
 
 from .conftest import program
 from .drivers import DRIVERS

@@ -12,7 +12,7 @@ import pytest
 
 from backstory.app import App
 from backstory.atomic import lock
-from backstory.mcp import beside
+from backstory.mcp import slow_calls
 from tests.conftest import eventually
 from tests.held import database_held, database_locked, upgrade_held, worker_held_at
 from tests.story import House
@@ -148,7 +148,7 @@ def test_what_was_confirmed_is_forgotten_even_if_the_client_leaves(house: House,
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beside, "_seconds", lambda: 0.02)
+    monkeypatch.setattr(slow_calls, "_seconds", lambda: 0.02)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -161,9 +161,9 @@ def test_what_takes_longer_is_begun_once_and_told_when_it_is_asked_for_again() -
         return "the end"
 
     for _ in range(3):
-        with pytest.raises(beside.NotYet, match="the same call again"):
-            beside.in_time("search", ["crane"], slow)
-    assert beside.in_time("search", ["tug"], lambda: "another") == "another"
+        with pytest.raises(slow_calls.NotYet, match="the same call again"):
+            slow_calls.in_time("search", ["crane"], slow)
+    assert slow_calls.in_time("search", ["tug"], lambda: "another") == "another"
     free.set()
     assert eventually("it ends", lambda: _ends("crane", slow)) == "the end"
     assert begun == [1]
@@ -179,21 +179,21 @@ def test_an_ending_that_nobody_asked_for_in_time_is_no_answer_to_a_later_questio
         free.wait()
         return "an old answer"
 
-    with pytest.raises(beside.NotYet):
-        beside.in_time("search", ["crane"], slow)
+    with pytest.raises(slow_calls.NotYet):
+        slow_calls.in_time("search", ["crane"], slow)
     free.set()
-    [(running, _)] = [kept for key, kept in beside._under_way.items() if "crane" in key]
+    [(running, _)] = [kept for key, kept in slow_calls._under_way.items() if "crane" in key]
     running.result()
-    monkeypatch.setattr(beside, "now", lambda: time.monotonic() + 61)
-    monkeypatch.setattr(beside, "_seconds", lambda: 60)
-    assert beside.in_time("search", ["crane"], lambda: "a new one") == "a new one"
+    monkeypatch.setattr(slow_calls, "now", lambda: time.monotonic() + 61)
+    monkeypatch.setattr(slow_calls, "_seconds", lambda: 60)
+    assert slow_calls.in_time("search", ["crane"], lambda: "a new one") == "a new one"
 
 
 def test_how_long_an_agent_waits_is_a_setting(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BACKSTORY_HOME", str(house.home.root))
-    assert beside._seconds() == 2
+    assert slow_calls._seconds() == 2
     house.sets("mcp.answer_seconds", "600")
-    assert beside._seconds() == 600
+    assert slow_calls._seconds() == 600
 
 
 def test_what_goes_wrong_beside_is_told_like_anything_else() -> None:
@@ -201,11 +201,11 @@ def test_what_goes_wrong_beside_is_told_like_anything_else() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        beside.in_time("search", [], wrong)
+        slow_calls.in_time("search", [], wrong)
 
 
 def _ends(about: str, run: Callable[[], str]) -> Any:
     try:
-        return beside.in_time("search", [about], run)
-    except beside.NotYet:
+        return slow_calls.in_time("search", [about], run)
+    except slow_calls.NotYet:
         return None

@@ -18,8 +18,8 @@ from backstory import worker_loop
 from backstory.app import App
 from backstory.cli import cli
 from backstory.knowledge.vault import vault_of
-from backstory.mcp import calls, forgetting
-from backstory.mcp.tools import TOOLS
+from backstory.mcp import forget_tool, tool_calls
+from backstory.mcp.tool_schemas import TOOLS
 from backstory.recall import prepare
 from tests.story import House, Story
 
@@ -116,10 +116,10 @@ def test_a_code_grows_old(house: House, monkeypatch: pytest.MonkeyPatch) -> None
     story = lived(house)
     house.sets("mcp.answer_seconds", "60")
     monkeypatch.setenv("BACKSTORY_HOME", str(house.home.root))
-    told, failed = calls.call(TOOL, {"handle": story.id}, str(house.project))
+    told, failed = tool_calls.call(TOOL, {"handle": story.id}, str(house.project))
     assert not failed
-    monkeypatch.setattr(forgetting, "now", lambda: time.monotonic() + 11 * 60)
-    refused, failed = calls.call(TOOL, {"confirm": code_in(told)}, str(house.project))
+    monkeypatch.setattr(forget_tool, "now", lambda: time.monotonic() + 11 * 60)
+    refused, failed = tool_calls.call(TOOL, {"confirm": code_in(told)}, str(house.project))
     assert failed
     assert "older than 10 minutes: nothing was forgotten" in refused
     assert len(house.stored(story)) > 3
@@ -240,7 +240,7 @@ def test_an_agent_alone_forgets_neither_what_is_old_nor_much(house: House, serve
             os.utime(file, (then, then))
     else:
         story = house.session().starts().prompts("Move the tortoise release to stable")
-        for number in range(forgetting.MOST_EVENTS):
+        for number in range(forget_tool.MOST_EVENTS):
             story.runs(f"make tortoise-{number}", "done")
         story.stops("Moved.")
     house.works()
@@ -256,13 +256,13 @@ def test_many_small_calls_are_no_way_around_the_limit(house: House, monkeypatch:
     for animal in ("tortoise", "hare", "newt"):
         lived(house, animal)
     house.close()
-    monkeypatch.setattr(forgetting, "MOST_EVENTS", 7)
+    monkeypatch.setattr(forget_tool, "MOST_EVENTS", 7)
     answers = []
     for animal in ("tortoise", "hare", "newt"):
-        told, _ = calls.call(TOOL, {"text": animal}, str(house.project))
+        told, _ = tool_calls.call(TOOL, {"text": animal}, str(house.project))
         answers.append("confirm=" in told)
         if answers[-1]:
-            calls.call(TOOL, {"confirm": code_in(told)}, str(house.project))
+            tool_calls.call(TOOL, {"confirm": code_in(told)}, str(house.project))
     assert answers[0]
     assert not answers[-1]
 
@@ -318,9 +318,9 @@ def test_codes_that_were_collected_before_are_no_way_around_the_limit(
     for animal in animals:
         lived(house, animal)
     house.close()
-    monkeypatch.setattr(forgetting, "MOST_EVENTS", 7)
-    codes = [code_in(calls.call(TOOL, {"text": animal}, str(house.project))[0]) for animal in animals]
-    answers = [calls.call(TOOL, {"confirm": code}, str(house.project)) for code in codes]
+    monkeypatch.setattr(forget_tool, "MOST_EVENTS", 7)
+    codes = [code_in(tool_calls.call(TOOL, {"text": animal}, str(house.project))[0]) for animal in animals]
+    answers = [tool_calls.call(TOOL, {"confirm": code}, str(house.project)) for code in codes]
     assert not answers[0][1]
     assert answers[-1][1]
     assert (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.mcp.protocol import HANDSHAKE_VERSIONS, Conversation
+from backstory.mcp.json_rpc import HANDSHAKE_VERSIONS, Conversation
 
 ENVELOPE = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
 NOTHING = {"jsonrpc": "2.0", "id": None}

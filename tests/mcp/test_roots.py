@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from backstory.mcp import roots
-from backstory.mcp.protocol import Conversation
+from backstory.mcp.json_rpc import Conversation
 from tests.story import House
 
 from .server import Server

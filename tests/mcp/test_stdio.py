@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backstory.mcp.tools import TOOLS
+from backstory.mcp.tool_schemas import TOOLS
 from backstory.model import MemoryKind, MemoryStatus
 from tests.story import House
 
@@ -318,7 +318,7 @@ def test_before_the_first_call_it_has_loaded_next_to_nothing(tmp_path: Path) -> 
     """The fence: one server is started per agent session, most are never asked."""
     code = (
         "import io, sys, os; before = set(sys.modules)\n"
-        "from backstory.mcp.protocol import Conversation\n"
+        "from backstory.mcp.json_rpc import Conversation\n"
         "talk = Conversation('/x')\n"
         "for m in ('initialize', 'tools/list', 'server/discover', 'ping'):\n"
         '    talk.hear(\'{"jsonrpc":"2.0","id":1,"method":"%s"}\' % m)\n'

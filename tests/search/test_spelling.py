@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from backstory.app import App
 from backstory.embed.embedder import Means, means
-from backstory.mcp.calls import call
-from backstory.mcp.tools import TOOLS
+from backstory.mcp.tool_calls import call
+from backstory.mcp.tool_schemas import TOOLS
 from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.settings import Settings

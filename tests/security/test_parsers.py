@@ -20,7 +20,7 @@ from backstory.errors import BackstoryError, UsageError
 from backstory.hook import spool
 from backstory.hook.payload import BadPayload, parse
 from backstory.hook.sanitize import neutral
-from backstory.mcp.protocol import Conversation
+from backstory.mcp.json_rpc import Conversation
 from backstory.model import Event
 from backstory.paths import Home
 from backstory.upkeep import event_archive

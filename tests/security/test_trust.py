@@ -13,8 +13,8 @@ from backstory.attribution import commanded_by
 from backstory.cli import cli
 from backstory.hook.sanitize import neutral
 from backstory.hook.untrusted_text import fetches_and_runs, hosts_only, quoted_output
-from backstory.mcp import calls
-from backstory.mcp.tools import TOOLS
+from backstory.mcp import tool_calls
+from backstory.mcp.tool_schemas import TOOLS
 from backstory.model import Act, MemoryKind, Speaker
 from backstory.recall.prepare import project_rows
 from backstory.typed_words import typed_words
@@ -282,7 +282,7 @@ def test_an_agents_decision_that_a_person_confirmed_replaces_it(house: House) ->
 
 def remember(house: House, text: str, **arguments: str) -> str:
     tool = next(tool for tool in TOOLS if tool["name"] == "remember")
-    said, failed = calls.call(tool, {"text": text, **arguments}, str(house.project))
+    said, failed = tool_calls.call(tool, {"text": text, **arguments}, str(house.project))
     assert not failed, said
     return said
 

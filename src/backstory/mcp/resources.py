@@ -6,8 +6,8 @@ from typing import Any
 from backstory.app import App
 from backstory.errors import SourceMissing
 from backstory.hook.sanitize import neutral
-from backstory.mcp.beside import in_time
-from backstory.mcp.calls import PATIENCE_SECONDS, document, quoted, well_formed
+from backstory.mcp.slow_calls import in_time
+from backstory.mcp.tool_calls import PATIENCE_SECONDS, document, quoted, well_formed
 from backstory.model import Session
 
 MIME_TYPE = "text/markdown"

@@ -5,7 +5,7 @@ import select
 from collections.abc import Iterator
 from time import monotonic as now
 
-from backstory.mcp.protocol import LARGEST_MESSAGE, Conversation, too_large
+from backstory.mcp.json_rpc import LARGEST_MESSAGE, Conversation, too_large
 
 _ROOTS_SECONDS = 2.0
 _CHUNK = 65_536

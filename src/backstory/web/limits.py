@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from backstory.mcp.protocol import LARGEST_MESSAGE
+from backstory.mcp.json_rpc import LARGEST_MESSAGE
 
 log = logging.getLogger(__name__)
 BODY_SECONDS = 60.0

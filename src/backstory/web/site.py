@@ -23,7 +23,7 @@ from starlette.types import ExceptionHandler
 from backstory import clock
 from backstory.app import App
 from backstory.errors import BackstoryError, SourceMissing
-from backstory.mcp.protocol import Conversation
+from backstory.mcp.json_rpc import Conversation
 from backstory.paths import Home
 from backstory.web import actions, api, hooks, live
 from backstory.web.asked import Asked, Elsewhere, Page, status_of

@@ -15,8 +15,8 @@ from backstory.attribution import author, doer
 from backstory.errors import BackstoryError, UsageError
 from backstory.hook.brief_text import HANDLE, age, shorten
 from backstory.hook.sanitize import neutral
-from backstory.mcp.beside import in_time
-from backstory.mcp.forgetting import forget
+from backstory.mcp.forget_tool import forget
+from backstory.mcp.slow_calls import in_time
 from backstory.model import Event, Kind, Memory, Outcome, Session, Speaker, speaker
 from backstory.search.excerpt import excerpt
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from backstory import __version__
 from backstory.mcp import roots
-from backstory.mcp.tools import INSTRUCTIONS, TOOLS
+from backstory.mcp.tool_schemas import INSTRUCTIONS, TOOLS
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_VERSIONS = ("2026-07-28",)
@@ -139,9 +139,9 @@ class Conversation:
         code = _confirms(message) if self._asks_user else ""
         if not code or not isinstance(message, dict) or not _is_id(message.get("id")):
             return ""
-        from backstory.mcp import forgetting
+        from backstory.mcp import forget_tool
 
-        if not (says := forgetting.question(code)):
+        if not (says := forget_tool.question(code)):
             return ""
         self._questions += 1
         id_ = f"backstory-forget-{self._questions}"
@@ -152,14 +152,14 @@ class Conversation:
 
     def _answered(self, message: Message) -> list[str]:
         """The answer to a call that waited for its user's word."""
-        from backstory.mcp import forgetting
+        from backstory.mcp import forget_tool
 
         call, result = self._asked.pop(str(message["id"])), message.get("result")
         result = result if isinstance(result, dict) else {}
         content = result.get("content")
         wants = isinstance(content, dict) and content.get("forget") is True
         if result.get("action") == "accept" and wants:
-            forgetting.agree(_confirms(call))
+            forget_tool.agree(_confirms(call))
             return [self._respond(call)]
         says = "The user was asked and does not want it: nothing was forgotten."
         return [_result(call["id"], {"content": [{"type": "text", "text": says}], "isError": True})]
@@ -238,9 +238,9 @@ class Conversation:
             raise RpcError(INVALID_PARAMS, f"there is no tool {name!r}")
         if not isinstance(arguments, dict | None):
             raise RpcError(INVALID_PARAMS, "arguments must be an object")
-        from backstory.mcp import calls
+        from backstory.mcp import tool_calls
 
-        text, failed = calls.call(
+        text, failed = tool_calls.call(
             tool, arguments or {}, self.folder, len(self._folders), asks_user=self._asks_user
         )
         return {"content": [{"type": "text", "text": _cut(text) if failed else text}], "isError": failed}
