@@ -28,8 +28,8 @@ from backstory.distil import claims
 from backstory.distil.merge import merge
 from backstory.embed.embedder import means, wanted
 from backstory.failpoints import step
-from backstory.foreign.recalled import memories as noted_elsewhere
-from backstory.foreign.tools import FOREIGN
+from backstory.importers.imported_memories import memories as noted_elsewhere
+from backstory.importers.importer_table import FOREIGN
 from backstory.knowledge.writing import Writing
 from backstory.llm import governor
 from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, StoredEvent, Tier

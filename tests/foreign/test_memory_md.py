@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.foreign.folders import munged
+from backstory.importers.folder_names import munged
 from tests.cli.memory import Memory
 
 from .reading import events, found, memories

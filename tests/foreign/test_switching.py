@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from backstory.app import App
-from backstory.foreign.tools import FOREIGN
+from backstory.importers.importer_table import FOREIGN
 from backstory.paths import Home
 from tests.cli.memory import Memory
 

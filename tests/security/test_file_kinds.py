@@ -18,7 +18,7 @@ import pytest
 
 from backstory.agents import AGENTS
 from backstory.agents.importable_histories import histories
-from backstory.foreign.tools import FOREIGN
+from backstory.importers.importer_table import FOREIGN
 from tests.cli.memory import Memory
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="kinds of files of POSIX")

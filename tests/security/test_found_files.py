@@ -13,8 +13,8 @@ from backstory.agents.history_source import Source
 from backstory.app import App
 from backstory.capture.project_docs import sections
 from backstory.errors import BackstoryError
-from backstory.foreign.tools import FOREIGN
 from backstory.hook import project_identity, remote_url
+from backstory.importers.importer_table import FOREIGN
 from backstory.knowledge import pages
 from backstory.llm.lenient_json import Unusable, read_object
 from backstory.model import Event

@@ -3,7 +3,7 @@
 from backstory.agents import AGENTS, aider, specstory
 from backstory.agents.history_source import Source
 from backstory.errors import UsageError
-from backstory.foreign.tools import FOREIGN
+from backstory.importers.importer_table import FOREIGN
 
 
 def histories() -> dict[str, Source]:

@@ -25,8 +25,8 @@ from backstory.capture.rewritten_rows import Rewritten
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.failpoints import step
 from backstory.file_reader import open_file
-from backstory.foreign.folders import slug
 from backstory.hook.project_identity import project_id, session_id
+from backstory.importers.folder_names import slug
 from backstory.model import RUNNING_MS, Event, Project, SessionStatus
 from backstory.store import Store
 from backstory.store.records import REPLACED, Added, Arrival, Mark

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from backstory import clock
-from backstory.foreign.pen import row_of
+from backstory.importers.event_writer import row_of
 from backstory.model import Event, Kind
 from backstory.store import Store
 from backstory.store.records import REPLACED, Added, Arrival

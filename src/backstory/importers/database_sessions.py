@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from backstory.agents.history_source import Trail, files
-from backstory.foreign.tables import Tables, opened
+from backstory.importers.sqlite_tables import Tables, opened
 
 
 def sessions(place: Path, name: str, read: Callable[[Tables, Trail], Iterator[Trail]]) -> Iterator[Trail]:

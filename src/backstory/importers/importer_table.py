@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from backstory.agents.history_source import Source
-from backstory.foreign import cce, claude_mem, memoria, memory_md, mempalace
+from backstory.importers import cce, claude_mem, memoria, memory_md, mempalace
 
 FOREIGN: Mapping[str, Source] = MappingProxyType(
     {

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from backstory.foreign.pages import Numbering
-from backstory.foreign.tables import Row
+from backstory.importers.markdown_pages import Numbering
+from backstory.importers.sqlite_tables import Row
 from backstory.model import Event
 
 _TABLE = "\0table"

@@ -15,12 +15,12 @@ from backstory.agents.history_source import Trail
 from backstory.agents.json_lines import milliseconds
 from backstory.agents.payload_fields import ident
 from backstory.agents.payload_fields import path as clean_path
-from backstory.foreign import pen
-from backstory.foreign.databases import identified, sessions
-from backstory.foreign.folders import Folders
-from backstory.foreign.pen import Pen, bullets, labelled, lines
-from backstory.foreign.rows import Naming, RowReader, line, listed, parsed, text
-from backstory.foreign.tables import Row, Span, Tables, opened
+from backstory.importers import event_writer
+from backstory.importers.database_sessions import identified, sessions
+from backstory.importers.event_writer import Pen, bullets, labelled, lines
+from backstory.importers.folder_names import Folders
+from backstory.importers.sqlite_tables import Row, Span, Tables, opened
+from backstory.importers.table_rows import Naming, RowReader, line, listed, parsed, text
 from backstory.model import Event
 
 NAME = "claude-mem"
@@ -179,7 +179,7 @@ class _Telling:
         title = text(row.get("custom_title"))
         about = f"{agent} session {text(row.get(_CONTENT[0])) or text(row.get(_CONTENT[1]))}"
         where = f"{about} in {text(row.get('project'))}"
-        yield from self._pen.noted(pen.HEADER, at, lines(title, where), f"sdk_sessions:{number}")
+        yield from self._pen.noted(event_writer.HEADER, at, lines(title, where), f"sdk_sessions:{number}")
         yield from self._pen.prompt(at, text(row.get("user_prompt")), f"sdk_sessions:{number}:prompt")
         if ended := milliseconds(row.get("completed_at_epoch")) or milliseconds(row.get("completed_at")):
             yield from self._pen.ended(ended, text(row.get("status")))
@@ -204,10 +204,10 @@ class _Telling:
             text(row.get("text")),
         )
         more = lines(
-            labelled(pen.CONCEPTS, ", ".join(listed(row.get("concepts")))),
-            labelled(pen.METADATA, _metadata(row.get("metadata"))),
-            labelled(pen.READ, ", ".join(listed(row.get("files_read")))),
-            labelled(pen.CHANGED, ", ".join(listed(row.get("files_modified")))),
+            labelled(event_writer.CONCEPTS, ", ".join(listed(row.get("concepts")))),
+            labelled(event_writer.METADATA, _metadata(row.get("metadata"))),
+            labelled(event_writer.READ, ", ".join(listed(row.get("files_read")))),
+            labelled(event_writer.CHANGED, ", ".join(listed(row.get("files_modified")))),
         )
         what = text(row.get("type")) or "observation"
         return self._pen.noted(what, self._at(row), lines(told, more), f"observations:{text(row.get('id'))}")
@@ -217,11 +217,11 @@ class _Telling:
         parts = [text(row.get("request"))]
         parts += [labelled(f"{label}: ", text(row.get(column))) for label, column in _PARTS]
         files = lines(
-            labelled(pen.READ, ", ".join(listed(row.get("files_read")))),
-            labelled(pen.CHANGED, ", ".join(listed(row.get("files_edited")))),
+            labelled(event_writer.READ, ", ".join(listed(row.get("files_read")))),
+            labelled(event_writer.CHANGED, ", ".join(listed(row.get("files_edited")))),
         )
-        yield from self._pen.noted(pen.SUMMARY, at, lines(*parts, files), native)
-        yield from self._pen.noted(pen.NEXT_STEP, at, text(row.get("next_steps")), f"{native}:next")
+        yield from self._pen.noted(event_writer.SUMMARY, at, lines(*parts, files), native)
+        yield from self._pen.noted(event_writer.NEXT_STEP, at, text(row.get("next_steps")), f"{native}:next")
 
 
 def _metadata(value: object) -> str:

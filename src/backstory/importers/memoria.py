@@ -14,8 +14,9 @@ from backstory.agents.agent import HistoryReader
 from backstory.agents.history_source import Trail
 from backstory.agents.markdown_history import PageReader, short_id
 from backstory.file_reader import read_bytes
-from backstory.foreign import pen
-from backstory.foreign.pages import (
+from backstory.importers import event_writer
+from backstory.importers.event_writer import Pen
+from backstory.importers.markdown_pages import (
     DAILY,
     Numbering,
     day_at,
@@ -25,7 +26,6 @@ from backstory.foreign.pages import (
     sections,
     trails,
 )
-from backstory.foreign.pen import Pen
 from backstory.model import Event
 
 NAME = "memoria"
@@ -85,7 +85,7 @@ def _entries(told: Pen, path: Path, day: str, text: str) -> Iterator[Event]:
             continue
         entry = _ENTRY.match(section)
         at = day_at(day, entry[1] if entry else "00:00")
-        what = pen.SUMMARY if entry else pen.LOG
+        what = event_writer.SUMMARY if entry else event_writer.LOG
         # entries of one minute stay in their order
         yield from told.noted(what, at + number, section, numbering.of(path.name, section), target=str(path))
 
@@ -95,7 +95,7 @@ def _article(told: Pen, trail: Trail, text: str) -> list[Event]:
     at = next((at for name in _DATES if (at := moment(fields.get(name, "")))), 0)
     path = str(trail.path)
     return told.document(
-        pen.ARTICLE if says_something(page) else pen.INDEX,
+        event_writer.ARTICLE if says_something(page) else event_writer.INDEX,
         at or trail.updated,
         text,
         Numbering().of(path, text),

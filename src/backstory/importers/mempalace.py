@@ -17,13 +17,13 @@ from backstory.agents.history_source import Trail
 from backstory.agents.json_lines import milliseconds
 from backstory.agents.payload_fields import ident, mapping
 from backstory.file_reader import read_text
-from backstory.foreign import pen
-from backstory.foreign.databases import identified, sessions
-from backstory.foreign.folders import Folders
-from backstory.foreign.pages import moment
-from backstory.foreign.pen import Pen, labelled, lines
-from backstory.foreign.rows import RowReader, line, text
-from backstory.foreign.tables import Row, Span, Tables, opened
+from backstory.importers import event_writer
+from backstory.importers.database_sessions import identified, sessions
+from backstory.importers.event_writer import Pen, labelled, lines
+from backstory.importers.folder_names import Folders
+from backstory.importers.markdown_pages import moment
+from backstory.importers.sqlite_tables import Row, Span, Tables, opened
+from backstory.importers.table_rows import RowReader, line, text
 from backstory.model import Event
 
 NAME = "mempalace"
@@ -156,7 +156,7 @@ def _told(told: Pen, row: Row, latest: int) -> list[Event]:
     place = " / ".join(filter(None, (text(row.get("wing")), text(row.get("room")))))
     source = text(row.get("source_file"))
     return told.document(
-        pen.DRAWER,
+        event_writer.DRAWER,
         at or _moment(row.get("\0at")) or latest,
         lines(content, labelled("\nFiled under ", place), about),
         text(row["drawer"]),

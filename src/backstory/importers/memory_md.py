@@ -15,9 +15,10 @@ from backstory.agents.agent import HistoryReader
 from backstory.agents.history_source import Trail
 from backstory.agents.markdown_history import PageReader, short_id
 from backstory.file_reader import read_bytes
-from backstory.foreign import pen
-from backstory.foreign.folders import Folders
-from backstory.foreign.pages import (
+from backstory.importers import event_writer
+from backstory.importers.event_writer import Pen, lines
+from backstory.importers.folder_names import Folders
+from backstory.importers.markdown_pages import (
     DAILY,
     Numbering,
     day_at,
@@ -27,7 +28,6 @@ from backstory.foreign.pages import (
     sections,
     trails,
 )
-from backstory.foreign.pen import Pen, lines
 from backstory.model import Event
 
 NAME = "memory-md"
@@ -104,7 +104,7 @@ def _logged(told: Pen, path: Path, day: str, text: str) -> Iterator[Event]:
         whole = "\n".join(entry).strip()
         if says_something(whole):
             yield from told.noted(
-                pen.LOG, at + number, whole, numbering.of(path.name, whole), target=str(path)
+                event_writer.LOG, at + number, whole, numbering.of(path.name, whole), target=str(path)
             )
 
     for line in text.split("\n"):
@@ -128,5 +128,5 @@ def _facts(told: Pen, trail: Trail, text: str) -> Iterator[Event]:
         if not says_something(part):
             continue
         points = all(_POINTER.match(line) for line in part.split("\n") if line.strip() and line[0] != "#")
-        what = pen.INDEX if points and trail.path.name == _INDEX else pen.FACT
+        what = event_writer.INDEX if points and trail.path.name == _INDEX else event_writer.FACT
         yield from told.noted(what, at, part, numbering.of(path, part), target=path)

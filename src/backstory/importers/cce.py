@@ -16,12 +16,12 @@ from backstory.agents.markdown_history import short_id
 from backstory.agents.payload_fields import ident, mapping
 from backstory.agents.payload_fields import path as clean_path
 from backstory.file_reader import read_text
-from backstory.foreign import pen
-from backstory.foreign.databases import identified, sessions
-from backstory.foreign.folders import Folders
-from backstory.foreign.pen import Pen, labelled, lines
-from backstory.foreign.rows import Naming, RowReader, line, parsed, text
-from backstory.foreign.tables import Row, Span, Tables, opened, whole
+from backstory.importers import event_writer
+from backstory.importers.database_sessions import identified, sessions
+from backstory.importers.event_writer import Pen, labelled, lines
+from backstory.importers.folder_names import Folders
+from backstory.importers.sqlite_tables import Row, Span, Tables, opened, whole
+from backstory.importers.table_rows import Naming, RowReader, line, parsed, text
 from backstory.model import Event
 
 NAME = "cce"
@@ -158,13 +158,16 @@ class _Telling:
     def session(self, row: Row) -> Iterator[Event]:
         at, number = _seconds(row) * 1000, text(row.get("id"))
         about = f"session {number} in {text(row.get('project')) or self._project}"
-        yield from self._pen.noted(pen.HEADER, at, about, "session")
+        yield from self._pen.noted(event_writer.HEADER, at, about, "session")
         ended = row.get("ended_at_epoch")
         over = at if ended is None else whole(ended) * 1000
         summed = row.get("rollup_summary_at_epoch")
         when = over if summed is None else whole(summed) * 1000
         yield from self._pen.noted(
-            f"{pen.COMPRESSED}{pen.SUMMARY}", when, text(row.get("rollup_summary")), "rollup"
+            f"{event_writer.COMPRESSED}{event_writer.SUMMARY}",
+            when,
+            text(row.get("rollup_summary")),
+            "rollup",
         )
         if ended is not None:
             yield from self._pen.ended(over, text(row.get("exit_reason")) or text(row.get("status")))
@@ -184,13 +187,13 @@ class _Telling:
         return [replace(used, text=lines(summary, used.text)) if summary else used]
 
     def turn(self, row: Row) -> list[Event]:
-        what = f"{pen.COMPRESSED}turn summary"
+        what = f"{event_writer.COMPRESSED}turn summary"
         told = _with(text(row.get("summary")), row, "tier")
         return self._pen.noted(what, _seconds(row) * 1000, told, self._native("turn_summaries", row))
 
     def decision(self, row: Row) -> list[Event]:
         return self._pen.noted(
-            f"{pen.COMPRESSED}{pen.DECISION}",
+            f"{event_writer.COMPRESSED}{event_writer.DECISION}",
             _seconds(row) * 1000,
             _with(text(row.get("decision")), row, "source"),
             self._native("decisions", row),
@@ -199,7 +202,7 @@ class _Telling:
 
     def area(self, row: Row) -> list[Event]:
         path, description = text(row.get("file_path")), text(row.get("description"))
-        told = _with(lines(description or path, labelled(pen.CHANGED, path)), row, "source")
+        told = _with(lines(description or path, labelled(event_writer.CHANGED, path)), row, "source")
         return self._pen.noted("code area", _seconds(row) * 1000, told, self._native("code_areas", row))
 
     def _native(self, table: str, row: Row) -> str:
@@ -208,4 +211,4 @@ class _Telling:
 
 def _with(told: str, row: Row, column: str) -> str:
     """What a row says, and where the engine has it from."""
-    return lines(told, labelled(f"{pen.METADATA}{column} ", text(row.get(column)))) if told else ""
+    return lines(told, labelled(f"{event_writer.METADATA}{column} ", text(row.get(column)))) if told else ""
