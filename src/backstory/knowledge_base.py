@@ -12,20 +12,20 @@ from backstory.app import App
 from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, UsageError
 from backstory.hook.brief_text import HANDLE
-from backstory.knowledge import asking, daily, discoveries, facts, linting
-from backstory.knowledge.asking import Reply
+from backstory.knowledge import daily_log, discoveries, facts, lint_checks, question_answering
 from backstory.knowledge.bootstrap import bootstrap
-from backstory.knowledge.changes import Changes, take_back
-from backstory.knowledge.compiling import Compiled
-from backstory.knowledge.daily import Appended, LogFailed, LogUsage
-from backstory.knowledge.exporting import Exported
-from backstory.knowledge.index import put_log
-from backstory.knowledge.linting import Issue
-from backstory.knowledge.notes import standing
-from backstory.knowledge.trust import trusted
+from backstory.knowledge.compiler import Compiled
+from backstory.knowledge.daily_log import Appended, LogFailed, LogUsage
+from backstory.knowledge.index_page import put_log
+from backstory.knowledge.lint_checks import Issue
+from backstory.knowledge.log_notes import standing
+from backstory.knowledge.log_writer import Writing
+from backstory.knowledge.page_transaction import Changes, take_back
+from backstory.knowledge.question_answering import Reply
+from backstory.knowledge.sharing_trust import trusted
 from backstory.knowledge.vault import Vault, existing, shared_vault, vault_of
-from backstory.knowledge.writer import Writer
-from backstory.knowledge.writing import Writing
+from backstory.knowledge.vault_export import Exported
+from backstory.knowledge.writer_protocol import Writer
 from backstory.model import Memory, Project
 
 
@@ -63,13 +63,13 @@ class Library:
 
     def log_of(self, project: Project, day: str = "", shared: bool = False) -> Day:
         """The log of a day, today's by default; sessions that are over are in it."""
-        wanted = daily.checked_day(day) if day else self._today()
+        wanted = daily_log.checked_day(day) if day else self._today()
         if shared:
             vault = self._shared_for(project)
         else:
             vault = self.vault(project)
             self._catch_up(project)
-        return Day(wanted, str(vault.page(f"daily/{wanted}")), daily.read(vault, wanted))
+        return Day(wanted, str(vault.page(f"daily/{wanted}")), daily_log.read(vault, wanted))
 
     def append(
         self,
@@ -81,8 +81,8 @@ class Library:
         shared: bool = False,
     ) -> Appended:
         """Append lines to the log of a day; secrets are taken out first."""
-        wanted = daily.checked_day(day) if day else self._today()
-        time = daily.checked_time(at) if at else f"{clock.in_zone(clock.now_ms(), self._zone):%H:%M}"
+        wanted = daily_log.checked_day(day) if day else self._today()
+        time = daily_log.checked_time(at) if at else f"{clock.in_zone(clock.now_ms(), self._zone):%H:%M}"
         vault = self._shared_for(project) if shared else self.vault(project)
         tag = source or (project.name if shared else "user")
         clean = Privacy(self._app.settings)
@@ -91,7 +91,7 @@ class Library:
         if not said:
             raise LogUsage("there is no line to append: give --line, --file, or write to stdin")
         with _log_failures(), vault.held():
-            return daily.append_lines(vault, wanted, time, clean.text(tag), said)
+            return daily_log.append_lines(vault, wanted, time, clean.text(tag), said)
 
     def _shared_for(self, project: Project) -> Vault:
         if not trusted(project, self._app.settings.project_trust):
@@ -125,12 +125,12 @@ class Library:
         vault, hand = existing(self.vault(project)), self._writing()
         with vault.held():
             fixed = hand.mended(vault) if mend else 0
-            found = linting.lint(vault)
+            found = lint_checks.lint(vault)
         if self._writer is not None and not structural and not mend:  # nobody waits for a model
-            found += linting.contradictions(vault, self._writer)
+            found += lint_checks.contradictions(vault, self._writer)
         with vault.held():
-            page = hand.report(vault, linting.by_weight(found), fixed)
-        return Linted(tuple(linting.by_weight(found)), fixed, str(vault.file(page)))
+            page = hand.report(vault, lint_checks.by_weight(found), fixed)
+        return Linted(tuple(lint_checks.by_weight(found)), fixed, str(vault.file(page)))
 
     # --- questions ---------------------------------------------------------------------------------------
 
@@ -142,14 +142,18 @@ class Library:
         found = self._app.search(clean, project.id)
         vault = self.vault(project)
         hidden = standing(self._app.store, project.id).hidden
-        reply = asking.reply(vault, clean, [] if found.abstained else found.hits, self._writer, hidden)
+        reply = question_answering.reply(
+            vault, clean, [] if found.abstained else found.hits, self._writer, hidden
+        )
         if not vault.root.is_dir() or (self._app.only_reads and not file_back):
             return reply
         with vault.held():
             take_back(vault)
             changes = Changes(vault)
             if file_back and reply.known:
-                reply = replace(reply, filed=asking.file_back(vault, changes, reply, self._stamp()))
+                reply = replace(
+                    reply, filed=question_answering.file_back(vault, changes, reply, self._stamp())
+                )
             else:
                 put_log(changes, self._stamp(), "ask", [], [], clean)
             changes.write()

@@ -20,7 +20,7 @@ from backstory.distil import claims, excerpt
 from backstory.distil.claims import Claim
 from backstory.distil.excerpt import Part
 from backstory.failpoints import step
-from backstory.knowledge.writing import Writing
+from backstory.knowledge.log_writer import Writing
 from backstory.llm.governor import Governor, Purpose, Refused, note_refusal
 from backstory.llm.model_provider import OFF, Provider, Question, Trouble, provider
 from backstory.llm.prices import tokens

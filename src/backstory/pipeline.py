@@ -30,7 +30,7 @@ from backstory.embed.embedder import means, wanted
 from backstory.failpoints import step
 from backstory.importers.imported_memories import memories as noted_elsewhere
 from backstory.importers.importer_table import FOREIGN
-from backstory.knowledge.writing import Writing
+from backstory.knowledge.log_writer import Writing
 from backstory.llm import governor
 from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, StoredEvent, Tier
 from backstory.paths import Home

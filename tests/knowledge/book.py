@@ -12,9 +12,9 @@ from backstory import settings
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.cli import cli
-from backstory.knowledge import daily
-from backstory.knowledge.compiling import Compiled, Limits, compile_vault
-from backstory.knowledge.pages import links_in
+from backstory.knowledge import daily_log
+from backstory.knowledge.compiler import Compiled, Limits, compile_vault
+from backstory.knowledge.markdown_page import links_in
 from backstory.knowledge.vault import Vault, vault_of
 from backstory.knowledge_base import Library
 from backstory.model import Project
@@ -53,7 +53,7 @@ class Book:
     def says(self, day: str, *lines: str, at: str = "09:00", source: str = "anna") -> None:
         """Lines in the log of a day."""
         with self.vault.held():
-            daily.append_lines(self.vault, day, at, source, lines)
+            daily_log.append_lines(self.vault, day, at, source, lines)
 
     def compiles(self, **wish: object) -> Compiled:
         """A compilation, of the logs alone."""

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from backstory.app import App
-from backstory.knowledge.asking import UNKNOWN
-from backstory.knowledge.pages import links_in, parted
-from backstory.knowledge.writer import said_nothing
+from backstory.knowledge.markdown_page import links_in, parted
+from backstory.knowledge.question_answering import UNKNOWN
+from backstory.knowledge.writer_protocol import said_nothing
 from backstory.knowledge_base import Library
 from tests.story import House
 

@@ -13,11 +13,11 @@ from backstory import clock
 from backstory.app import App
 from backstory.errors import Failed
 from backstory.failpoints import STEPS
-from backstory.knowledge import compiling, daily, notes, rollup
-from backstory.knowledge.changes import Changes, take_back, unfinished
-from backstory.knowledge.compiling import Limits, stale
-from backstory.knowledge.notes import Note
-from backstory.knowledge.pages import front, links_in, parted, sections, slug
+from backstory.knowledge import compiler, daily_log, log_notes, rollup
+from backstory.knowledge.compiler import Limits, stale
+from backstory.knowledge.log_notes import Note
+from backstory.knowledge.markdown_page import front, links_in, parted, sections, slug
+from backstory.knowledge.page_transaction import Changes, take_back, unfinished
 from backstory.knowledge.vault import migrate
 from backstory.model import Act, MemoryKind, MemoryStatus
 from tests.story import House
@@ -197,23 +197,23 @@ def test_links_are_folder_and_slug_and_none_is_broken(written: Book) -> None:
 def test_a_grown_log_is_read_from_where_it_was_left(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     """CM-58: only the tail, if the compiled part is its exact beginning; else all of it."""
     read: list[str] = []
-    whole = notes.notes_in
+    whole = log_notes.notes_in
 
     def spy(text: str, *rest: object) -> list[Note]:
         read.append(text)
         return whole(text, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(compiling, "notes_in", spy)
+    monkeypatch.setattr(compiler, "notes_in", spy)
     book.says("2026-11-15", "first we moved auth.py")
     book.compiles()
     book.says("2026-11-15", "then we moved mail.py")
-    assert stale(book.vault) == [compiling.Stale("2026-11-15", "grown")]
+    assert stale(book.vault) == [compiler.Stale("2026-11-15", "grown")]
     book.compiles()
     assert "auth.py" not in read[-1]
     assert "mail.py" in read[-1]
     path = book.vault.page("daily/2026-11-15")
     path.write_text(path.read_text().replace("first we moved auth.py", "first we deleted auth.py"))
-    assert stale(book.vault) == [compiling.Stale("2026-11-15", "changed")]
+    assert stale(book.vault) == [compiler.Stale("2026-11-15", "changed")]
     book.compiles()
     assert "deleted auth.py" in read[-1]
     article = book.page("concepts/auth-py")
@@ -326,18 +326,18 @@ def test_a_long_log_is_read_in_pieces_of_whole_sections(book: Book) -> None:
     """MEMORIA-34: they concatenate to the log, byte by byte; a section that is too long is a piece of its own."""
     sections_ = [f"### {n:02}:00 · x\r\n\n- part{n}.py {'é' * (50 + 400 * (n == 3))}\n" for n in range(8)]
     text = "# Daily log\n\nBegin.\n#### no section\n" + "".join(sections_) + "the end, without a line break"
-    pieces = daily.chunks(text, 200)
+    pieces = daily_log.chunks(text, 200)
     assert "".join(pieces) == text
     assert all(piece.startswith("### ") for piece in pieces[1:])
     assert all(len(piece) <= 200 or piece.count("\n### ") == 0 for piece in pieces)
     assert any(len(piece) > 200 for piece in pieces)
     assert max(piece.count("### ") for piece in pieces) > 1, "several that fit go together"
-    assert daily.chunks("") == []
+    assert daily_log.chunks("") == []
     book.says("2026-11-14", "begin")
     path = book.vault.page("daily/2026-11-14")
     rows = "".join(f"\n### Part {n}\n\n- the notes{n}.py {'word ' * 60}\n" for n in range(400))
     path.write_text(path.read_text() + rows)
-    assert len(daily.chunks(path.read_text())) > 1
+    assert len(daily_log.chunks(path.read_text())) > 1
     book.compiles()
     assert {f"concepts/notes{n}-py" for n in range(400)} <= set(book.vault.links("concepts"))
 
@@ -352,15 +352,15 @@ def test_a_log_of_which_a_piece_fails_is_not_compiled(book: Book, monkeypatch: p
         path.read_text() + "\n### More\n\n- moved mail.py again\n\n### Last\n\n- moved last.py too\n"
     )
     written = path.read_bytes()
-    whole = notes._notes
+    whole = log_notes._notes
 
     def failing(text: str, *rest: object) -> object:
         if "last.py" in text:
             raise Failed("a piece too hard to read")
         return whole(text, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(notes, "_notes", failing)
-    monkeypatch.setattr(daily.chunks, "__defaults__", (10,))
+    monkeypatch.setattr(log_notes, "_notes", failing)
+    monkeypatch.setattr(daily_log.chunks, "__defaults__", (10,))
     with pytest.raises(Failed):
         book.compiles()
     assert book.snapshot() == {**before, "daily/2026-11-13.md": written}
@@ -420,7 +420,7 @@ def test_what_people_wrote_after_a_kill_is_not_taken_back(book: Book) -> None:
         undo = book.vault.file(".backstory/undo")
         undo.mkdir()
         manifest = [
-            {"page": name, "was": False, "new": compiling.digest(b"new")}
+            {"page": name, "was": False, "new": compiler.digest(b"new")}
             for name in ("concepts/a.md", "concepts/b.md")
         ]
         (undo / "manifest.json").write_text(json.dumps(manifest))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backstory import clock
-from backstory.knowledge import daily
+from backstory.knowledge import daily_log
 from tests.story import CLOCK, House
 
 from .book import Book, file_modes, headings, logged_in, run
@@ -47,7 +47,7 @@ def test_an_entry_has_the_five_sections_and_leaves_out_empty_ones(house: House, 
     ]
     house.told().starts().prompts("How many whales are there?").stops("Twelve whales.").ends()
     book.writes_down()
-    [_, second] = daily.entries(book.page(f"daily/{day}"))
+    [_, second] = daily_log.entries(book.page(f"daily/{day}"))
     assert headings(second) == ["Context", "Key Exchanges"]
 
 
@@ -193,7 +193,7 @@ def test_the_first_line_of_a_day_begins_the_file_with_its_header(house: House, b
     """NC-17: the same header that sessions' entries get."""
     run(house, "log", "2026-11-16", "--append", "--line", "whales sing")
     text = book.page("daily/2026-11-16")
-    assert text.startswith(daily.header(book.vault, "2026-11-16"))
+    assert text.startswith(daily_log.header(book.vault, "2026-11-16"))
     assert re.search(r"^- \d\d:\d\d \[user\] whales sing$", text, re.MULTILINE)
 
 
@@ -236,7 +236,7 @@ def test_an_older_line_is_appended_at_the_end_and_marked(house: House, book: Boo
     assert "out of order" in done.stderr
     assert book.page("daily/2026-11-16").endswith("- 08:00 [user] early (out of order)\n")
     with book.vault.held():
-        assert daily.append_entry(
+        assert daily_log.append_entry(
             book.vault, "2026-11-16", "07:00", "codex · s123456789", "**Context:** x"
         ).out_of_order
     assert "### 07:00 · codex · s123456789 (out of order)" in book.page("daily/2026-11-16")

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from backstory.knowledge.linting import lint
+from backstory.knowledge.lint_checks import lint
 from backstory.knowledge.vault import Vault
 
 ROOT = Path(__file__).parents[2]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from backstory.knowledge.exporting import LIST
-from backstory.knowledge.linting import lint
+from backstory.knowledge.lint_checks import lint
 from backstory.knowledge.vault import Vault
+from backstory.knowledge.vault_export import LIST
 from tests.story import House
 
 from .book import Book, logged_in, run

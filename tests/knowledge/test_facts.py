@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from backstory.knowledge.facts import INDEX, dated
-from backstory.knowledge.pages import parted
+from backstory.knowledge.markdown_page import parted
 from tests.story import House
 
 from .book import Book, run

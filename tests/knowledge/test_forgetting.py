@@ -2,9 +2,9 @@
 
 import pytest
 
-from backstory.knowledge.changes import Changes
-from backstory.knowledge.index import put_log
-from backstory.knowledge.linting import Issue, report
+from backstory.knowledge.index_page import put_log
+from backstory.knowledge.lint_checks import Issue, report
+from backstory.knowledge.page_transaction import Changes
 from tests.story import House
 
 from .book import STAMP, Book, logged_in, run

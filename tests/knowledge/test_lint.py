@@ -10,9 +10,9 @@ import pytest
 
 from backstory.app import App
 from backstory.knowledge import facts
-from backstory.knowledge.changes import Changes
-from backstory.knowledge.linting import Issue, lint
-from backstory.knowledge.pages import front, links_in
+from backstory.knowledge.lint_checks import Issue, lint
+from backstory.knowledge.markdown_page import front, links_in
+from backstory.knowledge.page_transaction import Changes
 from backstory.knowledge_base import Library
 from tests.story import House
 

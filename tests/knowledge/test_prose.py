@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from backstory.app import App
-from backstory.knowledge import prose
-from backstory.knowledge.prose import INDEX_CHARS, PROMPT_CHARS, introduce, is_waiting
+from backstory.knowledge import model_prose
+from backstory.knowledge.model_prose import INDEX_CHARS, PROMPT_CHARS, introduce, is_waiting
 from backstory.knowledge_base import Library
 from tests.story import House
 
@@ -93,7 +93,7 @@ def test_the_prompt_holds_index_and_schema_and_does_not_grow_with_the_wiki(known
     introduce(known.vault, small, STAMP)
     [(purpose, prompt)] = small.asked
     assert purpose == "compile"
-    assert json.dumps(prose.SCHEMA) in prompt
+    assert json.dumps(model_prose.SCHEMA) in prompt
     assert f"- {ARTICLE}\n" in prompt.partition("Index:\n")[2].partition("\n\n")[0]
     for number in range(400):
         known.says("2026-11-02", f"the file part{number}.py holds number {number} " + "of many words " * 20)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from backstory import worker_loop
-from backstory.knowledge.prose import is_waiting
+from backstory.knowledge.model_prose import is_waiting
 from backstory.model import Act
 from tests.agents.model import Cut, Drip, Fault, Hang, Raw, Status
 from tests.knowledge.book import Book, headings, logged_in

@@ -21,7 +21,7 @@ from backstory.hook import error_signature, normalize, pending_events
 from backstory.hook.payload import BadPayload, parse
 from backstory.hook.redact import Redactor
 from backstory.hook.sanitize import neutral
-from backstory.knowledge import pages
+from backstory.knowledge import markdown_page
 from backstory.llm.lenient_json import read_object
 from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus, StoredEvent
 from backstory.search.excerpt import excerpt
@@ -155,8 +155,8 @@ READERS: dict[str, tuple[int, Callable[[str], object]]] = {
     "passages": (LONG, lambda text: list(pieces(text))),
     "question": (4_000, lambda text: question(text, NOW)),
     "excerpt": (LONG, lambda text: excerpt(text, "what about a.b?", 500)),
-    "wiki line": (LONG, lambda text: pages.linked(text, ["a"], 300)),
-    "wiki page": (LONG, pages.parted),
+    "wiki line": (LONG, lambda text: markdown_page.linked(text, ["a"], 300)),
+    "wiki page": (LONG, markdown_page.parted),
     "model's answer": (LONG, _refusing(read_object, BackstoryError, ValueError)),
 }
 

@@ -15,7 +15,7 @@ from backstory.capture.project_docs import sections
 from backstory.errors import BackstoryError
 from backstory.hook import project_identity, remote_url
 from backstory.importers.importer_table import FOREIGN
-from backstory.knowledge import pages
+from backstory.knowledge import markdown_page
 from backstory.llm.lenient_json import Unusable, read_object
 from backstory.model import Event
 from backstory.paths import Home
@@ -194,11 +194,11 @@ def test_whatever_a_model_answers_is_an_object_or_unusable(text: str) -> None:
 @quick
 @given(st.text(st.sampled_from("-\n: []|#`ab\"'\\\x00é"), max_size=200))
 def test_no_page_breaks_the_reader_of_pages(text: str) -> None:
-    fields, body = pages.parted(text)
+    fields, body = markdown_page.parted(text)
     assert isinstance(fields, dict)
     assert text.endswith(body)
-    assert all(isinstance(link, str) for link in pages.links_in(text))
-    assert isinstance(pages.sections(body), dict)
+    assert all(isinstance(link, str) for link in markdown_page.links_in(text))
+    assert isinstance(markdown_page.sections(body), dict)
 
 
 @quick

@@ -9,7 +9,7 @@ from backstory.cli.output import json_option, print_json, raw, talk
 from backstory.cli.project_scope import cwd_option, folder, opened
 from backstory.errors import UsageError
 from backstory.file_reader import read_bytes
-from backstory.knowledge.daily import LogFailed, LogUsage
+from backstory.knowledge.daily_log import LogFailed, LogUsage
 from backstory.knowledge_base import Library
 
 

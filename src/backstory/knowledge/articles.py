@@ -10,8 +10,18 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from backstory.knowledge.notes import Note, gist, shortly
-from backstory.knowledge.pages import cut, front, harmless, link, links_in, parted, sections, slug, words_of
+from backstory.knowledge.log_notes import Note, gist, shortly
+from backstory.knowledge.markdown_page import (
+    cut,
+    front,
+    harmless,
+    link,
+    links_in,
+    parted,
+    sections,
+    slug,
+    words_of,
+)
 from backstory.knowledge.topics import Topic, title_of
 
 POINTS = "Key Points"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from backstory.hook.brief_text import tokens
 from backstory.hook.sanitize import neutral
 from backstory.knowledge import facts
-from backstory.knowledge.pages import parted
+from backstory.knowledge.markdown_page import parted
 from backstory.knowledge.vault import Vault
 
 MOST_TOKENS = 3_000

@@ -7,8 +7,8 @@ the same one.
 import re
 
 from backstory.errors import BackstoryError
-from backstory.knowledge.changes import Changes
-from backstory.knowledge.pages import harmless
+from backstory.knowledge.markdown_page import harmless
+from backstory.knowledge.page_transaction import Changes
 
 PAGE = "discoveries.md"
 _HEAD = "# Discoveries\n\nWhat was found out and may become a fact; only appended to.\n"

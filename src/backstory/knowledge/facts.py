@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from backstory.errors import UsageError
-from backstory.knowledge.changes import Changes
-from backstory.knowledge.index import articles
-from backstory.knowledge.pages import front, harmless, link, links_in, parted, slug
+from backstory.knowledge.index_page import articles
+from backstory.knowledge.markdown_page import front, harmless, link, links_in, parted, slug
+from backstory.knowledge.page_transaction import Changes
 from backstory.knowledge.vault import Vault
 
 TYPES = ("user", "feedback", "project", "reference")

@@ -9,10 +9,10 @@ from datetime import date
 
 from backstory.hook.brief_text import HANDLE
 from backstory.knowledge.articles import cite
-from backstory.knowledge.changes import Changes
-from backstory.knowledge.index import articles
-from backstory.knowledge.notes import Note, shortly
-from backstory.knowledge.pages import harmless, link, sections, with_block
+from backstory.knowledge.index_page import articles
+from backstory.knowledge.log_notes import Note, shortly
+from backstory.knowledge.markdown_page import harmless, link, sections, with_block
+from backstory.knowledge.page_transaction import Changes
 from backstory.model import MemoryKind
 from backstory.store import Store
 

@@ -7,9 +7,9 @@ twice, and whoever reads about a file finds the error that was fixed in it.
 import re
 from typing import NamedTuple
 
-from backstory.knowledge.entries import BECAUSE
-from backstory.knowledge.notes import Note
-from backstory.knowledge.pages import cut, harmless
+from backstory.knowledge.log_entry import BECAUSE
+from backstory.knowledge.log_notes import Note
+from backstory.knowledge.markdown_page import cut, harmless
 
 _ERROR = re.compile(
     r"\b([A-Z]\w*(?:Error|Exception|Warning|Failure|Panic))\b|\b((?:TS|CS|C|LNK|SC|E)\d{3,5})\b"

@@ -15,7 +15,7 @@ from typing import Any
 from backstory.atomic import lock, make_private_dir, read_state, write_atomic, write_state
 from backstory.errors import Failed, SourceMissing
 from backstory.file_reader import read_bytes, regular
-from backstory.knowledge.pages import slug
+from backstory.knowledge.markdown_page import slug
 from backstory.model import Project
 from backstory.paths import Home
 

@@ -22,7 +22,7 @@ from backstory.app import App
 from backstory.errors import SourceMissing, UsageError
 from backstory.file_reader import read_bytes
 from backstory.hook.brief_text import HANDLE, shorten
-from backstory.knowledge.pages import parted
+from backstory.knowledge.markdown_page import parted
 from backstory.knowledge.vault import vault_of
 from backstory.recall.prepare import FORGOT
 from backstory.upkeep.erasure import Changed, Forgotten, Wanted, hold_to

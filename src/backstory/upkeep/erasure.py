@@ -19,9 +19,9 @@ from backstory.errors import Failed, UsageError
 from backstory.failpoints import step
 from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.hook import spool
-from backstory.knowledge.exporting import export, exported_to
-from backstory.knowledge.forgetting import Unwanted, erase, exported_with, others_with, pages_with
+from backstory.knowledge.page_erasure import Unwanted, erase, exported_with, others_with, pages_with
 from backstory.knowledge.vault import vault_of
+from backstory.knowledge.vault_export import export, exported_to
 from backstory.model import Project
 from backstory.paths import Home
 from backstory.recall import prepare

@@ -22,7 +22,7 @@ _VARIANTS = (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10))
 # apart, because a set of characters is only looked up at once while all of them have 16 bits
 _UNSEEN = re.compile("[" + "".join(re.escape(chr(c)) for c in (*HIDDEN, *_VARIANTS) if c <= 0xFFFF) + "]+")
 _UNSEEN_BEYOND = re.compile("[\U000e0000-\U000e01ff]+")
-#: What quoting writes (`hook/sanitize.py`, `knowledge/pages.py`) → what stood there.
+#: What quoting writes (`hook/sanitize.py`, `knowledge/markdown_page.py`) → what stood there.
 _QUOTED = (("‹", "<"), ("›", ">"), ("'''", "```"), ("[ [", "[["), ("] ]", "]]"), ("] (", "]("), ("% %", "%%"))
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _NUMBERED = re.compile(r"(?<!\\)\\++u([0-9a-fA-F]{4})")

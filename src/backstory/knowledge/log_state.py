@@ -8,8 +8,8 @@ import logging
 from datetime import tzinfo
 
 from backstory import clock
-from backstory.knowledge import daily
-from backstory.knowledge.entries import entry_of
+from backstory.knowledge import daily_log
+from backstory.knowledge.log_entry import entry_of
 from backstory.knowledge.vault import Vault
 from backstory.model import Memory, MemoryKind, Session, SessionStatus
 from backstory.store import Store
@@ -60,11 +60,11 @@ def _log(
     entry = entry_of(session, memories, _logged(vault, session, memories, zone), zone, most_turns, compacting)
     if entry is None:
         return 0
-    return daily.append_entry(vault, entry.day, entry.time, entry.title, entry.body).added
+    return daily_log.append_entry(vault, entry.day, entry.time, entry.title, entry.body).added
 
 
 def _logged(vault: Vault, session: Session, memories: list[Memory], zone: tzinfo | None) -> str:
     """All that the logs of a session's days say; a session may span several."""
     first = clock.day_of(min(memory.at for memory in memories) - _DAY_MS, zone)
     last = clock.day_of(max(session.last_at, *(memory.at for memory in memories)) + _DAY_MS, zone)
-    return "\n".join(daily.read(vault, day) for day in vault.days() if first <= day <= last)
+    return "\n".join(daily_log.read(vault, day) for day in vault.days() if first <= day <= last)

@@ -17,7 +17,7 @@ from backstory.atomic import write_atomic
 from backstory.errors import Failed, UsageError
 from backstory.failpoints import step
 from backstory.file_reader import read_bytes
-from backstory.knowledge.pages import links_in
+from backstory.knowledge.markdown_page import links_in
 from backstory.knowledge.vault import Vault
 from backstory.model import Project
 

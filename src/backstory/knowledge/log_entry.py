@@ -14,7 +14,7 @@ from datetime import tzinfo
 from backstory import clock
 from backstory.attribution import told_as
 from backstory.hook.brief_text import HANDLE
-from backstory.knowledge.pages import harmless
+from backstory.knowledge.markdown_page import harmless
 from backstory.model import Memory, MemoryKind, Session
 
 CONTEXT = "Context"

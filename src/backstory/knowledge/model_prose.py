@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from backstory.failpoints import step
 from backstory.knowledge.articles import MADE, RELATED, Article, article_from, row_of
-from backstory.knowledge.changes import Changes, take_back
-from backstory.knowledge.index import put_index, put_log
-from backstory.knowledge.notes import Note
-from backstory.knowledge.pages import harmless, linked, links_in
+from backstory.knowledge.index_page import put_index, put_log
+from backstory.knowledge.log_notes import Note
+from backstory.knowledge.markdown_page import harmless, linked, links_in
+from backstory.knowledge.page_transaction import Changes, take_back
 from backstory.knowledge.vault import Vault
-from backstory.knowledge.writer import Writer
+from backstory.knowledge.writer_protocol import Writer
 
 PROMPT_CHARS = 9_000
 INDEX_CHARS = 1_500

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from backstory.hook.brief_text import HANDLE
-from backstory.knowledge import daily
-from backstory.knowledge import entries as sections
-from backstory.knowledge.pages import cut
+from backstory.knowledge import daily_log
+from backstory.knowledge import log_entry as sections
+from backstory.knowledge.markdown_page import cut
 from backstory.store import Store
 
 _HEADING = re.compile(r"### (\d\d:\d\d) · (\S+) · (s[0-9a-f]+)")
@@ -124,7 +124,9 @@ def passed_over(text: str, now: Standing) -> list[str]:
 
 def notes_in(text: str, day: str, store: Store | None, now: Standing | None = None) -> list[Note]:
     """What a log, or its tail, says; a decision is about the files that its turn changed."""
-    found = [note for piece in daily.chunks(text) for note in _notes(piece, day, store, now or Standing())]
+    found = [
+        note for piece in daily_log.chunks(text) for note in _notes(piece, day, store, now or Standing())
+    ]
     changed = {(note.session, note.turn): note.files for note in found if note.kind == "turn" and note.turn}
     return [
         replace(note, files=changed.get((note.session, note.turn), ()))

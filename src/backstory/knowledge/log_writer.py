@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from backstory import clock
-from backstory.knowledge import keeping, linting, prose
-from backstory.knowledge.changes import Changes, take_back
-from backstory.knowledge.compiling import Compiled, Limits, compile_vault, stale
-from backstory.knowledge.exporting import Exported, export, folder_for
-from backstory.knowledge.index import put_log
-from backstory.knowledge.linting import Issue
-from backstory.knowledge.notes import standing
-from backstory.knowledge.skips import skip, take_skips
+from backstory.knowledge import lint_checks, log_state, model_prose
+from backstory.knowledge.compiler import Compiled, Limits, compile_vault, stale
+from backstory.knowledge.index_page import put_log
+from backstory.knowledge.lint_checks import Issue
+from backstory.knowledge.log_notes import standing
+from backstory.knowledge.page_transaction import Changes, take_back
+from backstory.knowledge.skipped_work import skip, take_skips
 from backstory.knowledge.vault import SHARED, Vault, shared_vault, vault_of
-from backstory.knowledge.writer import Writer
+from backstory.knowledge.vault_export import Exported, export, folder_for
+from backstory.knowledge.writer_protocol import Writer
 from backstory.llm.model_provider import OFF
 from backstory.model import Project
 from backstory.paths import Home
@@ -53,7 +53,7 @@ class Writing:
         vault = vault_of(self._home, project)
         if session is not None:
             most = self._settings.distil_max_turns
-            keeping.keep_before_compaction(self._store, vault, session, self._zone, most)
+            log_state.keep_before_compaction(self._store, vault, session, self._zone, most)
         else:
             self.log_project(project)
         self._ask_for_compilation(project.id, vault)
@@ -87,7 +87,7 @@ class Writing:
         if vault is None:
             return
         with vault.held():
-            found = linting.lint(vault)
+            found = lint_checks.lint(vault)
             if any(issue.severity != "suggestion" for issue in found):
                 self.report(vault, found, 0)
             vault.set_state("linted", {"day": clock.day_of(clock.now_ms(), self._zone)})
@@ -95,7 +95,7 @@ class Writing:
     def introduce(self, subject: str, writer: Writer) -> list[str]:
         """What a model writes in a wiki; gives its pages. Called without the worker's lock."""
         vault, _ = self._of(subject)
-        return prose.introduce(vault, writer, self._stamp()) if vault is not None else []
+        return model_prose.introduce(vault, writer, self._stamp()) if vault is not None else []
 
     # --- parts -------------------------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ class Writing:
         """Bring a project's daily logs up to date; gives how many entries were written."""
         vault = vault_of(self._home, project)
         most = self._settings.distil_max_turns
-        return keeping.keep_project(self._store, vault, project.id, self._zone, most)
+        return log_state.keep_project(self._store, vault, project.id, self._zone, most)
 
     def compiled(self, vault: Vault, project_id: str, **wish: bool | str) -> Compiled:
         """Compile a vault now, by rules; with `prose` a model, if there is one, is asked later."""
@@ -121,7 +121,7 @@ class Writing:
         )
         if not wish.get("dry"):
             vault.set_state("compiled", {"at": clock.now_ms()})
-            if models and prose.is_waiting(vault):
+            if models and model_prose.is_waiting(vault):
                 with self._store.transaction():
                     self._store.jobs.ask(PROSE, project_id or SHARED, clock.now_ms())
         return done
@@ -130,7 +130,9 @@ class Writing:
         """Have a model write now, for a while; gives its pages, and what went wrong, which is tried again."""
         deadline = time.monotonic() + self._settings.knowledge_max_seconds
         try:
-            return prose.introduce(vault, writer, self._stamp(), lambda: time.monotonic() > deadline), ""
+            return model_prose.introduce(
+                vault, writer, self._stamp(), lambda: time.monotonic() > deadline
+            ), ""
         except Exception as error:  # whatever a provider raises: the wiki stays what the rules made
             trouble = f"the model did not write: {error}"
             with vault.held():
@@ -154,7 +156,7 @@ class Writing:
         take_skips(vault)
         page = f"reports/lint-{stamp[:10]}.md"
         changes = Changes(vault)
-        changes.put(page, linting.report(found, stamp))
+        changes.put(page, lint_checks.report(found, stamp))
         errors = sum(issue.severity == "error" for issue in found)
         said = f"{errors} errors of {len(found)} issues; {fixed} pages mended"
         put_log(changes, stamp, "lint", [], [], said)
@@ -165,7 +167,7 @@ class Writing:
         """Mend what needs no thought; gives how many pages. The caller holds the vault."""
         take_back(vault)
         changes = Changes(vault)
-        fixed = linting.fix(vault, changes)
+        fixed = lint_checks.fix(vault, changes)
         changes.write()
         return fixed
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from backstory.atomic import write_atomic
 from backstory.errors import BackstoryError, Failed
 from backstory.failpoints import step
-from backstory.knowledge.pages import harmless
+from backstory.knowledge.markdown_page import harmless
 from backstory.knowledge.vault import Vault
 
 log = logging.getLogger(__name__)

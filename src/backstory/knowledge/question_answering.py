@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from backstory import clock
 from backstory.hook.brief_text import HANDLE
-from backstory.knowledge.changes import Changes
-from backstory.knowledge.index import put_index, put_log
-from backstory.knowledge.linting import with_related
-from backstory.knowledge.pages import front, harmless, link, linked, links_in, parted, sections, slug
+from backstory.knowledge.index_page import put_index, put_log
+from backstory.knowledge.lint_checks import with_related
+from backstory.knowledge.markdown_page import front, harmless, link, linked, links_in, parted, sections, slug
+from backstory.knowledge.page_transaction import Changes
 from backstory.knowledge.vault import Vault
-from backstory.knowledge.writer import Writer, said_nothing
+from backstory.knowledge.writer_protocol import Writer, said_nothing
 from backstory.search.answer import Hit
 from backstory.search.question import question as taken_apart
 

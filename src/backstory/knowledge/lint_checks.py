@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from backstory.file_reader import regular
 from backstory.knowledge import facts
-from backstory.knowledge.changes import Changes, unfinished
-from backstory.knowledge.compiling import stale
-from backstory.knowledge.index import MOST_SOURCES, put_index
-from backstory.knowledge.pages import cut, harmless, links_in, parted, sections, word_count
-from backstory.knowledge.skips import skips
+from backstory.knowledge.compiler import stale
+from backstory.knowledge.index_page import MOST_SOURCES, put_index
+from backstory.knowledge.markdown_page import cut, harmless, links_in, parted, sections, word_count
+from backstory.knowledge.page_transaction import Changes, unfinished
+from backstory.knowledge.skipped_work import skips
 from backstory.knowledge.vault import Vault
-from backstory.knowledge.writer import Writer, said_nothing
+from backstory.knowledge.writer_protocol import Writer, said_nothing
 
 FEWEST_WORDS = 200
 _PROMPT_CHARS = 12_000

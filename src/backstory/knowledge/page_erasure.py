@@ -13,14 +13,14 @@ from pathlib import Path
 from backstory.atomic import write_atomic
 from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
 from backstory.hook.brief_text import HANDLE
-from backstory.knowledge import facts, prose
+from backstory.knowledge import facts, model_prose
 from backstory.knowledge.articles import article_from, is_empty
-from backstory.knowledge.changes import Changes, take_back
-from backstory.knowledge.entries import CONTEXT, told_title
-from backstory.knowledge.exporting import copied
-from backstory.knowledge.index import put_index
-from backstory.knowledge.pages import links_in, parted, sections
+from backstory.knowledge.index_page import put_index
+from backstory.knowledge.log_entry import CONTEXT, told_title
+from backstory.knowledge.markdown_page import links_in, parted, sections
+from backstory.knowledge.page_transaction import Changes, take_back
 from backstory.knowledge.vault import ARTICLES, Vault
+from backstory.knowledge.vault_export import copied
 from backstory.paths import Home
 
 _HANDLE = re.compile(r"\b([ms][0-9a-f]{8})[0-9a-f]*\b")
@@ -165,7 +165,7 @@ def _planned(vault: Vault, unwanted: Unwanted) -> Changes:
         if changes.read("index.md") is not None:
             put_index(changes)
         facts.put_index(changes)
-    prose.withdraw(changes, lambda page: page in gone or unwanted.names(page), unwanted.session)
+    model_prose.withdraw(changes, lambda page: page in gone or unwanted.names(page), unwanted.session)
     for relative, text in _states(vault):
         compiled = relative.startswith(".backstory/days/")
         if unwanted.tells(text) if compiled else unwanted.has_words(text):
@@ -177,7 +177,7 @@ def _states(vault: Vault) -> Iterator[tuple[str, str]]:
     """Our own files of a vault, also those that were moved aside, but for two that hold no text."""
     for path in sorted(vault.own.rglob("*")) if vault.own.is_dir() else ():
         relative = path.relative_to(vault.root).as_posix()
-        needed = relative in (".backstory/format.json", ".backstory/lock", prose.STATE_FILE)
+        needed = relative in (".backstory/format.json", ".backstory/lock", model_prose.STATE_FILE)
         if not needed and regular(path) and not path.is_symlink():
             yield relative, _text(path)
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from backstory.knowledge.changes import Changes
-from backstory.knowledge.pages import cut, harmless, link, parted, sections, with_block, words_of
+from backstory.knowledge.markdown_page import cut, harmless, link, parted, sections, with_block, words_of
+from backstory.knowledge.page_transaction import Changes
 from backstory.knowledge.vault import ARTICLES
 
 TITLES = {"concepts": "Concepts", "connections": "Connections", "qa": "Questions and answers"}

@@ -18,9 +18,8 @@ from backstory.file_reader import read_bytes
 from backstory.knowledge import articles as making
 from backstory.knowledge import rollup
 from backstory.knowledge.articles import Article, Shelf
-from backstory.knowledge.changes import Changes, take_back
-from backstory.knowledge.index import articles, put_index, put_log
-from backstory.knowledge.notes import (
+from backstory.knowledge.index_page import articles, put_index, put_log
+from backstory.knowledge.log_notes import (
     Note,
     Standing,
     gist,
@@ -30,9 +29,10 @@ from backstory.knowledge.notes import (
     passed_over,
     standing,
 )
-from backstory.knowledge.pages import front, harmless, link, links_in, parted, with_block, words_of
-from backstory.knowledge.prose import leave_word
-from backstory.knowledge.skips import skip, take_skips
+from backstory.knowledge.markdown_page import front, harmless, link, links_in, parted, with_block, words_of
+from backstory.knowledge.model_prose import leave_word
+from backstory.knowledge.page_transaction import Changes, take_back
+from backstory.knowledge.skipped_work import skip, take_skips
 from backstory.knowledge.topics import Topic, files_of, module_of, topics_of
 from backstory.knowledge.vault import Vault
 from backstory.store import Store
