@@ -49,7 +49,7 @@ SQL = re.compile(
 
 
 # What reads other programs' databases, read-only, and so has SQL that is not ours.
-FOREIGN_SQL = ("agents/opencode_database.py", "importers/sqlite_tables.py", "registry/source.py")
+FOREIGN_SQL = ("agents/opencode_database.py", "importers/sqlite_tables.py", "registry/host_session.py")
 
 
 def modules() -> list[Path]:

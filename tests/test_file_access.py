@@ -65,7 +65,7 @@ ALLOWED = {
     "web/site.py": PACKAGE,
     "agents/opencode_database.py": FOREIGN,
     "importers/sqlite_tables.py": FOREIGN,
-    "registry/source.py": FOREIGN,
+    "registry/host_session.py": FOREIGN,
 }
 # Methods that are called so and open no file.
 NO_FILES = {"self._store.ledger.open"}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from backstory.registry import state as states
-from backstory.registry.state import RegistryFailed
+from backstory.registry import session_state as states
+from backstory.registry.session_state import RegistryFailed
 
 from .conftest import Host
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.registry.source import WAIT_SECONDS, session_id_in
+from backstory.registry.host_session import WAIT_SECONDS, session_id_in
 
 from .conftest import Host
 

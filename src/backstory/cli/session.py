@@ -15,9 +15,9 @@ from backstory.cli.output import raw, table, talk
 from backstory.cli.project_scope import cwd_option, folder, opened
 from backstory.paths import Home
 from backstory.registry import sentinel as sentinels
-from backstory.registry import state as states
-from backstory.registry.places import Places, chosen, session_id, session_name
-from backstory.registry.source import session_id_in
+from backstory.registry import session_state as states
+from backstory.registry.host_session import session_id_in
+from backstory.registry.registry_paths import Places, chosen, session_id, session_name
 
 _state_option = click.option(
     "--state",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from backstory.atomic import write_atomic
 from backstory.file_reader import open_file
-from backstory.registry.state import RegistryFailed
+from backstory.registry.session_state import RegistryFailed
 
 _LONGEST = 4_096
 

@@ -19,7 +19,7 @@ from typing import Any
 from backstory.atomic import dated_copy, lock, write_atomic
 from backstory.errors import Failed
 from backstory.file_reader import read_bytes, read_text
-from backstory.registry.places import Places
+from backstory.registry.registry_paths import Places
 
 SCHEMA_VERSION = 1
 _LOCK_SECONDS = 30.0
