@@ -37,7 +37,7 @@ from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.records import Arrival
-from backstory.web import presence
+from backstory.web import server_record
 
 PROJECTS = 50
 SESSION_EVENTS = 200
@@ -273,11 +273,11 @@ def probe(home: Home) -> float:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     home.serving.write_text(json.dumps({"port": port, "pid": os.getpid()}), "utf-8")
-    presence.new_token(home)
+    server_record.new_token(home)
     times = []
     for _ in range(ROUNDS):
         began = time.perf_counter()
-        assert presence.running(home) is None
+        assert server_record.running(home) is None
         times.append((time.perf_counter() - began) * 1000)
     home.serving.unlink()
     return max(times)

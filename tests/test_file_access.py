@@ -62,7 +62,7 @@ ALLOWED = {
     "agents/plugin_events.py": PACKAGE,
     "embed/static_table.py": PACKAGE,
     "embed/word_pieces.py": PACKAGE,
-    "web/site.py": PACKAGE,
+    "web/routes.py": PACKAGE,
     "agents/opencode_database.py": FOREIGN,
     "importers/sqlite_tables.py": FOREIGN,
     "registry/host_session.py": FOREIGN,

@@ -10,7 +10,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
-from backstory.web.api import ENDPOINTS
+from backstory.web.json_api import ENDPOINTS
 from tests.conftest import eventually
 from tests.story import House
 from tests.web.viewer import Viewer

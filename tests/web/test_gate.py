@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from backstory.web.gate import Allowance, Keys
-from backstory.web.site import ACTIONS, PAGES
+from backstory.web.auth import Allowance, Keys
+from backstory.web.routes import ACTIONS, PAGES
 from tests.story import House
 from tests.web.viewer import FORM, Viewer
 
@@ -99,7 +99,7 @@ def test_a_link_lets_one_browser_in_once(viewer: Viewer) -> None:
 def test_an_old_link_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = Keys("t" * 32, 1)
     path = keys.new_link()
-    monkeypatch.setattr("backstory.web.gate.time.monotonic", lambda: 1e12)
+    monkeypatch.setattr("backstory.web.auth.time.monotonic", lambda: 1e12)
     assert not keys.take(path.partition("=")[2])
 
 
@@ -136,7 +136,7 @@ def test_hooks_are_never_slowed_down(viewer: Viewer) -> None:
 
 def test_an_allowance_fills_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("backstory.web.gate.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("backstory.web.auth.time.monotonic", lambda: now[0])
     allowance = Allowance(at_once=2, per_second=1)
     assert [allowance.take() for _ in range(3)] == [True, True, False]
     now[0] = 1.0

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from starlette.exceptions import HTTPException
 
-from backstory.web import limits
-from backstory.web.gate import Gate, Keys
+from backstory.web import request_limits
+from backstory.web.auth import Gate, Keys
 from tests.story import House
 from tests.web.viewer import Viewer
 
@@ -73,7 +73,7 @@ def sent(viewer: Viewer, path: str, megabytes: int, declared: bool) -> int:
 def test_a_body_without_end_is_refused_and_not_held(viewer: Viewer, path: str, declared: bool) -> None:
     assert viewer.get("/").status == 200
     before = peak_mb(viewer)
-    most = limits.largest_body(path) / MB
+    most = request_limits.largest_body(path) / MB
     assert sent(viewer, path, 200, declared) == 413
     assert peak_mb(viewer) - before < 3 * most + 40
     assert viewer.ask("GET", "/ping").status == 200
@@ -112,7 +112,7 @@ def asked(app: Any, body: Callable[[], Any], path: str = "/slow") -> int:
 
 
 def test_a_body_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(request_limits, "BODY_SECONDS", 0.05)
 
     async def never() -> Any:
         await asyncio.sleep(3_600)
@@ -122,11 +122,11 @@ def test_a_body_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch
             await receive()
         await send({"type": "http.response.start", "status": 408, "headers": []})
 
-    assert asked(limits.Limits(read), never) == 408
+    assert asked(request_limits.Limits(read), never) == 408
 
 
 def test_a_page_that_takes_very_long_is_answered_in_time_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(request_limits, "ANSWER_SECONDS", 0.05)
     ended = []
 
     async def slow(scope: Any, receive: Any, send: Any) -> None:
@@ -143,7 +143,7 @@ def test_a_page_that_takes_very_long_is_answered_in_time_and_goes_on(monkeypatch
         async def send(message: Any) -> None:
             told.append(message)
 
-        await limits.Limits(slow)({"type": "http", "path": "/", "headers": []}, nothing, send)
+        await request_limits.Limits(slow)({"type": "http", "path": "/", "headers": []}, nothing, send)
         until = time.monotonic() + 30
         while not ended and time.monotonic() < until:
             await asyncio.sleep(0.01)

@@ -13,11 +13,11 @@ from backstory.errors import UsageError
 from backstory.model import MemoryKind, MemoryStatus
 from backstory.settings import Settings
 from backstory.store.records import Call
-from backstory.web import markdown
-from backstory.web.asked import clamped, cursor, local
+from backstory.web import wiki_html
 from backstory.web.markup import Html, h, join
 from backstory.web.pages.review import pairs
-from backstory.web.site import PAGES
+from backstory.web.request import clamped, cursor, local
+from backstory.web.routes import PAGES
 from tests.conftest import eventually
 from tests.story import House
 from tests.web.viewer import Viewer
@@ -184,24 +184,24 @@ def test_cursors_and_limits_and_paths_are_within_reason() -> None:
 def test_the_wiki_is_rendered_with_its_links() -> None:
     pages = {"concepts/jwt": "/k/concepts/jwt"}
     text = "# Title\n\nSee [[concepts/jwt|tokens]] and [[gone]], **bold** `code`.\n\n- one\n  - two\n\n> said\n\n```\n<b>\n```\n"
-    shown = "".join(markdown.rendered(text, pages.get))
+    shown = "".join(wiki_html.rendered(text, pages.get))
     assert '<a href="/k/concepts/jwt">tokens</a>' in shown
     assert '<span class="broken" title="no such page">gone</span>' in shown
     assert "<strong>bold</strong>" in shown
     assert "<blockquote><p>said</p></blockquote>" in shown
     assert '<pre tabindex="0"><code>&lt;b&gt;</code></pre>' in shown
-    assert markdown.links(text) == ["concepts/jwt", "gone"]
+    assert wiki_html.links(text) == ["concepts/jwt", "gone"]
     table = "<!-- made -->\n| a | b |\n|---|---|\n| [[concepts/jwt\\|tokens]] | x\\|y |\n"
-    drawn = "".join(markdown.rendered(table, pages.get))
+    drawn = "".join(wiki_html.rendered(table, pages.get))
     assert drawn.count("<td>") == 2
     assert '<td><a href="/k/concepts/jwt">tokens</a></td><td>x|y</td>' in drawn
     assert "made" not in drawn
-    assert markdown.links(table) == ["concepts/jwt"]
-    assert markdown.front_matter("---\ntitle: A\n---\nb") == ([("title", "A")], "b")
+    assert wiki_html.links(table) == ["concepts/jwt"]
+    assert wiki_html.front_matter("---\ntitle: A\n---\nb") == ([("title", "A")], "b")
 
 
 def drawn(text: str) -> str:
-    return "".join(markdown.rendered(text, {"other": "/k/other", "a b": "/k/a%20b"}.get))
+    return "".join(wiki_html.rendered(text, {"other": "/k/other", "a b": "/k/a%20b"}.get))
 
 
 def test_lists_in_lists_and_numbers_are_as_they_were_written() -> None:
@@ -288,13 +288,13 @@ def test_raw_html_is_shown_as_text_wherever_it_stands() -> None:
 def test_a_page_made_to_be_slow_is_not(piece: str) -> None:
     """18,000 brackets took half a minute, and the viewer with them."""
     text = (piece * 18_000)[:18_000]
-    assert markdown.rendered(text, lambda target: None) is not None
-    markdown.links(text)
+    assert wiki_html.rendered(text, lambda target: None) is not None
+    wiki_html.links(text)
 
 
 def test_a_long_table_is_shown_up_to_a_length() -> None:
     table = ["| a | b |", "| --- | --- |", *(f"| {n} | x |" for n in range(1_234))]
-    shown = "".join(markdown.rendered("\n".join(table), lambda target: None))
+    shown = "".join(wiki_html.rendered("\n".join(table), lambda target: None))
     assert shown.count("<tr>") == 202
     assert "and 1,034 more, in the file" in shown
 

@@ -20,13 +20,13 @@ from backstory.atomic import lock, make_private_dir
 from backstory.errors import Failed
 from backstory.paths import Home
 from backstory.store import open_store
-from backstory.web import presence
-from backstory.web.attending import attend
+from backstory.web import server_record
+from backstory.web.auth import Keys
 from backstory.web.browser import open_browser
 from backstory.web.connection import LARGEST_HEAD, Connection
-from backstory.web.gate import Keys
-from backstory.web.live import Live
-from backstory.web.site import site
+from backstory.web.live_feed import Live
+from backstory.web.routes import site
+from backstory.web.spool_watcher import attend
 
 log = logging.getLogger(__name__)
 _GRACE_SECONDS = 3
@@ -58,7 +58,9 @@ def serve(home: Home, options: Options, ready: Callable[[str, str], None]) -> No
             sockets = [open_sockets.enter_context(each) for each in _bound(options.port)]
             open_store(home).close()  # a database that cannot be used is said now, not on the first page
             port = sockets[0].getsockname()[1]
-            keys = Keys(presence.new_token(home), port, presence.ADDRESS if options.by_number else "")
+            keys = Keys(
+                server_record.new_token(home), port, server_record.ADDRESS if options.by_number else ""
+            )
             server = _Server(home, keys, options.read_only)
 
             def tell() -> None:
@@ -69,17 +71,17 @@ def serve(home: Home, options: Options, ready: Callable[[str, str], None]) -> No
 
             try:
                 with _attended(home, options.read_only):
-                    presence.announce(home, port)
+                    server_record.announce(home, port)
                     server.run_on(sockets, tell)
             finally:
-                presence.leave(home)
+                server_record.leave(home)
 
 
 def _in_use(home: Home) -> str:
-    found = presence.running(home, seconds=2)
+    found = server_record.running(home, seconds=2)
     if found is None:
         return "a viewer of this home is starting or ending right now: try again in a moment"
-    url = presence.ask(home, found, "POST", "/links").get("url")
+    url = server_record.ask(home, found, "POST", "/links").get("url")
     shown = url if isinstance(url, str) else found.url
     return f"already in use: the viewer of this home runs as process {found.pid}; open {shown}"
 
@@ -90,7 +92,7 @@ def _bound(port: int) -> list[socket.socket]:
     A browser looks for a name under ::1 first: left free, anybody could listen there under our port.
     """
     for _ in range(_TRIES if not port else 1):
-        first = _socket(socket.AF_INET, presence.ADDRESS, port)
+        first = _socket(socket.AF_INET, server_record.ADDRESS, port)
         own = first.getsockname()[1]
         try:
             return [first, _socket(socket.AF_INET6, "::1", own)]

@@ -10,10 +10,10 @@ from backstory.errors import UsageError
 from backstory.hook.brief_text import SECTIONS
 from backstory.hook.session_brief import SOURCES
 from backstory.recall.brief import Brief, Told
-from backstory.web.asked import Asked, Page
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
+from backstory.web.request import Asked, Page
 
 _WHY: Mapping[str, str] = {
     "checkpoint": "this session's own state before it was compacted",

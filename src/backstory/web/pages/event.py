@@ -3,10 +3,10 @@
 from backstory.app import App, EventView
 from backstory.cli.output import one_line, plain
 from backstory.errors import SourceMissing
-from backstory.web.asked import Asked, Elsewhere, Page
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import handles, lines
 from backstory.web.pages.frame import heading
+from backstory.web.request import Asked, Elsewhere, Page
 
 _PART = 60_000
 

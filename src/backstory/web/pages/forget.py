@@ -3,10 +3,10 @@
 from backstory.app import App
 from backstory.cli.output import count, one_line
 from backstory.upkeep.erasure import Forgotten
-from backstory.web.asked import Asked, Page
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
+from backstory.web.request import Asked, Page
 
 _SHOWN = 30
 _MOST = 60

@@ -2,10 +2,10 @@
 
 from backstory.app import App
 from backstory.cli.output import one_line
-from backstory.web.asked import Asked, Elsewhere, Page
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
+from backstory.web.request import Asked, Elsewhere, Page
 
 _SHORTEST = 4
 _TEXT = 160

@@ -7,10 +7,10 @@ from backstory.app import App, Status
 from backstory.capture import written_files
 from backstory.cli.output import age, count, megabytes
 from backstory.doctor import Check, State
-from backstory.web.asked import Asked, Page
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines, spending
 from backstory.web.pages.frame import heading
+from backstory.web.request import Asked, Page
 
 _COUNTED = {"spooled": "heard", "failed": "failed", "quarantined": "unreadable"}
 _SILENT = "connected; no session since"

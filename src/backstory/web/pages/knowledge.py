@@ -17,11 +17,11 @@ from urllib.parse import quote
 from backstory.app import App
 from backstory.errors import SourceMissing
 from backstory.file_reader import open_file
-from backstory.web import markdown
-from backstory.web.asked import Asked, Page
+from backstory.web import wiki_html
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
+from backstory.web.request import Asked, Page
 
 _MOST_PAGES = 5_000
 _LARGEST = 2_000_000
@@ -82,8 +82,8 @@ def _inside(path: str, root: str) -> tuple[int, int] | None:
 @functools.lru_cache(maxsize=2 * _MOST_PAGES)
 def _said(file: File) -> Said:
     text = read(file)
-    title = dict(markdown.front_matter(text)[0]).get("title", "").strip("\"'")
-    return Said(title, tuple(markdown.links(text)))
+    title = dict(wiki_html.front_matter(text)[0]).get("title", "").strip("\"'")
+    return Said(title, tuple(wiki_html.links(text)))
 
 
 def read(file: File) -> str:
@@ -120,7 +120,7 @@ def _link(vault: str, name: str) -> str:
     return f"/knowledge/{quote(vault, safe='')}/{quote(name)}"
 
 
-def _resolver(vault: str, found: dict[str, File], here: str = "") -> markdown.Resolve:
+def _resolver(vault: str, found: dict[str, File], here: str = "") -> wiki_html.Resolve:
     by_last = {name.rpartition("/")[2].lower(): name for name in reversed(list(found))}
     by_name = {name.lower(): name for name in found}
 
@@ -165,7 +165,7 @@ def _front(asked: Asked, known: dict[str, Path], name: str, found: dict[str, Fil
     ]
     index = found.get("index")
     text = (
-        markdown.rendered(markdown.front_matter(read(index))[1], _resolver(name, found, "index"))
+        wiki_html.rendered(wiki_html.front_matter(read(index))[1], _resolver(name, found, "index"))
         if index
         else None
     )
@@ -248,7 +248,7 @@ def _one(vault: str, found: dict[str, File], wanted: str) -> Page:
     if wanted not in found:
         raise SourceMissing(f"there is no page {wanted!r} in this wiki")
     resolve = _resolver(vault, found, wanted)
-    fields, text = markdown.front_matter(read(found[wanted]))
+    fields, text = wiki_html.front_matter(read(found[wanted]))
     own = _link(vault, wanted)
     last = wanted.rpartition("/")[2].lower()
     back = [
@@ -265,7 +265,7 @@ def _one(vault: str, found: dict[str, File], wanted: str) -> Page:
             h(
                 "article",
                 None if text.lstrip().startswith("# ") else h("h1", title),
-                markdown.rendered(text, resolve),
+                wiki_html.rendered(text, resolve),
                 class_="wide prose",
             ),
             h(

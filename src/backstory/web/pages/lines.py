@@ -9,8 +9,8 @@ from backstory.agents import AGENTS
 from backstory.cli.output import age, count, one_line, plain
 from backstory.hook.brief_text import HANDLE
 from backstory.model import Event, Kind, Memory, MemoryKind, MemoryStatus, Outcome, Session
-from backstory.web.asked import Asked
 from backstory.web.markup import Child, Html, h
+from backstory.web.request import Asked
 
 _BAD = (Outcome.FAILED, Outcome.INTERRUPTED)
 _TONES: Mapping[str, str] = {

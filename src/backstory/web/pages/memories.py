@@ -6,10 +6,10 @@ from backstory.app import App
 from backstory.cli.output import one_line, plain
 from backstory.errors import SourceMissing
 from backstory.model import Act, Kind, Memory, MemoryKind, MemoryStatus, StoredEvent
-from backstory.web.asked import Asked, Elsewhere, Page, clamped, cursor, paged
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import handles, lines
 from backstory.web.pages.frame import heading
+from backstory.web.request import Asked, Elsewhere, Page, clamped, cursor, paged
 
 _IN_FORCE = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
 _STATES = {

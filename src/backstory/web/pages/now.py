@@ -7,12 +7,12 @@ from backstory.cli.output import count, one_line
 from backstory.llm.model_provider import OFF
 from backstory.model import MemoryStatus
 from backstory.store.records import SessionsWanted
-from backstory.web import pictures
-from backstory.web.asked import Asked, Page
+from backstory.web import charts
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
 from backstory.web.pages.spending import against_caps
+from backstory.web.request import Asked, Page
 
 _DAY_MS = 86_400_000
 _WEEKS = 12
@@ -112,12 +112,12 @@ def _pictures(app: App, asked: Asked) -> Html:
     since = now - _WEEKS * 7 * _DAY_MS
     views = app.store.views
     worked = views.worked(since)
-    days = pictures.days(now, _WEEKS * 7, asked.zone)
+    days = charts.days(now, _WEEKS * 7, asked.zone)
     by_agent: dict[str, int] = {}
     for each in worked:
         by_agent[each.agent] = by_agent.get(each.agent, 0) + each.events
-    by_day = pictures.by_day(days, asked.zone, ((each.started_at, each.events) for each in worked))
-    tokens = pictures.by_day(days, asked.zone, views.injected(since))
+    by_day = charts.by_day(days, asked.zone, ((each.started_at, each.events) for each in worked))
+    tokens = charts.by_day(days, asked.zone, views.injected(since))
     touched: dict[str, int] = {}
     for files in views.files(since, "", 500):
         for file in files:
@@ -130,25 +130,25 @@ def _pictures(app: App, asked: Asked) -> Html:
         _figure(
             "Activity",
             "Events of the sessions that began each day, 12 weeks",
-            pictures.calendar(days, by_day),
+            charts.calendar(days, by_day),
         ),
         _figure(
             "Agents side by side",
             "Events in 12 weeks",
-            pictures.bars([(lines.agent_name(name), n) for name, n in agents]),
+            charts.bars([(lines.agent_name(name), n) for name, n in agents]),
         ),
         _figure(
             "Files most worked on",
             "By the sessions that changed them, 12 weeks",
-            pictures.bars(most, shorten=True),
+            charts.bars(most, shorten=True),
         ),
         _figure(
-            "Tokens given to agents", "Tokens of briefs a day, 4 weeks", pictures.columns(days[-28:], tokens)
+            "Tokens given to agents", "Tokens of briefs a day, 4 weeks", charts.columns(days[-28:], tokens)
         ),
         _figure(
             "Given, and spent by agents",
             "Tokens in 12 weeks, as far as agents write them down",
-            pictures.bars([("Given by Backstory", sum(tokens.values())), *spent]),
+            charts.bars([("Given by Backstory", sum(tokens.values())), *spent]),
         )
         if spent
         else None,

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from backstory.app import App
 from backstory.cli.review import REVIEWED
 from backstory.model import Kind, Memory, MemoryKind, MemoryStatus
-from backstory.web.asked import Asked, Page, clamped, cursor, paged
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
+from backstory.web.request import Asked, Page, clamped, cursor, paged
 
 _COMPARED = 120
 _PAIRS = 5

@@ -8,10 +8,10 @@ from backstory.app import App
 from backstory.cli.output import one_line
 from backstory.search.answer import Answer, Hit, ReadAs
 from backstory.store.records import Filters
-from backstory.web.asked import Asked, Elsewhere, Page, clamped
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import handles, lines
 from backstory.web.pages.frame import heading
+from backstory.web.request import Asked, Elsewhere, Page, clamped
 
 _LIMIT = 20
 _UNFINISHED = re.compile(r"[^\W\d_]{3,40}$")

@@ -9,10 +9,10 @@ from backstory.app import App
 from backstory.errors import UsageError
 from backstory.model import Session
 from backstory.store.records import SessionsWanted
-from backstory.web.asked import PAGE, Asked, Page, clamped, cursor, paged
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
+from backstory.web.request import PAGE, Asked, Page, clamped, cursor, paged
 
 
 def day_span(day: str, asked: Asked) -> tuple[int, int]:

@@ -5,10 +5,10 @@ import itertools
 from backstory.app import App
 from backstory.cli.config import written
 from backstory.settings import Row
-from backstory.web.asked import Asked, Page
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import lines
 from backstory.web.pages.frame import heading
+from backstory.web.request import Asked, Page
 
 
 def page(app: App, asked: Asked) -> Page:

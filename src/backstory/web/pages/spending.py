@@ -10,10 +10,10 @@ from backstory.llm.governor import Spending
 from backstory.llm.model_provider import OFF
 from backstory.llm.prices import shown
 from backstory.store.records import Call
-from backstory.web import pictures
-from backstory.web.asked import Asked
+from backstory.web import charts
 from backstory.web.markup import Html, h
 from backstory.web.pages import lines
+from backstory.web.request import Asked
 
 _DAYS_MS = 30 * 86_400_000
 _CALLS = 12
@@ -36,7 +36,7 @@ def against_caps(spending: Spending) -> list[Html]:
 
 def _meter(name: str, words: str, used: int, of: int) -> Html:
     text = f"{name}: {words}" if name else words
-    return h("div", h("p", h("strong", f"{name} ") if name else None, words), pictures.share(used, of, text))
+    return h("div", h("p", h("strong", f"{name} ") if name else None, words), charts.share(used, of, text))
 
 
 def section(app: App, asked: Asked, spending: Spending) -> Html:

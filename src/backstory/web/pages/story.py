@@ -12,9 +12,9 @@ from backstory.attribution import doer
 from backstory.cli.output import count, one_line, plain
 from backstory.errors import SourceMissing
 from backstory.model import Kind, Memory, MemoryKind, Outcome, Session, StoredEvent
-from backstory.web.asked import Asked, Elsewhere, Page, cursor
 from backstory.web.markup import Child, Html, h, join
 from backstory.web.pages import handles, lines
+from backstory.web.request import Asked, Elsewhere, Page, cursor
 
 _PART = 300
 _SAID_CHARS = 4_000

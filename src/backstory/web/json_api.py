@@ -24,9 +24,9 @@ from backstory.errors import BackstoryError, SourceMissing, UsageError
 from backstory.model import Act, MemoryKind, MemoryStatus
 from backstory.web import openapi
 from backstory.web.actions import changed
-from backstory.web.asked import MOST, Asked, clamped, status_of
 from backstory.web.openapi import BOOLEAN, COUNT, TEXT, Endpoint, Field
 from backstory.web.pages import brief, health, memories, search, sessions
+from backstory.web.request import MOST, Asked, clamped, status_of
 
 _PROJECT = Field("project", TEXT, "id of a project, as /api/projects gives it")
 _BEFORE = Field("before", TEXT, "`next` of the page before")

@@ -21,7 +21,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from backstory.web import presence
+from backstory.web import server_record
 from backstory.web.markup import Html, document, h
 
 LINK_SECONDS = 300.0
@@ -83,7 +83,7 @@ class Keys:
 
     def proof(self, nonce: str) -> str:
         """What proves to a program of the owner that this is the server whose token it knows."""
-        return presence.proof(self._token, self.port, nonce)
+        return server_record.proof(self._token, self.port, nonce)
 
     def take(self, key: str) -> bool:
         """Use up a link."""

@@ -25,10 +25,8 @@ from backstory.app import App
 from backstory.errors import BackstoryError, SourceMissing
 from backstory.mcp.json_rpc import Conversation
 from backstory.paths import Home
-from backstory.web import actions, api, hooks, live
-from backstory.web.asked import Asked, Elsewhere, Page, status_of
-from backstory.web.gate import Gate, Keys
-from backstory.web.limits import Limits
+from backstory.web import actions, http_hooks, json_api, live_feed
+from backstory.web.auth import Gate, Keys
 from backstory.web.markup import h, join
 from backstory.web.pages import (
     brief,
@@ -45,6 +43,8 @@ from backstory.web.pages import (
     story,
 )
 from backstory.web.pages.frame import heading, whole
+from backstory.web.request import Asked, Elsewhere, Page, status_of
+from backstory.web.request_limits import Limits
 
 log = logging.getLogger(__name__)
 
@@ -75,15 +75,15 @@ ACTIONS: Mapping[str, Callable[[App, Asked], Answered]] = {
 STATIC = {"style.css": "text/css", "viewer.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
-def site(home: Home, keys: Keys, read_only: bool, feed: live.Live) -> Gate:
+def site(home: Home, keys: Keys, read_only: bool, feed: live_feed.Live) -> Gate:
     """The whole application, behind its gate."""
     routes = [
         *(Route(path, partial(_shown, page), methods=["GET"]) for path, page in PAGES.items()),
         *(Route(path, partial(_done, action), methods=["POST"]) for path, action in ACTIONS.items()),
-        *api.routes(),
-        Route("/hooks/{agent}/{event}", hooks.hook, methods=["POST"]),
+        *json_api.routes(),
+        Route("/hooks/{agent}/{event}", http_hooks.hook, methods=["POST"]),
         Route("/mcp", _mcp, methods=["POST"]),
-        Route("/live", live.stream),
+        Route("/live", live_feed.stream),
         Route("/ping", _ping),
         Route("/links", _link, methods=["POST"]),
         Route("/static/{name}", _static),
