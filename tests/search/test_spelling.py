@@ -14,7 +14,7 @@ from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.settings import Settings
 from backstory.store.tokenizer import errors
-from backstory.web.pages.search import page
+from backstory.web.pages.search_page import page
 from backstory.web.request import Asked, Page
 from tests.story import House
 

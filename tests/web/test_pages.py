@@ -15,7 +15,7 @@ from backstory.settings import Settings
 from backstory.store.records import Call
 from backstory.web import wiki_html
 from backstory.web.markup import Html, h, join
-from backstory.web.pages.review import pairs
+from backstory.web.pages.review_page import pairs
 from backstory.web.request import clamped, cursor, local
 from backstory.web.routes import PAGES
 from tests.conftest import eventually

@@ -6,7 +6,7 @@ from backstory.app import App
 from backstory.errors import UsageError
 from backstory.model import Act
 from backstory.settings import on_terminal_only
-from backstory.web.pages import forget as forget_page
+from backstory.web.pages import forget_page as forget_page
 from backstory.web.request import Asked, Elsewhere, NotInTheBrowser, Page, local
 
 

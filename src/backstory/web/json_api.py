@@ -25,7 +25,7 @@ from backstory.model import Act, MemoryKind, MemoryStatus
 from backstory.web import openapi
 from backstory.web.actions import changed
 from backstory.web.openapi import BOOLEAN, COUNT, TEXT, Endpoint, Field
-from backstory.web.pages import brief, health, memories, search, sessions
+from backstory.web.pages import brief_page, health_page, memories_page, search_page, sessions_page
 from backstory.web.request import MOST, Asked, clamped, status_of
 
 _PROJECT = Field("project", TEXT, "id of a project, as /api/projects gives it")
@@ -41,7 +41,7 @@ def _status(app: App, asked: Asked) -> Answer:
 
 
 def _health(app: App, asked: Asked) -> Answer:
-    return {"checks": health.checks(app)}
+    return {"checks": health_page.checks(app)}
 
 
 def _projects(app: App, asked: Asked) -> Answer:
@@ -49,7 +49,7 @@ def _projects(app: App, asked: Asked) -> Answer:
 
 
 def _sessions(app: App, asked: Asked) -> Answer:
-    found, more = sessions.listed(app, asked)
+    found, more = sessions_page.listed(app, asked)
     return {"sessions": [session_json(each) for each in found], "next": more or None}
 
 
@@ -80,7 +80,7 @@ def _timeline(app: App, asked: Asked) -> Answer:
 
 
 def _memories(app: App, asked: Asked) -> Answer:
-    found, more = memories.listed(app, asked)
+    found, more = memories_page.listed(app, asked)
     return {"memories": [memory_json(each) for each in found], "next": more or None}
 
 
@@ -105,7 +105,7 @@ def _judge(app: App, asked: Asked) -> Answer:
 def _search(app: App, asked: Asked) -> Answer:
     if not asked.get("q"):
         raise UsageError("there is nothing to search for: give q")
-    answer = search.asked_of(app, asked, explain=bool(asked.get("explain")))
+    answer = search_page.asked_of(app, asked, explain=bool(asked.get("explain")))
     return {
         "hits": answer.hits,
         "abstained": answer.abstained,
@@ -118,7 +118,7 @@ def _search(app: App, asked: Asked) -> Answer:
 
 
 def _brief(app: App, asked: Asked) -> Answer:
-    made = brief.made_for(app, asked)
+    made = brief_page.made_for(app, asked)
     return {"text": made.text, "chars": made.chars, "tokens": made.tokens, "rows": made.rows}
 
 

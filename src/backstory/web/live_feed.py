@@ -23,7 +23,7 @@ from backstory.app import App
 from backstory.cli.output import one_line
 from backstory.model import Kind, MemoryKind, Session, StoredEvent
 from backstory.paths import Home
-from backstory.web.pages import lines
+from backstory.web.pages import components
 
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.2
@@ -132,7 +132,7 @@ class Live:
             {
                 "what": "memory",
                 "kind": memory.kind.replace("_", " "),
-                "tone": lines.tone(memory.kind),
+                "tone": components.tone(memory.kind),
                 "text": one_line(memory.text, _TEXT),
                 "agent": memory.agent,
                 "project": one_line(memory.project_name, 80),
@@ -148,9 +148,9 @@ def _event(stored: StoredEvent, session: Session | None, zone: tzinfo | None) ->
     event = stored.event
     return {
         "what": "event",
-        "kind": lines.verb(event),
-        "tone": lines.event_tone(event),
-        "text": lines.told(event, _TEXT),
+        "kind": components.verb(event),
+        "tone": components.event_tone(event),
+        "text": components.told(event, _TEXT),
         "agent": event.agent,
         "project": one_line(session.project_name, 80) if session else "",
         "session": stored.session_id,

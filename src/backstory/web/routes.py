@@ -29,20 +29,20 @@ from backstory.web import actions, http_hooks, json_api, live_feed
 from backstory.web.auth import Gate, Keys
 from backstory.web.markup import h, join
 from backstory.web.pages import (
-    brief,
-    event,
-    forget,
-    health,
-    knowledge,
-    memories,
-    now,
-    review,
-    search,
-    sessions,
-    settings,
-    story,
+    brief_page,
+    event_page,
+    forget_page,
+    health_page,
+    home_page,
+    knowledge_page,
+    memories_page,
+    review_page,
+    search_page,
+    session_page,
+    sessions_page,
+    settings_page,
 )
-from backstory.web.pages.frame import heading, whole
+from backstory.web.pages.layout import heading, whole
 from backstory.web.request import Asked, Elsewhere, Page, status_of
 from backstory.web.request_limits import Limits
 
@@ -50,20 +50,20 @@ log = logging.getLogger(__name__)
 
 Answered = Page | Elsewhere
 PAGES: Mapping[str, Callable[[App, Asked], Answered]] = {
-    "/": now.page,
-    "/sessions": sessions.page,
-    "/sessions/{id}": story.page,
-    "/events/{id}": event.page,
-    "/search": search.page,
-    "/memories": memories.page,
-    "/memories/{id}": memories.one,
-    "/review": review.page,
-    "/forget": forget.page,
-    "/knowledge": knowledge.page,
-    "/knowledge/{vault}/{page:path}": knowledge.page,
-    "/brief": brief.page,
-    "/health": health.page,
-    "/settings": settings.page,
+    "/": home_page.page,
+    "/sessions": sessions_page.page,
+    "/sessions/{id}": session_page.page,
+    "/events/{id}": event_page.page,
+    "/search": search_page.page,
+    "/memories": memories_page.page,
+    "/memories/{id}": memories_page.one,
+    "/review": review_page.page,
+    "/forget": forget_page.page,
+    "/knowledge": knowledge_page.page,
+    "/knowledge/{vault}/{page:path}": knowledge_page.page,
+    "/brief": brief_page.page,
+    "/health": health_page.page,
+    "/settings": settings_page.page,
 }
 ACTIONS: Mapping[str, Callable[[App, Asked], Answered]] = {
     "/memories/{id}/{act}": actions.judge,

@@ -7,8 +7,8 @@ from backstory.cli.output import one_line, plain
 from backstory.errors import SourceMissing
 from backstory.model import Act, Kind, Memory, MemoryKind, MemoryStatus, StoredEvent
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import handles, lines
-from backstory.web.pages.frame import heading
+from backstory.web.pages import components, handle_page
+from backstory.web.pages.layout import heading
 from backstory.web.request import Asked, Elsewhere, Page, clamped, cursor, paged
 
 _IN_FORCE = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
@@ -24,7 +24,7 @@ _STATES = {
 
 def kinds_of(text: str) -> list[MemoryKind]:
     """The kinds that were asked for, or all that people read."""
-    return [MemoryKind(text)] if text in set(MemoryKind) else list(lines.KINDS)[:5]
+    return [MemoryKind(text)] if text in set(MemoryKind) else list(components.KINDS)[:5]
 
 
 def listed(app: App, asked: Asked) -> tuple[list[Memory], str]:
@@ -44,20 +44,20 @@ def page(app: App, asked: Asked) -> Page:
     found, more = listed(app, asked)
     tabs = [
         h("a", title, href=asked.with_(kind=kind), aria_current="true" if asked.get("kind") == kind else None)
-        for kind, title in [("", "All"), *((kind.value, title) for kind, title in lines.KINDS.items())]
+        for kind, title in [("", "All"), *((kind.value, title) for kind, title in components.KINDS.items())]
     ]
     acts = (
         ("confirm", "pin", "reject")
         if asked.get("status") not in ("rejected", "superseded")
         else ("restore",)
     )
-    shown = [lines.memory_line(memory, asked, _acts(memory, acts)) for memory in found]
+    shown = [components.memory_line(memory, asked, _acts(memory, acts)) for memory in found]
     body = join(
         heading("Memories", "What your agents have learned, and what they will be told."),
         h("nav", tabs, class_="tabs", aria_label="Kinds"),
         _filters(app, asked),
         h("ul", shown, class_="rows") if shown else _none(asked),
-        lines.pager(asked, more),
+        components.pager(asked, more),
         _remember(app, asked),
     )
     return Page("Memories", body, "/memories")
@@ -65,10 +65,10 @@ def page(app: App, asked: Asked) -> Page:
 
 def _none(asked: Asked) -> Html:
     if any(asked.get(name) for name in ("kind", "status", "project", "before")):
-        return lines.empty(
+        return components.empty(
             "Nothing of that kind", "Choose less, or ", h("a", "look at all", href="/memories"), "."
         )
-    return lines.empty(
+    return components.empty(
         "Nothing learned yet", "Memories are made when a session's turn ends. Work on, then look again."
     )
 
@@ -82,13 +82,13 @@ def _filters(app: App, asked: Asked) -> Html:
     return h(
         "form",
         h("input", type="hidden", name="kind", value=asked.get("kind")),
-        lines.choose(
+        components.choose(
             "project",
             "Project",
             asked.get("project"),
             [("", "All projects"), *((each.id, each.name) for each in app.projects()[:200])],
         ),
-        lines.choose("status", "State", asked.get("status"), _STATES.items()),
+        components.choose("status", "State", asked.get("status"), _STATES.items()),
         h("button", "Show", type="submit"),
         class_="filters",
         action="/memories",
@@ -102,7 +102,7 @@ def _remember(app: App, asked: Asked) -> Html | None:
     return h(
         "section",
         h("h2", "Tell them something"),
-        lines.post(
+        components.post(
             "/remember",
             asked,
             h(
@@ -110,7 +110,7 @@ def _remember(app: App, asked: Asked) -> Html | None:
                 h("span", "What the next sessions should know"),
                 h("textarea", name="text", rows=3, maxlength=20_000, required=True),
             ),
-            lines.choose(
+            components.choose(
                 "project", "Project", asked.get("project"), [(each.id, each.name) for each in projects]
             ),
             h("button", "Remember", type="submit", class_="button"),
@@ -123,63 +123,65 @@ def one(app: App, asked: Asked) -> Page | Elsewhere:
     """A memory, whatever its state."""
     memory = app.store.memories.kept(asked.parts["id"])
     if memory is None:
-        if (other := handles.elsewhere(app, asked, "m")) is not None:
+        if (other := handle_page.elsewhere(app, asked, "m")) is not None:
             return other
         raise SourceMissing(f"there is no memory {asked.parts['id']!r}")
     sources = [stored for eid in memory.sources if (stored := app.store.events.event(eid)) is not None]
     sources.sort(key=lambda stored: (stored.event.at, stored.seq))
     facts = (
-        ("Said", lines.said_by(memory)),
+        ("Said", components.said_by(memory)),
         ("Project", h("a", memory.project_name, href=f"/memories?project={memory.project_id}")),
-        ("Agent", lines.agent_chip(memory.agent)),
+        ("Agent", components.agent_chip(memory.agent)),
         ("Session", h("a", "the session it comes from", href=f"/sessions/{memory.session_id}")),
-        ("When", lines.moment(memory.at, asked.zone)),
+        ("When", components.moment(memory.at, asked.zone)),
         ("Instead of", _others(app, app.store.successions.before(memory.id))),
         ("Its place has", _others(app, [_newer(app, memory, sources)])),
         ("Files", ", ".join(memory.files)),
         ("Made by", f"{memory.made_by} ({memory.tier})"),
-        ("Handle", lines.handle(memory.id)),
+        ("Handle", components.handle(memory.id)),
     )
     rows = [h("div", h("dt", name), h("dd", value)) for name, value in facts if value]
     in_force = memory.status in _IN_FORCE
     acts = _acts(memory, ("confirm", "pin", "reject") if in_force else ("restore",))
     zone = asked.zone
     evidence = [
-        lines.line(
-            lines.verb(stored.event),
-            lines.event_tone(stored.event),
-            lines.told(stored.event, 300) or stored.id,
+        components.line(
+            components.verb(stored.event),
+            components.event_tone(stored.event),
+            components.told(stored.event, 300) or stored.id,
             f"/events/{stored.id}",
-            lines.moment(stored.event.at, zone),
+            components.moment(stored.event.at, zone),
         )
         for stored in sources
         if stored.event.kind is not Kind.JUDGED
     ]
     said = [
-        lines.line(
+        components.line(
             stored.event.reason,
             "amber",
             "your act",
             f"/events/{stored.id}",
-            lines.moment(stored.event.at, zone),
+            components.moment(stored.event.at, zone),
         )
         for stored in sources
         if stored.event.kind is Kind.JUDGED
     ]
     detail = plain(memory.detail) if memory.detail and memory.detail != memory.text else ""
     chips = (
-        lines.chip(memory.kind.replace("_", " "), lines.tone(memory.kind)),
-        lines.chip(memory.status, "grey" if in_force else "red"),
-        lines.chip("pinned", "amber") if memory.pinned else None,
+        components.chip(memory.kind.replace("_", " "), components.tone(memory.kind)),
+        components.chip(memory.status, "grey" if in_force else "red"),
+        components.chip("pinned", "amber") if memory.pinned else None,
     )
     body = join(
         h(
             "div",
             h("p", h("a", "Memories", href="/memories"), class_="crumb"),
             h("div", chips, class_="chips"),
-            h("h1", lines.spoken(memory.text), class_="statement"),
-            h("p", h("b", "Why: "), lines.why(memory.reason), class_="reason") if memory.reason else None,
-            lines.act_forms(memory, asked, acts) if not asked.read_only else None,
+            h("h1", components.spoken(memory.text), class_="statement"),
+            h("p", h("b", "Why: "), components.why(memory.reason), class_="reason")
+            if memory.reason
+            else None,
+            components.act_forms(memory, asked, acts) if not asked.read_only else None,
             class_="top",
         ),
         h(
@@ -212,13 +214,13 @@ def _newer(app: App, memory: Memory, sources: Sequence[StoredEvent]) -> str:
 def _others(app: App, ids: Sequence[str]) -> list[Html]:
     found = [other for mid in ids if mid and (other := app.store.memories.kept(mid)) is not None]
     return [
-        h("p", h("a", lines.spoken(one_line(other.text, 160)), href=f"/memories/{other.id}"))
+        h("p", h("a", components.spoken(one_line(other.text, 160)), href=f"/memories/{other.id}"))
         for other in found
     ]
 
 
 def _change(memory: Memory, asked: Asked) -> Html:
-    edit = lines.post(
+    edit = components.post(
         f"/memories/{memory.id}/edit",
         asked,
         h(
@@ -230,7 +232,7 @@ def _change(memory: Memory, asked: Asked) -> Html:
         class_="tell",
     )
     supersede = (
-        lines.post(
+        components.post(
             f"/memories/{memory.id}/supersede",
             asked,
             h(

@@ -1,7 +1,7 @@
 """What stands around every page: where one can go, and the one search field."""
 
 from backstory.web.markup import Html, document, h, join
-from backstory.web.pages.lines import spoken
+from backstory.web.pages.components import spoken
 from backstory.web.request import Asked, Page
 
 # key, path, name; the key after `g` goes there

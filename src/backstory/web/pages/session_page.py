@@ -13,7 +13,7 @@ from backstory.cli.output import count, one_line, plain
 from backstory.errors import SourceMissing
 from backstory.model import Kind, Memory, MemoryKind, Outcome, Session, StoredEvent
 from backstory.web.markup import Child, Html, h, join
-from backstory.web.pages import handles, lines
+from backstory.web.pages import components, handle_page
 from backstory.web.request import Asked, Elsewhere, Page, cursor
 
 _PART = 300
@@ -30,7 +30,7 @@ _OPEN_STEPS = 3
 def page(app: App, asked: Asked) -> Page | Elsewhere:
     """The story of a session."""
     session = app.store.events.session(asked.parts["id"])
-    if session is None and (other := handles.elsewhere(app, asked, "s")) is not None:
+    if session is None and (other := handle_page.elsewhere(app, asked, "s")) is not None:
         return other
     if session is None or app.store.books.tombstoned([session.id]):
         raise SourceMissing(f"there is no session {asked.parts['id']!r}")
@@ -50,7 +50,7 @@ def page(app: App, asked: Asked) -> Page | Elsewhere:
         if last
         else None
     )
-    learned = app.store.memories.of_session(session.id, tuple(lines.KINDS))
+    learned = app.store.memories.of_session(session.id, tuple(components.KINDS))
     body = join(
         _head(app, session, asked),
         h(
@@ -81,14 +81,14 @@ def _head(app: App, session: Session, asked: Asked) -> Html:
         else None
     )
     facts: list[Child] = [
-        lines.agent_chip(session.agent),
+        components.agent_chip(session.agent),
         h("a", session.project_name, href=f"/sessions?project={session.project_id}"),
         h("span", session.branch, class_="mono") if session.branch else None,
         h("span", span),
         h("span", f"{count(session.prompt_count, 'prompt')}, {count(session.event_count, 'event')}"),
-        lines.state(session),
+        components.state(session),
         parent,
-        lines.handle(session.id),
+        components.handle(session.id),
         h("a", "Forget…", href=f"/forget?handle={session.id}", class_="quiet")
         if not asked.read_only
         else None,
@@ -104,7 +104,7 @@ def _head(app: App, session: Session, asked: Asked) -> Html:
 
 def _turns(events: Sequence[StoredEvent], asked: Asked) -> Iterable[Html]:
     if not events:
-        yield lines.empty("No events", "They have left for the archive; what was learned stays.")
+        yield components.empty("No events", "They have left for the archive; what was learned stays.")
     for turn, group in itertools.groupby(events, lambda stored: stored.turn):
         parts = list(_parts([stored for stored in group if stored.event.kind not in _SILENT], asked))
         if parts:
@@ -137,7 +137,7 @@ def _sum(steps: Sequence[StoredEvent]) -> str:
     """What a run of steps was, in words: 5 reads, 2 edits."""
     verbs: dict[str, int] = {}
     for stored in steps:
-        verb = lines.verb(stored.event)
+        verb = components.verb(stored.event)
         verbs[verb] = verbs.get(verb, 0) + 1
     return f"{count(len(steps), 'step')}: " + ", ".join(
         f"{verb} ×{n}" if n > 1 else verb for verb, n in verbs.items()
@@ -148,8 +148,12 @@ def _step(stored: StoredEvent, asked: Asked) -> Html:
     event = stored.event
     return h(
         "li",
-        lines.chip(lines.verb(event), lines.event_tone(event)),
-        h("code", one_line(lines.target(event) or event.text or event.tool, _TARGET_CHARS), class_="target"),
+        components.chip(components.verb(event), components.event_tone(event)),
+        h(
+            "code",
+            one_line(components.target(event) or event.text or event.tool, _TARGET_CHARS),
+            class_="target",
+        ),
         _raw(stored, asked),
         id=stored.id,
         class_="step",
@@ -158,7 +162,7 @@ def _step(stored: StoredEvent, asked: Asked) -> Html:
 
 
 def _raw(stored: StoredEvent, asked: Asked) -> Html:
-    when = lines.moment(stored.event.at, asked.zone, short=True)
+    when = components.moment(stored.event.at, asked.zone, short=True)
     return h("a", when, href=f"/events/{stored.id}", class_="raw", title="Everything about this event")
 
 
@@ -169,11 +173,11 @@ def _told(stored: StoredEvent, asked: Asked) -> Html:
             "div",
             h(
                 "div",
-                lines.chip(f"{lines.verb(event)} {event.outcome}", "red"),
+                components.chip(f"{components.verb(event)} {event.outcome}", "red"),
                 _raw(stored, asked),
                 class_="who",
             ),
-            h("pre", h("code", one_line(lines.target(event), _TARGET_CHARS)), class_="command")
+            h("pre", h("code", one_line(components.target(event), _TARGET_CHARS)), class_="command")
             if event.target
             else None,
             h("pre", shortened(event.text, _ERROR_CHARS), class_="error", tabindex="0")
@@ -187,7 +191,7 @@ def _told(stored: StoredEvent, asked: Asked) -> Html:
         said = h("span", one_line(event.text or event.reason, 200)) if event.text or event.reason else None
         return h(
             "p",
-            lines.chip(lines.verb(event), lines.event_tone(event)),
+            components.chip(components.verb(event), components.event_tone(event)),
             said,
             _raw(stored, asked),
             id=stored.id,
@@ -195,7 +199,7 @@ def _told(stored: StoredEvent, asked: Asked) -> Html:
             data_row=True,
         )
     yours = event.kind in (Kind.PROMPT, Kind.REMEMBERED) and doer(event) == event.agent
-    who = "You" if yours else lines.agent_name(doer(event))
+    who = "You" if yours else components.agent_name(doer(event))
     kind = "prompt" if event.kind is Kind.PROMPT else "reply"
     label = "Summary after compaction" if event.kind is Kind.COMPACTED else who
     return h(
@@ -215,14 +219,18 @@ def shortened(text: str, longest: int) -> str:
 
 
 def _aside(app: App, session: Session, learned: Sequence[Memory], asked: Asked) -> Iterable[Html]:
-    for kind, title in lines.KINDS.items():
+    for kind, title in components.KINDS.items():
         found = [memory for memory in learned if memory.kind is kind]
         if found:
             shown = [
-                h("li", h("a", lines.spoken(one_line(m.text, 300)), href=f"/memories/{m.id}"), data_row=True)
+                h(
+                    "li",
+                    h("a", components.spoken(one_line(m.text, 300)), href=f"/memories/{m.id}"),
+                    data_row=True,
+                )
                 for m in found
             ]
-            yield h("section", h("h2", title), h("ul", shown, class_=f"learned {lines.tone(kind)}"))
+            yield h("section", h("h2", title), h("ul", shown, class_=f"learned {components.tone(kind)}"))
     files = sorted({file for memory in learned if memory.kind is MemoryKind.SUMMARY for file in memory.files})
     if files:
         shown = [
@@ -247,7 +255,7 @@ def _aside(app: App, session: Session, learned: Sequence[Memory], asked: Asked) 
         shown = [
             h(
                 "li",
-                lines.moment(each.at, asked.zone),
+                components.moment(each.at, asked.zone),
                 f" {each.source}: {each.tokens:,} tokens, {count(len(each.shown), 'memory')}",
             )
             for each in given

@@ -19,8 +19,8 @@ from backstory.errors import SourceMissing
 from backstory.file_reader import open_file
 from backstory.web import wiki_html
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
-from backstory.web.pages.frame import heading
+from backstory.web.pages import components
+from backstory.web.pages.layout import heading
 from backstory.web.request import Asked, Page
 
 _MOST_PAGES = 5_000
@@ -98,7 +98,7 @@ def page(app: App, asked: Asked) -> Page:
     if not known:
         body = join(
             heading("Knowledge", "A wiki made of your sessions, in plain Markdown."),
-            lines.empty(
+            components.empty(
                 "No page yet",
                 "Pages are written from what was learned: ",
                 h("code", "backstory compile"),
@@ -136,7 +136,9 @@ def _resolver(vault: str, found: dict[str, File], here: str = "") -> wiki_html.R
 def _front(asked: Asked, known: dict[str, Path], name: str, found: dict[str, File]) -> Page:
     choice = h(
         "form",
-        lines.choose("vault", "Project", name, [(each, each.rpartition("-")[0] or each) for each in known]),
+        components.choose(
+            "vault", "Project", name, [(each, each.rpartition("-")[0] or each) for each in known]
+        ),
         h("button", "Show", type="submit"),
         class_="filters",
         action="/knowledge",

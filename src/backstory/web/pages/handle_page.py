@@ -3,8 +3,8 @@
 from backstory.app import App
 from backstory.cli.output import one_line
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
-from backstory.web.pages.frame import heading
+from backstory.web.pages import components
+from backstory.web.pages.layout import heading
 from backstory.web.request import Asked, Elsewhere, Page
 
 _SHORTEST = 4
@@ -50,7 +50,7 @@ def _row(app: App, asked: Asked, full: str) -> Html:
     return h(
         "li",
         h("a", one_line(text, _TEXT) or full, href=address(full), class_="title"),
-        h("div", lines.moment(at, asked.zone), lines.handle(full), class_="facts"),
+        h("div", components.moment(at, asked.zone), components.handle(full), class_="facts"),
         class_="row",
         data_row=True,
     )

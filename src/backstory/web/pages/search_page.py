@@ -9,8 +9,8 @@ from backstory.cli.output import one_line
 from backstory.search.answer import Answer, Hit, ReadAs
 from backstory.store.records import Filters
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import handles, lines
-from backstory.web.pages.frame import heading
+from backstory.web.pages import components, handle_page
+from backstory.web.pages.layout import heading
 from backstory.web.request import Asked, Elsewhere, Page, clamped
 
 _LIMIT = 20
@@ -61,10 +61,10 @@ def asked_of(app: App, asked: Asked, explain: bool = False) -> Answer:
 
 def page(app: App, asked: Asked) -> Page | Elsewhere:
     """The form and, if something was asked, the hits; a handle leads to what it stands for."""
-    named = handles.standing_for(app, asked.get("q"))
+    named = handle_page.standing_for(app, asked.get("q"))
     if len(named) == 1 and not asked.fragment:
-        return Elsewhere(handles.address(named[0]))
-    shown = handles.listed(app, asked, named) if named else _results(app, asked)
+        return Elsewhere(handle_page.address(named[0]))
+    shown = handle_page.listed(app, asked, named) if named else _results(app, asked)
     results = h("div", shown, id="results", aria_live="polite")
     if asked.fragment:
         return Page("Search", results)
@@ -93,20 +93,22 @@ def _form(app: App, asked: Asked) -> Html:
         ),
         h(
             "div",
-            lines.choose(
+            components.choose(
                 "project",
                 "Project",
                 asked.get("project"),
                 [("", "All projects"), *((each.id, each.name) for each in app.projects()[:200])],
             ),
-            lines.choose(
+            components.choose(
                 "agent",
                 "Agent",
                 asked.get("agent"),
-                [("", "All agents"), *((each, lines.agent_name(each)) for each in agents)],
+                [("", "All agents"), *((each, components.agent_name(each)) for each in agents)],
             ),
-            lines.choose("kind", "Kind", asked.get("kind"), [("", "Everything"), *((k, k) for k in _KINDS)]),
-            lines.choose("since", "When", asked.get("since"), _SPANS),
+            components.choose(
+                "kind", "Kind", asked.get("kind"), [("", "Everything"), *((k, k) for k in _KINDS)]
+            ),
+            components.choose("since", "When", asked.get("since"), _SPANS),
             _tick("explain", "Explain", asked),
             _tick("nearest", "Even if not relevant", asked),
             class_="filters",
@@ -125,23 +127,27 @@ def _tick(name: str, says: str, asked: Asked) -> Html:
 
 def _results(app: App, asked: Asked) -> Html:
     if not asked.get("q"):
-        return lines.empty("Ask anything", "Handles such as ", h("code", "m1a2b3c4d"), " lead there at once.")
+        return components.empty(
+            "Ask anything", "Handles such as ", h("code", "m1a2b3c4d"), " lead there at once."
+        )
     answer = _as_typed(app, asked)
     read = h("p", answer.reading, class_="how") if answer.reading else None
-    note = h("p", lines.spoken(answer.time_note), class_="short") if answer.time_note else None
+    note = h("p", components.spoken(answer.time_note), class_="short") if answer.time_note else None
     if answer.withheld and not answer.hits:
         nearest = h("a", "Show the nearest", href=asked.with_(nearest="1"))
-        none = lines.empty(
+        none = components.empty(
             "Nothing relevant", "There are hits, but none is near enough. ", nearest, " all the same."
         )
         return join(note, read, none)
     if not answer.hits:
-        return join(note, read, lines.empty("Nothing found", "Try other words, or look in all projects."))
+        return join(
+            note, read, components.empty("Nothing found", "Try other words, or look in all projects.")
+        )
     short = (
         h(
             "p",
             h("strong", "In short: "),
-            lines.spoken(lines.short_path(" … ".join(answer.short))),
+            components.spoken(components.short_path(" … ".join(answer.short))),
             class_="short",
         )
         if answer.short
@@ -168,29 +174,29 @@ def _as_typed(app: App, asked: Asked) -> Answer:
 
 
 def _hit(hit: Hit, asked: Asked) -> Html:
-    tone = lines.tone(hit.kind) if hit.id.startswith("m") else "blue"
+    tone = components.tone(hit.kind) if hit.id.startswith("m") else "blue"
     return h(
         "li",
         h(
             "div",
-            lines.chip(hit.kind.replace("_", " "), tone),
-            lines.chip(hit.status) if hit.status not in ("", "candidate") else None,
+            components.chip(hit.kind.replace("_", " "), tone),
+            components.chip(hit.status) if hit.status not in ("", "candidate") else None,
             class_="chips",
         ),
         h(
             "a",
-            lines.spoken(lines.short_path(one_line(hit.text, _TEXT))),
+            components.spoken(components.short_path(one_line(hit.text, _TEXT))),
             href=f"/memories/{hit.id}" if hit.id.startswith("m") else f"/events/{hit.id}",
             class_="title",
         ),
         h(
             "div",
-            lines.agent_chip(hit.agent),
+            components.agent_chip(hit.agent),
             h("span", hit.project),
             h("span", hit.branch, class_="mono") if hit.branch else None,
-            lines.moment(hit.when, asked.zone),
+            components.moment(hit.when, asked.zone),
             h("a", "its session", href=f"/sessions/{hit.session}"),
-            lines.handle(hit.id),
+            components.handle(hit.id),
             class_="facts",
         ),
         _why(hit),

@@ -6,8 +6,8 @@ from backstory.app import App
 from backstory.cli.config import written
 from backstory.settings import Row
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
-from backstory.web.pages.frame import heading
+from backstory.web.pages import components
+from backstory.web.pages.layout import heading
 from backstory.web.request import Asked, Page
 
 
@@ -72,7 +72,7 @@ def _row(row: Row, asked: Asked) -> Html:
         "li",
         h("label", _name(row), for_=row.key),
         _meaning(row),
-        lines.post("/settings", asked, key, field, buttons, class_="setting"),
+        components.post("/settings", asked, key, field, buttons, class_="setting"),
         data_row=True,
     )
 
@@ -93,7 +93,7 @@ def _shown(row: Row) -> Html:
 
 
 def _name(row: Row) -> Html:
-    changed = lines.chip("changed", "amber") if row.value != row.default else None
+    changed = components.chip("changed", "amber") if row.value != row.default else None
     return join(h("code", row.key), changed)
 
 

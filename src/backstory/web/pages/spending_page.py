@@ -12,7 +12,7 @@ from backstory.llm.prices import shown
 from backstory.store.records import Call
 from backstory.web import charts
 from backstory.web.markup import Html, h
-from backstory.web.pages import lines
+from backstory.web.pages import components
 from backstory.web.request import Asked
 
 _DAYS_MS = 30 * 86_400_000
@@ -62,7 +62,7 @@ def _paused(asked: Asked, spending: Spending) -> Html | None:
     if not spending.paused_until:
         return None
     button = h("button", "Ask models again", type="submit", class_="button")
-    form = None if asked.read_only else lines.post("/models/resume", asked, button)
+    form = None if asked.read_only else components.post("/models/resume", asked, button)
     until = clock.stamp(spending.paused_until, asked.zone)
     return h("div", h("p", f"No model is asked until {until}: {spending.paused_why}"), form, class_="paused")
 
@@ -90,7 +90,7 @@ def _ledger(calls: list[Call], zone: tzinfo | None) -> Html | None:
             clock.stamp(call.asked_at, zone),
             call.purpose,
             h("a", "its session", href=f"/sessions/{call.session_id}") if call.session_id else "–",
-            lines.chip(call.outcome, _TONES.get(call.outcome, "red")),
+            components.chip(call.outcome, _TONES.get(call.outcome, "red")),
             f"{call.tokens_in:,} + {call.tokens_out:,}",
             shown(call.cost),
             one_line(call.error, 160),

@@ -11,8 +11,8 @@ from backstory.hook.brief_text import SECTIONS
 from backstory.hook.session_brief import SOURCES
 from backstory.recall.brief import Brief, Told
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
-from backstory.web.pages.frame import heading
+from backstory.web.pages import components
+from backstory.web.pages.layout import heading
 from backstory.web.request import Asked, Page
 
 _WHY: Mapping[str, str] = {
@@ -52,14 +52,14 @@ def page(app: App, asked: Asked) -> Page:
     chosen = asked.get("project") or (projects[0].id if projects else "")
     form = h(
         "form",
-        lines.choose("project", "Project", chosen, [(each.id, each.name) for each in projects]),
-        lines.choose(
+        components.choose("project", "Project", chosen, [(each.id, each.name) for each in projects]),
+        components.choose(
             "agent",
             "Agent",
             asked.get("agent") or "claude-code",
             [(name, agent.title) for name, agent in AGENTS.items()],
         ),
-        lines.choose(
+        components.choose(
             "source", "Start", asked.get("source") or SOURCES[0], [(each, each) for each in SOURCES]
         ),
         h("button", "Show", type="submit"),
@@ -99,7 +99,7 @@ def page(app: App, asked: Asked) -> Page:
 
 
 def _empty() -> Html:
-    return lines.empty(
+    return components.empty(
         "Nothing to say",
         "A session that starts here now is told nothing. That is better than something irrelevant.",
     )
@@ -111,7 +111,7 @@ def _why(rows: tuple[Told, ...]) -> list[Html]:
         found = [row for row in rows if row.section == section]
         if found:
             listed = [
-                h("li", h("a", lines.spoken(one_line(row.text, 160)), href=_link(row)), data_row=True)
+                h("li", h("a", components.spoken(one_line(row.text, 160)), href=_link(row)), data_row=True)
                 for row in found
             ]
             shown.append(

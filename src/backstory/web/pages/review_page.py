@@ -7,8 +7,8 @@ from backstory.app import App
 from backstory.cli.review import REVIEWED
 from backstory.model import Kind, Memory, MemoryKind, MemoryStatus
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
-from backstory.web.pages.frame import heading
+from backstory.web.pages import components
+from backstory.web.pages.layout import heading
 from backstory.web.request import Asked, Page, clamped, cursor, paged
 
 _COMPARED = 120
@@ -29,7 +29,7 @@ def page(app: App, asked: Asked) -> Page:
         heading("Review", "Made by rules and not judged yet. Say what is true; briefs put that first."),
         h(
             "form",
-            lines.choose(
+            components.choose(
                 "project",
                 "Project",
                 asked.get("project"),
@@ -42,22 +42,22 @@ def page(app: App, asked: Asked) -> Page:
         _contradictions(app, asked, project) if before is None else None,
         h("ul", [_candidate(app, memory, asked) for memory in found], class_="rows review")
         if found
-        else lines.empty(
+        else components.empty(
             "Nothing to review", "Everything was judged. New candidates come with the next sessions."
         ),
-        lines.pager(asked, more),
+        components.pager(asked, more),
     )
     return Page("Review", body, "/review")
 
 
 def _candidate(app: App, memory: Memory, asked: Asked) -> Html:
-    line = lines.memory_line(memory, asked, ("confirm", "reject", "pin"))
+    line = components.memory_line(memory, asked, ("confirm", "reject", "pin"))
     events = [stored for eid in memory.sources[:3] if (stored := app.store.events.event(eid)) is not None]
     evidence = [
-        lines.line(
-            lines.verb(stored.event),
-            lines.event_tone(stored.event),
-            lines.told(stored.event, 240) or stored.id,
+        components.line(
+            components.verb(stored.event),
+            components.event_tone(stored.event),
+            components.told(stored.event, 240) or stored.id,
             f"/events/{stored.id}",
         )
         for stored in events
@@ -65,7 +65,7 @@ def _candidate(app: App, memory: Memory, asked: Asked) -> Html:
     edit = (
         None
         if asked.read_only
-        else lines.post(
+        else components.post(
             f"/memories/{memory.id}/edit",
             asked,
             h(
@@ -161,10 +161,10 @@ def _of_pair(which: str, memory: Memory, asked: Asked) -> Html:
         "p",
         h("strong", which),
         " ",
-        h("a", lines.spoken(memory.text), href=f"/memories/{memory.id}"),
+        h("a", components.spoken(memory.text), href=f"/memories/{memory.id}"),
         " ",
-        h("small", h("b", "Why: "), lines.why(memory.reason), " ") if memory.reason else None,
-        lines.moment(memory.at, asked.zone),
+        h("small", h("b", "Why: "), components.why(memory.reason), " ") if memory.reason else None,
+        components.moment(memory.at, asked.zone),
     )
 
 
@@ -173,4 +173,4 @@ def _verdict(newer: Memory, older: Memory, asked: Asked, says: str, key: str, ac
     name = "also" if act == "confirm" else "text"
     hidden = h("input", type="hidden", name=name, value=other.id) if act != "restore" else None
     button = h("button", says, type="submit", data_key=key)
-    return lines.post(f"/memories/{touched.id}/{act}", asked, hidden, button)
+    return components.post(f"/memories/{touched.id}/{act}", asked, hidden, button)

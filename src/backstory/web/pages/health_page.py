@@ -8,8 +8,8 @@ from backstory.capture import written_files
 from backstory.cli.output import age, count, megabytes
 from backstory.doctor import Check, State
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines, spending
-from backstory.web.pages.frame import heading
+from backstory.web.pages import components, spending_page
+from backstory.web.pages.layout import heading
 from backstory.web.request import Asked, Page
 
 _COUNTED = {"spooled": "heard", "failed": "failed", "quarantined": "unreadable"}
@@ -23,11 +23,11 @@ def page(app: App, asked: Asked) -> Page:
     body = join(
         heading("Health", "Whether what your agents do arrives here."),
         h("div", _numbers(found), class_="numbers"),
-        h("ul", [h("li", lines.spoken(problem)) for problem in found.problems], class_="problems")
+        h("ul", [h("li", components.spoken(problem)) for problem in found.problems], class_="problems")
         if found.problems
         else None,
         h("div", _capture(app, asked), _work(app, found), _sizes(found), class_="cards"),
-        spending.section(app, asked, found.spending),
+        spending_page.section(app, asked, found.spending),
         _doctor(app, asked),
     )
     return Page("Health", body, "/health")
@@ -65,14 +65,14 @@ def _capture(app: App, asked: Asked) -> Html:
         by_agent.setdefault(agent, {})
     rows: list[tuple[str, object]] = [
         (
-            lines.agent_name(agent),
+            components.agent_name(agent),
             ", ".join(f"{n[name]:,} {word}" for name, word in _COUNTED.items() if n.get(name)) or _SILENT,
         )
         for agent, n in sorted(by_agent.items())
     ]
     return _card(
         "Capture",
-        rows or [("Hooks", lines.spoken("no agent is connected: `backstory install` connects them"))],
+        rows or [("Hooks", components.spoken("no agent is connected: `backstory install` connects them"))],
     )
 
 
@@ -95,7 +95,7 @@ def _sizes(found: Status) -> Html:
         (name.capitalize(), megabytes(n)) for name, n in found.sizes.items() if n
     ]
     rows += [(f"Can be freed: {name}", megabytes(n)) for name, n in found.freeable.items() if n]
-    rows += [("Home", lines.short_path(str(found.home))), ("Schema", found.schema)]
+    rows += [("Home", components.short_path(str(found.home))), ("Schema", found.schema)]
     return _card("Room", rows)
 
 
@@ -117,10 +117,12 @@ def _doctor(app: App, asked: Asked) -> Html:
     rows = [
         h(
             "li",
-            lines.chip(check.state, _COLOURS[check.state]),
+            components.chip(check.state, _COLOURS[check.state]),
             h("strong", check.name),
-            h("span", lines.spoken(lines.short_path(check.found))),
-            h("p", "→ ", lines.spoken(lines.short_path(check.todo)), class_="todo") if check.todo else None,
+            h("span", components.spoken(components.short_path(check.found))),
+            h("p", "→ ", components.spoken(components.short_path(check.todo)), class_="todo")
+            if check.todo
+            else None,
             class_=f"check {check.state}",
         )
         for check in checks(app)

@@ -10,8 +10,8 @@ from backstory.errors import UsageError
 from backstory.model import Session
 from backstory.store.records import SessionsWanted
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
-from backstory.web.pages.frame import heading
+from backstory.web.pages import components
+from backstory.web.pages.layout import heading
 from backstory.web.request import PAGE, Asked, Page, clamped, cursor, paged
 
 
@@ -44,7 +44,7 @@ def page(app: App, asked: Asked) -> Page:
         heading("Sessions", "Every session of every agent, the latest first."),
         _filters(app, asked),
         _rows(found, asked),
-        lines.pager(asked, more),
+        components.pager(asked, more),
     )
     return Page("Sessions", body, "/sessions")
 
@@ -53,10 +53,10 @@ def _rows(found: list[Session], asked: Asked) -> Html:
     if not found:
         narrowed = any(asked.get(name) for name in ("project", "agent", "branch", "day", "before"))
         if narrowed:
-            return lines.empty(
+            return components.empty(
                 "No session fits", "Choose less, or ", h("a", "look at all of them", href="/sessions"), "."
             )
-        return lines.empty(
+        return components.empty(
             "No session yet", "Connect an agent with ", h("code", "backstory install"), " and start it."
         )
     in_one = bool(asked.get("project"))
@@ -68,7 +68,7 @@ def _day(day: str, found: list[Session], asked: Asked, in_one: bool) -> Html:
     written = datetime.strptime(day, "%Y-%m-%d").strftime(
         "%A, %-d %B %Y" if os.name == "posix" else "%A, %d %B %Y"
     )
-    rows = [lines.session_line(session, asked.zone, not in_one) for session in found]
+    rows = [components.session_line(session, asked.zone, not in_one) for session in found]
     return h("section", h("h2", written, class_="day"), h("ul", rows, class_="rows"))
 
 
@@ -77,19 +77,19 @@ def _filters(app: App, asked: Asked) -> Html:
     agents, branches = app.store.views.choices(project)
     return h(
         "form",
-        lines.choose(
+        components.choose(
             "project",
             "Project",
             project,
             [("", "All projects"), *((each.id, each.name) for each in app.projects()[: PAGE * 4])],
         ),
-        lines.choose(
+        components.choose(
             "agent",
             "Agent",
             asked.get("agent"),
-            [("", "All agents"), *((each, lines.agent_name(each)) for each in agents)],
+            [("", "All agents"), *((each, components.agent_name(each)) for each in agents)],
         ),
-        lines.choose(
+        components.choose(
             "branch", "Branch", asked.get("branch"), [("", "All branches"), *((b, b) for b in branches)]
         )
         if branches

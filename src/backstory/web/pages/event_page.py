@@ -4,8 +4,8 @@ from backstory.app import App, EventView
 from backstory.cli.output import one_line, plain
 from backstory.errors import SourceMissing
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import handles, lines
-from backstory.web.pages.frame import heading
+from backstory.web.pages import components, handle_page
+from backstory.web.pages.layout import heading
 from backstory.web.request import Asked, Elsewhere, Page
 
 _PART = 60_000
@@ -13,23 +13,23 @@ _PART = 60_000
 
 def page(app: App, asked: Asked) -> Page | Elsewhere:
     """An event."""
-    if (other := handles.elsewhere(app, asked, "e")) is not None:
+    if (other := handle_page.elsewhere(app, asked, "e")) is not None:
         return other
     view = app.show(asked.parts["id"])
     if not isinstance(view, EventView):
         raise SourceMissing(f"{asked.parts['id']!r} is no event")
     event, session = view.stored.event, view.session
     facts = (
-        ("When", lines.moment(event.at, asked.zone)),
+        ("When", components.moment(event.at, asked.zone)),
         ("Session", h("a", session.title or session.id, href=f"/sessions/{session.id}#{view.stored.id}")),
-        ("Agent", lines.agent_chip(event.agent)),
+        ("Agent", components.agent_chip(event.agent)),
         ("Tool", event.tool),
         ("Outcome", event.outcome),
         ("Reason", event.reason),
         ("Folder", event.where.cwd),
         ("Branch", f"{event.where.branch} {event.where.commit[:9]}".strip()),
         ("Turn", view.stored.turn),
-        ("Handle", lines.handle(view.stored.id)),
+        ("Handle", components.handle(view.stored.id)),
         (
             "Note",
             "These are our own words coming back: never distilled, never found." if event.recalled else "",
@@ -42,14 +42,14 @@ def page(app: App, asked: Asked) -> Page | Elsewhere:
         else h("a", "Forget…", href=f"/forget?handle={view.stored.id}", class_="quiet")
     )
     body = join(
-        heading(lines.verb(event).capitalize(), "", h("dl", rows, class_="sheet"), forget),
+        heading(components.verb(event).capitalize(), "", h("dl", rows, class_="sheet"), forget),
         h("section", h("h2", "Worked on"), h("pre", one_line(event.target, 4_000), tabindex="0"))
         if event.target
         else None,
         _text("Text", "text", event.text, asked),
         _text("As the agent sent it, redacted", "payload", view.payload or "", asked),
     )
-    return Page(f"{lines.verb(event)} event", body, "/sessions")
+    return Page(f"{components.verb(event)} event", body, "/sessions")
 
 
 def _text(title: str, name: str, text: str, asked: Asked) -> Html | None:

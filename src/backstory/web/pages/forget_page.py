@@ -4,8 +4,8 @@ from backstory.app import App
 from backstory.cli.output import count, one_line
 from backstory.upkeep.erasure import Forgotten
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
-from backstory.web.pages.frame import heading
+from backstory.web.pages import components
+from backstory.web.pages.layout import heading
 from backstory.web.request import Asked, Page
 
 _SHOWN = 30
@@ -20,7 +20,7 @@ def page(app: App, asked: Asked) -> Page:
     plan = app.forget(app.wanted([handle] if handle else [], text=text), really=False)
     if not plan:
         says = "Only a project is called so" if plan.projects else "There is nothing of that kind"
-        back = lines.empty(says, h("a", "Back", href="/memories"))
+        back = components.empty(says, h("a", "Back", href="/memories"))
         body = join(heading("Forget"), back, _rest(plan))
         return Page("Forget", body, "/memories")
     reach = plan.reach
@@ -93,7 +93,9 @@ def _rows(app: App, plan: Forgotten) -> list[Html]:
     for eid in sorted(plan.reach.events)[:_SHOWN]:
         stored = app.store.events.event(eid)
         if stored is not None:
-            rows.append(_row(lines.verb(stored.event), lines.told(stored.event, 200), f"/events/{eid}"))
+            rows.append(
+                _row(components.verb(stored.event), components.told(stored.event, 200), f"/events/{eid}")
+            )
     rest = len(plan.reach.sessions) + len(plan.reach.memories) + len(plan.reach.events) - len(rows)
     if rest > 0:
         rows.append(h("li", f"and {rest:,} more", class_="line"))
@@ -101,7 +103,7 @@ def _rows(app: App, plan: Forgotten) -> list[Html]:
 
 
 def _row(kind: str, text: str, link: str) -> Html:
-    return lines.line(kind, "grey", one_line(text, 240) or "…", link)
+    return components.line(kind, "grey", one_line(text, 240) or "…", link)
 
 
 def _rest(plan: Forgotten) -> Html | None:
@@ -119,5 +121,7 @@ def _rest(plan: Forgotten) -> Html | None:
         *(f"Out of reach, may still have it: the agent's own file {file}" for file in plan.out_of_reach),
     ]
     return (
-        h("ul", [h("li", lines.short_path(each)) for each in said[:_MOST]], class_="rest") if said else None
+        h("ul", [h("li", components.short_path(each)) for each in said[:_MOST]], class_="rest")
+        if said
+        else None
     )

@@ -9,9 +9,9 @@ from backstory.model import MemoryStatus
 from backstory.store.records import SessionsWanted
 from backstory.web import charts
 from backstory.web.markup import Html, h, join
-from backstory.web.pages import lines
-from backstory.web.pages.frame import heading
-from backstory.web.pages.spending import against_caps
+from backstory.web.pages import components
+from backstory.web.pages.layout import heading
+from backstory.web.pages.spending_page import against_caps
 from backstory.web.request import Asked, Page
 
 _DAY_MS = 86_400_000
@@ -66,9 +66,9 @@ def _feed(app: App, asked: Asked) -> Html:
         rows.append(
             h(
                 "li",
-                lines.moment(event.at, asked.zone, short=True),
-                lines.chip(lines.verb(event), lines.event_tone(event)),
-                h("a", lines.told(event, 200) or "…", href=f"/sessions/{stored.session_id}#{stored.id}"),
+                components.moment(event.at, asked.zone, short=True),
+                components.chip(components.verb(event), components.event_tone(event)),
+                h("a", components.told(event, 200) or "…", href=f"/sessions/{stored.session_id}#{stored.id}"),
                 h("span", session.project_name if session else "", class_="where"),
                 class_="row",
             )
@@ -85,7 +85,7 @@ def _sessions(app: App, asked: Asked) -> Html:
     now = clock.now_ms()
     running = [session for session in recent if session.state(now) == "running"]
     rest = [session for session in recent if session not in running]
-    shown = [lines.session_short(session, asked.zone) for session in (running + rest)[:5]]
+    shown = [components.session_short(session, asked.zone) for session in (running + rest)[:5]]
     title = f"{count(len(running), 'session')} running" if running else "Latest sessions"
     return h(
         "section",
@@ -96,12 +96,14 @@ def _sessions(app: App, asked: Asked) -> Html:
 
 
 def _learned(app: App, asked: Asked) -> Html | None:
-    kinds = list(lines.KINDS)[:5]
+    kinds = list(components.KINDS)[:5]
     found = app.memories(kinds, [MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED], None, None, 5)
     if not found:
         return None
     shown = [
-        lines.line(m.kind.replace("_", " "), lines.tone(m.kind), one_line(m.text, 160), f"/memories/{m.id}")
+        components.line(
+            m.kind.replace("_", " "), components.tone(m.kind), one_line(m.text, 160), f"/memories/{m.id}"
+        )
         for m in found
     ]
     return h("section", h("h2", "Last learned"), h("ul", shown, class_="lines"))
@@ -125,7 +127,7 @@ def _pictures(app: App, asked: Asked) -> Html:
     most = sorted(touched.items(), key=lambda item: (-item[1], item[0]))[:_FILES]
     agents = sorted(by_agent.items(), key=lambda item: -item[1])
     counted = app.store.books.by_agent(SPENT, days[0])
-    spent = [(f"Spent by {lines.agent_name(name)}", n) for name, n in sorted(counted.items())]
+    spent = [(f"Spent by {components.agent_name(name)}", n) for name, n in sorted(counted.items())]
     figures = [
         _figure(
             "Activity",
@@ -135,7 +137,7 @@ def _pictures(app: App, asked: Asked) -> Html:
         _figure(
             "Agents side by side",
             "Events in 12 weeks",
-            charts.bars([(lines.agent_name(name), n) for name, n in agents]),
+            charts.bars([(components.agent_name(name), n) for name, n in agents]),
         ),
         _figure(
             "Files most worked on",
