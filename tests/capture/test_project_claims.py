@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backstory.app import App
-from backstory.doctor import memory as doctor
+from backstory.doctor import memory_checks as doctor
 from backstory.doctor.check import State
 from tests.conftest import Git, repository
 from tests.story import House

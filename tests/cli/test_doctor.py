@@ -336,7 +336,7 @@ def test_a_client_that_is_not_there_or_hangs_is_no_trouble(
 ) -> None:
     healthy.extra["PATH"] = "/nowhere"
     assert "version" not in checks(healthy)
-    monkeypatch.setattr("backstory.doctor.clients._SECONDS", 0.2)
+    monkeypatch.setattr("backstory.doctor.agent_clients._SECONDS", 0.2)
     with_program(healthy, "claude", "'; exec sleep 30 #")
     assert "does not tell" in checks(healthy)["version"]["found"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backstory.agents import AGENTS
-from backstory.doctor import clients
+from backstory.doctor import agent_clients
 from backstory.program_lookup import find_program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="plants a shell script")
@@ -44,7 +44,7 @@ def test_a_planted_program_is_neither_found_nor_run(
     link.symlink_to(repository / "bin")
     monkeypatch.setenv("PATH", entry.format(root=repository, link=link, open=open_folder))
     assert find_program("claude") is None
-    assert clients._version(AGENTS["claude-code"]) is None
+    assert agent_clients._version(AGENTS["claude-code"]) is None
     assert not proof.exists()
 
 

@@ -16,45 +16,45 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from backstory.app import App
-from backstory.doctor import clients, memory, proof, way_in
+from backstory.doctor import agent_clients, capture_checks, capture_proof, memory_checks
 from backstory.doctor.check import Check, State, fail
-from backstory.doctor.mend import mend
+from backstory.doctor.fixes import mend
 
 __all__ = ["Check", "State", "examine", "mend"]
 
 
 def examine(app: App, folder: Path, deep: bool = False) -> Iterator[Check]:
     """All checks, in the order in which a session's words travel; `deep` unpacks every stored payload."""
-    yield from memory.home(app)
-    yield from memory.settings(app)
+    yield from memory_checks.home(app)
+    yield from memory_checks.settings(app)
     connected: list[str] = []
     yield from _guarded("hooks", _hooks(app, folder, connected))
     if app.home.root.is_dir():
-        yield from _guarded("hook script", way_in.script(app))
-        yield from _guarded("worker", way_in.worker(app))
-        yield from _guarded("spool", way_in.spooled(app))
+        yield from _guarded("hook script", capture_checks.script(app))
+        yield from _guarded("worker", capture_checks.worker(app))
+        yield from _guarded("spool", capture_checks.spooled(app))
         if connected:
-            yield from _guarded("channel", way_in.channel(app, connected[0]))
-    yield memory.model(app)
+            yield from _guarded("channel", capture_checks.channel(app, connected[0]))
+    yield memory_checks.model(app)
     usable = True
-    for check in _guarded("database", memory.database(app, deep)):
+    for check in _guarded("database", memory_checks.database(app, deep)):
         yield check
         usable = usable and check.state is not State.FAIL
-    if usable and memory.has_database(app):
-        yield from _guarded("text index", memory.index(app))
-        yield from _guarded("search", memory.meaning(app))
-        yield from _guarded("jobs", memory.jobs(app))
-        yield from _guarded("captured", memory.captured(app, connected))
-        yield from _guarded("proof", proof.captured(app, connected))
+    if usable and memory_checks.has_database(app):
+        yield from _guarded("text index", memory_checks.index(app))
+        yield from _guarded("search", memory_checks.meaning(app))
+        yield from _guarded("jobs", memory_checks.jobs(app))
+        yield from _guarded("captured", memory_checks.captured(app, connected))
+        yield from _guarded("proof", capture_proof.captured(app, connected))
     if usable:
-        yield from _guarded("clients", clients.clients(app, connected))
-    yield from _guarded("project", memory.project(app, folder))
-    yield from _guarded("brief", memory.brief(app, folder, usable))
+        yield from _guarded("clients", agent_clients.clients(app, connected))
+    yield from _guarded("project", memory_checks.project(app, folder))
+    yield from _guarded("brief", memory_checks.brief(app, folder, usable))
 
 
 def _hooks(app: App, folder: Path, connected: list[str]) -> Iterator[Check]:
     """What the agents' settings say; the agents that are connected are added to the list."""
-    for check, agent in way_in.hooks(app, folder):
+    for check, agent in capture_checks.hooks(app, folder):
         yield check
         connected += [agent] if agent else []
 

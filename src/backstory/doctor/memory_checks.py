@@ -10,7 +10,7 @@ from backstory import clock
 from backstory.agents import AGENTS, claude_code
 from backstory.app import App
 from backstory.capture.ownership import planting_ground
-from backstory.doctor import way_in
+from backstory.doctor import capture_checks
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import BackstoryError
 from backstory.llm.model_provider import model_for, out_of_reach, provider
@@ -235,7 +235,7 @@ def brief(app: App, folder: Path, usable: bool) -> Iterator[Check]:
         found = f"{len(expected)} characters" if expected else "empty: nothing is known here yet"
         yield ok("brief", f"{found} (no hook is installed to print it)")
     else:
-        yield way_in.answer(app, folder, expected)
+        yield capture_checks.answer(app, folder, expected)
 
 
 def meaning(app: App) -> Iterator[Check]:
