@@ -117,7 +117,7 @@ class _Worked:
 def _a_worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command that runs in the test's own process has its worker and its import there: quicker, and it is gone after.
 
-    Commands that are processes start real ones (`tests/test_limits.py`, `tests/faults/`).
+    Commands that are processes start real ones (`tests/test_job_limits.py`, `tests/faults/`).
     """
 
     def work(home: Home, linger: int) -> _Worked:

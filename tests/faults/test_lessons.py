@@ -1,7 +1,7 @@
 """What went wrong in other memory tools, each as a test that it does not go wrong here.
 
 The rest of the list stands elsewhere: ten stale readers and a reader that pins the log in test_database.py,
-forgetting that races a job in tests/upkeep/test_forget.py, a downgrade in tests/store/test_sqlite.py.
+forgetting that races a job in tests/upkeep/test_erasure.py, a downgrade in tests/store/test_sqlite.py.
 """
 
 import json

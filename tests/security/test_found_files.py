@@ -21,7 +21,7 @@ from backstory.model import Event
 from backstory.paths import Home
 from backstory.store import backup_copy
 from backstory.upkeep import export_file
-from tests.foreign.stores import ClaudeMem, Engine, Palace
+from tests.importers.stores import ClaudeMem, Engine, Palace
 from tests.story import House
 
 from .test_parsers import ANYTHING, broken, mutated, quick

@@ -18,8 +18,8 @@ from backstory.store import row_export
 from tests.story import House
 
 from .conftest import lived
-from .test_export import exported
-from .test_retention import later, prunes
+from .test_export_file import exported
+from .test_retention_policy import later, prunes
 from .test_scrub import SECRET
 
 pytest.importorskip("numpy")

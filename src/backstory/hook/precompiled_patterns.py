@@ -1,7 +1,7 @@
 """Patterns ready to run without the `re` module, which takes longer to load than all else that a hook loads.
 
-What `re` makes of a pattern is a list of codes for the interpreter's own engine. `capture/hook_bundle.py` fills
-CODES with those of our table, made by the interpreter that runs the hook. Anywhere else, and for patterns of
+What `re` makes of a pattern is a list of codes for the interpreter's own engine. `capture/hook_bundle.py`
+fills CODES with those of our table, made by the interpreter that runs the hook. Anywhere else, and for patterns of
 the user's, `re` is loaded and asked.
 """
 

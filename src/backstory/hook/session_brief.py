@@ -90,7 +90,7 @@ def brief_for(
     )
 
 
-def _taken_over(rows: "list[brief.Row]", briefs: str, agent: str, source: str) -> "list[brief.Row]":
+def _taken_over(rows: "list[brief_text.Row]", briefs: str, agent: str, source: str) -> "list[brief_text.Row]":
     """Where another agent left off, its checkpoint stands for its summary, and tells the open steps too."""
     left = next((row for row in rows if row.section == "left_off"), None)
     if left is None or left.agent == agent or source not in ("startup", "clear"):

@@ -49,7 +49,7 @@ _WIPES = ("compact", "clear")
 
 def notes_for(
     home: str, settings: "dict[str, Any]", agent: str, event: str, payload: "dict[str, Any]"
-) -> "brief.Brief":
+) -> "brief_text.Brief":
     """What to say for this event; an empty text if nothing."""
     kind = KINDS[event]
     chosen = settings.get("notes")
@@ -94,7 +94,9 @@ def notes_for(
     return compose(kind, chosen_rows, name, budget, session_brief.now_ms())
 
 
-def compose(kind: str, rows: "list[brief.Row]", project: str, budget: int, now: int) -> "brief.Brief":
+def compose(
+    kind: str, rows: "list[brief_text.Row]", project: str, budget: int, now: int
+) -> "brief_text.Brief":
     """The notes as text, as many as the budget holds, each whole; empty if there are none.
 
     A note that is cut loses what it is for: how it was mended stands at its end.

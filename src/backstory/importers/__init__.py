@@ -1,7 +1,7 @@
 """Other memory tools, for people who switch: what they have kept becomes events here, each once.
 
-Each tool is a history like an agent's (`agents/history_source.py`): it is found, read as lines, and stored by the
-importer. The events' agent is the tool, so that everywhere it shows who says so: we observed nothing of it,
+Each tool is a history like an agent's (`agents/history_source.py`): it is found, read as lines, and stored by
+the importer. The events' agent is the tool, so that everywhere it shows who says so: we observed nothing of it,
 and nothing of it is the user's own word but the prompts.
 
 - `tools`    all of them

@@ -70,7 +70,7 @@ def repair(home: Home, settings: Settings) -> Repaired:
 
 def _clues(home: Home, settings: Settings, empty: Store) -> Clues:
     """What tells of sessions and projects outside the database."""
-    confirmed = read_state(home.confirmed, {})
+    confirmed: dict[str, str] = read_state(home.confirmed, {})
     places = Places(empty, confirmed, settings.project_monorepo, Privacy(settings).place)
     return Clues(tuple(AGENTS), lambda sessions: _texts(home, sessions), places.project)
 
