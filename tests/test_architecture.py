@@ -12,11 +12,11 @@ ROOT = Path(backstory.__file__).parent
 
 # A module may import from its own layer and from the layers below it; from above, never.
 LAYERS = (
-    ("cli", "web", "mcp", "worker", "shift", "__main__"),
+    ("cli", "web", "mcp", "worker", "worker_loop", "__main__"),
     ("doctor",),  # looks at everything, for the surfaces
-    ("app", "library", "remembering", "succeeding", "work", "refine"),
+    ("app", "knowledge_base", "user_notes", "supersession", "pipeline", "model_pass"),
     ("recall", "search", "distil", "knowledge", "registry", "capture", "upkeep"),
-    ("store", "embed", "llm", "agents", "foreign", "git", "hook"),
+    ("store", "embed", "llm", "agents", "importers", "git", "hook"),
     ("settings",),
     (
         "model",
@@ -28,11 +28,11 @@ LAYERS = (
         "gzip_pieces",
         "clock",
         "jsonc",
-        "steps",
-        "limits",
-        "trade",
-        "citing",
-        "typed",
+        "failpoints",
+        "job_limits",
+        "vocabulary",
+        "file_mentions",
+        "typed_words",
         "attribution",
         "__init__",
     ),
@@ -93,8 +93,8 @@ def test_the_parts_below_the_waist_do_not_know_each_others_surfaces() -> None:
     """capture and distil are joined by work, never by each other; recall does not capture."""
     apart = {("distil", "capture"), ("capture", "distil"), ("distil", "store"), ("recall", "distil"),
              ("recall", "capture"), ("search", "capture"), ("search", "distil"), ("agents", "store"),
-             ("hook", "agents"), ("store", "agents"), ("agents", "capture"), ("foreign", "store"),
-             ("store", "foreign")}  # fmt: skip
+             ("hook", "agents"), ("store", "agents"), ("agents", "capture"), ("importers", "store"),
+             ("store", "importers")}  # fmt: skip
     found = {(part(path), other) for path in modules() for other in imported(path)}
     assert found & apart == set()
 
@@ -123,13 +123,19 @@ def test_raw_payloads_stop_at_the_edge() -> None:
         r"[\"'](?:tool_input|tool_response|hook_event_name|last_assistant_message|tool_use_id)[\"']"
     )
     for path in modules():
-        if part(path) not in ("agents", "foreign", "capture", "hook", "doctor"):  # the doctor plays an agent
+        if part(path) not in (
+            "agents",
+            "importers",
+            "capture",
+            "hook",
+            "doctor",
+        ):  # the doctor plays an agent
             assert not keys.search(path.read_text("utf-8")), path
 
 
 def test_walking_the_imports_can_fail() -> None:
     """The walk sees imports of both forms, also inside functions."""
-    assert {"store", "capture", "recall"} <= imported(ROOT / "work.py")
-    assert "refine" in imported(ROOT / "shift.py"), "inside a function"
-    assert "work" not in imported(ROOT / "app" / "opened.py"), "commands leave the work to a worker"
-    assert SQL.search((ROOT / "store" / "jobs.py").read_text("utf-8"))
+    assert {"store", "capture", "recall"} <= imported(ROOT / "pipeline.py")
+    assert "model_pass" in imported(ROOT / "worker_loop.py"), "inside a function"
+    assert "pipeline" not in imported(ROOT / "app" / "context.py"), "commands leave the work to a worker"
+    assert SQL.search((ROOT / "store" / "job_queue.py").read_text("utf-8"))

@@ -43,7 +43,7 @@ KERNEL = "reads what the kernel tells of this process or its sockets"
 ALLOWED = {
     "hook/regular_file.py": "what the reader opens files with",
     "atomic.py": WRITES,
-    "shift.py": WRITES,
+    "worker_loop.py": WRITES,
     "worker.py": WRITES,
     "cli/log_file.py": WRITES,
     "cli/main.py": "the null device, for what is printed",
@@ -57,7 +57,7 @@ ALLOWED = {
     "upkeep/event_archive.py": "writes its own archives; unpacks what the reader has opened",
     "upkeep/backups.py": "copies of the database, which are its own",
     "capture/ownership.py": KERNEL,
-    "limits.py": "its own log; what the kernel tells of this process",
+    "job_limits.py": "its own log; what the kernel tells of this process",
     "web/peers.py": KERNEL,
     "agents/plugin_events.py": PACKAGE,
     "embed/static_table.py": PACKAGE,

@@ -4,7 +4,7 @@ A busy agent's hooks start it every few seconds, mostly while another one is at 
 before it loads anything: 20 ms instead of 250.
 
 The process that was started only supervises: a child of it does the work. If a job ends the child by its
-limits (limits.py) or crashes it, another child goes on with everybody else's work. Both live and die
+limits (job_limits.py) or crashes it, another child goes on with everybody else's work. Both live and die
 together.
 """
 

@@ -36,10 +36,10 @@ LOADED_BY_OS = {"stat", "_stat", "_collections_abc", "posixpath", "genericpath",
 # Only when something asks for it: a secret's anchor, a Python without C parts, an odd path, Windows.
 WHEN_NEEDED = {
     "redact": {"bisect"},
-    "automata": {"re"},
+    "precompiled_patterns": {"re"},
     "payload": {"json", "json.encoder"},
     "windows_paths": {"re"},
-    "windows": {"subprocess"},
+    "windows_hook": {"subprocess"},
 }
 
 

@@ -386,7 +386,7 @@ def test_mp_27_no_schedule_mends_anything(kind: str, every: str) -> None:
     package = Path(backstory.__file__).parent
     alone = [
         package / name
-        for name in ("worker.py", "shift.py", "work.py", "cli/scheduled_import.py", "hook/hook.sh")
+        for name in ("worker.py", "worker_loop.py", "pipeline.py", "cli/scheduled_import.py", "hook/hook.sh")
     ]
     alone += [path for path in (package.parents[1] / "plugins").rglob("*") if path.is_file()]
     for path in alone:

@@ -2,12 +2,12 @@
 
 A surface opens an `App`, asks it for values, and prints them; it never touches store, spool or files itself.
 
-opened.py     one home, opened: its store, projects and settings; how work in it is done alone
-recalling.py  briefs, search, what lies behind a handle, handing over
-saying.py     what people say: notes to remember, judgements about memories
-bringing.py   histories, documents and exports, in and out
-reporting.py  how the memory is doing: numbers, jobs, calls of models
-keeping.py    rebuilding, backups, repair, forgetting, cleaning
+context.py        one home, opened: its store, projects and settings; how work in it is done alone
+queries.py        briefs, search, what lies behind a handle, handing over
+annotations.py    what people say: notes to remember, judgements about memories
+transfer.py       histories, documents and exports, in and out
+status_report.py  how the memory is doing: numbers, jobs, calls of models
+maintenance.py    rebuilding, backups, repair, forgetting, cleaning
 """
 
 from backstory.app.annotations import Saying

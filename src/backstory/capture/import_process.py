@@ -1,7 +1,7 @@
 """An import's own process: a history that takes too much ends that process, and the import goes on.
 
 The command starts it, and hears of each history before it is read and of what became of it. If the process
-is ended by its limits (limits.py), the command tells that the history at hand could not be imported, and
+is ended by its limits (job_limits.py), the command tells that the history at hand could not be imported, and
 starts another process for the rest.
 """
 # Both ends of the pipes are ours.

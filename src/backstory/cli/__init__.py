@@ -1,23 +1,23 @@
 """The command line: one small file per command, imported only when it is called.
 
-main.py       the group: its help, lazy commands, from any error to one line and an exit code
-output.py     printing: JSON, plain text, rich on a terminal; stored text made harmless
-rows.py       events, sessions and memories as one line each, and as JSON
-scope.py      which project a command is about: --cwd, --project, --all
-logs.py       what is logged goes to a file in the home, tracebacks too
-reference.py  the pages docs/cli.md and docs/settings.md
-setup_pages.py the pages docs/agents.md and docs/schedules.md
-install.py    install, uninstall
-past.py       what a first install ends with: the import, and something true
-scheduled.py  what a schedule runs
-ask.py        asking before something that cannot be taken back
-forget.py     forget, scrub
-backup.py     backup, restore, repair
-import_.py    import
-wiki.py       compile, lint, ask
-log.py        log · session.py session, for hosts
-brief.py · search.py · show.py · timeline.py · remember.py · handoff.py · status.py · doctor.py · config.py ·
-serve.py · review.py · jobs.py · cost.py · rebuild.py · cleanup.py · export.py · mcp.py
+main.py              the group: its help, lazy commands, from any error to one line and an exit code
+output.py            printing: JSON, plain text, rich on a terminal; stored text made harmless
+listing.py           events, sessions and memories as one line each, and as JSON
+project_scope.py     which project a command is about: --cwd, --project, --all
+log_file.py          what is logged goes to a file in the home, tracebacks too
+reference.py         the pages docs/cli.md and docs/settings.md
+setup_pages.py       the pages docs/agents.md and docs/schedules.md
+install.py           install, uninstall
+first_import.py      what a first install ends with: the import, and something true
+scheduled_import.py  what a schedule runs
+confirm.py           asking before something that cannot be taken back
+forget.py            forget, scrub
+backup.py            backup, restore, repair
+import_.py           import
+wiki.py              compile, lint, ask
+log.py               log · session.py session, for hosts
+brief.py             · search.py · show.py · timeline.py · remember.py · handoff.py · status.py · doctor.py · config.py ·
+serve.py             · review.py · jobs.py · cost.py · rebuild.py · cleanup.py · export.py · mcp.py
 """
 
 from backstory.cli.main import cli, main

@@ -1,11 +1,11 @@
 """The doctor: every step from an agent's hook to the printed brief, in order, each with what to do.
 
-check.py    what a check is: a state, what was found, what to do
-way_in.py   from the agent's settings to the spool and the worker
-clients.py  the agents' own programs: whether their hooks run, and their versions
-memory.py   from the database to the brief
-proof.py    what the agents wrote down themselves, compared with what is stored
-mend.py     what can be mended without a risk, if somebody asks for it
+check.py           what a check is: a state, what was found, what to do
+capture_checks.py  from the agent's settings to the spool and the worker
+agent_clients.py   the agents' own programs: whether their hooks run, and their versions
+memory_checks.py   from the database to the brief
+capture_proof.py   what the agents wrote down themselves, compared with what is stored
+fixes.py           what can be mended without a risk, if somebody asks for it
 
 Checks are values; the command prints them. Examining mends nothing. Two checks run the very files that agents
 run: a harmless payload goes through the hook into the spool (no agent has such an event), and the answering

@@ -1,10 +1,10 @@
 """Vectors of texts: offline by a table that ships with Backstory, or by an endpoint that the user names.
 
-provider.py    who makes vectors, by the settings; or why nobody does
-wordpieces.py  text to the numbers of its word pieces
-table.py       the table: a vector for each word piece, one for a text, how alike two words are
-endpoint.py    vectors over HTTP: any OpenAI-compatible endpoint, or Ollama
-coding.py      vectors as bytes: 8 bits a dimension, and their signs
+embedder.py       who makes vectors, by the settings; or why nobody does
+word_pieces.py    text to the numbers of its word pieces
+static_table.py   the table: a vector for each word piece, one for a text, how alike two words are
+http_embedder.py  vectors over HTTP: any OpenAI-compatible endpoint, or Ollama
+vector_codes.py   vectors as bytes: 8 bits a dimension, and their signs
 data/          the table itself; tools/static_table.py makes it
 """
 

@@ -19,7 +19,7 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   beside  the same, if the text has the letters pass; the pattern is searched for
   left    in the lowercase text; a match starts up to 64 characters before its anchor
   inside  in the lowercase text; the pattern is searched for
-  block   in the lowercase text; each match is a place from which tables.py reads lines and cells
+  block   in the lowercase text; each match is a place from which secret_columns.py reads lines and cells
   title   the same, if a separator of cells comes next
   tag     the same as inside, if the anchor is the name of a tag
   short   the same as word, if a colon or an equals sign comes next

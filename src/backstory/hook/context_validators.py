@@ -1,6 +1,6 @@
 """Judges of what only its surroundings tell: tokens by their prefix, options of commands, sentences.
 
-A judge answers where the span to replace ends, or 0 to leave it alone: see judges.py.
+A judge answers where the span to replace ends, or 0 to leave it alone: see validators.py.
 """
 
 from backstory.hook.placeholders import Grain, extend, glued, looks_secret, placeholder, stands_in, template
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-SHORTEST_RUN = 20  # of a token with a prefix: see `head` in prefilter.py
+SHORTEST_RUN = 20  # of a token with a prefix: see `head` in anchors.py
 BASE64 = IDENT + "+/="
 ENDS = ".,;:!?)]}>"
 UUID = [8, 4, 4, 4, 12]

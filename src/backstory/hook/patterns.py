@@ -2,8 +2,8 @@
 
 A row is (name, anchors, pattern, example, how, judge). The anchors are literals of which at least one
 stands in every text the pattern can match, so a row without its anchor is never run; `how` says where they
-are looked for (prefilter.py lists the ways). The pattern is a plain string, compiled by the engine only when
-it is needed. The judge is the name of a function in judges.py or personal.py, where placeholders, code and
+are looked for (anchors.py lists the ways). The pattern is a plain string, compiled by the engine only when
+it is needed. The judge is the name of a function in validators.py or pii.py, where placeholders, code and
 versions escape.
 
 No anchor holds a character that JSON may escape: a raw JSON document can be checked unparsed.
@@ -13,7 +13,15 @@ surroundings tell. Nothing else is imported here: the hook loads this file while
 
 from backstory.hook import context_shapes, token_shapes
 
-STEMS = ("pass", "pwd", "secret", "token", "cred", "auth", "key")  # of the names of secrets: see names.py
+STEMS = (
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "cred",
+    "auth",
+    "key",
+)  # of the names of secrets: see secret_names.py
 
 
 class Row:

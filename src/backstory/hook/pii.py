@@ -1,6 +1,6 @@
 """Judges of personal data: which e-mail and network addresses, numbers and phones are somebody's.
 
-A judge sees a match and answers where the span to replace ends, or 0 to leave it alone: see judges.py.
+A judge sees a match and answers where the span to replace ends, or 0 to leave it alone: see validators.py.
 """
 
 from backstory.hook.placeholders import glued

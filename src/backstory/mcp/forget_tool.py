@@ -2,7 +2,7 @@
 
 A code belongs to what its first call told, in this process, for some minutes. When something else would go by
 then, it is refused. The agent may send both calls without a person: so a client that can ask its user is
-made to ask (`protocol.py`), and where nobody was asked, an agent forgets little: what is recent, of its own
+made to ask (`json_rpc.py`), and where nobody was asked, an agent forgets little: what is recent, of its own
 project, and not much of it, by what is so when the code is carried out. Beyond that it is told the command
 for the user's terminal. Every time leaves a trace in the counters, which `status`, the viewer and the next
 briefs tell (`recall/prepare.py`).
