@@ -121,7 +121,7 @@ NAMES = (
 def databases() -> Iterator[str]:
     """The names of the databases that other tools keep."""
     for module in sys.modules.values():
-        if getattr(module, "__name__", "").startswith("backstory.foreign."):
+        if getattr(module, "__name__", "").startswith("backstory.importers."):
             yield from (value for name, value in vars(module).items() if name == "_FILE")
 
 

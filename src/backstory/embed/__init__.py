@@ -5,7 +5,7 @@ word_pieces.py    text to the numbers of its word pieces
 static_table.py   the table: a vector for each word piece, one for a text, how alike two words are
 http_embedder.py  vectors over HTTP: any OpenAI-compatible endpoint, or Ollama
 vector_codes.py   vectors as bytes: 8 bits a dimension, and their signs
-data/          the table itself; tools/static_table.py makes it
+data/             the table itself; tools/static_table.py makes it
 """
 
 import os

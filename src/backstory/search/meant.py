@@ -1,7 +1,7 @@
 """What a question's words stand for in the trade: "message broker" for NATS and Kafka, "rollout" for deploy.
 
 A question for a sort of things is answered by what has one of their names; a word is answered by another for
-the same thing, though less surely. `trade` knows both.
+the same thing, though less surely. `vocabulary` knows both.
 """
 
 import re

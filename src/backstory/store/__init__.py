@@ -35,7 +35,7 @@ listings.py         what only people look at: long lists, sums, what has just ha
 bookkeeping.py      counters, tombstones, spool receipts, transcript marks
 disk_errors.py      a full or read-only disk, lost permissions: what keeps a whole database from being used
 integrity.py        is the database whole, looked at without changing it
-migrations/    numbered schema files, never edited
+migrations/         numbered schema files, never edited
 """
 
 from backstory.store.protocol import Store

@@ -1,7 +1,7 @@
 """The text index: pieces of about a thousand characters that search looks through.
 
 Memories are indexed when they are stored. Events are committed first and indexed afterwards, from a
-high-water mark, so that a kill in between costs nothing. `shelves` finds passages by their words.
+high-water mark, so that a kill in between costs nothing. `full_text_index` finds passages by their words.
 Neighbouring events of a session form stretches: what a short reply is about often stands in the one before
 it.
 """
