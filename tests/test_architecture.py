@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,24 @@ def test_walking_the_imports_can_fail() -> None:
     assert "model_pass" in imported(ROOT / "worker_loop.py"), "inside a function"
     assert "pipeline" not in imported(ROOT / "app" / "context.py"), "commands leave the work to a worker"
     assert SQL.search((ROOT / "store" / "job_queue.py").read_text("utf-8"))
+
+
+# Two files of one name are told apart by their folders only: whoever looks for one finds both.
+REBUILT = "distil, recall and search are rebuilt, and named anew then"
+SAME_NAME = {
+    "__init__.py": "Python's own name",
+    "__main__.py": "Python's own name",
+    "brief.py": REBUILT,
+    "excerpt.py": REBUILT,
+    "fixes.py": REBUILT,
+    "handoff.py": REBUILT,
+    "named.py": REBUILT,
+    "session.py": REBUILT,
+}
+
+
+def test_no_file_name_exists_twice() -> None:
+    counted = Counter(path.name for path in modules())
+    twice = {name for name, count in counted.items() if count > 1}
+    assert twice <= set(SAME_NAME), "choose a name that no other module has"
+    assert set(SAME_NAME) <= twice, "take out of the list what is no longer needed"
