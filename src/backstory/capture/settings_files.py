@@ -103,4 +103,4 @@ def naming(file: Path) -> Iterator[None]:
 
 
 def _wrong(file: Path, line: int, column: int, reason: str) -> UsageError:
-    return UsageError(f"{file}:{line}:{column}: {reason}; the file stays as it is: mend it, then try again")
+    return UsageError(f"{file}:{line}:{column}: {reason}; the file stays as it is: fix it, then try again")
