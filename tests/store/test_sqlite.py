@@ -35,6 +35,13 @@ def test_every_connection_has_foreign_keys_wal_and_patience(store: Store, home: 
             assert int(str(pragma(one, "busy_timeout"))) >= 5_000
 
 
+def test_a_connection_that_nobody_closes_is_a_warning_on_every_python() -> None:
+    """And a warning is a failure of the test; before 3.13 `tests/conftest.py` sees to it."""
+    leaked = [sqlite3.connect(":memory:")]
+    with pytest.warns(ResourceWarning, match="unclosed database"):
+        leaked.clear()
+
+
 def test_the_database_is_for_its_owner_alone(store: Store, home: Home) -> None:
     put(store, event())
     for path in home.root.glob("backstory.db*"):
