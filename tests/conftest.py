@@ -52,7 +52,7 @@ class _WatchedConnection(sqlite3.Connection):
 
 
 if sys.version_info < (3, 13):
-    sqlite3.connect = functools.partial(sqlite3.connect, factory=_WatchedConnection)
+    setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=_WatchedConnection))  # noqa: B010
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

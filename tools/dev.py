@@ -27,7 +27,7 @@ PLACES = (
     ("/usr/local/bin", "python{v}"),
     ("/usr/bin", "python{v}"),
 )
-# What may differ between Pythons: patterns, the hook's bytecode, SQLite, JSON, sockets, threads, dates, files.
+# What may differ between Pythons: patterns, the hook's bytecode, SQLite, JSON, sockets, threads, files.
 # On the newest that is here all of these run, on those between every second test. The rest is the product's
 # own logic: three whole runs would take longer than everything else together.
 DIFFERS = (
