@@ -15,7 +15,7 @@ fast:  ## the fast tests, all on one Python, on each other that is here those of
 	@$(DEV) fast
 
 faults:  ## kills processes, fills disks, takes locks
-	@$(DEV) run pytest -q -m "faults and not clients"
+	@$(DEV) run pytest -q -m "faults and not clients" -n 2
 
 browser:  ## the viewer, looked at by a real Chromium
 	@$(DEV) run pytest -q -m browser
