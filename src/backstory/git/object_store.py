@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from pygit2 import Odb
 
 COMMIT, TREE, BLOB = b"commit", b"tree", b"blob"
-_MOST_BYTES = {COMMIT: 1 << 20, TREE: 16 << 20, BLOB: 4 << 20}
+LONGEST_NAME = 4096
+_MOST_BYTES = {COMMIT: 1 << 20, TREE: 8 << 20, BLOB: 4 << 20}
+_MOST_NAMES = 64 << 20
+_PER_NAME = 200  # what Python takes for a name and its item, about
 _TYPES = {1: COMMIT, 2: TREE, 3: BLOB}
 _MOST_STORES = 8  # a repository and those that its `alternates` name
 _SMALL = 64 * 1024
@@ -29,26 +32,34 @@ class Unavailable(Exception):
     """What was asked for is not there, is damaged, is too large, or cannot be read safely."""
 
 
-class OutOfTime(Unavailable):
-    """The time limit has passed."""
+class OverLimit(Unavailable):
+    """What a question may take, of time or of memory, is used up."""
 
 
-class TimeLimit:
-    """How long a repository may be read; every read checks it."""
+class ReadLimit:
+    """What one question may take: time, which every read checks, and bytes of names that are kept."""
 
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
+        self._bytes = _MOST_NAMES
 
     def check(self) -> None:
         """Raise when the time is over."""
         if time.monotonic() >= self._until:
-            raise OutOfTime
+            raise OverLimit("it took too long")
+
+    def keep(self, name: bytes) -> bytes:
+        """A name that is going to be kept; raises when it, or all of them together, are too long."""
+        self._bytes -= len(name) + _PER_NAME
+        if len(name) > LONGEST_NAME or self._bytes < 0:
+            raise OverLimit("names that are too long, or too many")
+        return name
 
 
 class ObjectStore:
     """The objects of one repository. `borrowed`: also those of the stores that `alternates` names."""
 
-    def __init__(self, folder: Path, limit: TimeLimit, borrowed: bool = True) -> None:
+    def __init__(self, folder: Path, limit: ReadLimit, borrowed: bool = True) -> None:
         self.limit = limit
         if not borrowed and (folder.is_symlink() or (folder / "pack").is_symlink()):
             raise Unavailable("the objects are another repository's")
@@ -58,8 +69,8 @@ class ObjectStore:
     def read(self, oid: str, kind: bytes) -> bytes:
         """The content of an object of this kind."""
         self.limit.check()
-        if len(oid) != 40 or not _HEX.issuperset(oid):
-            raise Unavailable(f"{oid!r} is no SHA-1")
+        if not is_id(oid):
+            raise Unavailable("what should name an object is no SHA-1")
         data = self._loose(oid, kind)
         return self._packed(oid, kind) if data is None else data
 
@@ -67,7 +78,7 @@ class ObjectStore:
         """Whether a commit is there, whole: its content has this hash."""
         try:
             data = self.read(oid, COMMIT)
-        except OutOfTime:
+        except OverLimit:
             raise
         except Unavailable:
             return False
@@ -96,9 +107,16 @@ class ObjectStore:
             raise Unavailable(f"{oid} is missing or damaged") from error
 
 
+def is_id(text: str) -> bool:
+    """Whether a text is the id of an object."""
+    return len(text) == 40 and _HEX.issuperset(text)
+
+
 def object_id(kind: bytes, content: bytes) -> str:
     """The id that git gives to this content."""
-    return hashlib.sha1(b"%s %d\0" % (kind, len(content)) + content, usedforsecurity=False).hexdigest()
+    digest = hashlib.sha1(b"%s %d\0" % (kind, len(content)), usedforsecurity=False)
+    digest.update(content)  # not joined to its head: it may be large
+    return digest.hexdigest()
 
 
 def lines_changed(old: bytes, new: bytes) -> tuple[int, int]:
