@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from backstory.atomic import write_atomic
+from backstory.atomic import write_own
 from backstory.git.boundary import ask
 from backstory.git.object_store import ObjectStore, ReadLimit
 from backstory.hook.project_identity import Place, join_mark, project_id, resolve
@@ -83,7 +83,7 @@ def publish_joined(store: Store, marks: Path, confirmed: dict[str, str], monorep
 def _mark(folder: Path, own: str, identity: str) -> None:
     mark = folder / join_mark(own, identity)
     if folder.is_dir() and not mark.exists():
-        write_atomic(mark, b"")
+        write_own(mark, b"")
 
 
 def _proven(place: Place, commits: Iterable[str], others: Sequence[Place]) -> bool:

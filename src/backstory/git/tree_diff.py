@@ -173,7 +173,7 @@ def _alike(old: _Text, new: _Text) -> float:
 
 
 def _taken(olds: list[bytes], new: bytes) -> bytes:
-    """Take one of some files that all have the same content: one that is called as the new one, if possible."""
+    """Take one of several files with the same content, if possible one that is called as the new one."""
     last = range(len(olds) - 1, max(-1, len(olds) - 1 - _NAMESAKES), -1)
     return olds.pop(next((at for at in last if _base(olds[at]) == _base(new)), -1))
 
