@@ -7,8 +7,8 @@ read of one opening has a limit of time, and of bytes by what the file can hold.
 
 Not a byte of the database is changed, and no file beside it. One that is written ahead needs care: without
 its log the file alone is all there is, and it is opened as immutable; with the log and its index, the index
-is opened read-only, too. With a log but no index, SQLite would make one, so a private copy is read. A database
-with a rollback journal is read under SQLite's locks: its writer may be in the middle of a transaction.
+is opened read-only, too. With a log but no index, SQLite would make one, so a private copy is read. A
+database with a rollback journal is read under SQLite's locks: its writer may be in mid-transaction.
 """
 
 import sqlite3
