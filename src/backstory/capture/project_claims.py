@@ -13,7 +13,8 @@ from pathlib import Path
 
 from backstory.atomic import write_own
 from backstory.git.boundary import ask
-from backstory.git.object_store import ObjectStore, ReadLimit
+from backstory.git.object_store import ObjectStore
+from backstory.git.read_limit import ReadLimit
 from backstory.hook.project_identity import Place, join_mark, project_id, resolve
 from backstory.store import Store
 

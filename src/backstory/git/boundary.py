@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from backstory.git.object_store import Unavailable
+from backstory.git.read_limit import Unavailable
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from struct import Struct, error
 from typing import NamedTuple
 
-from backstory.git.object_store import LONGEST_NAME, ReadLimit, Unavailable
+from backstory.git.read_limit import LONGEST_NAME, ReadLimit, Unavailable
 from backstory.hook.regular_file import read_head
 
 _MOST_BYTES = 64 << 20

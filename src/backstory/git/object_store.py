@@ -1,59 +1,23 @@
-"""Commits, trees and blobs by their ids: loose ones with zlib, packed ones with libgit2.
+"""Commits, trees and blobs by their ids: loose ones here, packed ones by pack_file.py.
 
-libgit2 is asked for one packed object at a time, by id, after its size is known. It never sees the
-repository's configuration, and never opens what is not a regular file: a pipe would block it for ever.
+libgit2 compares the lines of two texts, and nothing else: it never sees a repository.
 """
 
 import hashlib
 import os
-import time
 import zlib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from backstory.git.pack_file import Packs
+from backstory.git.read_limit import OverLimit, ReadLimit, Unavailable
 from backstory.hook.regular_file import read_head
 
-if TYPE_CHECKING:
-    from pygit2 import Odb
-
 COMMIT, TREE, BLOB = b"commit", b"tree", b"blob"
-LONGEST_NAME = 4096
 _MOST_BYTES = {COMMIT: 1 << 20, TREE: 8 << 20, BLOB: 4 << 20}
-_MOST_NAMES = 64 << 20
-_PER_NAME = 200  # what Python takes for a name and its item, about
-_TYPES = {1: COMMIT, 2: TREE, 3: BLOB}
 _MOST_STORES = 8  # a repository and those that its `alternates` name
 _SMALL = 64 * 1024
 _HEX = frozenset("0123456789abcdef")
-
-
-class Unavailable(Exception):
-    """What was asked for is not there, is damaged, is too large, or cannot be read safely."""
-
-
-class OverLimit(Unavailable):
-    """What a question may take, of time or of memory, is used up."""
-
-
-class ReadLimit:
-    """What one question may take: time, which every read checks, and bytes of names that are kept."""
-
-    def __init__(self, seconds: float) -> None:
-        self._until = time.monotonic() + seconds
-        self._bytes = _MOST_NAMES
-
-    def check(self) -> None:
-        """Raise when the time is over."""
-        if time.monotonic() >= self._until:
-            raise OverLimit("it took too long")
-
-    def keep(self, name: bytes) -> bytes:
-        """A name that is going to be kept; raises when it, or all of them together, are too long."""
-        self._bytes -= len(name) + _PER_NAME
-        if len(name) > LONGEST_NAME or self._bytes < 0:
-            raise OverLimit("names that are too long, or too many")
-        return name
 
 
 class ObjectStore:
@@ -64,7 +28,7 @@ class ObjectStore:
         if not borrowed and (folder.is_symlink() or (folder / "pack").is_symlink()):
             raise Unavailable("the objects are another repository's")
         self._folders = _with_alternates(folder) if borrowed else [folder]
-        self._packs: Odb | None = None
+        self._packs: Packs | None = None
 
     def read(self, oid: str, kind: bytes) -> bytes:
         """The content of an object of this kind."""
@@ -96,15 +60,11 @@ class ObjectStore:
 
     def _packed(self, oid: str, kind: bytes) -> bytes:
         if self._packs is None:
-            self._packs = _packs(self._folders)
-        try:
-            # the backend's own `read_header` cuts sizes to 32 bits
-            type_, size = self._packs.read_header(oid)
-            if _TYPES.get(int(type_)) != kind or size > _MOST_BYTES[kind]:
-                raise Unavailable(f"{oid} is no {kind.decode()}, or too large")
-            return self._packs.read(oid)[1]
-        except (KeyError, ValueError, OSError, MemoryError, _pygit2().GitError) as error:
-            raise Unavailable(f"{oid} is missing or damaged") from error
+            self._packs = Packs(self._folders)
+        found, content = self._packs.read(oid, _MOST_BYTES[kind], self.limit)
+        if found != kind:
+            raise Unavailable(f"{oid} is no {kind.decode()}")
+        return content
 
 
 def is_id(text: str) -> bool:
@@ -147,21 +107,6 @@ def _inflated(packed: bytes, kind: bytes, most: int) -> bytes:
     if not nul or head != b"%s %d" % (kind, len(content)):
         raise Unavailable(f"a loose object is no {kind.decode()}, too large, or damaged")
     return content
-
-
-def _packs(folders: list[Path]) -> "Odb":
-    """The packs of some folders, if all that lies beside them are regular files."""
-    packs: Odb = _pygit2().Odb()
-    for folder in folders:
-        try:
-            entries = list(os.scandir(folder / "pack"))
-        except OSError:
-            continue
-        if not all(entry.is_file(follow_symlinks=False) for entry in entries):
-            raise Unavailable("among the packs is something that is not a regular file")
-        if entries:
-            packs.add_backend(_pygit2().OdbBackendPack(str(folder)), 1)
-    return packs
 
 
 def _with_alternates(folder: Path) -> list[Path]:

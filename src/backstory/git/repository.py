@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backstory.git.index_file import Index, read_index
-from backstory.git.object_store import COMMIT, ObjectStore, ReadLimit, Unavailable, is_id
+from backstory.git.object_store import COMMIT, ObjectStore, is_id
+from backstory.git.read_limit import ReadLimit, Unavailable
 from backstory.git.tree_diff import Trees
 from backstory.hook.project_identity import Place
 from backstory.hook.regular_file import read_head

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from backstory.git.object_store import BLOB, LONGEST_NAME, TREE, ObjectStore, OverLimit, Unavailable
+from backstory.git.object_store import BLOB, TREE, ObjectStore
+from backstory.git.read_limit import LONGEST_NAME, OverLimit, Unavailable
 
 _MOST_CHANGES = 200_000
 _MOST_KEPT = 100_000  # items of trees that were read

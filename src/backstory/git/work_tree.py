@@ -11,7 +11,8 @@ import stat
 from dataclasses import dataclass
 
 from backstory.git.index_file import Entry, Index
-from backstory.git.object_store import BLOB, OverLimit, Unavailable, lines_changed, object_id
+from backstory.git.object_store import BLOB, lines_changed, object_id
+from backstory.git.read_limit import OverLimit, Unavailable
 from backstory.git.repository import Repository
 from backstory.git.tree_diff import Change, Item
 from backstory.hook.regular_file import read_head
