@@ -125,6 +125,16 @@ def test_the_hook_path_imports_nothing_of_the_product(path: Path) -> None:
     assert imported(path) <= {"hook"}
 
 
+def test_whoever_asks_git_asks_through_its_boundary() -> None:
+    """Who catches git's own error would catch that one alone, and not what nobody thought of."""
+    users = [path for path in modules() if part(path) != "git" and "git" in imported(path)]
+    assert len(users) >= 3
+    for path in users:
+        source = path.read_text("utf-8")
+        assert "from backstory.git.boundary import ask" in source, path
+        assert "Unavailable" not in source, path
+
+
 def test_raw_payloads_stop_at_the_edge() -> None:
     """Past agents, other memory tools and capture nobody reads an agent's own keys."""
     keys = re.compile(
