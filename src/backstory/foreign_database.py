@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from backstory.file_reader import open_file, regular, require_database
 
-SECONDS = 60.0  # inside SQLite, for all that is read of one opening
+SECONDS = 30.0  # inside SQLite, for all that is read of one opening
 _WAIT_SECONDS = 5.0
 _MOST_TABLES = 1_000
 _LONGEST_VALUE = 64 * 1024 * 1024

@@ -70,6 +70,40 @@ def test_rows_without_an_end_are_given_up(tmp_path: Path) -> None:
             pass
 
 
+def branching(file: Path) -> Path:
+    """Pages of a table that all name the same page below them, some twenty levels deep: 10^30 rows."""
+    with closing(sqlite3.connect(file)) as made:
+        made.execute("PRAGMA page_size = 512")
+        for table in ("session", "message", "part"):
+            made.execute(
+                f"CREATE TABLE {table} (id, message_id, session_id, parent_id, time_created, time_updated, data)"
+            )
+        rows = [(f"prt_{n}", "msg_1", "ses_1", n, "x" * 300) for n in range(20_000)]
+        made.executemany("INSERT INTO part VALUES (?, ?, ?, NULL, ?, 1, ?)", rows)
+        made.commit()
+        (root,) = made.execute("SELECT rootpage FROM sqlite_master WHERE name = 'part'").fetchone()
+    data = bytearray(file.read_bytes())
+    pages = range(2, len(data) // 512 + 1)
+    inner = [page for page in pages if data[(page - 1) * 512] == 5 and page != root][:15]
+    leaf = next(page for page in reversed(pages) if data[(page - 1) * 512] == 13)
+    for page, below in zip([root, *inner], [*inner, leaf], strict=True):
+        at = (page - 1) * 512
+        data[at + 8 : at + 12] = below.to_bytes(4, "big")
+        for cell in range(int.from_bytes(data[at + 3 : at + 5], "big")):
+            place = at + int.from_bytes(data[at + 12 + 2 * cell : at + 14 + 2 * cell], "big")
+            data[place : place + 4] = below.to_bytes(4, "big")
+    file.write_bytes(data)
+    return file
+
+
+def test_pages_that_name_each_other_are_no_table_without_an_end(tmp_path: Path) -> None:
+    file = branching(tmp_path / "opencode.db")
+    with pytest.raises(Unreadable, match="more rows than fit"):
+        list(opencode_database.messages(file, "ses_1"))
+    with open_database(file, seconds=0.5) as database, pytest.raises(Unreadable, match="takes too long"):
+        list(database.rows("SELECT session_id, count(*) FROM part GROUP BY session_id"))
+
+
 def test_a_host_whose_sessions_are_a_view_has_no_id(tmp_path: Path) -> None:
     file = hostile(tmp_path / "host.db", JOIN.replace("message", "sessions", 1))
     found, note = session_id_in(file)

@@ -64,15 +64,13 @@ def messages(file: Path, session: str) -> Iterator[tuple[str, int, str, list[tup
     """The messages of a session in order (id, time, JSON), each with its parts (id, time, JSON)."""
     with opened(file) as database:
         parts: dict[str, list[tuple[str, int, str]]] = {}
+        # sorted here: SQLite would read all rows, also those without an end, before it gives the first one
         for message, *part in database.rows(
-            "SELECT message_id, id, time_created, data FROM part WHERE session_id = ? ORDER BY id",
-            (session,),
+            "SELECT message_id, id, time_created, data FROM part WHERE session_id = ?", (session,)
         ):
             parts.setdefault(message, []).append((part[0], part[1], part[2]))
-        for id, at, data in database.rows(
-            """
-            SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id
-            """,
-            (session,),
-        ):
-            yield id, at, data, parts.pop(id, [])
+        rows = list(
+            database.rows("SELECT id, time_created, data FROM message WHERE session_id = ?", (session,))
+        )
+        for id, at, data in sorted(rows, key=lambda row: (str(row[1]).zfill(20), str(row[0]))):
+            yield id, at, data, sorted(parts.pop(id, []), key=lambda part: str(part[0]))
