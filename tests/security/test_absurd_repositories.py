@@ -1,6 +1,7 @@
 """Files of git that are well formed and absurd: the turn is stored, a search answers, neither takes much memory."""
 
 import hashlib
+import itertools
 import os
 import struct
 import subprocess
@@ -60,14 +61,13 @@ class Forge:
 
     def pack(self, entries: list[bytes], oid: str) -> None:
         """A pack of these entries, whose last one claims to be `oid`, and its index."""
-        body, at = b"PACK" + struct.pack(">II", 2, len(entries)) + b"".join(entries), 12
-        at += sum(map(len, entries[:-1]))
+        body = b"PACK" + struct.pack(">II", 2, len(entries)) + b"".join(entries)
         body += hashlib.sha1(body).digest()
-        fan = b"".join(struct.pack(">I", int(first >= int(oid[:2], 16))) for first in range(256))
-        index = (
-            b"\377tOc" + struct.pack(">I", 2) + fan + bytes.fromhex(oid) + bytes(4) + struct.pack(">I", at)
-        )
-        index += body[-20:]
+        ids = [number.to_bytes(20, "big") for number in range(1, len(entries))] + [bytes.fromhex(oid)]
+        places = itertools.accumulate(map(len, entries[:-1]), initial=12)
+        fan = (sum(each[0] <= first for each in ids) for first in range(256))
+        index = b"\377tOc" + struct.pack(">I256I", 2, *fan) + b"".join(ids) + bytes(4 * len(ids))
+        index += struct.pack(f">{len(ids)}I", *places) + body[-20:]
         (self.git / "objects/pack").mkdir(exist_ok=True)
         (self.git / "objects/pack/pack-1.pack").write_bytes(body)
         (self.git / "objects/pack/pack-1.idx").write_bytes(index + hashlib.sha1(index).digest())
@@ -223,9 +223,20 @@ def pack_of_a_long_chain(forge: Forge) -> None:
 
 
 def pack_of_large_differences(forge: Forge) -> None:
-    """A megabyte is copied byte by byte, four hundred times over."""
-    size = 1_000_000
-    chain_of(forge, 400, number(size) * 2 + b"\x90\x01" * size, b"x" * size)
+    """All is copied byte by byte, dozens of times over."""
+    size = 400_000
+    chain_of(forge, 38, number(size) * 2 + b"\x90\x01" * size, b"x" * size)
+
+
+def pack_of_small_differences_between_large_objects(forge: Forge) -> None:
+    """From 64 KB to 256 MB and back to 100 bytes: each step is small, and what it makes is not."""
+    entries, size = [entry(1, b"x" * 0x10000)], 0x10000
+    for new in [0x10000 << 3 * step for step in range(1, 5)] + [0x10000 << 12] * 10 + [100]:
+        copies = b"\xb0\0\0" * (new >> 16) if new > 100 else b"\x90\x64"  # each of 64 KB
+        entries.append(entry(6, number(size) + number(new) + copies, back(len(entries[-1]))))
+        size = new
+    forge.head("ab" * 20)
+    forge.pack(entries, "ab" * 20)
 
 
 def pack_whose_object_is_a_difference_to_itself(forge: Forge) -> None:
@@ -246,7 +257,7 @@ ABSURD = [
     wide_folders, moved_files_of_one_content, index_nested_90000_deep, index_of_many_long_folders,
     index_of_long_numbers, index_of_empty_extensions, index_with_an_offset_without_end,
     index_of_a_million_files, index_of_as_many_files_as_are_read, refs_that_lead_to_each_other, pack_of_a_long_chain, pack_of_large_differences,
-    pack_whose_object_is_a_difference_to_itself, pack_that_claims_a_billion_objects,
+    pack_of_small_differences_between_large_objects, pack_whose_object_is_a_difference_to_itself, pack_that_claims_a_billion_objects,
 ]  # fmt: skip
 
 
