@@ -411,6 +411,22 @@ def test_state_that_is_no_file_stops_no_command(worked: Memory, name: str, kind:
     memory_works(worked)
 
 
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_rebuild_makes_all_state_again_that_is_no_file(worked: Memory, kind: str) -> None:
+    assert worked.run("install", "claude-code", "--yes").returncode == 0
+    assert worked.run("compile").returncode == 0
+    known = {worked.home / name for name in STATE if name.endswith((".json", ".jsonl"))}
+    for path in known | set(worked.home.rglob("*.json")):
+        put(path, kind)
+    done = worked.run("rebuild")
+    assert done.returncode == 0, done.stderr
+    assert worked.json("jobs")["jobs"] == []
+    assert all(path.is_file() for path in (worked.home / "briefs").glob("*.json"))
+    done = worked.run("compile")
+    assert done.returncode == 0, done.stderr
+    memory_works(worked)
+
+
 def memory_works(memory: Memory) -> None:
     memory.prompt("Count the blue whales")
     memory.hook("Stop", last_assistant_message="Twelve.")

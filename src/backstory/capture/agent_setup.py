@@ -30,6 +30,7 @@ from backstory.capture.settings_files import (
 from backstory.capture.setup_check import Configured, installed
 from backstory.capture.written_files import INSTRUCTIONS, OWNED, SERVER, SETTINGS, Site
 from backstory.errors import SourceMissing, UsageError
+from backstory.git.boundary import ask
 from backstory.git.ignore_rules import is_ignored
 from backstory.hook import spool
 from backstory.hook.project_identity import resolve
@@ -186,7 +187,8 @@ def _warnings(agent: Agent, settings: Path, project: Path | None) -> Iterator[Ch
 
 def _would_be_committed(file: Path) -> bool:
     place = resolve(str(file.parent))
-    return bool(place.git_dir) and not is_ignored(place, Path(os.path.realpath(file.parent)) / file.name)
+    real = Path(os.path.realpath(file.parent)) / file.name
+    return bool(place.git_dir) and not ask(place.root, lambda: is_ignored(place, real), False)
 
 
 # --- uninstall --------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory.agents import AGENTS
-from backstory.atomic import make_private_dir, write_atomic
+from backstory.atomic import make_private_dir, write_own
 from backstory.file_reader import read_bytes
 from backstory.hook import agent_facts
 from backstory.hook.hook_command import quote_sh
@@ -54,10 +54,10 @@ def write_hook_files(home: Path, python: str = sys.executable) -> bool:
     script = _script(home, python)
     for private in (home, folder, home / "spool", home / "logs", home / "briefs"):
         make_private_dir(private)
-    write_atomic(folder / "hook.pyc", _bundle(sources))
-    write_atomic(folder / "hook.sh", script, 0o700)
+    write_own(folder / "hook.pyc", _bundle(sources))
+    write_own(folder / "hook.sh", script, 0o700)
     _keep_spare(folder)
-    write_atomic(folder / "stamp", _stamp(sources, script))  # last: what is not finished is made again
+    write_own(folder / "stamp", _stamp(sources, script))  # last: what is not finished is made again
     return True
 
 
@@ -74,7 +74,7 @@ def write_hook_settings(home: Path, settings: Mapping[str, Any]) -> bool:
     if _read(path) == data:
         return False
     make_private_dir(path.parent)
-    write_atomic(path, data)
+    write_own(path, data)
     return True
 
 
