@@ -205,7 +205,8 @@ def _runs(words: list[_Word], at: int) -> bool:
     flags = after[1:] if after.startswith("-") and not after.startswith("--") else ""
     if name in _SHELLS:
         return "c" not in flags
-    return name in _INTERPRETERS and _INLINE.isdisjoint(flags)
+    script = not after.startswith("-") and ("/" in after or "." in after.rstrip("."))  # the input is data
+    return name in _INTERPRETERS and not script and _INLINE.isdisjoint(flags)
 
 
 def _piped(words: list[_Word], at: int) -> tuple[int, int] | None:
@@ -288,7 +289,7 @@ def _installs(words: list[_Word], at: int) -> tuple[int, int] | None:
         return None
     for place in range(at + 1, min(len(words), at + _FAR)):
         word = words[place]
-        if word.sign and word.text in "|;&)`\n" and not _within_address(words, place):
+        if word.text == "--" or (word.sign and word.text in "|;&)`\n" and not _within_address(words, place)):
             break
         if any(mark in word.text for mark in REMOTE) and not _host(word.text).startswith(_HERE):
             last = place
