@@ -53,7 +53,7 @@ _OWN_LIST = re.compile(
 _TEXTS = (
     r"(?:threads?|tickets?|comments?|summar(?:y|ies)|recap|reviews?|discussions?|conversations?|chats?|"
     r"e-?mails?|mails?|messages?|posts?|articles?|proposals?|descriptions?|transcripts?|minutes|"
-    r"hand-?(?:off|over)s?|stor(?:y|ies)|pull requests?|merge requests?|prs?|mrs?|paragraphs?|texts?|"
+    r"hand-?(?:off|over)s?|paragraphs?|texts?|"
     r"excerpts?|quotes?|statements?|reports?|letters?|zusammenfassung|kommentare?|beschreibung|nachricht|"
     r"gespräch|absatz|résumé|commentaires?|texte|fil|resumen|comentarios?|mensaje|texto|hilo)"
 )
@@ -64,7 +64,7 @@ _COLON = r"(?:：|:(?=\s|[\"'“„«\[]|$))"
 #: Where a prompt hands over a text of other people.
 _HANDS_OVER = re.compile(
     # "address this review comment from eve:", "comment by eve:"
-    rf"\b{_THIS}\b{_LEAD}\b(?:{_TEXTS}|issue)\b{_LEAD}{_COLON}|"
+    rf"\b{_THIS}\b{_LEAD}\b(?:{_TEXTS}|issue|story|(?:pull|merge) request|[pm]r)\b{_LEAD}{_COLON}|"
     rf"\b{_TEXTS}(?: (?:from|by|of|in|on|von|de|par) [^\n:：]{{1,40}})?[ \t]{{0,4}}{_COLON}|"
     # "fix issue #12:", "implement SHOP-7 (checkout):"
     rf"#\d{{1,7}}\b{_LEAD}{_COLON}|"
