@@ -3,8 +3,9 @@
 Agents run `hook/hook.sh` out of the home in every session. Whoever may write to a folder above it can rename
 what lies there and leave a script of their own. So each folder on the way belongs to root or to this user,
 and nobody else may write to it; below a folder that nobody else can enter, only owners matter. A sticky one
-(/tmp) is safe for what we have made in it. A link counts like a folder: whoever owns it can turn it elsewhere,
-so all that the system goes through on the way is looked at, links of links too. Access lists beyond owner, group and others are not looked at.
+(/tmp) is safe for what we have made in it. A link counts like a folder: whoever owns it can turn it, so all
+that the system goes through on the way is looked at, links of links too. Access lists beyond owner, group and
+others are not looked at.
 """
 
 import os

@@ -1,7 +1,7 @@
 """What a line of a tool reports, without what it tells its reader to do.
 
 Anybody may have written an error: a test, a package, a server. Its line is read clause by clause, and told up
-to the first clause that is addressed to somebody: one that asks, obliges or commands, that is spoken to agents,
+to the first clause that is addressed to somebody: one that asks, obliges or commands, that speaks to agents,
 that gives advice, or that names something to run without reporting anything about it. The last holds in any
 language, for the words around it do not matter.
 """
@@ -42,8 +42,8 @@ _ASKS = _names(
 )
 _ASKS_WITHIN = (
     "por favor", "per favore", "s'il vous", "请", "請", "してください", "して下さい", "必ず",
-    "하세요", "하십시오", "to fix", "always run", "always use", "always call", "run the following", "run this",
-    "from now on",
+    "하세요", "하십시오", "to fix", "always run", "always use", "always call", "run the following",
+    "run this", "from now on",
     "ignore previous", "ignore all", "ignore any", "disregard", "wants you to", "want you to", "asks you to",
     "first run", "instead run", "before continuing", "follow these", "your instructions",
 )  # fmt: skip
