@@ -22,6 +22,7 @@ from backstory.hook.shell_programs import (
     MANAGERS,
     NETWORK,
     NPM,
+    OBEYED,
     OPENS,
     OTHERS,
     OWN_FILES,
@@ -31,12 +32,14 @@ from backstory.hook.shell_programs import (
     RUNS,
     RUNS_INPUT,
     RUNS_LOCALLY,
+    SAVES_AS,
     SHELLS,
     SHOWN_AS_IT_IS,
     SOCKETS,
     SOURCES,
     STDIN,
     TAKES_WORD,
+    UNPACKERS,
     WRAPPERS,
     WRITERS,
 )
@@ -110,6 +113,8 @@ class _Judge:
                 done.append(step)
                 flowing = (*flowing, step)
             self._remember(pipeline)
+            if any(map(self._saves_obeyed, pipeline)):
+                return True
         return False
 
     def _step(self, step: Step, before: tuple[Step, ...], depth: int) -> bool:
@@ -158,6 +163,9 @@ class _Judge:
             return any(word.name in SHELLS or word.text.lower().startswith("exec:") for word in rest)
         arguments = " ".join(word.text for word in rest).lower()
         elsewhere = self._brings(before)
+        if name in ("awk", "gawk", "mawk", "sed") and any(word.text.startswith("-f") for word in rest):
+            made = any(_names_elsewhere(code) for word in rest for _, code in word.codes)
+            return made or any(self._is_fetched(word) for word in rest)
         if name in ("awk", "gawk", "mawk", "sed") and elsewhere:
             return any(mark in arguments for mark in RUNS_INPUT) or arguments.split()[-1:] == ["e"]
         if name in ("git", "gh", "aws"):
@@ -273,6 +281,8 @@ class _Judge:
                 return by_xargs or (code is not None) or bool(before)
             if code.text == "-":
                 return not self._is_shown(before)
+            if code.text.rpartition(".")[2] in self.files:  # `python -m a.b`
+                return True
             if self._variable(code.text) in self.variables:
                 return True
             return self._runs_code(code.text, shell, depth, before)
@@ -323,7 +333,20 @@ class _Judge:
             return False
         text = word.text.partition("=")[2] or word.text
         parts = [part for part in text.replace("\\", "/").split("/") if part not in ("", ".", "~")]
-        return bool(parts) and (parts[-1] in self.files or (len(parts) > 1 and parts[0] in self.files))
+        named = parts[-1:] + [part.lstrip(".") for part in parts[-1:]]  # `.\\x.ps1`
+        return bool(parts) and (
+            not self.files.isdisjoint(named) or (len(parts) > 1 and parts[0] in self.files)
+        )
+
+    def _saves_obeyed(self, step: Step) -> bool:
+        """Whether something from elsewhere is saved where a program of the project obeys it unasked."""
+        if not self._brings((step,)):
+            return False
+        options = [at for at, word in enumerate(step.words) if word.text.lower() in SAVES_AS]
+        saved = [*step.written, *(step.words[at + 1] for at in options if at + 1 < len(step.words))]
+        names = [word.text.removeprefix("./").rpartition("/")[2].lower() for word in saved]
+        hooks = any(".git/" in word.text for word in saved)
+        return hooks or any(name in OBEYED or (name[:1] == "." and len(name) > 1) for name in names)
 
     def _remember(self, pipeline: list[Step]) -> None:
         """What a pipeline fetched, by all names that it could be saved under."""
@@ -334,16 +357,21 @@ class _Judge:
             name = program[0].name if program else ""
             remote = any(_is_remote(word.text) for word in step.words)
             passes = name in PASSES_ON and any(self._is_fetched(word) for word in step.words)
-            made = any(_names_elsewhere(code) for word in step.words for _, code in word.codes)
+            made = any(_names_elsewhere(code) for word in step.words for _, code in word.codes) or any(
+                "$(" in text and _names_elsewhere(text.replace("$(", " ")) for text in step.literal
+            )
             here = any("://" in word.text and is_here(word.text) for word in step.words)
             sends = name in ("scp", "rsync") and ":" in step.words[-1].text
             fetches = name in FETCHERS and not here and not sends
             fetched = fetched or remote or passes or made or fetches
+            if name in UNPACKERS and (fetched or passes):
+                self.inside = True  # nobody knows the names of what was unpacked
             if name in ("cd", "pushd"):
                 self.inside = self.inside or any(self._is_fetched(word) for word in step.words[1:])
         if fetched:
             for word in words[1:]:
                 self.files |= _file_names(word.text)
+                self.inside = self.inside or "{" in word.text
 
 
 def _leading(step: Step) -> str:

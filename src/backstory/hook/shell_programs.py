@@ -14,7 +14,7 @@ EVALUATES = frozenset(("eval", "iex", "invoke-expression"))
 SOURCES = frozenset(("source", "."))
 #: Programs that run another one, and their options that take a word of their own.
 WRAPPERS = {
-    "sudo": "ugpCDhRrtTU", "doas": "uC", "env": "uCS", "nohup": "", "time": "fo", "exec": "a", "command": "",
+    "sudo": "ugpCDhRrtTU", "doas": "uC", "env": "uC", "nohup": "", "time": "fo", "exec": "a", "command": "",
     "nice": "n", "ionice": "cn", "timeout": "sk", "stdbuf": "ioe", "setsid": "", "busybox": "", "builtin": "",
     "xargs": "nPILdsaE", "parallel": "jI", "unbuffer": "", "&": "", "winpty": "", "caffeinate": "t",
 }  # fmt: skip
@@ -104,3 +104,12 @@ OWN_FILES = (
     "/root/.",
 )  # which others run or obey
 WRITERS = NETWORK | {"tee", "dd", "cp", "mv"}
+UNPACKERS = _names("tar bsdtar unzip cpio 7z")
+#: Files that a program of the project obeys when it is run without being told their names.
+OBEYED = _names(
+    "makefile gnumakefile package.json conftest.py setup.py setup.cfg pyproject.toml tox.ini noxfile.py "
+    "requirements.txt dockerfile compose.yaml compose.yml docker-compose.yml gemfile rakefile build.gradle "
+    "settings.gradle cargo.toml build.rs cmakelists.txt vagrantfile jenkinsfile gulpfile.js gruntfile.js "
+    "pip.conf composer.json go.mod justfile taskfile.yml sitecustomize.py pom.xml"
+)
+SAVES_AS = _names("-o --output --output-document -outfile")
