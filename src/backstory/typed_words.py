@@ -67,7 +67,9 @@ _HANDS_OVER = re.compile(
     rf"\b{_THIS}\b{_LEAD}\b(?:{_TEXTS}|issue|story|(?:pull|merge) request|[pm]r)\b{_LEAD}{_COLON}|"
     rf"\b{_TEXTS}(?: (?:from|by|of|in|on|von|de|par) [^\n:：]{{1,40}})?[ \t]{{0,4}}{_COLON}|"
     # "fix issue #12:", "implement SHOP-7 (checkout):"
-    rf"#\d{{1,7}}\b{_LEAD}{_COLON}|"
+    rf"(?:#|\b(?:issue|ticket|bug|story|card|pr|mr) )\d{{1,7}}\b{_LEAD}{_COLON}|"
+    # "README.md:"
+    rf"\b[\w-]{{1,60}}\.(?:md|txt|rst|adoc|html|pdf|docx?)\b(?: says)?[ \t]{{0,4}}{_COLON}|"
     rf"^\W{{0,5}}(?:{_TAKES_UP}\s)?(?:(?:issue|ticket|story|bug)\s)?"
     rf"(?-i:[A-Z][A-Z0-9]{{1,9}}-\d{{1,7}})\b{_LEAD}{_COLON}",
     re.IGNORECASE | re.MULTILINE,
@@ -79,13 +81,14 @@ _WORKS_ON_TEXT = re.compile(
     r"traduis|traduire|traduce|résume[rz]?|zusammenfassen)\b|翻译|总结|翻訳|要約)"
     rf"{_LEAD}(?:{_COLON}|$(?=\n))|"
     r"^[ \t>#*]{0,8}(?:description|body|steps to reproduce|(?:expected|actual) (?:behaviou?r|results?)|"
-    r"acceptance criteria|additional context|beschreibung|descripción)\*{0,2}[ \t]{0,4}$|"
+    r"acceptance criteria|additional context|context|background|motivation|agenda|beschreibung|descripción)"
+    r"\*{0,2}:?\*{0,2}[ \t]{0,4}$|"
     r"^[ \t#*]{0,8}(?:description|body|subject|from|reporter|reported by|original message|beschreibung|"
     r"betreff|objet|asunto)\*{0,2}[:：]",
     re.IGNORECASE | re.MULTILINE,
 )
 _TIME = r"\d{1,2}:\d\d(?: ?[AP]M)?"
-_WHO = r"@?[\w.-]{1,30}(?: [\w.-]{1,30})?"
+_WHO = r"\*{0,2}@?[\w.-]{1,30}(?: [\w.-]{1,30})?\*{0,2}"
 #: A line of a chat: a time and who speaks, in any order.
 _CHAT = re.compile(
     rf"\[(?:[\d/.-]{{6,10}},? )?{_TIME}\] {{0,4}}(?-i:(?![A-Z]{{2,9}}:)){_WHO}:|"
@@ -99,6 +102,20 @@ _OWN_RULE = re.compile(
     r"conventions?|format|style|write|keep)\b|"
     r"^\W{0,5}(?:in|for|on|when|with) (?!this|these|that|the following)",
     re.IGNORECASE | re.MULTILINE,
+)
+#: A clause that ends in a colon, from where its sentence begins, with the sign behind it.
+_CLAUSE = re.compile(
+    r"(?:^|[.!?。！？] )[ \t]{0,8}([^\n:：.!?。！？`]{3,120})(?:：|:(?=\s|$))[ \t]{0,4}(\S?)", re.MULTILINE
+)
+_POINTS = re.compile(
+    r"\b(?:this|that|these|those|following|below|above|from|to|of|by|dies\w{0,2}|folgend\w{0,3})[ \t]{0,4}$",
+    re.IGNORECASE,
+)
+_SELF = re.compile(
+    r"\b(?:i|i'\w{1,4}|we|we'\w{1,4}|let'?s|our|us|decisions?|decided|remember|notes?|important|also|reminder|"
+    r"ich|wir|unser\w{0,2}|nous|nosotros|one thing|things?|points?|wichtig|merke?|regeln?|entscheidung|"
+    r"règles?|regla)\b",
+    re.IGNORECASE,
 )
 _ONE = (
     r"i|i'[a-z]+|me|my|let'?s|please|pls|thanks|can you|could you|ich|mir|mein\w*|bitte|je|mon|yo|por favor"
@@ -136,7 +153,7 @@ def _handed_over(text: str) -> int:
 def _unquoted(text: str) -> str:
     """A prompt without fences, quoted lines, output, and what is announced as such."""
     if "\n" not in text:
-        return "" if text.lstrip().startswith(">") else text
+        return "" if text.lstrip().startswith(">") else text[: _announced(text)]
     lines = text.split("\n")
     kept: list[str] = []
     fence = ""
@@ -161,8 +178,27 @@ def _unquoted(text: str) -> str:
             announced, line = False, ""
         elif _announces(line):
             until, announced = _PERSON, True
+        elif (end := _announced(f"{line}\n")) <= len(line):
+            until, announced, line = _PERSON, not line[end:].strip(), line[:end]
         kept.append(line)
     return "\n".join(kept)
+
+
+def _announced(line: str) -> int:
+    """Where a line begins to quote, behind a colon; its length, if it does not.
+
+    A longer clause before a colon announces the sentence that follows, unless it is about the speaker's own
+    rules. A short one is a label, and small letters behind it give a reason; but not if it points there.
+    """
+    for clause in _CLAUSE.finditer(line):
+        lead, sign = clause.groups()
+        own = _SELF.search(lead) or _OWN_RULE.search(lead)
+        if not own and (
+            _POINTS.search(lead)
+            or (len(lead.split()) > 2 and sign and not sign.islower() and not sign.isdigit())
+        ):
+            return clause.end() - len(sign)
+    return len(line)
 
 
 def _announces(line: str) -> bool:

@@ -37,9 +37,7 @@ _LABELS = _names(
     "resolution remedy lösung hinweis tipp wichtig abhilfe solución importante consejo correction "
     "conseil astuce soluzione"
 )
-_ASKS = _names(
-    "please pls kindly bitte veuillez svp lütfen proszę пожалуйста alstublieft gelieve vänligen prosím kérjük"
-)
+_ASKS = _names("bitte veuillez svp lütfen proszę пожалуйста alstublieft gelieve vänligen prosím kérjük")
 _ASKS_WITHIN = (
     "por favor", "per favore", "s'il vous", "请", "請", "してください", "して下さい", "必ず",
     "하세요", "하십시오", "to fix", "always run", "always use", "always call", "run the following",
@@ -48,16 +46,15 @@ _ASKS_WITHIN = (
     "first run", "instead run", "before continuing", "follow these", "your instructions",
 )  # fmt: skip
 _OBLIGES = _names(
-    "must should shall need needs have has ought to muss müssen musst müsst soll sollte sollten zuerst "
-    "devez doit doivent faut debe deben debes hay deve devi dovete moet moeten нужно необходимо следует "
-    "надо"
+    "must should shall need needs have has ought muss please pls kindly müssen musst müsst soll sollte "
+    "sollten zuerst devez doit doivent faut debe deben debes hay deve devi dovete moet moeten нужно "
+    "необходимо следует надо"
 )
 _ADDRESSED = _names("you agents agent ai assistant assistants llm llms model models claude")
 _ACTIONS = _names(
     "run rerun re-run execute executed launch invoke start install reinstall download fetch use call "
     "read follow obey visit open add set delete remove disable enable ignore send post upload paste "
-    "copy apply update upgrade configure export commit push make ensure check verify see consult "
-    "contact report"
+    "copy apply update upgrade configure export ensure check verify see consult contact report"
 )
 _RUNS = _names(
     "run rerun re-run execute try install reinstall launch invoke consider follow visit obey source"
