@@ -4,7 +4,9 @@ People paste output, pages and mails between their own words, with and without a
 in a fence or behind `>`; a line that is built like output (a shell prompt, a time, a tool's name and a colon,
 columns, a long path); what stands between the tags of a document or between triple quotes; what follows a
 line that announces it ("the README says:", "JIRA-12 description:"). Such a stretch goes on
-over empty lines until a paragraph in which a person speaks ("please", "we", a question). What a paste without
+over empty lines until a paragraph in which a person speaks ("please", "we", a question). Where a prompt hands
+over what people wrote (a task on a text and a colon, "this thread:", "issue #12:", the heading of a ticket, a
+line of a chat), persons speak in all of it: from there on nothing is the user's word. What a paste without
 any such mark says cannot be told from typing.
 """
 
@@ -48,6 +50,73 @@ _TRIPLE = ('"""', "'''")
 _OWN_LIST = re.compile(
     r"\b(?:rules?|should|must|want|please|todos?|tasks?|steps?|for our|for the)\b", re.IGNORECASE
 )
+_TEXTS = (
+    r"(?:threads?|tickets?|comments?|summar(?:y|ies)|recap|reviews?|discussions?|conversations?|chats?|"
+    r"e-?mails?|mails?|messages?|posts?|articles?|proposals?|descriptions?|transcripts?|minutes|"
+    r"hand-?(?:off|over)s?|paragraphs?|texts?|"
+    r"excerpts?|quotes?|statements?|reports?|letters?|zusammenfassung|kommentare?|beschreibung|nachricht|"
+    r"gespräch|absatz|résumé|commentaires?|texte|fil|resumen|comentarios?|mensaje|texto|hilo)"
+)
+_THIS = r"(?:this|these|that|following|below|attached|dies\w{0,2}|folgend\w{0,3}|cette|ce|este|esta)"
+_TAKES_UP = r"(?:fix|implement|resolve|close|address|solve|do|start|finish|work on|pick up|behebe|corrige)"
+_LEAD = r"[^\n:：]{0,60}"
+_COLON = r"(?:：|:(?=\s|[\"'“„«\[]|$))"
+#: Where a prompt hands over a text of other people.
+_HANDS_OVER = re.compile(
+    # "address this review comment from eve:", "comment by eve:"
+    rf"\b{_THIS}\b{_LEAD}\b(?:{_TEXTS}|issue|story|(?:pull|merge) request|[pm]r)\b{_LEAD}{_COLON}|"
+    rf"\b{_TEXTS}(?: (?:from|by|of|in|on|von|de|par) [^\n:：]{{1,40}})?[ \t]{{0,4}}{_COLON}|"
+    # "fix issue #12:", "implement SHOP-7 (checkout):"
+    rf"(?:#|\b(?:issue|ticket|bug|story|card|pr|mr) )\d{{1,7}}\b{_LEAD}{_COLON}|"
+    # "README.md:"
+    rf"\b[\w-]{{1,60}}\.(?:md|txt|rst|adoc|html|pdf|docx?)\b(?: says)?[ \t]{{0,4}}{_COLON}|"
+    rf"^\W{{0,5}}(?:{_TAKES_UP}\s)?(?:(?:issue|ticket|story|bug)\s)?"
+    rf"(?-i:[A-Z][A-Z0-9]{{1,9}}-\d{{1,7}})\b{_LEAD}{_COLON}",
+    re.IGNORECASE | re.MULTILINE,
+)
+#: The same where the line cannot be a rule of the user's: tasks on a text, headings of a ticket or a mail.
+_WORKS_ON_TEXT = re.compile(
+    r"^\W{0,5}(?:(?:please|pls|can you|could you|now|bitte)\s)?"
+    r"(?:(?:summari[sz]e|sum up|tl;?dr|translate|paraphrase|rephrase|reword|proof-?read|fasse?|übersetzen?|"
+    r"traduis|traduire|traduce|résume[rz]?|zusammenfassen)\b|翻译|总结|翻訳|要約)"
+    rf"{_LEAD}(?:{_COLON}|$(?=\n))|"
+    r"^[ \t>#*]{0,8}(?:description|body|steps to reproduce|(?:expected|actual) (?:behaviou?r|results?)|"
+    r"acceptance criteria|additional context|context|background|motivation|agenda|beschreibung|descripción)"
+    r"\*{0,2}:?\*{0,2}[ \t]{0,4}$|"
+    r"^[ \t#*]{0,8}(?:description|body|subject|from|reporter|reported by|original message|beschreibung|"
+    r"betreff|objet|asunto)\*{0,2}[:：]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TIME = r"\d{1,2}:\d\d(?: ?[AP]M)?"
+_WHO = r"\*{0,2}@?[\w.-]{1,30}(?: [\w.-]{1,30})?\*{0,2}"
+#: A line of a chat: a time and who speaks, in any order.
+_CHAT = re.compile(
+    rf"\[(?:[\d/.-]{{6,10}},? )?{_TIME}\] {{0,4}}(?-i:(?![A-Z]{{2,9}}:)){_WHO}:|"
+    rf"^[ \t]{{0,8}}{_TIME}[ \t,-]{{1,4}}{_WHO}:|"
+    rf"^[ \t]{{0,8}}{_WHO}[ \t,]{{1,4}}(?:\({_TIME}\)|\[{_TIME}\]|{_TIME})(?::|[ \t]{{0,4}}$)|"
+    r"^[ \t]{0,8}<@?[\w.-]{1,30}> \S",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OWN_RULE = re.compile(
+    r"\b(?:rules?|should|must|want|todos?|tasks?|steps?|for our|for the|use|always|never|prefer|"
+    r"conventions?|format|style|write|keep)\b|"
+    r"^\W{0,5}(?:in|for|on|when|with) (?!this|these|that|the following)",
+    re.IGNORECASE | re.MULTILINE,
+)
+#: A clause that ends in a colon, from where its sentence begins, with the sign behind it.
+_CLAUSE = re.compile(
+    r"(?:^|[.!?。！？] )[ \t]{0,8}([^\n:：.!?。！？`]{3,120})(?:：|:(?=\s|$))[ \t]{0,4}(\S?)", re.MULTILINE
+)
+_POINTS = re.compile(
+    r"\b(?:this|that|these|those|following|below|above|from|to|of|by|dies\w{0,2}|folgend\w{0,3})[ \t]{0,4}$",
+    re.IGNORECASE,
+)
+_SELF = re.compile(
+    r"\b(?:i|i'\w{1,4}|we|we'\w{1,4}|let'?s|our|us|decisions?|decided|remember|notes?|important|also|reminder|"
+    r"ich|wir|unser\w{0,2}|nous|nosotros|one thing|things?|points?|wichtig|merke?|regeln?|entscheidung|"
+    r"règles?|regla)\b",
+    re.IGNORECASE,
+)
 _ONE = (
     r"i|i'[a-z]+|me|my|let'?s|please|pls|thanks|can you|could you|ich|mir|mein\w*|bitte|je|mon|yo|por favor"
 )
@@ -65,9 +134,26 @@ _PERSON, _WE = _speaks(_ONE), _speaks(f"{_ONE}|{_MORE}")
 
 def typed_words(text: str) -> str:
     """A prompt without what it quotes; line by line, so that what is left stands where it stood."""
-    text = _without_blocks(text)
+    text = _unquoted(_without_blocks(text))
+    return text[: _handed_over(text)]
+
+
+def _handed_over(text: str) -> int:
+    """Where a prompt begins to hand over what others wrote; its length, if it does not."""
+    places = [len(text)]
+    for found in _HANDS_OVER.finditer(text):
+        if not _OWN_RULE.search(text, text.rfind("\n", 0, found.end()) + 1, found.end()):
+            places.append(found.end())
+            break
+    places += [found.end() for found in (_WORKS_ON_TEXT.search(text),) if found]
+    places += [found.start() for found in (_CHAT.search(text),) if found]
+    return min(places)
+
+
+def _unquoted(text: str) -> str:
+    """A prompt without fences, quoted lines, output, and what is announced as such."""
     if "\n" not in text:
-        return "" if text.lstrip().startswith(">") else text
+        return "" if text.lstrip().startswith(">") else text[: _announced(text)]
     lines = text.split("\n")
     kept: list[str] = []
     fence = ""
@@ -83,14 +169,36 @@ def typed_words(text: str) -> str:
             after = _paragraph(lines, number + 1)
             if until and not announced and after and until.search(after):
                 until = None
+        elif not until and _CHAT.search(line):
+            kept.append(line)
+            break  # from here on others speak
         elif _OUTPUT.match(line) or _COLUMNS.search(line) or stripped.startswith(">"):
             until, announced, line = until or _WE, False, ""
         elif until:
             announced, line = False, ""
         elif _announces(line):
             until, announced = _PERSON, True
+        elif (end := _announced(f"{line}\n")) <= len(line):
+            until, announced, line = _PERSON, not line[end:].strip(), line[:end]
         kept.append(line)
     return "\n".join(kept)
+
+
+def _announced(line: str) -> int:
+    """Where a line begins to quote, behind a colon; its length, if it does not.
+
+    A longer clause before a colon announces the sentence that follows, unless it is about the speaker's own
+    rules. A short one is a label, and small letters behind it give a reason; but not if it points there.
+    """
+    for clause in _CLAUSE.finditer(line):
+        lead, sign = clause.groups()
+        own = _SELF.search(lead) or _OWN_RULE.search(lead)
+        if not own and (
+            _POINTS.search(lead)
+            or (len(lead.split()) > 2 and sign and not sign.islower() and not sign.isdigit())
+        ):
+            return clause.end() - len(sign)
+    return len(line)
 
 
 def _announces(line: str) -> bool:

@@ -93,7 +93,7 @@ def test_a_corrupt_page_is_reported_captured_past_and_mended_by_one_command(hous
     assert json.loads(done.stdout)["rescued"]["events"]["rows"] >= 150
     assert worker(house) == 0
     assert "step 900" in steps(house, story)
-    assert "whole" in told_by_doctor(house, "integrity")
+    assert "no damage" in told_by_doctor(house, "integrity")
 
 
 def test_an_older_backstory_beside_a_newer_one_refuses_politely_and_loses_nothing(house: House) -> None:

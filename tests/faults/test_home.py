@@ -128,7 +128,7 @@ def test_corrupt_settings_stop_nothing_and_are_said(house: House) -> None:
     assert worker(house) == 0
     assert steps(house, story) == ["step 1"]
     said = command(house, "status")
-    assert (said.returncode, "the defaults are in force" in said.stdout + said.stderr) == (0, True)
+    assert (said.returncode, "the defaults hold" in said.stdout + said.stderr) == (0, True)
     assert house.home.settings.read_bytes() == b"\xff\xfe not = [toml"
 
 

@@ -103,6 +103,35 @@ def test_a_link_that_others_may_turn_elsewhere_is_no_way_to_a_home(place: Path) 
     refused(shared / "link" / "home", f"other users may write to {shared}")
 
 
+@needs_root
+@pytest.mark.parametrize(
+    ("link", "target", "home"),
+    [
+        ("sticky/theirs", "own", "sticky/theirs/home"),  # on the way
+        ("sticky/theirs", "own/home", "sticky/theirs"),  # the home itself
+        ("sticky/theirs", "../own", "sticky/theirs/home"),
+        ("sticky/theirs", "own", "mine/home"),  # a link of ours leads over theirs
+        ("own/home/hook", "own/elsewhere", "own/home"),  # below the home
+    ],
+)
+def test_a_link_of_another_user_is_no_way_to_a_home(place: Path, link: str, target: str, home: str) -> None:
+    (place / "sticky").mkdir()
+    (place / "own" / "home").mkdir(parents=True)
+    (place / "own" / "elsewhere").mkdir()
+    (place / "sticky").chmod(0o1777)
+    (place / link).symlink_to(target if target.startswith("..") else place / target)
+    (place / "mine").symlink_to(place / "sticky" / "theirs")
+    assert planting_ground(Home(place / home)) == ""
+    os.lchown(place / link, OTHER, OTHER)
+    refused(place / home, f"{place / link} is a link of another user")
+
+
+def test_links_that_lead_in_a_circle_end(place: Path) -> None:
+    (place / "a").symlink_to(place / "b")
+    (place / "b").symlink_to(place / "a")
+    assert planting_ground(Home(place / "a" / "home")) == ""
+
+
 def test_usual_places_are_taken(place: Path) -> None:
     """A sticky folder, one below a folder that nobody else enters, one of a group that is the user's own."""
     sticky, closed = place / "sticky", place / "closed"

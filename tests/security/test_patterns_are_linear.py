@@ -18,6 +18,7 @@ PUT_TOGETHER = {
     "backstory.store.passages:completions": "one escaped word and the rest of a word behind it",
     "backstory.typed_words:_speaks": "words of this module, no repeat but blanks at an end",
     "backstory.upkeep.normal_form:_likenesses": "a class of characters, no repeat",
+    "backstory.upkeep.normal_form:_as_written": "an escaped text, no repeat",
     "backstory.capture.privacy:_any_of": "escaped words, no repeat",
     "backstory.capture.privacy:_globs": "the user's own globs; fnmatch makes each star atomic",
     "backstory.distil.forms:_form": "called for this module's tables only, which are tested",

@@ -3,7 +3,9 @@
 Agents run `hook/hook.sh` out of the home in every session. Whoever may write to a folder above it can rename
 what lies there and leave a script of their own. So each folder on the way belongs to root or to this user,
 and nobody else may write to it; below a folder that nobody else can enter, only owners matter. A sticky one
-(/tmp) is safe for what we have made in it. Access lists beyond owner, group and others are not looked at.
+(/tmp) is safe for what we have made in it. A link counts like a folder: whoever owns it can turn it, so all
+that the system goes through on the way is looked at, links of links too. Access lists beyond owner, group and
+others are not looked at.
 """
 
 import os
@@ -16,6 +18,7 @@ from backstory.paths import Home
 
 _UID_MAP, _UNKNOWN_UID = Path("/proc/self/uid_map"), Path("/proc/sys/kernel/overflowuid")
 _ALL_UIDS = "4294967295"
+_MOST_LINKS = 40  # as many as Linux follows
 
 
 def require_own(home: Home) -> None:
@@ -30,24 +33,45 @@ def planting_ground(home: Home) -> str:
     """Which folder or file on the way lets another user in, in words; "" if none does."""
     if os.name != "posix":
         return ""
-    for way in dict.fromkeys((home.root.absolute(), Path(os.path.realpath(home.root)))):
-        closed = False
-        for path in _downwards(way):
-            try:
-                about = path.stat()
-            except OSError:  # not there yet
-                continue
-            if not _is_trusted(about.st_uid):
-                return f"{path} belongs to another user (uid {about.st_uid}), who may change it"
-            if not closed and _others_may_write(about):
-                return f"other users may write to {path} (mode {stat.S_IMODE(about.st_mode):o})"
-            closed = closed or (stat.S_ISDIR(about.st_mode) and not about.st_mode & 0o011)
+    closed: set[Path] = set()
+    for path in dict.fromkeys(path for goal in _goals(home.root.absolute()) for path in _way_to(goal)):
+        try:
+            about = path.lstat()
+        except OSError:  # not there yet
+            continue
+        is_link = stat.S_ISLNK(about.st_mode)
+        if not _is_trusted(about.st_uid):
+            what = "is a link of" if is_link else "belongs to"
+            return f"{path} {what} another user (uid {about.st_uid}), who may change it"
+        if not is_link and closed.isdisjoint(path.parents) and _others_may_write(about):
+            return f"other users may write to {path} (mode {stat.S_IMODE(about.st_mode):o})"
+        if stat.S_ISDIR(about.st_mode) and not about.st_mode & 0o011:
+            closed.add(path)
     return ""
 
 
-def _downwards(root: Path) -> Iterator[Path]:
-    hook = root / "hook"
-    yield from (*reversed(root.parents), root, hook, hook / "hook.sh", hook / "hook.pyc")
+def _goals(root: Path) -> tuple[Path, ...]:
+    return root, root / "hook" / "hook.sh", root / "hook" / "hook.pyc"
+
+
+def _way_to(goal: Path) -> Iterator[Path]:
+    """Every folder and link that the system goes through to reach a path, and itself."""
+    here, links = Path(goal.anchor), 0
+    ahead = list(reversed(goal.parts[1:]))
+    yield here
+    while ahead and links < _MOST_LINKS:
+        part = ahead.pop()
+        if part == "..":
+            here = here.parent
+            continue
+        yield here / part
+        if not (here / part).is_symlink():
+            here = here / part
+            continue
+        links += 1
+        target = (here / part).readlink()
+        here = Path(target.anchor) if target.is_absolute() else here
+        ahead += reversed(target.parts[1:] if target.is_absolute() else target.parts)
 
 
 def _is_trusted(uid: int) -> bool:

@@ -25,6 +25,9 @@ def between(items: Sequence[Item], start: int, end: int) -> Sequence[Item]:
     return items[first : bisect_left(items, end, lo=first, key=lambda item: item.place)]
 
 
+_NAME = 100  # characters of a prompt that hands over a title and no text
+
+
 @dataclass(frozen=True)
 class Limits:
     """How much of a session is distilled; the values come from settings."""
@@ -119,8 +122,12 @@ class Turn:
 
     @property
     def asked(self) -> str:
-        """What the turn is told by: what the user typed, or, if that is nothing, all of the prompt."""
-        return self.typed or self.ask
+        """What the turn is told by: what the user typed, or, if that is nothing, all of the prompt.
+
+        One short line may be handed over with it ("Fix issue #12: login is broken"): that is the task's name.
+        """
+        named = self.typed.endswith((":", "：")) and "\n" not in self.ask and len(self.ask) < _NAME
+        return self.ask if named else self.typed or self.ask
 
     @property
     def last_said(self) -> Said | None:

@@ -34,7 +34,10 @@ private_spans.py         merges what was found
 redact.py                takes them out of a text
 pending_events.py        rows from what is still in the spool
 sanitize.py              text that cannot pretend to be anything but a quoted note
+error_advice.py          what a line of a tool reports, without what it tells its reader to do
 untrusted_text.py        what no agent may be told as advice: remote code, links, orders in errors
+command_line.py          a shell command line as data: pipelines, words, substitutions, redirections
+shell_programs.py        what programs do with their input: the tables for judging commands
 remote_code.py           commands that run code nobody sees, which are not recommended
 brief_text.py            rows to the text that a starting session receives
 file_stamps.py           whether the files that rows speak of are what they were

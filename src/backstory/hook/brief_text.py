@@ -195,7 +195,7 @@ def line(row: Row, now: int) -> str:
     if row.label:
         handle = f" [{shorten(neutral(row.label), LABEL_CHARS)}]{handle}"
     said = neutral(row.text)
-    said = said if row.by == "user" or "://" not in said else hosts_only(said)
+    said = said if row.by == "user" else hosts_only(said)
     return f"- [{origin}] {shorten(said, ROW_CHARS)}{handle}"
 
 

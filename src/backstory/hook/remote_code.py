@@ -1,99 +1,65 @@
 """Whether a command line runs code that it does not show: such a command is never recommended to an agent.
 
-The command is read as a shell reads it (words, quotes, pipes, substitutions, here-documents), as a whole,
-before anything is cut off for display. What counts is the form and not the program that fetches: an
-interpreter that reads its program from a pipe, a program name or `eval` that a substitution makes, a script
-that the same line has fetched, a one-liner that fetches and evaluates. What cannot be read counts as such.
+The command is read as a shell reads it, as a whole, before anything is cut off for display. Two questions are
+asked. Where does something from elsewhere flow (pipes, groups, loops, substitutions, files and variables of
+the same line)? Only programs that are known to read and nothing more, and scripts that are here already, may
+take it. And does an interpreter run what the line does not show, wherever that comes from? What cannot be
+read counts as such.
 """
 
+from backstory.hook.command_line import Step, Unreadable, Word, pipelines_of
+from backstory.hook.shell_programs import (
+    CARRIERS,
+    CLOSES,
+    DECODERS,
+    EVALUATES,
+    FETCHERS,
+    FETCHES,
+    HARMLESS_VERBS,
+    INLINE,
+    INLINE_LONG,
+    KEYWORDS,
+    MANAGERS,
+    NETWORK,
+    NPM,
+    OBEYED,
+    OPENS,
+    OTHERS,
+    OWN_FILES,
+    PASSES_ON,
+    READERS,
+    REGISTRIES,
+    RUNS,
+    RUNS_INPUT,
+    RUNS_LOCALLY,
+    SAVES_AS,
+    SHELLS,
+    SHOWN_AS_IT_IS,
+    SOCKETS,
+    SOURCES,
+    STDIN,
+    TAKES_WORD,
+    UNPACKERS,
+    WRAPPERS,
+    WRITERS,
+)
 from backstory.hook.untrusted_text import REMOTE, fetches_and_runs, is_here
 
 LEFT_OUT = "[left out: it runs code that it does not show]"
 _LONGEST = 3_900  # of a longer command only the ends are kept, so nobody knows all that it runs
 _DEEPEST = 6
-_SHELLS = frozenset((
-    "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash", "pwsh", "powershell",
-    "cmd",
-))  # fmt: skip
-_OTHERS = frozenset((
-    "python", "ipython", "pypy", "perl", "ruby", "irb", "node", "nodejs", "php", "deno", "bun", "tsx",
-    "lua", "luajit", "tclsh", "rscript", "julia", "osascript",
-))  # fmt: skip
-_EVALUATES = frozenset(("eval", "iex", "invoke-expression"))
-_SOURCES = frozenset(("source", "."))
-#: Programs that run another one, and their options that take a word of their own.
-_WRAPPERS = {
-    "sudo": "ugpCDhRrtTU", "doas": "uC", "env": "uCS", "nohup": "", "time": "fo", "exec": "a", "command": "",
-    "nice": "n", "ionice": "cn", "timeout": "sk", "stdbuf": "ioe", "setsid": "", "busybox": "", "builtin": "",
-    "xargs": "nPILdsaE", "parallel": "jI", "unbuffer": "", "&": "", "winpty": "", "caffeinate": "t",
-}  # fmt: skip
-_KEYWORDS = frozenset(("then", "do", "else", "elif", "if", "while", "until", "!", "{", "("))
-_INLINE = {"python": "cm", "perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "php": "rBR", "lua": "e"}
-_INLINE_LONG = frozenset(("--eval", "--print", "-command", "--command", "-encodedcommand", "/c"))
-_TAKES_WORD = {"python": "WX", "perl": "IMm", "ruby": "rI", "node": "r", "php": "dc"}
-_STDIN = frozenset(("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"))
-_SHOWN_AS_IT_IS = frozenset(("echo", "printf", "cat", "tee", "head", "tail", "grep", "sed"))
-_FETCHERS = frozenset((
-    "curl", "wget", "aria2c", "fetch", "http", "https", "xh", "nc", "ncat", "netcat", "socat", "ssh", "scp",
-    "sftp", "rsync", "lynx", "w3m", "links", "ftp", "tftp", "iwr", "irm", "invoke-webrequest",
-    "invoke-restmethod", "openssl", "git", "gh", "aws", "gsutil", "telnet",
-))  # fmt: skip
-_PASSES_ON = frozenset((
-    "mv", "cp", "ln", "install", "tar", "unzip", "gunzip", "gzip", "xz", "base64", "openssl", "dd", "sed",
-    "tee", "cat", "7z", "bsdtar",
-))  # fmt: skip
-_FETCHES = (
-    "://", "urlopen", "urlretrieve", "requests.", "httpx", "http.get", "https.get", "fetch(", "uri.open",
-    "open-uri", "lwp", "get(", "file_get_contents", "net::http", "socket", "http.client", "urllib", "curl",
-    "wget",
-)  # fmt: skip
-_RUNS = (
-    "eval", "exec", "system", "compile(", "popen", "subprocess", "import(", "function(", "require(", "runpy",
-    "spawn", "os.", "%x", "include", "passthru", "`",
-)  # fmt: skip
-_NPM = frozenset(("npm", "npx", "pnpm", "yarn", "bunx", "bun"))
-
-
-class _Word:
-    """A word without its quotes; `codes` are the commands that are put in its place."""
-
-    __slots__ = ("codes", "tail", "text")
-
-    def __init__(self) -> None:
-        self.text = ""
-        self.codes: list[str] = []
-        self.tail = ""  # what stands behind the last substitution
-
-    @property
-    def name(self) -> str:
-        """The word as the name of a program."""
-        name = self.text.lower().replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
-        return name.rstrip("0123456789.") or name
-
-
-class _Step:
-    """A simple command: its words, and what it reads and writes."""
-
-    __slots__ = ("given", "literal", "words", "written")
-
-    def __init__(self) -> None:
-        self.words: list[_Word] = []
-        self.given: list[_Word] = []  # files that it reads as input
-        self.written: list[_Word] = []
-        self.literal: list[str] = []  # here-documents and here-strings
-
-
-class _Unreadable(Exception):
-    """Quotes or brackets without an end, or too deep a nesting."""
+_MOST = 120  # steps: nobody writes more in one command, and what flows where is followed for each
 
 
 def runs_remote_code(command: str) -> bool:
     """Whether a command line runs code that was fetched, decoded or computed, so that nobody sees it."""
     if len(command) > _LONGEST or fetches_and_runs(command) or "/dev/tcp/" in command:
         return True
+    if "[scriptblock]::create" in command.lower():
+        return True
     try:
         return _Judge().judges(command, 0)
-    except _Unreadable:
+    except Unreadable:
         return _suspicious(command)
 
 
@@ -105,244 +71,155 @@ def as_told(command: str) -> str:
 def _suspicious(command: str) -> bool:
     """Of a command that no shell could read, or not by our rules: whether it could be one of these."""
     words = set(command.translate(_BREAKS).lower().split())
-    runs = words & (_SHELLS | _OTHERS | _EVALUATES | _SOURCES)
+    runs = words & (SHELLS | OTHERS | EVALUATES | SOURCES)
     return bool(runs) and ("|" in command or "$(" in command or "`" in command or "<(" in command)
 
 
 _BREAKS = dict.fromkeys(map(ord, "\n;|&()`$\"'{}=<>,/"), " ")
 
 
-# --- reading a command line --------------------------------------------------------------------------------
-
-
-class _Reader:
-    """Reads a command line once, from left to right, into pipelines of steps."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.pipelines: list[list[_Step]] = [[_Step()]]
-        self.word: _Word | None = None
-        self.target = ""  # the redirection whose word comes next
-        self.waiting: list[tuple[_Step, str]] = []  # here-documents whose body begins on the next line
-
-    def read(self) -> list[list[_Step]]:
-        while self.at < len(self.text):
-            char = self.text[self.at]
-            if char.isspace():
-                self._close()
-                self.at += 1
-                if char == "\n":
-                    self._bodies()
-                    self.pipelines.append([_Step()])
-            elif char in "|&;<>()#":
-                self._sign(char)
-            else:
-                self._part(char)
-        self._close()
-        return [pipeline for pipeline in self.pipelines if any(step.words or step.given for step in pipeline)]
-
-    def _part(self, char: str) -> None:
-        word = self._open()
-        if char == "\\":
-            after = self.text[self.at + 1 : self.at + 2]
-            self._add("" if after == "\n" else after)
-            self.at += 2
-        elif char == "'":
-            end = self._find("'", self.at + 1)
-            self._add(self.text[self.at + 1 : end])
-            self.at = end + 1
-        elif char == '"':
-            self.at += 1
-            self._quoted(word)
-        elif char == "`" or self.text.startswith("$(", self.at):
-            self._substitution(word)
-        else:
-            self._add(char)
-            self.at += 1
-
-    def _quoted(self, word: _Word) -> None:
-        while self.text[self.at : self.at + 1] != '"':
-            char = self.text[self.at : self.at + 1]
-            if not char:
-                raise _Unreadable
-            if char == "\\":
-                self._add(self.text[self.at + 1 : self.at + 2])
-                self.at += 2
-            elif char == "`" or self.text.startswith("$(", self.at):
-                self._substitution(word)
-            else:
-                self._add(char)
-                self.at += 1
-        self.at += 1
-
-    def _substitution(self, word: _Word) -> None:
-        """`$(…)`, <(…) or backticks at this place: its command belongs to the word."""
-        start = self.at
-        if self.text[start] == "`":
-            end = self._find("`", start + 1)
-            code = self.text[start + 1 : end]
-        else:
-            opening = self.text.index("(", start)
-            end = _closing(self.text, opening)
-            code = self.text[opening + 1 : end]
-        if not self.text.startswith("$((", start):  # arithmetic runs nothing
-            word.codes.append(code)
-        word.text += self.text[start : end + 1]
-        word.tail = ""
-        self.at = end + 1
-
-    def _sign(self, char: str) -> None:
-        two = self.text[self.at : self.at + 2]
-        if two in ("<(", ">("):
-            self._substitution(self._open())
-        elif char in "<>" or two == "&>":
-            self._redirection(char)
-        elif char == "#" and self.word is not None:
-            self._part(char)
-        elif char == "#":
-            end = self.text.find("\n", self.at)
-            self.at = end if end >= 0 else len(self.text)
-        elif char == "(" and (self.word is not None or self.pipelines[-1][-1].words):
-            self._substitution(self._open())  # `iex (irm …)`; in a shell the definition of a function
-        else:
-            self._close()
-            self.at += 2 if two in ("||", "&&", "|&", ";;") else 1
-            if char == "|" and two != "||":
-                self.pipelines[-1].append(_Step())
-            elif char != ")":
-                self.pipelines.append([_Step()])
-
-    def _redirection(self, char: str) -> None:
-        if self.word is not None and self.word.text.isdigit():
-            self.word = None  # the number of a channel
-        self._close()
-        sign = next(
-            each
-            for each in ("<<<", "<<-", "<<", "<&", "<>", "<", "&>>", "&>", ">>", ">&", ">|", ">", char)
-            if self.text.startswith(each, self.at)
-        )
-        self.target = sign
-        self.at += len(sign)
-
-    def _open(self) -> _Word:
-        if self.word is None:
-            self.word = _Word()
-        return self.word
-
-    def _add(self, text: str) -> None:
-        word = self._open()
-        word.text += text
-        word.tail += text
-
-    def _close(self) -> None:
-        word, self.word = self.word, None
-        if word is None:
-            return
-        step, target, self.target = self.pipelines[-1][-1], self.target, ""
-        if not target:
-            step.words.append(word)
-        elif target in ("<<", "<<-"):
-            self.waiting.append((step, word.text))
-        elif target == "<<<":
-            step.literal.append(word.text)
-            step.given += [word] if word.codes else []
-        elif target.startswith("<"):
-            step.given.append(word)
-        else:
-            step.written.append(word)
-
-    def _bodies(self) -> None:
-        for step, mark in self.waiting:
-            lines = []
-            while self.at < len(self.text):
-                end = self.text.find("\n", self.at)
-                end = end if end >= 0 else len(self.text)
-                line = self.text[self.at : end]
-                self.at = end + 1
-                if line.strip() == mark:
-                    break
-                lines.append(line)
-            step.literal.append("\n".join(lines))
-        self.waiting = []
-
-    def _find(self, sign: str, start: int) -> int:
-        end = self.text.find(sign, start)
-        if end < 0:
-            raise _Unreadable
-        return end
-
-
-def _closing(text: str, opening: int) -> int:
-    """Where the bracket that opens here is closed; brackets in quotes do not count."""
-    depth, quote, at = 0, "", opening
-    while at < len(text):
-        char = text[at]
-        if char == "\\" and quote != "'":
-            at += 1
-        elif quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char in "()":
-            depth += 1 if char == "(" else -1
-            if depth == 0:
-                return at
-        at += 1
-    raise _Unreadable
-
-
-# --- judging it --------------------------------------------------------------------------------------------
-
-
 class _Judge:
-    """What the steps so far have fetched: files by name, and variables."""
+    """What the steps so far have fetched or computed: files and folders by name, variables."""
 
     def __init__(self) -> None:
         self.files: set[str] = set()
         self.variables: set[str] = set()
+        self.inside = False  # of a folder that was fetched
 
-    def judges(self, command: str, depth: int) -> bool:
+    def judges(self, command: str, depth: int, fed: tuple[Step, ...] = ()) -> bool:
+        """Whether a command runs unseen code, given the steps whose output it reads."""
         if depth > _DEEPEST:
-            raise _Unreadable
-        for pipeline in _Reader(command).read():
-            for number, step in enumerate(pipeline):
-                if self._step(step, pipeline[:number], depth):
+            raise Unreadable
+        done: list[Step] = []
+        blocks: list[
+            tuple[int, tuple[Step, ...]]
+        ] = []  # of loops and groups: their first step, what feeds them
+        pipelines = pipelines_of(command)
+        if sum(map(len, pipelines)) > _MOST:
+            raise Unreadable
+        for pipeline in pipelines:
+            flowing = blocks[-1][1] if blocks else fed
+            for step in pipeline:
+                first = _leading(step)
+                if first in CLOSES and blocks:
+                    start = blocks.pop()[0]
+                    if step.given and any(self._step(each, (step,), depth) for each in done[start:]):
+                        return True
+                    flowing = (*flowing, *done[start:])
+                elif self._step(step, flowing, depth):
                     return True
+                if first in OPENS:
+                    blocks.append((len(done), flowing))
+                done.append(step)
+                flowing = (*flowing, step)
             self._remember(pipeline)
+            if any(map(self._saves_obeyed, pipeline)):
+                return True
         return False
 
-    def _step(self, step: _Step, before: list[_Step], depth: int) -> bool:
+    def _step(self, step: Step, before: tuple[Step, ...], depth: int) -> bool:
+        """Whether one simple command runs unseen code; `before` are the steps that it can read from."""
+        before = (*before, *(each for each in (_given(step),) if each.words))
         for word in (*step.words, *step.given, *step.written):
-            if any(self.judges(code, depth + 1) for code in word.codes):
-                return True
+            for sign, code in word.codes:
+                into = (*before, step) if sign == ">" else before if sign == "(" else ()
+                if self.judges(code, depth + 1, into):
+                    return True
         words, wrapped_by = self._program(step.words)
-        if not words:
-            return False
+        written = (*step.written, *(words if words and words[0].name in WRITERS else ()))
+        kept = any(word.text.startswith(OWN_FILES) for word in written)
+        if _names_registry(step) or (kept and self._brings((*before, step))):
+            return True
+        return bool(words) and self._runs(step, words, wrapped_by, before, depth)
+
+    def _runs(
+        self, step: Step, words: list[Word], wrapped_by: set[str], before: tuple[Step, ...], depth: int
+    ) -> bool:
         program, rest = words[0], words[1:]
         if self._computed_program(program) or self._is_fetched(program):
             return True
+        if self.inside and "/" in program.text:
+            return True
         name = program.name
-        if name in _EVALUATES:
+        if name in EVALUATES:
             return bool(before) or self._evaluates(rest, depth)
-        if name in _SOURCES:
-            return any(self._is_made(word) or self._is_fetched(word) for word in rest[:1])
-        if name in _SHELLS or name in _OTHERS or (before and program.text.startswith("$")):
+        if name in SOURCES:
+            return any(self._is_made(word, before, depth) or self._is_fetched(word) for word in rest[:1])
+        if name in SHELLS or name in OTHERS or (before and _is_unknown(program.text)):
             return self._interprets(step, words, before, "xargs" in wrapped_by, depth)
-        return _installs_from_elsewhere(name, rest)
+        if name in CARRIERS and self._carries(step, rest, before, depth):
+            return True
+        if name in ("read", "mapfile", "readarray") and before:
+            self.variables |= {word.text for word in rest if word.text.isidentifier()}
+        if name == "make" and before and any(word.text in STDIN for word in rest):
+            return not self._is_shown(before)
+        if any(_is_command(word) and self.judges(word.text, depth + 1) for word in rest):
+            return True
+        return _installs_from_elsewhere(name, rest) or self._takes(name, program, rest, before)
 
-    def _program(self, words: list[_Word]) -> tuple[list[_Word], set[str]]:
+    def _takes(self, name: str, program: Word, rest: list[Word], before: tuple[Step, ...]) -> bool:
+        """Whether something from elsewhere flows into a program that may do anything with it."""
+        if name in SOCKETS:
+            return any(word.name in SHELLS or word.text.lower().startswith("exec:") for word in rest)
+        arguments = " ".join(word.text for word in rest).lower()
+        elsewhere = self._brings(before)
+        if name in ("awk", "gawk", "mawk", "sed") and any(word.text.startswith("-f") for word in rest):
+            made = any(_names_elsewhere(code) for word in rest for _, code in word.codes)
+            return made or any(self._is_fetched(word) for word in rest)
+        if name in ("awk", "gawk", "mawk", "sed") and elsewhere:
+            return any(mark in arguments for mark in RUNS_INPUT) or arguments.split()[-1:] == ["e"]
+        if name in ("git", "gh", "aws"):
+            return elsewhere and name == "git"  # `git apply`, `git am`
+        if name in READERS or program.text.startswith(("(", "[")) or program.text.endswith(":"):
+            return False
+        if any(self._is_fetched(word) for word in rest):
+            return True
+        if any(_names_elsewhere(code) for word in rest for _, code in word.codes):
+            return True
+        return elsewhere and "/" not in program.text
+
+    def _carries(self, step: Step, rest: list[Word], before: tuple[Step, ...], depth: int) -> bool:
+        """`docker exec -i c sh`, `ssh host 'bash -s'`: the interpreter among the words, if there is one."""
+        for at, word in enumerate(rest):
+            if " " in word.text and word.text.split()[0].rpartition("/")[2] in SHELLS | SOURCES | EVALUATES:
+                return self.judges(word.text, depth + 1, before)
+            if word.name in SHELLS | OTHERS:
+                return self._interprets(step, rest[at:], before, False, depth)
+        return False
+
+    def _brings(self, steps: tuple[Step, ...]) -> bool:
+        """Whether the output of these steps comes from elsewhere."""
+        for step in steps:
+            program = self._program(step.words)[0][:1]
+            words = (*step.words, *step.given)
+            if any(sign == "(" or sign == "<" for word in words for sign, _ in word.codes) and any(
+                _names_elsewhere(code) for word in words for _, code in word.codes
+            ):
+                return True
+            if any(self._is_fetched(word) for word in step.words[1:]):
+                return True
+            name = program[0].name if program else ""
+            here = any(is_here(word.text) for word in step.words)
+            if (name in NETWORK or any(_is_remote(word.text) for word in step.words)) and not here:
+                return name not in ("echo", "printf", "git")
+        return False
+
+    def _program(self, words: list[Word]) -> tuple[list[Word], set[str]]:
         """The words from the program on, without assignments, keywords and programs that run another."""
-        at, wrappers = 0, set()
+        at, wrappers = 0, set[str]()
         while at < len(words):
             word = words[at]
             name, is_set, _ = word.text.partition("=")
+            if word.text == "for" and at + 1 < len(words):
+                if any(each.codes for each in words[at + 2 :]):
+                    self.variables.add(words[at + 1].text)
+                return [], wrappers
             if is_set and name.isidentifier():
                 if word.codes:
                     self.variables.add(name)
-            elif word.text in _KEYWORDS:
+            elif word.text in KEYWORDS or word.text in OPENS:
                 pass
-            elif word.name in _WRAPPERS and at + 1 < len(words):
+            elif word.name in WRAPPERS and at + 1 < len(words):
                 wrappers.add(word.name)
                 at = _after_options(words, at + 1, word.name) - 1
             else:
@@ -350,58 +227,93 @@ class _Judge:
             at += 1
         return words[at:], wrappers
 
-    def _computed_program(self, program: _Word) -> bool:
+    def _computed_program(self, program: Word) -> bool:
         """`$(curl …)` as a command, or a variable that was set so; `$(npm bin)/jest` names a file."""
-        if program.codes and not program.text.startswith(("<(", ">(")):
-            looks_up = program.codes[0].split()[:1] in (["which"], ["command"], ["type"])
+        if program.codes and not program.text.startswith(("<(", ">(", "(")):
+            looks_up = program.codes[0][1].split()[:1] in (["which"], ["command"], ["type"])
             return not looks_up and not program.tail.startswith("/")
         return self._variable(program.text) in self.variables
 
     def _variable(self, text: str) -> str:
         return text[1:].strip("{}") if text.startswith("$") else ""
 
-    def _is_made(self, word: _Word) -> bool:
+    def _is_made(self, word: Word, before: tuple[Step, ...], depth: int) -> bool:
         if word.codes:
-            return not word.tail.startswith("/") or any(_names_elsewhere(code) for code in word.codes)
-        return self._variable(word.text) in self.variables or word.text in _STDIN
+            codes = [code for _, code in word.codes]
+            return not word.tail.startswith("/") and not all(self._is_local(code, depth) for code in codes)
+        return self._variable(word.text) in self.variables or (word.text in STDIN and bool(before))
 
-    def _evaluates(self, words: list[_Word], depth: int) -> bool:
-        if any(word.codes or "$" in word.text for word in words):
-            return True
+    def _is_local(self, code: str, depth: int) -> bool:
+        """Whether a command is one program of this machine that tells what to run: `ssh-agent -s`."""
+        pipelines = pipelines_of(code)
+        if len(pipelines) != 1 or len(pipelines[0]) != 1 or self.judges(code, depth + 1):
+            return False
+        step = pipelines[0][0]
+        words = self._program(step.words)[0]
+        name = words[0].name if words else ""
+        unknown = name in FETCHERS | DECODERS | SHELLS | OTHERS | {"echo", "printf", ""}
+        every = (*step.words, *step.given)
+        return not unknown and not any(
+            word.codes or "$" in word.text or _is_remote(word.text) or self._is_fetched(word)
+            for word in every
+        )
+
+    def _evaluates(self, words: list[Word], depth: int) -> bool:
+        made = [word for word in words if word.codes or "$" in word.text]
+        if made:
+            return not (
+                len(words) == 1
+                and words[0].text.startswith(("$(", "`"))
+                and not words[0].tail
+                and all(self._is_local(code, depth) for _, code in words[0].codes)
+            )
         return self.judges(" ".join(word.text for word in words), depth + 1)
 
     def _interprets(
-        self, step: _Step, words: list[_Word], before: list[_Step], by_xargs: bool, depth: int
+        self, step: Step, words: list[Word], before: tuple[Step, ...], by_xargs: bool, depth: int
     ) -> bool:
-        shell = words[0].name not in _OTHERS
+        shell = words[0].name not in OTHERS
+        if words[0].name in ("pwsh", "powershell") and any(map(_is_encoding, words[1:])):
+            return True
         inline, code, script = _arguments(words)
         if inline:
             if code is None or (by_xargs and shell and code.text.startswith(("{", "$", "%"))):
                 return by_xargs or (code is not None) or bool(before)
             if code.text == "-":
                 return not self._is_shown(before)
-            return self._runs_code(code.text, shell, depth)
-        if script is not None and script.text not in _STDIN:
+            if code.text.rpartition(".")[2] in self.files:  # `python -m a.b`
+                return True
+            if self._variable(code.text) in self.variables:
+                return True
+            return self._runs_code(code.text, shell, depth, before)
+        if (
+            script is not None
+            and script.text not in STDIN
+            and words[0].name not in ("at", "batch", "crontab")
+        ):
             made = script.codes and (not script.tail.startswith("/") or script.text.startswith("<("))
             elsewhere = words[0].name in ("deno", "bun") and "://" in script.text
-            return bool(made) or elsewhere or self._is_fetched(script)
+            inside = self.inside and not script.text.startswith(("/", "~", "-"))
+            return bool(made) or elsewhere or inside or self._is_fetched(script)
         if by_xargs or any(word.codes or self._is_fetched(word) for word in step.given):
             return True
         if step.literal:
             return any(self._runs_code(text, shell, depth) for text in step.literal)
         return bool(before) and not self._is_shown(before, depth, shell)
 
-    def _runs_code(self, code: str, shell: bool, depth: int) -> bool:
+    def _runs_code(self, code: str, shell: bool, depth: int, before: tuple[Step, ...] = ()) -> bool:
         if shell:
-            return self.judges(code, depth + 1)
+            return self.judges(code, depth + 1, before)
         low = code.lower()
-        return any(mark in low for mark in _FETCHES) and any(mark in low for mark in _RUNS)
+        if self._brings(before) and any(mark in low for mark in RUNS_INPUT):
+            return True
+        return any(mark in low for mark in FETCHES) and any(mark in low for mark in RUNS)
 
-    def _is_shown(self, before: list[_Step], depth: int = 0, shell: bool = True) -> bool:
+    def _is_shown(self, before: tuple[Step, ...], depth: int = 0, shell: bool = True) -> bool:
         """Whether what is piped stands in the line itself, or in a file of this machine."""
         for step in before:
             words = step.words
-            if not words or words[0].name not in _SHOWN_AS_IT_IS:
+            if not words or words[0].name not in SHOWN_AS_IT_IS:
                 return False
             if any(
                 word.codes or self._is_fetched(word) or "$" in word.text for word in (*words, *step.given)
@@ -415,14 +327,28 @@ class _Judge:
                 return False
         return True
 
-    def _is_fetched(self, word: _Word) -> bool:
+    def _is_fetched(self, word: Word) -> bool:
         """Whether a program or script is a file that this line has fetched."""
         if not self.files or "://" in word.text:
             return False
-        parts = [part for part in word.text.replace("\\", "/").split("/") if part not in ("", ".", "~")]
-        return bool(parts) and (parts[-1] in self.files or (len(parts) > 1 and parts[0] in self.files))
+        text = word.text.partition("=")[2] or word.text
+        parts = [part for part in text.replace("\\", "/").split("/") if part not in ("", ".", "~")]
+        named = parts[-1:] + [part.lstrip(".") for part in parts[-1:]]  # `.\\x.ps1`
+        return bool(parts) and (
+            not self.files.isdisjoint(named) or (len(parts) > 1 and parts[0] in self.files)
+        )
 
-    def _remember(self, pipeline: list[_Step]) -> None:
+    def _saves_obeyed(self, step: Step) -> bool:
+        """Whether something from elsewhere is saved where a program of the project obeys it unasked."""
+        if not self._brings((step,)):
+            return False
+        options = [at for at, word in enumerate(step.words) if word.text.lower() in SAVES_AS]
+        saved = [*step.written, *(step.words[at + 1] for at in options if at + 1 < len(step.words))]
+        names = [word.text.removeprefix("./").rpartition("/")[2].lower() for word in saved]
+        hooks = any(".git/" in word.text for word in saved)
+        return hooks or any(name in OBEYED or (name[:1] == "." and len(name) > 1) for name in names)
+
+    def _remember(self, pipeline: list[Step]) -> None:
         """What a pipeline fetched, by all names that it could be saved under."""
         words = [word for step in pipeline for word in (*step.words, *step.written)]
         fetched = False
@@ -430,18 +356,67 @@ class _Judge:
             program = self._program(step.words)[0][:1]
             name = program[0].name if program else ""
             remote = any(_is_remote(word.text) for word in step.words)
-            passes = name in _PASSES_ON and any(self._is_fetched(word) for word in step.words)
-            made = any(_names_elsewhere(code) for word in step.words for code in word.codes)
+            passes = name in PASSES_ON and any(self._is_fetched(word) for word in step.words)
+            made = any(_names_elsewhere(code) for word in step.words for _, code in word.codes) or any(
+                "$(" in text and _names_elsewhere(text.replace("$(", " ")) for text in step.literal
+            )
             here = any("://" in word.text and is_here(word.text) for word in step.words)
-            fetched = fetched or remote or passes or made or (name in _FETCHERS and not here)
+            sends = name in ("scp", "rsync") and ":" in step.words[-1].text
+            fetches = name in FETCHERS and not here and not sends
+            fetched = fetched or remote or passes or made or fetches
+            if name in UNPACKERS and (fetched or passes):
+                self.inside = True  # nobody knows the names of what was unpacked
+            if name in ("cd", "pushd"):
+                self.inside = self.inside or any(self._is_fetched(word) for word in step.words[1:])
         if fetched:
             for word in words[1:]:
                 self.files |= _file_names(word.text)
+                self.inside = self.inside or "{" in word.text
 
 
-def _after_options(words: list[_Word], at: int, wrapper: str) -> int:
+def _leading(step: Step) -> str:
+    """The keyword that a step begins with, behind `do` and the like."""
+    for word in step.words:
+        if word.text not in KEYWORDS:
+            return word.text
+    return ""
+
+
+def _given(step: Step) -> Step:
+    """What a step is given as input by `< <(…)` and `<<< "$(…)"`, as a step of its own."""
+    source = Step()
+    source.words = [word for word in step.given if word.codes]
+    return source
+
+
+def _is_unknown(program: str) -> bool:
+    """`$SHELL`, `/bin/s?`: a name that the shell makes."""
+    return program.startswith("$") or "?" in program or "*" in program
+
+
+def _names_registry(step: Step) -> bool:
+    """`PIP_INDEX_URL=https://…`: packages come from another index than they seem to."""
+    for word in step.words:
+        name, _, value = word.text.partition("=")
+        if name.isidentifier() and _is_remote(value) and any(mark in name.upper() for mark in REGISTRIES):
+            return True
+    return False
+
+
+def _is_command(word: Word) -> bool:
+    """Whether an argument looks like a command line that some program will run."""
+    fetches = any(name in word.text for name in ("curl", "wget", "| sh", "|sh"))
+    return fetches and " " in word.text and not word.codes  # those are judged already
+
+
+def _is_encoding(word: Word) -> bool:
+    option = word.text.lower()
+    return len(option) > 1 and (option == "-ec" or "-encodedcommand".startswith(option))
+
+
+def _after_options(words: list[Word], at: int, wrapper: str) -> int:
     """Where the program begins that another one runs."""
-    takes = _WRAPPERS[wrapper]
+    takes = WRAPPERS[wrapper]
     while at < len(words) - 1 and (words[at].text.startswith("-") or "=" in words[at].text):
         text = words[at].text
         at += 2 if len(text) == 2 and text[1] in takes else 1
@@ -450,11 +425,11 @@ def _after_options(words: list[_Word], at: int, wrapper: str) -> int:
     return at
 
 
-def _arguments(words: list[_Word]) -> tuple[bool, _Word | None, _Word | None]:
+def _arguments(words: list[Word]) -> tuple[bool, Word | None, Word | None]:
     """Of an interpreter: whether it is given code, that code, and else the script that it runs."""
     name = words[0].name
-    letters = _INLINE.get(name, "c" if name in _SHELLS else "e")
-    takes = _TAKES_WORD.get(name, "oO" if name in _SHELLS else "")
+    letters = INLINE.get(name, "c" if name in SHELLS else "e")
+    takes = TAKES_WORD.get(name, "oO" if name in SHELLS else "")
     at = 1
     if name in ("deno", "bun") and at < len(words) and words[at].text in ("run", "eval"):
         if words[at].text == "eval":
@@ -463,14 +438,14 @@ def _arguments(words: list[_Word]) -> tuple[bool, _Word | None, _Word | None]:
     while at < len(words):
         text = words[at].text
         after = words[at + 1] if at + 1 < len(words) else None
-        if text.lower() in _INLINE_LONG:
+        if text.lower() in INLINE_LONG:
             return True, after, None
         if not text.startswith(("-", "+")) or text == "-":
             return False, None, words[at]
         if text.startswith("--"):
             at += 2 if text in ("--rcfile", "--init-file", "--require") else 1
             continue
-        if name in _SHELLS and "s" in text and "c" not in text:
+        if name in SHELLS and "s" in text and "c" not in text:
             return False, None, None
         if text[1:2] not in takes and not set(text[1:]).isdisjoint(letters):
             return True, after, None
@@ -483,12 +458,13 @@ def _has_escapes(text: str) -> bool:
 
 
 def _is_remote(text: str) -> bool:
-    return any(mark in text for mark in REMOTE) and not is_here(text)
+    return any(mark in text for mark in (*REMOTE, "git::")) and not is_here(text)
 
 
 def _names_elsewhere(code: str) -> bool:
-    words = code.split()
-    return _is_remote(code) or bool(words and words[0] in _FETCHERS - {"git", "gh"})
+    words = code.replace("|", " | ").split()
+    fetches = any(word.rpartition("/")[2] in NETWORK for word in words)
+    return (_is_remote(code) or fetches) and not any(is_here(word) for word in words)
 
 
 def _file_names(text: str) -> set[str]:
@@ -496,20 +472,33 @@ def _file_names(text: str) -> set[str]:
     if text.startswith("-"):
         text = text.partition("=")[2]
     base = text.partition("?")[0].rstrip("/").rpartition("/")[2]
-    names = {base, base.partition(".")[0]} if base not in ("", ".", "..", "*") else set()
-    return {name for name in names if name and name not in _SHELLS}
+    bases = {base, base.rpartition(":")[2]} - {"", ".", "..", "*", "-"}
+    names = {name for base in bases for name in (base, base.partition(".")[0])}
+    return {name for name in names if name and name not in SHELLS}
 
 
-def _installs_from_elsewhere(name: str, words: list[_Word]) -> bool:
-    """`go run host/x@v`, `npx user/repository`: what is run comes from no index of packages."""
+def _installs_from_elsewhere(name: str, words: list[Word]) -> bool:
+    """Packages, charts, images or modules from an address, and `npx user/repository`: from no index."""
     named = [word.text for word in words if not word.text.startswith("-")]
-    if name == "go" and named[:1] == ["run"]:
+    verb = named[0] if named else ""
+    if name == "go" and verb in ("run", "install", "get"):
         host, slash, rest = (named[1] if len(named) > 1 else "").partition("/")
-        return bool(slash) and "." in host.strip(".") and "@" in rest
-    if name in _NPM:
-        verbs = ("install", "i", "add", "exec", "dlx", "x")
-        packages = (
-            named[:1] if name in ("npx", "bunx") else named[1:] if named[:1] and named[0] in verbs else []
+        return (
+            bool(slash) and "." in host.strip(".") and "@" in rest and (verb == "run" or host != "golang.org")
         )
-        return any(text.count("/") == 1 and text[0] not in "@./~" for text in packages)
-    return False
+    if name in NPM:
+        verbs = ("install", "i", "add", "exec", "dlx", "x")
+        packages = named[:1] if name in ("npx", "bunx") else named[1:] if verb in verbs else []
+        if any(text.count("/") == 1 and text[0] not in "@./~" for text in packages):
+            return True
+    if name not in MANAGERS or (verb in HARMLESS_VERBS and not (name == "docker" and verb == "build")):
+        return False
+    if verb in ("run", "exec") and name in RUNS_LOCALLY:
+        return False
+    until = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
+    return any(_is_remote(word.text) and not _sets(word.text) for word in words[:until])
+
+
+def _sets(text: str) -> bool:
+    """`API=https://…`, an environment or an argument of a build."""
+    return text.partition("=")[0].isidentifier() and "=" in text

@@ -5,6 +5,8 @@ plain words, addresses shrink to their host, and the part of an error that gives
 can still look everything up: a row's handle leads to the record.
 """
 
+from backstory.hook.error_advice import reported
+
 _FETCH = (
     *("curl", "wget", "iwr", "irm", "invoke-webrequest", "invoke-restmethod", "aria2c", "downloadstring"),
     *("lynx", "ncat", "netcat", "xh"),
@@ -38,20 +40,6 @@ _SIGNS = "|;&()`<>$\"'{}\n"
 _ENDS_COMMAND = ";&\n"
 _HERE = ("localhost", "127.", "0.0.0.0", "[::1]")  # noqa: S104 - what an address begins with
 _URL_ENDS = frozenset(" \t\r\n\"'`<>‹›()|,")
-_ORDERS = (
-    *("to fix", "fix:", "always run", "always use", "always call", "you must", "you should", "you need to"),
-    *("please run", "please execute", "must run", "run the following", "run this", "from now on"),
-    *(
-        "ignore previous",
-        "ignore all",
-        "ignore any",
-        "disregard",
-        "make sure to run",
-        "first run",
-        "instead run",
-    ),
-)
-_LEAST = 8  # characters of an error that still say something
 
 
 class _Word:
@@ -109,28 +97,49 @@ def hosts_only(text: str) -> str:
         start = at
         while start > done and (text[start - 1].isalnum() or text[start - 1] in "+.-"):
             start -= 1
-        end = at + 3
-        while end < len(text) and text[end] not in _URL_ENDS:
-            end += 1
-        while text[end - 1] in ".;:!]}":
-            end -= 1
+        end = _address_end(text, at + 3)
         host = _host(text[start:end])
         if start < at and host and not host.startswith(_HERE):
             kept += [text[done:start], host]
             done = end
         at = text.find("://", end)
+    return _without_bare_addresses("".join(kept) + text[done:])
+
+
+def _without_bare_addresses(text: str) -> str:
+    """The same for addresses without a scheme: `www.host/…`, `//host/…`, `host.tld/…?…`."""
+    if "www." not in text and "//" not in text and "?" not in text:
+        return text
+    kept, done, at = [], 0, 0
+    while at < len(text):
+        if text[at] in _URL_ENDS:
+            at += 1
+            continue
+        end = _address_end(text, at)
+        word = text[at:end]
+        host = _host(word)
+        top = host.rpartition(":")[0] or host
+        domain = "." in top and top.rpartition(".")[2].isalpha() and not host.startswith(_HERE)
+        marked = word.startswith(("//", "www.")) or ("?" in word and "://" not in word and "=" in word)
+        if domain and marked and len(word) > len(host):
+            kept += [text[done:at], host]
+            done = end
+        at = max(end, at + 1)
     return "".join(kept) + text[done:]
+
+
+def _address_end(text: str, end: int) -> int:
+    start = end
+    while end < len(text) and text[end] not in _URL_ENDS:
+        end += 1
+    while end > start and text[end - 1] in ".;:!]}":
+        end -= 1
+    return end
 
 
 def quoted_output(line: str) -> str:
     """A line that a tool printed, as it may be quoted: without orders; "" if nothing is left."""
-    line = hosts_only(without_remote_code(without_links(line)))
-    low = line.lower()
-    found = [at for order in _ORDERS if (at := low.find(order)) >= 0]
-    if not found:
-        return line
-    left = line[: min(found)].rstrip(" \t:;,.-–—(\"'`>→")
-    return left if len(left) >= _LEAST else ""
+    return reported(hosts_only(without_remote_code(without_links(line))))
 
 
 def _may(text: str) -> bool:
@@ -205,7 +214,8 @@ def _runs(words: list[_Word], at: int) -> bool:
     flags = after[1:] if after.startswith("-") and not after.startswith("--") else ""
     if name in _SHELLS:
         return "c" not in flags
-    return name in _INTERPRETERS and _INLINE.isdisjoint(flags)
+    script = not after.startswith("-") and ("/" in after or "." in after.rstrip("."))  # the input is data
+    return name in _INTERPRETERS and not script and _INLINE.isdisjoint(flags)
 
 
 def _piped(words: list[_Word], at: int) -> tuple[int, int] | None:
@@ -288,7 +298,7 @@ def _installs(words: list[_Word], at: int) -> tuple[int, int] | None:
         return None
     for place in range(at + 1, min(len(words), at + _FAR)):
         word = words[place]
-        if word.sign and word.text in "|;&)`\n" and not _within_address(words, place):
+        if word.text == "--" or (word.sign and word.text in "|;&)`\n" and not _within_address(words, place)):
             break
         if any(mark in word.text for mark in REMOTE) and not _host(word.text).startswith(_HERE):
             last = place

@@ -1,17 +1,19 @@
 """One normal form for words that are looked for and for texts that may hold them.
 
 The same words are stored in many spellings: wrapped over lines, composed or decomposed, with characters that
-nobody sees, coloured by a terminal, escaped as JSON inside JSON, or with the brackets that our own quoting
-puts in place of a tag's. Forgetting must find all of them, so both sides are compared in this form: NFKC,
-case-folded, without hidden characters, every run of white space one space, our own quoting taken back.
-A text is also read without the marks around its words (Markdown, HTML, quotes, patches, addresses); what is
-looked for is not, so a text is only found by words that it has.
+nobody sees, coloured by a terminal, escaped as JSON inside JSON, with the marks of Markdown, HTML, patches,
+comments, tables and quotes around them. Forgetting must find all of them, and no list of marks is complete.
+So both sides are compared as the sequence of their words: whatever is neither letter nor digit only parts
+words. A wrapped line may have something in front of it (a number, `a.txt:12:`, a time, `REM`). Needles that
+are too short for that, or whose signs are most of what they say (`C++`, `2 * 3`), are compared as they are
+written: NFKC, case-folded, without hidden characters, every run of white space one space.
 """
 
 import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from urllib.parse import unquote
 
@@ -29,14 +31,15 @@ _NUMBERED = re.compile(r"(?<!\\)\\++u([0-9a-fA-F]{4})")
 _ESCAPED_SPACES = {**dict.fromkeys("rtbfv", " "), "n": "\n"}
 _DEEPEST = 4  # JSON in JSON in JSON: a tool's input inside a transcript's line inside a payload
 _PLAIN_RUN = re.compile(r"[a-z0-9]+")
-# Marks at the start of a line: quotes, comments, headings, lists, patches. Within a line only such as stand
-# at the edge of a word: what stands between letters, as in a*b, may mean something.
-_LINE_MARKS = re.compile(r"^[ \t]{0,40}(?:(?:>|#{1,6}|//|[*+-])[ \t]{1,40}){1,9}", re.MULTILINE)
-_WORD_MARKS = re.compile(
-    r"(?<!\w)(?:\*{1,3}|`{1,3}|<[a-zA-Z]\w{0,9}>)(?=\S)|(?<=\S)(?:\*{1,3}|`{1,3}|</[a-zA-Z]\w{0,9}>)(?!\w)"
-)
-_HYPHENATED = re.compile(r"(?<=\w)-\r?\n[ \t]{0,40}(?=\w)")
-_MAYBE_HYPHENATED = re.compile(r"-[\\rn]{0,20}\n?[ \t]{0,40}(?:(?:>|#{1,6}|//|[*+-])[ \t]{1,40}){0,9}")
+_WORD = re.compile(r"[^\W_]+")
+_TAG = re.compile(r"</?[a-zA-Z!][^<>\n]{0,200}>")
+_LINK_TARGET = re.compile(r"\]\([^()\s]{0,300}\)")
+_PARTED = re.compile(r"\w[-\u00ad\u2010](?:\\+r|\r)?(?:\\+n|\n)")
+_HYPHENS = ("-", "\u00ad", "\u2010")
+_LEAD = 120  # characters in front of a wrapped line
+_EDGE = 4  # letters of a needle's outer word that may be a part of a longer word
+_ENOUGH = 8  # letters of a needle whose signs do not matter
+_UNMISTAKABLE = 12  # letters that are found without any space between them
 
 Matches = Callable[[str], bool]
 
@@ -64,10 +67,10 @@ def fold(text: str) -> str:
 
 def containing(words: Iterable[str]) -> Matches:
     """Whether a text holds one of the words, in any spelling that has the same normal form."""
-    needles = {needle: _plain_words(needle) for needle in map(fold, words) if needle}
+    needles = [_Needle(folded) for folded in map(fold, words) if folded]
 
     def matches(text: str) -> bool:
-        return any(_may_hold(text, parts) and _holds(text, needle) for needle, parts in needles.items())
+        return any(_may_hold(text, needle.plain) and _holds(text, needle) for needle in needles)
 
     return matches
 
@@ -81,9 +84,112 @@ def searching(pattern: re.Pattern[str]) -> Matches:
     return matches
 
 
-def _plain_words(needle: str) -> list[str]:
-    """The words of the needle that a text is first looked through for, the rarest first: the longest."""
-    return sorted(_PLAIN_RUN.findall(needle), key=len, reverse=True)
+class _Needle:
+    """What is looked for: as it is written, and as a sequence of words."""
+
+    def __init__(self, folded: str) -> None:
+        self._written = _as_written(folded)
+        # what a text is first looked through for, the rarest first: the longest
+        self.plain = sorted(_PLAIN_RUN.findall(folded), key=len, reverse=True)
+        words = _WORD.findall(folded)
+        # a sign of an ideographic script says as much as some letters
+        letters = sum(3 if char >= "\u2e80" else 1 for word in words for char in word)
+        by_words = (len(words) > 1 and letters >= _ENOUGH) or "".join(words) == "".join(folded.split())
+        self.words = words if by_words else []
+        self.run_together = "".join(words) if by_words and letters >= _UNMISTAKABLE else ""
+
+    def stands_in(self, text: str) -> bool:
+        if self._written.search(fold(text)):
+            return True
+        if not self.words:
+            return False
+        lines = [normal(line) for line in text.splitlines()]
+        if self.run_together and self.run_together in "".join(_WORD.findall(fold(" ".join(lines)))):
+            return True
+        return _in_sequence(self.words, _tokens(text.splitlines(), lines))
+
+
+def _as_written(folded: str) -> re.Pattern[str]:
+    """The needle letter by letter; a short word at its edge is no part of another word."""
+    before = r"(?<![^\W_])" if re.match(rf"[a-z0-9]{{1,{_EDGE - 1}}}(?![^\W_])", folded) else ""
+    behind = r"(?![^\W_])" if re.search(rf"(?<![^\W_])[a-z0-9]{{1,{_EDGE - 1}}}$", folded) else ""
+    return re.compile(before + re.escape(folded) + behind)
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A word of a text; `after` are the words that may follow it in a sequence, by their numbers."""
+
+    word: str
+    after: range
+    parted: bool  # the line ends with it and a hyphen
+
+
+_Line = tuple[list[re.Match[str]], str, str]  # its words, itself in normal form, and as it came
+
+
+def _tokens(raw: list[str], lines: list[str]) -> list[_Token]:
+    """The words of a text. Behind the last of a line come the first of the next, and those with a lead."""
+    found = [(list(_WORD.finditer(line)), line, old) for line, old in zip(lines, raw, strict=True)]
+    found = [each for each in found if each[0]]
+    tokens: list[_Token] = []
+    for number, (words, _, old) in enumerate(found):
+        first = len(tokens) + len(words)
+        leads = _leads(found[number + 1 : number + 4])
+        parted = old.rstrip().endswith(_HYPHENS)
+        for at, word in enumerate(words):
+            last = at == len(words) - 1
+            mine = len(tokens) + 1
+            after = range(first, first + leads) if last else range(mine, mine + 1)
+            tokens.append(_Token(fold(word[0]), after, last and parted))
+    return tokens
+
+
+def _leads(following: list[_Line]) -> int:
+    """How many of the next words may be the first of what their line says: what stands before is no prose."""
+    count = 0
+    for words, line, _ in following:
+        for word in words:
+            before = line[: word.start()]
+            if len(before) > _LEAD or not all(map(_is_lead, before.split())):
+                return count
+            count += 1
+        if not all(map(_is_lead, line.split())):
+            return count
+    return count
+
+
+def _is_lead(chunk: str) -> bool:
+    """`12`, `a.txt:12:`, `[10:32]`, `(Eve`, `eve:`, `|`, `REM`, `INFO`."""
+    shouted = chunk.isupper() and 3 <= len(chunk) <= 5
+    sign = not (chunk[0].isalnum() and chunk[-1].isalnum())
+    return shouted or sign or any(char.isdigit() for char in chunk)
+
+
+def _in_sequence(needle: list[str], tokens: list[_Token]) -> bool:
+    """Whether the needle's words follow one another; its first and last may be parts of longer words."""
+    final = len(needle) - 1
+    seen = set()
+    waiting = [(at, 0, needle[0]) for at in range(len(tokens))]
+    while waiting:
+        state = at, number, wanted = waiting.pop()
+        if state in seen:
+            continue
+        seen.add(state)
+        token = tokens[at]
+        if token.word == wanted or _is_edge(token.word, wanted, number == 0, number == final):
+            if number == final:
+                return True
+            waiting += [(follower, number + 1, needle[number + 1]) for follower in token.after]
+        elif token.parted and wanted.startswith(token.word):
+            waiting += [(follower, number, wanted[len(token.word) :]) for follower in token.after]
+    return False
+
+
+def _is_edge(word: str, wanted: str, first: bool, last: bool) -> bool:
+    if len(wanted) < _EDGE:
+        return False
+    return (first and word.endswith(wanted)) or (last and word.startswith(wanted))
 
 
 def _may_hold(text: str, words: list[str]) -> bool:
@@ -92,7 +198,7 @@ def _may_hold(text: str, words: list[str]) -> bool:
     low = text.lower() if plain else text.casefold()
     if words and all(word in low for word in words):
         return True
-    if ("-\n" in low or "-\\" in low) and all(word in _MAYBE_HYPHENATED.sub("", low) for word in words):
+    if _PARTED.search(low) and all(word in low or word[0] in low for word in words):
         return True
     if "\x1b" in text or ("\\u" in text and _may_be_escaped(text, words)):
         return True
@@ -120,10 +226,10 @@ def _likenesses() -> re.Pattern[str]:
     return re.compile(f"[{near}]|[\U0001d400-\U0001d7ff\U0001f100-\U0001f1ff]")
 
 
-def _holds(text: str, needle: str) -> bool:
+def _holds(text: str, needle: _Needle) -> bool:
     """Whether the needle stands in a text, also behind the escapes of JSON or Markdown."""
     for _ in range(_DEEPEST):
-        if needle in fold(text) or any(needle in fold(form) for form in _unmarked(text)):
+        if needle.stands_in(text) or ((form := _unmarked(text)) != text and needle.stands_in(form)):
             return True
         if "\\" not in text:
             return False
@@ -131,13 +237,12 @@ def _holds(text: str, needle: str) -> bool:
     return False
 
 
-def _unmarked(text: str) -> set[str]:
-    """A text without the marks around its words; a word that is parted at a line's end in both readings."""
-    plain = _LINE_MARKS.sub("", text)
-    plain = html.unescape(plain) if "&" in plain else plain
+def _unmarked(text: str) -> str:
+    """A text without what has letters in it and is no word: tags, entities, the targets of links."""
+    plain = html.unescape(text) if "&" in text else text
     plain = unquote(plain) if "%" in plain else plain
-    plain = _WORD_MARKS.sub("", _WORD_MARKS.sub("", plain))
-    return {_HYPHENATED.sub(between, plain) for between in ("", "-")} - {text}
+    plain = _TAG.sub(" ", plain) if "<" in plain else plain
+    return _LINK_TARGET.sub("] ", plain) if "](" in plain else plain
 
 
 def _unescaped(text: str) -> str:
