@@ -3,7 +3,7 @@
 A judge answers where the span to replace ends, or 0 to leave it alone: see validators.py.
 """
 
-from backstory.hook.placeholders import Grain, extend, glued, looks_secret, placeholder, stands_in, template
+from backstory.hook.placeholders import Grain, extend, glued, looks_secret, of_words, placeholder, stands_in, template
 from backstory.hook.plaintext_passwords import NO_PASSWORDS, wordy
 from backstory.hook.secret_names import IDENT
 from backstory.hook.validators import argument_password
@@ -16,7 +16,6 @@ SHORTEST_RUN = 20  # of a token with a prefix: see `head` in anchors.py
 BASE64 = IDENT + "+/="
 ENDS = ".,;:!?)]}>"
 UUID = [8, 4, 4, 4, 12]
-SHORTEST_NAME_WORD = 3
 LINE_STARTS = ("\n", "\\n", '"')
 
 
@@ -71,21 +70,9 @@ def head_token(match: "re.Match[str]") -> int:
 def word_token(match: "re.Match[str]") -> int:
     """The same for a prefix that names in code have too: `test_InvalidHTTPCacheURLError` is one."""
     rest = match[0][match.end(1) - match.start() :]
-    if not any("0" <= char <= "9" for char in match[0]) or (rest != rest.lower() and _of_words(rest)):
+    if not any("0" <= char <= "9" for char in match[0]) or (rest != rest.lower() and of_words(rest)):
         return 0
     return head_token(match)
-
-
-def _of_words(name: str) -> bool:
-    """Whether half of a name with capitals is made of words."""
-    in_words = word = 0
-    for char in name + "A":
-        if char.islower():
-            word += 1
-            continue
-        in_words += word + 1 if word >= SHORTEST_NAME_WORD else 0  # with its capital
-        word = 0
-    return in_words * 2 >= len(name)
 
 
 def _in_base64(text: str, start: int) -> bool:

@@ -5,7 +5,7 @@ doubt: a shell's or a file's assignment, a literal, a command's option. Types, s
 of variables stay. Loaded when a text gives something to such a name.
 """
 
-from backstory.hook.placeholders import placeholder, template
+from backstory.hook.placeholders import bare_end, placeholder, template
 from backstory.hook.secret_names import IDENT, listed
 
 TYPE_CHECKING = False
@@ -86,9 +86,10 @@ class Given:
         text, group = match.string, match.lastindex or 0
         start, end = match.span(group)
         self.quoted = group < BARE
+        end = end if self.quoted else bare_end(text, start, end)
         self.label, self.sign = text[name : match.end(1)], match[2].strip()
         self.tight = match[2] == self.sign and match.end(2) == start
-        self.word = match[group] if self.quoted else match[group].rstrip(".,:!?")
+        self.word = text[start:end] if self.quoted else text[start:end].rstrip(".,:!?")
         self.before = text[max(0, name - 600) : name]
         self.after = text[start + len(self.word) : end + 80].lstrip("!?")
         rest = self.after.lstrip(" \t")
