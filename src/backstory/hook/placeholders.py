@@ -53,7 +53,7 @@ OPENERS = {")": "(", "]": "[", "}": "{"}
 
 
 def bare_end(text: str, start: int, end: int) -> int:
-    """Where a value without quotes ends: at a blank, or at a sign where it goes on as code or addresses do."""
+    """Where a value without quotes ends: at a blank, or at a sign after which code or an address goes on."""
     for at in range(start, end):
         if text[at] in SIGNS and _ends_value(text, start, at):
             return at
@@ -123,7 +123,8 @@ class Grain:
     def scattered(self) -> bool:
         """Whether it is drawn by a machine although signs cut it into short parts: `aB3d/fG7hJ9k`."""
         turns = sum(part[3] for part in self.parts)
-        return self.digits >= 2 and self.upper >= 2 and self.lower >= 2 and turns >= 5
+        mixed = self.digits >= 2 and self.upper >= 2 and self.lower >= 2 and turns >= 5
+        return mixed or (self.special >= 3 and self.digits >= 3 and self.letters >= 5)
 
     def chosen(self, quoted: bool) -> bool:
         """Whether it looks like a password that a person chose."""

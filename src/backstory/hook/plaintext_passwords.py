@@ -164,7 +164,20 @@ def _by_spaced_equals(given: Given) -> bool:
 
 def _by_colon(given: Given) -> bool:
     typed = given.word[:1].isupper() and given.label[0].islower()
-    return given.ends and not typed and wordy(given.word, code=not given.label.isupper())
+    if not given.ends or typed:
+        return False
+    if not given.line().strip(" \t-+") and _unspeakable(given.word):
+        return True  # a field of YAML
+    return wordy(given.word, code=not given.label.isupper())
+
+
+def _unspeakable(word: str) -> bool:
+    """Whether most parts of a name with capitals have no vowel: `kdjQwezRtyPlm` is no variable."""
+    if len(word) < SHORTEST_SECRET or not word.isalpha() or not word.isascii():
+        return False
+    parts = _words(word)
+    mute = [part for part in parts if len(part) > 1 and not any(vowel in part for vowel in "aeiou")]
+    return len(parts) > 2 and len(mute) * 2 >= len(parts)
 
 
 def _by_tag(given: Given) -> bool:

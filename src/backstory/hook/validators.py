@@ -94,9 +94,28 @@ def assigned(match: "re.Match[str]") -> int:
     if not kind or text[name - 10 : name] == "[redacted:":
         return 0
     if not match[2].strip() and not before.startswith("--") and not given_by_command(text, match.start()):
-        return 0
+        return _in_row(match, name)
     plain = _PLAIN.get(kind)
     return _given(match, kind != "machine", lambda: plain is not None and plain(match, name))
+
+
+def _in_row(match: "re.Match[str]", name: int) -> int:
+    """A line of a table that is a name, two blanks or more, and a value: what `vault kv get` prints."""
+    text, group = match.string, match.lastindex or 0
+    start, end = match.span(group)
+    ends = text[end : end + 2].lstrip(" \t")
+    gap = text[match.end(1) : start]
+    if group < BARE or gap.strip(" \t") or len(gap) < 2 or (ends and ends[0] not in "\r\n\\"):
+        return 0
+    line = text[max(0, name - 40) : name].rpartition("\n")[2]
+    if line.strip(" \t│|") and not line.endswith("\\n"):
+        return 0
+    given = text[start:end]
+    return (
+        end
+        if looks_secret(given, False, quoted=True) or (len(given) >= 8 and Grain(given).scattered())
+        else 0
+    )
 
 
 def assigned_abroad(match: "re.Match[str]") -> int:
@@ -119,7 +138,7 @@ def _given(match: "re.Match[str]", human: bool, plain: "Callable[[], bool]") -> 
             return 0  # a call
         given = given.rstrip(".,:!?")
         end = start + len(given)
-        if sign == ":" and given[:1].isupper() and given.isidentifier() and of_words(given):
+        if not human and sign == ":" and given[:1].isupper() and given.isidentifier() and of_words(given):
             return 0  # the name of a type
     if (sign == ">" and after != "<") or (sign in ("||", "??") and not quoted):
         return 0
