@@ -198,3 +198,23 @@ def test_the_list_that_config_prints_is_the_list_that_it_takes(house: House) -> 
     json_form = json.dumps([".env", "vault/*", "*.{p12,jks}"])
     house.sets("privacy.ignore_paths", json_form)
     assert settings.load(house.home)[0].privacy_ignore_paths == (".env", "vault/*", "*.{p12,jks}")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pass show mail/work", "op read op://team/db/pw", "bw get password github", "gh auth token",
+        "vault kv get -field=pin kv/door", "kubectl -n a get secret b -o jsonpath={.data.c} | base64 -d",
+        "TOKEN=$(gcloud auth print-access-token); echo $TOKEN",
+    ],
+)  # fmt: skip
+def test_what_a_command_prints_that_is_asked_for_a_secret_is_nowhere(house: House, command: str) -> None:
+    found = lived(house, PATHS, lambda story: real_rows(story, "Bash", {"command": command}, MARK))
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "command", ["pytest --pass x/y", "kubectl get secret b", "git log --grep 'bypass a/b'"]
+)
+def test_what_other_commands_print_is_kept(house: House, command: str) -> None:
+    assert lived(house, PATHS, lambda story: real_rows(story, "Bash", {"command": command}, MARK)) != []

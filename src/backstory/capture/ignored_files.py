@@ -30,14 +30,14 @@ _SHELL = (Action.RUN, Action.FIND)
 # Words of a command line; what is glued to a path (=, <, quotes) is cut off.
 _WORD = re.compile(r"""[^\s'"`=<>|&;(),]+""")
 _QUOTING = dict.fromkeys(map(ord, "\"'\\"))  # what a shell takes out of a word
-_BRACED = re.compile(r"[^\s'\"|&;()<>]{0,200}\{[^\s{}]{0,200},[^\s{}]{0,200}\}[^\s'\"|&;()<>]{0,200}")
+_BETWEEN_WORDS = re.compile(r"[\s'\"|&;()<>]")
 _HOME = re.compile(
     r"(?<![\w./~-])~(?=[/\\\s'\"&|;)]|$)|\$HOME\b|\$\{HOME\}|%USERPROFILE%|\$env:USERPROFILE\b", re.IGNORECASE
 )
 _HERE = re.compile(r"\$PWD\b|\$\{PWD\}|\$\(pwd\)|`pwd`")
 _CD = re.compile(
-    r"(?:^|&&|;|\|\||\(|\n)\s*(?:cd|pushd)"
-    r"(?:[ \t]+(?:--\s+)?[\"']?([^\s\"'&|;()]+)|[ \t]*(?=[&;\n]|$))"
+    r"(?:^|&&|;|\|\||\(|\n)[ \t]{0,20}(?:cd|pushd)"
+    r"(?:[ \t]{1,8}(?:--[ \t]{1,8})?[\"']?([^\s\"'&|;()]+)|[ \t]{0,8}(?=[&;\n]|$))"
 )
 # A command that names so many files, each in so many folders, is not looked through: it is left out.
 _MOST_PLACES = 2_000
@@ -59,12 +59,13 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 # What names the file that a line of output is about: diff, head and tail, more, bat, rg --json.
 _HEADS = (
     re.compile(r"diff --(?:git|cc|combined) (.+)"),
-    re.compile(r"(?:---|\+\+\+|\*\*\*) (?:[a-z]/)?(.+?)(?:\t.*| ----| ---)?$"),
-    re.compile(r"==> (.+) <==$"),
-    re.compile(r"[\s│|]*File: (\S.*?)(?: +<EMPTY>)?\s*$"),
-    re.compile(r"Binary file (.+) matches$"),
+    re.compile(r"(?:---|\+\+\+|\*\*\*) ([^\t]+)"),
+    re.compile(r"==> (.+)"),
+    re.compile(r"[ \t│|]{0,40}File: (.+)"),
+    re.compile(r"Binary file (.+)"),
     re.compile(r'.{0,60}"path":\s?\{"text":\s?"([^"]+)"'),
 )
+_ENDS = (" ----", " ---", " <==", "<EMPTY>", " matches")  # of such a line, after the name
 # grep: `x:12:`, `x-12-`, `x=12=` (git), `HEAD:x:12:`, `x:`; a name with blanks counts before a number only.
 _NUMBERED = re.compile(r"(.{1,400}?)([:=-])[0-9]{1,9}\2")
 _COLON = re.compile(r"([^\s:]{1,400}):|((?:\.|/|[A-Za-z]:)[/\\][^:]{1,400}):")
@@ -188,7 +189,8 @@ class IgnoredFiles:
         if "%" in text:
             text = f"{text} {unquote(text)}"
         if "{" in text and "," in text:
-            braced = _BRACED.findall(text)[:_BRACES]
+            words = _BETWEEN_WORDS.split(text)
+            braced = [word for word in words if "{" in word and len(word) < _LONGEST_PATH][:_BRACES]
             text = " ".join((text, *(" ".join(expand_braces(word)) for word in braced)))
         return text
 
@@ -333,8 +335,11 @@ def _named_in_line(line: str, after: str) -> Iterator[str]:
     """The files that a line of output may be about, with and without the revision before them."""
     for head in _HEADS:
         if found := head.match(line):
-            names = found[1].split() if head is _HEADS[0] else [found[1]]
-            for name in (*names, found[1].partition(" b/")[0]):
+            told = found[1].rstrip()
+            for end in _ENDS:
+                told = told.removesuffix(end).rstrip()
+            names = told.split() if head is _HEADS[0] else [told]
+            for name in (*names, told.partition(" b/")[0]):
                 name = name.strip("\"' ")
                 yield from (name, name.partition("/")[2])
     for found in (_NUMBERED.match(line), _COLON.match(line)):

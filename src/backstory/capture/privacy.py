@@ -18,10 +18,11 @@ from backstory.agents.payload_fields import cleaned
 from backstory.capture.ignored_files import TOUCHES, IgnoredFiles, compile_globs
 from backstory.hook.project_identity import session_id
 from backstory.hook.redact import Redactor
-from backstory.model import Event, Where
+from backstory.model import Action, Event, Where
 from backstory.settings import Settings
 
 IGNORED = "[content not kept: privacy.ignore_paths]"
+SECRET_PRINTED = "[content not kept: the command prints a secret]"
 PERSONAL = ("email", "ip", "ssn", "card", "phone")
 _PLACES_KEPT = 1_000
 _WILD = re.compile(r"[*?\[]")
@@ -63,7 +64,7 @@ class Privacy:
 
         `raw` is the payload's text, "" if there is none to trust; `read` makes events of a cleaned payload.
         """
-        touched = [self._files.hide(event, payload) for event in events]
+        touched = [self._files.hide(event, payload) or _prints_secret(event) for event in events]
         body = raw
         if not raw or self._redactor.suspicious(raw):
             clean = self.value(payload)
@@ -154,10 +155,13 @@ class Privacy:
 
     def hidden(self, event: Event) -> Event:
         """An event without a payload of its own, its text left out if it shows an ignored file."""
-        return self._withheld(event, event.target, {}) if self._files.hide(event, {}) else event
+        hidden = self._files.hide(event, {}) or _prints_secret(event)
+        return self._withheld(event, event.target, {}) if hidden else event
 
     def _withheld(self, event: Event, target: str, payload: Payload) -> Event:
         """The event without its text, and without a command that names the file: it may hold the content."""
+        if _prints_secret(event):
+            return replace(event, text=SECRET_PRINTED, target=target)
         kept = event.action in TOUCHES or not self._files.named_by(event, payload)
         return replace(event, text=IGNORED, target=target if kept else "")
 
@@ -277,6 +281,23 @@ def _same(one: Path, other: str) -> bool:
         return one.samefile(other)
     except OSError:
         return False
+
+
+# Password managers and clouds, asked for one value: their output is the secret, and nothing in it says so.
+_PRINTS = re.compile(
+    r"(?:^|[\s;&|(`])(?:(?:go)?pass(?: show| otp)? (?!-)\S{0,200}/|op (?:read|item get)\b"
+    r"|bw get (?:password|totp|item)\b|vault (?:kv get|read) (?:[^\n|;&]{0,80} )?-field"
+    r"|lpass show [^\n|;&]{0,80}--password|secret-tool lookup\b|gh auth token\b|heroku auth:token\b"
+    r"|security find-(?:generic|internet)-password [^\n|;&]{0,120}-w"
+    r"|gcloud (?:auth (?:application-default )?print-(?:access|identity)-token|secrets versions access)\b"
+    r"|aws secretsmanager get-secret-value\b|aws ssm get-parameters? [^\n|;&]{0,200}--with-decryption"
+    r"|az (?:keyvault secret show|account get-access-token)\b|doppler secrets get\b|kubectl create token\b"
+    r"|kubectl [^\n;&]{0,40}get secrets? [^\n;]{0,300}base64 (?:-d|-D|--decode)|keyring get\b|chamber read\b)"
+)
+
+
+def _prints_secret(event: Event) -> bool:
+    return event.action is Action.RUN and _PRINTS.search(event.target) is not None
 
 
 def _unescaped(escape: re.Match[str]) -> str:

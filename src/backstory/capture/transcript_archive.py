@@ -17,7 +17,7 @@ from pathlib import Path
 
 from backstory import file_reader
 from backstory.atomic import make_private_dir
-from backstory.capture.privacy import IGNORED, Privacy
+from backstory.capture.privacy import IGNORED, SECRET_PRINTED, Privacy
 from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
 from backstory.gzip_pieces import State, pieces
 from backstory.paths import Home
@@ -76,7 +76,11 @@ def keep_copy(home: Home, store: Store, privacy: Privacy, key: str) -> int:
         copy.truncate(size)
         copy.seek(size)
         session = store.events.session(mark.session_id)
-        withheld = store.events.withheld(mark.session_id, IGNORED)
+        withheld = [
+            call
+            for text in (IGNORED, SECRET_PRINTED)
+            for call in store.events.withheld(mark.session_id, text)
+        ]
         sieve = Sieve(privacy, session.cwd if session else "", withheld)
         # what waits for its result waits here too, so that a call and its result are judged together
         for lines, end in _pieces(Path(key), kept.source, mark.offset if mark.held else mark.size):

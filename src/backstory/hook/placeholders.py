@@ -71,7 +71,8 @@ def _ends_value(text: str, start: int, at: int) -> bool:
         return True  # the next parameter, field or assignment
     if sign in "([{<":
         plain = before.replace(".", "").replace("_", "").replace("-", "")
-        return plain.isalnum() or (sign == "<" and (after.isalpha() or after == "/"))
+        drawn = before.upper() != before != before.lower() and any(map(str.isdigit, before))
+        return (plain.isalnum() and not drawn) or (sign == "<" and (after.isalpha() or after == "/"))
     line = text[max(0, start - 200) : start].rpartition("\n")[2]
     if any(line.count(left) > line.count(right) for right, left in OPENERS.items()) and sign in ",)]}":
         return True  # an argument, an item, a field
