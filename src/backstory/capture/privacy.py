@@ -22,7 +22,7 @@ from backstory.model import Action, Event, Where
 from backstory.settings import Settings
 
 IGNORED = "[content not kept: privacy.ignore_paths]"
-SECRET_PRINTED = "[content not kept: the command prints a secret]"
+SECRET_PRINTED = "[content not kept: the command prints a secret]"  # noqa: S105 - a mark
 PERSONAL = ("email", "ip", "ssn", "card", "phone")
 _PLACES_KEPT = 1_000
 _WILD = re.compile(r"[*?\[]")
