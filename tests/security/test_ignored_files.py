@@ -94,6 +94,8 @@ def test_a_file_read_through_a_link_or_in_an_ignored_folder_is_nowhere(house: Ho
     (house.project / "plain").symlink_to("vault/notes")
     given: dict[str, object] = {"file_path": f"{house.project}/plain"}
     assert lived(house, PATHS, lambda story: real_rows(story, "Read", given, MARK)) == []
+    by_command: dict[str, object] = {"command": "head -5 plain"}
+    assert lived(house, PATHS, lambda story: real_rows(story, "Bash", by_command, MARK)) == []
     inside: dict[str, object] = {"command": "cat notes"}
     house.sets("privacy.ignore_paths", PATHS)
     story = house.told(house.project / "vault").starts().prompts("x")

@@ -62,6 +62,11 @@ def test_what_follows_a_value_as_code_or_address_stays(text: str, kept: str) -> 
     assert clean.endswith(kept)
 
 
+def test_a_value_in_a_printed_dictionary_goes_as_a_whole() -> None:
+    text = repr({"stdout": "DB_PASSWORD=Rq7)Tm4xWz9Lk2\nA=1", "stderr": ""})
+    assert "Tm4xWz9Lk2" not in Redactor().redact(text)
+
+
 SECRET = "vQ4rT9xK2m"
 TOLD = (
     "Name              Setting\n---\nroot_password     {}\nowner             jane",

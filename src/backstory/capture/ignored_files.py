@@ -43,6 +43,7 @@ _CD = re.compile(
 _MOST_PLACES = 2_000
 _WILD_WORDS, _BRACES = 1_000, 50
 _LONGEST_PATH, _PATHS_FOLLOWED = 1_000, 50  # inputs of a tool that are followed as links
+_LINKS_FOLLOWED = 20  # words of a command that names nothing ignored
 _LONGEST_LINE = 2_000
 
 _ANSWERS = ("tool_response", "tool_result", "toolResult")
@@ -206,7 +207,10 @@ class IgnoredFiles:
 
     def _runs_over(self, command: str, folders: Sequence[str]) -> bool:
         """Whether a command names an ignored file or folder; links are followed."""
-        words = dict.fromkeys(_WORD.findall(command)) if self.hint(command) or len(folders) > 1 else {}
+        words = dict.fromkeys(_WORD.findall(command))
+        if not self.hint(command) and len(folders) == 1:  # only a link could lead there
+            named = [word for word in words if word[0] != "-" and len(word) < _LONGEST_PATH][:_LINKS_FOLLOWED]
+            return any(_is_link(folders[0], word) and self._ignores(word, folders[0]) for word in named)
         if any(map(self._below, words)) or any(map(self._ignores, words)):
             return True
         if len(folders) * len(words) > _MOST_PLACES:
@@ -397,6 +401,13 @@ def _strings(value: object, depth: int = 0) -> Iterator[str]:
     elif isinstance(value, dict | list) and depth < _DEEPEST:
         for item in value.values() if isinstance(value, dict) else value:
             yield from _strings(item, depth + 1)
+
+
+def _is_link(folder: str, path: str) -> bool:
+    try:
+        return os.path.islink(posixpath.join(folder, path))  # noqa: PTH114 - for each word of a command
+    except ValueError:
+        return False
 
 
 def _real(path: str, cwd: str) -> str:

@@ -74,7 +74,8 @@ def _ends_value(text: str, start: int, at: int) -> bool:
         drawn = before.upper() != before != before.lower() and any(map(str.isdigit, before))
         return (plain.isalnum() and not drawn) or (sign == "<" and (after.isalpha() or after == "/"))
     line = text[max(0, start - 200) : start].rpartition("\n")[2]
-    if any(line.count(left) > line.count(right) for right, left in OPENERS.items()) and sign in ",)]}":
+    closed = {sign: OPENERS[sign]} if sign in OPENERS else OPENERS if sign == "," else {}
+    if any(line.count(left) > line.count(right) for right, left in closed.items()):
         return True  # an argument, an item, a field
     if sign in ",;|":
         return name.isalpha() or not name
