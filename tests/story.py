@@ -10,9 +10,11 @@ its store: it works (one round, as the worker does) and tells what it knows.
     assert [e.kind for e in house.events(story)] == [...]
 """
 
+import contextlib
 import itertools
 import json
 import os
+import sqlite3
 import subprocess
 import time
 import uuid
@@ -25,6 +27,7 @@ from backstory import settings
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture.hook_bundle import write_hook_files
+from backstory.gzip_pieces import pieces
 from backstory.hook.hook_command import hook_command
 from backstory.hook.project_identity import session_id
 from backstory.model import Event, Session, StoredEvent
@@ -32,6 +35,7 @@ from backstory.paths import Home
 from backstory.pipeline import Work
 from backstory.recall.brief import Brief, brief_for
 from backstory.store import Store, open_store
+from backstory.store.compression import unpack
 from backstory.store.job_queue import COMPILE, DAY, LINT
 
 TRAILER = b"\x1e"
@@ -230,6 +234,21 @@ class Story:
         return path if path.startswith("/") else f"{self.cwd}/{path}"
 
 
+def _unpacked(path: Path) -> bytes:
+    """A file's bytes, unpacked if it is packed; of a database also the payloads, as they were."""
+    data = path.read_bytes()
+    if data[:2] == b"\x1f\x8b":
+        return b"".join(piece for piece, _ in pieces(data))
+    if data[:6] == b"SQLite":
+        with (
+            contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database,
+            contextlib.suppress(sqlite3.DatabaseError),  # another database, or a damaged one
+        ):
+            bodies = [body for (body,) in database.execute("SELECT body FROM payloads")]
+            return b"\0".join((data, *(unpack(body) or b"" for body in bodies)))
+    return data
+
+
 class House:
     """One home: sessions happen in it, it works, and it is asked what it knows."""
 
@@ -314,12 +333,15 @@ class House:
         return brief_for(self.home, chosen, str(folder or self.project), "claude-code", source, session)
 
     def found_in_home(self, needle: str) -> list[str]:
-        """Files of the home, the spool's waiting files left out, that contain these bytes anywhere."""
+        """Files of the home, the spool's waiting files left out, that contain these bytes anywhere.
+
+        Kept transcripts and archives are unpacked, and so is every payload of the database.
+        """
         self.close()  # so that everything is in the files
         found = []
         for path in sorted(self.home.root.rglob("*")):
             waiting = path.parent == self.home.spool
-            if path.is_file() and not waiting and needle.encode() in path.read_bytes():
+            if path.is_file() and not waiting and needle.encode() in _unpacked(path):
                 found.append(str(path.relative_to(self.home.root)))
         return found
 

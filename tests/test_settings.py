@@ -1,6 +1,7 @@
 """Settings: one table, one reader, one writer that leaves the user's file theirs."""
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +157,8 @@ def test_the_hooks_small_file_carries_what_the_hook_obeys() -> None:
 
 
 _WORDS = st.lists(
-    st.text(st.characters(exclude_characters=",\r\n", exclude_categories=["Cs"]), min_size=1), max_size=4
+    st.text(st.characters(exclude_characters=",\r\n\"'[]{}", exclude_categories=["Cs"]), min_size=1),
+    max_size=4,
 )
 
 
@@ -200,3 +202,44 @@ def test_a_models_key_comes_from_a_variable_for_keys_only(home: Home) -> None:
                 change(home, key, name)
         for name in ("OPENAI_API_KEY", "WORK_API_KEY", "BACKSTORY_MODEL_KEY", "HF_TOKEN", ""):
             assert change(home, key, name) == name
+
+
+LISTS = [
+    key
+    for key, value in ((row.key, row.default) for row in settings.rows(Settings()))
+    if isinstance(value, tuple)
+]
+
+
+@pytest.mark.parametrize("key", LISTS)
+def test_every_list_is_taken_as_it_is_printed_and_as_toml_has_it(tmp_path: Path, key: str) -> None:
+    home = Home(tmp_path)
+    words = next(row.default for row in settings.rows(Settings()) if row.key == key) or ("one", "two")
+    for typed in (json.dumps(words), ", ".join(words), ",".join(map(repr, words)), str(list(words))):
+        assert settings.change(home, key, typed) == words, typed
+        assert not settings.load(home)[1]
+    assert settings.change(home, key, "[]") == ()
+
+
+@pytest.mark.parametrize(
+    "text", ['[".env", "a"', '".env", "a"]', '[".env" "a"]', "[1, 2]", "[a, b]", '["a", [1]]', "'a"]
+)
+def test_what_looks_like_a_broken_list_is_refused(tmp_path: Path, text: str) -> None:
+    home = Home(tmp_path)
+    with pytest.raises(UsageError, match="takes a list such as"):
+        settings.change(home, "privacy.ignore_paths", text)
+    assert settings.load(home)[0] == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("*.{key,pem}, .env", ("*.{key,pem}", ".env")),
+        ("[ab]*.txt, x", ("[ab]*.txt", "x")),
+        ("x[0-9]", ("x[0-9]",)),
+    ],
+)
+def test_braces_and_sets_of_letters_in_a_list_stay_whole(
+    tmp_path: Path, text: str, items: tuple[str, ...]
+) -> None:
+    assert settings.change(Home(tmp_path), "privacy.ignore_paths", text) == items

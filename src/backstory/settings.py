@@ -333,8 +333,39 @@ def _from_text(key: str, text: str) -> Any:
     if isinstance(default, int):
         return int(text) if text.isdecimal() else text
     if isinstance(default, tuple):
-        return [item.strip() for item in text.split(",") if item.strip()]
+        return _list_from_text(key, text.strip())
     return text
+
+
+def _list_from_text(key: str, text: str) -> list[str]:
+    """A list as it is typed (a, b) or as `config` prints it and TOML has it (["a", "b"])."""
+    if text[:1] not in ("[", '"', "'") and text[-1:] not in ("]", '"', "'"):
+        return _split(text)
+    try:
+        value = tomllib.loads(f"list = {text if text[:1] == '[' else f'[{text}]'}")["list"]
+    except tomllib.TOMLDecodeError:
+        value = None
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        # a glob may begin with a set of letters: [ab]*.txt
+        plain = _split(text)
+        if '"' not in text and "'" not in text and all(map(_whole_glob, plain)):
+            return plain
+        raise UsageError(f'{key} takes a list such as: a, b or ["a", "b"]; not {text!r}')
+    return value
+
+
+def _split(text: str) -> list[str]:
+    """What stands between commas; `*.{key,pem}` is one pattern."""
+    items = [""]
+    for part in text.split(","):
+        open_brace = items[-1].rfind("{") > items[-1].rfind("}")
+        items = [*items[:-1], f"{items[-1]},{part}"] if open_brace and "}" in part else [*items, part]
+    return [item.strip() for item in items if item.strip()]
+
+
+def _whole_glob(item: str) -> bool:
+    """Whether brackets in a pattern are a set of letters and not what is left of a list."""
+    return "[]" not in item and item.count("[") == item.count("]") and not re.fullmatch(r"\[.*\]", item)
 
 
 def change(home: Home, key: str, text: str | None) -> Any:

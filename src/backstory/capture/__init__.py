@@ -15,6 +15,7 @@ ownership.py           whether another user could plant what our hooks run
 hook_bundle.py         the script and compiled code that agents' hooks run, written into the home
 drain.py               the spool into the store, each file exactly once
 privacy.py             what must not be kept: redaction, ignored files and projects
+ignored_files.py       whether a call, its output or a row is about an ignored file
 project_lookup.py      which project a folder belongs to, also when it is gone
 project_claims.py      whether a repository may be the project that its remote names
 live_transcript.py     what hooks do not carry, from a live session's own transcript

@@ -8,51 +8,28 @@ half of a private key is no longer recognised as one.
 import fnmatch
 import json
 import os
-import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from backstory.agents.payload_fields import cleaned, flatten
-from backstory.capture.wildcard_overlap import letter_pairs, may_both_match
-from backstory.hook.pending_events import patched
+from backstory.agents.payload_fields import cleaned
+from backstory.capture.ignored_files import TOUCHES, IgnoredFiles, compile_globs
 from backstory.hook.project_identity import session_id
 from backstory.hook.redact import Redactor
 from backstory.model import Action, Event, Where
 from backstory.settings import Settings
 
 IGNORED = "[content not kept: privacy.ignore_paths]"
+SECRET_PRINTED = "[content not kept: the command prints a secret]"  # noqa: S105 - a mark
 PERSONAL = ("email", "ip", "ssn", "card", "phone")
 _PLACES_KEPT = 1_000
 _WILD = re.compile(r"[*?\[]")
 _DEEPEST = 50
-_TOUCHES = (Action.READ, Action.WRITE, Action.EDIT)
-# Words of a command line; what is glued to a path (=, <, quotes) is cut off.
-_WORD = re.compile(r"""[^\s'"`=<>|&;(),]+""")
-
 _NESTED = 2  # JSON in JSON
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrt\"\\/]))")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
-# What names the file that a line of output is about: grep, diff, head and tail.
-_FILE_LINE = re.compile(
-    r"^(?:diff --git a/(\S+)|(?:---|\+\+\+) (?:[ab]/)?(\S+)|==> (\S+) <==|"
-    r"File: (\S+)|([^\s:]+)(?::[0-9]*:?|\n[0-9]+[:-]))",
-    re.MULTILINE,
-)
-# A command that names so many files, each in so many folders, is not looked through: it is left out.
-_MOST_PLACES = 2_000
-_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
-_QUOTING = dict.fromkeys(map(ord, "\"'\\"))  # what a shell takes out of a word
-_WILD_WORDS = 1_000
-_LONGEST_PATH, _PATHS_FOLLOWED = 1_000, 50  # inputs of a tool that are followed as links
-_ANSWERS = ("tool_response", "tool_result", "toolResult")
-_FOLDER_KEYS = frozenset(
-    ("dir_path", "workdir", "cwd", "directory", "dir", "folder", "path", "root", "base_path", "basePath",
-     "working_directory", "workingDirectory", "repo_path")
-)  # fmt: skip
-_CD = re.compile(r"(?:^|&&|;|\|\||\()\s*(?:cd|pushd)\s+(?:--\s+)?[\"']?([^\s\"'&|;()]+)")
 
 Payload = Mapping[str, object]
 
@@ -64,13 +41,9 @@ class Privacy:
         self._redactor = Redactor(off=tuple(settings.privacy_redact_off))
         self._secrets = Redactor(off=(*settings.privacy_redact_off, *PERSONAL))
         self._shown: dict[str, str] = {}
-        paths = settings.privacy_ignore_paths
-        # A pattern without a root is meant anywhere, in any case: .ENV is the same file on some systems.
-        self._paths = _globs([form for glob in paths for form in _forms(glob)], re.IGNORECASE)
-        self._hint = _any_of(paths)
-        self._forms = [(form.lower(), letter_pairs(form)) for glob in paths for form in _forms(glob)]
+        self._files = IgnoredFiles(settings.privacy_ignore_paths)
         self._folders = _folders(settings.privacy_ignore_projects)
-        self._tools = _globs(settings.capture_skip_tools)
+        self._tools = compile_globs(settings.capture_skip_tools)
         self._wheres: dict[Where, Where] = {}
 
     def refuses(self, event: Event, our_tools: Sequence[str] = ()) -> str:
@@ -91,7 +64,7 @@ class Privacy:
 
         `raw` is the payload's text, "" if there is none to trust; `read` makes events of a cleaned payload.
         """
-        touched = [self._touches_ignored(event, payload) for event in events]
+        touched = [self._files.hide(event, payload) or _prints_secret(event) for event in events]
         body = raw
         if not raw or self._redactor.suspicious(raw):
             clean = self.value(payload)
@@ -105,7 +78,7 @@ class Privacy:
                 self._withheld(event, self.text(event.target), payload) if hidden else event
                 for event, hidden in zip(events, touched, strict=True)
             ]
-        if self._patches_ignored(payload):
+        if self._files.patched_by(payload):
             body = ""
         return list(events), body
 
@@ -182,32 +155,31 @@ class Privacy:
 
     def hidden(self, event: Event) -> Event:
         """An event without a payload of its own, its text left out if it shows an ignored file."""
-        return self._withheld(event, event.target, {}) if self._touches_ignored(event, {}) else event
+        hidden = self._files.hide(event, {}) or _prints_secret(event)
+        return self._withheld(event, event.target, {}) if hidden else event
 
     def _withheld(self, event: Event, target: str, payload: Payload) -> Event:
         """The event without its text, and without a command that names the file: it may hold the content."""
-        kept = event.action in _TOUCHES or not self._names_ignored(event, payload)
+        if _prints_secret(event):
+            return replace(event, text=SECRET_PRINTED, target=target)
+        kept = event.action in TOUCHES or not self._files.named_by(event, payload)
         return replace(event, text=IGNORED, target=target if kept else "")
 
-    def may_touch_ignored(self, text: str) -> bool:
-        """A quick look at raw JSON: False if nothing in it is about what is not to be kept."""
-        return bool(self._folders or self._tools) or (self._paths is not None and self._hint(text))
+    def tells_ignored(self, row: object, cwd: str) -> bool:
+        """Whether a transcript's row is about an ignored file, a skipped tool or an ignored folder."""
+        return self._of_no_interest(row) or self._files.told_in(row, cwd)
 
-    def touches_ignored(self, value: object, depth: int = 0) -> bool:
-        """Whether a JSON value is about an ignored file, a skipped tool or an ignored folder."""
-        if isinstance(value, str):
-            words = _WORD.findall(value) if self._paths and self._hint(value) else ()
-            return any(map(self._ignores, words))
-        if isinstance(value, list):
-            return any(self.touches_ignored(item, depth + 1) for item in value) if depth < _DEEPEST else True
-        if not isinstance(value, dict):
+    def _of_no_interest(self, value: object, depth: int = 0) -> bool:
+        if not (self._folders or self._tools) or not isinstance(value, dict | list):
             return False
+        if isinstance(value, list):
+            return any(self._of_no_interest(item, depth + 1) for item in value) if depth < _DEEPEST else True
         folder, tool = value.get("cwd"), value.get("name") or value.get("tool_name")
         return (
             depth > _DEEPEST
             or bool(self._folders and isinstance(folder, str) and self._folders(folder))
             or bool(self._tools and isinstance(tool, str) and self._tools(tool))
-            or any(self.touches_ignored(item, depth + 1) for item in value.values())
+            or any(self._of_no_interest(item, depth + 1) for item in value.values())
         )
 
     def text(self, text: str) -> str:
@@ -273,119 +245,6 @@ class Privacy:
                 plain = shown
         return clean
 
-    def _touches_ignored(self, event: Event, payload: Payload) -> bool:
-        if self._paths is None:
-            return False
-        cwd = event.where.cwd
-        if event.action in _TOUCHES:
-            return self._ignores(event.target, cwd)
-        return self._names_ignored(event, payload) or (
-            event.action in (Action.RUN, Action.FIND) and self._shows_ignored(event, payload)
-        )
-
-    def _names_ignored(self, event: Event, payload: Payload) -> bool:
-        """Whether a command, or what any other tool was given, names an ignored file."""
-        if self._paths is None or not (event.tool or event.action in (Action.RUN, Action.FIND)):
-            return False
-        cwd, given = event.where.cwd, _given(payload)
-        if event.action is Action.RUN and self._runs_over_ignored(event.target, cwd):
-            return True
-        # An MCP server's reading of a file carries the path in its inputs.
-        inputs = list(_strings(given))
-        paths = [each for each in inputs if len(each) < _LONGEST_PATH and "\n" not in each]
-        if event.action is not Action.RUN and any(
-            self._ignores(each, cwd) for each in paths[:_PATHS_FOLLOWED]
-        ):
-            return True
-        said = [event.target, *inputs]
-        inner = [posixpath.join(cwd, folder) for folder in _named_folders(given)]
-        if any(map(self._ignores_below, inner)):
-            return True
-        return any(self._says_ignored(text, [cwd, *inner]) for text in said)
-
-    def _says_ignored(self, text: str, folders: Sequence[str]) -> bool:
-        """Whether a word of a text names an ignored path, as a path, as `revision:path` or by wildcards.
-
-        By its letters alone: links are not followed here, because there may be many words.
-        """
-        assert self._paths is not None
-        words = dict.fromkeys((*_words(text), *_words(text.translate(_QUOTING))))
-        for word in [each for each in words if _WILD.search(each)][:_WILD_WORDS]:
-            if any(may_both_match(word.lower(), *form) for form in self._forms):
-                return True
-        if not self._hint(text.translate(_QUOTING)) and len(folders) == 1:
-            return False
-        parts = (word.rpartition(":")[2] for word in words if ":" in word)
-        return any(self._matches(word, folder) for word in (*words, *parts) for folder in folders)
-
-    def _matches(self, path: str, folder: str) -> bool:
-        assert self._paths is not None
-        path = path.replace("\\", "/")
-        whole = posixpath.normpath(posixpath.join(folder, path))
-        return any(map(self._paths, (path, path.rpartition("/")[2], whole, whole.rpartition("/")[2])))
-
-    def _patches_ignored(self, payload: Payload) -> bool:
-        """Whether a patch among the inputs touches an ignored file, next to files that are not."""
-        if self._paths is None:
-            return False
-        return any(self._matches(path, "") for text in _strings(_given(payload)) for path in patched(text))
-
-    def _runs_over_ignored(self, command: str, cwd: str) -> bool:
-        """Whether a command names an ignored file, or one relative to the folder that it changes to."""
-        there = (posixpath.join(cwd, folder) for folder in _CD.findall(command))
-        folders = list(dict.fromkeys((cwd, *there)))
-        if any(map(self._ignores_below, folders)):
-            return True
-        words = dict.fromkeys(_words(command)) if self._hint(command) or len(folders) > 1 else {}
-        if any(map(self._ignores_below, words)) or any(map(self._ignores, words)):
-            return True
-        if len(folders) * len(words) > _MOST_PLACES:
-            return True  # too many to look at: nobody writes such a command to be remembered
-        return any(self._ignores(word, folder) for word in words for folder in folders)
-
-    def _ignores_below(self, folder: str) -> bool:
-        """Whether all that lies in a folder is ignored."""
-        return bool(folder) and self._paths is not None and self._paths(folder.rstrip("/") + "/\x01")
-
-    def _shows_ignored(self, event: Event, payload: Payload) -> bool:
-        """Whether the output names an ignored file before what it shows of it."""
-        shown = "\n".join(filter(None, (event.text, *(flatten(payload.get(key)) for key in _ANSWERS))))
-        if not self._hint(shown):
-            return False
-        shown = _COLOUR.sub("", shown)
-        return any(self._ignores(next(filter(None, found), "")) for found in _FILE_LINE.findall(shown))
-
-    def _ignores(self, path: str, cwd: str = "") -> bool:
-        assert self._paths is not None
-        if not path:
-            return False
-        paths = {path, path.replace("\\", "/")}
-        paths |= {posixpath.normpath(posixpath.join(cwd, each)) for each in paths} if cwd else set()
-        if any(self._paths(each.rpartition("/")[2]) or self._paths(each) for each in paths):
-            return True
-        real = self._real(path, cwd)
-        return bool(real) and (self._paths(real.rpartition("/")[2]) or self._paths(real))
-
-    def _real(self, path: str, cwd: str) -> str:
-        """Where a link leads; "" for what is none, or is not there."""
-        try:
-            whole = Path(cwd, path).expanduser()
-            if not whole.is_absolute() or not whole.exists():  # one call; to follow each link takes many
-                return ""
-            real = os.path.realpath(whole)
-        except (OSError, RuntimeError, ValueError):
-            return ""
-        return "" if real == str(whole) else real
-
-
-def _forms(glob: str) -> list[str]:
-    """The ways in which a path may be what a pattern names."""
-    glob = _expanded(glob)
-    glob = glob + "*" if glob.endswith("/") else glob
-    return (
-        [glob] if glob.startswith(("/", "*")) or "/" not in glob else [glob, "*/" + glob.removeprefix("./")]
-    )
-
 
 def _expanded(glob: str) -> str:
     return (
@@ -397,7 +256,7 @@ def _folders(globs: Iterable[str]) -> Callable[[str], bool] | None:
     """A test for ignored folders and those below them, however written: links, `..`, case."""
     wanted = [_expanded(glob).rstrip("/") or "/" for glob in globs]
     wanted += [os.path.realpath(glob) for glob in wanted if not _WILD.search(glob)]
-    match = _globs([*wanted, *(glob.rstrip("/") + "/*" for glob in wanted)])
+    match = compile_globs([*wanted, *(glob.rstrip("/") + "/*" for glob in wanted)])
     if match is None:
         return None
     same = [glob for glob in wanted if not _WILD.search(glob)]
@@ -424,59 +283,25 @@ def _same(one: Path, other: str) -> bool:
         return False
 
 
-def _given(payload: Payload) -> object:
-    """What a tool was given; Copilot tells it as JSON in a string."""
-    given = payload.get("tool_input") or payload.get("toolArgs")
-    if isinstance(given, str) and given.startswith("{"):
-        try:
-            return json.loads(given)
-        except (ValueError, RecursionError):
-            return given
-    return given
+# Password managers and clouds, asked for one value: their output is the secret, and nothing in it says so.
+_PRINTS = re.compile(
+    r"(?:^|[\s;&|(`])(?:(?:go)?pass(?: show| otp)? (?!-)\S{0,200}/|op (?:read|item get)\b"
+    r"|bw get (?:password|totp|item)\b|vault (?:kv get|read) (?:[^\n|;&]{0,80} )?-field"
+    r"|lpass show [^\n|;&]{0,80}--password|secret-tool lookup\b|gh auth token\b|heroku auth:token\b"
+    r"|security find-(?:generic|internet)-password [^\n|;&]{0,120}-w"
+    r"|gcloud (?:auth (?:application-default )?print-(?:access|identity)-token|secrets versions access)\b"
+    r"|aws secretsmanager get-secret-value\b|aws ssm get-parameters? [^\n|;&]{0,200}--with-decryption"
+    r"|az (?:keyvault secret show|account get-access-token)\b|doppler secrets get\b|kubectl create token\b"
+    r"|kubectl [^\n;&]{0,40}get secrets? [^\n;]{0,300}base64 (?:-d|-D|--decode)|keyring get\b|chamber read\b)"
+)
 
 
-def _named_folders(given: object) -> list[str]:
-    """The folders in which a tool was told to work."""
-    if not isinstance(given, dict):
-        return []
-    return [value for key, value in given.items() if key in _FOLDER_KEYS and isinstance(value, str) and value]
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text)
-
-
-def _strings(value: object, depth: int = 0) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list) and depth < _DEEPEST:
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _strings(item, depth + 1)
+def _prints_secret(event: Event) -> bool:
+    return event.action is Action.RUN and _PRINTS.search(event.target) is not None
 
 
 def _unescaped(escape: re.Match[str]) -> str:
     return chr(int(escape[1], 16)) if escape[1] else _ESCAPED.get(escape[2], escape[2])
-
-
-def _globs(globs: Iterable[str], flags: int = 0) -> Callable[[str], bool] | None:
-    """One test for all globs; None if there are none."""
-    pattern = "|".join(fnmatch.translate(glob) for glob in globs)
-    if not pattern:
-        return None
-    match = re.compile(pattern, flags).match
-    return lambda text: match(text) is not None
-
-
-def _any_of(globs: Iterable[str]) -> Callable[[str], bool]:
-    """A quick look: where none of the globs' longest parts without wildcards stands, no glob matches."""
-    parts = ["" if "[" in glob else _longest_part(glob) for glob in globs]
-    search = re.compile("|".join(map(re.escape, parts)), re.IGNORECASE).search
-    return lambda text: search(text) is not None
-
-
-def _longest_part(glob: str) -> str:
-    parts = glob.removeprefix("~").removeprefix("./").replace("?", "*").split("*")
-    return max((part.strip("/") for part in parts), key=len)
 
 
 def _attempt(read: Callable[[Payload], list[Event]], clean: object) -> list[Event]:

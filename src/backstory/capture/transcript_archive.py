@@ -11,13 +11,13 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 
 from backstory import file_reader
 from backstory.atomic import make_private_dir
-from backstory.capture.privacy import Privacy
+from backstory.capture.privacy import IGNORED, SECRET_PRINTED, Privacy
 from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
 from backstory.gzip_pieces import State, pieces
 from backstory.paths import Home
@@ -26,7 +26,12 @@ from backstory.store.records import Kept
 
 _SUFFIX = ".jsonl"
 _PIECE = 4 * 1024 * 1024
-CALL = re.compile(rb'"(?:id|tool_use_id|call_id|callId|toolCallId|toolUseID)" ?: ?"([\w.:-]{6,200})"')
+CALL = re.compile(
+    rb'"(?:id|tool_use_id|call_id|callId|toolCallId|toolUseID|parentToolUseID|item_id)" ?: ?'
+    rb'"([\w.:-]{6,200})"'
+)
+# What Claude Code's user runs with `!`: the output is a row of its own, without an id.
+_TYPED_COMMAND, _TYPED_OUTPUT = b"<bash-input>", b"<bash-std"
 
 
 def copy_of(home: Home, sid: str) -> Path:
@@ -70,7 +75,13 @@ def keep_copy(home: Home, store: Store, privacy: Privacy, key: str) -> int:
         size = min(kept.size, os.fstat(fd).st_size)  # a longer one ends in what a kill left behind
         copy.truncate(size)
         copy.seek(size)
-        sieve = Sieve(privacy)
+        session = store.events.session(mark.session_id)
+        withheld = [
+            call
+            for text in (IGNORED, SECRET_PRINTED)
+            for call in store.events.withheld(mark.session_id, text)
+        ]
+        sieve = Sieve(privacy, session.cwd if session else "", withheld)
         # what waits for its result waits here too, so that a call and its result are judged together
         for lines, end in _pieces(Path(key), kept.source, mark.offset if mark.held else mark.size):
             passed = (redacted(line, privacy) for line in lines if sieve.passes(line))
@@ -116,23 +127,41 @@ def redacted(line: bytes, privacy: Privacy) -> bytes:
 
 
 class Sieve:
-    """Lets pass the lines that may be kept."""
+    """Lets pass the lines that may be kept: what decides about an event decides about its lines.
 
-    def __init__(self, privacy: Privacy) -> None:
+    `withheld` are the ids of calls whose events were stored without their text. A line is judged as well by
+    the rules for events, because histories hold lines that no event was made of.
+    """
+
+    def __init__(self, privacy: Privacy, cwd: str = "", withheld: Iterable[str] = ()) -> None:
         self._privacy = privacy
-        self._calls: set[bytes] = set()
+        self._cwd = cwd
+        # Codex numbers the events of one call
+        self._calls = {call.encode() for each in withheld for call in (each, each.partition(":")[0])}
+        self._typed_command = False  # the line before was a command that the user typed, and is not kept
 
     def passes(self, line: bytes) -> bool:
         """Whether a line is about nothing that is not to be kept."""
-        if any(call in line for call in self._calls):
+        calls = set(CALL.findall(line))
+        if not self._calls.isdisjoint(calls) or (self._typed_command and _TYPED_OUTPUT in line):
+            self._calls |= calls & self._calls
             return False
-        if not self._privacy.may_touch_ignored(line.decode("utf-8", "replace")):
-            return True
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
-            return False
-        if not self._privacy.touches_ignored(row):
-            return True
-        self._calls.update(CALL.findall(line))
-        return False
+            return not self._privacy.tells_ignored(line.decode("utf-8", "replace"), self._cwd)
+        self._cwd = _folder_of(row) or self._cwd
+        hidden = self._privacy.tells_ignored(row, self._cwd)
+        self._typed_command = hidden and _TYPED_COMMAND in line
+        if hidden:
+            self._calls |= calls
+        return not hidden
+
+
+def _folder_of(row: object) -> str:
+    """The folder that a row names, Codex one level deeper."""
+    if not isinstance(row, dict):
+        return ""
+    inner = row.get("payload")
+    folder = row.get("cwd") or (inner.get("cwd") if isinstance(inner, dict) else "")
+    return folder if isinstance(folder, str) else ""

@@ -118,7 +118,8 @@ FOLDED_GATES = (
 )
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
-OPENERS = ("<", "lt;", "60;", "3c;", "u003c", "x3c")  # of a tag, as it is or escaped
+# Of a tag: as it is, escaped, in full width as UTF-8 (that of \uff1c and \ufe64) or as JSON has it.
+OPENERS = ("<", "lt;", "60;", "3c;", "u003c", "x3c", "\xef\xbc\x9c", "\xef\xb9\xa4", "uff1c", "ufe64")
 REACH, AHEAD, SELDOM = 32, 170, 12  # longer than any anchor; than what stands between one and its sign
 TELLING = (*STEMS, "bearer")
 RUN, LONG_RUN = "w" * 20, "w" * 43
@@ -345,7 +346,7 @@ def _tagged(low: str, name: str) -> bool:
     """Whether a tag of this name starts or ends somewhere, as it is or HTML-escaped."""
     at = low.find(name)
     while at >= 0:
-        if low[max(0, at - 24) : at].rstrip(" \t/\\").endswith(OPENERS):
+        if low[max(0, at - 24) : at].rstrip(" \t/\\").removesuffix("\xef\xbc\x8f").endswith(OPENERS):
             return True
         at = low.find(name, at + 1)
     return False

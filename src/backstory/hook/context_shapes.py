@@ -21,8 +21,9 @@ _COLUMNS = r"(?i:(?:password|passwd|passwort|passphrase|secret|token|api[_-]?key
 _HUMAN = r"pass(?:word|phrase|code|wort|wd)s?|pw|mot de passe|contrase(?:ñ|n)a|senha"
 _MACHINE = r"(?:api|access|secret|private|license|signing|encryption)[ -]?(?:key|code)|secret|token|key"
 _OF = (
-    r"(?: (?:is|was) (?:re)?generated)?(?: (?:for|of|to|on|in|at|für|vom|von|der|des|dem|zum|de|del|du"
-    r"|pour|para"
+    r"(?: (?:is|was) (?:re)?generated|,? (?:that )?(?:you|we|I|they)(?:'ll| will)? (?:need|use|want|have)"
+    r"|(?: you are)? looking for| to use| below| here)?"
+    r"(?: (?:for|of|to|on|in|at|für|vom|von|der|des|dem|zum|de|del|du|pour|para"
     r"|da|do|per|di|van|voor)(?: [^\s:=\"'`]{1,40}){1,5}?)?"
 )
 _VERB = (
@@ -31,6 +32,7 @@ _VERB = (
     r"|[ \u00a0]?(?:->|=>|→|–|—|⇒))"
 )
 _SAID = r"[ \t\u00a0]{1,3}(?:\"([^\"\n]{4,120})\"|'([^'\n]{4,120})'|`([^`\n]{4,120})`|([^\s\"'`]{4,256}))"
+_SUBJECTS = ("password", "token", "the password", "the token", "the secret", "the api key")
 _NAMED = r" (?:[\"'`]([^\s\"'`]{4,256})[\"'`]|([^\s\"'`]{4,256}))"
 
 ROWS = (
@@ -65,8 +67,8 @@ ROWS = (
     ),
     (
         "secret",
-        ("password-stdin",),
-        rf"password-stdin{_GOES_ON}[ \t]{{0,4}}<<<[ \t]{{0,4}}{_ARG}",
+        ("password-stdin", "with-token", "passphrase-fd"),
+        rf"(?:password-stdin|with-token|passphrase-fd){_GOES_ON}[ \t]{{0,4}}<<<[ \t]{{0,4}}{_ARG}",
         "docker login -u jane --password-stdin <<< '" + "hunter2xyz'",
         "word",
         "argument_password",
@@ -98,8 +100,9 @@ ROWS = (
             "usermod",
             "cf login",
             "oc login",
+            "supabase ",
         ),
-        rf"(?:rdesktop|registry login|twine upload|az login|user(?:add|mod)|(?:cf|oc) login)"
+        rf"(?:rdesktop|registry login|twine upload|az login|user(?:add|mod)|(?:cf|oc) login|supabase)"
         rf"(?=[ \t]){_GOES_ON} -p[ \t=]{{1,4}}{_ARG}",
         "helm registry login r.acme.dev -u jane -p " + "S3cretPa55",
         "command-p",
@@ -153,6 +156,33 @@ ROWS = (
         rf"mysqladmin(?=[ \t]){_GOES_ON} password[ \t]{{1,4}}{_ARG}",
         "mysqladmin -u root password " + "S3cretPa55",
         "beside",
+        "tool_password",
+    ),
+    (
+        "secret",
+        ("secrets set ", "secrets put ", "secrets:set "),
+        r"secrets[ :](?:set|put)[ \t]{1,4}"
+        r"(?:-{1,2}[^\s=]{1,40}(?:[ \t=][^\s=-][^\s=]{0,80})?[ \t]{1,4}){0,4}"
+        r"[A-Za-z_][\w.-]{1,80}=(?:\\?\"([^\"\\\n]{4,256})|\\?'([^'\\\n]{4,256})|([^\s\"'`\\]{4,256}))",
+        "flyctl secrets set SESSION_SALT=" + "S3cretPa55",
+        "word",
+        "tool_password",
+    ),
+    (
+        "secret",
+        ("openssl ",),
+        rf"openssl (?:enc|aes|des)[\w-]{{0,20}}(?=[ \t]){_GOES_ON} -k[ \t]{{1,4}}{_ARG}",
+        "openssl enc -aes-256-cbc -k " + "S3cretPa55 -in x",
+        "command",
+        "tool_password",
+    ),
+    (
+        "secret",
+        ("wpa_passphrase ",),
+        r"wpa_passphrase[ \t]{1,4}(?:\"[^\"\n]{1,64}\"|'[^'\n]{1,64}'|[^\s\"'-][^\s]{0,64})"
+        rf"[ \t]{{1,4}}{_ARG}",
+        "wpa_passphrase home " + "S3cretPa55",
+        "word",
         "tool_password",
     ),
     (
@@ -223,6 +253,7 @@ ROWS = (
         rf"{_SECRETS}(?:(?:\\?[\"'])?[ \t\r\n]{{1,20}}value=\\?[\"']"
         rf"|\\?[\"'][ \t]{{0,4}},[ \t\r\n]{{0,40}}\\?[\"']value\\?[\"'][ \t]{{0,4}}:[ \t]{{0,4}}\\?[\"']"
         r"|</(?:key|name)>\s{0,40}<value>"
+        r"|\\?[\"'][ \t]{0,4}:\s{0,20}\{[^{}]{0,200}?[\"']value\\?[\"']\s{0,4}:\s{0,4}\\?[\"']"
         r"|(?:\\?[\"'])?[ \t]{0,4}(?:\r?\n|\\n)[ \t+-]{1,40}value:[ \t]{1,4}(?:\\?[\"'])?)"
         r"([^\s\"'<>\\]{4,512})",
         '<add key="DbPassword" value="' + 'S3cretPa55" />',
@@ -369,6 +400,30 @@ ROWS = (
         "log in as jane with password " + "S3cretPa55",
         "word",
         "named",
+    ),
+    (
+        "secret",
+        (
+            "key is ",
+            "token is ",
+            "secret is ",
+            "api key: ",
+            "key you ",
+            "token you ",
+        ),
+        rf"(?i:((?:api )?key|token|secret){_OF}{_VERB})[ \t]{{1,3}}[\"'`]?([^\s\"'`<>(){{}}\[\]]{{8,256}})",
+        "the api key is " + "9f8e/7d6C5b+4a32T09f8",
+        "word",
+        "told_mixed",
+    ),
+    (
+        "secret",
+        tuple(f" as {subject}" for subject in _SUBJECTS),
+        r"(?<![^\s\"'`])([^\s\"'`<>(){}]{6,256})[\"'`]?(?i: as (?:the |your |my |our )?(?:[\w-]{1,20} )?"
+        r"(?:password|passphrase|pw|api[ -]?key|access[ -]?key|secret|token))(?![\w-])",
+        "use " + "S3cretPa55 as the password",
+        "inside",
+        "told_before",
     ),
     (
         "secret",

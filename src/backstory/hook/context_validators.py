@@ -3,7 +3,16 @@
 A judge answers where the span to replace ends, or 0 to leave it alone: see validators.py.
 """
 
-from backstory.hook.placeholders import Grain, extend, glued, looks_secret, placeholder, stands_in, template
+from backstory.hook.placeholders import (
+    Grain,
+    extend,
+    glued,
+    looks_secret,
+    of_words,
+    placeholder,
+    stands_in,
+    template,
+)
 from backstory.hook.plaintext_passwords import NO_PASSWORDS, wordy
 from backstory.hook.secret_names import IDENT
 from backstory.hook.validators import argument_password
@@ -16,7 +25,6 @@ SHORTEST_RUN = 20  # of a token with a prefix: see `head` in anchors.py
 BASE64 = IDENT + "+/="
 ENDS = ".,;:!?)]}>"
 UUID = [8, 4, 4, 4, 12]
-SHORTEST_NAME_WORD = 3
 LINE_STARTS = ("\n", "\\n", '"')
 
 
@@ -71,21 +79,9 @@ def head_token(match: "re.Match[str]") -> int:
 def word_token(match: "re.Match[str]") -> int:
     """The same for a prefix that names in code have too: `test_InvalidHTTPCacheURLError` is one."""
     rest = match[0][match.end(1) - match.start() :]
-    if not any("0" <= char <= "9" for char in match[0]) or (rest != rest.lower() and _of_words(rest)):
+    if not any("0" <= char <= "9" for char in match[0]) or (rest != rest.lower() and of_words(rest)):
         return 0
     return head_token(match)
-
-
-def _of_words(name: str) -> bool:
-    """Whether half of a name with capitals is made of words."""
-    in_words = word = 0
-    for char in name + "A":
-        if char.islower():
-            word += 1
-            continue
-        in_words += word + 1 if word >= SHORTEST_NAME_WORD else 0  # with its capital
-        word = 0
-    return in_words * 2 >= len(name)
 
 
 def _in_base64(text: str, start: int) -> bool:
@@ -256,6 +252,24 @@ def told_machine(match: "re.Match[str]") -> int:
     return _without_end(match, _machine) if _begins(match.string, match.start()) else 0
 
 
+def told_mixed(match: "re.Match[str]") -> int:
+    """The same for one that signs cut into short runs, as base64 has it."""
+    if not _begins(match.string, match.start()) or _keyed(match.string, match.start()):
+        return 0
+    return _without_end(match, _scattered)
+
+
+def _scattered(given: str) -> bool:
+    if template(given) or placeholder(given) or "://" in given or given[0] in "/~.":
+        return False
+    return Grain(given[:64]).scattered()
+
+
+def told_before(match: "re.Match[str]") -> int:
+    """What stands before `as the password`, `as the API key`."""
+    return match.end(1) if strict(match[1]) or _machine(match[1]) or _scattered(match[1]) else 0
+
+
 def _keyed(text: str, start: int) -> bool:
     """Whether `key` is that of a map, a cache or a table."""
     words = text[max(0, start - 24) : start].lower().split()
@@ -277,7 +291,7 @@ def _machine(given: str) -> bool:
     if "://" in given or "(" in given:
         return False
     if len(given) >= 16 and drawn(given):
-        return True
+        return not (given[0].isupper() and given.isidentifier() and of_words(given))  # the name of a type
     groups = given.split("-")
     if len(groups) >= 4 and all(len(group) in (4, 5, 6) and group.isupper() for group in groups):
         return any(char.isdigit() for char in given)  # a license key

@@ -1,7 +1,7 @@
 """The ignore globs of the settings, matched without `fnmatch`, which would load `re`.
 
 `*` matches anything, `/` too; `?` one character; `[abc]`, `[a-z]`, `[!abc]` one of a set. What a pattern
-means is what `fnmatch.fnmatchcase` says, held by a property test.
+means is what `fnmatch.fnmatchcase` says, held by a property test. `{a,b}` is opened before (`expand_braces`).
 """
 
 TYPE_CHECKING = False
@@ -15,9 +15,32 @@ def ignores_folder(folder: str, globs: "Iterable[str]") -> bool:
 
 
 def ignores_path(path: str, globs: "Iterable[str]") -> bool:
-    """Whether a file is ignored, by its name or by its whole path."""
-    name = path.replace("\\", "/").rpartition("/")[2]
-    return any(matches(name, glob) or matches(path, glob) for glob in globs)
+    """Whether a file is ignored, by its name, by its whole path or by a folder that it lies in."""
+    path = path.replace("\\", "/").removeprefix("@")
+    name = path.rpartition("/")[2]
+    for glob in (form for each in globs for form in expand_braces(each)):
+        below = glob.rstrip("/") + "/*"
+        if matches(name, glob) or matches(path, glob) or matches(path, below) or matches(path, "*/" + below):
+            return True
+    return False
+
+
+def expand_braces(word: str) -> list[str]:
+    """What a shell makes of `a{b,c}d`: `abd` and `acd`; nested ones too, up to a limit."""
+    done: list[str] = []
+    todo = [word]
+    while todo and len(done) + len(todo) < _MOST_BRACED:
+        one = todo.pop()
+        end = one.find("}")
+        start = one.rfind("{", 0, end) if end > 0 else -1
+        if start < 0 or "," not in one[start:end]:
+            done.append(one)
+        else:
+            todo += [one[:start] + part + one[end + 1 :] for part in one[start + 1 : end].split(",")]
+    return done + todo
+
+
+_MOST_BRACED = 200
 
 
 def matches(text: str, glob: str) -> bool:

@@ -58,7 +58,9 @@ _GIVES_ABROAD = (
     r"[ \t\u00a0\u202f]{0,4}"
 )
 _QUOTED = "|".join(rf"{quote}((?:[^\s{quote}\\]|\\(?!{quote})){{4,256}})" for quote in "\"'`")
-_VALUE = rf"(?:(?:[bruf]{{0,2}}|String::from\()\\?(?:{_QUOTED})|([^\s\"'`,;()\[\]{{}}<>&|\\]{{4,256}}))"
+_VALUE = (
+    rf"(?:(?:[bruf]{{0,2}}|String::from\()\\?(?:{_QUOTED})|([^\s\"'`,;()\[\]{{}}<>&|\\][^\s\"'`\\]{{3,255}}))"
+)
 # A word of a command line, in quotes or not, of which {} is no secret.
 _ARGUMENT = r"(?:\\?\"{0}([^\s\"\\]{{1,256}})|\\?'{0}([^\s'\\]{{1,256}})|{0}([^\s\"'`;|&<>()\\]{{1,256}}))"
 _COMMAND_GOES_ON = r"(?:(?!&&|;[ \t]|\\n)[^\n|]){0,200}?"

@@ -48,6 +48,40 @@ def extend(text: str, end: int, chars: str = IDENT) -> int:
     return end
 
 
+SIGNS = ",;()[]{}<>&|"  # may end a value without quotes
+OPENERS = {")": "(", "]": "[", "}": "{"}
+
+
+def bare_end(text: str, start: int, end: int) -> int:
+    """Where a value without quotes ends: at a blank, or at a sign after which code or an address goes on."""
+    for at in range(start, end):
+        if text[at] in SIGNS and _ends_value(text, start, at):
+            return at
+    return end
+
+
+def _ends_value(text: str, start: int, at: int) -> bool:
+    sign, after, before = text[at], text[at + 1 : at + 2], text[start:at]
+    if not after or not (after.isalnum() or after in "!@#$%^*+-_=~?./"):
+        return True
+    rest = text[at + 1 : at + 64]
+    name = rest[: len(rest) - len(rest.lstrip(IDENT))]
+    follows = rest[len(name) : len(name) + 1]
+    if follows in ("=", ":") and name and not name[0].isdigit():
+        return True  # the next parameter, field or assignment
+    if sign in "([{<":
+        plain = before.replace(".", "").replace("_", "").replace("-", "")
+        drawn = before.upper() != before != before.lower() and any(map(str.isdigit, before))
+        return (plain.isalnum() and not drawn) or (sign == "<" and (after.isalpha() or after == "/"))
+    line = text[max(0, start - 200) : start].rpartition("\n")[2]
+    closed = {sign: OPENERS[sign]} if sign in OPENERS else OPENERS if sign == "," else {}
+    if any(line.count(left) > line.count(right) for right, left in closed.items()):
+        return True  # an argument, an item, a field
+    if sign in ",;|":
+        return name.isalpha() or not name
+    return sign in OPENERS and OPENERS[sign] in before and before.count(OPENERS[sign]) <= before.count(sign)
+
+
 class Grain:
     """How a value is made up: what tells random strings and passwords from words and identifiers."""
 
@@ -88,6 +122,12 @@ class Grain:
             for size, digits, upper, turns in self.parts
         )
 
+    def scattered(self) -> bool:
+        """Whether it is drawn by a machine although signs cut it into short parts: `aB3d/fG7hJ9k`."""
+        turns = sum(part[3] for part in self.parts)
+        mixed = self.digits >= 2 and self.upper >= 2 and self.lower >= 2 and turns >= 5
+        return mixed or (self.special >= 3 and self.digits >= 3 and self.letters >= 5)
+
     def chosen(self, quoted: bool) -> bool:
         """Whether it looks like a password that a person chose."""
         if not self.letters:
@@ -114,7 +154,22 @@ def looks_secret(value: str, human: bool, quoted: bool) -> bool:
     if grain.random():
         return True
     if not human:
-        return bool(quoted and grain.special and grain.digits and grain.letters)
+        return bool(quoted and grain.special and grain.digits and grain.letters) or grain.scattered()
     if not quoted and not grain.special and ("pass" in value.lower() or "pwd" in value.lower()):
         return False  # password=password2 is a variable
     return grain.chosen(quoted)
+
+
+SHORTEST_NAME_WORD = 3
+
+
+def of_words(name: str) -> bool:
+    """Whether half of a name with capitals is made of words."""
+    in_words = word = 0
+    for char in name + "A":
+        if char.islower():
+            word += 1
+            continue
+        in_words += word + 1 if word >= SHORTEST_NAME_WORD else 0  # with its capital
+        word = 0
+    return in_words * 2 >= len(name)

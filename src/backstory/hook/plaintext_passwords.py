@@ -5,7 +5,7 @@ doubt: a shell's or a file's assignment, a literal, a command's option. Types, s
 of variables stay. Loaded when a text gives something to such a name.
 """
 
-from backstory.hook.placeholders import placeholder, template
+from backstory.hook.placeholders import bare_end, placeholder, template
 from backstory.hook.secret_names import IDENT, listed
 
 TYPE_CHECKING = False
@@ -86,9 +86,10 @@ class Given:
         text, group = match.string, match.lastindex or 0
         start, end = match.span(group)
         self.quoted = group < BARE
+        end = end if self.quoted else bare_end(text, start, end)
         self.label, self.sign = text[name : match.end(1)], match[2].strip()
         self.tight = match[2] == self.sign and match.end(2) == start
-        self.word = match[group] if self.quoted else match[group].rstrip(".,:!?")
+        self.word = text[start:end] if self.quoted else text[start:end].rstrip(".,:!?")
         self.before = text[max(0, name - 600) : name]
         self.after = text[start + len(self.word) : end + 80].lstrip("!?")
         rest = self.after.lstrip(" \t")
@@ -163,7 +164,20 @@ def _by_spaced_equals(given: Given) -> bool:
 
 def _by_colon(given: Given) -> bool:
     typed = given.word[:1].isupper() and given.label[0].islower()
-    return given.ends and not typed and wordy(given.word, code=not given.label.isupper())
+    if not given.ends or typed:
+        return False
+    if not given.line().strip(" \t-+") and _unspeakable(given.word):
+        return True  # a field of YAML
+    return wordy(given.word, code=not given.label.isupper())
+
+
+def _unspeakable(word: str) -> bool:
+    """Whether most parts of a name with capitals have no vowel: `kdjQwezRtyPlm` is no variable."""
+    if len(word) < SHORTEST_SECRET or not word.isalpha() or not word.isascii():
+        return False
+    parts = _words(word)
+    mute = [part for part in parts if len(part) > 1 and not any(vowel in part for vowel in "aeiou")]
+    return len(parts) > 2 and len(mute) * 2 >= len(parts)
 
 
 def _by_tag(given: Given) -> bool:

@@ -42,10 +42,10 @@ SCHEMES = ("basic", "bearer", "bot", "digest", "token", "apikey")
 
 # Not a row: what its owner has marked stays private, whatever the settings say.
 _OPENS, _CLOSES = (
-    rf"(?:{sign}|&(?:amp;){{0,2}}(?:{name};|#0{{0,5}}{ord(sign)};|#x0{{0,5}}{ord(sign):x};)|\\{{1,2}}u00{ord(sign):x}|\\x{ord(sign):x})"
-    for sign, name in (("<", "lt"), (">", "gt"))
+    rf"(?:{sign}|{wide}|&(?:amp;){{0,2}}(?:{name};|#0{{0,5}}{ord(sign)};|#x0{{0,5}}{ord(sign):x};)|\\{{1,2}}u00{ord(sign):x}|\\x{ord(sign):x})"
+    for sign, wide, name in (("<", "[＜﹤]", "lt"), (">", "[＞﹥]", "gt"))
 )
-_TAG = rf"(?i:{_OPENS}[ \t]{{0,3}}\\?(/?)[ \t]{{0,3}}private(?:\s[^<>&]{{0,200}}?)?{_CLOSES})"
+_TAG = rf"(?i:{_OPENS}[ \t]{{0,3}}\\?([/／]?)[ \t]{{0,3}}private(?:\s[^<>&]{{0,200}}?)?{_CLOSES})"
 PRIVATE = Row("private", ("private",), _TAG, "<private>x</private>", "tag", "whole")
 
 # Colour codes and terminal titles, single characters, a shell's line continuation, and the same
@@ -171,7 +171,7 @@ class Redactor:
                         told = kind
             elif isinstance(item, dict):
                 new = {}
-                beside = self._beside(item) if "value" in item or "Value" in item else ""
+                beside = (kind or self._beside(item)) if "value" in item or "Value" in item else ""
                 for name, child in item.items():
                     label, told = self._key(name) if isinstance(name, str) else (name, "")
                     changed = changed or label is not name

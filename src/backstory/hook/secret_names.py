@@ -33,7 +33,10 @@ NAMES_ABROAD = (
     *listed("passwort passord senha contraseña contrasena"),
 )
 # commands that give a value to a name after it
-SETTERS = ("env ", "set -", "setenv ", "setx ", "aws configure set ", "git config ", "npm config set ")
+SETTERS = (
+    *("env ", "set -", "setenv ", "setx ", "aws configure set ", "git config ", "npm config set "),
+    *("rclone ", "pip config set ", "yarn config set ", "gcloud config set ", "poetry config "),
+)
 NAME_TAILS = listed("key base value prod dev live staging old new")
 KEY_OF = listed(
     """
@@ -131,7 +134,11 @@ def assigns_secret(low: str, stem: str) -> bool:
                 or "\\" in after[: len(after) - len(gap)]
                 or (
                     after[0] in " \t"
-                    and (name_before(low, place).startswith("--") or given_by_command(low, place))
+                    and (
+                        after[1:2] in (" ", "\t")
+                        or name_before(low, place).startswith("--")
+                        or given_by_command(low, place)
+                    )
                 )
             )
         ) or (after[:1] == '"' and _tells(low, place, after)):

@@ -7,9 +7,11 @@ It goes by the name that its row holds: loaded on the first hit, so a clean text
 from backstory.hook.placeholders import (
     LONGEST,
     Grain,
+    bare_end,
     extend,
     glued,
     looks_secret,
+    of_words,
     placeholder,
     stands_in,
     template,
@@ -73,7 +75,13 @@ def url_password(match: "re.Match[str]") -> int:
     given, group = match[match.lastindex or 0], match.lastindex or 0
     if template(given) or given[0] in "[*" or len(set(given)) == 1 or "redacted" in given.lower():
         return 0
+    if given in LOCAL_PASSWORDS and match.string[match.end() :].startswith(LOCAL_HOSTS):
+        return 0  # every tutorial's database
     return match.end(group) if group == 1 or Grain(given).random() else 0  # https://TOKEN@host
+
+
+LOCAL_PASSWORDS = ("password", "pass", "postgres", "root", "mysql", "guest", "user", "admin", "test")
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0")  # noqa: S104 - compared, not bound
 
 
 _PLAIN = {"plain": given_word, "machine": given_to_secret}
@@ -86,9 +94,28 @@ def assigned(match: "re.Match[str]") -> int:
     if not kind or text[name - 10 : name] == "[redacted:":
         return 0
     if not match[2].strip() and not before.startswith("--") and not given_by_command(text, match.start()):
-        return 0
+        return _in_row(match, name)
     plain = _PLAIN.get(kind)
     return _given(match, kind != "machine", lambda: plain is not None and plain(match, name))
+
+
+def _in_row(match: "re.Match[str]", name: int) -> int:
+    """A line of a table that is a name, two blanks or more, and a value: what `vault kv get` prints."""
+    text, group = match.string, match.lastindex or 0
+    start, end = match.span(group)
+    ends = text[end : end + 2].lstrip(" \t")
+    gap = text[match.end(1) : start]
+    if group < BARE or gap.strip(" \t") or len(gap) < 2 or (ends and ends[0] not in "\r\n\\"):
+        return 0
+    line = text[max(0, name - 40) : name].rpartition("\n")[2]
+    if line.strip(" \t│|") and not line.endswith("\\n"):
+        return 0
+    given = text[start:end]
+    return (
+        end
+        if looks_secret(given, False, quoted=True) or (len(given) >= 8 and Grain(given).scattered())
+        else 0
+    )
 
 
 def assigned_abroad(match: "re.Match[str]") -> int:
@@ -101,7 +128,9 @@ def assigned_abroad(match: "re.Match[str]") -> int:
 def _given(match: "re.Match[str]", human: bool, plain: "Callable[[], bool]") -> int:
     text, group = match.string, match.lastindex or 0
     start, end = match.span(group)
-    sign, quoted, given, after = match[2].strip(), group < BARE, match[group], text[end : end + 1]
+    sign, quoted = match[2].strip(), group < BARE
+    end = end if quoted else bare_end(text, start, end)
+    given, after = text[start:end], text[end : end + 1]
     if quoted and end - start < LONGEST and after and after not in "\"'`\\":
         return 0  # words with spaces between them: a message, not a secret
     if not quoted:
@@ -109,6 +138,8 @@ def _given(match: "re.Match[str]", human: bool, plain: "Callable[[], bool]") -> 
             return 0  # a call
         given = given.rstrip(".,:!?")
         end = start + len(given)
+        if not human and sign == ":" and given[:1].isupper() and given.isidentifier() and of_words(given):
+            return 0  # the name of a type
     if (sign == ">" and after != "<") or (sign in ("||", "??") and not quoted):
         return 0
     if not given or not (looks_secret(given, human, quoted) or plain()):
@@ -122,18 +153,7 @@ def _given(match: "re.Match[str]", human: bool, plain: "Callable[[], bool]") -> 
                 break
             end += 2 if text[end] == "\\" else 1
         return min(end, len(text))
-    end = extend(text, end, IDENT + "+/=." if len(given) >= LONGEST else "!?")
-    return _with_ampersand(text, end) if sign == "=" else end
-
-
-def _with_ampersand(text: str, end: int) -> int:
-    """The end of a value that an & does not end: neither a parameter of an address nor a command follows."""
-    if text[end : end + 1] != "&" or not text[end + 1 : end + 2].isalnum():
-        return end
-    after = end + 1
-    while after < len(text) and after - end < LONGEST and text[after] not in " \t\r\n\"'`;|&<>()\\=":
-        after += 1
-    return end if text[after : after + 1] == "=" else after
+    return extend(text, end, IDENT + "+/=." if len(given) >= LONGEST else "!?")
 
 
 def option_password(match: "re.Match[str]") -> int:

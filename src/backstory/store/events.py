@@ -486,6 +486,17 @@ class Events:
         """All events of a session in the order they happened; payloads stay where they are."""
         return self.read_events("WHERE e.session_id = ? AND e.seq > ? ORDER BY e.at, e.seq", (sid, after))
 
+    def withheld(self, sid: str, text: str) -> list[str]:
+        """The agent's own ids of what stands for something that was not kept, sub-agents' included."""
+        rows = self._db.execute(
+            """
+            SELECT DISTINCT e.native_id FROM events e JOIN sessions s ON s.id = e.session_id
+            WHERE (s.id = ? OR s.parent_id = ?) AND e.text = ? AND e.native_id <> ''
+            """,
+            (sid, sid, text),
+        )
+        return [str(native) for (native,) in rows]
+
     def latest(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
         """The latest events of a project, newest first, for a timeline."""
         if project_id is None:
