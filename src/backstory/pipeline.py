@@ -36,6 +36,7 @@ from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, Stor
 from backstory.paths import Home
 from backstory.recall import notes, prepare
 from backstory.search.embedding import embed_waiting
+from backstory.search.passage_indexing import index_events
 from backstory.settings import Settings
 from backstory.store import Store
 from backstory.store.job_queue import COMPILE, DAY, ENDED_MOST, INDEX, LINT, PROVE, REBUILD, REINDEX
@@ -428,7 +429,7 @@ class Work:
                 some = passages.skip_event(first)
             else:
                 step("index.begun", str(first))
-                some = passages.index_events(limit if tries <= 1 else 1)
+                some = index_events(self._store, limit if tries <= 1 else 1)
             jobs.finished(INDEX, [str(first)])
         step("index.stored")
         return some
@@ -448,7 +449,7 @@ class Work:
         there = means(self._settings)
         if there.embedder is None:
             log.info("search is %s", there.why)
-        elif not embed_waiting(self._store, there.embedder, seconds, there.table):
+        elif not embed_waiting(self._store, there.embedder, seconds):
             with self._store.transaction():
                 self._store.jobs.ask("embed", model, clock.now_ms())
 

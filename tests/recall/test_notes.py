@@ -482,7 +482,7 @@ def test_a_word_that_many_notes_have_tells_less_of_each() -> None:
         tier=Tier.RULES, status=MemoryStatus.CANDIDATE, scope=Scope.PROJECT, text="The zeppelin is moored",
         detail="", reason="", files=(), said_by="", at=0, weight=1.0, pinned=False, turn=0, made_by="",
     )  # fmt: skip
-    weigh = notes.weigher(Settings())
+    weigh = notes.weigh
     one = [memory]
     many = [replace(memory, id=f"m{n}") for n in range(16)]
     assert notes.words_of(many, weigh)[0]["zeppelin"] < notes.words_of(one, weigh)[0]["zeppelin"] / 2

@@ -75,7 +75,7 @@ def search(
     QUERY is words, an error message, a path, a command; "last week", "since March" or "before the
     migration" prefer that time, and alone ("what did we do yesterday", "which files did we change on
     Friday") get what it holds; of 03/11/2026 the day comes first. Each hit begins
-    with its handle and its age, and ends in the call that shows where it comes from. When nothing is
+    with its handle and its date: `backstory show HANDLE` tells where it comes from. When nothing is
     relevant enough, nothing is printed. Write -- before a QUERY that begins with a dash.
     """
     question = " ".join(query)
@@ -110,7 +110,6 @@ def search(
                 "hits": answer.hits,
                 "abstained": answer.abstained,
                 "mode": answer.mode,
-                "short": answer.short,
                 "lacking": answer.lacking,
                 "time_note": answer.time_note,
                 "read_as": answer.read_as,
@@ -121,10 +120,8 @@ def search(
         return
     if answer.time_note:
         talk(answer.time_note)
-    if answer.short:
-        line(("In short: ", "bold"), one_line(" … ".join(answer.short), 3 * _TEXT))
     for number, hit in enumerate(answer.hits):
-        if (number or answer.short) and on_terminal():
+        if number and on_terminal():
             line()
         told = (hit.kind.replace("_", " "), hit.agent, hit.project, when(hit.when, zone), hit.label)
         facts = " · ".join(filter(None, told))
@@ -134,7 +131,6 @@ def search(
         _around(hit.after)
         if explain:
             line((_why(hit), "dim"), indent=4)
-        line((f"backstory show {handle(hit.id)}", "dim"), indent=4)
     if explain or answer.lacking:
         talk(f"Searched {answer.mode}.")
     if answer.reading:

@@ -138,8 +138,7 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
         f"{shorten(excerpt(hit.text, query, _HIT_CHARS), _HIT_CHARS)} ({hit.id[:HANDLE]})"
         for hit in found.hits
     )
-    short = shorten(" … ".join(" ".join(each.split()) for each in found.short), _HIT_CHARS)
-    return f"{note}{f'In short: {short}' + chr(10) if short else ''}{told}{lacking}"
+    return f"{note}{told}{lacking}"
 
 
 def _timeline(app: App, arguments: Arguments, folder: Path) -> str:

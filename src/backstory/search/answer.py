@@ -15,20 +15,13 @@ class ReadAs:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a hit stands where it does: its marks, each from 0 to 1, and the best ones of its session, weighed.
+    """Why a hit stands where it does.
 
-    `parts` is what each of them adds to the score, by name; they sum up to it. Priors are added as they are;
-    `says the same` is what a repeat of it had more. `relevance` is what the floor goes by.
+    `parts` is what words, context (the words of its turn's prompt included), meaning and priors add to the
+    score; they sum up to it. `says the same` is what a repeat of it had more. `relevance` is what the floor
+    goes by.
     """
 
-    words: float
-    meaning: float
-    alike: float
-    around: float
-    together: float
-    often: float
-    session: float
-    priors: float
     relevance: float
     found_by: str
     parts: dict[str, float]
@@ -74,8 +67,7 @@ class Answer:
 
     `withheld`: then there is something, but nothing relevant enough; without the floor it would be shown.
 
-    `mode` says how it was searched, and why not better if it could have been. `short` are sentences of the
-    hits that say most about the question. `lacking` says why it was not searched by meaning, though it should
+    `mode` says how it was searched, and why not better if it could have been. `lacking` says why it was not searched by meaning, though it should
     have been, and what to do about it. `time_note` is about the time that was asked for, if it holds
     nothing, or none of the hits, or can be read otherwise; everybody who shows an answer shows it.
     `read_as` are words of the question that were taken for typing errors, `unknown` names that nothing has,
@@ -86,7 +78,6 @@ class Answer:
     hits: tuple[Hit, ...]
     abstained: bool
     mode: str = ""
-    short: tuple[str, ...] = ()
     lacking: str = ""
     time_note: str = ""
     read_as: tuple[ReadAs, ...] = ()

@@ -11,13 +11,12 @@ model. A hook has neither, nor numpy: it adds up what the words weigh that promp
 worker prepared it; `of_notes` says how much they must weigh to be as sure as a hit of search must be.
 `FLOOR` is the one number for all of them (docs/decisions/0006-one-floor.md).
 
-How sure it is that a hit has to do with the question is a logistic function of how alike the words, and how
-near the vectors, of the question and of the stretch are that the hit stands in, how alike the words of its
-session, and among how many passages it was found: the more there are, the likelier a likeness is chance. It
-was fitted on development data: questions put to the store that answers them, against questions of another
-store and everyday questions (docs/recall.md has the numbers). A name that the question spells out
-(`foo_bar.py:42`, two Chinese characters; not a number) and that stands in the text needs no likeness; nor do
-one or two words that are all that is asked for.
+How sure it is that a hit has to do with the question is a logistic function of the cosine of their vectors,
+of the share of the question's words that stand in the hit, and of how many passages it was found among: the
+more there are, the likelier a likeness is chance. It was fitted on questions put to the store that answers
+them, against questions of another store and everyday questions (docs/recall.md has the numbers). A name that
+the question spells out (`foo_bar.py:42`, two Chinese characters; not a number) and that stands in the text
+needs no likeness; nor do one or two words that are all that is asked for.
 """
 
 import math
@@ -26,20 +25,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from backstory.model import Kind
-from backstory.search.meant import StandIns
 from backstory.search.names import bare, stands_in
 from backstory.search.question import Question, Word
 from backstory.search.ranking import Ranked
 from backstory.search.smallwords import SMALL
 
 FLOOR = 0.5
-_WEIGHTS = {"alike": 12.0, "around": 8.0, "together": 5.0}
-_PER_WORD = 1.5 / 8  # the longer the question, the less a likeness comes about by chance
-_MOST_WORDS = 8
-_BIAS = -13.7
-# What a tenth of the passages is worth, up to this many and beyond; nobody measured memories of a few dozen.
-_FEW, _MANY = 100, 1_000
-_TENTH_OF_FEW, _TENTH_OF_MANY = 1.9, 0.3
+_COSINE, _SHARED, _BIAS = 10.0, 3.0, -5.0
+_MANY = 1_000
 _LOOKED_UP = 2
 _LITTLE = 4  # words that are not small
 # How sure a note is: by what the shared words weigh, and by how often the number of a prompt's words doubles.
@@ -54,21 +47,12 @@ def of(one: Ranked, question: Question, among: int = _MANY) -> float:
     text, asked = bare(one.found.text), [word.text for word in question.words]
     if any(stands_in(word.text, text) for word in question.words) or _looked_up(question.words, text):
         return 1.0
-    if _says_little(one.found.kind, text) and not (
-        shares_any(asked, text) or any(each.in_text(text) for each in question.meant)
-    ):
-        return 0.0  # "Done." is like anything by what stands around it
-    if "alike" not in one.raw:
-        return 1.0 if shares_enough(asked, text, question.meant) else 0.0
-    sum_ = _BIAS + _PER_WORD * min(len(question.words), _MOST_WORDS) + _size(among)
-    sum_ += sum(weight * one.raw[name] for name, weight in _WEIGHTS.items())
+    if _says_little(one.found.kind, text) and not shares_any(asked, text):
+        return 0.0
+    if one.cosine is None:
+        return 1.0 if shares_enough(asked, text) else 0.0
+    sum_ = _BIAS + _COSINE * one.cosine + _SHARED * len(shared(asked, text)) / len(asked)
     return 1 / (1 + math.exp(-sum_))
-
-
-def _size(among: int) -> float:
-    """What the number of passages says of a likeness; nothing if it is not known."""
-    tenths = math.log10(_MANY / max(among or _MANY, _FEW))
-    return tenths * (_TENTH_OF_FEW if tenths > 0 else _TENTH_OF_MANY)
 
 
 def _says_little(kind: str, text: str) -> bool:
@@ -98,20 +82,20 @@ def _looked_up(words: Sequence[Word], text: str) -> bool:
     return all(set(_PARTS.findall(bare(word.text))) <= there for word in words)
 
 
-def shares_enough(words: Sequence[str], text: str, meant: Sequence[StandIns] = ()) -> bool:
-    """By words alone: one of up to three must begin a word of the text, or be meant by one, else a third."""
+def shares_enough(words: Sequence[str], text: str) -> bool:
+    """By words alone: one of up to three must begin a word of the text, else a third of them."""
+    return len(shared(words, text)) >= (1 if len(words) <= 3 else -(-len(words) // 3))
+
+
+def shared(words: Sequence[str], text: str) -> set[str]:
+    """Those of the words that begin a word of the text."""
     there = " " + " ".join(_PARTS.findall(bare(text)))
-    shared = {word for word in words if f" {_stem(bare(word.strip('.:?')))}" in there}
-    for each in meant:
-        if each.in_text(there):
-            shared.update(each.words)
-    return len(shared) >= (1 if len(words) <= 3 else -(-len(words) // 3))
+    return {word for word in words if f" {_stem(bare(word.strip('.:?')))}" in there}
 
 
 def shares_any(words: Sequence[str], text: str) -> bool:
     """By words alone: whether one of them begins a word of the text."""
-    there = " " + " ".join(_PARTS.findall(bare(text)))
-    return any(f" {_stem(bare(word.strip('.:?')))}" in there for word in words)
+    return bool(shared(words, text))
 
 
 def _stem(word: str) -> str:

@@ -486,6 +486,12 @@ class Events:
         """All events of a session in the order they happened; payloads stay where they are."""
         return self.read_events("WHERE e.session_id = ? AND e.seq > ? ORDER BY e.at, e.seq", (sid, after))
 
+    def of_turns(self, turns: Sequence[tuple[str, int]], but: Sequence[int] = ()) -> list[StoredEvent]:
+        """All events of these turns, turn by turn in the order they happened; not those in these rows."""
+        left_out = f"AND e.row NOT IN ({', '.join(map(str, but))})" if but else ""
+        clause = f"WHERE e.session_id = ? AND e.turn = ? {left_out} ORDER BY e.at, e.seq"
+        return [stored for turn in turns for stored in self.read_events(clause, turn)]
+
     def latest(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
         """The latest events of a project, newest first, for a timeline."""
         if project_id is None:

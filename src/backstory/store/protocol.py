@@ -35,6 +35,7 @@ from backstory.store.records import (
     Mark,
     Matches,
     ModelAnswer,
+    NewPassage,
     OldRows,
     Reach,
     Receipt,
@@ -43,6 +44,7 @@ from backstory.store.records import (
     Sort,
     Spent,
     SpentOn,
+    Turns,
     Unembedded,
     Vector,
     Worked,
@@ -97,6 +99,9 @@ class EventStore(Protocol):
 
     def of_session(self, sid: str, after: int = -1) -> list[StoredEvent]:
         """All events of a session in the order they happened."""
+
+    def of_turns(self, turns: Sequence[tuple[str, int]], but: Sequence[int] = ()) -> list[StoredEvent]:
+        """All events of these turns, turn by turn in the order they happened; not those in these rows."""
 
     def latest(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
         """The latest events, newest first."""
@@ -211,8 +216,16 @@ class SuccessionStore(Protocol):
 class TextIndex(Protocol):
     """The text index."""
 
-    def index_events(self, limit: int = 500) -> int:
-        """Write the next events into the index, else older passages that wait; 0 when all are in."""
+    def unindexed_turns(self, limit: int) -> Turns:
+        """The turns of the next events that are not indexed yet."""
+
+    def index_turns(
+        self, turns: Turns, events: Sequence[StoredEvent], passages: Sequence[NewPassage]
+    ) -> None:
+        """Write what these turns hold into the index, in place of what it had of them."""
+
+    def shelve(self, limit: int) -> int:
+        """Write older passages into the index of words; 0 when all are in."""
 
     def unindexed(self) -> int:
         """How many events wait to be indexed."""
@@ -222,6 +235,9 @@ class TextIndex(Protocol):
 
     def skip_event(self, row: int) -> int:
         """Write that an event stays out of the index; gives 1."""
+
+    def skipped(self) -> list[int]:
+        """The rows of the events that stay out of the index."""
 
     def unshelved(self) -> bool:
         """Whether older passages wait to be found by their words."""
@@ -260,8 +276,8 @@ class TextIndex(Protocol):
     def texts(self, numbers: Sequence[int]) -> dict[int, str]:
         """The texts of these passages."""
 
-    def stretches(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[int]]:
-        """The numbers of the passages of stretches, by session and number."""
+    def of_events(self, rows: Sequence[int], filters: Filters | None = None) -> list[Found]:
+        """Events as they are, by their rows, those that may be shown and are wanted."""
 
     def of_time(
         self,
@@ -275,8 +291,8 @@ class TextIndex(Protocol):
     ) -> list[Found]:
         """Beginnings of what is of a sort and of a time, the latest first, or the earliest."""
 
-    def around(self, row: int, session_id: str, count: int) -> list[Found]:
-        """The passages of events before and after one, in order."""
+    def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
+        """The passages of events before and after one, each in order."""
 
 
 class DoingStore(Protocol):
@@ -329,17 +345,14 @@ class VectorIndex(Protocol):
     def counts(self, wanted: str = "") -> tuple[int, int]:
         """How many passages have a vector, of the model that is wanted, and how many wait for one."""
 
-    def put(self, vectors: Sequence[Vector], cut_by: str = "") -> None:
-        """Write vectors, and word pieces by the table `cut_by`; one of another length is refused."""
+    def put(self, vectors: Sequence[Vector]) -> None:
+        """Write vectors; one of another length is refused."""
 
     def blocks(self, model: str, project_id: str | None) -> Iterator[tuple[bytes, bytes]]:
         """The numbers of passages and their signs, block by block."""
 
     def read(self, model: str, rows: Sequence[int]) -> list[tuple[int, bytes]]:
         """The vectors of these passages."""
-
-    def pieces(self, cut_by: str, rows: Sequence[int]) -> dict[int, bytes]:
-        """The word pieces of these passages, those that this table cut."""
 
 
 class JobQueue(Protocol):

@@ -22,7 +22,7 @@ from backstory.store.reconstruction import Clues, remake
 from backstory.store.row_erasure import carry_tombstones
 
 # The text index is derived and built anew.
-_DERIVED = ("passages", "passage_fts", "shelves", "vectors", "blocks", "pieces", "successions")
+_DERIVED = ("passages", "passage_fts", "shelves", "vectors", "blocks", "successions")
 # Of no use, or of no sort that could be told apart, when they are found on a loose page.
 _ONLY_BY_SQL = ("meta", "jobs")
 # What they say is found out again: all work is asked for, events are looked at, transcripts read again.
