@@ -34,6 +34,7 @@ from backstory.hook.project_identity import project_id
 from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Project, Tier, Where
 from backstory.paths import Home
 from backstory.search.embedding import embed_waiting
+from backstory.search.passage_indexing import index_events
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.records import Arrival
@@ -126,7 +127,7 @@ def _arrival(
 def _index(store: Store) -> None:
     while True:
         with store.transaction():
-            if not store.passages.index_events(4_000):
+            if not index_events(store, 4_000):
                 break
     embedder = means(Settings()).embedder
     assert embedder is not None, "search by meaning needs numpy"

@@ -16,6 +16,7 @@ from backstory.capture.project_lookup import Places
 from backstory.model import Kind, MemoryKind, Tier
 from backstory.paths import Home
 from backstory.recall import prepare
+from backstory.search.passage_indexing import index_events
 from backstory.store import Store
 from tests.story import House, Story
 
@@ -193,7 +194,7 @@ class TestRound:
     def test_indexing_makes_way_for_what_is_waiting(self, house: House) -> None:
         for n in range(1_200):
             house.session(session=f"s{n % 3}").prompts(f"ask {n}", prompt_id=f"p{n}")
-        house.store.passages.index_events()
+        index_events(house.store)
         doing = pipeline.Work(house.home, App(house.home).settings, house.store)
         for _ in Drain(
             house.home, App(house.home).settings, house.store, Places(house.store, {}, ())

@@ -23,6 +23,7 @@ from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Pro
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.search.embedding import embed_waiting
+from backstory.search.passage_indexing import index_events
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.records import Arrival
@@ -120,7 +121,7 @@ def _store_events(store: Store, here: Project, project: Path, events: int) -> No
 def _index(store: Store) -> None:
     while True:
         with store.transaction():
-            if not store.passages.index_events(4_000):
+            if not index_events(store, 4_000):
                 break
     store.checkpoint()
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, Tier
+from backstory.search.passage_indexing import index_events
 from backstory.store import Store
 from backstory.store.passages import PASSAGE_CHARS, cuts, pieces
 from tests.store.conftest import SHOP, event, put, tool
@@ -114,7 +115,7 @@ class TestTextIndex:
         done = 0
         while True:
             with store.transaction():
-                step = store.passages.index_events(limit=2)
+                step = index_events(store, limit=2)
             if not step:
                 return done
             done += step

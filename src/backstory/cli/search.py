@@ -27,7 +27,7 @@ _NEAR_TEXT = 160
 @click.argument("query", nargs=-1, required=True)
 @scope_options
 @click.option(
-    "--limit", type=click.IntRange(1, 1000), help="Most hits; 7, or what the setting search.max_hits says."
+    "--limit", type=click.IntRange(1, 1000), help="Most hits; 10, or what the setting search.max_hits says."
 )
 @click.option("--agent", multiple=True, metavar="NAME", help="Only of this agent; may be repeated.")
 @click.option("--branch", multiple=True, metavar="NAME", help="Only of sessions on this branch.")
@@ -120,10 +120,12 @@ def search(
         return
     if answer.time_note:
         talk(answer.time_note)
+    several = len({hit.agent for hit in answer.hits}) > 1
     for number, hit in enumerate(answer.hits):
         if number and on_terminal():
             line()
-        told = (hit.kind.replace("_", " "), hit.agent, hit.project, when(hit.when, zone), hit.label)
+        where_from = (hit.agent if several else "", hit.project if where.project_id is None else "")
+        told = (clock.day_of(hit.when, zone), (hit.form or hit.kind).replace("_", " "), *where_from, hit.label)
         facts = " · ".join(filter(None, told))
         line((handle(hit.id), "bold cyan"), "  ", (one_line(facts), "dim"))
         _around(hit.before)

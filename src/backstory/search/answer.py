@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-DEFAULT_LIMIT = 7
+DEFAULT_LIMIT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ class Hit:
     branch: str = ""
     status: str = ""
     label: str = ""
+    form: str = ""  # what the passage of an event is: a closing, a commit, a step, …
     also: tuple[str, ...] = ()
     why: Why | None = None
     before: tuple[Near, ...] = ()

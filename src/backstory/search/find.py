@@ -169,8 +169,11 @@ class _Search:
         meant = self._by_meaning(asked)
         best = self._ranked(asked, matches, meant)
         found = {one.found.owner: one.found for one in best}
-        sure = partial(relevance.of, question=asked, among=meant.among)
-        fitting = best if not self.floor else [one for one in best if sure(one) >= relevance.FLOOR]
+        sure = partial(relevance.of, question=asked)
+        fitting = best
+        if self.floor:
+            fits = relevance.answered(best, asked)
+            fitting = [one for one in best if fits and sure(one) >= relevance.FLOOR]
         hits = shown.each_once(
             (shown.of_ranked(one, sure if self.explain else None) for one in fitting),
             found.values(),

@@ -1,22 +1,22 @@
-"""The floor: below it a hit is no answer. Better nothing than something irrelevant.
+"""The floor: below it there is no answer. Better nothing than something irrelevant.
 
 Whoever searches the database asks
 
-    ranked = ranking.ranked(...)                 # or a `Ranked` of their own
-    floor.of(ranked[0], asked, among) >= floor.FLOOR    # asked = question.question(text, now)
+    best = ranking.ranked(...)                       # asked = question.question(text, now)
+    floor.answered(best, asked)                      # whether the question has to do with what is remembered
+    floor.of(best[0], asked) >= floor.FLOOR          # and whether one hit has to do with the question
 
 Whoever has neither vectors nor a database at hand asks `floor.shares_enough(words, text)`: plain Python; the
 words are those of `question.question(text, now).words`. It is what search itself falls back on without a
 model. A hook has neither, nor numpy: it adds up what the words weigh that prompt and note share, as the
-worker prepared it; `of_notes` says how much they must weigh to be as sure as a hit of search must be.
-`FLOOR` is the one number for all of them (docs/decisions/0006-one-floor.md).
+worker prepared it; `of_notes` says how much they must weigh.
 
-How sure it is that a hit has to do with the question is a logistic function of the cosine of their vectors,
-of the share of the question's words that stand in the hit, and of how many passages it was found among: the
-more there are, the likelier a likeness is chance. It was fitted on questions put to the store that answers
-them, against questions of another store and everyday questions (docs/recall.md has the numbers). A name that
-the question spells out (`foo_bar.py:42`, two Chinese characters; not a number) and that stands in the text
-needs no likeness; nor do one or two words that are all that is asked for.
+The evidence is a cosine plus a fifth of the share that the hits have of the question's words, the rarer words
+counting more. For a question it is taken of the three nearest hits together: chance brings one near text more
+easily than three. The bar was chosen on questions put to the project that answers them, against off-topic
+questions and those of other projects (docs/recall.md has the numbers). A name that the question spells out
+(`foo_bar.py:42`, two Chinese characters; not a number) and that stands in the text needs no likeness; nor do
+one or two words that are all that is asked for. A name that nothing has takes its share of the evidence away.
 """
 
 import math
@@ -24,6 +24,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from backstory.embed.bert_tokenizer import rarity
 from backstory.model import Kind
 from backstory.search.names import bare, stands_in
 from backstory.search.question import Question, Word
@@ -31,8 +32,12 @@ from backstory.search.ranking import Ranked
 from backstory.search.smallwords import SMALL
 
 FLOOR = 0.5
-_COSINE, _SHARED, _BIAS = 10.0, 3.0, -5.0
-_MANY = 1_000
+# What all of a question's words are worth beside a cosine; the bars for a question, for one hit that is to be
+# enough alone, and for a hit among others.
+_SHARED = 0.2
+_QUESTION, _ALONE, _HIT = 0.46, 0.50, 0.25
+_STEEP = 12.0
+_NEAREST, _LOOKED_AT = 3, 10
 _LOOKED_UP = 2
 _LITTLE = 4  # words that are not small
 # How sure a note is: by what the shared words weigh, and by how often the number of a prompt's words doubles.
@@ -40,8 +45,22 @@ _NOTE_WEIGHT, _NOTE_DOUBLING, _NOTE_BIAS = 5.2, -3.2, 0.1
 _PARTS = re.compile(r"[^\W_]+")
 
 
-def of(one: Ranked, question: Question, among: int = _MANY) -> float:
-    """How sure it is that a hit, found among so many passages, has to do with the question, from 0 to 1."""
+def answered(best: Sequence[Ranked], question: Question) -> bool:
+    """Whether the best hits, best first, have to do with the question at all."""
+    hits = best[:_LOOKED_AT]
+    sure = [of(one, question) for one in hits]
+    if 1.0 in sure or not any(one.cosine is not None for one in hits):
+        return any(each >= FLOOR for each in sure)
+    words = [word.text for word in question.words]
+    known = 1 - len(question.unknown) / max(len(words), 1)
+    near = sorted((one.cosine or 0.0 for one in hits), reverse=True)[:_NEAREST]
+    together = sum(near) / len(near) + _SHARED * _weight(words, " ".join(one.found.text for one in hits))
+    alone = max(_evidence(one, words) for one in hits)
+    return known * together >= _QUESTION or known * alone >= _ALONE
+
+
+def of(one: Ranked, question: Question) -> float:
+    """How sure it is that a hit has to do with the question, from 0 to 1."""
     if all(word.text.strip(".:?") in SMALL for word in question.words):
         return 0.0  # they are in every text, and say nothing of what is sought
     text, asked = bare(one.found.text), [word.text for word in question.words]
@@ -51,8 +70,17 @@ def of(one: Ranked, question: Question, among: int = _MANY) -> float:
         return 0.0
     if one.cosine is None:
         return 1.0 if shares_enough(asked, text) else 0.0
-    sum_ = _BIAS + _COSINE * one.cosine + _SHARED * len(shared(asked, text)) / len(asked)
-    return 1 / (1 + math.exp(-sum_))
+    return min(1 / (1 + math.exp(-_STEEP * (_evidence(one, asked) - _HIT))), 0.99)
+
+
+def _evidence(one: Ranked, words: Sequence[str]) -> float:
+    return (one.cosine or 0.0) + _SHARED * _weight(words, one.found.text)
+
+
+def _weight(words: Sequence[str], text: str) -> float:
+    """The share that a text has of the words, the rarer ones counting more."""
+    rare = {word: rarity(word) for word in words}
+    return sum(rare[word] for word in shared(words, text)) / max(sum(rare.values()), 1e-9)
 
 
 def _says_little(kind: str, text: str) -> bool:

@@ -89,6 +89,7 @@ def _of(found: Found, score: float, why: Why | None) -> Hit:
         when=found.at,
         branch=found.branch,
         status=found.status,
+        form=found.form,
         why=why,
     )
 
