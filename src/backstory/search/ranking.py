@@ -21,7 +21,7 @@ _SPAN = 0.3
 # What was written for others to read says more than what was asked for; digests repeat what events say.
 _FORMS = {"commit": 0.08, "closing": 0.05, "step": 0.03, "prompt": -0.03}
 _KINDS = {
-    "turn": -0.05, "summary": -0.05, "next_step": -0.05, "session": -0.05,
+    "turn": -0.1, "summary": -0.1, "next_step": -0.05, "session": -0.1,
     "decision": 0.01, "lesson": 0.02, "attempt": 0.02, "command": 0.01, "preference": 0.02, "fact": 0.03,
 }  # fmt: skip
 _FOUND_BY = {
