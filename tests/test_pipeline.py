@@ -16,7 +16,7 @@ from backstory.capture.project_lookup import Places
 from backstory.model import Kind, MemoryKind, Tier
 from backstory.paths import Home
 from backstory.recall import prepare
-from backstory.search.passage_indexing import index_events
+from backstory.passage_indexing import index_events
 from backstory.store import Store
 from tests.story import House, Story
 

@@ -23,7 +23,7 @@ from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Pro
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.search.embedding import embed_waiting
-from backstory.search.passage_indexing import index_events
+from backstory.passage_indexing import index_events
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.records import Arrival

@@ -36,7 +36,7 @@ from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, Stor
 from backstory.paths import Home
 from backstory.recall import notes, prepare
 from backstory.search.embedding import embed_waiting
-from backstory.search.passage_indexing import index_events
+from backstory.passage_indexing import index_events
 from backstory.settings import Settings
 from backstory.store import Store
 from backstory.store.job_queue import COMPILE, DAY, ENDED_MOST, INDEX, LINT, PROVE, REBUILD, REINDEX

@@ -176,7 +176,7 @@ class Settings:
         (), "Remotes (host/owner/name) whose packages are projects of their own; * for all"
     )
     search_max_hits: int = _setting(
-        10,
+        7,
         "Most hits of a search that is not asked for more, from 1 to 100",
         allows=range(1, 101).__contains__,
     )

@@ -19,7 +19,7 @@ from backstory.search.narrowing import within
 from backstory.search.ranking import Here
 from backstory.store.records import Filters
 
-_TEXT = 500
+_TEXT = 1_000
 _NEAR_TEXT = 160
 
 
@@ -27,7 +27,7 @@ _NEAR_TEXT = 160
 @click.argument("query", nargs=-1, required=True)
 @scope_options
 @click.option(
-    "--limit", type=click.IntRange(1, 1000), help="Most hits; 10, or what the setting search.max_hits says."
+    "--limit", type=click.IntRange(1, 1000), help="Most hits; 7, or what the setting search.max_hits says."
 )
 @click.option("--agent", multiple=True, metavar="NAME", help="Only of this agent; may be repeated.")
 @click.option("--branch", multiple=True, metavar="NAME", help="Only of sessions on this branch.")
@@ -133,6 +133,8 @@ def search(
         _around(hit.after)
         if explain:
             line((_why(hit), "dim"), indent=4)
+    if answer.hits:
+        talk("`backstory show HANDLE` tells where a hit comes from.")
     if explain or answer.lacking:
         talk(f"Searched {answer.mode}.")
     if answer.reading:

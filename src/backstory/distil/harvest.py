@@ -22,7 +22,7 @@ from backstory.distil.prose import ANSI, heading_of, prompt_words, shorten
 from backstory.model import Action, Event, Kind, Outcome, StoredEvent
 
 PASSAGE_CHARS, STEP_CHARS = 300, 450
-_SHORTEST = 12
+_SHORTEST, _SHORTEST_SIGNS = 12, 4  # characters; a script without spaces says more with fewer
 _PROMPT_CHARS = 200  # what of its prompt stands with each passage of a turn
 _LEAD_CHARS = 220  # what of the agent's last words stands with a command
 _COMMAND_CHARS = 160
@@ -192,7 +192,7 @@ class _Turn:
         *,
         failed: bool = False,
     ) -> None:
-        if len(text) < _SHORTEST:
+        if len(text) < (_SHORTEST if text.isascii() else _SHORTEST_SIGNS):
             return
         part = self._parts[stored.id] = self._parts.get(stored.id, -1) + 1
         event = stored.event

@@ -23,7 +23,7 @@ from backstory.search.excerpt import excerpt
 PAGE = 8_000
 # An agent waits for the answer: what a busy worker has not taken in yet is not worth more of its time.
 PATIENCE_SECONDS = 0.3
-_HIT_CHARS = 700
+_HIT_CHARS = 1_000
 _LINE_CHARS = 300
 _PAYLOAD_CHARS = 4_000
 _TIMELINE = 20

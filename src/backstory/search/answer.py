@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-DEFAULT_LIMIT = 10
+DEFAULT_LIMIT = 7
 
 
 @dataclass(frozen=True, slots=True)

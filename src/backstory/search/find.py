@@ -39,6 +39,8 @@ _OPEN_STEPS = "open steps"
 _UNSHELVED = "not all older words yet: the worker indexes them anew"
 # Candidates by words and as many by meaning, and of how many of these the texts are read.
 _POOL, _READ = 500, 150
+# So few words are looked up where nothing is found.
+_LOOKED_UP = 2
 # How many hits are asked whether they speak of a matter and of its landmark at once.
 _BEST = 3
 # How long what the index leaves out is looked through for a name that it does not know.
@@ -172,7 +174,7 @@ class _Search:
         sure = partial(relevance.of, question=asked)
         fitting = best
         if self.floor:
-            fits = relevance.answered(best, asked)
+            fits = relevance.answered(best, asked, meant.among)
             fitting = [one for one in best if fits and sure(one) >= relevance.FLOOR]
         hits = shown.each_once(
             (shown.of_ranked(one, sure if self.explain else None) for one in fitting),
@@ -200,10 +202,10 @@ class _Search:
         )
 
     def _deep(self, asked: Question, matches: Matches, hits: Sequence[Hit]) -> Depth:
-        """Names that the index does not know, or the one word that is asked for, in what it leaves out."""
-        names = asked.unknown
-        if not hits and len(asked.words) == 1 and set(asked.words[0].phrases) <= set(matches.absent):
-            names = (asked.words[0].text,)
+        """Names that the index does not know, or the word or two that are asked for, in what it leaves out."""
+        names, absent = asked.unknown, set(matches.absent)
+        if not hits and len(asked.words) <= _LOOKED_UP:
+            names = tuple(word.text for word in asked.words if absent.issuperset(word.phrases))
         if not names:
             return Depth([], set(), whole=True)
         found = self.store.depths.look(names, self.project_id, self.limit, _DEEP_SECONDS, self.filters)

@@ -13,7 +13,7 @@ worker prepared it; `of_notes` says how much they must weigh.
 
 The evidence is a cosine plus a fifth of the share that the hits have of the question's words, the rarer words
 counting more. For a question it is taken of the three nearest hits together: chance brings one near text more
-easily than three. The bar was chosen on questions put to the project that answers them, against off-topic
+easily than three, and the more passages there are, the more easily. The bar was chosen on questions put to the project that answers them, against off-topic
 questions and those of other projects (docs/recall.md has the numbers). A name that the question spells out
 (`foo_bar.py:42`, two Chinese characters; not a number) and that stands in the text needs no likeness; nor do
 one or two words that are all that is asked for. A name that nothing has takes its share of the evidence away.
@@ -37,6 +37,8 @@ FLOOR = 0.5
 _SHARED = 0.2
 _QUESTION, _ALONE, _HIT = 0.46, 0.50, 0.25
 _STEEP = 12.0
+# The bars are for so many passages; a tenth of them has nothing by chance that is so near, by this much.
+_MANY, _FEW, _TENTH = 1_300, 20, 0.07
 _NEAREST, _LOOKED_AT = 3, 10
 _LOOKED_UP = 2
 _LITTLE = 4  # words that are not small
@@ -45,8 +47,8 @@ _NOTE_WEIGHT, _NOTE_DOUBLING, _NOTE_BIAS = 5.2, -3.2, 0.1
 _PARTS = re.compile(r"[^\W_]+")
 
 
-def answered(best: Sequence[Ranked], question: Question) -> bool:
-    """Whether the best hits, best first, have to do with the question at all."""
+def answered(best: Sequence[Ranked], question: Question, among: int = _MANY) -> bool:
+    """Whether the best hits, best first, found among so many passages, have to do with the question."""
     hits = best[:_LOOKED_AT]
     sure = [of(one, question) for one in hits]
     if 1.0 in sure or not any(one.cosine is not None for one in hits):
@@ -56,7 +58,8 @@ def answered(best: Sequence[Ranked], question: Question) -> bool:
     near = sorted((one.cosine or 0.0 for one in hits), reverse=True)[:_NEAREST]
     together = sum(near) / len(near) + _SHARED * _weight(words, " ".join(one.found.text for one in hits))
     alone = max(_evidence(one, words) for one in hits)
-    return known * together >= _QUESTION or known * alone >= _ALONE
+    chance = _TENTH * math.log10(max(among or _MANY, _FEW) / _MANY)
+    return known * together >= _QUESTION + chance or known * alone >= _ALONE + chance
 
 
 def of(one: Ranked, question: Question) -> float:

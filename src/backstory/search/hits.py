@@ -15,6 +15,8 @@ from backstory.store.records import Found
 _SAME = "says the same"
 # So many of the hits that were found otherwise are shown, however many there are of those that come first.
 _ROOM = 2
+# So many more passages than hits are shown, if they are of the same events.
+_MORE = 3
 
 
 def of_ranked(one: Ranked, sure: Callable[[Ranked], float] | None) -> Hit:
@@ -43,8 +45,17 @@ def each_once(
     history: bool = False,
 ) -> list[Hit]:
     """Hits best first, each said once by its richest form, what is history last, unless wanted."""
-    once = collapse(hits, lambda hit: hit.text, _richer, limit, _one_note)
+    once = _joined(collapse(hits, lambda hit: hit.text, _richer, limit + _MORE, _one_note))[:limit]
     return once if history else in_order(once, found)
+
+
+def _joined(hits: Iterable[Hit]) -> list[Hit]:
+    """Hits best first; several passages of one event are one hit."""
+    found: dict[str, Hit] = {}
+    for hit in hits:
+        first = found.get(hit.id)
+        found[hit.id] = replace(first, text=f"{first.text} … {hit.text}") if first else hit
+    return list(found.values())
 
 
 def first_of(there: Sequence[Hit], rest: Sequence[Hit], limit: int) -> tuple[Hit, ...]:

@@ -111,12 +111,12 @@ def _around(payload: object, names: Mapping[str, str], shortest: int = _SHORTEST
 def _place(text: str, name: str) -> int:
     """Where a name stands in a text, not as a part of a longer one; -1 if nowhere."""
     at = text.find(name)
-    while at >= 0:
+    while at >= 0 and name.isascii():  # other scripts may have no gaps
         before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
         if not any(each.isalnum() or each == "_" for each in (before, after)):
             return at
         at = text.find(name, at + 1)
-    return -1
+    return at
 
 
 def _long_texts(value: object, shortest: int, depth: int = 0) -> Iterator[str]:
