@@ -46,9 +46,9 @@ def million(events: int, kept: Path | None, figures: Figures) -> None:
                 seconds = time.perf_counter() - started
                 figures.add("stored", events, "events stored and indexed", f"{events:,} in {seconds:.0f} s")
             started = time.perf_counter()
-            table = means(Settings()).table
-            assert table is not None, "search by meaning is part of this"
-            embed_waiting(store, table, math.inf, table)
+            embedder = means(Settings()).embedder
+            assert embedder is not None, "search by meaning is part of this"
+            embed_waiting(store, embedder, math.inf)
             vectors = store.vectors.counts()[0]
             seconds = time.perf_counter() - started
             figures.add("vectors", vectors, "passages with vectors", f"{vectors:,}, made in {seconds:.0f} s")

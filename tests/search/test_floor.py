@@ -57,8 +57,9 @@ def test_a_reply_without_content_is_no_answer_however_near_it_stands(house: Hous
     def texts(asked: str) -> list[str]:
         return [hit.text for hit in search(house.store, asked, None, means=means(Settings())).hits]
 
-    house.session().prompts("Move the tracks to the NATS message broker, forty a second").stops("Applied.")
+    story = house.session().prompts("Move the tracks to the NATS message broker, forty a second")
+    story.stops("Applied it all.")
     house.works()
     assert texts("message broker")
-    assert "Applied." not in texts("message broker")
-    assert "Applied." in texts("applied")
+    assert "Applied it all." not in texts("message broker")
+    assert any("Applied it all." in text for text in texts("applied"))

@@ -38,7 +38,7 @@ _SHARED = 0.2
 _QUESTION, _ALONE, _HIT = 0.46, 0.50, 0.25
 _STEEP = 12.0
 # The bars are for so many passages; a tenth of them has nothing by chance that is so near, by this much.
-_MANY, _FEW, _TENTH = 1_300, 20, 0.07
+_MANY, _FEW, _TENTH = 1_300, 20, 0.02
 _NEAREST, _LOOKED_AT = 3, 10
 _LOOKED_UP = 2
 _LITTLE = 4  # words that are not small

@@ -45,7 +45,8 @@ def each_once(
     history: bool = False,
 ) -> list[Hit]:
     """Hits best first, each said once by its richest form, what is history last, unless wanted."""
-    once = _joined(collapse(hits, lambda hit: hit.text, _richer, limit + _MORE, _one_note))[:limit]
+    once = collapse(hits, lambda hit: hit.text, _richer, limit + _MORE, _one_note, lambda hit: bool(hit.form))
+    once = _joined(once)[:limit]
     return once if history else in_order(once, found)
 
 

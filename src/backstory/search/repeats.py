@@ -37,11 +37,12 @@ def collapse(
     richer: Callable[[T, T], T],
     enough: int,
     twice: Callable[[T, T], bool] = lambda one, other: False,
+    retold: Callable[[T], bool] = lambda thing: False,
 ) -> list[T]:
     """Of things best first, each said once: a repeat gives its place to whichever is richer.
 
-    All of them are looked at, so that the richest is kept however few are wanted. What mostly repeats an
-    earlier one in other words is left out. `twice` knows of two things that are one whatever they say.
+    All of them are looked at, so that the richest is kept however few are wanted. Of what may
+    be `retold` that is left out which mostly repeats something before it. `twice` knows of two things that are one whatever they say.
     """
     kept: list[T] = []
     words: list[frozenset[str]] = []
@@ -59,7 +60,7 @@ def collapse(
         if place >= enough:
             continue
         if place == len(kept):
-            if any(_overlap(these, those) for those in words):
+            if retold(thing) and any(_overlap(these, those) for those in words):
                 continue
             kept.append(thing)
             words.append(these)
