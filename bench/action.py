@@ -28,7 +28,6 @@ from backstory.model import Memory, MemoryKind, MemoryStatus, Scope, Tier
 from backstory.recall import notes
 from backstory.recall.named import strong
 from backstory.search import floor
-from backstory.settings import Settings
 
 _SOME = 200
 _LONG = 1_000

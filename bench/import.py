@@ -40,8 +40,8 @@ from backstory.capture.importer import Import, Tally, Wish, trails_of
 from backstory.capture.privacy import Privacy
 from backstory.capture.project_lookup import Places
 from backstory.capture.transcript_archive import keep_copy
-from backstory.paths import Home
 from backstory.passage_indexing import index_events
+from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.passages import BULK

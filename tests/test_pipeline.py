@@ -14,9 +14,9 @@ from backstory.capture import live_transcript
 from backstory.capture.drain import Drain
 from backstory.capture.project_lookup import Places
 from backstory.model import Kind, MemoryKind, Tier
+from backstory.passage_indexing import index_events
 from backstory.paths import Home
 from backstory.recall import prepare
-from backstory.passage_indexing import index_events
 from backstory.store import Store
 from tests.story import House, Story
 

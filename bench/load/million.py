@@ -20,10 +20,10 @@ from backstory.embed.embedder import means
 from backstory.hook.hook_command import hook_command
 from backstory.hook.project_identity import project_id, resolve
 from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Project, Tier, Where
+from backstory.passage_indexing import index_events
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.search.embedding import embed_waiting
-from backstory.passage_indexing import index_events
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.records import Arrival

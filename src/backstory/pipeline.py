@@ -26,17 +26,17 @@ from backstory.capture.spool_state import waiting
 from backstory.capture.transcript_archive import keep_copy
 from backstory.distil import claims
 from backstory.distil.merge import merge
-from backstory.embed.embedder import means, wanted
+from backstory.embed.embedder import Means, check, means, wanted
 from backstory.failpoints import step
 from backstory.importers.imported_memories import memories as noted_elsewhere
 from backstory.importers.importer_table import FOREIGN
 from backstory.knowledge.log_writer import Writing
 from backstory.llm import governor
 from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, StoredEvent, Tier
+from backstory.passage_indexing import index_events
 from backstory.paths import Home
 from backstory.recall import notes, prepare
 from backstory.search.embedding import embed_waiting
-from backstory.passage_indexing import index_events
 from backstory.settings import Settings
 from backstory.store import Store
 from backstory.store.job_queue import COMPILE, DAY, ENDED_MOST, INDEX, LINT, PROVE, REBUILD, REINDEX
@@ -81,6 +81,7 @@ class Work:
         self._followed: set[str] = set()
         self._spends = True
         self._vectors_asked_for = False
+        self._unfit: str | None = None  # what is wrong with the files of the model; looked at once
         self._prepared_at = time.monotonic()
         self._limits = distil.Limits(
             max_turns=settings.distil_max_turns,
@@ -446,7 +447,8 @@ class Work:
         """Make vectors for a while, and ask to go on if that was not enough."""
         if model != wanted(self._settings):
             return
-        there = means(self._settings)
+        self._unfit = check(self._settings) if self._unfit is None else self._unfit
+        there = Means(why=self._unfit) if self._unfit else means(self._settings)
         if there.embedder is None:
             log.info("search is %s", there.why)
         elif not embed_waiting(self._store, there.embedder, seconds):

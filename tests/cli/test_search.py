@@ -16,7 +16,6 @@ from backstory.paths import Home
 from backstory.upkeep import retention_policy
 
 from .memory import Memory
-from .test_terminal import OURS, on_terminal
 
 HANDLE = re.compile(r"^([em][0-9a-f]{8})  \d{4}-\d\d-\d\d · ", re.MULTILINE)
 
@@ -33,7 +32,9 @@ def busy(memory: Memory) -> Memory:
         memory.command(f"make {word}", f"{word} cache refused the connection", failed=True, session=session)
         memory.command(f"make {word}", "ok", session=session)
         memory.hook(
-            "Stop", session=session, last_assistant_message=f"The {word} cache had no expiry and evicted all. It has one now."
+            "Stop",
+            session=session,
+            last_assistant_message=f"The {word} cache had no expiry and evicted all. It has one now.",
         )
     memory.caught_up()
     return memory

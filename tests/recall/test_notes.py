@@ -16,7 +16,7 @@ from backstory.hook.work_notes import reached
 from backstory.model import Memory, MemoryKind, MemoryStatus, Scope, Tier
 from backstory.recall import notes
 from backstory.search.floor import of_notes
-from backstory.settings import Settings, load
+from backstory.settings import load
 from tests.recall.desk import ERROR, Desk, decides, finds_another_way, mends_the_loader
 from tests.story import House
 

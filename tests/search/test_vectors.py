@@ -14,7 +14,7 @@ import pytest
 from backstory import distil, settings
 from backstory.app import App
 from backstory.embed import vector_codes
-from backstory.embed.embedder import Means, means, named
+from backstory.embed.embedder import Means, named
 from backstory.embed.vector_codes import Floats
 from backstory.errors import Failed
 from backstory.model import Memory, MemoryKind, Tier
@@ -22,7 +22,6 @@ from backstory.model_pass import Refine
 from backstory.search import meaning
 from backstory.search.embedding import embed_waiting
 from backstory.search.find import search
-from backstory.settings import Settings
 from backstory.store.passages import Passages
 from backstory.store.records import Filters, Vector
 from tests.embed.serving import Endpoint, serving

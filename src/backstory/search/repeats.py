@@ -41,8 +41,9 @@ def collapse(
 ) -> list[T]:
     """Of things best first, each said once: a repeat gives its place to whichever is richer.
 
-    All of them are looked at, so that the richest is kept however few are wanted. Of what may
-    be `retold` that is left out which mostly repeats something before it. `twice` knows of two things that are one whatever they say.
+    All of them are looked at, so that the richest is kept however few are wanted. Of what may be `retold`
+    that is left out which mostly repeats something before it. `twice` knows of two things that are one
+    whatever they say.
     """
     kept: list[T] = []
     words: list[frozenset[str]] = []

@@ -59,14 +59,17 @@ class Shelves:
     def put(self, passages: Iterable[Worded]) -> None:
         """Index passages that are not in the index yet."""
         self._db.executemany(
-            "INSERT INTO passage_fts (rowid, text, extra, context) VALUES (?, ?, ?, ?)", self._placed(passages)
+            "INSERT INTO passage_fts (rowid, text, extra, context) VALUES (?, ?, ?, ?)",
+            self._placed(passages),
         )
 
     def remove(self, passages: Iterable[Worded]) -> None:
         """Take passages out; the index needs what it was given."""
         unshelved = self.unshelved()
         self._db.executemany(
-            "INSERT INTO passage_fts (passage_fts, rowid, text, extra, context) VALUES ('delete', ?, ?, ?, ?)",
+            """
+            INSERT INTO passage_fts (passage_fts, rowid, text, extra, context) VALUES ('delete', ?, ?, ?, ?)
+            """,
             self._placed(each for each in passages if each.row > unshelved),
         )
 

@@ -97,7 +97,8 @@ class Passages:
     def put(self, owner: str, project_id: str, session_id: str, kind: str, at: int, text: str) -> None:
         """Index `text` for its owner, in place of what was indexed for it before; the same stays as it is."""
         self._replace(
-            owner, [_New(owner, n, project_id, session_id, kind, at, each) for n, each in enumerate(pieces(text))]
+            owner,
+            [_New(owner, n, project_id, session_id, kind, at, each) for n, each in enumerate(pieces(text))],
         )
 
     def rewrite(self, owner: str, clean: Callable[[str], str]) -> None:
@@ -471,9 +472,7 @@ def _as_it_is(stored: StoredEvent, project_id: str) -> Iterator[_New]:
     event = stored.event
     body = f"{event.target}\n{event.text}" if event.target and event.text else event.target or event.text
     for part, piece in enumerate(pieces(body)):
-        yield _New(
-            stored.id, part, project_id, stored.session_id, event.kind, event.at, piece, stored.turn
-        )
+        yield _New(stored.id, part, project_id, stored.session_id, event.kind, event.at, piece, stored.turn)
 
 
 def pieces(text: str, size: int = PASSAGE_CHARS) -> Iterator[str]:

@@ -62,10 +62,8 @@ class Depths:
                 break
         return Depth(found, known, whole)
 
-    def _texts(
-        self, project_id: str | None, deadline: float
-    ) -> Iterator[tuple[int, str, str, bytes | None]]:
-        """Events by their rows, with target and text; and the payload of those that may hold more, else b""."""
+    def _texts(self, project_id: str | None, deadline: float) -> Iterator[tuple[int, str, str, bytes | None]]:
+        """Events by their rows, with target and text; the payload if it may hold more, else b""."""
         scope, values = ("", ()) if project_id is None else ("AND s.project_id = ?", (project_id,))
         kinds = ", ".join(f"'{kind}'" for kind in SEARCHED)
         last = self._db.execute("SELECT coalesce(max(row), 0) FROM events").fetchone()[0]

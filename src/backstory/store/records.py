@@ -160,7 +160,7 @@ class Matches(NamedTuple):
 
 
 class NewPassage(NamedTuple):
-    """A passage of an event that is to be indexed: its place in the event, what it is, and its turn's prompt."""
+    """A passage of an event that is to be indexed: its place there, what it is, and its turn's prompt."""
 
     owner: str
     part: int
@@ -180,7 +180,8 @@ class Turns(NamedTuple):
 class Found(NamedTuple):
     """A passage that was found: whose it is, and how well its words fit (smaller is better).
 
-    `turn` is that of its session, 0 for memories; `form` says what the passage of an event is. `status`, `said_by` and `pinned` are those of a memory.
+    `turn` is that of its session, 0 for memories; `form` says what the passage of an event is. `status`,
+    `said_by` and `pinned` are those of a memory.
     """
 
     row: int
