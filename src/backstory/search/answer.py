@@ -69,11 +69,11 @@ class Answer:
     `withheld`: then there is something, but nothing relevant enough; without the floor it would be shown.
 
     `mode` says how it was searched, and why not better if it could have been. `lacking` says why it was not
-    searched by meaning, though it should have been, and what to do about it. `time_note` is about the time that was asked for, if it holds
-    nothing, or none of the hits, or can be read otherwise; everybody who shows an answer shows it.
-    `read_as` are words of the question that were taken for typing errors, `unknown` names that nothing has,
-    or nothing that it was `narrowed` to; `partly`: of long outputs and files not all could be looked through
-    for them. `cut`: the question was too long to be read to its end.
+    searched by meaning, though it should have been, and what to do about it. `time_note` is about the time
+    that was asked for, if it holds nothing, or none of the hits, or can be read otherwise; everybody who
+    shows an answer shows it. `read_as` are words of the question that were taken for typing errors,
+    `unknown` names that nothing has, or nothing that it was `narrowed` to; `partly`: of long outputs and
+    files not all could be looked through for them. `cut`: the question was too long to be read to its end.
     """
 
     hits: tuple[Hit, ...]
