@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ ROOT = Path(backstory.__file__).parent
 # A module may import from its own layer and from the layers below it; from above, never.
 LAYERS = (
     ("cli", "web", "mcp", "worker", "worker_loop", "__main__"),
+    ("present",),  # what several surfaces print
     ("doctor",),  # looks at everything, for the surfaces
     ("app", "knowledge_base", "user_notes", "supersession", "pipeline", "passage_indexing", "model_pass"),
     ("recall", "search", "distil", "knowledge", "registry", "capture", "upkeep"),
@@ -94,7 +96,7 @@ def test_the_parts_below_the_waist_do_not_know_each_others_surfaces() -> None:
     apart = {("distil", "capture"), ("capture", "distil"), ("distil", "store"), ("recall", "distil"),
              ("recall", "capture"), ("search", "capture"), ("search", "distil"), ("agents", "store"),
              ("hook", "agents"), ("store", "agents"), ("agents", "capture"), ("importers", "store"),
-             ("store", "importers")}  # fmt: skip
+             ("store", "importers"), ("web", "cli"), ("mcp", "cli"), ("mcp", "web")}  # fmt: skip
     found = {(part(path), other) for path in modules() for other in imported(path)}
     assert found & apart == set()
 
@@ -139,3 +141,24 @@ def test_walking_the_imports_can_fail() -> None:
     assert "model_pass" in imported(ROOT / "worker_loop.py"), "inside a function"
     assert "pipeline" not in imported(ROOT / "app" / "context.py"), "commands leave the work to a worker"
     assert SQL.search((ROOT / "store" / "job_queue.py").read_text("utf-8"))
+
+
+# Two files of one name are told apart by their folders only: whoever looks for one finds both.
+REBUILT = "distil, recall and search are rebuilt, and named anew then"
+SAME_NAME = {
+    "__init__.py": "Python's own name",
+    "__main__.py": "Python's own name",
+    "brief.py": REBUILT,
+    "excerpt.py": REBUILT,
+    "fixes.py": REBUILT,
+    "handoff.py": REBUILT,
+    "named.py": REBUILT,
+    "session.py": REBUILT,
+}
+
+
+def test_no_file_name_exists_twice() -> None:
+    counted = Counter(path.name for path in modules())
+    twice = {name for name, count in counted.items() if count > 1}
+    assert twice <= set(SAME_NAME), "choose a name that no other module has"
+    assert set(SAME_NAME) <= twice, "take out of the list what is no longer needed"

@@ -143,5 +143,5 @@ def test_walking_the_source_sees_every_way_to_open_a_file(source: str) -> None:
 
 
 def test_walking_the_source_lets_the_reader_pass() -> None:
-    source = "from backstory import file_reader\nfrom backstory.capture import sites\n"
-    assert not list(opening(source + "file_reader.read_text(p)\nsites.read_text(p)\nread_bytes(p)"))
+    source = "from backstory import file_reader\nfrom backstory.capture import written_files\n"
+    assert not list(opening(source + "file_reader.read_text(p)\nwritten_files.read_text(p)\nread_bytes(p)"))

@@ -39,7 +39,7 @@ def a_day_at_work(house: House) -> Story:
 
 def memories(house: House) -> list[tuple[Any, ...]]:
     """Every derived row, as it lies there."""
-    connection = house.store._connection  # type: ignore[attr-defined]
+    connection = house.store._connection
     rows = connection.execute("SELECT * FROM memories ORDER BY id").fetchall()
     sources = connection.execute("SELECT * FROM memory_sources ORDER BY 1, 2").fetchall()
     passages = connection.execute(
@@ -128,9 +128,7 @@ class TestRound:
         decisions = [m for m in house.store.memories.of_session(story.id) if m.kind is MemoryKind.DECISION]
         assert len(decisions) == 1
         assert decisions[0].reason
-        rows = house.store._connection.execute(  # type: ignore[attr-defined]
-            "SELECT auto FROM memories WHERE kind = 'decision'"
-        ).fetchall()
+        rows = house.store._connection.execute("SELECT auto FROM memories WHERE kind = 'decision'").fetchall()
         assert rows == [(1,)]
 
     def test_what_was_read_of_a_transcript_is_distilled_in_the_same_round(self, house: House) -> None:

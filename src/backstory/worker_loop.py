@@ -1,4 +1,4 @@
-"""A worker's shift: round after round while there is work, then a while of waiting for more.
+"""The worker's loop: round after round while there is work, then a while of waiting for more.
 
 One worker at a time, by the worker's lock. After the last look at an empty spool the lock is given back and
 the spool looked at once more: a hook whose worker found the lock held in that moment has started none that

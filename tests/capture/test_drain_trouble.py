@@ -46,7 +46,7 @@ class TestTrouble:
         self, house: House, story: Story, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         events = type(house.store.events)
-        insert = events._insert  # type: ignore[attr-defined]
+        insert = events._insert
 
         def breaks(self: Any, eid: str, sid: str, turn: int, seq: int, event: Event) -> None:
             insert(

@@ -602,7 +602,7 @@ def test_mp_19_a_store_that_cannot_be_read_makes_everything_new_and_the_real_imp
         tally = bring(dry=True)
         assert (tally.new, tally.events) == (1, count)
     with house.store.transaction():
-        house.store._connection.execute("DELETE FROM transcripts")  # type: ignore[attr-defined]
+        house.store._connection.execute("DELETE FROM transcripts")
     assert bring().events == 0
     assert len(house.stored(story)) == count
 

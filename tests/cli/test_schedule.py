@@ -153,9 +153,11 @@ def test_all_intervals_are_in_the_help(machine: Memory) -> None:
 # --- what it runs -----------------------------------------------------------------------------------------
 
 
-def run_it(memory: Memory) -> subprocess.CompletedProcess[bytes]:
+def run_it(
+    memory: Memory, module: str = "backstory.cli.scheduled_import"
+) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-I", "-m", "backstory.cli.scheduled_import"],
+        [sys.executable, "-I", "-m", module],
         env={"HOME": str(memory.user), "BACKSTORY_HOME": str(memory.home)},
         cwd="/",
         capture_output=True,
@@ -193,6 +195,19 @@ def test_a_run_imports_what_agents_have_kept_and_only_that_once(machine: Memory)
     assert events
     assert run_it(machine).returncode == 0
     assert told() == events
+
+
+def test_a_schedule_that_was_installed_under_the_modules_old_name_still_imports(machine: Memory) -> None:
+    """Nobody rewrites a crontab when Backstory is upgraded."""
+    kept = machine.user / ".claude" / "projects" / "-w" / "2f0d5b5c-2c59-4c0f-8d3a-1a2b3c4d5e6f.jsonl"
+    kept.parent.mkdir(parents=True)
+    sample = Path(__file__).parents[1] / "wire" / "samples" / "fail-subagent-resume-compact.jsonl"
+    kept.write_bytes(sample.read_bytes())
+    machine.home.mkdir(mode=0o700)
+
+    assert run_it(machine, "backstory.cli.scheduled").returncode == 0
+
+    assert machine.json("timeline", "--all")["events"]
 
 
 def test_a_scheduled_run_has_low_priority_mp_31(machine: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

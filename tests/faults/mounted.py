@@ -120,8 +120,8 @@ def crashed(house: House) -> None:
         assert fire(house, number, 2_000)
     struck = (
         "import os, signal, sys, backstory.store.sqlite as s\n"
-        "s.SqliteStore.checkpoint = lambda self: None\n"
-        "s.SqliteStore.close = lambda self: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "s.Store.checkpoint = lambda self: None\n"
+        "s.Store.close = lambda self: os.kill(os.getpid(), signal.SIGKILL)\n"
         "from backstory.worker import main; main([sys.argv[1]])"
     )
     run = [sys.executable, "-c", struck, str(house.home.root)]

@@ -65,8 +65,8 @@ def test_a_log_left_by_a_crash_is_read(house: House) -> None:
     fires(house, story, 1, 2, 3)
     code = (
         "import os, signal, backstory.store.sqlite as s\n"
-        "s.SqliteStore.checkpoint = lambda self: None\n"
-        "s.SqliteStore.close = lambda self: os.kill(os.getpid(), signal.SIGKILL)"
+        "s.Store.checkpoint = lambda self: None\n"
+        "s.Store.close = lambda self: os.kill(os.getpid(), signal.SIGKILL)"
     )
     assert worker(house, code) == -signal.SIGKILL
     assert house.home.database.with_name("backstory.db-wal").stat().st_size > 0

@@ -60,14 +60,14 @@ HANGING = """
 import sys
 sys.path.insert(0, {source!r})
 from _signal import ITIMER_REAL, getitimer
-from backstory.hook import __main__ as hook, identity
+from backstory.hook import __main__ as hook, project_identity
 def resolve(*_):
     note = open({note!r}, "w")
     note.write(str(getitimer(ITIMER_REAL)[0]))
     note.close()
     for _ in iter(int, 1):
         pass
-identity.resolve = resolve
+project_identity.resolve = resolve
 hook.main(sys.argv[2:])
 """
 

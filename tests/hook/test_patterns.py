@@ -73,11 +73,11 @@ def test_a_clean_text_loads_no_module_but_our_own() -> None:
     assert run.stdout.split() == [
         "backstory",
         "backstory.hook",
-        "backstory.hook.context_shapes",
-        "backstory.hook.secret_names",
-        "backstory.hook.patterns",
         "backstory.hook.anchors",
+        "backstory.hook.context_shapes",
+        "backstory.hook.patterns",
         "backstory.hook.redact",
+        "backstory.hook.secret_names",
         "backstory.hook.token_shapes",
     ]
 

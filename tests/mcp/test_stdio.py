@@ -283,12 +283,12 @@ def test_whoever_prints_does_not_get_between_the_answers(house: House) -> None:
     """A library, a child process: what they write goes to stderr."""
     code = (
         "import os\n"
-        "from backstory.mcp import protocol, stdio\n"
-        "whole = protocol.Conversation.answer\n"
+        "from backstory.mcp import json_rpc, stdio\n"
+        "whole = json_rpc.Conversation.answer\n"
         "def answer(self, method, params):\n"
         "    print('by the way', flush=True); os.system('echo and so on')\n"
         "    return whole(self, method, params)\n"
-        "protocol.Conversation.answer = answer\n"
+        "json_rpc.Conversation.answer = answer\n"
         "stdio.serve()"
     )
     question = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n"
@@ -330,7 +330,7 @@ def test_before_the_first_call_it_has_loaded_next_to_nothing(tmp_path: Path) -> 
     }
     ours = {name for name in loaded if name.startswith("backstory")}
     assert ours == {"backstory", "backstory.mcp"} | {
-        f"backstory.mcp.{m}" for m in ("protocol", "roots", "tools")
+        f"backstory.mcp.{m}" for m in ("json_rpc", "roots", "tool_schemas")
     }
     heavy = {"sqlite3", "click", "dataclasses", "pathlib", "typing_extensions", "numpy", "asyncio", "logging"}
     assert not loaded & heavy

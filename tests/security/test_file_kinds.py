@@ -121,7 +121,7 @@ NAMES = (
 def databases() -> Iterator[str]:
     """The names of the databases that other tools keep."""
     for module in sys.modules.values():
-        if getattr(module, "__name__", "").startswith("backstory.foreign."):
+        if getattr(module, "__name__", "").startswith("backstory.importers."):
             yield from (value for name, value in vars(module).items() if name == "_FILE")
 
 
@@ -286,9 +286,9 @@ def test_two_exports_to_one_file_do_not_meet(worked: Memory, tmp_path: Path) -> 
     """One of them writes the file, the other says that it is there; each has a file of its own until then."""
     target = tmp_path / "export.jsonl"
     slow = (
-        "import sys, time; from backstory import steps; from backstory.upkeep import export\n"
+        "import sys, time; from backstory.upkeep import export_file\n"
         "def step(name):\n    time.sleep(0.02)\n"
-        "export.step = step\n"
+        "export_file.step = step\n"
         "from backstory.cli.main import main; sys.argv = ['backstory', *sys.argv[1:]]; main()"
     )
     running = [

@@ -223,7 +223,7 @@ class TestSessions:
         put(store, prompt("two", at=3_000), event(Kind.TURN_FAILED, 4_000, outcome=Outcome.FAILED))
         put(store, prompt("three", at=5_000))
         put(store, event(Kind.TURN_ENDED, 6_000, outcome=Outcome.INTERRUPTED, native_id="p3:interrupted"))
-        rows = store._connection.execute(  # type: ignore[attr-defined]
+        rows = store._connection.execute(
             "SELECT number, ended_at, outcome FROM turns ORDER BY number"
         ).fetchall()
         assert rows == [(1, 2_000, "ok"), (2, 4_000, "failed"), (3, 6_000, "interrupted")]
@@ -276,7 +276,7 @@ class TestPayloads:
         assert stored.payload_size == len(body)
         assert stored.event.body == ""
         assert store.events.payload(added.event_id) == body
-        raw = store._connection.execute("SELECT length(body) FROM payloads").fetchone()  # type: ignore[attr-defined]
+        raw = store._connection.execute("SELECT length(body) FROM payloads").fetchone()
         assert raw[0] < len(body) / 10
 
     def test_an_event_without_one_says_so(self, store: Store) -> None:

@@ -86,7 +86,7 @@ class TestMemories:
     def test_rejected_and_superseded_ones_are_not_in_force(self, store: Store, session: Session) -> None:
         replaced(store, session, draft(MemoryKind.DECISION, "use redis"))
         for status in ("rejected", "superseded", "expired"):
-            store._connection.execute("UPDATE memories SET status = ?", (status,))  # type: ignore[attr-defined]
+            store._connection.execute("UPDATE memories SET status = ?", (status,))
             assert store.memories.of_project(SHOP.id, [MemoryKind.DECISION], 9) == []
             assert bool(owners(store, "redis")) is (status == "superseded"), "history is found, with a label"
 
@@ -98,7 +98,7 @@ class TestMemories:
         kinds = [MemoryKind.DECISION]
         assert [m.text for m in store.memories.of_project(SHOP.id, kinds, 3)] == ["d4", "d3", "d2"]
         assert [m.text for m in store.memories.of_project(SHOP.id, kinds, 9, since=3)] == ["d4", "d3"]
-        store._connection.execute("UPDATE memories SET pinned = 1 WHERE text = 'd0'")  # type: ignore[attr-defined]
+        store._connection.execute("UPDATE memories SET pinned = 1 WHERE text = 'd0'")
         assert [m.text for m in store.memories.of_project(SHOP.id, kinds, 2)] == ["d0", "d4"]
 
     def test_a_sub_agents_memories_stay_out_of_the_projects(self, store: Store) -> None:

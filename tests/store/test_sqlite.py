@@ -22,7 +22,7 @@ SECOND = "ALTER TABLE projects ADD COLUMN colour TEXT NOT NULL DEFAULT '';\nCREA
 
 
 def pragma(store: Store, name: str) -> object:
-    connection: sqlite3.Connection = store._connection  # type: ignore[attr-defined]
+    connection: sqlite3.Connection = store._connection
     return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
 
@@ -122,7 +122,7 @@ class TestMigrations:
         home.backups.mkdir()
         for n in range(1, 8):
             (home.backups / f"2020010{n}T000000Z-schema-0.db").write_bytes(b"")
-        connection: sqlite3.Connection = store._connection  # type: ignore[attr-defined]
+        connection: sqlite3.Connection = store._connection
         newest = backup_copy.make(connection, home, "schema-1")
         left = sorted(home.backups.iterdir())
         assert len(left) == backup_copy.KEPT
@@ -167,7 +167,7 @@ class TestUnusable:
             open_store(home)
 
     def test_a_locked_database_says_so_and_nothing_is_stored(self, store: Store, home: Home) -> None:
-        connection: sqlite3.Connection = store._connection  # type: ignore[attr-defined]
+        connection: sqlite3.Connection = store._connection
         connection.execute("PRAGMA busy_timeout = 50")
         with closing(sqlite3.connect(home.database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -181,7 +181,7 @@ class TestUnusable:
 
     def test_a_full_disk_says_so_and_what_was_stored_stays(self, store: Store) -> None:
         put(store, event(text="first"))
-        connection: sqlite3.Connection = store._connection  # type: ignore[attr-defined]
+        connection: sqlite3.Connection = store._connection
         connection.execute(f"PRAGMA max_page_count = {pragma(store, 'page_count')}")
         big = event(Kind.TOOL, text="x", body=os.urandom(300_000).hex(), native_id="t1")
         with pytest.raises(StoreUnusable, match="full"):
@@ -215,7 +215,7 @@ def test_the_key_of_the_hashes_is_made_once_and_kept(home: Home) -> None:
 
 
 def test_a_backup_is_told_in_the_log(home: Home, store: Store, caplog: pytest.LogCaptureFixture) -> None:
-    connection: sqlite3.Connection = store._connection  # type: ignore[attr-defined]
+    connection: sqlite3.Connection = store._connection
     with caplog.at_level(logging.INFO):
         path = backup_copy.make(connection, home, "by-hand")
     assert str(path) in caplog.text

@@ -468,7 +468,7 @@ def test_a_handle_that_stands_for_several_lists_them(told: House, viewer: Viewer
     one = ids[0]
     with told.store.transaction():  # another one that begins so: there is none by chance
         twin = one[:9] + ("0" if one[9] != "0" else "1") + one[10:]
-        told.store._connection.execute("UPDATE events SET id = ? WHERE id = ?", (twin, ids[1]))  # type: ignore[attr-defined]
+        told.store._connection.execute("UPDATE events SET id = ? WHERE id = ?", (twin, ids[1]))
     page = viewer.get("/events/" + one[:9])
     assert page.status == 200
     assert "Several begin so" in page.text

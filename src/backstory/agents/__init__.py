@@ -1,33 +1,32 @@
 """The agents, one row each, and the edge where what they send becomes events.
 
-- `agent`              what a row says: hooks, answer shape, how to read it
-- `claude_code`        Claude Code: its hooks, its settings, its payloads
-- `claude_transcript`  Claude Code's own history, line by line
-- `gemini_cli`         Gemini CLI; `gemini_history` its chats, `gemini_tools` its tools
-- `copilot`            Copilot CLI; `copilot_history` its own history
-- `codex`              Codex: its hooks, its payloads
-- `codex_history`      Codex's own rollouts, line by line
-- `codex_tools`        what a tool call of Codex comes to, however it was told
-- `codex_texts`        what a person typed in Codex, summaries
-- `qwen_code`          Qwen Code: its hooks, its settings, its payloads
-- `qwen_history`       Qwen Code's own chats, line by line
-- `opencode`           opencode: where its things lie
-- `opencode_history`   opencode's sessions, from its database (`opencode_database`) or `opencode_files`
-- `pi`, `pi_history`   pi: where its things lie; its session files, line by line
-- `plugged`            what our plugins in opencode and pi send (`opencode_plugin.js`, `pi_extension.ts`)
-- `plugged_tools`      what a tool call of opencode or pi comes to
-- `lines`              what reading JSON lines has in common
-- `history`            how an agent's own history is found and opened
-- `histories`          every history that can be imported
-- `markdown`           histories that are Markdown, read a session at a time
-- `marks`              the text between two marks, found in one pass
-- `aider`, `specstory` two tools that keep nothing else
-- `claude_tools`       what a tool call comes to: action, target, text, outcome
-- `claude_texts`       what a person typed, and what only looks like it
-- `pairing`            tool calls and their results, brought together in order
-- `marks`              the text between two marks, found in one pass
-- `ours`               telling our own words from the agent's
-- `fields`             reading foreign fields without trust; cutting texts
+- `agent`                what a row says: hooks, answer shape, how to read it
+- `claude_code`          Claude Code: its hooks, its settings, its payloads
+- `claude_transcript`    Claude Code's own history, line by line
+- `gemini_cli`           Gemini CLI; `gemini_history` its chats, `gemini_tools` its tools
+- `copilot`              Copilot CLI; `copilot_history` its own history
+- `codex`                Codex: its hooks, its payloads
+- `codex_history`        Codex's own rollouts, line by line
+- `codex_tools`          what a tool call of Codex comes to, however it was told
+- `codex_texts`          what a person typed in Codex, summaries
+- `qwen_code`            Qwen Code: its hooks, its settings, its payloads
+- `qwen_history`         Qwen Code's own chats, line by line
+- `opencode`             opencode: where its things lie
+- `opencode_history`     opencode's sessions, from its database (`opencode_database`) or `opencode_files`
+- `pi`, `pi_history`     pi: where its things lie; its session files, line by line
+- `plugin_events`        what our plugins in opencode and pi send (`opencode_plugin.js`, `pi_extension.ts`)
+- `plugin_tools`         what a tool call of opencode or pi comes to
+- `json_lines`           what reading JSON lines has in common
+- `history_source`       how an agent's own history is found and opened
+- `importable_histories` every history that can be imported
+- `markdown_history`     histories that are Markdown, read a session at a time
+- `delimiters`           the text between two marks, found in one pass
+- `aider`, `specstory`   two tools that keep nothing else
+- `claude_tools`         what a tool call comes to: action, target, text, outcome
+- `claude_texts`         what a person typed, and what only looks like it
+- `call_pairing`         tool calls and their results, brought together in order
+- `own_output`           telling our own words from the agent's
+- `payload_fields`       reading foreign fields without trust; cutting texts
 """
 
 from collections.abc import Mapping

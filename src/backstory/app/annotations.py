@@ -15,6 +15,15 @@ from backstory.recall.handles import full_id
 from backstory.store.job_queue import DAY
 from backstory.store.records import Arrival
 
+# The kinds of memories that a person is asked to look through.
+REVIEWED = (
+    MemoryKind.DECISION,
+    MemoryKind.PREFERENCE,
+    MemoryKind.LESSON,
+    MemoryKind.ATTEMPT,
+    MemoryKind.FACT,
+)
+
 
 class Saying(Opened):
     """The use cases of a person's say."""

@@ -1,10 +1,10 @@
 """An agent's own history of a session, read into the store.
 
-One way in for both who read it: the worker, which follows a live session's transcript (live_transcript.py), and
-the import of everything that an agent has kept (importer.py). It is read in place, from the last prompt that
-was seen; the turn it began is read again, which costs little and lets every line know its prompt, but only
-what is new gives events. How far it was read is noted in the transaction that stores what was read, so that a
-kill at any point loses nothing and doubles nothing.
+One way in for both who read it: the worker, which follows a live session's transcript (live_transcript.py),
+and the import of everything that an agent has kept (importer.py). It is read in place, from the last prompt
+that was seen; the turn it began is read again, which costs little and lets every line know its prompt, but
+only what is new gives events. How far it was read is noted in the transaction that stores what was read, so
+that a kill at any point loses nothing and doubles nothing.
 """
 
 from collections import Counter

@@ -15,9 +15,13 @@ forget.py            forget, scrub
 backup.py            backup, restore, repair
 import_.py           import
 wiki.py              compile, lint, ask
-log.py               log · session.py session, for hosts
-brief.py             · search.py · show.py · timeline.py · remember.py · handoff.py · status.py · doctor.py · config.py ·
-serve.py             · review.py · jobs.py · cost.py · rebuild.py · cleanup.py · export.py · mcp.py
+log.py               log
+session.py           session, for hosts
+scheduled.py         what schedules run that were installed before scheduled_import.py had its name
+
+One command each: brief.py · search.py · show.py · timeline.py · remember.py · handoff.py · status.py ·
+doctor.py · config.py · serve.py · review.py · jobs.py · cost.py · rebuild.py · cleanup.py · export.py ·
+mcp.py
 """
 
 from backstory.cli.main import cli, main

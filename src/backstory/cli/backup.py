@@ -8,8 +8,9 @@ import click
 
 from backstory import clock
 from backstory.cli.confirm import agreed, yes_option
-from backstory.cli.output import count, json_option, line, print_json, table, talk, when
+from backstory.cli.output import json_option, line, print_json, table, talk
 from backstory.cli.project_scope import opened
+from backstory.present.plain_text import count, when
 from backstory.store.backup_copy import Contents
 from backstory.store.disk_errors import obstacle
 from backstory.store.salvage import Rescued

@@ -3,9 +3,11 @@
 import click
 
 from backstory import clock
-from backstory.cli.listing import session_json, session_row
-from backstory.cli.output import count, json_option, line, print_json, table, talk
+from backstory.cli.listing import session_row
+from backstory.cli.output import json_option, line, print_json, table, talk
 from backstory.cli.project_scope import opened
+from backstory.present.json_rows import session_json
+from backstory.present.plain_text import count
 
 
 @click.command()

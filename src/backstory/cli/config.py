@@ -7,6 +7,7 @@ import click
 from backstory.cli.output import Styled, json_option, line, print_json, table, talk
 from backstory.cli.project_scope import cwd_option, folder, opened
 from backstory.errors import UsageError
+from backstory.present.plain_text import written
 
 
 @click.command()
@@ -83,10 +84,3 @@ def _confirm(where: Any, unset: bool, as_json: bool) -> None:
         talk(f"{path} is no longer taken for the project {project}.")
     else:
         talk(f"{path} belongs to the project {project}, as it says itself.")
-
-
-def written(value: Any) -> str:
-    """A setting's value as one would type it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return ",".join(value) if isinstance(value, tuple) else str(value)

@@ -9,6 +9,7 @@ from backstory.cli.output import Styled, json_option, line, print_json, table, t
 from backstory.cli.project_scope import opened
 from backstory.llm.governor import Spending
 from backstory.llm.prices import shown
+from backstory.present.json_rows import spending_json
 from backstory.store.records import Call
 
 _STEPS = (
@@ -110,19 +111,3 @@ def _call_json(call: Call) -> dict[str, Any]:
         "error": call.error, "tokens_in": call.tokens_in, "tokens_out": call.tokens_out,
         "cost": call.cost / 1e6,
     }  # fmt: skip
-
-
-def spending_json(spending: Spending) -> dict[str, Any]:
-    """What models take, for programs; money as a decimal number."""
-    return {
-        "provider": spending.provider,
-        "models": spending.models,
-        "today": {**spending.today._asdict(), "cost": spending.today.cost / 1e6},
-        "month": {**spending.month._asdict(), "cost": spending.month.cost / 1e6},
-        "caps": {
-            scope: {"tokens": cap.tokens, "cost": cap.money / 1e6} for scope, cap in spending.caps.items()
-        },
-        "paused_until": spending.paused_until,
-        "paused_why": spending.paused_why,
-        "unpriced": spending.unpriced,
-    }

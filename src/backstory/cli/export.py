@@ -12,11 +12,12 @@ import click
 from backstory import clock
 from backstory.app import App
 from backstory.atomic import replaceable
-from backstory.cli.listing import memory_json, session_json
-from backstory.cli.output import count, plain, talk, to_json
+from backstory.cli.output import talk
 from backstory.cli.project_scope import opened
 from backstory.errors import UsageError
 from backstory.file_reader import UnusableFile
+from backstory.present.json_rows import memory_json, session_json
+from backstory.present.plain_text import count, plain, to_json
 
 _FOREVER = 2**62
 

@@ -6,11 +6,13 @@ from typing import Any
 from backstory.agents import Agent
 from backstory.capture.importer import Tally, Wish
 from backstory.cli.import_ import in_megabytes, me
-from backstory.cli.listing import handle, memory_json
-from backstory.cli.output import age, count, line, one_line, progress, talk
+from backstory.cli.listing import handle
+from backstory.cli.output import line, progress, talk
 from backstory.cli.project_scope import opened
 from backstory.errors import BackstoryError
 from backstory.model import Memory
+from backstory.present.json_rows import memory_json
+from backstory.present.plain_text import age, count, one_line
 
 
 def imported(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:

@@ -10,10 +10,12 @@ from backstory.app import App
 from backstory.attribution import commanded_by
 from backstory.cli.confirm import agreed, yes_option
 from backstory.cli.listing import handle, what
-from backstory.cli.output import count, json_option, line, one_line, print_json, table, talk
+from backstory.cli.output import json_option, line, print_json, table, talk
 from backstory.cli.project_scope import opened, scope
 from backstory.errors import Failed, UsageError
 from backstory.model import Speaker
+from backstory.present.json_rows import forgotten_json
+from backstory.present.plain_text import count, one_line
 from backstory.store.records import Reach
 from backstory.upkeep.erasure import Forgotten
 from backstory.upkeep.scrub import Scrubbed
@@ -155,28 +157,6 @@ def _tell_damage(found: Forgotten | Scrubbed) -> None:
             f"Could not be looked into: {count(found.unreadable, 'payload')} with damaged bytes; "
             "`backstory repair` removes them"
         )
-
-
-def forgotten_json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
-    """What forgetting touches, for programs."""
-    return {
-        "forgotten": forgotten,
-        "events": plan.reach.events,
-        "memories": plan.reach.memories,
-        "sessions": plan.reach.sessions,
-        "touched": plan.sessions,
-        "files": plan.files,
-        "pages": plan.pages,
-        "exported": plan.exported,
-        "archives": plan.archives,
-        "copies": plan.copies,
-        "projects": plan.projects,
-        "backups": plan.backups,
-        "needed": plan.needed,
-        "out_of_reach": plan.out_of_reach,
-        "damaged": (*plan.damaged, *plan.damaged_copies),
-        "unreadable": plan.unreadable,
-    }
 
 
 @click.command()

@@ -12,10 +12,11 @@ from backstory import clock
 from backstory.app import App
 from backstory.capture.importer import MIN_MESSAGES, Line, Tag, Tally, Wish
 from backstory.capture.project_docs import AGENT as DOCUMENTS
-from backstory.cli.output import count, json_option, line, print_json, progress, talk
+from backstory.cli.output import json_option, line, print_json, progress, talk
 from backstory.cli.project_scope import folder, opened
 from backstory.errors import UsageError
 from backstory.model import Project
+from backstory.present.plain_text import count
 
 _MEGABYTE = 1_000_000
 OURS = "backstory"

@@ -7,9 +7,10 @@ import click
 
 from backstory import clock
 from backstory.app import App
-from backstory.cli.output import age, count, json_option, line, print_json, table, talk
+from backstory.cli.output import json_option, line, print_json, table, talk
 from backstory.cli.project_scope import opened
 from backstory.errors import UsageError
+from backstory.present.plain_text import age, count
 from backstory.store.records import Job
 
 _names = click.argument("names", metavar="JOB...", nargs=-1)

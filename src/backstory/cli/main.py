@@ -225,7 +225,7 @@ def _takes_words(command: click.Command) -> bool:
 
 
 def _complain(message: str, error: BaseException) -> None:
-    from backstory.cli.output import one_line
+    from backstory.present.plain_text import one_line
 
     if os.environ.get("BACKSTORY_DEBUG"):
         import traceback

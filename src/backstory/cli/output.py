@@ -1,24 +1,17 @@
 """How commands print: data on stdout, talk on stderr; JSON, plain text, or rich on a terminal.
 
-What is stored was written by agents, by tools and by whoever they read, so it is hostile until it went
-through `plain`: no escape sequence, control character or direction override reaches a terminal. In JSON
-they are escaped, so nothing is lost there. rich is imported only when a terminal is there to print to.
+rich is imported only when a terminal is there to print to.
 """
 
-import dataclasses
 import functools
-import json
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import tzinfo
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from backstory import clock
+from backstory.present.plain_text import one_line, plain, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,76 +19,10 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 Styled = tuple[str, str]  # text and a rich style, such as "bold" or "dim"
 
-_ESCAPES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # colours, cursor
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # titles, links
-    r"|\x1b[ -/]*[0-~]?"
-)
-_LINE_ENDS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-# controls, marks that reorder or hide text, halves of characters, invisible tags
-_HOSTILE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
-_AGES = ((60, "just now", 1), (3_600, "min", 60), (172_800, "h", 3_600), (1_209_600, "d", 86_400))
-
-
-def plain(text: str) -> str:
-    """Text that does nothing to a terminal but appear on it; lines and tabs stay."""
-    if text.isprintable():  # nothing below is
-        return text
-    text = _LINE_ENDS.sub("\n", _ESCAPES.sub("", text))
-    return _HOSTILE.sub("", text)
-
-
-def one_line(text: str, longest: int = 0) -> str:
-    """Harmless text on one line, cut to a length if there is one."""
-    line = " ".join(plain(text).split())
-    return line if not longest or len(line) <= longest else line[: longest - 1].rstrip() + "…"
-
-
-def to_json(value: Any) -> str:
-    """JSON with dataclasses as objects; what could hurt a terminal is escaped."""
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=_simple)
-    return _HOSTILE.sub(lambda found: json.dumps(found[0])[1:-1], text)
-
-
-def _simple(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, set | frozenset):
-        return sorted(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
-
 
 def json_option(command: F) -> F:
     """`--json`, the same on every command."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(command)
-
-
-# --- times ------------------------------------------------------------------------------------------------
-
-
-def age(at: int, now: int | None = None) -> str:
-    """How long ago, in one unit that people think in."""
-    seconds = max(0, (clock.now_ms() if now is None else now) - at) // 1000
-    for below, unit, size in _AGES:
-        if seconds < below:
-            return unit if size == 1 else f"{seconds // size} {unit} ago"
-    days = seconds // 86_400
-    if days < 60:
-        return f"{days // 7} w ago"
-    return f"{days // 30} months ago" if days < 730 else f"{days // 365} years ago"
-
-
-def when(at: int, zone: tzinfo | None, now: int | None = None) -> str:
-    """Date, time and age, as a person reads them."""
-    return f"{clock.stamp(at, zone)} ({age(at, now)})"
-
-
-# --- printing ---------------------------------------------------------------------------------------------
 
 
 def on_terminal() -> bool:
@@ -177,20 +104,3 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=_console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
-
-
-def count(number: int, noun: str) -> str:
-    """A number of things: 1 event, 2,000 events, 3 memories."""
-    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else many}"
-
-
-def megabytes(size: int) -> str:
-    """A size as people read it."""
-    return f"{size / 1e6:,.1f} MB"
-
-
-def listed(items: Iterable[str]) -> str:
-    """Words as people list them: a, b and c."""
-    words = list(items)
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -2,8 +2,9 @@
 
 import click
 
-from backstory.cli.output import count, json_option, line, print_json, progress
+from backstory.cli.output import json_option, line, print_json, progress
 from backstory.cli.project_scope import opened
+from backstory.present.plain_text import count
 
 
 @click.command()

@@ -6,8 +6,8 @@
 import click
 
 from backstory import settings
-from backstory.cli.config import written
 from backstory.cli.main import SECTIONS, cli
+from backstory.present.plain_text import written
 
 _WIDTH = 100
 _HEAD = """\

@@ -7,11 +7,12 @@ import click
 
 from backstory.attribution import commanded_by
 from backstory.capture.note_payload import KINDS
-from backstory.cli.listing import handle, memory_json
+from backstory.cli.listing import handle
 from backstory.cli.output import json_option, line, print_json, talk
 from backstory.cli.project_scope import cwd_option, folder, opened
 from backstory.errors import UsageError
 from backstory.model import Speaker
+from backstory.present.json_rows import memory_json
 
 
 @click.command()

@@ -5,21 +5,16 @@ import os
 import click
 
 from backstory import clock
+from backstory.app.annotations import REVIEWED
 from backstory.attribution import commanded_by
-from backstory.cli.listing import handle, memory_json, memory_row
+from backstory.cli.listing import handle, memory_row
 from backstory.cli.output import json_option, print_json, table, talk
 from backstory.cli.project_scope import opened, scope, scope_options
 from backstory.errors import UsageError
-from backstory.model import Act, Memory, MemoryKind, MemoryStatus, Speaker
+from backstory.model import Act, Memory, MemoryStatus, Speaker
+from backstory.present.json_rows import memory_json
 
 # What people have an opinion on; the rest says what happened.
-REVIEWED = (
-    MemoryKind.DECISION,
-    MemoryKind.PREFERENCE,
-    MemoryKind.LESSON,
-    MemoryKind.ATTEMPT,
-    MemoryKind.FACT,
-)
 _LIMIT = 30
 _DONE = {
     Act.CONFIRM: "confirmed",

@@ -8,11 +8,12 @@ import click
 from backstory import clock
 from backstory.app import App
 from backstory.cli.listing import handle
-from backstory.cli.output import json_option, line, on_terminal, one_line, print_json, talk
+from backstory.cli.output import json_option, line, on_terminal, print_json, talk
 from backstory.cli.project_scope import Scope, folder, opened, scope, scope_options
 from backstory.errors import UsageError
 from backstory.hook.project_identity import resolve
 from backstory.model import MemoryStatus
+from backstory.present.plain_text import one_line
 from backstory.search.answer import Answer, Hit, Near
 from backstory.search.excerpt import excerpt
 from backstory.search.narrowing import within

@@ -7,19 +7,12 @@ import click
 
 from backstory import clock
 from backstory.app import EventView, MemoryView, SessionView, payload_state
-from backstory.cli.listing import (
-    event_json,
-    event_row,
-    handle,
-    memory_json,
-    memory_row,
-    session_json,
-    session_row,
-    span,
-)
-from backstory.cli.output import count, json_option, line, print_json, raw, table, when
+from backstory.cli.listing import event_row, handle, memory_row, session_row, span
+from backstory.cli.output import json_option, line, print_json, raw, table
 from backstory.cli.project_scope import opened
 from backstory.errors import SourceMissing, UsageError
+from backstory.present.json_rows import event_json, memory_json, session_json
+from backstory.present.plain_text import count, when
 
 View = SessionView | EventView | MemoryView
 

@@ -3,11 +3,10 @@
 import click
 
 from backstory import clock
-from backstory.app import Status
-from backstory.cli.cost import spending_json
-from backstory.cli.output import Styled, count, json_option, listed, megabytes, print_json, table, when
+from backstory.cli.output import Styled, json_option, print_json, table
 from backstory.cli.project_scope import opened
-from backstory.model import Project
+from backstory.present.json_rows import status_json
+from backstory.present.plain_text import count, listed, megabytes, when
 
 
 @click.command()
@@ -57,36 +56,3 @@ def status(as_json: bool) -> None:
     ]
     rows += [("problem", (problem, "yellow")) for problem in found.problems]
     table([[(name, "dim"), value] for name, value in rows])
-
-
-def status_json(found: Status, projects: list[Project]) -> dict[str, object]:
-    """The status for programs."""
-    return {
-        "events": found.events,
-        "sessions": found.sessions,
-        "memories": found.memories,
-        "projects": found.projects,
-        "spooled": found.spooled,
-        "quarantined": found.quarantined,
-        "duplicates": found.duplicates,
-        "failed_hooks": found.failed_hooks,
-        "captured": found.captured,
-        "unindexed": found.unindexed,
-        "jobs": found.jobs,
-        "briefs": found.briefs,
-        "brief_tokens": found.brief_tokens,
-        "last_event": found.last_event_at,
-        "worker_running": found.worker_running,
-        "home": found.home,
-        "schema": found.schema,
-        "database_bytes": found.database_bytes,
-        "sizes": found.sizes,
-        "freeable": found.freeable,
-        "by_status": found.by_status,
-        "by_source": found.by_source,
-        "worst_attempts": found.worst_attempts,
-        "vectors": found.vectors,
-        "spending": spending_json(found.spending),
-        "problems": found.problems,
-        "project_list": projects,
-    }

@@ -3,9 +3,10 @@
 import click
 
 from backstory import clock
-from backstory.cli.listing import event_json, event_row, session_json, session_row
+from backstory.cli.listing import event_row, session_row
 from backstory.cli.output import json_option, print_json, table, talk
 from backstory.cli.project_scope import opened, scope, scope_options
+from backstory.present.json_rows import event_json, session_json
 
 _LIMIT = 30
 

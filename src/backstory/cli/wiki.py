@@ -4,10 +4,11 @@ import sys
 
 import click
 
-from backstory.cli.output import Styled, count, json_option, line, print_json, table, talk
+from backstory.cli.output import Styled, json_option, line, print_json, table, talk
 from backstory.cli.project_scope import cwd_option, folder, opened
 from backstory.errors import UsageError
 from backstory.knowledge_base import Library
+from backstory.present.plain_text import count
 
 
 @click.command("compile")

@@ -1,4 +1,4 @@
-"""Things of which one mostly takes one at a time, by what they are for: what `trade` knows of them.
+"""Things of which one mostly takes one at a time, by what they are for: what `vocabulary` knows of them.
 
 Two names of one row are alternatives; two names that share no row are not, however alike the sentences are in
 which they stand ("ESLint for the frontend", "Prettier for the frontend"). Of names that are not here nothing

@@ -21,8 +21,8 @@ _ROUNDING_MS = 600  # what is newer than this is never hidden by a clock that co
 _LONGEST_SILENCE = 10**10  # seconds; whoever says more does not count
 _FORKED, _HEAD_BYTES = b'"forked_from_id":"', 4_096  # how Codex begins the rollout of a fork
 _TOP_LEVEL_ANSWER = ("copilot",)  # all others want it inside hookSpecificOutput, and Codex nothing beside it
-_HELD_BACK = {"gemini-cli": "BeforeAgent"}  # whose brief goes out with the first prompt, see `held`
-_NOTED = ("UserPromptSubmit", "BeforeAgent", "PreToolUse", "PostToolUseFailure")  # see `notes`
+_HELD_BACK = {"gemini-cli": "BeforeAgent"}  # whose brief goes out with the first prompt, see `deferred_brief`
+_NOTED = ("UserPromptSubmit", "BeforeAgent", "PreToolUse", "PostToolUseFailure")  # see `work_notes`
 
 
 def main(argv: list[str]) -> None:

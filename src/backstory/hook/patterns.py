@@ -13,15 +13,8 @@ surroundings tell. Nothing else is imported here: the hook loads this file while
 
 from backstory.hook import context_shapes, token_shapes
 
-STEMS = (
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "cred",
-    "auth",
-    "key",
-)  # of the names of secrets: see secret_names.py
+# Of the names of secrets: see secret_names.py.
+STEMS = ("pass", "pwd", "secret", "token", "cred", "auth", "key")
 
 
 class Row:

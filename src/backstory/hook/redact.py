@@ -1,8 +1,8 @@
 """Redaction: secrets and personal data leave a text before it is stored, shown or sent anywhere.
 
 Most texts hold nothing: anchors.py tells so, and only rows of the table (patterns.py) that a text may hold
-run their patterns. What matches is judged (validators.py, pii.py), and neither they nor the patterns'
-automata are loaded before.
+run their patterns. What matches is judged (validators.py, pii.py), and neither they nor the
+patterns (precompiled_patterns.py) are loaded before.
 
 A secret may be cut by characters that nobody sees (zero-width, soft hyphen, NUL, colour codes) or by a
 shell's line continuation. When such characters stand in a text, it is searched a second time without

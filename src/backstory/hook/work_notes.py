@@ -43,7 +43,7 @@ _REQUESTS = ("can", "could", "would", "will", "please")
 _TROUBLE = frozenset(
     ("break", "broken", "bug", "cannot", "crash", "didn", "doesn", "error", "except", "fail", "hang", "isn",
      "issu", "miss", "not", "problem", "rais", "stopp", "traceback", "won", "wrong")
-)  # fmt: skip  # as `wording.terms` has them
+)  # fmt: skip  # as `normalize.terms` has them
 _WIPES = ("compact", "clear")
 
 

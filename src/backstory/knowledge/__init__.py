@@ -12,7 +12,7 @@ articles.py            articles made of notes, and brought up to date without a 
 compiler.py            logs to wiki: what is stale, in which order, within which limits
 rollup.py              weekly pages, highlights, the runbook
 index_page.py          index.md and log.md
-lint_checks.py         seven checks and two of the index of facts · fixing.py mends what needs no thought
+lint_checks.py         seven checks and two of the index of facts; fixes what needs no thought
 question_answering.py  an answer from the wiki and the memory, with its sources
 facts.py               typed facts and their index · discoveries.py what may become one
 bootstrap.py           what a session of a host is told at its start

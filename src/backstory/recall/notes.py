@@ -2,8 +2,8 @@
 
 A note belongs to the words of a prompt, to a command or an edit that failed, to an error that was mended. The
 hook only looks its keys up (`hook/work_notes.py`); `deeds.py` and `named.py` know which these are. Which
-words tell something is known here: those that are rare in language and not in every note of the project. A flag in
-`briefs/at/<folder>/` says that a folder has notes of a kind; without one, no hook starts Python.
+words tell something is known here: those that are rare in language and not in every note of the project. A
+flag in `briefs/at/<folder>/` says that a folder has notes of a kind; without one, no hook starts Python.
 """
 
 import json

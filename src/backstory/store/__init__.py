@@ -1,6 +1,5 @@
 """The store: everything that is kept, and the only place that contains SQL.
 
-protocol.py         what a store can do, for any database
 records.py          what goes in and out
 sqlite.py           the embedded default: opening, pragmas, transactions
 schema.py           migrations, applied in order
@@ -35,10 +34,9 @@ listings.py         what only people look at: long lists, sums, what has just ha
 bookkeeping.py      counters, tombstones, spool receipts, transcript marks
 disk_errors.py      a full or read-only disk, lost permissions: what keeps a whole database from being used
 integrity.py        is the database whole, looked at without changing it
-migrations/    numbered schema files, never edited
+migrations/         numbered schema files, never edited
 """
 
-from backstory.store.protocol import Store
-from backstory.store.sqlite import open_store, scratch
+from backstory.store.sqlite import Store, open_store, scratch
 
 __all__ = ["Store", "open_store", "scratch"]

@@ -1,4 +1,4 @@
-"""Everything that is kept, as plain values, for another database (`row_import.py`); nothing is lost on the way.
+"""Everything that is kept, as plain values, for another database (`row_import.py`); nothing is lost.
 
 What is derived from these rows (text index, jobs, prepared briefs) is made again where they arrive. Rows are
 known by their ids, so that taking in the same export twice changes nothing. A memory's row has its sources in

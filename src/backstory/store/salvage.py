@@ -1,8 +1,8 @@
 """What a damaged database still gives, in a new one of today's schema.
 
 First by SQL, table by table, around whatever is broken. Tables that this does not give, or not all of, are
-then looked for page by page (`page_reader.py`): behind a broken node, or in a file that has lost its first pages.
-What is still missing comes from the newest backup that can be read.
+then looked for page by page (`page_reader.py`): behind a broken node, or in a file that has lost its first
+pages. What is still missing comes from the newest backup that can be read.
 """
 
 import contextlib

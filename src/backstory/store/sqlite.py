@@ -26,7 +26,6 @@ from backstory.store.model_ledger import Ledger
 from backstory.store.passages import Passages
 from backstory.store.payload_scan import Depths
 from backstory.store.projects import Projects
-from backstory.store.protocol import Store
 from backstory.store.row_erasure import Forgetting
 from backstory.store.row_export import Dump
 from backstory.store.row_import import Intake
@@ -39,8 +38,8 @@ WAIT_SECONDS = 5.0
 WAL_LIMIT = 256 * 1024 * 1024
 
 
-class SqliteStore:
-    """A `Store` on one SQLite file; use it from one thread."""
+class Store:
+    """Everything that is kept, in one SQLite file; use it from one thread."""
 
     def __init__(
         self,
@@ -54,22 +53,22 @@ class SqliteStore:
         self.path = path
         self.only_reads = only_reads
         self._event_ids = EventIds(connection, bytes.fromhex(_local_key(connection)))
-        self.books = Books(connection)
-        self.passages = Passages(connection)
-        self.depths = Depths(connection, self.passages)
+        self.books = Books(connection)  # counters, spool receipts, transcript marks, tombstones, small values
+        self.passages = Passages(connection)  # the text index
+        self.depths = Depths(connection, self.passages)  # what the text index leaves out
         self.vectors = Vectors(connection)
-        self.doing = Doing(connection)
+        self.doing = Doing(connection)  # what goes on right now
         self.memories = Memories(connection, self.passages)
-        self.successions = Successions(connection)
+        self.successions = Successions(connection)  # which decision took the place of which
         self.projects = Projects(connection)
         self.events = Events(connection, self._event_ids, self.projects)
-        self.views = Views(connection, self.events)
+        self.views = Views(connection, self.events)  # lists and sums for pages
         self.jobs = Jobs(connection)
-        self.ledger = Ledger(connection)
-        self.briefs = Briefs(connection)
+        self.ledger = Ledger(connection)  # calls of models, and what they answered
+        self.briefs = Briefs(connection)  # receipts of briefs
         self.forgetting = Forgetting(connection, self.passages)
-        self.dump = Dump(connection)
-        self.retention = Retention(connection, self.passages, self.dump)
+        self.dump = Dump(connection)  # everything as plain rows
+        self.retention = Retention(connection, self.passages, self.dump)  # what has grown old
 
     def intake(self) -> Intake:
         """What takes one export in."""
@@ -77,7 +76,10 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def transaction(self, wait: float | None = None) -> Iterator[None]:
-        """Everything in the block is stored together or not at all."""
+        """Everything in the block is stored together or not at all.
+
+        `StoreBusy` if somebody else is still writing after `wait` seconds, or those that it was opened with.
+        """
         try:
             self._begin(self._wait if wait is None else wait)
             yield
@@ -153,7 +155,7 @@ def open_store(home: Home, wait: float = WAIT_SECONDS) -> Store:
             known = schema.known_to(connection, home.database)
             _tune(connection, wait)
             _migrate(connection, home, known)
-            return SqliteStore(connection, home.database, wait=wait)
+            return Store(connection, home.database, wait=wait)
         except BaseException:
             connection.close()
             raise
@@ -175,7 +177,7 @@ def scratch() -> Store:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("PRAGMA foreign_keys = ON")
     schema.apply(connection, schema.migrations())
-    return SqliteStore(connection, Path(":memory:"))
+    return Store(connection, Path(":memory:"))
 
 
 def _reading(path: Path, why: str) -> Store:
@@ -185,7 +187,7 @@ def _reading(path: Path, why: str) -> Store:
         connection = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None)
         try:
             if schema.version(connection) == len(schema.migrations()):
-                return SqliteStore(connection, path, why)
+                return Store(connection, path, why)
         except BaseException:
             connection.close()
             raise

@@ -19,8 +19,8 @@ from backstory.errors import Failed, SourceMissing
 from backstory.failpoints import step
 from backstory.model import Memory, MemoryKind, Session
 from backstory.store import Store, schema, scratch
-from backstory.store.protocol import IntakeStore
 from backstory.store.row_export import FORMAT
+from backstory.store.row_import import Intake
 from backstory.upkeep import event_archive
 from backstory.upkeep.import_privacy import storable
 
@@ -79,7 +79,7 @@ def load(store: Store, path: Path, privacy: Privacy, dry: bool = False) -> tuple
     return new, same_key
 
 
-def _written(store: Store, intake: IntakeStore, batch: list[tuple[str, Row]], dry: bool) -> dict[str, int]:
+def _written(store: Store, intake: Intake, batch: list[tuple[str, Row]], dry: bool) -> dict[str, int]:
     if dry:
         return intake.count(batch)
     with store.transaction():

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta, tzinfo
 
 from backstory import clock
-from backstory.cli.output import one_line
+from backstory.present.plain_text import one_line
 from backstory.web.markup import Html, h
 
 _LEVELS = 4

@@ -16,12 +16,10 @@ from starlette.routing import Route
 from backstory import clock
 from backstory.app import App, EventView, MemoryView, SessionView
 from backstory.capture.note_payload import KINDS
-from backstory.cli.forget import forgotten_json
-from backstory.cli.listing import event_json, memory_json, session_json
-from backstory.cli.output import to_json
-from backstory.cli.status import status_json
 from backstory.errors import BackstoryError, SourceMissing, UsageError
 from backstory.model import Act, MemoryKind, MemoryStatus
+from backstory.present.json_rows import event_json, forgotten_json, memory_json, session_json, status_json
+from backstory.present.plain_text import to_json
 from backstory.web import openapi
 from backstory.web.actions import changed
 from backstory.web.openapi import BOOLEAN, COUNT, TEXT, Endpoint, Field

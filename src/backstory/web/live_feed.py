@@ -20,9 +20,9 @@ from starlette.responses import Response, StreamingResponse
 
 from backstory import clock
 from backstory.app import App
-from backstory.cli.output import one_line
 from backstory.model import Kind, MemoryKind, Session, StoredEvent
 from backstory.paths import Home
+from backstory.present.plain_text import one_line
 from backstory.web.pages import components
 
 log = logging.getLogger(__name__)

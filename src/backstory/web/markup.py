@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable
 from html import escape
 
-from backstory.cli.output import plain
+from backstory.present.plain_text import plain
 
 _VOID = frozenset(("br", "hr", "img", "input", "link", "meta"))
 _LINKS = ("href", "src", "action", "formaction")

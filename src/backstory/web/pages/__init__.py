@@ -1,9 +1,10 @@
 """The pages, one module each: a function from the memory and what was asked to HTML.
 
-- `frame`     what stands around every page
-- `lines`     events, sessions and memories as rows; times, handles, buttons
-- `handles`   handles that somebody typed, and what they stand for
-- `spending`  what models took, against their caps
-- `now` · `sessions` · `story` (one session) · `event` · `search` · `memories` · `review` · `forget` ·
-  `knowledge` · `brief` · `health` · `settings`
+- `layout`        what stands around every page
+- `components`    events, sessions and memories as rows; times, handles, buttons
+- `handle_page`   handles that somebody typed, and what they stand for
+- `spending_page` what models took, against their caps
+- `home_page` · `sessions_page` · `session_page` (one session) · `event_page` · `search_page` ·
+  `memories_page` · `review_page` · `forget_page` · `knowledge_page` · `brief_page` · `health_page` ·
+  `settings_page`
 """

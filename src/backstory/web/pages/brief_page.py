@@ -5,10 +5,10 @@ from pathlib import Path
 
 from backstory.agents import AGENTS
 from backstory.app import App
-from backstory.cli.output import count, one_line
 from backstory.errors import UsageError
 from backstory.hook.brief_text import SECTIONS
 from backstory.hook.session_brief import SOURCES
+from backstory.present.plain_text import count, one_line
 from backstory.recall.brief import Brief, Told
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components

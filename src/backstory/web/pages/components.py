@@ -6,9 +6,9 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.agents import AGENTS
-from backstory.cli.output import age, count, one_line, plain
 from backstory.hook.brief_text import HANDLE
 from backstory.model import Event, Kind, Memory, MemoryKind, MemoryStatus, Outcome, Session
+from backstory.present.plain_text import age, count, one_line, plain
 from backstory.web.markup import Child, Html, h
 from backstory.web.request import Asked
 

@@ -1,8 +1,8 @@
 """One event with everything that is kept of it, a long text in parts."""
 
 from backstory.app import App, EventView
-from backstory.cli.output import one_line, plain
 from backstory.errors import SourceMissing
+from backstory.present.plain_text import one_line, plain
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, handle_page
 from backstory.web.pages.layout import heading

@@ -1,7 +1,7 @@
 """Forget: first everything that it touches, then, if that is meant, for good."""
 
 from backstory.app import App
-from backstory.cli.output import count, one_line
+from backstory.present.plain_text import count, one_line
 from backstory.upkeep.erasure import Forgotten
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components

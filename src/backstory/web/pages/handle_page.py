@@ -1,7 +1,7 @@
 """A handle that somebody typed: the one thing that it stands for, or a list of those that begin so."""
 
 from backstory.app import App
-from backstory.cli.output import one_line
+from backstory.present.plain_text import one_line
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components
 from backstory.web.pages.layout import heading

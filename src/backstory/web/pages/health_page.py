@@ -5,8 +5,8 @@ from pathlib import Path
 from backstory import doctor
 from backstory.app import App, Status
 from backstory.capture import written_files
-from backstory.cli.output import age, count, megabytes
 from backstory.doctor import Check, State
+from backstory.present.plain_text import age, count, megabytes
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, spending_page
 from backstory.web.pages.layout import heading

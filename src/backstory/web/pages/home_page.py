@@ -3,9 +3,9 @@
 from backstory import clock
 from backstory.app import App
 from backstory.capture.history_reader import SPENT
-from backstory.cli.output import count, one_line
 from backstory.llm.model_provider import OFF
 from backstory.model import MemoryStatus
+from backstory.present.plain_text import count, one_line
 from backstory.store.records import SessionsWanted
 from backstory.web import charts
 from backstory.web.markup import Html, h, join

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from backstory.app import App
-from backstory.cli.output import one_line, plain
 from backstory.errors import SourceMissing
 from backstory.model import Act, Kind, Memory, MemoryKind, MemoryStatus, StoredEvent
+from backstory.present.plain_text import one_line, plain
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, handle_page
 from backstory.web.pages.layout import heading

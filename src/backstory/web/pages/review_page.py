@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from backstory.app import App
-from backstory.cli.review import REVIEWED
+from backstory.app.annotations import REVIEWED
 from backstory.model import Kind, Memory, MemoryKind, MemoryStatus
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from backstory import clock
 from backstory.app import App
-from backstory.cli.output import one_line
+from backstory.present.plain_text import one_line
 from backstory.search.answer import Answer, Hit, ReadAs
 from backstory.store.records import Filters
 from backstory.web.markup import Html, h, join

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from backstory import clock
 from backstory.app import App
 from backstory.attribution import doer
-from backstory.cli.output import count, one_line, plain
 from backstory.errors import SourceMissing
 from backstory.model import Kind, Memory, MemoryKind, Outcome, Session, StoredEvent
+from backstory.present.plain_text import count, one_line, plain
 from backstory.web.markup import Child, Html, h, join
 from backstory.web.pages import components, handle_page
 from backstory.web.request import Asked, Elsewhere, Page, cursor

@@ -3,7 +3,7 @@
 import itertools
 
 from backstory.app import App
-from backstory.cli.config import written
+from backstory.present.plain_text import written
 from backstory.settings import Row
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components

@@ -5,10 +5,10 @@ from datetime import tzinfo
 
 from backstory import clock
 from backstory.app import App
-from backstory.cli.output import one_line
 from backstory.llm.governor import Spending
 from backstory.llm.model_provider import OFF
 from backstory.llm.prices import shown
+from backstory.present.plain_text import one_line
 from backstory.store.records import Call
 from backstory.web import charts
 from backstory.web.markup import Html, h
