@@ -103,17 +103,50 @@ class Passages:
 
     def rewrite(self, owner: str, clean: Callable[[str], str]) -> None:
         """Index what an owner has with its texts as `clean` makes them."""
+        if owner[:1] == "e":
+            self.remove(owner)
+            return
         there = [_New(owner, *row) for row in self._db.execute(_OWNED, (owner,))]
-        told = (each._replace(text=clean(each.text), context=clean(each.context)) for each in there)
+        told = (each._replace(text=clean(each.text)) for each in there)
         self._replace(owner, [each for each in told if each.text])
 
     def _replace(self, owner: str, wanted: Sequence[_New]) -> None:
         if self._db.execute(_OWNED, (owner,)).fetchall() != [each[1:] for each in wanted]:
-            self.remove(owner)
+            self._remove(owner)
             self._put_all(wanted)
 
     def remove(self, *owners: str) -> None:
-        """Take everything of these owners out of the index, with its vectors."""
+        """Take everything of these owners out of the index, with its vectors.
+
+        Passages quote their neighbours: the turn's prompt, the words that a command was announced with. So
+        of an event its whole turn is taken out, to be indexed again with what is left of it.
+        """
+        turns = {turn for owner in owners if owner[:1] == "e" for turn in self._turns_of(owner)}
+        others = {
+            owner
+            for turn in turns
+            for (owner,) in self._db.execute(
+                "SELECT DISTINCT owner FROM passages WHERE session_id = ? AND turn = ?", turn
+            )
+        }
+        self._remove(*owners, *(others - {*owners}))
+        if turns:
+            self._set("stale_turns", json.dumps(sorted({*self._stale(), *turns})))
+
+    def _turns_of(self, event: str) -> list[tuple[str, int]]:
+        return self._db.execute(
+            """
+            SELECT session_id, turn FROM events WHERE id = ? UNION
+            SELECT session_id, turn FROM passages WHERE owner = ? AND turn > 0
+            """,
+            (event, event),
+        ).fetchall()
+
+    def _stale(self) -> list[tuple[str, int]]:
+        """Turns that are to be indexed again."""
+        return [(sid, turn) for sid, turn in json.loads(self._meta("stale_turns") or "[]")]
+
+    def _remove(self, *owners: str) -> None:
         rows = [
             Worded._make(row)
             for owner in owners
@@ -129,6 +162,8 @@ class Passages:
     def unindexed_turns(self, limit: int = STEP) -> Turns:
         """The turns of the next events that are not indexed yet; without turns when all are."""
         mark = int(self._meta("indexed_events") or 0)
+        if stale := self._stale()[:limit]:
+            return Turns(stale, mark, len(stale))
         rows = self._db.execute(
             "SELECT row, session_id, turn FROM events WHERE row > ? ORDER BY row LIMIT ?", (mark, limit)
         ).fetchall()
@@ -143,6 +178,8 @@ class Passages:
         What did not change stays as it is, with its vector. Call it inside a transaction.
         """
         projects = {sid: self._session(sid) for sid, _ in turns.turns}
+        if stale := self._stale():
+            self._set("stale_turns", json.dumps([each for each in stale if each not in turns.turns]))
         made: dict[str, list[_New]] = {stored.id: [] for stored in events}
         stored_as = {stored.id: stored for stored in events}
         for each in passages:
@@ -160,7 +197,7 @@ class Passages:
         self._replace_all(made)
         for sid in dict.fromkeys(sid for sid, turn in turns.turns if turn == 1):
             project_id, imported = projects[sid]
-            if imported:
+            if imported and events:
                 self._put_all([self._header(sid, project_id)])
         self._set_mark(turns.last)
 
@@ -171,13 +208,13 @@ class Passages:
             for owner, wanted in made.items()
             if self._db.execute(_OWNED, (owner,)).fetchall() != [each[1:] for each in wanted]
         ]
-        self.remove(*changed)
+        self._remove(*changed)
         self._put_all([each for owner in changed for each in made[owner]])
 
     def _session(self, sid: str) -> tuple[str, bool]:
         """The project of a session, and whether it was imported and not a sub-agent's."""
         row = self._db.execute("SELECT project_id, imported_by FROM sessions WHERE id = ?", (sid,)).fetchone()
-        return str(row[0]), bool(row[1])
+        return (str(row[0]), bool(row[1])) if row else ("", False)
 
     def shelve(self, limit: int) -> int:
         """Index the words of older passages, the newest first; 0 when all are. Inside a transaction."""
@@ -186,20 +223,18 @@ class Passages:
     def first_unindexed(self) -> int | None:
         """The row of the next event that is not indexed yet, or None."""
         mark = int(self._meta("indexed_events") or 0)
+        if self._stale():
+            return 0
         row = self._db.execute("SELECT min(row) FROM events WHERE row > ?", (mark,)).fetchone()
         return None if row[0] is None else int(row[0])
 
     def skip_event(self, row: int) -> int:
         """Leave an event out of the index, for good or until it is built again; gives 1."""
+        if not row:  # turns that are to be indexed again
+            self._set("stale_turns", "[]")
+            return 1
         self._set_mark(row)
-        skipped = [*self.skipped(), row]
-        self._db.execute(
-            """
-            INSERT INTO meta (key, value) VALUES ('skipped_events', ?)
-            ON CONFLICT (key) DO UPDATE SET value = excluded.value
-            """,
-            (json.dumps(skipped),),
-        )
+        self._set("skipped_events", json.dumps([*self.skipped(), row]))
         return 1
 
     def skipped(self) -> list[int]:
@@ -207,17 +242,17 @@ class Passages:
         return [int(row) for row in json.loads(self._meta("skipped_events") or "[]")]
 
     def _set_mark(self, row: int) -> None:
+        self._set("indexed_events", str(row))
+
+    def _set(self, key: str, value: str) -> None:
         self._db.execute(
-            """
-            INSERT INTO meta (key, value) VALUES ('indexed_events', ?)
-            ON CONFLICT (key) DO UPDATE SET value = excluded.value
-            """,
-            (str(row),),
+            "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (key, value),
         )
 
     def _header(self, session_id: str, project_id: str) -> _New:
         """What an imported session is found by as a whole: its title, folder, day and agent."""
-        self.remove(session_id)
+        self._remove(session_id)
         title, cwd, agent, at = self._db.execute(
             "SELECT title, cwd, agent, started_at FROM sessions WHERE id = ?", (session_id,)
         ).fetchone()
@@ -249,7 +284,7 @@ class Passages:
         self._shelves.clear()
         self._db.execute("DELETE FROM passages")
         Vectors(self._db).clear()
-        self._db.execute("DELETE FROM meta WHERE key IN ('indexed_events', 'skipped_events')")
+        self._db.execute("DELETE FROM meta WHERE key IN ('indexed_events', 'skipped_events', 'stale_turns')")
 
     def sound(self) -> bool:
         """Whether the index is there and agrees with itself; reads all of it."""
@@ -276,7 +311,8 @@ class Passages:
     def unindexed(self) -> int:
         """How many events wait to be indexed."""
         mark = int(self._meta("indexed_events") or 0)
-        return int(self._db.execute("SELECT count(*) FROM events WHERE row > ?", (mark,)).fetchone()[0])
+        waiting = self._db.execute("SELECT count(*) FROM events WHERE row > ?", (mark,)).fetchone()[0]
+        return int(waiting) + len(self._stale())
 
     def unshelved(self) -> bool:
         """Whether older passages wait to be found by their words."""

@@ -77,7 +77,7 @@ def rebuild(
         remake(new, clues, lost)
         _drop_orphans(new)
         made = counts(new, dict.fromkeys(tables))
-        new.execute("DELETE FROM meta WHERE key IN ('indexed_events', 'unshelved')")
+        new.execute("DELETE FROM meta WHERE key IN ('indexed_events', 'unshelved', 'stale_turns')")
         new.execute("COMMIT")
     # what was forgotten must not come back, neither now nor when transcripts are read again
     graves = {grave for path in fallback for grave in backup_copy.tombstones(path)}
