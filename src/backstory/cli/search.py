@@ -139,8 +139,6 @@ def search(
         _around(hit.after)
         if explain:
             line((_why(hit), "dim"), indent=4)
-    if answer.hits:
-        talk("`backstory show HANDLE` tells where a hit comes from.")
     if explain or answer.lacking:
         talk(f"Searched {answer.mode}.")
     if answer.reading:

@@ -8,12 +8,15 @@ learned rankers on projects that nobody tuned for (docs/recall.md). Priors decid
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from backstory.model import MemoryStatus
 from backstory.search.question import Question
 from backstory.store.records import Found, Match
 
 _WEIGHTS = {"words": 0.2, "context": 0.2, "meaning": 0.6}
+# What the best of a session, and of what stands beside a passage, counts for it: an answer seldom comes alone.
+_SESSION, _BESIDE = 0.3, 0.1
 # The cosine of what has nothing to do with each other: the worst of the candidates is often not bad.
 _STRANGE = -0.1
 # Where all cosines are low, the highest is no proof.
@@ -96,10 +99,35 @@ def ranked(
 ) -> list[Ranked]:
     """The candidates, best first."""
     found = []
+    own = {each.row: sum(marked.shares[each.row].values()) for each in candidates}
+    session = _best_of({each.row: each.session_id for each in candidates}, own)
+    beside = _beside(candidates, own)
     for each in candidates:
-        shares = {**marked.shares[each.row], "priors": _priors(each, question, here, now)}
+        shares = {
+            **marked.shares[each.row],
+            "session": _SESSION * session[each.session_id],
+            "beside": _BESIDE * beside[each.row],
+            "priors": _priors(each, question, here, now),
+        }
         found.append(Ranked(each, shares, marked.cosines.get(each.row), sum(shares.values())))
     return sorted(found, key=lambda one: (-one.score, -one.found.at))
+
+
+def _best_of(groups: Mapping[int, str], scores: Mapping[int, float]) -> dict[str, float]:
+    best: dict[str, float] = {}
+    for row, group in groups.items():
+        best[group] = max(best.get(group, 0.0), scores[row])
+    return best
+
+
+def _beside(candidates: Sequence[Found], scores: Mapping[int, float]) -> dict[int, float]:
+    """The better of the candidates just before and after each in its session, of the turns next to its own."""
+    found = dict.fromkeys(scores, 0.0)
+    for one, other in pairwise(sorted(candidates, key=lambda each: (each.session_id, each.at, each.row))):
+        if one.session_id == other.session_id and one.turn and 0 <= other.turn - one.turn <= 1:
+            found[one.row] = max(found[one.row], scores[other.row])
+            found[other.row] = max(found[other.row], scores[one.row])
+    return found
 
 
 def _scaled(values: Mapping[int, float], low: float, span: float) -> dict[int, float]:

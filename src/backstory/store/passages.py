@@ -136,7 +136,7 @@ class Passages:
     def _turns_of(self, event: str) -> list[tuple[str, int]]:
         return self._db.execute(
             """
-            SELECT session_id, turn FROM events WHERE id = ? UNION
+            SELECT session_id, turn FROM events WHERE id = ? AND turn > 0 UNION
             SELECT session_id, turn FROM passages WHERE owner = ? AND turn > 0
             """,
             (event, event),
