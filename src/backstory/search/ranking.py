@@ -15,7 +15,7 @@ from backstory.search.question import Question
 from backstory.store.records import Found, Match
 
 _WEIGHTS = {"words": 0.2, "context": 0.2, "meaning": 0.6}
-# What the best of a session, and of what stands beside a passage, counts for it: an answer seldom comes alone.
+# What the best of its session, and of what stands beside it, counts for a passage: answers rarely come alone.
 _SESSION, _BESIDE = 0.3, 0.1
 # The cosine of what has nothing to do with each other: the worst of the candidates is often not bad.
 _STRANGE = -0.1
@@ -121,7 +121,7 @@ def _best_of(groups: Mapping[int, str], scores: Mapping[int, float]) -> dict[str
 
 
 def _beside(candidates: Sequence[Found], scores: Mapping[int, float]) -> dict[int, float]:
-    """The better of the candidates just before and after each in its session, of the turns next to its own."""
+    """The better of the candidates just before and after each, in its session and of this or the next turn."""
     found = dict.fromkeys(scores, 0.0)
     for one, other in pairwise(sorted(candidates, key=lambda each: (each.session_id, each.at, each.row))):
         if one.session_id == other.session_id and one.turn and 0 <= other.turn - one.turn <= 1:

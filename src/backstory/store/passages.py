@@ -246,7 +246,10 @@ class Passages:
 
     def _set(self, key: str, value: str) -> None:
         self._db.execute(
-            "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            """
+            INSERT INTO meta (key, value) VALUES (?, ?)
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value
+            """,
             (key, value),
         )
 
