@@ -16,7 +16,7 @@ from typing import Any
 
 from backstory import clock
 from backstory.atomic import make_private_dir, write_atomic
-from backstory.embed.bert_tokenizer import rarity
+from backstory.embed.word_rarity import rarity
 from backstory.file_reader import read_bytes
 from backstory.hook import error_signature, normalize
 from backstory.hook.work_notes import MOST, met_before

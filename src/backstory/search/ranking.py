@@ -121,7 +121,7 @@ def _best_of(groups: Mapping[int, str], scores: Mapping[int, float]) -> dict[str
 
 
 def _beside(candidates: Sequence[Found], scores: Mapping[int, float]) -> dict[int, float]:
-    """The better of the candidates just before and after each, in its session and of this or the next turn."""
+    """The better of the candidates just before and after each in its session, in this or the next turn."""
     found = dict.fromkeys(scores, 0.0)
     for one, other in pairwise(sorted(candidates, key=lambda each: (each.session_id, each.at, each.row))):
         if one.session_id == other.session_id and one.turn and 0 <= other.turn - one.turn <= 1:
