@@ -9,10 +9,11 @@ import pytest
 
 from backstory.embed import minilm as model
 from backstory.embed import vector_codes
-from backstory.embed.bert_tokenizer import Tokenizer, rarity
+from backstory.embed.bert_tokenizer import Tokenizer
 from backstory.embed.embedder import means
 from backstory.embed.minilm import check_weights, minilm
 from backstory.embed.onnx_weights import tensors
+from backstory.embed.word_rarity import rarity
 from backstory.errors import Failed
 from backstory.settings import Settings
 

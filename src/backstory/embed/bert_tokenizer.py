@@ -7,7 +7,6 @@ from its beginning, into the longest pieces there are (those inside a word begin
 import re
 import unicodedata
 from functools import lru_cache
-from math import log
 from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
@@ -15,15 +14,11 @@ CLS, SEP, UNKNOWN = 101, 102, 100
 _LONGEST_WORD = 100
 _MOST_KNOWN = 50_000
 _ASCII = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
-# The first entries are markers and single characters; from here on words come by how frequent they are.
-_FIRST_WORD = 1_996
-# log(1 / frequency) of a word by its place, fitted to counts in English and in code; each cut makes it rarer.
-_PER_LOG, _OF_THE_FIRST, _PER_CUT = 1.18, 0.6, 0.5
 
 
 @lru_cache(maxsize=1)
 def vocabulary() -> dict[str, int]:
-    """The word pieces and their numbers; the more frequent a word is in English, the lower its number."""
+    """The word pieces and their numbers."""
     return {piece: n for n, piece in enumerate((DATA / "vocab.txt").read_text("utf-8").split("\n")) if piece}
 
 
@@ -31,19 +26,6 @@ def vocabulary() -> dict[str, int]:
 def english_words() -> frozenset[str]:
     """The whole words that the vocabulary has."""
     return frozenset(piece for piece in vocabulary() if piece.isascii() and piece.isalpha())
-
-
-@lru_cache(maxsize=8_192)
-def rarity(word: str) -> float:
-    """How rare a word is in English, from about 0.6 ("the") to 11; more if it is cut into pieces."""
-    pieces = _tokenizer().of(word)
-    last = max(pieces, default=_FIRST_WORD)
-    return _OF_THE_FIRST + _PER_LOG * log(max(last - _FIRST_WORD, 0) + 1) + _PER_CUT * (len(pieces) - 1)
-
-
-@lru_cache(maxsize=1)
-def _tokenizer() -> "Tokenizer":
-    return Tokenizer()
 
 
 class Tokenizer:

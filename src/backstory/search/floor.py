@@ -25,7 +25,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from backstory.embed.bert_tokenizer import rarity
+from backstory.embed.word_rarity import rarity
 from backstory.model import Kind
 from backstory.search.names import bare, stands_in
 from backstory.search.question import Question, Word
