@@ -11,11 +11,11 @@ look:  ## the same story, then the viewer over it, until Ctrl-C
 
 test: fast faults browser clients  ## everything; fast tests first, then the slow groups
 
-fast:  ## the fast tests, all on one Python, a quarter on each other that is here
+fast:  ## the fast tests, all on one Python, on each other that is here those of what may differ
 	@$(DEV) fast
 
 faults:  ## kills processes, fills disks, takes locks
-	@$(DEV) run pytest -q -m "faults and not clients"
+	@$(DEV) run pytest -q -m "faults and not clients" -n 2
 
 browser:  ## the viewer, looked at by a real Chromium
 	@$(DEV) run pytest -q -m browser

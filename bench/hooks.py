@@ -294,7 +294,7 @@ def check_answer(output: bytes) -> None:
         "Error 1",
         "check-199",
         f"{EVENTS} events",
-        "Decisions in force",
+        "Current decisions",
     ):
         assert wanted in text, f"the brief lacks {wanted!r}:\n{text}"
 

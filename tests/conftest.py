@@ -1,11 +1,15 @@
 """What any test may ask for: a house that remembers, a project under git, git itself."""
 
+import functools
 import io
 import os
 import pickle
 import signal
+import sqlite3
 import subprocess
+import sys
 import time
+import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +31,28 @@ signal.signal(
 )  # a shell's background jobs inherit that it is ignored
 
 Git = Callable[..., str]
+
+
+class _WatchedConnection(sqlite3.Connection):
+    """Warns when it is dropped unclosed, as Python does itself from 3.13 on; warnings are failures here."""
+
+    _is_open = False
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._is_open = True
+
+    def close(self) -> None:
+        self._is_open = False
+        super().close()
+
+    def __del__(self) -> None:
+        if self._is_open:
+            warnings.warn(f"unclosed database in {self!r}", ResourceWarning, stacklevel=1, source=self)
+
+
+if sys.version_info < (3, 13):
+    setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=_WatchedConnection))  # noqa: B010
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

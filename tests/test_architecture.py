@@ -26,6 +26,7 @@ LAYERS = (
         "errors",
         "atomic",
         "file_reader",
+        "foreign_database",
         "program_lookup",
         "gzip_pieces",
         "clock",
@@ -51,7 +52,12 @@ SQL = re.compile(
 
 
 # What reads other programs' databases, read-only, and so has SQL that is not ours.
-FOREIGN_SQL = ("agents/opencode_database.py", "importers/sqlite_tables.py", "registry/host_session.py")
+FOREIGN_SQL = (
+    "agents/opencode_database.py",
+    "foreign_database.py",
+    "importers/sqlite_tables.py",
+    "registry/host_session.py",
+)
 
 
 def modules() -> list[Path]:
@@ -108,7 +114,7 @@ def test_only_the_store_contains_sql(path: Path) -> None:
     source = path.read_text("utf-8")
     if path.relative_to(ROOT).as_posix() in FOREIGN_SQL:
         assert {found.split()[0] for found in SQL.findall(source)} <= {"SELECT"}
-        assert "mode=ro" in source
+        assert ("import sqlite3" in source) == (path.name == "foreign_database.py"), "one way to open them"
         return
     assert "import sqlite3" not in source
     assert not SQL.search(source)
@@ -117,6 +123,16 @@ def test_only_the_store_contains_sql(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "hook").glob("*.py")), ids=lambda path: path.name)
 def test_the_hook_path_imports_nothing_of_the_product(path: Path) -> None:
     assert imported(path) <= {"hook"}
+
+
+def test_whoever_asks_git_asks_through_its_boundary() -> None:
+    """Who catches git's own error would catch that one alone, and not what nobody thought of."""
+    users = [path for path in modules() if part(path) != "git" and "git" in imported(path)]
+    assert len(users) >= 3
+    for path in users:
+        source = path.read_text("utf-8")
+        assert "from backstory.git.boundary import ask" in source, path
+        assert "Unavailable" not in source, path
 
 
 def test_raw_payloads_stop_at_the_edge() -> None:

@@ -42,6 +42,6 @@ def test_a_file_that_is_called_by_its_end_is_the_one_that_is_known() -> None:
 
 @pytest.mark.parametrize("odd", ["a." * 10_000, "a/" * 10_000, "." * 20_000, "x.py/" * 4_000, "-" * 20_000])
 def test_odd_texts_take_no_time(odd: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert len(cited(odd)) <= 8
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2

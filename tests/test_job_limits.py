@@ -92,7 +92,7 @@ def test_commands_answer_while_a_job_ends_every_worker_and_say_what_to_do(house:
     for _ in range(2):
         thaw(house)
         runs(house, strike=strike)
-    assert "parked" in runs(house, "status").stdout
+    assert "1 failed" in runs(house, "status").stdout
     assert f"distil:{bad.id}" in runs(house, "jobs").stdout
     told = runs(house, "doctor").stdout
     assert f"{ENDED} (processor time limit)" in told

@@ -214,7 +214,7 @@ def test_a_remembered_decision_takes_the_place_of_an_older_one(house: House, app
     assert shown.label.startswith(f"superseded by {second.id[:9]}")
     house.works()
     brief = house.brief().text
-    assert "## Decisions in force\n- [just now · user] The user decided: We decided to use Redis" in brief
+    assert "## Current decisions\n- [just now · user] The user decided: We decided to use Redis" in brief
     assert "[before: We decided to use Memcached for the session cache]" in brief
     app.forget(app.wanted([second.id]), really=True)
     again = app.store.memories.memory(first.id)

@@ -388,7 +388,7 @@ class TestIdle:
         house.session().prompts("go")
         began = time.monotonic()
         worker_loop.run(house.home, linger=0.5)
-        assert 0.5 <= time.monotonic() - began < 8
+        assert 0.5 <= time.monotonic() - began < 60
         assert len(rounds) <= 3
 
     def test_a_job_that_waits_for_its_next_try_does_not_keep_it_alive(
@@ -401,14 +401,14 @@ class TestIdle:
         house.session().prompts("go")
         began = time.monotonic()
         worker_loop.run(house.home, linger=0.2)
-        assert time.monotonic() - began < 8
+        assert time.monotonic() - began < 60
         assert house.store.jobs.all("waiting")[0].attempts == 1
 
     def test_an_unfinished_file_does_not_keep_it_alive(self, house: House) -> None:
         house.leaves(b'{"half', trailer=b"")
         began = time.monotonic()
         worker_loop.run(house.home, linger=0)
-        assert time.monotonic() - began < 8
+        assert time.monotonic() - began < 60
         assert len(house.spooled()) == 1
 
     def test_a_file_that_cannot_be_taken_does_not_make_it_spin(
@@ -418,7 +418,7 @@ class TestIdle:
         house.leaves(b'{"half', trailer=b"")
         began = time.monotonic()
         worker_loop.run(house.home, linger=0)
-        assert time.monotonic() - began < 8
+        assert time.monotonic() - began < 60
 
     def test_old_quarantine_is_aged_out_on_the_way(self, house: House) -> None:
         house.leaves(b"garbage")

@@ -90,6 +90,20 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o600, keep: bool = False)
         raise
 
 
+def write_own(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Write a file that nobody but us makes: whatever else stands in its place is moved aside."""
+    make_way(path)
+    write_atomic(path, data, mode)
+
+
+def make_way(path: Path) -> None:
+    """Move aside what stands where a file of ours belongs and is no regular file."""
+    try:
+        replaceable(path)
+    except UnusableFile as error:
+        move_aside(path, str(error.strerror))
+
+
 def _give(fd: int, before: os.stat_result | None, mode: int) -> None:
     """Give a new file the owner, the group and the mode of the one that it replaces, or the mode alone."""
     if before is not None:
@@ -146,7 +160,7 @@ def move_aside(path: Path, why: str) -> Path | None:
 
 def write_state(path: Path, value: Any) -> None:
     """Write a JSON state file as a whole."""
-    write_atomic(path, json.dumps(value, ensure_ascii=False, indent=1).encode())
+    write_own(path, json.dumps(value, ensure_ascii=False, indent=1).encode())
 
 
 @contextlib.contextmanager

@@ -151,7 +151,7 @@ class Refine:
                 most = self._settings.jobs_max_attempts
                 state = self._store.jobs.failed(job, trouble, now, most, int(wait * 1000))
                 if state == "parked":
-                    log.error("%s of %s is parked: `backstory jobs` shows it", job.kind, job.subject)
+                    log.error("%s of %s is not tried again: `backstory jobs` shows it", job.kind, job.subject)
             else:
                 self._store.jobs.done(job, now)
             if kept:

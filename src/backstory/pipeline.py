@@ -284,7 +284,7 @@ class Work:
                         job, repr(error), clock.now_ms(), self._settings.jobs_max_attempts
                     )
                 if state == "parked":
-                    log.error("%s of %s is parked: `backstory status` shows it", kind, job.subject)
+                    log.error("%s of %s is not tried again: `backstory jobs` shows it", kind, job.subject)
             else:
                 with self._store.transaction():
                     self._store.jobs.done(job, clock.now_ms())

@@ -83,7 +83,7 @@ class Settings:
         "The endpoint's address, such as http://localhost:11434 or https://…/v1; another one embeds "
         "everything anew",
     )
-    embed_model: str = _setting("", "The endpoint's model; another one embeds everything anew")
+    embed_model: str = _setting("", "The endpoint's model; another one embeds everything again")
     embed_key_env: str = _setting(
         "",
         "The environment variable that holds the endpoint's key, if any: …_API_KEY or BACKSTORY_…",
@@ -208,7 +208,7 @@ class Settings:
         0, "Above this size of the database the oldest payloads leave for the archive; 0: no limit"
     )
     worker_linger_seconds: int = _setting(3, "How long the worker waits for more before it ends")
-    jobs_max_attempts: int = _setting(5, "After how many failures a job is parked")
+    jobs_max_attempts: int = _setting(5, "After how many failures a job is not tried again")
     jobs_cpu_seconds: int = _setting(
         60,
         "How many seconds of processor time a job may take (ten times as long in all) before its worker is "
@@ -282,7 +282,7 @@ def load(home: Home) -> tuple[Settings, list[str]]:
     except FileNotFoundError:
         return Settings(), []
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        return Settings(), [f"{home.settings}: {error}; the defaults are in force until it is mended"]
+        return Settings(), [f"{home.settings}: {error}; the defaults hold until it is fixed"]
     values: dict[str, Any] = {}
     problems: list[str] = []
     for section, entries in table.items():
@@ -294,7 +294,7 @@ def load(home: Home) -> tuple[Settings, list[str]]:
             try:
                 values[_FIELDS[key].name] = _checked(key, value)
             except UsageError as error:
-                problems.append(f"{home.settings}: {error}; the default is in force")
+                problems.append(f"{home.settings}: {error}; the default holds")
     return Settings(**values), problems
 
 
@@ -350,10 +350,10 @@ def change(home: Home, key: str, text: str | None) -> Any:
     except FileNotFoundError:
         document = tomlkit.document()
     except (TOMLKitError, UnicodeDecodeError) as error:
-        raise UsageError(f"{home.settings} is not valid TOML ({error}): mend or move it first") from None
+        raise UsageError(f"{home.settings} is not valid TOML ({error}): fix or move it first") from None
     table = document.setdefault(section, tomlkit.table())
     if not isinstance(table, MutableMapping):
-        raise UsageError(f"{home.settings}: {section} must be a table, [{section}]: mend it first")
+        raise UsageError(f"{home.settings}: {section} must be a table, [{section}]: fix it first")
     if text is None:
         table.pop(name, None)
         if not table:

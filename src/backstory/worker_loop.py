@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from backstory import clock, job_limits, settings
-from backstory.atomic import lock, make_private_dir, move_aside, read_state, replaceable, write_state
+from backstory.atomic import lock, make_private_dir, make_way, read_state, write_state
 from backstory.capture import quarantine
 from backstory.capture.confirmed_folders import confirmed
 from backstory.capture.hook_bundle import write_hook_files, write_hook_settings
 from backstory.capture.spool_state import asked_to_look, waiting, wanted
 from backstory.errors import BackstoryError
-from backstory.file_reader import UnusableFile
 from backstory.llm.model_provider import OFF
 from backstory.paths import Home
 from backstory.pipeline import Work
@@ -191,10 +190,7 @@ def _inode(path: Path) -> int:
 def log_to(home: Home) -> Path:
     """Send what is logged to the worker's log in the home, at most a few megabytes of it; gives its path."""
     path = make_private_dir(home.logs) / "worker.log"
-    try:
-        replaceable(path)
-    except UnusableFile as error:
-        move_aside(path, str(error.strerror))
+    make_way(path)
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     handler = RotatingFileHandler(path, maxBytes=1_000_000, backupCount=2, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))

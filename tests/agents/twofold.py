@@ -100,16 +100,35 @@ def on_stage(driver: type[Driver], folder: Path, loopback: Loopback) -> Iterator
 def teach(agent: Headless, *more: Step, thought: str = "") -> None:
     """Work with everything in it: commands that pass and fail, a new file, an edit, a file that is missing."""
     reader = str(agent.project / "reader.py")
-    agent.model.when(
-        WORK,
+    say_after(
+        agent,
         Shell("echo größer"),
         Shell("ls missing-folder"),
         Write(reader, "SEPARATOR = ';'\n"),
         Edit(reader, "';'", "','"),
         Read(str(agent.project / "missing.py")),
         *more,
-        Say(DONE, thought),
+        thought=thought,
     )
+
+
+def say_after(agent: Headless, *steps: Step, thought: str = "") -> None:
+    """The work is these steps, and then its last words."""
+    agent.model.when(WORK, *steps, Say(DONE, thought))
+
+
+def make_reader(agent: Headless) -> None:
+    """A session that does the work."""
+    teach(agent)
+    agent.run(WORK).assert_undisturbed(DONE)
+
+
+def look_around(agent: Headless, **how: str) -> Run:
+    """A session that only asks."""
+    agent.model.when(ASKED, Say("Let me see."))
+    run = agent.run(ASKED, **how)
+    run.assert_undisturbed("Let me see.")
+    return run
 
 
 def tell(agent: Headless, prompt: str = WORK, answer: str = DONE) -> Story:

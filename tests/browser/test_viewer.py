@@ -144,7 +144,7 @@ def test_a_handle_is_copied_by_a_click(opens: Opens, stage: Stage) -> None:
 def test_a_memory_is_edited_in_place(opens: Opens, stage: Stage) -> None:
     memory = a_memory(stage.viewer)
     page = opens(f"/memories/{memory['id']}")
-    page.get_by_label("Say it better").fill("Better said by a person")
+    page.get_by_label("Edit").fill("Better said by a person")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Better said by a person")
     kept = stage.house.store.memories.kept(memory["id"])

@@ -13,7 +13,7 @@ from backstory.capture import drain as drain_module
 from backstory.capture.spool_state import UNFINISHED_SECONDS, waiting
 from backstory.errors import StoreUnusable
 from backstory.hook import spool
-from backstory.model import Event
+from backstory.model import Event, Kind
 from tests.story import House, Story
 
 from . import draining
@@ -41,6 +41,23 @@ class TestTrouble:
         drained(house)
         assert [e.text for e in house.events(story)] == ["before", "after"]
         assert quarantined(house) == ["TypeError when it was read"]
+
+    def test_a_payload_is_taken_whole_or_not_at_all(
+        self, house: House, story: Story, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A Stop holds what the agent said and the end of the turn; the second one fails."""
+        placed = drain_module.Drain._placed
+
+        def breaks(self: Any, event: Event, body: str) -> Event:
+            if event.kind is Kind.TURN_ENDED:
+                raise OverflowError("nobody thought of this")
+            return placed(self, event, body)
+
+        monkeypatch.setattr(drain_module.Drain, "_placed", breaks)
+        story.prompts("before").stops("All is done.").prompts("after")
+        drained(house)
+        assert [e.text for e in house.events(story)] == ["before", "after"]
+        assert quarantined(house) == ["OverflowError when it was read"]
 
     def test_a_payload_that_breaks_the_store_does_not_stop_the_others(
         self, house: House, story: Story, monkeypatch: pytest.MonkeyPatch

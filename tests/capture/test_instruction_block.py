@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backstory.agents import AGENTS
 from backstory.capture import instruction_block
 from backstory.errors import UsageError
 
@@ -81,8 +82,7 @@ def test_a_block_without_an_end_is_not_touched(change: object) -> None:
 
 
 def test_each_agent_reads_its_own_file() -> None:
-    assert instruction_block.file_name("claude-code") == "CLAUDE.md"
-    assert instruction_block.file_name("codex") == "AGENTS.md"
-    assert instruction_block.file_name("copilot") == "copilot-instructions.md"
-    assert instruction_block.file_name("copilot", project=True) == "AGENTS.md"
-    assert instruction_block.file_name("gemini-cli", project=True) == "GEMINI.md"
+    assert AGENTS["claude-code"].instructions == ("CLAUDE.md", "CLAUDE.md")
+    assert AGENTS["codex"].instructions == ("AGENTS.md", "AGENTS.md")
+    assert AGENTS["copilot"].instructions == ("copilot-instructions.md", "AGENTS.md")
+    assert AGENTS["gemini-cli"].instructions == ("GEMINI.md", "GEMINI.md")

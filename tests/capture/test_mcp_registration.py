@@ -14,10 +14,9 @@ import tomlkit
 
 from backstory import jsonc
 from backstory.agents import AGENTS
-from backstory.agents.agent import Surface
+from backstory.agents.mcp_lists import Launch
 from backstory.capture import mcp_registration
 from backstory.capture.agent_setup import carry_out, plan_install, plan_uninstall
-from backstory.capture.mcp_registration import SERVERS, Launch
 from backstory.errors import UsageError
 from backstory.paths import Home
 
@@ -26,6 +25,7 @@ from .desk import CLAUDE, contents, did
 
 user, home, project, file = desk.user, desk.home, desk.project, desk.file
 
+SERVERS = {name: agent.servers for name, agent in AGENTS.items() if agent.servers}
 START = Launch("/usr/bin/python3", ("-I", "-m", "backstory.mcp"), {"BACKSTORY_HOME": "/it's/here"})
 TEXTS = {
     False: ["", "{}\n", '{"mcpServers": {"x": {"command": "y"}}}', '{\n\t// mine\n\t"model": "opus",\n}\n'],
@@ -110,11 +110,9 @@ def test_each_agents_entry_starts_the_same_server() -> None:
 def test_claude_codes_list_lies_beside_its_folder_or_inside_a_moved_one(
     user: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    surface = CLAUDE.surface
-    assert isinstance(surface, Surface)
-    assert SERVERS["claude-code"].file(surface, None) == user / ".claude.json"
+    assert SERVERS["claude-code"].file(None) == user / ".claude.json"
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
-    assert SERVERS["claude-code"].file(surface, None) == tmp_path / "config" / ".claude.json"
+    assert SERVERS["claude-code"].file(None) == tmp_path / "config" / ".claude.json"
 
 
 # --- through install --------------------------------------------------------------------------------------

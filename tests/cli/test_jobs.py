@@ -82,7 +82,7 @@ def test_jobs_are_dropped_by_kind_handle_or_the_beginning_of_one(
 def test_which_jobs_must_be_said_once(stuck: Memory, words: tuple[str, ...]) -> None:
     done = stuck.ask("jobs", *words)
     assert done.exit_code == 1
-    assert "name jobs, or give --parked" in done.stderr
+    assert "name jobs, or give --failed" in done.stderr
 
 
 def test_a_job_that_is_not_there_is_told(stuck: Memory) -> None:

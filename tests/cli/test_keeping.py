@@ -89,7 +89,7 @@ def test_mp_26_repair_warns_and_waits_before_it_runs(worked: Memory) -> None:
     done = worked.run("repair")
     assert done.returncode == 0
     assert "Ctrl-C leaves all as it is" in done.stderr
-    assert "whole again" in done.stdout
+    assert "The database is repaired" in done.stdout
 
 
 def test_mp_26_no_repair_is_accepted_and_does_nothing(worked: Memory, tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def test_fix_tries_parked_jobs_again(installed: Memory) -> None:
     with closing(sqlite3.connect(installed.home / "backstory.db")) as db:
         db.execute("UPDATE jobs SET state = 'parked', attempts = 5 WHERE kind = 'distil'")
         db.commit()
-    assert "parked" in installed.run("doctor").stdout
+    assert "failed, the first: distil" in installed.run("doctor").stdout
     assert "tried again, 0 failed again" in installed.run("doctor", "--fix").stdout
     assert installed.json("status")["jobs"].get("parked", 0) == 0
 

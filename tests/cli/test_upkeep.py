@@ -68,7 +68,7 @@ def test_status_counts_every_hook_that_ran_and_what_became_of_it(memory: Memory)
         assert (after["quarantined"], after["failed_hooks"], after["spooled"]) == (1, 1, 0)
     printed = memory.run("status").stdout
     assert "9 payloads taken in, 1 failed" in printed
-    assert "8 events by hooks, 1 met twice" in printed
+    assert "8 events, 1 received twice" in printed
 
 
 def test_an_end_of_an_unknown_session_is_taken_in_silently(memory: Memory) -> None:

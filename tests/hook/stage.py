@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory.capture.hook_bundle import write_hook_files
-from backstory.hook import spool
+from backstory.hook import agent_facts, spool
 from backstory.hook.hook_command import hook_command
 from backstory.hook.project_identity import project_id, resolve, session_id
 
@@ -60,7 +60,8 @@ HANGING = """
 import sys
 sys.path.insert(0, {source!r})
 from _signal import ITIMER_REAL, getitimer
-from backstory.hook import __main__ as hook, project_identity
+from backstory.hook import __main__ as hook, agent_facts, project_identity
+agent_facts.FACTS.update({facts!r})
 def resolve(*_):
     note = open({note!r}, "w")
     note.write(str(getitimer(ITIMER_REAL)[0]))
@@ -104,7 +105,7 @@ class Agent:
         """
         note, script, interpreter = (folder / name for name in ("note", "hanging.py", "hanging"))
         source = str(Path(spool.__file__).parent.parent.parent)
-        script.write_text(HANGING.format(source=source, note=str(note)))
+        script.write_text(HANGING.format(source=source, note=str(note), facts=agent_facts.FACTS))
         # its arguments are -I -S hook.pyc answer HOME AGENT EVENT; the worker's begin with -I -m
         interpreter.write_text(
             f'#!/bin/sh\n[ "$2" = -S ] || exit 0\nshift 2\nexec "{sys.executable}" -I -S "{script}" "$@"\n'

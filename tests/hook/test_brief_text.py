@@ -53,7 +53,7 @@ def test_rows_carry_age_agent_and_handle_under_their_headings() -> None:
         f" Today is {time.strftime('%Y-%m-%d', time.localtime(NOW / 1000))}.\n"
         "\n## Where we left off\n"
         "- [3 h ago · codex] Fixed the discount; the tests pass. (m00000000)\n"
-        "\n## Decisions in force\n"
+        "\n## Current decisions\n"
         "- [3 h ago · codex] The user decided: round once per order (because: cents were lost) (m3f9a1c0d)\n"
         '\nMore: `backstory search "words"`, or `backstory show HANDLE` with the code that ends a row.\n'
         "</backstory-notes>"

@@ -53,7 +53,7 @@ def test_the_worker_is_woken_by_the_ends_of_turns_only(
 def test_the_agent_neither_waits_for_the_worker_nor_shares_its_pipes_with_it(
     agent: Agent, shell: str
 ) -> None:
-    # CMEM-30: it lives for 5 s more, yet all pipes are at their end when the hook returns
+    # CMEM-30: it lives for 30 s more, yet all pipes are at their end when the hook returns
     leak_read, leak_write = os.pipe()
 
     def leak() -> None:
@@ -61,9 +61,9 @@ def test_the_agent_neither_waits_for_the_worker_nor_shares_its_pipes_with_it(
 
     try:
         start = time.monotonic()
-        options: dict[str, Any] = {"env": {"STAND_IN_SECONDS": "5"}, "close_fds": False, "preexec_fn": leak}
+        options: dict[str, Any] = {"env": {"STAND_IN_SECONDS": "30"}, "close_fds": False, "preexec_fn": leak}
         done = agent.run("Stop", PAYLOAD, shell, before="exec 3>&1; ", **options)
-        assert time.monotonic() - start < 4
+        assert time.monotonic() - start < 25
     finally:
         os.close(leak_read)
         os.close(leak_write)

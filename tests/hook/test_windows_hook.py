@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from backstory.agents import AGENTS
-from backstory.hook import spool, windows_hook, work_notes
+from backstory.hook import agent_facts, spool, windows_hook
 from backstory.hook.hook_command import hook_command_windows, quote_cmd
 
 from .stage import Agent, context
@@ -42,17 +42,22 @@ def test_the_command_tests_for_its_script_and_ends_in_zero() -> None:
         hook_command_windows("C:\\", "co&dex", "Stop", "python")
 
 
-def test_waking_and_answering_events_are_those_of_the_agents_table() -> None:
-    hooks = [hook for row in AGENTS.values() for hook in row.hooks]
-    assert set(windows_hook.WAKES) == {hook.name for hook in hooks if hook.wakes}
-    assert set(windows_hook.ANSWERS) == {hook.name for hook in hooks if hook.answers}
-    assert set(windows_hook.DELIVERS) == {hook.name for hook in hooks if hook.delivers}
-    noted = {
-        f"{row.name}.{hook.name}": hook.note for row in AGENTS.values() for hook in row.hooks if hook.note
-    }
-    assert set(windows_hook.NOTES) == set(noted)
-    assert set(windows_hook.BEFORE) == {name for name, note in noted.items() if note == "before"}
-    assert all(work_notes.KINDS[name.partition(".")[2]] == note for name, note in noted.items())
+def test_the_bundle_knows_of_each_agent_what_the_agents_table_says(agent: Agent) -> None:
+    """Hooks never load the table: what they need of it is written into what they run."""
+    script = (
+        "import sys, runpy; sys.argv = ['x', 'capture', '', '', '']\n"
+        "import os; os.environ['BACKSTORY_GUARD'] = '1'\n"
+        "os._exit = lambda code: None\n"
+        f"runpy.run_path({str(agent.home / 'hook' / 'hook.pyc')!r}, run_name='__main__')\n"
+        "from backstory.hook.agent_facts import FACTS\n"
+        "print(repr(FACTS))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, check=False)
+    assert done.stdout.decode().strip() == repr(agent_facts.FACTS), done.stderr
+    for row in AGENTS.values():
+        facts = agent_facts.facts_of(row.name)
+        assert set(facts["wakes"]) == {hook.name for hook in row.hooks if hook.wakes}
+        assert facts["notes"] == {hook.name: hook.note for hook in row.hooks if hook.note}
 
 
 def run(agent: Agent, event: str, data: bytes, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -170,6 +175,7 @@ def test_the_agent_hears_nothing_of_a_worker_that_cannot_be_started(agent: Agent
     # MEMORIA-21
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from backstory.hook import __main__ as hook\n"
+        f"from backstory.hook import agent_facts; agent_facts.FACTS.update({agent_facts.FACTS!r})\n"
         "sys.executable = '/nonexistent/python'; hook.main(['capture', sys.argv[2], 'claude-code', 'Stop'])"
     )
     source = str(Path(spool.__file__).parent.parent.parent)

@@ -52,7 +52,7 @@ def test_a_fault_is_told_kept_for_another_try_and_costs_no_memory(
     began = time.monotonic()
     refine = asking.refine()
     refine._next()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25, "it did not wait for an answer that comes after 30 s"
     state, attempts, error = asking.job(story)
     assert (state, attempts) == ("waiting", 1)
     assert words in error

@@ -93,7 +93,7 @@ def test_whatever_the_endpoint_does_the_wiki_stands_and_the_next_try_succeeds(
     asking.model.fails_with(FAULTS[name])
     began = time.monotonic()
     asking.refine()._next()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 25, "it did not wait for an answer that comes after 30 s"
     assert book.pages() == stands, "the wiki stays as it was"
     assert (job(house).state, job(house).attempts) == ("waiting", 1)
     assert job(house).last_error

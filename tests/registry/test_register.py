@@ -194,7 +194,7 @@ def test_a_state_that_makes_no_sense_is_begun_anew_with_a_note(host: Host, state
     host.state.write_bytes(state)
     done = host.runs("register")
     assert done.returncode == 0
-    assert "begun anew" in done.stderr
+    assert "a new one is begun" in done.stderr
     assert host.written()["sessions"].keys() == {"default"}
 
 
@@ -202,7 +202,7 @@ def test_sessions_that_are_no_object_are_reset_with_a_note_and_the_rest_stays(ho
     """NC-11: `sessions` may be a list in a file that somebody edited."""
     host.state.write_text('{"sessions": [1], "mine": 3}')
     done = host.runs("register")
-    assert "begun anew" in done.stderr
+    assert "a new one is begun" in done.stderr
     assert host.written()["sessions"].keys() == {"default"}
     assert host.written()["mine"] == 3
 

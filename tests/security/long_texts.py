@@ -1,12 +1,13 @@
 """Long hostile texts for every pure function that reads what others wrote; run in a process of its own.
 
-    python -m tests.security.long_texts NAME
+    python -m tests.security.long_texts NAME…
 
-ends when the function has read them all. A function that takes the square of its text's length would need
-hours for them.
+names each function and ends when it has read them all. A function that takes the square of its text's length
+would need many minutes for them; the process has two of processor time, which other load does not shorten.
 """
 
 import contextlib
+import resource
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -29,7 +30,8 @@ from backstory.search.question import question
 from backstory.store.passages import pieces
 from backstory.store.tokenizer import phrases, spread
 
-LONG = 200_000
+LONG = 120_000
+CPU_SECONDS = 120  # some fifty times what the functions of one process need
 NOW = 1_760_000_000_000
 PUMPS = (
     " ", "\n", "\t", "[", "[[", "`", "```\n", '"', '\\"', "'", "(", "$(", "{", "<", "</", "<!--", "/*", "1", ".",
@@ -161,11 +163,14 @@ READERS: dict[str, tuple[int, Callable[[str], object]]] = {
 }
 
 
-def main(name: str) -> None:
-    size, read = READERS[name]
-    for text in texts(size):
-        read(text)
+def main(*names: str) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    for name in names:
+        print(name, flush=True)
+        size, read = READERS[name]
+        for text in texts(size):
+            read(text)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

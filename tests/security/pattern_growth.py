@@ -5,9 +5,10 @@ A pattern is attacked with texts made from its own parse tree. For every repeat 
 prefix inside the pump, so that a search starts anew everywhere; and all pairs of characters that the pattern
 names. The time is the processor's, not the clock's, so a busy machine changes nothing.
 
-    python -m tests.security.pattern_growth GROUP PART PARTS
+    python -m tests.security.pattern_growth PART PARTS
 
-prints a line for each pattern of a part of the group that grows faster than its text, or takes too long.
+prints a line for each pattern of a part of all that grows faster than its text, or takes too long. To find the
+patterns and how they are used takes longer than to try most of them: so there are few parts.
 """
 
 import ast
@@ -21,8 +22,8 @@ import re
 import signal
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from re import _constants as op
 from re import _parser as parser
 from types import ModuleType
@@ -47,25 +48,27 @@ METHODS = frozenset(
 # --- which patterns there are ------------------------------------------------------------------------
 
 
-def modules() -> list[str]:
+@functools.cache
+def modules() -> tuple[str, ...]:
     """The names of all modules of the package."""
-    return sorted(
-        each.name
-        for each in pkgutil.walk_packages(backstory.__path__, "backstory.")
-        if not each.name.endswith("__main__")
+    return tuple(
+        sorted(
+            each.name
+            for each in pkgutil.walk_packages(backstory.__path__, "backstory.")
+            if not each.name.endswith("__main__")
+        )
     )
 
 
-def group_of(module: str) -> str:
-    """The folder that a module lies in: the unit that a test takes."""
-    parts = module.split(".")
-    return parts[1] if len(parts) > 2 else "backstory"
+@functools.cache
+def _nodes(module: str) -> list[ast.AST]:
+    """A module's syntax tree, each node once."""
+    return list(ast.walk(ast.parse(inspect.getsource(importlib.import_module(module)))))
 
 
 def written(module: str) -> Iterator[tuple[str, ast.Call]]:
     """Each call of `re` inside of a function, with the function's name: no table of the module holds it."""
-    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
-    for function in ast.walk(tree):
+    for function in _nodes(module):
         if isinstance(function, ast.FunctionDef):
             yield from ((function.name, each) for each in ast.walk(function) if _calls_re(each))
 
@@ -130,46 +133,49 @@ def _parts(value: object) -> Iterable[tuple[object, object]]:
     return ()
 
 
-def patterns(group: str) -> Iterator[tuple[str, Pattern, str]]:
-    """The patterns of a group, each once for each way in which it is used, with the name of the method."""
+def patterns() -> Iterator[tuple[str, Pattern, str]]:
+    """All patterns, each once for each way in which it is used, with the name of the method."""
     seen = set()
     for name in modules():
-        if group_of(name) == group:
-            module = importlib.import_module(name)
-            for where, each in patterns_of(module):
-                method = _method(module, where.partition(":")[2])
-                if (key := (each.pattern, each.flags, method)) not in seen:
-                    seen.add(key)
-                    yield where, each, method
-            for function, call in written(name):
-                if (own := literal(call)) is not None:
-                    used = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-                    yield f"{name}:{function}", own, used if used in ("match", "fullmatch") else "finditer"
+        module = importlib.import_module(name)
+        for where, each in patterns_of(module):
+            method = _method(module, where.partition(":")[2])
+            if (key := (each.pattern, each.flags, method)) not in seen:
+                seen.add(key)
+                yield where, each, method
+        for function, call in written(name):
+            if (own := literal(call)) is not None:
+                used = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+                yield f"{name}:{function}", own, used if used in ("match", "fullmatch") else "finditer"
 
 
 def _method(module: ModuleType, name: str) -> str:
     """How a pattern is run: where every use begins at a given place, a search would only start in vain."""
-    users = [module.__name__] if name.startswith("_") else modules()
-    methods = {method for user in users for used, method in _uses(user) if used == name}
-    return methods.pop() if len(methods) == 1 and methods <= {"match", "fullmatch"} else "finditer"
+    methods = _uses(module.__name__).get(name, set()) if name.startswith("_") else _used_anywhere()[name]
+    return next(iter(methods)) if len(methods) == 1 and methods <= {"match", "fullmatch"} else "finditer"
 
 
 @functools.cache
-def _uses(module: str) -> frozenset[tuple[str, str]]:
-    """`NAME.method` for every attribute of a plain name in a module; a name alone is `NAME.` something."""
-    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
-    used = {
-        (each.value.id, each.attr)
-        for each in ast.walk(tree)
-        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name)
-    }
-    heads = [each.value for each in ast.walk(tree) if isinstance(each, ast.Attribute)]
-    alone = {
-        (each.id, "")
-        for each in ast.walk(tree)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each not in heads
-    }
-    return frozenset(used | alone)
+def _used_anywhere() -> Mapping[str, set[str]]:
+    found = defaultdict[str, set[str]](set)
+    for module in modules():
+        for name, methods in _uses(module).items():
+            found[name] |= methods
+    return found
+
+
+@functools.cache
+def _uses(module: str) -> Mapping[str, set[str]]:
+    """The attributes of each plain name in a module; of a name that stands alone also the empty one."""
+    found = defaultdict[str, set[str]](set)
+    heads = set()
+    for each in _nodes(module):  # from the root down: an attribute comes before the name that it is of
+        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
+            found[each.value.id].add(each.attr)
+            heads.add(each.value)
+        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each not in heads:
+            found[each.id].add("")
+    return found
 
 
 # --- texts that a pattern may be slow on -----------------------------------------------------------------
@@ -345,7 +351,7 @@ def grown(pattern: Pattern, method: str = "finditer") -> str | None:
 
 def _is_linear(took: Callable[[int, int, float], float]) -> bool:
     """Whether one of some tries shows no growth: what disturbs a measurement only ever adds to it."""
-    for _ in range(4):
+    for _ in range(8):
         small, large = took(CONFIRMED_AT[0], 3, 1.0), took(CONFIRMED_AT[1], 1, 1.0)
         if large < GROWN_FROM or large < LINEAR * small:
             return True
@@ -362,8 +368,8 @@ def _best(
     return min(seconds(pattern, method, text, limit) for _ in range(runs))
 
 
-def main(group: str, part: str, parts: str) -> None:
-    for name, pattern, method in itertools.islice(patterns(group), int(part), None, int(parts)):
+def main(part: str, parts: str) -> None:
+    for name, pattern, method in itertools.islice(patterns(), int(part), None, int(parts)):
         if fault := grown(pattern, method):
             print(name, fault, flush=True)
 

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 import backstory
-from backstory.git.object_store import Unavailable, object_id
+from backstory.git.object_store import object_id
+from backstory.git.read_limit import Unavailable
 from backstory.git.repository import Repository
 from backstory.git.work_tree import shortstat
 from backstory.hook.project_identity import resolve

@@ -29,7 +29,7 @@ from tests.story import House
 SAMPLES = Path(__file__).parents[1] / "wire" / "samples"
 quick = settings(
     deadline=None,
-    max_examples=150,
+    max_examples=100,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 SCALARS = (

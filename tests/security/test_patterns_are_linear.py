@@ -35,20 +35,13 @@ PUT_TOGETHER = {
     "backstory.store.passages:spelled_like": "one letter and letters behind it, from a word's beginning",
     "backstory.upkeep.erasure:_matcher": "the pattern that the user gives to `forget`",
 }
-PARTS = {"distil": 8}  # groups with many patterns, shared among processes
+PARTS = 2  # shared among processes; each looks for all patterns first
 
 
-@pytest.mark.parametrize(
-    ("group", "part", "parts"),
-    [
-        (group, part, PARTS.get(group, 1))
-        for group in sorted(set(map(pattern_growth.group_of, pattern_growth.modules())))
-        for part in range(PARTS.get(group, 1))
-    ],
-)
-def test_no_pattern_grows_faster_than_its_text(group: str, part: int, parts: int) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_pattern_grows_faster_than_its_text(part: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.security.pattern_growth", group, str(part), str(parts)],
+        [sys.executable, "-m", "tests.security.pattern_growth", str(part), str(PARTS)],
         cwd=ROOT,
         capture_output=True,
         text=True,

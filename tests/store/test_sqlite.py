@@ -1,5 +1,6 @@
 """Opening, upgrading and refusing the one SQLite file."""
 
+import gc
 import logging
 import os
 import sqlite3
@@ -33,6 +34,17 @@ def test_every_connection_has_foreign_keys_wal_and_patience(store: Store, home: 
             assert pragma(one, "foreign_keys") == 1
             assert pragma(one, "journal_mode") == "wal"
             assert int(str(pragma(one, "busy_timeout"))) >= 5_000
+
+
+def test_a_connection_that_nobody_closes_is_a_warning_on_every_python() -> None:
+    """And a warning is a failure of the test; before 3.13 `tests/conftest.py` sees to it."""
+
+    def leak() -> None:
+        sqlite3.connect(":memory:")
+        gc.collect()
+
+    with pytest.warns(ResourceWarning, match="unclosed database"):
+        leak()
 
 
 def test_the_database_is_for_its_owner_alone(store: Store, home: Home) -> None:

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import stat
-import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -84,9 +83,7 @@ def test_what_a_killed_viewer_left_is_found_out_and_replaced(serves: Serves, hou
     first = serves()
     first.kill()
     assert house.home.serving.exists()
-    before = time.monotonic()
-    assert server_record.running(house.home) is None
-    assert time.monotonic() - before < 5  # how fast it is stands in bench/web.py
+    assert server_record.running(house.home) is None  # how fast it is stands in bench/web.py
     second = serves()
     assert server_record.running(house.home, 5) == server_record.Presence(second.port, second.process.pid)
 

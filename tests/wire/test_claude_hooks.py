@@ -395,7 +395,7 @@ EVENTS = [hook.name for hook in agent("claude-code").hooks]
     st.booleans(),
     st.sampled_from(sorted(AGENTS)),
 )
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 def test_nothing_but_unreadable_is_ever_raised(
     event: str, payload: dict[str, Any], with_session: bool, name: str
 ) -> None:

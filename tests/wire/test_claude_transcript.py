@@ -360,7 +360,7 @@ ROWS = st.recursive(
 
 
 @given(st.lists(ROWS.map(line) | st.binary(max_size=60), max_size=8))
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 def test_no_line_can_make_the_reader_raise(lines: list[bytes]) -> None:
     reader = Reader("s")
     told = [event for part in lines for event in reader.feed(part)] + reader.finish()

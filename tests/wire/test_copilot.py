@@ -302,7 +302,7 @@ ROWS = st.recursive(
 
 
 @given(st.lists(ROWS.map(line) | st.binary(max_size=60), max_size=8))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=120)
 def test_no_line_can_make_the_reader_raise(lines: list[bytes]) -> None:
     reader = Reader("s")
     found = [event for part in lines for event in reader.feed(part)] + reader.finish()
@@ -322,7 +322,7 @@ PAYLOADS = st.dictionaries(
     st.sampled_from(["UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "SubagentStop"]),
     PAYLOADS,
 )
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=120)
 def test_no_payload_can_make_it_raise_but_unreadable(event: str, payload: Row) -> None:
     try:
         found = live(event, **payload)

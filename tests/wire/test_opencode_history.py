@@ -17,6 +17,7 @@ from tests.wire.opencode_store import ROWS, SECRET, database, files, oldest_file
 from backstory.agents import agent, opencode_database
 from backstory.agents.history_source import Trail
 from backstory.agents.opencode_history import HISTORY
+from backstory.foreign_database import Unreadable
 from backstory.model import Action, Event, Kind, Outcome
 
 WORK, SUBAGENT, FULL = (
@@ -241,10 +242,10 @@ def test_a_session_that_went_on_has_another_size(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["account", "control_account", "credential", "session_share"])
 def test_tables_with_secrets_cannot_be_read_at_all(data: Path, table: str) -> None:
-    with closing(opencode_database.connect(data)) as opened:
+    with opencode_database.opened(data) as opened:
         with pytest.raises(sqlite3.DatabaseError, match=r"prohibited|not authorized"):
-            opened.execute(f"SELECT * FROM {table}").fetchall()
-        assert opened.execute("SELECT count(*) FROM session").fetchone() == (3,)
+            opened.connection.execute(f"SELECT * FROM {table}").fetchall()
+        assert opened.connection.execute("SELECT count(*) FROM session").fetchone() == (3,)
 
 
 # MP-1
@@ -259,8 +260,8 @@ def test_tables_with_secrets_cannot_be_read_at_all(data: Path, table: str) -> No
     ],
 )
 def test_mp_1_nothing_can_be_changed(data: Path, statement: str) -> None:
-    with closing(opencode_database.connect(data)) as opened, pytest.raises(sqlite3.DatabaseError):
-        opened.execute(statement)
+    with opencode_database.opened(data) as opened, pytest.raises(sqlite3.DatabaseError):
+        opened.connection.execute(statement)
 
 
 def test_reading_leaves_the_folder_as_it_was_and_no_secret_comes_along(data: Path) -> None:
@@ -353,7 +354,7 @@ def test_a_database_in_mid_transaction_is_locked_and_not_damaged(tmp_path: Path)
         writer.execute("PRAGMA cache_size = 2")
         writer.execute("BEGIN EXCLUSIVE")
         writer.execute("UPDATE part SET data = data || ' '")
-        with pytest.raises(opencode_database.Unreadable, match="another program is writing to it"):
+        with pytest.raises(Unreadable, match="another program is writing to it"):
             opencode_database.sessions(file)
         writer.execute("ROLLBACK")
     assert opencode_database.sessions(file)

@@ -1,6 +1,7 @@
 """The agents, one row each, and the edge where what they send becomes events.
 
-- `agent`                what a row says: hooks, answer shape, how to read it
+- `agent`                what a row says: hooks, how it takes answers, how to read it
+- `mcp_lists`            where agents list MCP servers, and how an entry looks
 - `claude_code`          Claude Code: its hooks, its settings, its payloads
 - `claude_transcript`    Claude Code's own history, line by line
 - `gemini_cli`           Gemini CLI; `gemini_history` its chats, `gemini_tools` its tools
@@ -50,8 +51,10 @@ from backstory.agents import (
     qwen_code,
     qwen_history,
 )
-from backstory.agents.agent import Agent, HistoryReader, HookEvent, Unreadable
+from backstory.agents.agent import Agent, Answering, HistoryReader, HookEvent, Unreadable
+from backstory.agents.mcp_lists import in_settings
 from backstory.errors import UsageError
+from backstory.hook import agent_facts
 
 __all__ = ["AGENTS", "Agent", "HistoryReader", "HookEvent", "Unreadable", "agent"]
 
@@ -63,7 +66,6 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 name=claude_code.NAME,
                 title="Claude Code",
                 hooks=claude_code.HOOKS,
-                shape="hook_specific",
                 read_hook=claude_code.read_hook,
                 reader=claude_transcript.Reader,
                 our_tools=own_output.TOOLS,
@@ -71,12 +73,13 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 resume="claude --resume {session}",
                 tested="2.1.325",
                 history=claude_transcript.HISTORY,
+                servers=claude_code.SERVERS,
+                instructions=("CLAUDE.md", "CLAUDE.md"),
             ),
             Agent(
                 name=codex.NAME,
                 title="Codex",
                 hooks=codex.HOOKS,
-                shape="hook_specific",
                 read_hook=codex.read_hook,
                 reader=codex_history.Reader,
                 our_tools=own_output.TOOLS,
@@ -85,12 +88,13 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 tested="0.166.0",
                 history=codex_history.HISTORY,
                 limits=codex.LIMITS,
+                answering=Answering(most_tokens=2_400),  # longer than 2,500 it shows in part
+                servers=codex.SERVERS,
             ),
             Agent(
                 name=gemini_cli.NAME,
                 title="Gemini CLI",
                 hooks=gemini_cli.HOOKS,
-                shape="hook_specific",
                 read_hook=gemini_cli.read_hook,
                 reader=gemini_history.Reader,
                 our_tools=("mcp_backstory_*",),
@@ -99,12 +103,13 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 tested="0.61.0",
                 history=gemini_history.HISTORY,
                 limits=gemini_cli.LIMITS,
+                servers=in_settings(gemini_cli.SURFACE.settings),
+                instructions=("GEMINI.md", "GEMINI.md"),
             ),
             Agent(
                 name=copilot.NAME,
                 title="Copilot CLI",
                 hooks=copilot.HOOKS,
-                shape="top_level",
                 read_hook=copilot.read_hook,
                 reader=copilot_history.Reader,
                 our_tools=("backstory-*",),
@@ -113,12 +118,14 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 tested="1.0.102",
                 history=copilot_history.HISTORY,
                 limits=copilot.LIMITS,
+                answering=Answering(top_level=True, told_again=True),
+                servers=copilot.SERVERS,
+                instructions=("copilot-instructions.md", "AGENTS.md"),
             ),
             Agent(
                 name=qwen_code.NAME,
                 title="Qwen Code",
                 hooks=qwen_code.HOOKS,
-                shape="hook_specific",
                 read_hook=qwen_code.read_hook,
                 reader=qwen_history.Reader,
                 our_tools=own_output.TOOLS,
@@ -127,12 +134,14 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 tested="0.24.4",
                 history=qwen_history.HISTORY,
                 limits=qwen_code.LIMITS,
+                answering=Answering(told_again=True),
+                servers=in_settings(qwen_code.SURFACE.settings),
+                instructions=("QWEN.md", "QWEN.md"),
             ),
             Agent(
                 name=opencode.NAME,
                 title="opencode",
                 hooks=opencode.HOOKS,
-                shape="hook_specific",
                 read_hook=opencode.read_hook,
                 reader=None,
                 our_tools=plugin_tools.OUR_TOOLS,
@@ -141,12 +150,12 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 tested="1.18.33",
                 history=opencode_history.HISTORY,
                 limits=opencode.LIMITS,
+                servers=opencode.SERVERS,
             ),
             Agent(
                 name=pi.NAME,
                 title="pi",
                 hooks=pi.HOOKS,
-                shape="hook_specific",
                 read_hook=pi.read_hook,
                 reader=pi_history.Reader,
                 our_tools=plugin_tools.OUR_TOOLS,
@@ -159,6 +168,22 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
         )
     }
 )
+
+
+def _facts(row: Agent) -> "agent_facts.Facts":
+    """What hooks must know of an agent, as plain values."""
+    return {
+        "top_level": row.answering.top_level,
+        "most_tokens": row.answering.most_tokens,
+        "told_again": row.answering.told_again,
+        "answers": [hook.name for hook in row.hooks if hook.answers],
+        "delivers": [hook.name for hook in row.hooks if hook.delivers],
+        "wakes": [hook.name for hook in row.hooks if hook.wakes],
+        "notes": {hook.name: hook.note for hook in row.hooks if hook.note},
+    }
+
+
+agent_facts.FACTS.update({row.name: _facts(row) for row in AGENTS.values()})
 
 
 def agent(name: str) -> Agent:

@@ -1,6 +1,6 @@
 """What Backstory needs to know about an agent, as data.
 
-An agent is a row: which of its hooks we install, in which shape it wants an answer, and two functions that
+An agent is a row: which of its hooks we install, how it takes an answer, and two functions that
 turn what it sends (`read_hook`) and what it writes itself (`reader`) into the same events.
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from backstory.agents.mcp_lists import Servers
 from backstory.errors import BackstoryError
 from backstory.model import Event
 
@@ -104,23 +105,37 @@ class Surface:
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
-    """One coding agent.
+class Answering:
+    """How an agent takes what a hook prints.
 
-    `shape` is how it takes injected context: "hook_specific", "top_level" or "plain".
+    `top_level`: the context stands at the top of the answer, not inside "hookSpecificOutput". `most_tokens`:
+    what is longer it does not show whole; 0 if it does. `told_again`: it keeps a brief in the system prompt
+    or in front of the conversation, where it is put anew on resume, so that nothing of the old one is left.
+    """
+
+    top_level: bool = False
+    most_tokens: int = 0
+    told_again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One coding agent: every fact about it that any part of Backstory needs.
+
     `read_hook` takes the event's name, its payload and the time in milliseconds; an event that means nothing
     to us gives no events, a malformed one raises `Unreadable`.
     `reader` (session, offset, file) reads its own history of a session, going on where another stopped.
     `our_tools` are globs of the names under which our own MCP tools appear.
     `surface` is where it is installed; `resume` the command that takes up a session, with {session} in it;
     `tested` the newest version that our tests ran. `history` finds and opens what it has kept itself.
-    `limits` says what does not work there, or only later.
+    `limits` says what does not work there, or only later. `answering` is how it takes what hooks print,
+    `servers` its list of MCP servers, `instructions` the files of the user and of a project that it reads
+    its instructions from.
     """
 
     name: str
     title: str
     hooks: tuple[HookEvent, ...]
-    shape: str
     read_hook: Callable[[str, Mapping[str, object], int], list[Event]]
     reader: Callable[[str, int, str], HistoryReader] | None
     our_tools: tuple[str, ...]
@@ -129,3 +144,6 @@ class Agent:
     tested: str = ""
     history: "History | None" = None
     limits: str = ""
+    answering: Answering = Answering()
+    servers: Servers | None = None
+    instructions: tuple[str, str] = ("AGENTS.md", "AGENTS.md")

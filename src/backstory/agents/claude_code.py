@@ -13,6 +13,7 @@ from pathlib import Path
 from backstory.agents.agent import HookEvent, Surface, Unreadable
 from backstory.agents.claude_texts import compact_summary, typed, worded
 from backstory.agents.claude_tools import describe
+from backstory.agents.mcp_lists import Servers, plain_entry
 from backstory.agents.own_output import without_notes
 from backstory.agents.payload_fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
 from backstory.model import Event, Kind, Outcome, Where
@@ -52,6 +53,19 @@ def history_dir() -> Path:
 
 
 SURFACE = Surface("claude", config_dir, settings_file)
+
+
+def _state_file(project: Path | None) -> Path:
+    """Claude Code's own state: beside its folder, or inside it if that was moved."""
+    folder = config_dir()
+    return folder.with_name(".claude.json") if folder == Path.home() / ".claude" else folder / ".claude.json"
+
+
+SERVERS = Servers(
+    _state_file,
+    lambda project: ("projects", str(project), "mcpServers") if project else ("mcpServers",),
+    lambda start: {"type": "stdio", **plain_entry(start)},
+)
 
 
 # --- from payload to events -------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from backstory.agents import claude_code
 from backstory.agents.agent import HookEvent, Surface, Unreadable
 from backstory.agents.codex_texts import typed
 from backstory.agents.codex_tools import result, uses
+from backstory.agents.mcp_lists import Servers, plain_entry
 from backstory.agents.payload_fields import ident, mapping, path, string
 from backstory.file_reader import read_text
 from backstory.model import Event, Kind, Where
@@ -81,6 +82,9 @@ SURFACE = Surface(
     after="Codex runs no hook that you have not trusted, and says nothing about it: start `codex`, type "
     "/hooks, read the commands of Backstory and trust them; when a command changes, it asks again.",
     waits=waits,
+)
+SERVERS = Servers(
+    lambda project: hooks_file(project).with_name("config.toml"), lambda _: ("mcp_servers",), plain_entry
 )
 
 Payload = Mapping[str, object]

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from backstory.agents import claude_code
 from backstory.agents.agent import HookEvent, Owned, Surface
+from backstory.agents.mcp_lists import Servers, plain_entry
 from backstory.agents.payload_fields import flatten, ident, mapping, string
 from backstory.model import Event
 
@@ -71,6 +72,11 @@ def _in_shell(command: str) -> dict[str, str]:
 
 
 SURFACE = Surface("copilot", config_dir, hooks_file, Owned(hooks_text))
+SERVERS = Servers(
+    lambda project: None if project else config_dir() / "mcp-config.json",
+    lambda _: ("mcpServers",),
+    lambda start: {"type": "local", **plain_entry(start), "tools": ["*"]},
+)
 
 
 # --- from payload to events -------------------------------------------------------------------------------

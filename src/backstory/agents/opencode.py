@@ -12,6 +12,7 @@ from pathlib import Path
 
 from backstory.agents import plugin_events
 from backstory.agents.agent import HookEvent, Owned, Surface
+from backstory.agents.mcp_lists import Servers
 
 NAME = "opencode"
 LIMITS = (
@@ -53,6 +54,23 @@ def history_place() -> Path:
 
 
 SURFACE = Surface("opencode", config_dir, plugin_file, Owned(partial(plugin_events.rendered, PLUGIN)))
+
+
+def _config_file(project: Path | None) -> Path | None:
+    commented = config_dir() / "opencode.jsonc"
+    return None if project else commented if commented.exists() else config_dir() / "opencode.json"
+
+
+SERVERS = Servers(
+    _config_file,
+    lambda _: ("mcp",),
+    lambda start: {
+        "type": "local",
+        "command": [start.program, *start.arguments],
+        "environment": dict(start.environment),
+        "enabled": True,
+    },
+)
 
 # `opencode run 'a b'` puts an argument with a space in it between quotes, and a \ before each quote in it.
 _ONE_ARGUMENT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)

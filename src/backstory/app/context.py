@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from backstory import clock, settings
-from backstory.atomic import lock, write_atomic, write_state
+from backstory.atomic import lock, write_own, write_state
 from backstory.capture.confirmed_folders import confirmed
 from backstory.capture.hook_bundle import write_hook_settings
 from backstory.capture.privacy import Privacy
@@ -160,7 +160,7 @@ class Opened:
             if held:
                 yield
                 return
-        write_atomic(self.home.wanted, b"")
+        write_own(self.home.wanted, b"")
         try:
             with lock(self.home.worker_lock, wait=_PATIENCE_SECONDS) as held:
                 if not held:

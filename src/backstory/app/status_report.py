@@ -95,7 +95,7 @@ class Reporting(Opened):
                 *self.problems,
                 *filter(None, [store.only_reads]),
                 *(
-                    f"{path} cannot be read: `backstory doctor --fix` mends that"
+                    f"{path} cannot be read: `backstory doctor --fix` repairs that"
                     for path in self.closed_parts()
                 ),
                 *prepare.notices(store),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from backstory.agents import Agent
 from backstory.agents.agent import Owned
+from backstory.agents.mcp_lists import Servers
 from backstory.capture import instruction_block, mcp_registration, owned_file, settings_entries, written_files
 from backstory.capture.file_plan import Change, Drafts, Plan, agent_backups, carry_out, make_home
 from backstory.capture.hook_bundle import hook_files_current
@@ -29,6 +30,7 @@ from backstory.capture.settings_files import (
 from backstory.capture.setup_check import Configured, installed
 from backstory.capture.written_files import INSTRUCTIONS, OWNED, SERVER, SETTINGS, Site
 from backstory.errors import SourceMissing, UsageError
+from backstory.git.boundary import ask
 from backstory.git.ignore_rules import is_ignored
 from backstory.hook import spool
 from backstory.hook.project_identity import resolve
@@ -112,26 +114,24 @@ def _put_owned(agent: Agent, hooks: Owned, home: Home, file: Path, drafts: Draft
 
 def stale_server(agent: Agent, home: Home) -> Path | None:
     """The user's list that names our MCP server, but not as install would; None if there is none such."""
-    listed = mcp_registration.SERVERS.get(agent.name)
-    file = listed.file(surface(agent), None) if listed else None
+    listed = agent.servers
+    file = listed.file(None) if listed else None
     if listed is None or file is None:
         return None
     _, action = _with_server(listed, file, home, None, written_files.read_text(file) or "")
     return file if action == "update" else None
 
 
-def _with_server(
-    listed: mcp_registration.Servers, file: Path, home: Home, project: Path | None, text: str
-) -> tuple[str, str]:
+def _with_server(listed: Servers, file: Path, home: Home, project: Path | None, text: str) -> tuple[str, str]:
     with naming(file):
         entry = listed.entry(mcp_registration.launch(home))
         return mcp_registration.put(text, listed.keys(project), entry, file.suffix == ".toml")
 
 
 def _put_server(agent: Agent, home: Home, project: Path | None, drafts: Drafts, known: _Known) -> None:
-    if (listed := mcp_registration.SERVERS.get(agent.name)) is None:
+    if (listed := agent.servers) is None:
         return
-    if (file := listed.file(surface(agent), project)) is None:
+    if (file := listed.file(project)) is None:
         return
     file = file.absolute()
     after, action = _with_server(listed, file, home, project, drafts.text(file) or "")
@@ -187,7 +187,8 @@ def _warnings(agent: Agent, settings: Path, project: Path | None) -> Iterator[Ch
 
 def _would_be_committed(file: Path) -> bool:
     place = resolve(str(file.parent))
-    return bool(place.git_dir) and not is_ignored(place, Path(os.path.realpath(file.parent)) / file.name)
+    real = Path(os.path.realpath(file.parent)) / file.name
+    return bool(place.git_dir) and not ask(place.root, lambda: is_ignored(place, real), False)
 
 
 # --- uninstall --------------------------------------------------------------------------------------------
@@ -241,8 +242,8 @@ def _usual(agent: Agent, project: Path | None) -> list[tuple[Path, str]]:
     where = surface(agent)
     kind = OWNED if isinstance(where.hooks, Owned) else SETTINGS
     found = [(settings_file(agent), kind), (settings_file(agent, project), kind)]
-    if listed := mcp_registration.SERVERS.get(agent.name):
-        files = [listed.file(where, None), listed.file(where, project)]
+    if listed := agent.servers:
+        files = [listed.file(None), listed.file(project)]
         found += [(file.absolute(), SERVER) for file in files if file is not None]
     return found
 

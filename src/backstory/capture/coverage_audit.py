@@ -31,7 +31,10 @@ _NOWHERE = Project("", "", "", "", 0)
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One session: how many prompts and tool calls its agent wrote down, and how many are not stored."""
+    """One session: how many prompts and tool calls its agent wrote down, and how many are not stored.
+
+    `trouble` says why a history that holds sessions cannot be read.
+    """
 
     agent: str
     title: str
@@ -39,6 +42,7 @@ class Compared:
     told: int
     missing: int
     at: int
+    trouble: str = ""
 
 
 @dataclass(slots=True)
@@ -94,7 +98,10 @@ def compare(
     known = histories()
     for source in (known[name] for name in agents if name in known):
         looked = 0
-        for trail in _latest(source, since):
+        for trail, trouble in _latest(source, since):
+            if trouble:
+                yield Compared(source.agent, source.title, "", 0, 0, trail.updated, trouble)
+                continue
             session = store.events.session(session_id(source.agent, trail.session))
             if unknown_only and session is not None:
                 continue
@@ -109,8 +116,11 @@ def compare(
                 )
 
 
-def _latest(source: Source, since: int) -> Iterator[Trail]:
-    """Whole sessions that were written to since then, the latest first; sub-agents' are left out."""
+def _latest(source: Source, since: int) -> Iterator[tuple[Trail, str]]:
+    """Whole sessions that were written to since then, the latest first, without those of sub-agents.
+
+    A history that cannot be read comes with the reason.
+    """
     root = source.history.root()
     if not root.exists():
         return
@@ -118,7 +128,8 @@ def _latest(source: Source, since: int) -> Iterator[Trail]:
     for trail in sorted(found, key=lambda t: t.updated, reverse=True):
         try:
             named = source.history.identify(trail)
-        except OSError:
+        except OSError as error:
+            yield trail, error.strerror or str(error)
             continue
         if named is not None and not named.subagent:
-            yield named
+            yield named, ""

@@ -75,6 +75,12 @@ class _Load:
     counts: Counts = field(default_factory=Counter)
     at_hand: str = ""
 
+    def add(self, held: "_Load") -> None:
+        """Take over what one file held: all of it, after nothing of it has failed."""
+        self.arrivals += held.arrivals
+        self.injections += held.injections
+        self.counts += held.counts
+
 
 class Drain:
     """Empties the spool of one home into its store."""
@@ -181,7 +187,8 @@ class Drain:
         try:
             if data is None:
                 raise BadPayload("unfinished: the hook was killed before it had written everything")
-            self._understand(entry, data, load)
+            held = _Load()
+            self._understand(entry, data, held)
         except (BadPayload, Unreadable) as error:
             self._quarantine(entry, error.reason, load.counts)
         except StoreUnusable:
@@ -190,6 +197,7 @@ class Drain:
             log.exception("%s cannot be read", entry.path)
             self._quarantine(entry, f"{type(error).__name__} when it was read", load.counts)
         else:
+            load.add(held)
             load.counts[agent, event, "spooled"] += 1
             if time.time() - entry.mtime_ns / 1e9 > LATE_SECONDS:
                 load.counts[agent, event, "late"] += 1
@@ -204,7 +212,7 @@ class Drain:
             counts[entry.name.agent, entry.name.event, "quarantined"] += 1
 
     def _understand(self, entry: spool.Entry, data: bytes, load: _Load) -> None:
-        """Parse, read and clean one payload; nothing of it is in the load if that fails."""
+        """Parse, read and clean one payload into a load of its own."""
         name = entry.name
         if name.agent == note_payload.USER:
             note = note_payload.read(parse(data))

@@ -160,7 +160,7 @@ def _failures() -> Iterator[None]:
     except OSError as error:
         where = error.filename or "a file"
         raise Failed(
-            f"{where} cannot be written ({error.strerror or error}): mend that and run it again"
+            f"{where} cannot be written ({error.strerror or error}): fix that and run it again"
         ) from None
 
 

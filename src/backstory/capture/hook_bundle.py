@@ -22,14 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from backstory.agents import AGENTS
-from backstory.atomic import make_private_dir, write_atomic
+from backstory.atomic import make_private_dir, write_own
 from backstory.file_reader import read_bytes
+from backstory.hook import agent_facts
 from backstory.hook.hook_command import quote_sh
 from backstory.hook.redact import PATTERNS
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LAUNCHER = "backstory.hook.bundle_loader"
 _AUTOMATA = "backstory.hook.precompiled_patterns"
+_FACTS = "backstory.hook.agent_facts"
 _UNCHECKED_HASH = (1).to_bytes(4, "little") + bytes(8)  # a .pyc that never looks for its source
 
 
@@ -52,10 +54,10 @@ def write_hook_files(home: Path, python: str = sys.executable) -> bool:
     script = _script(home, python)
     for private in (home, folder, home / "spool", home / "logs", home / "briefs"):
         make_private_dir(private)
-    write_atomic(folder / "hook.pyc", _bundle(sources))
-    write_atomic(folder / "hook.sh", script, 0o700)
+    write_own(folder / "hook.pyc", _bundle(sources))
+    write_own(folder / "hook.sh", script, 0o700)
     _keep_spare(folder)
-    write_atomic(folder / "stamp", _stamp(sources, script))  # last: what is not finished is made again
+    write_own(folder / "stamp", _stamp(sources, script))  # last: what is not finished is made again
     return True
 
 
@@ -72,7 +74,7 @@ def write_hook_settings(home: Path, settings: Mapping[str, Any]) -> bool:
     if _read(path) == data:
         return False
     make_private_dir(path.parent)
-    write_atomic(path, data)
+    write_own(path, data)
     return True
 
 
@@ -94,6 +96,7 @@ def _sources() -> dict[str, bytes]:
 
 def _stamp(sources: Mapping[str, bytes], script: bytes) -> bytes:
     made_from = hashlib.blake2b(importlib.util.MAGIC_NUMBER + script, digest_size=16)
+    made_from.update(repr(agent_facts.FACTS).encode())
     for name, source in sources.items():
         made_from.update(b"\0" + name.encode() + b"\0" + source)
     return made_from.hexdigest().encode() + b"\n"
@@ -101,13 +104,23 @@ def _stamp(sources: Mapping[str, bytes], script: bytes) -> bytes:
 
 def _bundle(sources: Mapping[str, bytes]) -> bytes:
     """The launcher with all other modules inside, as one .pyc; docstrings stay behind."""
-    sources = {**sources, _AUTOMATA: _with_automata(sources[_AUTOMATA])}
+    sources = {
+        **sources,
+        _AUTOMATA: _with_automata(sources[_AUTOMATA]),
+        _FACTS: _with_facts(sources[_FACTS]),
+    }
     modules = {
         name: marshal.dumps(_compile(source, name)) for name, source in sources.items() if name != _LAUNCHER
     }
     filled = sources[_LAUNCHER].decode().replace("MODULES: dict[str, bytes] = {}", f"MODULES = {modules!r}")
     code = _compile(filled.encode(), _LAUNCHER)
     return importlib.util.MAGIC_NUMBER + _UNCHECKED_HASH + marshal.dumps(code)
+
+
+def _with_facts(source: bytes) -> bytes:
+    """The module with what the agents' table says."""
+    empty = 'FACTS: "dict[str, Facts]" = {}'
+    return source.decode().replace(empty, f"FACTS = {agent_facts.FACTS!r}").encode()
 
 
 def _with_automata(source: bytes) -> bytes:

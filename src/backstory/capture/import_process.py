@@ -120,7 +120,8 @@ def _import(
     store, privacy = open_store(home), Privacy(loaded)
     places = Places(store, confirmed(home), loaded.project_monorepo, privacy.place, home.joined)
     work = Import(store, privacy, places, wish)
-    found = trails_of(names, path)
+    with job_limits.limited():
+        found = trails_of(names, path)
     total, done = sum(trail.size for _, trails in found for trail in trails), 0
     for source, trails in found:
         for trail in trails:

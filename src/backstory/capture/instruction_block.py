@@ -22,20 +22,6 @@ _BLOCK = re.compile(
 )
 
 
-_USERS = {
-    "claude-code": "CLAUDE.md",
-    "gemini-cli": "GEMINI.md",
-    "qwen-code": "QWEN.md",
-    "copilot": "copilot-instructions.md",
-}
-_PROJECTS = {**_USERS, "copilot": "AGENTS.md"}
-
-
-def file_name(agent: str, project: bool = False) -> str:
-    """The file that an agent reads its instructions from: the user's, or a project's."""
-    return (_PROJECTS if project else _USERS).get(agent, "AGENTS.md")
-
-
 def put(text: str, file: Path) -> tuple[str, str]:
     """The text with our block as it is today, and what was done: "add", "update" or "keep"."""
     newline = "\r\n" if "\r\n" in text else "\n"

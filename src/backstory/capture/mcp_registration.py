@@ -1,4 +1,4 @@
-"""Our MCP server in an agent's list of servers: where each agent keeps that list, and putting ours in.
+"""Our MCP server in an agent's list of servers, put in and taken out (`Agent.servers` says where it is).
 
 An entry is known as ours by what it starts, not by its name: a server called "backstory" that is something
 else stays. Command and home are kept right; whatever else somebody has set on the entry is theirs.
@@ -7,9 +7,7 @@ else stays. Command and home are kept right; whatever else somebody has set on t
 import importlib.util
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import tomlkit
@@ -17,7 +15,7 @@ import tomlkit.exceptions
 from tomlkit.items import Table
 
 from backstory import jsonc
-from backstory.agents.agent import Surface
+from backstory.agents.mcp_lists import Launch
 from backstory.capture.settings_entries import is_empty
 from backstory.jsonc import InvalidJson
 from backstory.paths import Home
@@ -25,24 +23,6 @@ from backstory.paths import Home
 NAME = "backstory"
 _MODULE = "backstory.mcp"
 _FIXED = ("command", "args", "env", "environment")
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How the server is started: a program, its arguments, and the home in the environment."""
-
-    program: str
-    arguments: tuple[str, ...]
-    environment: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Servers:
-    """An agent's list of servers: its file (None: it has none for one project), the keys that lead to it."""
-
-    file: Callable[[Surface, Path | None], Path | None]
-    keys: Callable[[Path | None], tuple[str, ...]]
-    entry: Callable[[Launch], Mapping[str, Any]]
 
 
 def is_there() -> bool:
@@ -54,54 +34,6 @@ def launch(home: Home) -> Launch:
     """How agents start the server of this home."""
     root = str(home.root.absolute())
     return Launch(sys.executable, ("-I", "-m", _MODULE), {"BACKSTORY_HOME": root})
-
-
-def _plain(start: Launch) -> dict[str, Any]:
-    return {"command": start.program, "args": [*start.arguments], "env": dict(start.environment)}
-
-
-def _beside_claude(surface: Surface, project: Path | None) -> Path:
-    """Claude Code's own state: beside its folder, or inside it if that was moved."""
-    folder = surface.folder()
-    return folder.with_name(".claude.json") if folder == Path.home() / ".claude" else folder / ".claude.json"
-
-
-def _opencode_config(surface: Surface, project: Path | None) -> Path | None:
-    folder = surface.settings(None).parent.parent
-    commented = folder / "opencode.jsonc"
-    return None if project else commented if commented.exists() else folder / "opencode.json"
-
-
-_IN_SETTINGS = Servers(lambda surface, project: surface.settings(project), lambda _: ("mcpServers",), _plain)
-SERVERS: Mapping[str, Servers] = {
-    "claude-code": Servers(
-        _beside_claude,
-        lambda project: ("projects", str(project), "mcpServers") if project else ("mcpServers",),
-        lambda start: {"type": "stdio", **_plain(start)},
-    ),
-    "codex": Servers(
-        lambda surface, project: surface.settings(project).with_name("config.toml"),
-        lambda _: ("mcp_servers",),
-        _plain,
-    ),
-    "gemini-cli": _IN_SETTINGS,
-    "qwen-code": _IN_SETTINGS,
-    "copilot": Servers(
-        lambda surface, project: None if project else surface.folder() / "mcp-config.json",
-        lambda _: ("mcpServers",),
-        lambda start: {"type": "local", **_plain(start), "tools": ["*"]},
-    ),
-    "opencode": Servers(
-        _opencode_config,
-        lambda _: ("mcp",),
-        lambda start: {
-            "type": "local",
-            "command": [start.program, *start.arguments],
-            "environment": dict(start.environment),
-            "enabled": True,
-        },
-    ),
-}
 
 
 # --- text in, text out ------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ def put(before: str | None, hooks: Owned, commands: Mapping[str, str], wrote: st
     if not bears_our_mark(before):
         return after, "update", "it is not ours: it is replaced, and a copy goes to the backups"
     if wrote and digest(before) != wrote:
-        return after, "update", "it was changed by hand: it is written anew, and a copy goes to the backups"
+        return after, "update", "it was changed by hand: it is written again, and a copy goes to the backups"
     return after, "update", ""
 
 

@@ -22,7 +22,7 @@ def require_own(home: Home) -> None:
     """Refuse a home in which another user could plant what our hooks run."""
     if found := planting_ground(home):
         raise Failed(
-            f"{found}, and so replace what hooks run: mend that, or move the home with BACKSTORY_HOME"
+            f"{found}, and so replace what hooks run: change that, or move the home with BACKSTORY_HOME"
         )
 
 

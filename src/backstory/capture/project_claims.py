@@ -8,11 +8,13 @@ repository to claim a project is that project, and one that belonged to it befor
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from backstory.atomic import write_atomic
-from backstory.git.object_store import ObjectStore, TimeLimit, Unavailable
+from backstory.atomic import write_own
+from backstory.git.boundary import ask
+from backstory.git.object_store import ObjectStore
+from backstory.git.read_limit import ReadLimit
 from backstory.hook.project_identity import Place, join_mark, project_id, resolve
 from backstory.store import Store
 
@@ -51,10 +53,10 @@ class ProjectClaims:
         others = self._repositories(identity)
         if any(other.own == place.own for other in others):
             return True
-        try:
-            return place.own == place.common_dir and self._proven(place, identity, others)
-        except Unavailable:
-            return False
+        commits = self._store.projects.commits_of(project_id(identity), _COMMITS)
+        return place.own == place.common_dir and ask(
+            place.root, lambda: _proven(place, commits, others), False
+        )
 
     def _repositories(self, identity: str) -> list[Place]:
         """The repositories that belong to a project already, as far as they are there."""
@@ -64,14 +66,6 @@ class ProjectClaims:
                 place = resolve(path)
                 found.setdefault(place.own, place)
         return list(found.values())
-
-    def _proven(self, place: Place, identity: str, others: Iterable[Place]) -> bool:
-        own = _objects(place)
-        if any(map(own.has_commit, self._store.projects.commits_of(project_id(identity), _COMMITS))):
-            return True
-        if not place.commit or not own.has_commit(place.commit):
-            return False
-        return any(_has(other, place.commit) for other in list(others)[:_OTHERS] if other.common_dir)
 
 
 def publish_joined(store: Store, marks: Path, confirmed: dict[str, str], monorepo: tuple[str, ...]) -> None:
@@ -90,15 +84,22 @@ def publish_joined(store: Store, marks: Path, confirmed: dict[str, str], monorep
 def _mark(folder: Path, own: str, identity: str) -> None:
     mark = folder / join_mark(own, identity)
     if folder.is_dir() and not mark.exists():
-        write_atomic(mark, b"")
+        write_own(mark, b"")
+
+
+def _proven(place: Place, commits: Iterable[str], others: Sequence[Place]) -> bool:
+    """Whether a repository has a commit of a project, or one of the project's has its HEAD."""
+    own = _objects(place)
+    if any(map(own.has_commit, commits)):
+        return True
+    if not place.commit or not own.has_commit(place.commit):
+        return False
+    return any(_has(other, place.commit) for other in others[:_OTHERS] if other.common_dir)
 
 
 def _objects(place: Place) -> ObjectStore:
-    return ObjectStore(Path(place.common_dir) / "objects", TimeLimit(_SECONDS), borrowed=False)
+    return ObjectStore(Path(place.common_dir) / "objects", ReadLimit(_SECONDS), borrowed=False)
 
 
 def _has(place: Place, commit: str) -> bool:
-    try:
-        return _objects(place).has_commit(commit)
-    except Unavailable:
-        return False
+    return ask(place.root, lambda: _objects(place).has_commit(commit), False)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from backstory.capture.project_claims import ProjectClaims
-from backstory.git.object_store import Unavailable
+from backstory.git.boundary import ask
 from backstory.git.repository import open_repository
 from backstory.git.work_tree import shortstat
 from backstory.hook.project_identity import Place, project_id, resolve
@@ -66,7 +66,7 @@ class Places:
         place = self._place(cwd)
         root = place.root if place.git_dir else ""
         if root not in self._diffs:
-            self._diffs[root] = _shortstat(place) if root else None
+            self._diffs[root] = ask(root, lambda: _shortstat(place), None) if root else None
         return self._diffs[root]
 
     def _storable(self, name: str) -> str:
@@ -91,8 +91,5 @@ def _is_dir(cwd: str) -> bool:
 
 
 def _shortstat(place: Place) -> str | None:
-    try:
-        repository = open_repository(place, _GIT_SECONDS)
-        return None if repository is None or not repository.head else shortstat(repository)
-    except Unavailable:
-        return None
+    repository = open_repository(place, _GIT_SECONDS)
+    return None if repository is None or not repository.head else shortstat(repository)

@@ -121,7 +121,7 @@ def _switch(words: tuple[str, ...], data: bytes = b"") -> None:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         said = said or f"exit {done.returncode}"
-        raise Failed(f"`{shlex.join(words)}` failed: {said}; mend that, then try again")
+        raise Failed(f"`{shlex.join(words)}` failed: {said}; fix that, then try again")
 
 
 def _run(words: tuple[str, ...], data: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -12,7 +12,7 @@ import tomlkit.exceptions
 
 from backstory.agents import AGENTS, Agent
 from backstory.agents.agent import Grouped, Surface
-from backstory.capture import instruction_block, settings_entries
+from backstory.capture import settings_entries
 from backstory.errors import UsageError
 from backstory.file_reader import read_text
 from backstory.hook.hook_command import hook_command, hook_command_windows
@@ -49,7 +49,7 @@ def settings_file(agent: Agent, project: Path | None = None) -> Path:
 def instructions_file(agent: Agent, project: Path | None = None) -> Path:
     """Where `install --instructions` puts its block: into the agent's own folder, or into the project."""
     folder = project or surface(agent).folder()
-    return folder.absolute() / instruction_block.file_name(agent.name, project is not None)
+    return folder.absolute() / agent.instructions[project is not None]
 
 
 def command(home: Home, agent: str, event: str) -> str:
@@ -103,4 +103,4 @@ def naming(file: Path) -> Iterator[None]:
 
 
 def _wrong(file: Path, line: int, column: int, reason: str) -> UsageError:
-    return UsageError(f"{file}:{line}:{column}: {reason}; the file stays as it is: mend it, then try again")
+    return UsageError(f"{file}:{line}:{column}: {reason}; the file stays as it is: fix it, then try again")

@@ -44,7 +44,7 @@ def known(home: Home) -> dict[str, tuple[Site, ...]]:
         state: dict[str, list[Any]] = read_state(state_file(home), {}, _lists)
     except OSError as error:
         raise Failed(
-            f"the home {home.root} cannot be used ({error.strerror or error}): mend that first"
+            f"the home {home.root} cannot be used ({error.strerror or error}): fix that first"
         ) from None
     return {agent: tuple(_sites(entries)) for agent, entries in state.items()}
 

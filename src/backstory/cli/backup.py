@@ -139,7 +139,7 @@ def _tell_loss(rescued: Mapping[str, Rescued]) -> None:
     lost = [f"{name} ({count(each.lost, 'row')})" for name, each in rescued.items() if each.lost]
     unknown = [name for name, each in rescued.items() if each.lost is None]
     if not lost and not unknown:
-        line("The database is whole again: nothing is missing.")
+        line("The database is repaired: nothing is missing.")
         return
     line(
         f"The database is in order again, but not all of it came back{': ' if lost else ''}{', '.join(lost)}."

@@ -17,7 +17,7 @@ _MARKS = {State.OK: ("ok  ", "green"), State.WARN: ("warn", "bold yellow"), Stat
 @click.command()
 @cwd_option
 @click.option("--strict", is_flag=True, help="Exit 1 if anything deserves attention.")
-@click.option("--fix", is_flag=True, help="First mend what can be mended without a risk.")
+@click.option("--fix", is_flag=True, help="First repair what can be repaired without a risk.")
 @click.option("--deep", is_flag=True, help="Unpack every stored payload, however long that takes.")
 @json_option
 def doctor(cwd: str | None, strict: bool, fix: bool, deep: bool, as_json: bool) -> None:

@@ -47,7 +47,7 @@ def forget(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Forget something for good, with all that hangs on it.
+    """Delete something for good, with everything made from it.
 
     Say what by handle, words, pattern, project or time. It follows what hangs together: a memory goes with
     the events that it rests on, an event with the memories made of it, a session with its sub-agents, all of

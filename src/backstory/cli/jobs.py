@@ -10,11 +10,13 @@ from backstory.app import App
 from backstory.cli.output import json_option, line, print_json, table, talk
 from backstory.cli.project_scope import opened
 from backstory.errors import UsageError
-from backstory.present.plain_text import age, count
+from backstory.present.plain_text import JOB_STATES, age, count
 from backstory.store.records import Job
 
 _names = click.argument("names", metavar="JOB...", nargs=-1)
-_every = click.option("--parked", is_flag=True, help="All that are parked.")
+_every = click.option(
+    "--failed", "--parked", "parked", is_flag=True, help="All that failed and are not tried again."
+)
 
 
 @click.group(invoke_without_command=True)
@@ -24,7 +26,7 @@ _every = click.option("--parked", is_flag=True, help="All that are parked.")
 def jobs(ctx: click.Context, everything: bool, as_json: bool) -> None:
     """List the work that waits; retry or drop what is stuck.
 
-    A job is tried a few times with growing pauses and then parked, where it blocks nobody. JOB is its handle,
+    A job is tried a few times with growing pauses and then left, where it blocks nothing. JOB is its handle,
     such as refine:s12ab34; a kind (refine) stands for all of them, and the beginning of a handle is enough.
     """
     if ctx.invoked_subcommand is not None:
@@ -68,7 +70,7 @@ def _change(
     as_json: bool,
 ) -> None:
     if bool(names) == parked:
-        raise UsageError("name jobs, or give --parked; `backstory jobs` lists them")
+        raise UsageError("name jobs, or give --failed; `backstory jobs` lists them")
     with opened() as app:
         changed = change(app, app.jobs(("parked",)) if parked else app.jobs_called(names))
     if as_json:
@@ -79,7 +81,13 @@ def _change(
 
 def _row(job: Job) -> list[str | tuple[str, str]]:
     style = {"parked": "yellow", "done": "dim"}.get(job.state, "")
-    return [_handle(job), (job.state, style), str(job.attempts), _due(job), job.last_error]
+    return [
+        _handle(job),
+        (JOB_STATES.get(job.state, job.state), style),
+        str(job.attempts),
+        _due(job),
+        job.last_error,
+    ]
 
 
 def _due(job: Job) -> str:

@@ -63,7 +63,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("jobs", "List the work that waits; retry or drop what is stuck."),
             ("cost", "Show what models have taken, and what they may take."),
             ("rebuild", "Make everything derived again from the stored events."),
-            ("forget", "Forget something for good, with all that hangs on it."),
+            ("forget", "Delete something for good, with everything made from it."),
             ("scrub", "Take secrets out of what is stored already."),
             ("cleanup", "End sessions that nobody ended."),
             ("export", "Write everything that is kept, to keep or to move."),
@@ -186,15 +186,16 @@ def _report(error: BaseException) -> int:
             return error.exit_code
         case ModuleNotFoundError():
             _complain(
-                f"the module {error.name} is missing here: install Backstory anew, or with another Python",
+                f"the module {error.name} is missing here: install Backstory again, or with another Python",
                 error,
             )
             return DependencyMissing.exit_code
         case OSError():
             what = error.strerror or str(error)
             where = f"{error.filename}: " if error.filename else ""
-            mends = isinstance(error, PermissionError)
-            todo = "`backstory doctor --fix` mends permissions" if mends else "`backstory doctor` tells more"
+            todo = "`backstory doctor` tells more"
+            if isinstance(error, PermissionError):
+                todo = "`backstory doctor --fix` repairs permissions"
             _complain(f"{where}{what}; {todo}", error)
             return 4
         case _ if type(error).__module__ == "sqlite3":

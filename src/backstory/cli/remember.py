@@ -30,7 +30,7 @@ from backstory.present.json_rows import memory_json
     type=click.Choice(("user", "feedback", "project", "reference")),
     help="Also write it down as a fact of this type.",
 )
-@click.option("--name", metavar="NAME", help="What the fact is called; one of the same name is written anew.")
+@click.option("--name", metavar="NAME", help="What the fact is called; one of the same name is replaced.")
 @click.option("--discovery", is_flag=True, help="TEXT is something found out, which may become a fact.")
 @click.option("--context", metavar="TEXT", help="Where it was found out; with --discovery.")
 @click.option("--promote-to", metavar="TEXT", help="Where it should go; with --discovery.")

@@ -34,7 +34,7 @@ _DONE = {
 @click.option("--restore", "act", flag_value=Act.RESTORE.value, help="Take a rejection back.")
 @click.option("--pin", "act", flag_value=Act.PIN.value, help="It comes first.")
 @click.option("--unpin", "act", flag_value=Act.UNPIN.value, help="It no longer comes first.")
-@click.option("--edit", metavar="TEXT", help="Say it better.")
+@click.option("--edit", metavar="TEXT", help="Change its text.")
 @click.option("--superseded-by", metavar="HANDLE", help="Another memory has taken its place.")
 @click.option(
     "--status",
@@ -60,7 +60,7 @@ def review(
 ) -> None:
     """Look through what was learned: confirm, correct, reject, pin.
 
-    Without HANDLE it lists decisions, preferences, lessons and failed attempts that nobody has judged yet.
+    Without HANDLE it lists decisions, preferences, lessons and failed attempts that nobody has reviewed yet.
     What you say is kept as an event: it survives a rebuild. `backstory serve` has the same, as a page.
     """
     wanted = [

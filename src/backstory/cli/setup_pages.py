@@ -10,7 +10,6 @@ from pathlib import Path
 
 from backstory.agents import AGENTS, Agent
 from backstory.agents.agent import Owned
-from backstory.capture.mcp_registration import SERVERS
 from backstory.capture.schedule_units import EVERY, KINDS, LIMIT_MINUTES, Run, run_in_container, schedule
 from backstory.capture.settings_files import surface
 
@@ -97,7 +96,7 @@ def _row(agent: Agent) -> str:
         f"**{agent.title}**",
         f"{len(agent.hooks)} events" if agent.hooks else "no",
         ", ".join(answers) or "no",
-        "yes" if agent.name in SERVERS else "no",
+        "yes" if agent.servers else "no",
         "yes" if agent.history else "no",
         f"`{agent.resume.format(session='ID')}`" if agent.resume else "",
         agent.tested,
@@ -108,8 +107,7 @@ def _row(agent: Agent) -> str:
 def _files(agent: Agent) -> str:
     place = surface(agent)
     kind = "a file of ours" if isinstance(place.hooks, Owned) else "entries of ours"
-    listed = SERVERS.get(agent.name)
-    server = listed.file(place, None) if listed else None
+    server = agent.servers.file(None) if agent.servers else None
     cells = (
         agent.title,
         f"`{agent.name}`",

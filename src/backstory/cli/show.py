@@ -11,10 +11,13 @@ from backstory.cli.listing import event_row, handle, memory_row, session_row, sp
 from backstory.cli.output import json_option, line, print_json, raw, table
 from backstory.cli.project_scope import opened
 from backstory.errors import SourceMissing, UsageError
+from backstory.model import MemoryStatus, Tier
 from backstory.present.json_rows import event_json, memory_json, session_json
 from backstory.present.plain_text import count, when
 
 View = SessionView | EventView | MemoryView
+_MAKERS = {Tier.VERBATIM: "as it was said", Tier.RULES: "found by rules", Tier.MODEL: "written by a model"}
+_STATES = {MemoryStatus.CANDIDATE: "not reviewed", MemoryStatus.SUPERSEDED: "replaced by a later one"}
 
 
 @click.command()
@@ -41,7 +44,7 @@ def show(name: str, as_raw: bool, as_json: bool) -> None:
 
 def _payload(view: View) -> str:
     if not isinstance(view, EventView):
-        raise UsageError("--raw is for events: `backstory show` without it lists the events this rests on")
+        raise UsageError("--raw is for events: `backstory show` without it lists the events this comes from")
     if view.payload is None and view.stored.payload_size:
         raise SourceMissing(
             f"the payload of {view.stored.id} has grown old and left: "
@@ -136,7 +139,7 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
         ("because", memory.reason),
         ("files", ", ".join(memory.files)),
         ("commit", view.commit[:9]),
-        ("made by", f"{memory.made_by} ({memory.tier}), {memory.status}"),
+        ("source", f"{_MAKERS[memory.tier]}, {_STATES.get(memory.status, memory.status)}"),
         ("today", view.label),
         ("replaced", ", ".join(map(handle, view.replaced))),
     )

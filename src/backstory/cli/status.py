@@ -6,7 +6,7 @@ from backstory import clock
 from backstory.cli.output import Styled, json_option, print_json, table
 from backstory.cli.project_scope import opened
 from backstory.present.json_rows import status_json
-from backstory.present.plain_text import count, listed, megabytes, when
+from backstory.present.plain_text import JOB_STATES, count, listed, megabytes, when
 
 
 @click.command()
@@ -34,15 +34,19 @@ def status(as_json: bool) -> None:
         ("home", f"{found.home} ({size})"),
         ("memory", f"{count(found.memories, 'memory')} from {made_from}"),
         ("states", listed(f"{n:,} {state}" for state, n in sorted(found.by_status.items())) or "none"),
-        ("made by", listed(f"{name} {n:,}" for name, n in sorted(found.by_source.items())) or "nobody"),
+        ("memories by", listed(f"{name} {n:,}" for name, n in sorted(found.by_source.items())) or "nobody"),
         ("projects", f"{found.projects:,}{names}"),
         ("last event", last),
         ("spool", f"{found.spooled:,} waiting, {found.quarantined:,} in quarantine"),
         ("hooks", f"{found.captured['spooled']:,} payloads taken in, {found.failed_hooks:,} failed"),
-        ("captured", f"{count(found.captured['stored'], 'event')} by hooks, {found.duplicates:,} met twice"),
-        ("worker", "at work" if found.worker_running else "resting"),
+        ("captured", f"{count(found.captured['stored'], 'event')}, {found.duplicates:,} received twice"),
+        ("worker", "at work" if found.worker_running else "not running"),
         ("briefs", f"{found.briefs:,} given, about {found.brief_tokens:,} tokens"),
-        ("jobs", listed(f"{n:,} {state}" for state, n in sorted(found.jobs.items())) or "none"),
+        (
+            "jobs",
+            listed(f"{n:,} {JOB_STATES.get(state, state)}" for state, n in sorted(found.jobs.items()))
+            or "none",
+        ),
         ("models", found.spending.line),
         ("to index", count(found.unindexed, "event")),
         ("vectors", f"{found.vectors[0]:,} made, {found.vectors[1]:,} to be made"),
@@ -50,7 +54,7 @@ def status(as_json: bool) -> None:
     rows += [
         ("sizes", listed(f"{name} {megabytes(n)}" for name, n in found.sizes.items() if n) or "nothing yet"),
         (
-            "to be freed",
+            "can be freed",
             listed(f"{megabytes(n)} of {name}" for name, n in found.freeable.items() if n) or "nothing",
         ),
     ]

@@ -14,7 +14,7 @@ from backstory.present.plain_text import count
 @click.command("compile")
 @cwd_option
 @click.option("--project", metavar="NAME", help="The project with this name or id.")
-@click.option("--all", "everything", is_flag=True, help="All logs anew, not only those that changed.")
+@click.option("--all", "everything", is_flag=True, help="All logs again, not only those that changed.")
 @click.option("--file", "only", metavar="LOG", help="Only this log, such as 2026-11-16.md.")
 @click.option("--dry-run", "dry", is_flag=True, help="Only tell what would be compiled.")
 @click.option(
@@ -65,7 +65,7 @@ def compile_(
             talk(f"Left as it is, it is not ours or was changed: {page}")
     for day in done.damaged:
         talk(
-            f"What was compiled of {day} is damaged, and that log is not read anew unasked: "
+            f"What was compiled of {day} is damaged, and that log is not read again unasked: "
             f"`backstory compile --file {day}.md` does it."
         )
     if done.left:
@@ -83,7 +83,7 @@ def compile_(
 def lint(cwd: str | None, project: str | None, structural: bool, mend: bool, as_json: bool) -> None:
     """Check the wiki of a project.
 
-    Broken links, orphans, logs that were never compiled or have changed since, one-way links, thin articles,
+    Broken links, orphans, logs that were never compiled or have changed since, one-way links, short articles,
     and, if there is a model, contradictions. Writes a dated report; exits 1 if and only if there is an error.
     """
     with opened() as app:

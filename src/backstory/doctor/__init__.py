@@ -65,4 +65,4 @@ def _guarded(name: str, checks: Iterable[Check]) -> Iterator[Check]:
         yield from checks
     except OSError as error:
         found = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        yield fail(name, found, "run `backstory doctor --fix`, which mends permissions; or move it away")
+        yield fail(name, found, "run `backstory doctor --fix`, which repairs permissions; or move it away")

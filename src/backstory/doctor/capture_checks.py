@@ -35,7 +35,7 @@ def hooks(app: App, folder: Path) -> Iterator[tuple[Check, str]]:
         try:
             states = installed(agent, app.home, folder)
         except UsageError as error:
-            found.append((fail("hooks", f"{agent.title}: {error}", "mend that file, then try again"), ""))
+            found.append((fail("hooks", f"{agent.title}: {error}", "fix that file, then try again"), ""))
             continue
         wrong = [state for state in states if state.state != "configured"]
         if not wrong:
@@ -86,7 +86,9 @@ def worker(app: App) -> Iterator[Check]:
     except OSError as error:
         yield fail("worker", f"its lock cannot be taken: {error}", "make the home writable")
         return
-    yield ok("worker", f"at work, process {pid}" if pid else "resting; the next hook that has work starts it")
+    yield ok(
+        "worker", f"at work, process {pid}" if pid else "not running; the next hook that has work starts it"
+    )
 
 
 def spooled(app: App) -> Iterator[Check]:

@@ -13,7 +13,11 @@ def captured(app: App, connected: Sequence[str]) -> Iterator[Check]:
     app.catch_up()
     by_agent: dict[str, list[coverage_audit.Compared]] = defaultdict(list)
     for found in coverage_audit.compare(app.home, app.store, app.settings, connected):
-        by_agent[found.title].append(found)
+        if found.trouble:
+            todo = "if sessions of that agent are missing, mend or move that file away"
+            yield warn("proof", f"{found.title}: a history cannot be read: {found.trouble}", todo)
+        else:
+            by_agent[found.title].append(found)
     for title, sessions in by_agent.items():
         told = sum(session.told for session in sessions)
         missing = sum(session.missing for session in sessions)

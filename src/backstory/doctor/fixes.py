@@ -40,7 +40,7 @@ def _mended(app: App, remedies: "_Remedies") -> Iterator[Check]:
             if done := remedy(app):
                 yield ok(name, f"mended: {done}")
         except (OSError, BackstoryError) as error:
-            yield warn(name, f"not mended: {error}", "mend what is named below first")
+            yield warn(name, f"not mended: {error}", "fix what is named below first")
 
 
 def _permissions(app: App) -> str:
@@ -89,7 +89,7 @@ def _jobs(app: App) -> str:
         return ""
     tried = {(job.kind, job.subject) for job in app.retry_jobs(parked, here=True)}
     failed = [job for job in app.jobs() if (job.kind, job.subject) in tried and job.attempts]
-    return f"{len(tried)} parked jobs were tried again, {len(failed)} failed again"
+    return f"{len(tried)} failed jobs were tried again, {len(failed)} failed again"
 
 
 def _index(app: App) -> str:

@@ -23,7 +23,7 @@ _RECENT_MS = 7 * 86_400_000
 _MISSED_MS = 3_600_000
 _SESSIONS = 500
 _WIPED = 4  # so many times as much in the latest backup: somebody emptied the database
-_MEND_FIRST = "mend what is named above, then try again"
+_MEND_FIRST = "fix what is named above, then try again"
 
 
 def home(app: App) -> Iterator[Check]:
@@ -36,15 +36,15 @@ def home(app: App) -> Iterator[Check]:
     elif why := obstacle(app.home.database):
         yield fail("home", why.found, why.todo)
     elif found := planting_ground(app.home):
-        todo = f"mend its owner and mode, or move the home with BACKSTORY_HOME; then look at {root / 'hook'}"
+        todo = f"fix its owner and mode, or move the home with BACKSTORY_HOME; then look at {root / 'hook'}"
         yield fail("home", f"{found}, and so replace what hooks run", todo)
     elif os.name == "posix" and (mode := root.stat().st_mode & 0o777) & 0o077:
         yield warn("home", f"others can enter {root} (mode {mode:o})", f"run `chmod 700 {quoted}`")
     elif closed := app.closed_parts():
         found = ", ".join(map(str, closed))
-        yield fail("home", f"{found} cannot be read", "run `backstory doctor --fix`: it mends permissions")
+        yield fail("home", f"{found} cannot be read", "run `backstory doctor --fix`: it repairs permissions")
     else:
-        yield ok("home", f"{root}, its owner's alone")
+        yield ok("home", f"{root}, readable by you alone")
 
 
 def settings(app: App) -> Iterator[Check]:
@@ -54,7 +54,7 @@ def settings(app: App) -> Iterator[Check]:
     if zone and clock.zone(zone) is None:
         problems.append(f"no time zone is called {zone!r}: times are the system's")
     for problem in problems:
-        yield warn("settings", problem, "mend it; `backstory config` lists all settings")
+        yield warn("settings", problem, "fix it; `backstory config` lists all settings")
     if not problems:
         changed = [row.key for row in app.setting_rows() if row.value != row.default]
         yield ok("settings", f"changed: {', '.join(changed)}" if changed else "all defaults")
@@ -69,7 +69,7 @@ def model(app: App) -> Check:
     except BackstoryError as error:
         why = str(error)
     if why:
-        todo = "mend it where agents are started; or `backstory config model.provider off`"
+        todo = "fix it where agents are started; or `backstory config model.provider off`"
         return warn("model", f"{app.settings.model_provider} cannot be asked: {why}", todo)
     return ok("model", f"{app.settings.model_provider}, {model_for(app.settings, 'distil')}")
 
@@ -117,7 +117,7 @@ def database(app: App, deep: bool = False) -> Iterator[Check]:
         found = f"{health.payloads_damaged:,} of {health.payloads_read:,} payloads cannot be unpacked"
         yield warn("integrity", found, "run `backstory repair`: it leaves those out and keeps all the rest")
     else:
-        yield ok("integrity", f"whole{_unread(health)}")
+        yield ok("integrity", f"no damage found{_unread(health)}")
     if health.unwritable:
         why = obstacle(path)
         yield fail("writable", f"{path}: {health.unwritable}", why.todo if why else "end what holds the lock")
@@ -148,12 +148,12 @@ def jobs(app: App) -> Iterator[Check]:
     """Work that failed too often."""
     parked = app.parked()
     if not parked:
-        yield ok("jobs", "none is parked")
+        yield ok("jobs", "none has failed for good")
         return
     first = parked[0]
     yield warn(
         "jobs",
-        f"{len(parked)} parked, the first: {first.kind} of {first.subject} ({first.last_error})",
+        f"{len(parked)} failed, the first: {first.kind} of {first.subject} ({first.last_error})",
         f"run `backstory doctor --fix` to try again; {app.home.logs / 'worker.log'} has the details",
     )
 

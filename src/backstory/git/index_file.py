@@ -10,11 +10,16 @@ from pathlib import Path
 from struct import Struct, error
 from typing import NamedTuple
 
-from backstory.git.object_store import TimeLimit, Unavailable
+from backstory.git.read_limit import LONGEST_NAME, ReadLimit, Unavailable
 from backstory.hook.regular_file import read_head
 
 _MOST_BYTES = 64 << 20
-_LONGEST_NAME = 4096
+_MOST_ENTRIES = 400_000
+_MOST_FOLDERS = 100_000
+_MOST_NAMES = 64 << 20  # bytes of all names together
+_DEEPEST = 200
+_MOST_EXTENSIONS = 32
+_LONGEST_NUMBER = 10  # digits
 _ENTRY = Struct(">8xII8xI8xI20sH")  # mtime, its nanoseconds, mode, size, id, flags
 _CHECK_EVERY = 4096
 
@@ -44,7 +49,7 @@ class Index:
         return slice(bisect_left(names, folder), bisect_left(names, folder[:-1] + b"0") if folder else None)
 
 
-def read_index(path: Path, limit: TimeLimit) -> Index:
+def read_index(path: Path, limit: ReadLimit) -> Index:
     """Read an index; one that is missing tracks nothing."""
     try:
         found = path.lstat()
@@ -61,9 +66,9 @@ def read_index(path: Path, limit: TimeLimit) -> Index:
         raise Unavailable("the index is damaged") from failed
 
 
-def _parse(data: bytes, written_ns: int, limit: TimeLimit) -> Index:
+def _parse(data: bytes, written_ns: int, limit: ReadLimit) -> Index:
     magic, version, count = Struct(">4sII").unpack_from(data)
-    if magic != b"DIRC" or version not in (2, 3, 4) or count > len(data) // 62:
+    if magic != b"DIRC" or version not in (2, 3, 4) or count > len(data) // 62 or count > _MOST_ENTRIES:
         raise Unavailable("the index has a form that is not known")
     entries: dict[bytes, Entry] = {}
     at, name, total, unpack = 12, b"", 0, _ENTRY.unpack_from
@@ -80,15 +85,17 @@ def _parse(data: bytes, written_ns: int, limit: TimeLimit) -> Index:
         if version == 4:
             dropped, start = _offset(data, start)
             kept = len(name) - dropped
+            if kept < 0:
+                raise ValueError
         end = data.index(0, start)
         name = name[:kept] + data[start:end]
         total += len(name)
-        if len(name) > _LONGEST_NAME or total > _MOST_BYTES:  # in version 4 a name may repeat the one before
+        if len(name) > LONGEST_NAME or total > _MOST_NAMES:  # in version 4 a name may repeat the one before
             raise Unavailable("the names in the index are too long")
         at = end + 1 if version == 4 else at + (end - at + 8 & ~7)
         unwatched = bool(flags & 0x8000 or more & 0x4000)
         entries[name] = Entry(mode, oid.hex(), size, seconds, nanoseconds, flags >> 12 & 3, unwatched)
-    return Index(entries, written_ns, _extensions(data, at))
+    return Index(entries, written_ns, _extensions(data, at, limit))
 
 
 def _offset(data: bytes, at: int) -> tuple[int, int]:
@@ -97,38 +104,57 @@ def _offset(data: bytes, at: int) -> tuple[int, int]:
     while data[at] & 0x80:
         at += 1
         value = (value + 1 << 7) | data[at] & 0x7F
+        if value > LONGEST_NAME:  # no name is that long; a number without an end would grow for ever
+            raise ValueError
     return value, at + 1
 
 
-def _extensions(data: bytes, at: int) -> dict[bytes, str]:
+def _extensions(data: bytes, at: int, limit: ReadLimit) -> dict[bytes, str]:
     folders: dict[bytes, str] = {}
-    while at + 8 <= len(data) - 20:
+    end = len(data) - 20
+    for _ in range(_MOST_EXTENSIONS):
+        if at + 8 > end:
+            return folders
         name, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "big")
         if name == b"TREE":
-            folders = _folders(data[at + 8 : at + 8 + size])
+            folders = _folders(data, at + 8, min(at + 8 + size, end), limit)
         elif not name[:1].isupper():
             raise Unavailable("a split or sparse index does not name all files")
         at += 8 + size
-    return folders
+    raise Unavailable("the index has too many extensions")
 
 
-def _folders(data: bytes) -> dict[bytes, str]:
+def _folders(data: bytes, at: int, stop: int, limit: ReadLimit) -> dict[bytes, str]:
     """The ids of trees that git has made of this index; of folders that changed since there is none."""
     found: dict[bytes, str] = {}
-    at, inside = 0, [(b"", 1)]  # the folders that are open, and how many are still to come in each
-    while at < len(data):
+    inside = [(b"", 1)]  # the folders that are open, and how many are still to come in each
+    for number in range(_MOST_FOLDERS):
+        if not number % _CHECK_EVERY:
+            limit.check()
         while inside and not inside[-1][1]:
             inside.pop()
-        if not inside:
-            break
+        if not inside or at >= stop:
+            return found
         parent, left = inside[-1]
         inside[-1] = parent, left - 1
-        nul, end = data.index(b"\0", at), data.index(b"\n", at)
-        path = parent + data[at:nul] + b"/" if nul > at else parent
-        count, below = map(int, data[nul + 1 : end].split(b" "))
+        nul = data.index(b"\0", at, min(stop, at + LONGEST_NAME))
+        end = data.index(b"\n", nul, min(stop, nul + 2 * _LONGEST_NUMBER + 3))
+        path = limit.keep(parent + data[at:nul] + b"/") if nul > at else parent
+        count, below = map(_number, data[nul + 1 : end].split(b" "))
         at = end + 1
         if count >= 0:
             found[path] = data[at : at + 20].hex()
             at += 20
         inside.append((path, below))
-    return found
+        if len(inside) > _DEEPEST:
+            raise Unavailable("the folders of the index are nested too deep")
+    raise Unavailable("the index names too many folders")
+
+
+def _number(text: bytes) -> int:
+    """A number of the index; -1 is the only one below 0."""
+    if text == b"-1":
+        return -1
+    if not text.isdigit() or len(text) > _LONGEST_NUMBER:
+        raise ValueError
+    return int(text)

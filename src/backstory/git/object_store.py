@@ -1,65 +1,40 @@
-"""Commits, trees and blobs by their ids: loose ones with zlib, packed ones with libgit2.
+"""Commits, trees and blobs by their ids: loose ones here, packed ones by pack_file.py.
 
-libgit2 is asked for one packed object at a time, by id, after its size is known. It never sees the
-repository's configuration, and never opens what is not a regular file: a pipe would block it for ever.
+libgit2 compares the lines of two texts, and nothing else: it never sees a repository.
 """
 
 import hashlib
 import os
-import time
 import zlib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from backstory.git.pack_file import Packs
+from backstory.git.read_limit import OverLimit, ReadLimit, Unavailable
 from backstory.hook.regular_file import read_head
 
-if TYPE_CHECKING:
-    from pygit2 import Odb
-
 COMMIT, TREE, BLOB = b"commit", b"tree", b"blob"
-_MOST_BYTES = {COMMIT: 1 << 20, TREE: 16 << 20, BLOB: 4 << 20}
-_TYPES = {1: COMMIT, 2: TREE, 3: BLOB}
+_MOST_BYTES = {COMMIT: 1 << 20, TREE: 8 << 20, BLOB: 4 << 20}
 _MOST_STORES = 8  # a repository and those that its `alternates` name
 _SMALL = 64 * 1024
 _HEX = frozenset("0123456789abcdef")
 
 
-class Unavailable(Exception):
-    """What was asked for is not there, is damaged, is too large, or cannot be read safely."""
-
-
-class OutOfTime(Unavailable):
-    """The time limit has passed."""
-
-
-class TimeLimit:
-    """How long a repository may be read; every read checks it."""
-
-    def __init__(self, seconds: float) -> None:
-        self._until = time.monotonic() + seconds
-
-    def check(self) -> None:
-        """Raise when the time is over."""
-        if time.monotonic() >= self._until:
-            raise OutOfTime
-
-
 class ObjectStore:
     """The objects of one repository. `borrowed`: also those of the stores that `alternates` names."""
 
-    def __init__(self, folder: Path, limit: TimeLimit, borrowed: bool = True) -> None:
+    def __init__(self, folder: Path, limit: ReadLimit, borrowed: bool = True) -> None:
         self.limit = limit
         if not borrowed and (folder.is_symlink() or (folder / "pack").is_symlink()):
             raise Unavailable("the objects are another repository's")
         self._folders = _with_alternates(folder) if borrowed else [folder]
-        self._packs: Odb | None = None
+        self._packs: Packs | None = None
 
     def read(self, oid: str, kind: bytes) -> bytes:
         """The content of an object of this kind."""
         self.limit.check()
-        if len(oid) != 40 or not _HEX.issuperset(oid):
-            raise Unavailable(f"{oid!r} is no SHA-1")
+        if not is_id(oid):
+            raise Unavailable("what should name an object is no SHA-1")
         data = self._loose(oid, kind)
         return self._packed(oid, kind) if data is None else data
 
@@ -67,7 +42,7 @@ class ObjectStore:
         """Whether a commit is there, whole: its content has this hash."""
         try:
             data = self.read(oid, COMMIT)
-        except OutOfTime:
+        except OverLimit:
             raise
         except Unavailable:
             return False
@@ -85,20 +60,23 @@ class ObjectStore:
 
     def _packed(self, oid: str, kind: bytes) -> bytes:
         if self._packs is None:
-            self._packs = _packs(self._folders)
-        try:
-            # the backend's own `read_header` cuts sizes to 32 bits
-            type_, size = self._packs.read_header(oid)
-            if _TYPES.get(int(type_)) != kind or size > _MOST_BYTES[kind]:
-                raise Unavailable(f"{oid} is no {kind.decode()}, or too large")
-            return self._packs.read(oid)[1]
-        except (KeyError, ValueError, OSError, MemoryError, _pygit2().GitError) as error:
-            raise Unavailable(f"{oid} is missing or damaged") from error
+            self._packs = Packs(self._folders)
+        found, content = self._packs.read(oid, _MOST_BYTES[kind], self.limit)
+        if found != kind:
+            raise Unavailable(f"{oid} is no {kind.decode()}")
+        return content
+
+
+def is_id(text: str) -> bool:
+    """Whether a text is the id of an object."""
+    return len(text) == 40 and _HEX.issuperset(text)
 
 
 def object_id(kind: bytes, content: bytes) -> str:
     """The id that git gives to this content."""
-    return hashlib.sha1(b"%s %d\0" % (kind, len(content)) + content, usedforsecurity=False).hexdigest()
+    digest = hashlib.sha1(b"%s %d\0" % (kind, len(content)), usedforsecurity=False)
+    digest.update(content)  # not joined to its head: it may be large
+    return digest.hexdigest()
 
 
 def lines_changed(old: bytes, new: bytes) -> tuple[int, int]:
@@ -129,21 +107,6 @@ def _inflated(packed: bytes, kind: bytes, most: int) -> bytes:
     if not nul or head != b"%s %d" % (kind, len(content)):
         raise Unavailable(f"a loose object is no {kind.decode()}, too large, or damaged")
     return content
-
-
-def _packs(folders: list[Path]) -> "Odb":
-    """The packs of some folders, if all that lies beside them are regular files."""
-    packs: Odb = _pygit2().Odb()
-    for folder in folders:
-        try:
-            entries = list(os.scandir(folder / "pack"))
-        except OSError:
-            continue
-        if not all(entry.is_file(follow_symlinks=False) for entry in entries):
-            raise Unavailable("among the packs is something that is not a regular file")
-        if entries:
-            packs.add_backend(_pygit2().OdbBackendPack(str(folder)), 1)
-    return packs
 
 
 def _with_alternates(folder: Path) -> list[Path]:

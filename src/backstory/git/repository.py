@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backstory.git.index_file import Index, read_index
-from backstory.git.object_store import COMMIT, ObjectStore, TimeLimit, Unavailable
+from backstory.git.object_store import COMMIT, ObjectStore, is_id
+from backstory.git.read_limit import ReadLimit, Unavailable
 from backstory.git.tree_diff import Trees
 from backstory.hook.project_identity import Place
 from backstory.hook.regular_file import read_head
@@ -13,6 +14,7 @@ from backstory.hook.regular_file import read_head
 _SHALLOW = 1 << 20
 _MOST_PARENTS = 64
 _MOST_KEPT = 4096  # commits that were read
+_SECONDS_DIGITS = 11  # until the year 5138
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,11 @@ class Repository:
     def __init__(self, place: Place, seconds: float) -> None:
         if not _owned(place):
             raise Unavailable("the repository belongs to another user")
+        self.root = place.root
         self.top = os.fsencode(place.root) + b"/"
         self.head = place.commit
         self._index_path = Path(place.git_dir) / "index"
-        self.objects = ObjectStore(Path(place.common_dir) / "objects", TimeLimit(seconds))
+        self.objects = ObjectStore(Path(place.common_dir) / "objects", ReadLimit(seconds))
         self.trees = Trees(self.objects)
         shallow = read_head(str(Path(place.common_dir) / "shallow"), _SHALLOW)
         self._shallow = frozenset(shallow.decode("ascii", "replace").split())
@@ -42,8 +45,8 @@ class Repository:
         self._commits: dict[str, Commit] = {}
 
     def allow(self, seconds: float) -> None:
-        """Begin a new time limit."""
-        self.objects.limit = TimeLimit(seconds)
+        """Begin a new question, which may take so long."""
+        self.objects.limit = ReadLimit(seconds)
 
     @property
     def index(self) -> Index:
@@ -74,11 +77,16 @@ class Repository:
             elif key == "parent":
                 parents.append(value)
             elif key == "committer":
-                seconds = value.rpartition("> ")[2].partition(" ")[0]
-                at = int(seconds) * 1000 if seconds.isascii() and seconds.isdigit() else 0
-        if not tree or len(parents) > _MOST_PARENTS:
+                at = _milliseconds(value.rpartition("> ")[2].partition(" ")[0])
+        if len(parents) > _MOST_PARENTS or not all(map(is_id, (tree, *parents))):
             raise Unavailable(f"the commit {oid} is damaged")
         return Commit(oid, tree, () if oid in self._shallow else tuple(parents), at)
+
+
+def _milliseconds(seconds: str) -> int:
+    """The time of a commit; 0 if it is none that a clock could have shown."""
+    plausible = len(seconds) <= _SECONDS_DIGITS and seconds.isascii() and seconds.isdigit()
+    return int(seconds) * 1000 if plausible else 0
 
 
 def open_repository(place: Place, seconds: float) -> Repository | None:

@@ -7,13 +7,17 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from backstory.git.object_store import BLOB, TREE, ObjectStore, OutOfTime, Unavailable
+from backstory.git.object_store import BLOB, TREE, ObjectStore
+from backstory.git.read_limit import LONGEST_NAME, OverLimit, Unavailable
 
 _MOST_CHANGES = 200_000
-_MOST_KEPT = 4096  # trees that were read
+_MOST_KEPT = 100_000  # items of trees that were read
+_MODE_DIGITS = 6
 _DEEPEST = 200
 _MOST_PAIRS = 200 * 200  # so many pairs of one commit are compared to find what was moved and edited at once
 _MOST_COMPARED = 8 << 20  # bytes of all of them together
+_MOST_LINES = 200_000  # and lines
+_NAMESAKES = 50  # so many files of the same content are looked at for one with the same name
 _SIMILAR = 0.5
 Item = tuple[int, str]  # the mode and the id of what a name stands for
 _Text = tuple[int, "Counter[bytes]"]  # how many bytes, and how often each line
@@ -33,22 +37,28 @@ class Trees:
     def __init__(self, objects: ObjectStore) -> None:
         self._objects = objects
         self._read: dict[str, dict[bytes, Item]] = {}
+        self._kept = 0
 
     def items(self, oid: str) -> dict[bytes, Item]:
         """What a tree holds, by name."""
         if oid not in self._read:
-            if len(self._read) >= _MOST_KEPT:
+            if self._kept >= _MOST_KEPT:
                 self._read.clear()
+                self._kept = 0
             self._read[oid] = self._parsed(oid)
+            self._kept += len(self._read[oid]) + 1
         return self._read[oid]
 
     def _parsed(self, oid: str) -> dict[bytes, Item]:
         data, at, found = self._objects.read(oid, TREE), 0, dict[bytes, Item]()
         try:
             while at < len(data):
-                space = data.index(b" ", at)
-                nul = data.index(b"\0", space)
-                found[data[space + 1 : nul]] = int(data[at:space], 8), data[nul + 1 : nul + 21].hex()
+                space = data.index(b" ", at, at + _MODE_DIGITS + 1)
+                nul = data.index(b"\0", space, space + LONGEST_NAME)
+                mode = data[at:space]
+                if not mode.isdigit():  # `int` would take a sign, blanks and underscores
+                    raise ValueError
+                found[data[space + 1 : nul]] = int(mode, 8), data[nul + 1 : nul + 21].hex()
                 at = nul + 21
         except ValueError as error:
             raise Unavailable(f"the tree {oid} is damaged") from error
@@ -74,7 +84,7 @@ class Trees:
             was, now = before.get(name), after.get(name)
             if was == now:
                 continue
-            path = folder + name
+            path = self._objects.limit.keep(folder + name)
             trees = [item[1] if item and stat.S_ISDIR(item[0]) else None for item in (was, now)]
             if any(trees):
                 self._objects.limit.check()
@@ -109,8 +119,8 @@ class Trees:
             old_by_id.setdefault(item, []).append(path)
         for path, item in came.items():
             if same := old_by_id.get(item):
-                same.sort(key=lambda old: _base(old) == _base(path))
-                moves.append(Change(same.pop(), path, 1.0))
+                self._objects.limit.check()
+                moves.append(Change(_taken(same, path), path, 1.0))
         olds = gone.keys() - {move.old for move in moves}
         news = came.keys() - {move.new for move in moves}
         if 0 < len(olds) * len(news) <= _MOST_PAIRS:
@@ -135,17 +145,18 @@ class Trees:
 
     def _texts(self, paths: list[bytes], items: dict[bytes, Item]) -> dict[bytes, _Text]:
         """The lines of files, as far as they can be read; a link or a submodule has none."""
-        found, left = dict[bytes, _Text](), _MOST_COMPARED
+        found, left, lines_left = dict[bytes, _Text](), _MOST_COMPARED, _MOST_LINES
         for path in paths:
             mode, oid = items[path]
             try:
                 content = self._objects.read(oid, BLOB) if stat.S_ISREG(mode) else b""
-            except OutOfTime:
+            except OverLimit:
                 raise
             except Unavailable:
                 continue
             left -= len(content)
-            if left < 0:
+            lines_left -= content.count(b"\n") + content.count(b"\r")
+            if left < 0 or lines_left < 0:
                 break
             if content:
                 found[path] = len(content), Counter(content.splitlines(keepends=True))
@@ -160,6 +171,12 @@ def _alike(old: _Text, new: _Text) -> float:
     lines = large[1]
     common = sum(len(line) * min(count, lines[line]) for line, count in small[1].items() if line in lines)
     return common / large[0]
+
+
+def _taken(olds: list[bytes], new: bytes) -> bytes:
+    """Take one of several files with the same content, if possible one that is called as the new one."""
+    last = range(len(olds) - 1, max(-1, len(olds) - 1 - _NAMESAKES), -1)
+    return olds.pop(next((at for at in last if _base(olds[at]) == _base(new)), -1))
 
 
 def _base(path: bytes) -> bytes:

@@ -11,7 +11,8 @@ import stat
 from dataclasses import dataclass
 
 from backstory.git.index_file import Entry, Index
-from backstory.git.object_store import BLOB, OutOfTime, Unavailable, lines_changed, object_id
+from backstory.git.object_store import BLOB, lines_changed, object_id
+from backstory.git.read_limit import OverLimit, Unavailable
 from backstory.git.repository import Repository
 from backstory.git.tree_diff import Change, Item
 from backstory.hook.regular_file import read_head
@@ -84,7 +85,7 @@ def _differing(repository: Repository) -> _State:
 
 def _staged(repository: Repository) -> list[tuple[bytes, Item | None, Entry | None]]:
     """What differs between HEAD and the index; folders whose tree the index knows are not looked into."""
-    index, trees = repository.index, repository.trees
+    index, trees, keep = repository.index, repository.trees, repository.objects.limit.keep
     found: list[tuple[bytes, Item | None, Entry | None]] = []
     names = sorted(index.entries)
     todo: list[tuple[bytes, str | None]] = [(b"", repository.head_tree())]
@@ -95,7 +96,7 @@ def _staged(repository: Repository) -> list[tuple[bytes, Item | None, Entry | No
             continue
         items = trees.items(tree) if tree else {}
         below = {name + b"/" for name, item in items.items() if stat.S_ISDIR(item[0])}
-        todo += [(folder + name, items[name[:-1]][1]) for name in below]
+        todo += [(keep(folder + name), items[name[:-1]][1]) for name in below]
         here = names[index.below(names, folder)]
         at = 0
         while at < len(here):
@@ -113,7 +114,9 @@ def _staged(repository: Repository) -> list[tuple[bytes, Item | None, Entry | No
                     found.append((here[at], item, entry))
                 at += 1
         files = (name for name, item in items.items() if not stat.S_ISDIR(item[0]))
-        found += [(folder + name, items[name], None) for name in files if folder + name not in index.entries]
+        found += [
+            (keep(folder + name), items[name], None) for name in files if folder + name not in index.entries
+        ]
     return found
 
 
@@ -183,7 +186,7 @@ def _content_was(repository: Repository, item: Item | None) -> bytes | None:
         return b""
     try:
         content = repository.objects.read(item[1], BLOB)
-    except OutOfTime:
+    except OverLimit:
         raise
     except Unavailable:
         return None  # a partial clone has not fetched it, and we do not

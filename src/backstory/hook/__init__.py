@@ -8,6 +8,7 @@ virtual environment and no upgrade in progress can get in their way. The product
 the brief on the command line and the one an agent receives are the same text.
 
 hook.sh                  copies a payload into the spool: a whole capture hook, sourced by the agent's `sh -c`
+agent_facts.py           what hooks must know of each agent, from the agents' table
 hook_command.py          the command line that an agent's settings hold
 spool.py                 the spool's file format: names, trailer, listing, reading, writing
 bundle_loader.py         the one file that hooks run, with the other modules in it

@@ -10,6 +10,8 @@ import sys
 import time
 from _json import encode_basestring
 
+from backstory.hook.agent_facts import facts_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -20,9 +22,6 @@ _LOST = "Backstory could not write this session's start to its spool; `backstory
 _ROUNDING_MS = 600  # what is newer than this is never hidden by a clock that counts in seconds
 _LONGEST_SILENCE = 10**10  # seconds; whoever says more does not count
 _FORKED, _HEAD_BYTES = b'"forked_from_id":"', 4_096  # how Codex begins the rollout of a fork
-_TOP_LEVEL_ANSWER = ("copilot",)  # all others want it inside hookSpecificOutput, and Codex nothing beside it
-_HELD_BACK = {"gemini-cli": "BeforeAgent"}  # whose brief goes out with the first prompt, see `deferred_brief`
-_NOTED = ("UserPromptSubmit", "BeforeAgent", "PreToolUse", "PostToolUseFailure")  # see `work_notes`
 
 
 def main(argv: list[str]) -> None:
@@ -49,9 +48,10 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
     from backstory.hook.payload import BadPayload, parse
     from backstory.hook.project_identity import ident
 
-    if event == _HELD_BACK.get(agent) and (delivered := _delivered(home, agent, event, data)):
+    facts = facts_of(agent)
+    if event in facts["delivers"] and (delivered := _delivered(home, agent, event, data)):
         return delivered
-    if event in _NOTED:
+    if event in facts["notes"]:
         return _noted(home, agent, event, data)
     settings = session_brief.settings_file(home)
     deadline = session_brief.number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
@@ -93,7 +93,7 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
         "chars": len(told.text),
         "tokens": round(told.tokens),
     }
-    if agent in _HELD_BACK and not lost:
+    if facts["delivers"] and not lost:
         from backstory.hook import deferred_brief
 
         if deferred_brief.hold(home, native, told.text, receipt):
@@ -124,7 +124,7 @@ def _noted(home: str, agent: str, event: str, data: bytes) -> str:
     receipt = {
         "session_id": ident(payload.get("session_id") or payload.get("sessionId")),
         "cwd": payload.get("cwd"),
-        "source": work_notes.KINDS[event],
+        "source": facts_of(agent)["notes"][event],
         "shown": told.shown,
         "chars": len(told.text),
         "tokens": round(told.tokens),
@@ -172,7 +172,7 @@ def _forked_from(payload: "dict[str, Any]") -> str:
 def shape(agent: str, event: str, text: str) -> str:
     """The brief in the form that the agent takes; UTF-8, so that its size is what was counted."""
     quoted = encode_basestring(text)
-    if agent in _TOP_LEVEL_ANSWER:
+    if facts_of(agent)["top_level"]:
         return f'{{"additionalContext":{quoted}}}'
     name = encode_basestring(event)
     return f'{{"hookSpecificOutput":{{"hookEventName":{name},"additionalContext":{quoted}}}}}'

@@ -33,7 +33,7 @@ SECTIONS = (
     ("now", "Just now, not distilled yet", 25),
     ("left_off", "Where we left off", 20),
     ("open", "Open threads", 12),
-    ("decisions", "Decisions in force", 15),
+    ("decisions", "Current decisions", 15),
     ("failed", "What failed and why", 15),
     ("prefs", "Preferences and facts", 8),
     ("commands", "Commands that work here", 8),

@@ -6,6 +6,7 @@ import os
 import time
 
 from backstory.hook import brief_text, file_stamps, pending_events
+from backstory.hook.agent_facts import facts_of
 from backstory.hook.ignore_globs import ignores_folder
 from backstory.hook.payload import BadPayload, parse
 from backstory.hook.project_identity import ident, joined_in, project_id, resolve, session_id
@@ -25,10 +26,6 @@ _SHAPES: "dict[str, type]" = {
     ),
     **dict.fromkeys(("notes", "confirmed"), dict),
 }
-# Who keeps a brief in the system prompt or in front of the conversation, where it is put anew on resume:
-# nothing of the old one is there any more.
-_TOLD_AGAIN = ("qwen-code", "copilot")
-_MOST_TOKENS = {"codex": 2_400}  # what is longer than 2,500 Codex puts into a file, and shows a part
 
 
 def brief_for(
@@ -78,7 +75,9 @@ def brief_for(
     file_stamps.label(rows, prepared, place.root, {own, *(row.session for row in waiting)}, until)
     told = {row.id for row in rows}
     waiting = [row for row in waiting if row.id not in told]  # a note that is prepared already
-    if source == "resume" and agent in _TOLD_AGAIN:
+    facts = facts_of(agent)
+    tokens = number(settings.get("budget_tokens"), brief_text.TOKENS)
+    if source == "resume" and facts["told_again"]:
         source, rows = "startup", [row for row in rows if row.session != own]
     return brief_text.compose(
         brief_text.choose(source, rows, session, waiting, own, spoke),
@@ -86,7 +85,7 @@ def brief_for(
         now_ms(),
         [*notices, *_trouble(home), *texts(prepared.get("notices"))],
         number(settings.get("budget_chars"), brief_text.CHARS),
-        min(number(settings.get("budget_tokens"), brief_text.TOKENS), _MOST_TOKENS.get(agent, 1_000_000)),
+        min(tokens, facts["most_tokens"] or tokens),
     )
 
 

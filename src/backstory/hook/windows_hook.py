@@ -8,6 +8,7 @@ import os
 import sys
 
 from backstory.hook import spool
+from backstory.hook.agent_facts import facts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,16 +16,6 @@ if TYPE_CHECKING:
 
 CREATE_NO_WINDOW = 0x08000000
 CREATE_NEW_PROCESS_GROUP = 0x00000200
-# As the agents' table says; a test holds them together.
-ANSWERS = ("SessionStart",)
-WAKES = (*ANSWERS, "Stop", "StopFailure", "SessionEnd", "PreCompact", "AfterAgent")
-DELIVERS = ("BeforeAgent",)
-BEFORE = ("claude-code.PreToolUse", "codex.PreToolUse")
-NOTES = (
-    *BEFORE,
-    *("claude-code.UserPromptSubmit", "claude-code.PostToolUseFailure", "codex.UserPromptSubmit"),
-    *("gemini-cli.BeforeAgent", "copilot.UserPromptSubmit", "qwen-code.UserPromptSubmit"),
-)
 _EXPLANATION = "This is Backstory's hook: a coding agent runs it and sends an event to its stdin.\n"
 
 
@@ -37,20 +28,20 @@ def capture(home: str, agent: str, event: str, start: "Callable[[str], None] | N
         return
     from backstory.hook import __main__ as hook
 
-    data = hook.read_stdin()
+    data, facts = hook.read_stdin(), facts_of(agent)
     lost = False
     try:
-        if f"{agent}.{event}" not in BEFORE:  # what the tool did is told when it is done
+        if facts["notes"].get(event) != "before":  # what the tool did is told when it is done
             spool.write(os.path.join(home, "spool"), agent, event, data)
     except OSError as error:
         lost = True
         hook.log(home, agent, event, error)
-    if event in ANSWERS or event in DELIVERS or f"{agent}.{event}" in NOTES:
+    if event in facts["answers"] or event in facts["delivers"] or event in facts["notes"]:
         try:
             hook.write(1, hook.answer(home, agent, event, data, lost).encode("utf-8", "replace"))
         except Exception as error:  # the worker is woken all the same
             hook.log(home, agent, event, error)
-    if event in WAKES:
+    if event in facts["wakes"]:
         (start or start_worker)(home)
 
 

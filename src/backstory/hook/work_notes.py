@@ -9,6 +9,7 @@ twice in one context, and nothing when nothing clears the floor.
 import os
 
 from backstory.hook import brief_text, error_signature, file_stamps, normalize, session_brief, spool
+from backstory.hook.agent_facts import facts_of
 from backstory.hook.ignore_globs import ignores_folder
 from backstory.hook.payload import BadPayload, parse
 from backstory.hook.project_identity import ident, joined_in, project_id, resolve, session_id
@@ -17,13 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# which kind of note goes out with an event; agents differ in which of these take any
-KINDS = {
-    "UserPromptSubmit": "prompt",
-    "BeforeAgent": "prompt",
-    "PreToolUse": "before",
-    "PostToolUseFailure": "after",
-}
 DEADLINE_MS = 300
 CHARS = 800
 MOST = {"prompt": 3, "before": 1, "after": 1}
@@ -51,7 +45,7 @@ def notes_for(
     home: str, settings: "dict[str, Any]", agent: str, event: str, payload: "dict[str, Any]"
 ) -> "brief_text.Brief":
     """What to say for this event; an empty text if nothing."""
-    kind = KINDS[event]
+    kind = facts_of(agent)["notes"][event]
     chosen = settings.get("notes")
     chosen = chosen if isinstance(chosen, dict) else {}
     cwd = payload.get("cwd")

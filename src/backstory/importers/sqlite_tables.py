@@ -1,34 +1,21 @@
-"""Another tool's SQLite database, read and never touched: not a byte of it, and no file beside it.
-
-A database that is written ahead needs care. Without its log the file alone is all there is: it is opened as
-immutable. With the log and its index, the index is opened read-only too. With a log but no index, SQLite
-would make one, so a private copy is read.
+"""The tables of another tool's SQLite database (see `backstory.foreign_database`).
 
 Versions differ: a table or column that is not there gives nothing.
 """
 
-import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from backstory.file_reader import open_file, require_database
+from backstory.foreign_database import ForeignDatabase, Unreadable, open_database, quoted
 
 _AT_ONCE = 500
-_HEADER = 20
-_MAGIC = b"SQLite format 3\0"
-_WRITTEN_AHEAD = 2
 _MARKS = 2**62
 
 Row = dict[str, object]
-
-
-class Unreadable(OSError):
-    """Not a database, or one that cannot be read now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +50,17 @@ class _Marking:
 class Tables:
     """The tables of one open database."""
 
-    def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
-        self._db = connection
+    def __init__(self, database: ForeignDatabase, file: Path) -> None:
+        self._db = database
         self._file = file
-        names = self._all("SELECT name FROM sqlite_master WHERE type = 'table'")
-        self._columns = {
-            str(name): frozenset(str(row[1]) for row in self._all(f"PRAGMA table_info({_quoted(str(name))})"))
-            for (name,) in names
-        }
+        self._columns = database.columns
 
     def __contains__(self, table: str) -> bool:
         return table in self._columns
 
     def trouble(self) -> Unreadable:
         """What is wrong with a database that could not be read."""
-        told = next((str(row[0]) for row in self._all("PRAGMA quick_check(1)")), "")
+        told = next((str(row[0]) for row in self._db.rows("PRAGMA quick_check(1)")), "")
         if told != "ok":
             return Unreadable(f"{self._file} is damaged: {told}")
         return Unreadable(f"{self._file} could not be read just now: import again")
@@ -91,15 +74,15 @@ class Tables:
         if table not in self._columns or (values is not None and not column):
             return
         if values is None:
-            yield from self._named(f"SELECT * FROM {_quoted(table)} ORDER BY rowid", ())  # noqa: S608
+            yield from self._db.named_rows(f"SELECT * FROM {quoted(table)} ORDER BY rowid", ())  # noqa: S608
             return
         for start in range(0, len(values), _AT_ONCE):
             part = values[start : start + _AT_ONCE]
-            wanted = f"{_quoted(column)} IN ({', '.join('?' * len(part))})"
+            wanted = f"{quoted(column)} IN ({', '.join('?' * len(part))})"
             if "" in part:
-                wanted += f" OR {_quoted(column)} IS NULL"
-            yield from self._named(
-                f"SELECT * FROM {_quoted(table)} WHERE {wanted} ORDER BY rowid",  # noqa: S608
+                wanted += f" OR {quoted(column)} IS NULL"
+            yield from self._db.named_rows(
+                f"SELECT * FROM {quoted(table)} WHERE {wanted} ORDER BY rowid",  # noqa: S608
                 part,
             )
 
@@ -107,76 +90,24 @@ class Tables:
         """The rows of a table by the value of a column, counted, with the highest value of another."""
         if not column or table not in self._columns:
             return {}
-        last = f"max({_quoted(numbers)})" if numbers in self._columns[table] else "0"
-        said = ", ".join(f"CAST({_quoted(name)} AS BLOB)" for name in sorted(self._columns[table]))
+        last = f"max({quoted(numbers)})" if numbers in self._columns[table] else "0"
+        said = ", ".join(f"CAST({quoted(name)} AS BLOB)" for name in sorted(self._columns[table]))
         mark = f"marking({said})" if marked else "0"
-        found = self._all(
-            f"SELECT {_quoted(column)}, count(*), {last}, {mark} FROM {_quoted(table)} GROUP BY 1"  # noqa: S608
+        found = self._db.rows(
+            f"SELECT {quoted(column)}, count(*), {last}, {mark} FROM {quoted(table)} GROUP BY 1"  # noqa: S608
         )
         return {
             _text(value): Span(whole(count), whole(last), whole(mark)) for value, count, last, mark in found
         }
 
-    def _named(self, query: str, values: Sequence[object]) -> Iterator[Row]:
-        try:
-            cursor = self._db.execute(query, values)
-            names = [column[0] for column in cursor.description]
-            for row in cursor:
-                yield dict(zip(names, row, strict=True))
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # the second: a damaged name of a column
-            raise Unreadable(f"{self._file} cannot be read: {error}") from None
-
-    def _all(self, query: str) -> list[tuple[object, ...]]:
-        try:
-            return self._db.execute(query).fetchall()
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # the second: a damaged name of a column
-            raise Unreadable(f"{self._file} cannot be read: {error}") from None
-
 
 @contextmanager
 def opened(file: Path) -> Iterator[Tables]:
     """A database's tables, for as long as they are needed."""
-    with _untouched(file) as where:
-        try:
-            connection = sqlite3.connect(where, uri=True, timeout=5)
-        except sqlite3.Error as error:
-            raise Unreadable(f"{file} cannot be opened: {error}") from None
-        connection.text_factory = _text
-        connection.create_aggregate("marking", -1, _Marking)
-        with closing(connection):
-            yield Tables(connection, file)
-
-
-@contextmanager
-def _untouched(file: Path) -> Iterator[str]:
-    """The address under which SQLite leaves no trace."""
-    require_database(file)
-    with open_file(file) as opened_file:
-        head = opened_file.read(_HEADER)
-    if len(head) < _HEADER or not head.startswith(_MAGIC):
-        raise Unreadable(f"{file} is no SQLite database")
-    log, index = (Path(f"{file}{suffix}") for suffix in ("-wal", "-shm"))
-    if not log.exists():
-        yield _address(file, "immutable=1" if head[18] == _WRITTEN_AHEAD else "mode=ro")
-    elif index.exists():
-        yield _address(file, "mode=ro&readonly_shm=1")
-    else:
-        import shutil  # rarely needed, and every command starts quicker without
-        import tempfile
-
-        with tempfile.TemporaryDirectory(prefix="backstory-") as folder:
-            copy = Path(folder, file.name)
-            shutil.copyfile(file, copy)
-            shutil.copyfile(log, f"{copy}-wal")
-            yield _address(copy, "mode=ro")
-
-
-def _address(file: Path, how: str) -> str:
-    return f"file:{quote(str(file))}?{how}"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    with open_database(file) as database:
+        database.connection.text_factory = _text
+        database.connection.create_aggregate("marking", -1, _Marking)
+        yield Tables(database, file)
 
 
 def _text(value: object) -> str:

@@ -158,7 +158,7 @@ class Writing:
         changes = Changes(vault)
         changes.put(page, lint_checks.report(found, stamp))
         errors = sum(issue.severity == "error" for issue in found)
-        said = f"{errors} errors of {len(found)} issues; {fixed} pages mended"
+        said = f"{errors} errors of {len(found)} issues; {fixed} pages repaired"
         put_log(changes, stamp, "lint", [], [], said)
         changes.write()
         return page

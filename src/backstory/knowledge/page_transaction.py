@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from backstory.atomic import make_private_dir, write_atomic
+from backstory.atomic import make_private_dir, write_atomic, write_own
 from backstory.failpoints import step
 from backstory.file_reader import read_bytes
 from backstory.knowledge.vault import Vault
@@ -57,10 +57,10 @@ class Changes:
             path = self.vault.file(relative)
             was = _content(path)
             if was is not None:
-                write_atomic(undo / str(number), was)
+                write_own(undo / str(number), was)
             manifest.append({"page": relative, "was": was is not None, "new": _digest(data)})
         step("compile.copied")
-        write_atomic(undo / "manifest.json", json.dumps(manifest).encode())
+        write_own(undo / "manifest.json", json.dumps(manifest).encode())
         step("compile.begun")
         for relative, data in self.pages.items():
             path = self.vault.file(relative)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backstory.atomic import lock, make_private_dir, read_state, write_atomic, write_state
+from backstory.atomic import lock, make_private_dir, read_state, write_own, write_state
 from backstory.errors import Failed, SourceMissing
 from backstory.file_reader import read_bytes, regular
 from backstory.knowledge.markdown_page import slug
@@ -133,7 +133,7 @@ def migrate(vault: Vault) -> bool:
         return False
     if hasattr(os, "getuid") and vault.root.stat().st_uid != os.getuid():
         raise Failed(f"{vault.root} belongs to another user, who must bring it up to date")
-    write_atomic(path, json.dumps({"version": FORMAT}).encode())
+    write_own(path, json.dumps({"version": FORMAT}).encode())
     return True
 
 

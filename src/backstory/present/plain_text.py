@@ -28,6 +28,9 @@ _HOSTILE = re.compile(
 )
 _AGES = ((60, "just now", 1), (3_600, "min", 60), (172_800, "h", 3_600), (1_209_600, "d", 86_400))
 
+# How jobs stand, as people read it.
+JOB_STATES = {"leased": "running", "parked": "failed"}
+
 
 def plain(text: str) -> str:
     """Text that does nothing to a terminal but appear on it; lines and tabs stay."""

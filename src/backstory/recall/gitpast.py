@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from backstory.git.boundary import ask
 from backstory.git.commit_history import former_names, last_commits, moves, touches
-from backstory.git.object_store import Unavailable
 from backstory.git.repository import Repository, open_repository
 from backstory.git.tree_diff import Change
 from backstory.git.work_tree import is_changed, staged_moves
@@ -50,12 +50,9 @@ class _Allowance:
             return None
         started = time.monotonic()
         repository.allow(self._left)
-        try:
-            return question(repository)
-        except Unavailable:
-            return None
-        finally:
-            self._left -= time.monotonic() - started
+        answer = ask(repository.root, lambda: question(repository), None)
+        self._left -= time.monotonic() - started
+        return answer
 
 
 class GitPast:
@@ -185,10 +182,7 @@ def names_before(root: Path, file: str) -> list[str]:
 
 def _opened(place: Place) -> tuple[bool, Repository | None]:
     """The repository of a place, if it can be read; and whether it is known that there is none."""
-    try:
-        return True, open_repository(place, _SECONDS)
-    except Unavailable:
-        return False, None
+    return ask(place.root, lambda: (True, open_repository(place, _SECONDS)), (False, None))
 
 
 def _read_log(commits: list[tuple[int, list[Change]]]) -> _Past:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory import clock
-from backstory.atomic import make_private_dir, write_atomic
+from backstory.atomic import make_private_dir, write_own
 from backstory.embed.word_rarity import rarity
 from backstory.file_reader import read_bytes
 from backstory.hook import error_signature, normalize
@@ -59,7 +59,7 @@ def write(home: Home, store: Store, project_id: str) -> None:
     if value["notes"]:
         value["name"] = project.name if project else ""
         make_private_dir(home.notes)
-        write_atomic(path, json.dumps(value, ensure_ascii=False).encode())
+        write_own(path, json.dumps(value, ensure_ascii=False).encode())
     else:
         path.unlink(missing_ok=True)
     _flag_all(home, settings, value, _roots(store, project_id))

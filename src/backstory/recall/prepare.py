@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from backstory import clock
-from backstory.atomic import write_atomic
+from backstory.atomic import write_own
 from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.work_notes import MOST
 from backstory.llm import governor
@@ -72,7 +72,7 @@ def project_file(home: Home, store: Store, project_id: str) -> None:
         "rows": rows,
         "notices": notices(store),
     } | stamped(rows, project.root if project else "", _STAMPS)
-    write_atomic(home.briefs / f"{project_id}.json", json.dumps(value, ensure_ascii=False).encode())
+    write_own(home.briefs / f"{project_id}.json", json.dumps(value, ensure_ascii=False).encode())
     forgotten_file(home, store)
     notes.write(home, store, project_id)
 
@@ -81,7 +81,7 @@ def forgotten_file(home: Home, store: Store, also: Iterable[str] = ()) -> None:
     """Write which sessions were forgotten: what of them still comes in is shown to nobody."""
     sessions = sorted(store.books.buried("session").union(also))
     if sessions or home.forgotten.exists():
-        write_atomic(home.forgotten, json.dumps({"sessions": sessions}).encode())
+        write_own(home.forgotten, json.dumps({"sessions": sessions}).encode())
 
 
 def session_file(home: Home, store: Store, session: Session) -> None:
@@ -99,7 +99,7 @@ def session_file(home: Home, store: Store, session: Session) -> None:
         "checkpoint": _checkpoint_rows(checkpoint, session) if checkpoint else [],
     }
     path = home.briefs / "sessions" / f"{session.id}.json"
-    write_atomic(path, json.dumps(value, ensure_ascii=False).encode())
+    write_own(path, json.dumps(value, ensure_ascii=False).encode())
 
 
 def _subagents(store: Store, session: Session) -> dict[str, list[str]]:

@@ -67,9 +67,9 @@ def read(path: Path) -> State:
     except OSError as error:
         raise RegistryFailed(f"the state {path} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        return State(notes=[f"the state {path} is malformed ({error}): begun anew"], damaged=True)
+        return State(notes=[f"the state {path} is malformed ({error}): a new one is begun"], damaged=True)
     if not isinstance(whole, dict):
-        note = f"the state {path} is a {type(whole).__name__}, not an object: begun anew"
+        note = f"the state {path} is a {type(whole).__name__}, not an object: a new one is begun"
         return State(notes=[note], damaged=True)
     version = whole.get("schema_version", 0)
     if isinstance(version, int | float) and version > SCHEMA_VERSION:
@@ -77,7 +77,9 @@ def read(path: Path) -> State:
         return State(notes=[note], newer=True)
     if not isinstance(whole.get("sessions", {}), dict):
         kind = type(whole.pop("sessions")).__name__
-        return State(whole, [f"`sessions` in {path} is a {kind}, not an object: begun anew"], damaged=True)
+        return State(
+            whole, [f"`sessions` in {path} is a {kind}, not an object: a new one is begun"], damaged=True
+        )
     return State(whole)
 
 

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from backstory.atomic import write_atomic
+from backstory.atomic import write_own
 from backstory.file_reader import lines, read_text
 
 NAME = "spare.jsonl"
@@ -35,7 +35,7 @@ def keep(connection: sqlite3.Connection, database: Path) -> None:
         ids = {grave[0] for grave in known}
         older = [grave for grave in graves(database) if grave[0] not in ids and grave[2] == _FORGOTTEN]
         lines = [head, *(json.dumps(grave) for grave in (*older, *known))]
-        write_atomic(path, "".join(f"{line}\n" for line in lines).encode())
+        write_own(path, "".join(f"{line}\n" for line in lines).encode())
 
 
 def key(database: Path) -> str:

@@ -10,7 +10,7 @@ import time
 import webbrowser
 from collections.abc import Callable
 
-from backstory.atomic import write_atomic
+from backstory.atomic import write_own
 from backstory.paths import Home
 from backstory.web.markup import h
 
@@ -26,7 +26,7 @@ def open_browser(home: Home, link: str, used: Callable[[], bool]) -> None:
 
 def _open(home: Home, link: str, used: Callable[[], bool]) -> None:
     try:
-        write_atomic(home.open_viewer, forwarding(link).encode())
+        write_own(home.open_viewer, forwarding(link).encode())
         webbrowser.open(home.open_viewer.as_uri())
         until = time.monotonic() + _SECONDS
         while not used() and time.monotonic() < until:

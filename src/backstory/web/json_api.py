@@ -182,7 +182,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Field("kind", choices=KINDS, place="body"),
         ),
     ),
-    Endpoint("GET", "/api/memories/{id}", "A memory with what it rests on", _memory, (_ID,)),
+    Endpoint("GET", "/api/memories/{id}", "A memory with its sources", _memory, (_ID,)),
     Endpoint(
         "POST",
         "/api/memories/{id}/{act}",

@@ -13,7 +13,7 @@ import os
 import secrets
 from dataclasses import dataclass
 
-from backstory.atomic import write_atomic, write_state
+from backstory.atomic import write_own, write_state
 from backstory.file_reader import read_bytes, read_text
 from backstory.paths import Home
 
@@ -100,7 +100,7 @@ def leave(home: Home) -> None:
 def new_token(home: Home) -> str:
     """A token for this run of the server, kept for its owner's programs."""
     made = secrets.token_urlsafe(32)
-    write_atomic(home.serve_token, made.encode())
+    write_own(home.serve_token, made.encode())
     return made
 
 

@@ -1,74 +1,16 @@
-"""A session ends; the next one knows."""
+"""What only Copilot CLI does; what it does as others do stands in `tests/agents/test_flows.py`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-from ..headless import Run
-from ..loopback import Loopback
 from ..model import Say, Shell, Task
-from ..twofold import DID, DONE, WORK, Story, assert_told_alike, on_stage, spooling, teach, tell
+from ..twofold import assert_told_alike, look_around, make_reader, spooling
 from .driver import Copilot
 
 pytestmark = pytest.mark.clients
-
-
-@pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory, loopback: Loopback) -> Iterator[Story]:
-    with on_stage(Copilot, tmp_path_factory.mktemp("copilot"), loopback) as agent:
-        teach(agent)
-        yield tell(agent)
-
-
-def make_reader(agent: Copilot) -> None:
-    teach(agent)
-    agent.run(WORK).assert_undisturbed(DONE)
-
-
-def look_around(agent: Copilot, **how: str) -> Run:
-    agent.model.when("Where were we", Say("Let me see."))
-    run = agent.run("Where were we?", **how)
-    run.assert_undisturbed("Let me see.")
-    return run
-
-
-def test_what_it_did_is_captured_with_the_right_outcomes(story: Story) -> None:
-    assert story.uses() == DID
-    failed = next(event for event in story.events if event["target"] == "ls missing-folder")
-    assert failed["text"].splitlines()[0] == "Exit code 2"
-    assert "shellId" not in failed["text"]
-    assert [event["kind"] for event in story.events if event["kind"] != "tool"] == [
-        "session_started", "prompt", "said", "turn_ended", "session_ended",
-    ]  # fmt: skip
-    assert story.events[0]["reason"] == "startup"
-
-
-def test_the_first_session_of_a_project_is_told_nothing(story: Story) -> None:
-    assert story.first.requests[0].injections() == []
-
-
-def test_the_next_session_is_told_of_it_once_also_when_it_is_taken_up_again(story: Story) -> None:
-    """Nothing was stored yet: it is told from what the hooks have left."""
-    story.assert_told_once("reader.py")
-    assert "ls missing-folder → ls: cannot access" in story.second.brief
-    assert story.second.brief.count(WORK) == 1
-
-
-def test_what_it_was_told_does_not_become_memory(story: Story) -> None:
-    memory, project = story.agent.memory, story.agent.project
-    prompts = [event["text"] for event in memory.timeline(project) if event["kind"] == "prompt"]
-    assert prompts == ["And now?", "Where were we?", WORK]
-    brief = memory.cli("brief", "--cwd", str(project), "--agent", "copilot").stdout
-    assert brief.count("<backstory-notes") == 1
-    assert brief.count(WORK) == 1
-
-
-# MP-14
-def test_mp_14_hooks_and_history_tell_the_same_in_either_order_and_nothing_of_ours(story: Story) -> None:
-    assert {row[1] for row in story.assert_told_alike()} == {"prompt", "tool", "said", "turn_ended"}
 
 
 def test_resuming_again_and_again_piles_nothing_up(agent: Copilot) -> None:

@@ -1,79 +1,16 @@
-"""A session ends; the next one knows."""
+"""What only Gemini CLI does; what it does as others do stands in `tests/agents/test_flows.py`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-from ..headless import Run
-from ..loopback import Loopback
 from ..model import Say, Shell, Task
-from ..twofold import DID, DONE, WORK, Story, on_stage, teach, tell
+from ..twofold import ASKED, look_around, make_reader
 from .driver import Gemini
 
 pytestmark = pytest.mark.clients
-
-
-@pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory, loopback: Loopback) -> Iterator[Story]:
-    with on_stage(Gemini, tmp_path_factory.mktemp("gemini-cli"), loopback) as agent:
-        teach(agent)
-        yield tell(agent)
-
-
-def make_reader(agent: Gemini) -> None:
-    teach(agent)
-    agent.run(WORK).assert_undisturbed(DONE)
-
-
-def look_around(agent: Gemini, **how: str) -> Run:
-    agent.model.when("Where were we", Say("Let me see."))
-    run = agent.run("Where were we?", **how)
-    run.assert_undisturbed("Let me see.")
-    return run
-
-
-def test_what_it_did_is_captured_with_the_right_outcomes(story: Story) -> None:
-    assert story.uses() == DID
-    failed = next(event for event in story.events if event["target"] == "ls missing-folder")
-    assert failed["text"].splitlines()[0] == "Exit code 2"
-    assert "PGID" not in failed["text"]
-    assert [event["kind"] for event in story.events if event["kind"] != "tool"] == [
-        "session_started", "prompt", "said", "turn_ended", "session_ended",
-    ]  # fmt: skip
-
-
-def test_the_first_session_of_a_project_is_told_nothing(story: Story) -> None:
-    assert story.first.requests[0].injections() == []
-
-
-def test_the_next_session_is_told_of_it_once_also_when_it_is_taken_up_again(story: Story) -> None:
-    """Nothing was stored yet: it is told from what the hooks have left."""
-    story.assert_told_once("reader.py")
-    brief = story.second.brief
-    assert "ls missing-folder → ls: cannot access" in brief
-    assert "The agent said last: “The reader splits at commas.”" in brief
-    assert brief.count(WORK) == 1
-    first = story.second.requests[0].body["contents"][0]["parts"]
-    assert first[-2]["text"] == "Where were we?", "the brief stands behind the prompt, and not inside it"
-
-
-def test_what_it_was_told_does_not_become_memory(story: Story) -> None:
-    """And a brief that was given is given to nobody else."""
-    memory, project = story.agent.memory, story.agent.project
-    prompts = [event["text"] for event in memory.timeline(project) if event["kind"] == "prompt"]
-    assert prompts == ["And now?", "Where were we?", WORK]
-    brief = memory.cli("brief", "--cwd", str(project), "--agent", "gemini-cli").stdout
-    assert brief.count("<backstory-notes") == 1
-    assert brief.count(WORK) == 1
-    assert list((memory.home / "briefs" / "held").iterdir()) == []
-
-
-# MP-14
-def test_mp_14_hooks_and_chats_tell_the_same_in_either_order_and_nothing_of_ours(story: Story) -> None:
-    assert {row[1] for row in story.assert_told_alike()} == {"prompt", "tool", "said"}
 
 
 def test_a_resumed_session_keeps_its_first_prompt_and_piles_nothing_up(agent: Gemini) -> None:
@@ -81,7 +18,10 @@ def test_a_resumed_session_keeps_its_first_prompt_and_piles_nothing_up(agent: Ge
     make_reader(agent)
     agent.memory.rests()
     second = look_around(agent)
+    first = second.requests[0].body["contents"][0]["parts"]
+    assert first[-2]["text"] == ASKED, "the brief stands behind the prompt, and not inside it"
     agent.memory.rests()
+    assert list((agent.memory.home / "briefs" / "held").iterdir()) == [], "it is given to nobody else"
 
     agent.model.when("And now", Say("Still here."))
     for _ in range(2):

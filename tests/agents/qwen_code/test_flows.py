@@ -1,17 +1,15 @@
-"""A session of Qwen Code ends; the next one knows."""
+"""What only Qwen Code does; what it does as others do stands in `tests/agents/test_flows.py`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ..headless import Run
-from ..loopback import Loopback
 from ..model import Edit, Say, Shell, Task, Write
-from ..twofold import Story, assert_told_alike, on_stage, spooling, tell
+from ..twofold import assert_told_alike, spooling
 from .driver import Qwen, complaints
 
 pytestmark = pytest.mark.clients
@@ -44,44 +42,6 @@ def make_reader(agent: Qwen) -> Run:
 def look_around(agent: Qwen, **how: str) -> Run:
     agent.model.when("Where were we", Say("Let me see."))
     return undisturbed(agent.run("Where were we?", **how), "Let me see.")
-
-
-@pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory, loopback: Loopback) -> Iterator[Story]:
-    with on_stage(Qwen, tmp_path_factory.mktemp("qwen"), loopback) as agent:
-        teach(agent)
-        (agent.project / "notes.txt").write_text("what the notes say\n")
-        yield tell(agent, "Make the reader as in @notes.txt", "The reader is there.")
-
-
-def test_what_was_run_and_written_is_stored_with_how_it_ended(story: Story) -> None:
-    """Without the hooks that it runs without a prompt after each tool result, and without a SessionEnd."""
-    assert story.uses() == [
-        ("run", "echo größer", "ok"),
-        ("write", "reader.py", "ok"),
-        ("edit", "reader.py", "ok"),
-        ("edit", "reader.py", "failed"),
-        ("run", "python3 check.py", "failed"),
-    ]
-    assert story.events[-3]["text"].startswith("Exit code 1\nTraceback")
-    assert [event["kind"] for event in story.events if event["kind"] != "tool"] == [
-        "session_started", "prompt", "said", "turn_ended",
-    ]  # fmt: skip
-
-
-def test_the_next_session_is_told_of_it_once_also_when_it_is_taken_up_again(story: Story) -> None:
-    """Nothing was stored yet: it is told from what the hooks have left."""
-    story.assert_told_once("reader.py")
-    assert "AssertionError" in story.second.brief
-
-
-# MP-14, MP-22
-def test_mp_14_hooks_and_chats_tell_the_same_in_either_order_and_nothing_of_ours(story: Story) -> None:
-    rows = story.assert_told_alike()
-
-    assert {row[1] for row in rows} == {"prompt", "tool", "said", "turn_ended"}
-    prompts = {row[6] for row in rows if row[1] == "prompt"}
-    assert prompts == {"Make the reader as in @notes.txt", "Where were we?", "And now?"}
 
 
 def test_a_session_is_told_what_was_stored_and_again_when_it_is_resumed_since_it_kept_nothing(

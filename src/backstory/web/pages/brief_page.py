@@ -20,7 +20,7 @@ _WHY: Mapping[str, str] = {
     "now": "it happened just now and waits in the spool",
     "left_off": "the latest session here that left work behind",
     "open": "a step that the latest sessions left open",
-    "decisions": "a decision in force: pinned and weighty first, then the newest",
+    "decisions": "a current decision: pinned and weighty first, then the newest",
     "failed": "something that failed here, and what is known of the cause",
     "prefs": "a wish or a fact that you told",
     "commands": "a command that worked here",

@@ -96,7 +96,7 @@ def _sizes(found: Status) -> Html:
     ]
     rows += [(f"Can be freed: {name}", megabytes(n)) for name, n in found.freeable.items() if n]
     rows += [("Home", components.short_path(str(found.home))), ("Schema", found.schema)]
-    return _card("Room", rows)
+    return _card("Disk use", rows)
 
 
 def checks(app: App) -> list[Check]:

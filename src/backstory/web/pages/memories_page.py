@@ -101,7 +101,7 @@ def _remember(app: App, asked: Asked) -> Html | None:
         return None
     return h(
         "section",
-        h("h2", "Tell them something"),
+        h("h2", "Add a note"),
         components.post(
             "/remember",
             asked,
@@ -225,7 +225,7 @@ def _change(memory: Memory, asked: Asked) -> Html:
         asked,
         h(
             "label",
-            h("span", "Say it better"),
+            h("span", "Edit"),
             h("textarea", memory.text, name="text", rows=4, maxlength=20_000, required=True),
         ),
         h("button", "Save", type="submit", class_="button"),

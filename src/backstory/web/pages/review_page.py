@@ -26,7 +26,9 @@ def page(app: App, asked: Asked) -> Page:
     candidates = app.memories(REVIEWED, [MemoryStatus.CANDIDATE], project, before, limit + 1)
     found, more = paged(candidates, limit, lambda memory: (memory.at, memory.id))
     body = join(
-        heading("Review", "Made by rules and not judged yet. Say what is true; briefs put that first."),
+        heading(
+            "Review", "Found by rules and not reviewed yet. Confirm what is true; briefs put that first."
+        ),
         h(
             "form",
             components.choose(
@@ -43,7 +45,7 @@ def page(app: App, asked: Asked) -> Page:
         h("ul", [_candidate(app, memory, asked) for memory in found], class_="rows review")
         if found
         else components.empty(
-            "Nothing to review", "Everything was judged. New candidates come with the next sessions."
+            "Nothing to review", "Everything is reviewed. New memories come with the next sessions."
         ),
         components.pager(asked, more),
     )
