@@ -28,7 +28,6 @@ from backstory.model import Memory, MemoryKind, MemoryStatus, Scope, Tier
 from backstory.recall import notes
 from backstory.recall.named import strong
 from backstory.search import floor
-from backstory.settings import Settings
 
 _SOME = 200
 _LONG = 1_000
@@ -44,7 +43,7 @@ def hand(told: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
         )
         for name, kind, text in told
     ]  # fmt: skip
-    weights, words = notes.words_of(memories, notes.weigher(Settings()))
+    weights, words = notes.words_of(memories, notes.weigh)
     needed = floor.of_notes()
     return {"weights": weights, "words": words, "floor": needed.weight, "longer": needed.a_doubling,
             "strong": strong(memories).alone, "within": strong(memories).within}  # fmt: skip
@@ -80,7 +79,7 @@ def silence(prompts: Iterable[str], prepared: dict[str, Any]) -> dict[str, Any]:
 def of_deeds() -> dict[str, Any]:
     """Of commands, edits and errors: which get a note, and whether it is the one that belongs to them."""
     with memory.worked(action_deeds.SESSIONS) as app:
-        prepared = notes.notes(app.store, memory.PROJECT.id, notes.weigher(Settings()))
+        prepared = notes.notes(app.store, memory.PROJECT.id, notes.weigh)
     texts = {row["id"]: row["text"] for row in prepared["notes"]}
 
     def scored(found: Iterable[tuple[list[str], str]]) -> dict[str, Any]:
@@ -115,7 +114,7 @@ def of_the_data(folder: Path, shop: dict[str, Any], names: dict[str, Any]) -> di
     work = next(data.coding(folder))
     talk = [ask.text for case in data.locomo(folder) for ask in case.asks[:40]][:_SOME]
     with memory.filled(work) as (app, _, _):
-        real = notes.notes(app.store, memory.PROJECT.id, notes.weigher(Settings()))
+        real = notes.notes(app.store, memory.PROJECT.id, notes.weigh)
     commits = [ask.text for ask in work.asks]
     prompts = [turn.text for session in work.sessions for turn in session.turns if turn.asked]
     return {

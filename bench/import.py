@@ -40,6 +40,7 @@ from backstory.capture.importer import Import, Tally, Wish, trails_of
 from backstory.capture.privacy import Privacy
 from backstory.capture.project_lookup import Places
 from backstory.capture.transcript_archive import keep_copy
+from backstory.passage_indexing import index_events
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store, open_store
@@ -234,7 +235,7 @@ def cold(home: Home, history: Path) -> Found:
     read = _spent(start)["cpu"]
     while True:
         with store.transaction():
-            if not store.passages.index_events(BULK):
+            if not index_events(store, BULK):
                 break
     spent = _spent(start)
     text = sum(len(f"{e.event.target}{e.event.text}".encode()) for e in store.events.latest(None, 0, 10**9))
@@ -266,7 +267,7 @@ def appended(home: Home, history: Path) -> Found:
         start = _clock()
         tally = _bring(store, file)
         with store.transaction():
-            store.passages.index_events()
+            index_events(store)
         spent = _spent(start)
         assert tally.grown == 1, tally
         best = min(best or spent, spent, key=lambda found: found["wall"])

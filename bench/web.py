@@ -32,6 +32,7 @@ from backstory.embed.embedder import means
 from backstory.hook import spool
 from backstory.hook.project_identity import project_id
 from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Project, Tier, Where
+from backstory.passage_indexing import index_events
 from backstory.paths import Home
 from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
@@ -126,7 +127,7 @@ def _arrival(
 def _index(store: Store) -> None:
     while True:
         with store.transaction():
-            if not store.passages.index_events(4_000):
+            if not index_events(store, 4_000):
                 break
     embedder = means(Settings()).embedder
     assert embedder is not None, "search by meaning needs numpy"

@@ -16,7 +16,7 @@ LAYERS = (
     ("cli", "web", "mcp", "worker", "worker_loop", "__main__"),
     ("present",),  # what several surfaces print
     ("doctor",),  # looks at everything, for the surfaces
-    ("app", "knowledge_base", "user_notes", "supersession", "pipeline", "model_pass"),
+    ("app", "knowledge_base", "user_notes", "supersession", "pipeline", "passage_indexing", "model_pass"),
     ("recall", "search", "distil", "knowledge", "registry", "capture", "upkeep"),
     ("store", "embed", "llm", "agents", "importers", "git", "hook"),
     ("settings",),

@@ -60,8 +60,10 @@ ALLOWED = {
     "job_limits.py": "its own log; what the kernel tells of this process",
     "web/peers.py": KERNEL,
     "agents/plugin_events.py": PACKAGE,
-    "embed/static_table.py": PACKAGE,
-    "embed/word_pieces.py": PACKAGE,
+    "embed/bert_tokenizer.py": PACKAGE,
+    "embed/minilm.py": PACKAGE,
+    "embed/onnx_weights.py": PACKAGE,
+    "embed/word_rarity.py": PACKAGE,
     "web/routes.py": PACKAGE,
     "foreign_database.py": FOREIGN,
 }

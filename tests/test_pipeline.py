@@ -14,6 +14,7 @@ from backstory.capture import live_transcript
 from backstory.capture.drain import Drain
 from backstory.capture.project_lookup import Places
 from backstory.model import Kind, MemoryKind, Tier
+from backstory.passage_indexing import index_events
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.store import Store
@@ -191,7 +192,7 @@ class TestRound:
     def test_indexing_makes_way_for_what_is_waiting(self, house: House) -> None:
         for n in range(1_200):
             house.session(session=f"s{n % 3}").prompts(f"ask {n}", prompt_id=f"p{n}")
-        house.store.passages.index_events()
+        index_events(house.store)
         doing = pipeline.Work(house.home, App(house.home).settings, house.store)
         for _ in Drain(
             house.home, App(house.home).settings, house.store, Places(house.store, {}, ())

@@ -20,6 +20,7 @@ from backstory.embed.embedder import means
 from backstory.hook.hook_command import hook_command
 from backstory.hook.project_identity import project_id, resolve
 from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Project, Tier, Where
+from backstory.passage_indexing import index_events
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.search.embedding import embed_waiting
@@ -45,9 +46,9 @@ def million(events: int, kept: Path | None, figures: Figures) -> None:
                 seconds = time.perf_counter() - started
                 figures.add("stored", events, "events stored and indexed", f"{events:,} in {seconds:.0f} s")
             started = time.perf_counter()
-            table = means(Settings()).table
-            assert table is not None, "search by meaning is part of this"
-            embed_waiting(store, table, math.inf, table)
+            embedder = means(Settings()).embedder
+            assert embedder is not None, "search by meaning is part of this"
+            embed_waiting(store, embedder, math.inf)
             vectors = store.vectors.counts()[0]
             seconds = time.perf_counter() - started
             figures.add("vectors", vectors, "passages with vectors", f"{vectors:,}, made in {seconds:.0f} s")
@@ -120,7 +121,7 @@ def _store_events(store: Store, here: Project, project: Path, events: int) -> No
 def _index(store: Store) -> None:
     while True:
         with store.transaction():
-            if not store.passages.index_events(4_000):
+            if not index_events(store, 4_000):
                 break
     store.checkpoint()
 

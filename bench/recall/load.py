@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from backstory.app import App
+from backstory.embed.bert_tokenizer import english_words
 from backstory.embed.embedder import means
 from backstory.paths import Home
 from backstory.search.embedding import embed_waiting
@@ -32,10 +33,10 @@ def load(memories: int, in_project: int) -> list[dict[str, Any]]:
         start = time.process_time()
         _fill(store, memories, projects, chance, vocabulary)
         indexed = memories / (time.process_time() - start)
-        table = means(Settings()).table
-        assert table is not None
+        embedder = means(Settings()).embedder
+        assert embedder is not None
         start = time.process_time()
-        embed_waiting(store, table, 1e9, table)
+        embed_waiting(store, embedder, 1e9)
         embedded = memories / (time.process_time() - start)
         store.checkpoint()
         store.close()
@@ -69,10 +70,8 @@ def load(memories: int, in_project: int) -> list[dict[str, Any]]:
 
 
 def _vocabulary(chance: random.Random) -> list[str]:
-    from backstory.embed import static_table
-
-    pieces = (Path(static_table.__file__).parent / "data" / "pieces.txt").read_text("ascii").split()
-    return chance.sample([piece for piece in pieces if piece.isalpha() and len(piece) > 3], _WORDS)
+    known = sorted(word for word in english_words() if len(word) > 3)
+    return chance.sample(known, _WORDS)
 
 
 def _fill(store: Any, memories: int, projects: int, chance: random.Random, vocabulary: list[str]) -> None:

@@ -1,7 +1,7 @@
 """From a question to an order: the product, and what it is compared with.
 
 `ours` is the search that users get, abstention off. `plain` is SQLite's FTS5 alone: porter stems, stop words
-out, terms OR-ed, passages of about 1,200 characters. `vectors` is the product's table alone over the same
+out, terms OR-ed, passages of about 1,200 characters. `vectors` is the product's model alone over the same
 passages. None of them knows which benchmark it is in.
 """
 
@@ -15,7 +15,7 @@ from bench.recall.data import Case, Session
 from bench.recall.memory import PROJECT
 
 from backstory.app import App
-from backstory.embed.static_table import table
+from backstory.embed.minilm import minilm
 from backstory.store.records import Filters
 
 _DEEP = 100
@@ -93,10 +93,10 @@ def plain(case: Case) -> Method:
 
 
 def vectors(case: Case) -> Method:
-    """The product's own table, and nothing else."""
+    """The product's own model, and nothing else."""
     passages = list(_passages(case.sessions))
     spoken = [(turn.id, turn.text) for session in case.sessions for turn in session.turns]
-    own = table()
+    own = minilm()
     spaces = [own.embed([text for _, text in rows]) for rows in (passages, spoken)]
 
     def ask(question: str) -> Orders:

@@ -26,13 +26,14 @@ from backstory.capture.spool_state import waiting
 from backstory.capture.transcript_archive import keep_copy
 from backstory.distil import claims
 from backstory.distil.merge import merge
-from backstory.embed.embedder import means, wanted
+from backstory.embed.embedder import Means, check, means, wanted
 from backstory.failpoints import step
 from backstory.importers.imported_memories import memories as noted_elsewhere
 from backstory.importers.importer_table import FOREIGN
 from backstory.knowledge.log_writer import Writing
 from backstory.llm import governor
 from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, StoredEvent, Tier
+from backstory.passage_indexing import index_events
 from backstory.paths import Home
 from backstory.recall import notes, prepare
 from backstory.search.embedding import embed_waiting
@@ -80,6 +81,7 @@ class Work:
         self._followed: set[str] = set()
         self._spends = True
         self._vectors_asked_for = False
+        self._unfit: str | None = None  # what is wrong with the files of the model; looked at once
         self._prepared_at = time.monotonic()
         self._limits = distil.Limits(
             max_turns=settings.distil_max_turns,
@@ -428,7 +430,7 @@ class Work:
                 some = passages.skip_event(first)
             else:
                 step("index.begun", str(first))
-                some = passages.index_events(limit if tries <= 1 else 1)
+                some = index_events(self._store, limit if tries <= 1 else 1)
             jobs.finished(INDEX, [str(first)])
         step("index.stored")
         return some
@@ -445,10 +447,11 @@ class Work:
         """Make vectors for a while, and ask to go on if that was not enough."""
         if model != wanted(self._settings):
             return
-        there = means(self._settings)
+        self._unfit = check(self._settings) if self._unfit is None else self._unfit
+        there = Means(why=self._unfit) if self._unfit else means(self._settings)
         if there.embedder is None:
             log.info("search is %s", there.why)
-        elif not embed_waiting(self._store, there.embedder, seconds, there.table):
+        elif not embed_waiting(self._store, there.embedder, seconds):
             with self._store.transaction():
                 self._store.jobs.ask("embed", model, clock.now_ms())
 

@@ -73,10 +73,10 @@ class Settings:
     distil_min_turns_end: int = _setting(1, "Fewest turns for a session to be distilled when it ends")
     distil_min_turns_compact: int = _setting(5, "Fewest turns for a session to be distilled at a compaction")
     embed_provider: str = _setting(
-        "static",
-        "Who makes vectors for search: static (the table that ships), openai (any compatible endpoint), "
+        "minilm",
+        "Who makes vectors for search: minilm (offline, on this machine), openai (any compatible endpoint), "
         "ollama, off",
-        ("static", "openai", "ollama", "off"),
+        ("minilm", "openai", "ollama", "off"),
     )
     embed_url: str = _setting(
         "",

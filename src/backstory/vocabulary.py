@@ -193,68 +193,6 @@ TONGUES = (
     "Japanese", "Chinese", "Englisch", "Deutsch",
 )  # fmt: skip
 
-#: Words that developers use for the same thing; each finds the others.
-SAME = tuple(
-    tuple(words.split())
-    for words in (
-        "i18n l10n internationalization internationalisation localization localisation translation translate "
-        "translated translator locale",
-        "deploy deployment rollout release ship",
-        "ci pipeline workflow",
-        "login signin sign-in logon authentication auth authenticate",
-        "authorization authorisation permission access role forbidden",
-        "crash segfault panic abort coredump",
-        "hang stuck freeze frozen deadlock unresponsive timeout",
-        "slow latency performance perf sluggish speed fast faster quick",
-        "throughput qps rps",
-        "offline disconnected network connectivity connection",
-        "revert rollback undo undone",
-        "cron schedule scheduler periodic nightly timer",
-        "alert alarm pager on-call oncall",
-        "secret credential apikey",
-        "encryption encrypt encrypted tls ssl https certificate",
-        "race concurrency concurrent simultaneous parallel locking",
-        "oom memory ram heap leak",
-        "space storage disk",
-        "archive archived",
-        "flaky flake intermittent unreliable nondeterministic",
-        "staging preview preproduction",
-        "production prod",
-        "throttle throttling ratelimit rate-limit quota",
-        "retry retries backoff reattempt",
-        "dependency dependencies library package module",
-        "upgrade update bump",
-        "kubernetes k8s cluster pod",
-        "database db sql",
-        "repository repo monorepo",
-        "configuration config settings option",
-        "websocket socket realtime streaming",
-        "phone mobile android ios handset",
-        "shortcut hotkey keybinding",
-        "pagination paging cursor offset",
-        "mock stub fake fixture",
-        "endpoint route url handler",
-        "duplicate duplicates dedupe deduplicate twice",
-        "hash checksum digest",
-        "frontend ui gui interface",
-        "backend server service",
-        "bug defect regression broken fault",
-        "incident outage downtime postmortem",
-        "accessibility a11y screenreader aria",
-        "documentation docs readme manual",
-        "test tests spec testing suite",
-        "invoice billing bill payment checkout",
-        "attachment upload",
-        "picture image photo thumbnail",
-        "compile compiler compilation",
-        "container docker",
-        "firewall port blocked",
-        "unsaved draft autosave",
-        "spreadsheet excel csv xlsx",
-        "email mail smtp newsletter",
-    )
-)
-
 #: Names that are everyday words, too: what has them need not be of that sort.
 EVERYDAY = frozenset(
     {

@@ -16,7 +16,7 @@ from backstory.hook.work_notes import reached
 from backstory.model import Memory, MemoryKind, MemoryStatus, Scope, Tier
 from backstory.recall import notes
 from backstory.search.floor import of_notes
-from backstory.settings import Settings, load
+from backstory.settings import load
 from tests.recall.desk import ERROR, Desk, decides, finds_another_way, mends_the_loader
 from tests.story import House
 
@@ -482,7 +482,7 @@ def test_a_word_that_many_notes_have_tells_less_of_each() -> None:
         tier=Tier.RULES, status=MemoryStatus.CANDIDATE, scope=Scope.PROJECT, text="The zeppelin is moored",
         detail="", reason="", files=(), said_by="", at=0, weight=1.0, pinned=False, turn=0, made_by="",
     )  # fmt: skip
-    weigh = notes.weigher(Settings())
+    weigh = notes.weigh
     one = [memory]
     many = [replace(memory, id=f"m{n}") for n in range(16)]
     assert notes.words_of(many, weigh)[0]["zeppelin"] < notes.words_of(one, weigh)[0]["zeppelin"] / 2

@@ -193,11 +193,9 @@ def test_the_branch_is_that_of_the_event_not_of_the_session(various: House) -> N
 
 
 def test_a_file_is_found_by_its_name_and_not_by_a_part_of_it(various: House) -> None:
-    found = ask(
-        various, "cache", limit=50, floor=False, filters=Filters(files=("cache.py",), kinds=("tool",))
-    )
+    found = ask(various, "cache", limit=50, floor=False, filters=Filters(files=("cache.py",)))
     assert found.hits
-    assert not any("oldcache" in text for text in texts(found))
+    assert not ask(various, "cache", limit=50, floor=False, filters=Filters(files=("ldcache.py",))).hits
     assert any(
         "test_cache.py" in text
         for text in texts(ask(various, "cache", floor=False, filters=Filters(files=("tests/test_cache.py",))))
@@ -336,14 +334,14 @@ def test_what_lies_close_to_where_it_is_asked_comes_first(house: House, tmp_path
 
 
 def test_neighbours_are_what_happened_around_a_hit_in_its_order(house: House) -> None:
-    story = house.session().prompts("Look at the parser").runs("ls src", "parser.py")
+    story = house.session().prompts("Look at the parser").runs("ls src/parser", "parser.py")
     story.prompts("Why is the walrus operator refused?").runs("python --version", "Python 3.7").stops(
-        "Too old."
+        "Python is too old."
     )
     house.works()
     hit = ask(house, "walrus operator", neighbours=2, filters=Filters(kinds=("prompt",))).hits[0]
     assert [near.kind for near in (*hit.before, *hit.after)] == ["prompt", "tool", "tool", "said"]
-    assert "Python 3.7" in hit.after[0].text
+    assert "python --version" in hit.after[0].text
     assert ask(house, "walrus operator").hits[0].after == ()
 
 
@@ -352,7 +350,7 @@ def test_explained_each_hit_says_why_it_stands_there(house: House) -> None:
     house.works()
     why = ask(house, "walrus operator", explain=True).hits[0].why
     assert why is not None
-    assert why.words == 1.0
+    assert why.parts["words"] == pytest.approx(0.2)
     assert why.found_by == "words and meaning"
     assert 0.5 <= why.relevance <= 1
 
@@ -369,5 +367,5 @@ def test_what_each_part_adds_sums_up_to_the_score(house: House) -> None:
         for hit in hits:
             assert hit.why is not None
             assert sum(hit.why.parts.values()) == pytest.approx(hit.score, abs=1e-9)
-            assert {"words", "often", "session", "priors"} <= set(hit.why.parts)
+            assert {"words", "context", "meaning", "priors"} <= set(hit.why.parts)
             assert not re.search(r"-0\.0\b", repr(hit.why)), "there is no minus nothing"

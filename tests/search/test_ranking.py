@@ -1,15 +1,14 @@
 """The order of candidates: what speaks for one of two that fit equally well, and what does not help."""
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from backstory.model import Kind, MemoryStatus
+from backstory.model import MemoryStatus
 from backstory.search.question import question
-from backstory.search.ranking import Here, ranked
-from backstory.store import Store
-from backstory.store.records import Found
+from backstory.search.ranking import Here, marks, ranked
+from backstory.store.records import Found, Match
 
 NOW = 1_800_000_000_000
 DAY = 86_400_000
@@ -23,7 +22,8 @@ PLAIN = Found(
     "said",
     NOW - 60 * DAY,
     "the cache is stale",
-    0,
+    1,
+    "said",
     "",
     "",
     "",
@@ -45,8 +45,9 @@ PRIORS = {
     "it is pinned": Prior({"pinned": 1}),
     "a person said it": Prior({"said_by": "user"}),
     "a person confirmed it": Prior({"status": MemoryStatus.CONFIRMED}),
-    "it was asked for": Prior({"kind": Kind.PROMPT}),
-    "it was learned": Prior({"kind": "lesson"}),
+    "it closes a turn": Prior({"form": "closing"}),
+    "it is a commit": Prior({"form": "commit"}),
+    "it was learned": Prior({"kind": "lesson", "form": ""}),
     "it is of this project": Prior({"project_id": "here"}, Here(project_id="here")),
     "it is of this branch": Prior({"branch": "feature"}, Here(branch="feature")),
     "it is about a file in play": Prior({"text": "cache.py is stale"}, Here(files=("cache.py",))),
@@ -54,9 +55,8 @@ PRIORS = {
 
 
 def order(*candidates: Found, here: Here) -> list[str]:
-    nobody = cast("Store", None)  # without vectors nothing is read
-    found = ranked(nobody, question("stale cache", NOW), candidates, {}, None, here, NOW)
-    return [one.found.owner for one in found]
+    marked = marks([Match(each.row, each.rank, each.rank) for each in candidates], {})
+    return [one.found.owner for one in ranked(question("stale cache", NOW), candidates, marked, here, NOW)]
 
 
 @pytest.mark.parametrize("why", PRIORS)
@@ -82,8 +82,17 @@ def test_what_is_recent_overtakes_what_fits_a_little_better() -> None:
     assert order(PLAIN, recent._replace(at=NOW - 50 * DAY), here=Here()) == ["e1", "e2"]
 
 
-def test_what_stands_in_a_session_that_fits_overtakes_what_fits_a_little_better_alone() -> None:
-    half = PLAIN._replace(row=2, owner="e2", rank=-0.5)
-    alone = PLAIN._replace(row=3, owner="e3", session_id="s2", rank=-0.7)
-    assert order(PLAIN, half, alone, here=Here()) == ["e1", "e2", "e3"]
-    assert order(PLAIN._replace(session_id="s3"), half, alone, here=Here()) == ["e1", "e3", "e2"]
+def test_words_meaning_and_context_are_weighed_and_the_shares_sum_up_to_the_score() -> None:
+    by_words, by_context = Match(1, -2.0, -2.0), Match(2, 0.0, -2.0)
+    marked = marks([by_words, by_context], {1: 0.2, 2: 0.2, 3: 0.6})
+    candidates = [PLAIN._replace(row=row, owner=f"e{row}") for row in (1, 2, 3)]
+    found = ranked(question("stale cache", NOW), candidates, marked, Here(), NOW)
+    assert [one.found.owner for one in found] == ["e1", "e3", "e2"]
+    assert [one.found_by for one in found] == ["words and meaning", "meaning", "words and meaning"]
+    assert all(one.score == pytest.approx(sum(one.shares.values())) for one in found)
+    assert marked.best(2) == [1, 3]
+
+
+def test_where_every_cosine_is_low_the_highest_is_no_proof() -> None:
+    marked = marks([Match(1, -2.0, -2.0)], {1: 0.0, 2: 0.05})
+    assert marked.best(2) == [1, 2]

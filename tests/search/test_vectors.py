@@ -14,7 +14,7 @@ import pytest
 from backstory import distil, settings
 from backstory.app import App
 from backstory.embed import vector_codes
-from backstory.embed.embedder import Means, means, named
+from backstory.embed.embedder import Means, named
 from backstory.embed.vector_codes import Floats
 from backstory.errors import Failed
 from backstory.model import Memory, MemoryKind, Tier
@@ -22,9 +22,6 @@ from backstory.model_pass import Refine
 from backstory.search import meaning
 from backstory.search.embedding import embed_waiting
 from backstory.search.find import search
-from backstory.search.meaning import Likeness
-from backstory.search.question import question
-from backstory.settings import Settings
 from backstory.store.passages import Passages
 from backstory.store.records import Filters, Vector
 from tests.embed.serving import Endpoint, serving
@@ -82,11 +79,11 @@ def test_without_a_model_it_goes_by_words_and_vectors_come_once_there_is_one(hou
     assert "no vectors yet" in mode or "gives no vectors" in mode
     assert lacking == mode
     assert counts(house)[0] == 0
-    house.sets("embed.provider", "static")
+    house.sets("embed.provider", "minilm")
     house.works()
     done, waiting = counts(house)
     assert (done > 0, waiting) == (True, 0)
-    assert asked(house)[1:] == ("by words and meaning (backstory-static-1)", "")
+    assert asked(house)[1:] == ("by words and meaning (all-MiniLM-L6-v2-int8)", "")
 
 
 def test_whoever_switches_it_off_is_not_nagged(lived: House) -> None:
@@ -130,39 +127,6 @@ def test_vectors_are_made_batch_by_batch_off_the_start_and_where_they_stopped(li
     )
     environment = {"PATH": os.environ["PATH"], "BACKSTORY_HOME": str(lived.home.root)}
     assert subprocess.check_output([sys.executable, "-c", code], env=environment, text=True) == "False\n"
-
-
-def test_a_search_judges_alike_whether_words_were_cut_beforehand_or_not(house: House) -> None:
-    session = house.session()
-    for topic in ("rotate the signing keys", "cache the price list", "rename OrderWriter to Ledger"):
-        session.prompts(f"Please {topic} before the release").stops(f"Done: {topic}.")
-    session.ends()
-    house.works()
-
-    def marks() -> list[tuple[str, float, object]]:
-        with App(house.home) as app:
-            found = app.search("which keys were rotated?", None, floor=False, explain=True)
-        return [(hit.id, hit.score, hit.why) for hit in found.hits]
-
-    def changed(statement: str) -> None:
-        with closing(sqlite3.connect(house.home.database, isolation_level=None)) as db:
-            db.execute(statement)
-
-    beforehand = marks()
-    changed("UPDATE pieces SET made_by = 'another table'")
-    assert beforehand
-    assert marks() == beforehand
-    changed("UPDATE pieces SET made_by = 'backstory-static-1', numbers = x'0100'")
-    assert marks() != beforehand, "they are read where they are there"
-
-
-def test_a_passage_that_is_forgotten_while_it_is_judged_counts_for_nothing() -> None:
-    table = means(Settings()).table
-    assert table is not None
-    likeness = Likeness(table, question("which keys were rotated?", 0))
-    there = {1: table.pieces_once("The signing keys were rotated.")}
-    found = likeness.measure(there, [[1], [2], [1, 2]], [0, 1, 0])
-    assert found.stretches[0] == found.stretches[2] > found.stretches[1] == 0.0
 
 
 def test_an_embedder_that_breaks_keeps_what_it_made(lived: House) -> None:

@@ -68,11 +68,11 @@ def test_a_large_memory_is_indexed_after_an_upgrade_the_newest_first(large: sqli
     passages = Passages(large)
     assert passages.unshelved()
     assert owners(large, "20000") == []
-    assert passages.index_events(5_000) == 5_000
+    assert passages.shelve(5_000) == 5_000
     assert owners(large, "20000", "ants") == ["e20000"]
     assert owners(large, "7") == []
     assert passages.sound(), "what waits is no fault"
-    while passages.index_events(5_000):
+    while passages.shelve(5_000):
         pass
     assert not passages.unshelved()
     assert owners(large, "7", "bees") == ["e7"]
@@ -87,7 +87,7 @@ def test_what_is_written_and_removed_meanwhile_is_right(large: sqlite3.Connectio
         passages.remove(f"e{number}")
     passages.put("m1", "bees", "sbees", "fact", 1, "nectar")
     assert owners(large, "nectar", "bees") == ["m1"]
-    while passages.index_events(9_000):
+    while passages.shelve(9_000):
         pass
     assert owners(large, "7") == []
     assert owners(large, "nectar") == ["m1"]

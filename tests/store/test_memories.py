@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, Tier
+from backstory.passage_indexing import index_events
 from backstory.store import Store
 from backstory.store.passages import PASSAGE_CHARS, cuts, pieces
 from tests.store.conftest import SHOP, event, put, tool
@@ -114,13 +115,13 @@ class TestTextIndex:
         done = 0
         while True:
             with store.transaction():
-                step = store.passages.index_events(limit=2)
+                step = index_events(store, limit=2)
             if not step:
                 return done
             done += step
 
     def test_events_are_indexed_afterwards_from_where_it_stopped(self, store: Store) -> None:
-        put(store, *(tool(f"t{n}", text=f"word{n}") for n in range(5)))
+        put(store, *(tool(f"t{n}", target=f"make target word{n}") for n in range(5)))
         assert store.passages.unindexed() == 5
         assert owners(store, "word3") == []
         assert self.index(store) == 5
@@ -129,21 +130,25 @@ class TestTextIndex:
         assert self.index(store) == 0
 
     def test_our_own_words_and_reasoning_are_not_searched(self, store: Store) -> None:
-        put(store, tool("t1", text="echo", recalled=True), event(Kind.REASONED, text="echo", native_id="r"))
+        put(
+            store,
+            tool("t1", target="echo the brief again", recalled=True),
+            event(Kind.REASONED, text="echo the brief again", native_id="r"),
+        )
         self.index(store)
         assert owners(store, "echo") == []
 
     def test_a_search_in_one_project_sees_no_other(self, store: Store) -> None:
-        put(store, tool("t1", text="shared word"))
+        put(store, tool("t1", target="make shared word"))
         other = replace(SHOP, id="p-barn", identity="/barn", name="barn")
-        put(store, tool("t2", text="shared word", session="s2"), project=other)
+        put(store, tool("t2", target="make shared word", session="s2"), project=other)
         self.index(store)
         assert len(owners(store, "shared")) == 1
         assert len(owners(store, "shared", project=None)) == 2
 
     def test_cleared_it_is_built_again_the_same(self, store: Store, session: Session) -> None:
         replaced(store, session, draft(MemoryKind.DECISION, "use redis"))
-        put(store, tool("t1", text="redis it is"))
+        put(store, tool("t1", target="redis-cli flushall"))
         self.index(store)
         before = sorted(owners(store, "redis"))
         with store.transaction():

@@ -68,7 +68,6 @@ def in_order(house: House) -> None:
             each for t in ("events", "memories", "sessions") for (each,) in db.execute(f"SELECT id FROM {t}")
         }
         vectors = {row for (row,) in db.execute("SELECT row FROM vectors")}
-        pieces = {row for (row,) in db.execute("SELECT row FROM pieces")}
         numbers = b"".join(part for (part,) in db.execute("SELECT numbers FROM blocks"))
         codes = sum(len(part) for (part,) in db.execute("SELECT codes FROM blocks"))
         [(length,)] = db.execute("SELECT max(length(vector)) FROM vectors").fetchall()
@@ -76,7 +75,6 @@ def in_order(house: House) -> None:
     in_blocks = [int.from_bytes(numbers[at : at + 8], "little") for at in range(0, len(numbers), 8)]
     assert owners <= known
     assert vectors == passages, "everything that is found by words is found by meaning"
-    assert pieces == passages, "and is compared word by word without cutting it again"
     assert sorted(in_blocks) == sorted(vectors)
     assert filled == len(vectors)
     assert codes == len(vectors) * ((length or 0) // 8)
@@ -139,13 +137,13 @@ def test_a_scrubbed_text_gets_a_new_vector(
         house.works()
     before = derived(house, SECRET)
     assert before["vectors"]
-    stretches = asked(house, "SELECT count(*) FROM passages WHERE stretch > 0")
+    turns = asked(house, "SELECT count(*) FROM passages WHERE turn > 0")
     app.scrub(really=True)
     app.close()
     assert left(house, before["vectors"] | before["payloads"]) == []
     assert house.found_in_home(SECRET) == []
     in_order(house)
-    assert asked(house, "SELECT count(*) FROM passages WHERE stretch > 0") == stretches
+    assert asked(house, "SELECT count(*) FROM passages WHERE turn > 0") == turns
 
 
 def test_what_an_error_quoted_is_forgotten_and_scrubbed(house: House, app: App) -> None:
@@ -182,7 +180,7 @@ def test_nothing_that_is_kept_is_left_out_of_an_export(house: House, app: App) -
         for (name,) in asked(house, "SELECT name FROM sqlite_master WHERE type = 'table'")
         if not name.startswith(("sqlite_", "passage_fts"))
     }
-    made_again = {"passages", "shelves", "vectors", "blocks", "pieces", "jobs", "successions"}
+    made_again = {"passages", "shelves", "vectors", "blocks", "jobs", "successions"}
     of_this_machine = {"receipts", "transcripts", "meta"}
     inside_events = {"payloads"}
     app.remember("We deploy on Fridays", house.project)

@@ -13,14 +13,14 @@ from backstory.cli.project_scope import Scope, folder, opened, scope, scope_opti
 from backstory.errors import UsageError
 from backstory.hook.project_identity import resolve
 from backstory.model import MemoryStatus
-from backstory.present.plain_text import one_line, when
+from backstory.present.plain_text import one_line
 from backstory.search.answer import Answer, Hit, Near
 from backstory.search.excerpt import excerpt
 from backstory.search.narrowing import within
 from backstory.search.ranking import Here
 from backstory.store.records import Filters
 
-_TEXT = 500
+_TEXT = 1_000
 _NEAR_TEXT = 160
 
 
@@ -76,7 +76,7 @@ def search(
     QUERY is words, an error message, a path, a command; "last week", "since March" or "before the
     migration" prefer that time, and alone ("what did we do yesterday", "which files did we change on
     Friday") get what it holds; of 03/11/2026 the day comes first. Each hit begins
-    with its handle and its age, and ends in the call that shows where it comes from. When nothing is
+    with its handle and its date: `backstory show HANDLE` tells where it comes from. When nothing is
     relevant enough, nothing is printed. Write -- before a QUERY that begins with a dash.
     """
     question = " ".join(query)
@@ -111,7 +111,6 @@ def search(
                 "hits": answer.hits,
                 "abstained": answer.abstained,
                 "mode": answer.mode,
-                "short": answer.short,
                 "lacking": answer.lacking,
                 "time_note": answer.time_note,
                 "read_as": answer.read_as,
@@ -122,12 +121,17 @@ def search(
         return
     if answer.time_note:
         talk(answer.time_note)
-    if answer.short:
-        line(("In short: ", "bold"), one_line(" … ".join(answer.short), 3 * _TEXT))
+    several = len({hit.agent for hit in answer.hits}) > 1
     for number, hit in enumerate(answer.hits):
-        if (number or answer.short) and on_terminal():
+        if number and on_terminal():
             line()
-        told = (hit.kind.replace("_", " "), hit.agent, hit.project, when(hit.when, zone), hit.label)
+        where_from = (hit.agent if several else "", hit.project if where.project_id is None else "")
+        told = (
+            clock.day_of(hit.when, zone),
+            (hit.form or hit.kind).replace("_", " "),
+            *where_from,
+            hit.label,
+        )
         facts = " · ".join(filter(None, told))
         line((handle(hit.id), "bold cyan"), "  ", (one_line(facts), "dim"))
         _around(hit.before)
@@ -135,7 +139,6 @@ def search(
         _around(hit.after)
         if explain:
             line((_why(hit), "dim"), indent=4)
-        line((f"backstory show {handle(hit.id)}", "dim"), indent=4)
     if explain or answer.lacking:
         talk(f"Searched {answer.mode}.")
     if answer.reading:

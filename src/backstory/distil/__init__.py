@@ -3,6 +3,9 @@
 - `session`    the entry: events in, drafts out; says why there is nothing to distil
 - `story`      the nouns: turns, runs, changes, what was said; the limits
 - `telling`    events told as a story, once
+- `harvest`    passages: what was written for others to read, and what happened, turn by turn
+- `messages`   commit messages, pull requests and issues inside command lines
+- `error_lines` the lines of a failed output that say most
 - `shell`      command lines: what they are for, when two are the same
 - `failure`    whether a command really failed, and the line that says why
 - `prose`      sentences out of Markdown and prompts

@@ -86,11 +86,16 @@ class Command:
         return max(steps, key=lambda step: step.named_in(error))  # of equals the first: the main one
 
 
+def without_heredoc(line: str) -> str:
+    """A command line up to the body of its first heredoc."""
+    heredoc = _HEREDOC.search(line)
+    return line[: heredoc.end()] if heredoc else line
+
+
 @lru_cache(maxsize=4_096)
 def parse(line: str) -> Command:
     """Read a command line; a heredoc's body is not read."""
-    heredoc = _HEREDOC.search(line)
-    head = (line[: heredoc.end()] if heredoc else line)[:READ]
+    head = without_heredoc(line)[:READ]
     steps: list[Step] = []
     words: list[str] = []
     folder, masked, pipe = "", False, False

@@ -12,6 +12,7 @@ from backstory.app import App
 from backstory.capture.ownership import planting_ground
 from backstory.doctor import capture_checks
 from backstory.doctor.check import Check, fail, ok, warn
+from backstory.embed.embedder import check
 from backstory.errors import BackstoryError
 from backstory.llm.model_provider import model_for, out_of_reach, provider
 from backstory.store.backup_copy import Contents
@@ -246,6 +247,9 @@ def meaning(app: App) -> Iterator[Check]:
             yield ok("search", means.why)
         else:
             yield warn("search", means.why, "until then search goes by words only")
+        return
+    if wrong := check(app.settings):
+        yield warn("search", wrong, "until then no vectors are made")
         return
     model, made_by = means.embedder.model, app.store.vectors.model()
     done, waiting = app.store.vectors.counts(model)

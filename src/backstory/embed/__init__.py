@@ -1,11 +1,13 @@
-"""Vectors of texts: offline by a table that ships with Backstory, or by an endpoint that the user names.
+"""Vectors of texts: offline by a small model that runs in numpy, or by an endpoint that the user names.
 
-embedder.py       who makes vectors, by the settings; or why nobody does
-word_pieces.py    text to the numbers of its word pieces
-static_table.py   the table: a vector for each word piece, one for a text, how alike two words are
-http_embedder.py  vectors over HTTP: any OpenAI-compatible endpoint, or Ollama
-vector_codes.py   vectors as bytes: 8 bits a dimension, and their signs
-data/             the table itself; tools/static_table.py makes it
+embedder.py        who makes vectors, by the settings; or why nobody does
+minilm.py          all-MiniLM-L6-v2 in plain numpy
+onnx_weights.py    the weights of an ONNX file, read without onnxruntime
+bert_tokenizer.py  text to the numbers of its word pieces
+word_rarity.py     how rare words are in what developers write
+http_embedder.py   vectors over HTTP: any OpenAI-compatible endpoint, or Ollama
+vector_codes.py    vectors as bytes: 8 bits a dimension, and their signs
+data/              the vocabulary of the tokenizer (its LICENSE.txt says whose it is), words' rarities
 """
 
 import os

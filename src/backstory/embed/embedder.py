@@ -9,11 +9,10 @@ from backstory.errors import Failed
 from backstory.settings import Settings
 
 if TYPE_CHECKING:
-    from backstory.embed.static_table import Table
     from backstory.embed.vector_codes import Floats
 
 
-STATIC_MODEL = "backstory-static-1"
+MINILM = "all-MiniLM-L6-v2-int8"
 _NO_NUMPY = "by words only: numpy is missing; `pip install numpy` adds search by meaning"
 _WORKER_SECONDS = 30.0
 # A question waits for its vector only so long: the words alone answer it too.
@@ -38,7 +37,6 @@ class Means:
     """
 
     embedder: Embedder | None = None
-    table: "Table | None" = None
     why: str = ""
     off: bool = False
 
@@ -46,7 +44,7 @@ class Means:
 def wanted(settings: Settings) -> str:
     """The model that the settings ask for, or ""; loads nothing."""
     kind = settings.embed_provider
-    known = {"off": "", "static": STATIC_MODEL}
+    known = {"off": "", "minilm": MINILM}
     return known[kind] if kind in known else named(kind, settings.embed_model, settings.embed_url)
 
 
@@ -54,6 +52,21 @@ def named(kind: str, name: str, url: str) -> str:
     """What the vectors of an endpoint's model are known by: the same name elsewhere may be another model."""
     _, _, place = url.strip().rstrip("/").rpartition("://")
     return f"{kind}:{name}@{place.partition('?')[0].rpartition('@')[2]}"  # never with a password
+
+
+def check(settings: Settings) -> str:
+    """What is wrong with the files that vectors are made with, if something is; reads all of them."""
+    if settings.embed_provider != "minilm":
+        return ""
+    try:
+        from backstory.embed.minilm import check_weights
+
+        check_weights()
+    except ImportError:
+        return _NO_NUMPY
+    except (Failed, OSError) as error:
+        return f"by words only: {error}"
+    return ""
 
 
 def missing(settings: Settings) -> str:
@@ -68,21 +81,20 @@ def means(settings: Settings, seconds: float = _WORKER_SECONDS) -> Means:
     if settings.embed_provider == "off":
         return Means(why="by words only: embed.provider is off", off=True)
     try:
-        from backstory.embed.static_table import table
-
-        own = table()
+        return Means(_embedder(settings, seconds))
     except ImportError:
         return Means(why=_NO_NUMPY)
-    except (OSError, ValueError) as error:
-        return Means(why=f"by words only: the table of vectors cannot be read ({error}); reinstall Backstory")
-    if settings.embed_provider == "static":
-        return Means(own, own)
+    except Failed as error:
+        return Means(why=f"by words only: {error}")
+
+
+def _embedder(settings: Settings, seconds: float) -> Embedder:
+    if settings.embed_provider == "minilm":
+        from backstory.embed.minilm import minilm
+
+        return minilm()
     from backstory.embed.http_embedder import endpoint
 
-    try:
-        found = endpoint(
-            settings.embed_provider, settings.embed_url, settings.embed_model, settings.embed_key_env, seconds
-        )
-    except Failed as error:
-        return Means(None, own, f"by words only: {error}")
-    return Means(found, own)
+    return endpoint(
+        settings.embed_provider, settings.embed_url, settings.embed_model, settings.embed_key_env, seconds
+    )

@@ -23,7 +23,7 @@ from backstory.search.excerpt import excerpt
 PAGE = 8_000
 # An agent waits for the answer: what a busy worker has not taken in yet is not worth more of its time.
 PATIENCE_SECONDS = 0.3
-_HIT_CHARS = 700
+_HIT_CHARS = 1_000
 _LINE_CHARS = 300
 _PAYLOAD_CHARS = 4_000
 _TIMELINE = 20
@@ -138,8 +138,7 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
         f"{shorten(excerpt(hit.text, query, _HIT_CHARS), _HIT_CHARS)} ({hit.id[:HANDLE]})"
         for hit in found.hits
     )
-    short = shorten(" … ".join(" ".join(each.split()) for each in found.short), _HIT_CHARS)
-    return f"{note}{f'In short: {short}' + chr(10) if short else ''}{told}{lacking}"
+    return f"{note}{told}{lacking}"
 
 
 def _timeline(app: App, arguments: Arguments, folder: Path) -> str:

@@ -11,13 +11,12 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backstory import clock
 from backstory.atomic import make_private_dir, write_own
-from backstory.embed.embedder import means
+from backstory.embed.word_rarity import rarity
 from backstory.file_reader import read_bytes
 from backstory.hook import error_signature, normalize
 from backstory.hook.work_notes import MOST, met_before
@@ -30,9 +29,6 @@ from backstory.recall.standing import Standing
 from backstory.search import floor
 from backstory.settings import Settings, load
 from backstory.store import Store
-
-if TYPE_CHECKING:
-    from backstory.embed.static_table import Table
 
 FORMAT = 1
 SWITCHES = tuple(f"notes.{kind}" for kind in MOST)
@@ -47,7 +43,7 @@ _KINDS = (
 _WORDS = 60
 _STAMPS = 200  # files; a hook looks at those of the notes that it says
 _PLAIN = 4.6  # as rare as words that every project talks of: test, file, error, add, change
-_UNKNOWN = 3.0  # without the table of words
+_UNKNOWN = 3.0  # of another script
 _NAME = 4.5
 _LONGEST_PATH = 3_000
 
@@ -58,7 +54,7 @@ def write(home: Home, store: Store, project_id: str) -> None:
     """Write a project's notes and their flags; without notes there are no files."""
     settings, _ = load(home)
     project = store.projects.get(project_id)
-    value = notes(store, project_id, weigher(settings))
+    value = notes(store, project_id, weigh)
     path = home.notes / f"{project_id}.json"
     if value["notes"]:
         value["name"] = project.name if project else ""
@@ -146,25 +142,14 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
     } | stamped(rows, project.root if project else "", _STAMPS)
 
 
-def weigher(settings: Settings) -> Weigh:
+def weigh(term: str, word: str) -> float:
     """How much a word tells: as much as it is rare. Names are rare by themselves."""
-    table = means(settings).table
-
-    def weigh(term: str, word: str) -> float:
-        if normalize.is_name(term):
-            return _NAME
-        if table is None or not word.isascii():
-            return _UNKNOWN
-        rarity = min(_rarity(table, form) for form in (word, term, f"{term}e"))
-        return max(0.0, min(rarity - _PLAIN, _NAME))
-
-    return weigh
-
-
-@lru_cache(maxsize=8_192)  # notes share most of their words
-def _rarity(table: "Table", word: str) -> float:
-    pieces = table.pieces(word)
-    return float(max(table.rarity(pieces).tolist(), default=0.0)) + (len(pieces) - 1) / 2
+    if normalize.is_name(term):
+        return _NAME
+    if not word.isascii():
+        return _UNKNOWN
+    rare = min(rarity(form) for form in (word, term, f"{term}e"))
+    return max(0.0, min(rare - _PLAIN, _NAME))
 
 
 def words_of(memories: Sequence[Memory], weigh: Weigh) -> tuple[dict[str, float], dict[str, list[str]]]:

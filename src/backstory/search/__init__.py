@@ -3,7 +3,6 @@
 find.py          from a question to an answer
 hits.py          what was found, as it is shown
 question.py      a question, taken apart: its words, what it says of a time
-meant.py         what words stand for in the trade: a broker for NATS
 smallwords.py    words that say nothing of what is sought
 spelling.py      typing errors: words that were meant otherwise
 times.py         the time that a question speaks of: since, until, between
@@ -17,14 +16,13 @@ wishes.py        what a question asks for beside its time, if it names no matter
 whose.py         the agents that such a question names: whose doing it asks for
 landmarks.py     something that happened, beside which a matter is asked for: "before the migration"
 then.py          what a time holds, if nothing else is asked for
-meaning.py       nearest vectors; how alike the words of question and text are (numpy)
-ranking.py       marks of candidates, weighed and summed; priors
+meaning.py       the nearest vectors (numpy)
+ranking.py       words, context and meaning, weighed and summed; priors
 names.py         names that are spelled out: that one or none
-floor.py         what is not relevant enough
+floor.py         whether there is an answer at all, and what is relevant enough
 thoughts.py      what agents reasoned, searched on request
 repeats.py       one thing stored in two forms is shown once
 history.py       replaced decisions, and what only repeats them, come last
-short.py         the sentences that say most
 excerpt.py       what of a long text is shown
 answer.py        what a search gives back
 narrowing.py     what a search is narrowed to must be known

@@ -15,20 +15,13 @@ class ReadAs:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a hit stands where it does: its marks, each from 0 to 1, and the best ones of its session, weighed.
+    """Why a hit stands where it does.
 
-    `parts` is what each of them adds to the score, by name; they sum up to it. Priors are added as they are;
-    `says the same` is what a repeat of it had more. `relevance` is what the floor goes by.
+    `parts` is what words, context (the words of its turn's prompt included), meaning and priors add to the
+    score; they sum up to it. `says the same` is what a repeat of it had more. `relevance` is what the floor
+    goes by.
     """
 
-    words: float
-    meaning: float
-    alike: float
-    around: float
-    together: float
-    often: float
-    session: float
-    priors: float
     relevance: float
     found_by: str
     parts: dict[str, float]
@@ -62,6 +55,7 @@ class Hit:
     branch: str = ""
     status: str = ""
     label: str = ""
+    form: str = ""  # what the passage of an event is: a closing, a commit, a step, …
     also: tuple[str, ...] = ()
     why: Why | None = None
     before: tuple[Near, ...] = ()
@@ -74,19 +68,17 @@ class Answer:
 
     `withheld`: then there is something, but nothing relevant enough; without the floor it would be shown.
 
-    `mode` says how it was searched, and why not better if it could have been. `short` are sentences of the
-    hits that say most about the question. `lacking` says why it was not searched by meaning, though it should
-    have been, and what to do about it. `time_note` is about the time that was asked for, if it holds
-    nothing, or none of the hits, or can be read otherwise; everybody who shows an answer shows it.
-    `read_as` are words of the question that were taken for typing errors, `unknown` names that nothing has,
-    or nothing that it was `narrowed` to; `partly`: of long outputs and files not all could be looked through
-    for them. `cut`: the question was too long to be read to its end.
+    `mode` says how it was searched, and why not better if it could have been. `lacking` says why it was not
+    searched by meaning, though it should have been, and what to do about it. `time_note` is about the time
+    that was asked for, if it holds nothing, or none of the hits, or can be read otherwise; everybody who
+    shows an answer shows it. `read_as` are words of the question that were taken for typing errors,
+    `unknown` names that nothing has, or nothing that it was `narrowed` to; `partly`: of long outputs and
+    files not all could be looked through for them. `cut`: the question was too long to be read to its end.
     """
 
     hits: tuple[Hit, ...]
     abstained: bool
     mode: str = ""
-    short: tuple[str, ...] = ()
     lacking: str = ""
     time_note: str = ""
     read_as: tuple[ReadAs, ...] = ()

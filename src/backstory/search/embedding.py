@@ -7,18 +7,11 @@ from backstory.embed.embedder import Embedder
 from backstory.store import Store
 from backstory.store.records import Vector
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from backstory.embed.static_table import Table
-
 log = logging.getLogger(__name__)
 
 
-def embed_waiting(store: Store, embedder: Embedder, seconds: float, table: "Table | None" = None) -> bool:
-    """Make vectors of passages that have none, for about so long; True if none is left to be done.
-
-    With a table their word pieces are kept too.
-    """
+def embed_waiting(store: Store, embedder: Embedder, seconds: float) -> bool:
+    """Make vectors of passages that have none, for about so long; True if none is left to be done."""
     from backstory.embed import vector_codes
 
     deadline = time.monotonic() + seconds
@@ -33,13 +26,13 @@ def embed_waiting(store: Store, embedder: Embedder, seconds: float, table: "Tabl
                 store.vectors.start_again()
         began = False
         vectors = [
-            Vector(row.row, row.project_id, values, signs, table.pieces_once(row.text) if table else b"")
+            Vector(row.row, row.project_id, values, signs)
             for row, values, signs in zip(
                 rows, vector_codes.values(made), vector_codes.signs(made), strict=True
             )
         ]
         with store.transaction():
-            store.vectors.put(vectors, table.model if table else "")
+            store.vectors.put(vectors)
         if time.monotonic() > deadline:
             return False
     return True

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import partial
-from operator import itemgetter
 from typing import NamedTuple
 
 from backstory import clock
@@ -18,8 +17,7 @@ from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, ReadAs
 from backstory.search.landmarks import Landmark, sort_beside
 from backstory.search.names import unknown
 from backstory.search.question import CHARS, Question, question
-from backstory.search.ranking import Here, Ranked, ranked, worth_reading
-from backstory.search.short import in_short
+from backstory.search.ranking import Here, Ranked, marks, ranked
 from backstory.search.then import (
     Then,
     beside,
@@ -39,11 +37,10 @@ BY_BOTH = "by words and meaning"
 _BY_TIME = "by time"
 _OPEN_STEPS = "open steps"
 _UNSHELVED = "not all older words yet: the worker indexes them anew"
-_POOL = 200
-# Of how many of these the texts are read.
-_READ = 125
-# What a name counts for that only stands for the question's words.
-_OF_A_NAME = 0.5
+# Candidates by words and as many by meaning, and of how many of these the texts are read.
+_POOL, _READ = 500, 150
+# So few words are looked up where nothing is found.
+_LOOKED_UP = 2
 # How many hits are asked whether they speak of a matter and of its landmark at once.
 _BEST = 3
 # How long what the index leaves out is looked through for a name that it does not know.
@@ -136,7 +133,7 @@ class _Search:
             hits = shown.each_once(hits, (each for each, _ in found), self.limit, history=asked.earlier)
         hits = self._with_neighbours(hits, {each.owner: each for each, _ in found})
         note = _sentences(asked.how, note)
-        return Answer(tuple(hits), False, mode, in_short(hits, asked), time_note=note)
+        return Answer(tuple(hits), False, mode, time_note=note)
 
     def by_matter(self, text: str, said: Question) -> Answer:
         """What has to do with what the question names; of a matter beside a landmark, that side first."""
@@ -162,7 +159,7 @@ class _Search:
         if not there.hits:
             return answer
         hits = shown.first_of(there.hits, answer.hits, self.limit)
-        return replace(answer, hits=hits, abstained=False, withheld=False, short=there.short)
+        return replace(answer, hits=hits, abstained=False, withheld=False)
 
     def _tells_both(self, hit: Hit, asked: Landmark) -> bool:
         """Whether a hit has words of the matter and of the landmark."""
@@ -172,14 +169,17 @@ class _Search:
     def _by_matter(self, text: str, said: Question) -> Answer:
         asked, matches, read = self._by_words(text, self._dated(said))
         meant = self._by_meaning(asked)
-        best = self._ranked(asked, dict(matches.ranks), meant)
-        found = {owner: one.found for owner, one in best.items()}
-        sure = partial(relevance.of, question=asked, among=meant.among)
+        best = self._ranked(asked, matches, meant)
+        found = {one.found.owner: one.found for one in best}
+        sure = partial(relevance.of, question=asked)
+        fitting = best
+        if self.floor:
+            fits = relevance.answered(best, asked, meant.among)
+            fitting = [one for one in best if fits and sure(one) >= relevance.FLOOR]
         hits = shown.each_once(
-            (shown.of_ranked(one, sure if self.explain else None, asked.meant) for one in best.values()),
+            (shown.of_ranked(one, sure if self.explain else None) for one in fitting),
             found.values(),
             self.limit,
-            lambda hit: not self.floor or sure(best[hit.id]) >= relevance.FLOOR,
             history=self.history,
         )
         deep = self._deep(asked, matches, hits)
@@ -192,7 +192,6 @@ class _Search:
             tuple(hits),
             not hits,
             mode,
-            in_short(hits, asked),
             lacking,
             note,
             tuple(read),
@@ -203,10 +202,10 @@ class _Search:
         )
 
     def _deep(self, asked: Question, matches: Matches, hits: Sequence[Hit]) -> Depth:
-        """Names that the index does not know, or the one word that is asked for, in what it leaves out."""
-        names = asked.unknown
-        if not hits and len(asked.words) == 1 and set(asked.words[0].phrases) <= set(matches.absent):
-            names = (asked.words[0].text,)
+        """Names that the index does not know, or the word or two asked for, in what it leaves out."""
+        names, absent = asked.unknown, set(matches.absent)
+        if not hits and len(asked.words) <= _LOOKED_UP:
+            names = tuple(word.text for word in asked.words if absent.issuperset(word.phrases))
         if not names:
             return Depth([], set(), whole=True)
         found = self.store.depths.look(names, self.project_id, self.limit, _DEEP_SECONDS, self.filters)
@@ -244,17 +243,8 @@ class _Search:
         return replace(asked, unknown=unknown(asked.words, matches.absent)), matches, read
 
     def _matches(self, asked: Question) -> Matches:
-        """What has the question's words, or, half as good, names of the sorts of things that it names."""
-        matches = partial(
-            self.store.passages.matches, project_id=self.project_id, limit=self._pool, filters=self.filters
-        )
-        found = matches(asked.phrases)
-        if not (names := asked.names):
-            return found
-        ranks = dict(found.ranks)
-        for row, rank in matches(names).ranks:
-            ranks[row] = ranks.get(row, 0.0) + _OF_A_NAME * rank
-        return Matches(sorted(ranks.items(), key=itemgetter(1))[: self._pool], found.absent)
+        """What has the question's words."""
+        return self.store.passages.matches(asked.phrases, self.project_id, self._pool, self.filters)
 
     @property
     def _pool(self) -> int:
@@ -283,26 +273,15 @@ class _Search:
         others = partial(meaning.cosines, self.store, model, vector)
         return _Meant(f"{BY_BOTH} ({model})", near, among, others)
 
-    def _ranked(self, asked: Question, ranks: dict[int, float], meant: _Meant) -> dict[str, Ranked]:
-        """The best passage of each memory and event that was found, the best first."""
-        near = meant.near
-        few = max(_READ, 4 * self.limit)
-        rows = list(ranks | near) if self.filters else worth_reading(ranks, near, few)
-        near = near | meant.others([row for row in rows if row not in near])
+    def _ranked(self, asked: Question, matches: Matches, meant: _Meant) -> list[Ranked]:
+        """The passages that were found, best first."""
+        near = meant.near | meant.others([each.row for each in matches.ranks if each.row not in meant.near])
+        marked = marks(matches.ranks, near)
+        rows = marked.best(max(_READ, 4 * self.limit))
         candidates = [
-            each._replace(rank=ranks.get(each.row, 0.0))
-            for each in self.store.passages.read(rows, self.filters)
-            if each.owner not in self.but
+            each for each in self.store.passages.read(rows, self.filters) if each.owner not in self.but
         ]
-        likeness = None
-        if self.means.table is not None:
-            from backstory.search.meaning import Likeness
-
-            likeness = Likeness(self.means.table, asked)
-        best: dict[str, Ranked] = {}
-        for one in ranked(self.store, asked, candidates, near, likeness, self.here, self.now):
-            best.setdefault(one.found.owner, one)
-        return best
+        return ranked(asked, candidates, marked, self.here, self.now)
 
     def _mode(self, meant: _Meant) -> tuple[str, str]:
         """How it was searched, and why not better, if it should have been."""

@@ -1,23 +1,23 @@
-"""The floor: below it a hit is no answer. Better nothing than something irrelevant.
+"""The floor: below it there is no answer. Better nothing than something irrelevant.
 
 Whoever searches the database asks
 
-    ranked = ranking.ranked(...)                 # or a `Ranked` of their own
-    floor.of(ranked[0], asked, among) >= floor.FLOOR    # asked = question.question(text, now)
+    best = ranking.ranked(...)                       # asked = question.question(text, now)
+    floor.answered(best, asked)                      # whether the question has to do with what is remembered
+    floor.of(best[0], asked) >= floor.FLOOR          # and whether one hit has to do with the question
 
 Whoever has neither vectors nor a database at hand asks `floor.shares_enough(words, text)`: plain Python; the
 words are those of `question.question(text, now).words`. It is what search itself falls back on without a
 model. A hook has neither, nor numpy: it adds up what the words weigh that prompt and note share, as the
-worker prepared it; `of_notes` says how much they must weigh to be as sure as a hit of search must be.
-`FLOOR` is the one number for all of them (docs/decisions/0006-one-floor.md).
+worker prepared it; `of_notes` says how much they must weigh.
 
-How sure it is that a hit has to do with the question is a logistic function of how alike the words, and how
-near the vectors, of the question and of the stretch are that the hit stands in, how alike the words of its
-session, and among how many passages it was found: the more there are, the likelier a likeness is chance. It
-was fitted on development data: questions put to the store that answers them, against questions of another
-store and everyday questions (docs/recall.md has the numbers). A name that the question spells out
-(`foo_bar.py:42`, two Chinese characters; not a number) and that stands in the text needs no likeness; nor do
-one or two words that are all that is asked for.
+The evidence is a cosine plus a fifth of the share that the hits have of the question's words, the rarer words
+counting more. For a question it is taken of the three nearest hits together: chance brings one near text more
+easily than three, and the more passages there are, the more easily. The bar was chosen on questions put to
+the project that answers them, against off-topic questions and those of other projects (docs/recall.md has the
+numbers). A name that the question spells out (`foo_bar.py:42`, two Chinese characters; not a number) and that
+stands in the text needs no likeness; nor do one or two words that are all that is asked for. A name that
+nothing has takes its share of the evidence away.
 """
 
 import math
@@ -25,21 +25,22 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from backstory.embed.word_rarity import rarity
 from backstory.model import Kind
-from backstory.search.meant import StandIns
 from backstory.search.names import bare, stands_in
 from backstory.search.question import Question, Word
 from backstory.search.ranking import Ranked
 from backstory.search.smallwords import SMALL
 
 FLOOR = 0.5
-_WEIGHTS = {"alike": 12.0, "around": 8.0, "together": 5.0}
-_PER_WORD = 1.5 / 8  # the longer the question, the less a likeness comes about by chance
-_MOST_WORDS = 8
-_BIAS = -13.7
-# What a tenth of the passages is worth, up to this many and beyond; nobody measured memories of a few dozen.
-_FEW, _MANY = 100, 1_000
-_TENTH_OF_FEW, _TENTH_OF_MANY = 1.9, 0.3
+# What all of a question's words are worth beside a cosine; the bars for a question, for one hit that is to be
+# enough alone, and for a hit among others.
+_SHARED = 0.2
+_QUESTION, _ALONE, _HIT = 0.46, 0.50, 0.25
+_STEEP = 12.0
+# The bars are for so many passages; a tenth of them has nothing by chance that is so near, by this much.
+_MANY, _FEW, _TENTH = 1_300, 20, 0.02
+_NEAREST, _LOOKED_AT = 3, 10
 _LOOKED_UP = 2
 _LITTLE = 4  # words that are not small
 # How sure a note is: by what the shared words weigh, and by how often the number of a prompt's words doubles.
@@ -47,28 +48,43 @@ _NOTE_WEIGHT, _NOTE_DOUBLING, _NOTE_BIAS = 5.2, -3.2, 0.1
 _PARTS = re.compile(r"[^\W_]+")
 
 
-def of(one: Ranked, question: Question, among: int = _MANY) -> float:
-    """How sure it is that a hit, found among so many passages, has to do with the question, from 0 to 1."""
+def answered(best: Sequence[Ranked], question: Question, among: int = _MANY) -> bool:
+    """Whether the best hits, best first, found among so many passages, have to do with the question."""
+    hits = best[:_LOOKED_AT]
+    sure = [of(one, question) for one in hits]
+    if 1.0 in sure or not any(one.cosine is not None for one in hits):
+        return any(each >= FLOOR for each in sure)
+    words = [word.text for word in question.words]
+    known = 1 - len(question.unknown) / max(len(words), 1)
+    near = sorted((one.cosine or 0.0 for one in hits), reverse=True)[:_NEAREST]
+    together = sum(near) / len(near) + _SHARED * _weight(words, " ".join(one.found.text for one in hits))
+    alone = max(_evidence(one, words) for one in hits)
+    chance = _TENTH * math.log10(max(among or _MANY, _FEW) / _MANY)
+    return known * together >= _QUESTION + chance or known * alone >= _ALONE + chance
+
+
+def of(one: Ranked, question: Question) -> float:
+    """How sure it is that a hit has to do with the question, from 0 to 1."""
     if all(word.text.strip(".:?") in SMALL for word in question.words):
         return 0.0  # they are in every text, and say nothing of what is sought
     text, asked = bare(one.found.text), [word.text for word in question.words]
     if any(stands_in(word.text, text) for word in question.words) or _looked_up(question.words, text):
         return 1.0
-    if _says_little(one.found.kind, text) and not (
-        shares_any(asked, text) or any(each.in_text(text) for each in question.meant)
-    ):
-        return 0.0  # "Done." is like anything by what stands around it
-    if "alike" not in one.raw:
-        return 1.0 if shares_enough(asked, text, question.meant) else 0.0
-    sum_ = _BIAS + _PER_WORD * min(len(question.words), _MOST_WORDS) + _size(among)
-    sum_ += sum(weight * one.raw[name] for name, weight in _WEIGHTS.items())
-    return 1 / (1 + math.exp(-sum_))
+    if _says_little(one.found.kind, text) and not shares_any(asked, text):
+        return 0.0
+    if one.cosine is None:
+        return 1.0 if shares_enough(asked, text) else 0.0
+    return min(1 / (1 + math.exp(-_STEEP * (_evidence(one, asked) - _HIT))), 0.99)
 
 
-def _size(among: int) -> float:
-    """What the number of passages says of a likeness; nothing if it is not known."""
-    tenths = math.log10(_MANY / max(among or _MANY, _FEW))
-    return tenths * (_TENTH_OF_FEW if tenths > 0 else _TENTH_OF_MANY)
+def _evidence(one: Ranked, words: Sequence[str]) -> float:
+    return (one.cosine or 0.0) + _SHARED * _weight(words, one.found.text)
+
+
+def _weight(words: Sequence[str], text: str) -> float:
+    """The share that a text has of the words, the rarer ones counting more."""
+    rare = {word: rarity(word) for word in words}
+    return sum(rare[word] for word in shared(words, text)) / max(sum(rare.values()), 1e-9)
 
 
 def _says_little(kind: str, text: str) -> bool:
@@ -98,20 +114,20 @@ def _looked_up(words: Sequence[Word], text: str) -> bool:
     return all(set(_PARTS.findall(bare(word.text))) <= there for word in words)
 
 
-def shares_enough(words: Sequence[str], text: str, meant: Sequence[StandIns] = ()) -> bool:
-    """By words alone: one of up to three must begin a word of the text, or be meant by one, else a third."""
+def shares_enough(words: Sequence[str], text: str) -> bool:
+    """By words alone: one of up to three must begin a word of the text, else a third of them."""
+    return len(shared(words, text)) >= (1 if len(words) <= 3 else -(-len(words) // 3))
+
+
+def shared(words: Sequence[str], text: str) -> set[str]:
+    """Those of the words that begin a word of the text."""
     there = " " + " ".join(_PARTS.findall(bare(text)))
-    shared = {word for word in words if f" {_stem(bare(word.strip('.:?')))}" in there}
-    for each in meant:
-        if each.in_text(there):
-            shared.update(each.words)
-    return len(shared) >= (1 if len(words) <= 3 else -(-len(words) // 3))
+    return {word for word in words if f" {_stem(bare(word.strip('.:?')))}" in there}
 
 
 def shares_any(words: Sequence[str], text: str) -> bool:
     """By words alone: whether one of them begins a word of the text."""
-    there = " " + " ".join(_PARTS.findall(bare(text)))
-    return any(f" {_stem(bare(word.strip('.:?')))}" in there for word in words)
+    return bool(shared(words, text))
 
 
 def _stem(word: str) -> str:

@@ -7,34 +7,34 @@ from backstory.attribution import author
 from backstory.model import Kind
 from backstory.search.answer import Hit, Near, Why
 from backstory.search.history import in_order
-from backstory.search.meant import StandIns, standing_in
-from backstory.search.ranking import Ranked, retells, shares
+from backstory.search.ranking import Ranked, retells
 from backstory.search.repeats import collapse
 from backstory.store import Store
 from backstory.store.records import Found
 
-_MARKS = {"near": "meaning"}
 _SAME = "says the same"
 # So many of the hits that were found otherwise are shown, however many there are of those that come first.
 _ROOM = 2
+# So many more passages than hits are shown, if they are of the same events.
+_MORE = 3
 
 
-def of_ranked(one: Ranked, sure: Callable[[Ranked], float] | None, meant: Sequence[StandIns] = ()) -> Hit:
+def of_ranked(one: Ranked, sure: Callable[[Ranked], float] | None) -> Hit:
     """The hit of a candidate; explained, if there is what tells how sure it is."""
     score = _rounded(one.score)
-    why = _why(one, sure(one), score, standing_in(meant, one.found.text)) if sure else None
+    why = _why(one, sure(one)) if sure else None
     return _of(one.found, score, why)
 
 
 def of_time(found: Found, score: float, explain: bool) -> Hit:
     """The hit of something that a time holds."""
-    why = Why(0, 0, 0, 0, 0, 0, 0, 0, 1.0, "time", {"time and kind": score}) if explain else None
+    why = Why(1.0, "time", {"time and kind": score}) if explain else None
     return _of(found, score, why)
 
 
 def of_depth(found: Found, explain: bool) -> Hit:
     """The hit of an event that has a name where the index does not look."""
-    why = Why(0, 0, 0, 0, 0, 0, 0, 0, 1.0, "its whole text", {"name": 1.0}) if explain else None
+    why = Why(1.0, "its whole text", {"name": 1.0}) if explain else None
     return _of(found, 1.0, why)
 
 
@@ -42,12 +42,21 @@ def each_once(
     hits: Iterable[Hit],
     found: Iterable[Found],
     limit: int,
-    fits: Callable[[Hit], bool] = lambda hit: True,
     history: bool = False,
 ) -> list[Hit]:
-    """Hits best first that fit, each said once by its richest form, what is history last, unless wanted."""
-    once = collapse(hits, lambda hit: hit.text, _richer, limit, fits, _one_note)
+    """Hits best first, each said once by its richest form, what is history last, unless wanted."""
+    once = collapse(hits, lambda hit: hit.text, _richer, limit + _MORE, _one_note, lambda hit: bool(hit.form))
+    once = _joined(once)[:limit]
     return once if history else in_order(once, found)
+
+
+def _joined(hits: Iterable[Hit]) -> list[Hit]:
+    """Hits best first; several passages of one event are one hit."""
+    found: dict[str, Hit] = {}
+    for hit in hits:
+        first = found.get(hit.id)
+        found[hit.id] = replace(first, text=f"{first.text} … {hit.text}") if first else hit
+    return list(found.values())
 
 
 def first_of(there: Sequence[Hit], rest: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
@@ -60,37 +69,22 @@ def first_of(there: Sequence[Hit], rest: Sequence[Hit], limit: int) -> tuple[Hit
 
 def with_neighbours(store: Store, hit: Hit, found: Found, count: int) -> Hit:
     """The hit with what happened around it; of a memory, around nothing: its sources tell more."""
-    if not found.stretch:
+    if not found.turn:
         return hit
-    rows = store.passages.around(found.row, found.session_id, count)
-    return replace(
-        hit,
-        before=_told([each for each in rows if each.row < found.row]),
-        after=_told([each for each in rows if each.row > found.row]),
-    )
+    before, after = store.passages.around(found, count)
+    return replace(hit, before=_told(before), after=_told(after))
 
 
 def _told(rows: Sequence[Found]) -> tuple[Near, ...]:
     return tuple(Near(each.owner, each.kind, each.text, each.at) for each in rows)
 
 
-def _why(one: Ranked, fits: float, score: float, standing: str) -> Why:
-    marks = {name: _rounded(mark, 3) for name, mark in one.marks.items()}
-    parts = {_MARKS.get(name, name): _rounded(share) for name, share in shares(one).items()}
-    parts["session"] = _rounded(parts["session"] + score - sum(parts.values()))  # what rounding has lost
-    return Why(
-        words=marks.get("words", 0.0),
-        meaning=marks.get("near", 0.0),
-        alike=marks.get("alike", 0.0),
-        around=marks.get("around", 0.0),
-        together=marks.get("together", 0.0),
-        often=marks.get("often", 0.0),
-        session=_rounded(one.session, 3),
-        priors=_rounded(one.priors, 3),
-        relevance=_rounded(fits, 3),
-        found_by=f"{one.found_by} ({standing})" if standing else one.found_by,
-        parts=parts,
-    )
+def _why(one: Ranked, fits: float) -> Why:
+    parts = {name: _rounded(share) for name, share in one.shares.items()}
+    parts["priors"] = _rounded(
+        parts["priors"] + _rounded(one.score) - sum(parts.values())
+    )  # lost by rounding
+    return Why(_rounded(fits, 3), one.found_by, parts)
 
 
 def _rounded(number: float, digits: int = 4) -> float:
@@ -109,6 +103,7 @@ def _of(found: Found, score: float, why: Why | None) -> Hit:
         when=found.at,
         branch=found.branch,
         status=found.status,
+        form=found.form,
         why=why,
     )
 
@@ -124,11 +119,12 @@ def _one_note(one: Hit, other: Hit) -> bool:
 def _richer(first: Hit, second: Hit) -> Hit:
     """Of two that say the same, the one to show: what was learned, then what retells it, then an event."""
     keep, drop = (second, first) if _worth(second) > _worth(first) else (first, second)
+    also = [each for each in (*keep.also, drop.id, *drop.also) if each != keep.id]
     score, why = max(first.score, second.score), keep.why
     if why is not None and score > keep.score:
         more = why.parts.get(_SAME, 0.0) + score - keep.score
         why = replace(why, parts=why.parts | {_SAME: _rounded(more)})
-    return replace(keep, score=score, why=why, also=(*keep.also, drop.id, *drop.also))
+    return replace(keep, score=score, why=why, also=tuple(dict.fromkeys(also)))
 
 
 def _worth(hit: Hit) -> tuple[bool, bool, int]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from backstory.search.landmarks import EARLIER, Landmark, landmark
-from backstory.search.meant import StandIns, stand_ins
 from backstory.search.smallwords import SMALL
 from backstory.search.times import time_of
 from backstory.search.whose import whose
@@ -82,17 +81,6 @@ class Question:
     def phrases(self) -> list[str]:
         """All phrases, each once."""
         return list(dict.fromkeys(phrase for word in self.words for phrase in word.phrases))
-
-    @property
-    def meant(self) -> tuple[StandIns, ...]:
-        """What its words may stand for."""
-        return stand_ins([word.text for word in self.words])
-
-    @property
-    def names(self) -> list[str]:
-        """The phrases of names of the sorts of things that it asks for."""
-        names = (name for each in self.meant if each.named for name in each.others)
-        return list(dict.fromkeys(phrase for name in names for phrase in phrases(name)))
 
     @property
     def whole(self) -> bool:

@@ -15,6 +15,7 @@ _PLAIN = re.compile(r"[A-Za-z]+[.,;:!?]*")
 _MARKS = str.maketrans("", "", ".,;:!?")
 _ALIKE = 0.8
 _WITHIN = 0.95
+_OVERLAP = 0.6
 _FEWEST_WORDS = 6
 
 
@@ -35,13 +36,14 @@ def collapse(
     text_of: Callable[[T], str],
     richer: Callable[[T, T], T],
     enough: int,
-    fits: Callable[[T], bool] = lambda thing: True,
     twice: Callable[[T, T], bool] = lambda one, other: False,
+    retold: Callable[[T], bool] = lambda thing: False,
 ) -> list[T]:
-    """Of things best first that fit, each said once: a repeat gives its place to whichever is richer.
+    """Of things best first, each said once: a repeat gives its place to whichever is richer.
 
-    All of them are looked at, so that the richest is kept however few are wanted; but only those are judged
-    that could be kept. `twice` knows of two things that are one whatever they say.
+    All of them are looked at, so that the richest is kept however few are wanted. Of what may be `retold`
+    that is left out which mostly repeats something before it. `twice` knows of two things that are one
+    whatever they say.
     """
     kept: list[T] = []
     words: list[frozenset[str]] = []
@@ -56,9 +58,11 @@ def collapse(
             ),
             len(kept),
         )
-        if place >= enough or not fits(thing):
+        if place >= enough:
             continue
         if place == len(kept):
+            if retold(thing) and any(_overlap(these, those) for those in words):
+                continue
             kept.append(thing)
             words.append(these)
         else:
@@ -75,6 +79,11 @@ def _same(one: str, its_words: frozenset[str], other: str, others_words: frozens
     if _alike(its_words, others_words):
         return True
     return its_words == others_words and canonical(one) == canonical(other)
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
+    fewer = min(len(one), len(other))
+    return fewer >= _FEWEST_WORDS and len(one & other) >= _OVERLAP * fewer
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -8,7 +8,7 @@ wrong are an error each. The first letter must be right.
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from backstory.embed.word_pieces import vocabulary
+from backstory.embed.bert_tokenizer import english_words
 from backstory.search.answer import ReadAs
 from backstory.search.question import Word
 from backstory.store import Store
@@ -71,13 +71,13 @@ def _is_word(part: str) -> bool:
         return True
     if any(_has_form(rest) for each in _BEGINNINGS if (rest := part.removeprefix(each)) != part):
         return True
-    known = vocabulary()
+    known = english_words()
     halves = range(_HALF, len(part) - _HALF + 1)
     return any(part[:at] in known and part[at:] in known for at in halves)
 
 
 def _has_form(part: str) -> bool:
-    known = vocabulary()
+    known = english_words()
     if part in known:
         return len(part) >= _STEM
     for ending in _ENDINGS:

@@ -497,6 +497,12 @@ class Events:
         )
         return [str(native) for (native,) in rows]
 
+    def of_turns(self, turns: Sequence[tuple[str, int]], but: Sequence[int] = ()) -> list[StoredEvent]:
+        """All events of these turns, turn by turn in the order they happened; not those in these rows."""
+        left_out = f"AND e.row NOT IN ({', '.join(map(str, but))})" if but else ""
+        clause = f"WHERE e.session_id = ? AND e.turn = ? {left_out} ORDER BY e.at, e.seq"
+        return [stored for turn in turns for stored in self.read_events(clause, turn)]
+
     def latest(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
         """The latest events of a project, newest first, for a timeline."""
         if project_id is None:

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from backstory.store.records import Matches
+from backstory.store.records import Match, Matches
 from backstory.store.tokenizer import errors
 
 _BITS = 32
 _ROWS = (1 << _BITS) - 1
 _ROW = f"passage_fts.rowid & {_ROWS}"
-# Columns of the index: the text, and its parts.
-_RANK = "bm25(passage_fts, 1.0, 0.6)"
+# Columns of the index: the text, its parts, and the prompt of its turn.
+_OWN, _WITH_CONTEXT = "bm25(passage_fts, 1.0, 0.6, 0.0)", "bm25(passage_fts, 1.0, 0.6, 1.0)"
 # To rank a passage costs ten times as much as to find it. Of the words that are looked for the rarer ones,
 # those that together are in so many passages of a project, or of all, find the candidates; the common ones
 # only weigh them. What that changes among the best is measured in docs/recall.md.
@@ -39,6 +39,7 @@ class Worded(NamedTuple):
     project_id: str
     text: str
     extra: str
+    context: str
 
 
 class Narrowed(NamedTuple):
@@ -58,14 +59,17 @@ class Shelves:
     def put(self, passages: Iterable[Worded]) -> None:
         """Index passages that are not in the index yet."""
         self._db.executemany(
-            "INSERT INTO passage_fts (rowid, text, extra) VALUES (?, ?, ?)", self._placed(passages)
+            "INSERT INTO passage_fts (rowid, text, extra, context) VALUES (?, ?, ?, ?)",
+            self._placed(passages),
         )
 
     def remove(self, passages: Iterable[Worded]) -> None:
         """Take passages out; the index needs what it was given."""
         unshelved = self.unshelved()
         self._db.executemany(
-            "INSERT INTO passage_fts (passage_fts, rowid, text, extra) VALUES ('delete', ?, ?, ?)",
+            """
+            INSERT INTO passage_fts (passage_fts, rowid, text, extra, context) VALUES ('delete', ?, ?, ?, ?)
+            """,
             self._placed(each for each in passages if each.row > unshelved),
         )
 
@@ -84,7 +88,10 @@ class Shelves:
         if not (unshelved := self.unshelved()):
             return 0
         rows = self._db.execute(
-            "SELECT row, project_id, text, extra FROM passages WHERE row <= ? ORDER BY row DESC LIMIT ?",
+            """
+            SELECT row, project_id, text, extra, context FROM passages
+            WHERE row <= ? ORDER BY row DESC LIMIT ?
+            """,
             (unshelved, limit),
         ).fetchall()
         self.put(map(Worded._make, rows))
@@ -204,7 +211,7 @@ class Shelves:
         project_id: str | None,
         limit: int,
         narrowed: Narrowed | None,
-    ) -> list[tuple[int, float]]:
+    ) -> list[Match]:
         """Passages that have one of the terms that find, weighed by all terms."""
         if not finding:
             return []
@@ -216,13 +223,14 @@ class Shelves:
             others = [" OR ".join(finding), *values]
         if joined:
             joined = f"CROSS JOIN passages f ON f.row = {_ROW} {joined}"
-        return self._db.execute(
+        rows = self._db.execute(
             f"""
-            SELECT {_ROW}, {_RANK} AS rank FROM passage_fts {joined}
-            WHERE {matching} AND {chosen} AND {condition} ORDER BY rank LIMIT ?
+            SELECT {_ROW}, {_OWN} AS own, {_WITH_CONTEXT} AS with_context FROM passage_fts {joined}
+            WHERE {matching} AND {chosen} AND {condition} ORDER BY own + with_context LIMIT ?
             """,  # noqa: S608 - constants of this package
             (" OR ".join(terms), *values, *others, *wanted, limit),
-        ).fetchall()
+        )
+        return [Match._make(row) for row in rows]
 
     def _matching(self, project_id: str | None) -> tuple[str, list[int]]:
         """The condition that passages of a project have some words, and its values after the words."""
@@ -235,9 +243,12 @@ class Shelves:
         shelf = self._number(project_id) << _BITS
         return shelf, shelf + _ROWS
 
-    def _placed(self, passages: Iterable[Worded]) -> list[tuple[int, str, str]]:
+    def _placed(self, passages: Iterable[Worded]) -> list[tuple[int, str, str, str]]:
         """What is indexed, by its number, in the order that the index wants: else it writes out each time."""
-        return sorted((self._shelf(each.project_id) | each.row, each.text, each.extra) for each in passages)
+        return sorted(
+            (self._shelf(each.project_id) | each.row, each.text, each.extra, each.context)
+            for each in passages
+        )
 
     def _shelf(self, project_id: str) -> int:
         """Where the project's shelf begins; it gets one if it has none."""

@@ -1,22 +1,23 @@
-"""The text index: pieces of about a thousand characters that search looks through.
+"""The text index: passages that search looks through.
 
 Memories are indexed when they are stored. Events are committed first and indexed afterwards, from a
-high-water mark, so that a kill in between costs nothing. `full_text_index` finds passages by their words.
-Neighbouring events of a session form stretches: what a short reply is about often stands in the one before
-it.
+high-water mark, so that a kill in between costs nothing. What is indexed of events is harvested from whole
+turns (`distil/harvest.py`): each turn that has a new event is harvested again, and what changed replaces what
+the index had of it. Documents, and what other tools noted, are cut into pieces of about a thousand
+characters. `full_text_index` finds passages by their words.
 """
 
 import json
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from backstory.model import Kind, Outcome
+from backstory.model import Kind, Outcome, StoredEvent
 from backstory.store.full_text_index import Narrowed, Shelves, Worded
-from backstory.store.records import Filters, Found, Matches, Sort
+from backstory.store.records import Filters, Found, Matches, NewPassage, Sort, Turns
 from backstory.store.tokenizer import errors, spread
 from backstory.store.vectors import Vectors
 
@@ -26,18 +27,32 @@ _OVERLAP = 5
 _GAP = re.compile(r"[^\w]")
 # How many events are indexed in one transaction: beside live work, and when many wait (half the merging).
 STEP, BULK = 500, 4_000
-_STRETCH_CHARS = 1_200
 _READ = 3
 _COMPLETIONS = 3
 SEARCHED = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.DOCUMENT, Kind.NOTED)
+# Cut into pieces as they are; everything else that is indexed of events is harvested.
+_AS_THEY_ARE = (Kind.DOCUMENT, Kind.NOTED)
 _INSERT = """
-    INSERT INTO passages (row, owner, part, project_id, session_id, kind, at, text, extra, stretch, scope)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
+    INSERT INTO passages
+        (row, owner, part, project_id, session_id, kind, at, text, extra, turn, form, context, scope)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
 """
+_OWNED = """
+    SELECT part, project_id, session_id, kind, at, text, turn, form, context FROM passages
+    WHERE owner = ? ORDER BY part
+"""
+# Events in the shape of passages: those that no passage is made of are found by their time or a name in them.
+_EVENTS = f"""
+    (SELECT e.row, e.id AS owner, t.project_id, e.session_id, e.kind, e.at, e.turn, '' AS form,
+            substr(trim(e.target || char(10) || e.text, char(10)), 1, {PASSAGE_CHARS}) AS text
+     FROM events e JOIN sessions t ON t.id = e.session_id
+     WHERE NOT e.recalled AND (e.target <> '' OR e.text <> ''))
+"""  # noqa: S608
 _FOUND = """
     SELECT f.row, f.owner, f.project_id, p.name, f.session_id, s.agent, f.kind, f.at, f.text,
-           f.stretch, s.branch, coalesce(m.status, ''), coalesce(m.said_by, ''), coalesce(m.pinned, 0)
+           f.turn, f.form, s.branch, coalesce(m.status, ''), coalesce(m.said_by, ''), coalesce(m.pinned, 0)
 """
+_FIRST_PASSAGE = "passages f ON f.owner = o.id AND f.part = 0"
 _JOINED = """
     JOIN projects p ON p.id = f.project_id
     JOIN sessions s ON s.id = f.session_id
@@ -67,8 +82,9 @@ class _New(NamedTuple):
     kind: str
     at: int
     text: str
-    extra: str
-    stretch: int
+    turn: int = 0
+    form: str = ""
+    context: str = ""
 
 
 class Passages:
@@ -80,28 +96,62 @@ class Passages:
 
     def put(self, owner: str, project_id: str, session_id: str, kind: str, at: int, text: str) -> None:
         """Index `text` for its owner, in place of what was indexed for it before; the same stays as it is."""
-        wanted = [(part, project_id, session_id, kind, at, piece) for part, piece in enumerate(pieces(text))]
-        there = self._db.execute(
-            "SELECT part, project_id, session_id, kind, at, text FROM passages WHERE owner = ? ORDER BY part",
-            (owner,),
-        ).fetchall()
-        if there == wanted:
-            return
-        self.remove(owner)
-        self._put_all(
-            [
-                _New(owner, part, project_id, session_id, kind, at, piece, spread(piece), 0)
-                for part, piece in enumerate(pieces(text))
-            ]
+        self._replace(
+            owner,
+            [_New(owner, n, project_id, session_id, kind, at, each) for n, each in enumerate(pieces(text))],
         )
 
+    def rewrite(self, owner: str, clean: Callable[[str], str]) -> None:
+        """Index what an owner has with its texts as `clean` makes them."""
+        if owner[:1] == "e":
+            self.remove(owner)
+            return
+        there = [_New(owner, *row) for row in self._db.execute(_OWNED, (owner,))]
+        told = (each._replace(text=clean(each.text)) for each in there)
+        self._replace(owner, [each for each in told if each.text])
+
+    def _replace(self, owner: str, wanted: Sequence[_New]) -> None:
+        if self._db.execute(_OWNED, (owner,)).fetchall() != [each[1:] for each in wanted]:
+            self._remove(owner)
+            self._put_all(wanted)
+
     def remove(self, *owners: str) -> None:
-        """Take everything of these owners out of the index, with its vectors."""
+        """Take everything of these owners out of the index, with its vectors.
+
+        Passages quote their neighbours: the turn's prompt, the words that a command was announced with. So
+        of an event its whole turn is taken out, to be indexed again with what is left of it.
+        """
+        turns = {turn for owner in owners if owner[:1] == "e" for turn in self._turns_of(owner)}
+        others = {
+            owner
+            for turn in turns
+            for (owner,) in self._db.execute(
+                "SELECT DISTINCT owner FROM passages WHERE session_id = ? AND turn = ?", turn
+            )
+        }
+        self._remove(*owners, *(others - {*owners}))
+        if turns:
+            self._set("stale_turns", json.dumps(sorted({*self._stale(), *turns})))
+
+    def _turns_of(self, event: str) -> list[tuple[str, int]]:
+        return self._db.execute(
+            """
+            SELECT session_id, turn FROM events WHERE id = ? AND turn > 0 UNION
+            SELECT session_id, turn FROM passages WHERE owner = ? AND turn > 0
+            """,
+            (event, event),
+        ).fetchall()
+
+    def _stale(self) -> list[tuple[str, int]]:
+        """Turns that are to be indexed again."""
+        return [(sid, turn) for sid, turn in json.loads(self._meta("stale_turns") or "[]")]
+
+    def _remove(self, *owners: str) -> None:
         rows = [
             Worded._make(row)
             for owner in owners
             for row in self._db.execute(
-                "SELECT row, project_id, text, extra FROM passages WHERE owner = ?", (owner,)
+                "SELECT row, project_id, text, extra, context FROM passages WHERE owner = ?", (owner,)
             )
         ]
         if rows:
@@ -109,79 +159,109 @@ class Passages:
             self._db.executemany("DELETE FROM passages WHERE owner = ?", [(owner,) for owner in owners])
             Vectors(self._db).remove([each.row for each in rows])
 
-    def index_events(self, limit: int = STEP) -> int:
-        """Index the next events that are not indexed yet, else older passages whose words are not.
-
-        0 when all are. Call it inside a transaction.
-        """
+    def unindexed_turns(self, limit: int = STEP) -> Turns:
+        """The turns of the next events that are not indexed yet; without turns when all are."""
         mark = int(self._meta("indexed_events") or 0)
+        if stale := self._stale()[:limit]:
+            return Turns(stale, mark, len(stale))
         rows = self._db.execute(
-            """
-            SELECT e.row, e.id, s.project_id, e.session_id, e.kind, e.at, e.target, e.text, e.recalled,
-                   e.turn, s.imported_by
-            FROM events e JOIN sessions s ON s.id = e.session_id
-            WHERE e.row > ? ORDER BY e.row LIMIT ?
-            """,
-            (mark, limit),
+            "SELECT row, session_id, turn FROM events WHERE row > ? ORDER BY row LIMIT ?", (mark, limit)
         ).fetchall()
-        if not rows:
-            return self._shelves.shelve(limit)
-        self._forget_between(mark, rows[-1][0])
-        found: list[_New] = []
-        stretches = _Stretches(self._db)
-        for _, eid, project_id, session_id, kind, at, target, text, recalled, turn, imported_by in rows:
-            if recalled or kind not in SEARCHED:
-                continue
-            body = f"{target}\n{text}" if target and text else target or text
-            for part, piece in enumerate(pieces(body)):
-                stretch = stretches.of(session_id, len(piece))
-                found.append(_New(eid, part, project_id, session_id, kind, at, piece, spread(piece), stretch))
-            if imported_by and turn == 1 and kind == Kind.PROMPT:
-                found.append(self._header(session_id, project_id))
-        self._put_all(found)
-        self._set_mark(rows[-1][0])
-        return len(rows)
+        turns = list(dict.fromkeys((session_id, turn) for _, session_id, turn in rows))
+        return Turns(turns, rows[-1][0] if rows else mark, len(rows))
+
+    def index_turns(
+        self, turns: Turns, events: Sequence[StoredEvent], passages: Sequence[NewPassage]
+    ) -> None:
+        """Index the passages of whole turns, in place of what was indexed of their events before.
+
+        What did not change stays as it is, with its vector. Call it inside a transaction.
+        """
+        projects = {sid: self._session(sid) for sid, _ in turns.turns}
+        if stale := self._stale():
+            self._set("stale_turns", json.dumps([each for each in stale if each not in turns.turns]))
+        made: dict[str, list[_New]] = {stored.id: [] for stored in events}
+        stored_as = {stored.id: stored for stored in events}
+        for each in passages:
+            stored = stored_as[each.owner]
+            made[each.owner].append(
+                _New(
+                    each.owner, each.part, projects[stored.session_id][0], stored.session_id,
+                    _kind_of(stored.event.kind), stored.event.at, each.text, stored.turn, each.form,
+                    each.context,
+                )
+            )  # fmt: skip
+        for stored in events:
+            if stored.event.kind in _AS_THEY_ARE and not stored.event.recalled:
+                made[stored.id] = list(_as_it_is(stored, projects[stored.session_id][0]))
+        self._replace_all(made)
+        for sid in dict.fromkeys(sid for sid, turn in turns.turns if turn == 1):
+            project_id, imported = projects[sid]
+            if imported and events:
+                self._put_all([self._header(sid, project_id)])
+        self._set_mark(turns.last)
+
+    def _replace_all(self, made: Mapping[str, Sequence[_New]]) -> None:
+        """Replace what changed of many owners, written in one go."""
+        changed = [
+            owner
+            for owner, wanted in made.items()
+            if self._db.execute(_OWNED, (owner,)).fetchall() != [each[1:] for each in wanted]
+        ]
+        self._remove(*changed)
+        self._put_all([each for owner in changed for each in made[owner]])
+
+    def _session(self, sid: str) -> tuple[str, bool]:
+        """The project of a session, and whether it was imported and not a sub-agent's."""
+        row = self._db.execute("SELECT project_id, imported_by FROM sessions WHERE id = ?", (sid,)).fetchone()
+        return (str(row[0]), bool(row[1])) if row else ("", False)
+
+    def shelve(self, limit: int) -> int:
+        """Index the words of older passages, the newest first; 0 when all are. Inside a transaction."""
+        return self._shelves.shelve(limit)
 
     def first_unindexed(self) -> int | None:
         """The row of the next event that is not indexed yet, or None."""
         mark = int(self._meta("indexed_events") or 0)
+        if self._stale():
+            return 0
         row = self._db.execute("SELECT min(row) FROM events WHERE row > ?", (mark,)).fetchone()
         return None if row[0] is None else int(row[0])
 
     def skip_event(self, row: int) -> int:
         """Leave an event out of the index, for good or until it is built again; gives 1."""
+        if not row:  # turns that are to be indexed again
+            self._set("stale_turns", "[]")
+            return 1
         self._set_mark(row)
+        self._set("skipped_events", json.dumps([*self.skipped(), row]))
         return 1
 
+    def skipped(self) -> list[int]:
+        """The rows of the events that were left out because they ended a worker."""
+        return [int(row) for row in json.loads(self._meta("skipped_events") or "[]")]
+
     def _set_mark(self, row: int) -> None:
+        self._set("indexed_events", str(row))
+
+    def _set(self, key: str, value: str) -> None:
         self._db.execute(
             """
-            INSERT INTO meta (key, value) VALUES ('indexed_events', ?)
+            INSERT INTO meta (key, value) VALUES (?, ?)
             ON CONFLICT (key) DO UPDATE SET value = excluded.value
             """,
-            (str(row),),
+            (key, value),
         )
-
-    def _forget_between(self, first: int, last: int) -> None:
-        """Take out what is indexed already of the events between two rows; there is nothing, as a rule."""
-        owners = self._db.execute(
-            """
-            SELECT DISTINCT p.owner FROM events e JOIN passages p ON p.owner = e.id
-            WHERE e.row > ? AND e.row <= ?
-            """,
-            (first, last),
-        ).fetchall()
-        self.remove(*(owner for (owner,) in owners))
 
     def _header(self, session_id: str, project_id: str) -> _New:
         """What an imported session is found by as a whole: its title, folder, day and agent."""
-        self.remove(session_id)
+        self._remove(session_id)
         title, cwd, agent, at = self._db.execute(
             "SELECT title, cwd, agent, started_at FROM sessions WHERE id = ?", (session_id,)
         ).fetchone()
         day = datetime.fromtimestamp(at / 1000, UTC).date()
         text = f"{title}\n{agent} session in {cwd or 'an unknown folder'}, {day}"
-        return _New(session_id, 0, project_id, session_id, "session", at, text, spread(text), 0)
+        return _New(session_id, 0, project_id, session_id, "session", at, text)
 
     def head_again(self, session_id: str) -> None:
         """If a session is found as a whole, let it be by the title that it has now."""
@@ -189,31 +269,35 @@ class Passages:
         if row is not None:
             self._put_all([self._header(session_id, row[0])])
 
-    def _put_all(self, found: list[_New]) -> None:
+    def _put_all(self, found: Sequence[_New]) -> None:
         last = self._db.execute("SELECT coalesce(max(row), 0) FROM passages").fetchone()[0]
         last = max(last, self._shelves.unshelved())
-        self._db.executemany(_INSERT, [(row, *new) for row, new in enumerate(found, last + 1)])
-        self._shelves.put(
-            Worded(row, new.project_id, new.text, new.extra) for row, new in enumerate(found, last + 1)
+        worded = [
+            Worded(row, new.project_id, new.text, spread(new.text), new.context)
+            for row, new in enumerate(found, last + 1)
+        ]
+        self._db.executemany(
+            _INSERT,
+            [(each.row, *new[:7], each.extra, *new[7:]) for each, new in zip(worded, found, strict=True)],
         )
+        self._shelves.put(worded)
 
     def clear(self) -> None:
         """Empty the index, to be built again from the start."""
         self._shelves.clear()
         self._db.execute("DELETE FROM passages")
         Vectors(self._db).clear()
-        self._db.execute("DELETE FROM meta WHERE key = 'indexed_events'")
+        self._db.execute("DELETE FROM meta WHERE key IN ('indexed_events', 'skipped_events', 'stale_turns')")
 
     def sound(self) -> bool:
         """Whether the index is there and agrees with itself; reads all of it."""
-        searched = ", ".join(f"'{kind}'" for kind in SEARCHED)
         empty = self._db.execute(
-            f"""
+            """
             SELECT NOT EXISTS (SELECT 1 FROM passages) AND EXISTS (
                 SELECT 1 FROM events e JOIN meta m ON m.key = 'indexed_events'
-                WHERE e.kind IN ({searched}) AND NOT e.recalled AND e.text <> ''
+                WHERE e.kind = 'prompt' AND NOT e.recalled AND length(e.text) > 30
                   AND e.row <= CAST(m.value AS INTEGER))
-            """  # noqa: S608 - kinds of this file
+            """
         ).fetchone()[0]
         return not empty and self._shelves.sound()
 
@@ -230,7 +314,8 @@ class Passages:
     def unindexed(self) -> int:
         """How many events wait to be indexed."""
         mark = int(self._meta("indexed_events") or 0)
-        return int(self._db.execute("SELECT count(*) FROM events WHERE row > ?", (mark,)).fetchone()[0])
+        waiting = self._db.execute("SELECT count(*) FROM events WHERE row > ?", (mark,)).fetchone()[0]
+        return int(waiting) + len(self._stale())
 
     def unshelved(self) -> bool:
         """Whether older passages wait to be found by their words."""
@@ -244,7 +329,7 @@ class Passages:
         self, terms: Sequence[str], project_id: str | None, limit: int, filters: Filters | None = None
     ) -> list[Found]:
         """Passages with any of the quoted `terms`, best first, of one project or of all."""
-        ranks = dict(self.matches(terms, project_id, limit, filters).ranks)
+        ranks = {each.row: each.own for each in self.matches(terms, project_id, limit, filters).ranks}
         found = [each._replace(rank=ranks[each.row]) for each in self.read(list(ranks), filters)]
         return sorted(found, key=lambda each: each.rank)
 
@@ -317,23 +402,18 @@ class Passages:
         query = f"SELECT row, text FROM passages WHERE row IN ({marks})"  # noqa: S608
         return dict(self._db.execute(query, numbers).fetchall())
 
-    def stretches(self, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[int]]:
-        """The numbers of the passages of stretches, by session and number."""
-        if not wanted:
-            return {}
-        found: dict[tuple[str, int], list[int]] = {}
-        marks = ",".join(["(?, ?)"] * len(wanted))
-        rows = self._db.execute(
+    def of_events(self, rows: Sequence[int], filters: Filters | None = None) -> list[Found]:
+        """Events as they are, by their rows, those that may be shown and are wanted; the latest first."""
+        wanted, values = _wanted(filters)
+        marks = ",".join("?" * len(rows))
+        found = self._db.execute(
             f"""
-            WITH w (session_id, stretch) AS (VALUES {marks})
-            SELECT f.session_id, f.stretch, f.row
-            FROM w JOIN passages f ON f.session_id = w.session_id AND f.stretch = w.stretch
-            """,  # noqa: S608
-            [value for pair in wanted for value in pair],
+            {_FOUND}, 0.0 FROM {_EVENTS} f {_JOINED}
+            WHERE f.row IN ({marks}) AND {_NOT_FORGOTTEN} AND {wanted} ORDER BY f.row DESC
+            """,
+            (*rows, *values),
         )
-        for session_id, stretch, row in rows:
-            found.setdefault((session_id, stretch), []).append(row)
-        return found
+        return [Found._make(row) for row in found]
 
     def of_time(
         self,
@@ -353,10 +433,10 @@ class Passages:
         found: list[Found] = []
         for owners in ("memories", "events"):  # each has its index of times, the passages have none
             did, actions = _did(sort) if owners == "events" else ("", ())
+            told = f"{_EVENTS} f ON f.row = o.row" if owners == "events" else _FIRST_PASSAGE
             rows = self._db.execute(
                 f"""
-                {_FOUND}, 0.0 FROM {owners} o
-                CROSS JOIN passages f ON f.owner = o.id AND f.part = 0 {_JOINED}
+                {_FOUND}, 0.0 FROM {owners} o CROSS JOIN {told} {_JOINED}
                 WHERE o.kind IN ({marks}) {did} AND o.at >= ? AND o.at < ? {scope}
                   AND {_NOT_FORGOTTEN} AND {wanted}
                 ORDER BY o.at {order}, f.row {order} LIMIT ?
@@ -366,20 +446,24 @@ class Passages:
             found += [Found._make(row) for row in rows]
         return sorted(found, key=lambda each: (each.at, each.row), reverse=latest)[:limit]
 
-    def around(self, row: int, session_id: str, count: int) -> list[Found]:
-        """The passages of events before and after one, in order, at most `count` on each side."""
-        numbers = [
-            number
-            for comparison, order in (("<", "DESC"), (">", "ASC"))
-            for (number,) in self._db.execute(
+    def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
+        """The passages of events before and after one, each in order, at most `count` on each side."""
+        first = self._db.execute(
+            "SELECT coalesce(min(row), 0) FROM passages WHERE owner = ?", (found.owner,)
+        ).fetchone()[0]
+        sides = []
+        for comparison, order in (("<", "DESC"), (">", "ASC")):
+            rows = self._db.execute(
                 f"""
-                SELECT row FROM passages WHERE session_id = ? AND stretch > 0 AND row {comparison} ?
-                ORDER BY row {order} LIMIT ?
+                SELECT row FROM passages
+                WHERE session_id = ? AND turn > 0 AND owner <> ? AND (at, row) {comparison} (?, ?)
+                ORDER BY at {order}, row {order} LIMIT ?
                 """,  # noqa: S608
-                (session_id, row, count),
+                (found.session_id, found.owner, found.at, first, count),
             )
-        ]
-        return sorted(self.read(numbers), key=lambda found: found.row)
+            there = self.read([row for (row,) in rows])
+            sides.append(sorted(there, key=lambda each: (each.at, each.row)))
+        return sides[0], sides[1]
 
 
 def _did(sort: Sort) -> tuple[str, tuple[str, ...]]:
@@ -418,31 +502,16 @@ def _wanted(filters: Filters | None) -> tuple[str, list[object]]:
     return " AND ".join(parts), values
 
 
-class _Stretches:
-    """Numbers the stretches of sessions, going on where the index stopped."""
+def _kind_of(kind: Kind) -> str:
+    """The kind by which a passage of an event is known: the end of a turn tells what the agent said last."""
+    return Kind.SAID if kind is Kind.TURN_ENDED else kind
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-        self._last: dict[str, tuple[int, int]] = {}
 
-    def of(self, session_id: str, length: int) -> int:
-        """The stretch of the session's next passage, which is so long."""
-        number, filled = self._last.get(session_id) or self._stored(session_id)
-        if not number or filled + length > _STRETCH_CHARS:
-            number, filled = number + 1, 0
-        self._last[session_id] = (number, filled + length)
-        return number
-
-    def _stored(self, session_id: str) -> tuple[int, int]:
-        number, filled = self._db.execute(
-            """
-            SELECT coalesce(max(stretch), 0), coalesce(sum(length(text)), 0) FROM passages
-            WHERE session_id = :sid
-              AND stretch = (SELECT max(stretch) FROM passages WHERE session_id = :sid)
-            """,
-            {"sid": session_id},
-        ).fetchone()
-        return int(number), int(filled)
+def _as_it_is(stored: StoredEvent, project_id: str) -> Iterator[_New]:
+    event = stored.event
+    body = f"{event.target}\n{event.text}" if event.target and event.text else event.target or event.text
+    for part, piece in enumerate(pieces(body)):
+        yield _New(stored.id, part, project_id, stored.session_id, event.kind, event.at, piece, stored.turn)
 
 
 def pieces(text: str, size: int = PASSAGE_CHARS) -> Iterator[str]:

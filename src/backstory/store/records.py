@@ -141,18 +141,47 @@ class ModelAnswer(NamedTuple):
     at: int
 
 
-class Matches(NamedTuple):
-    """The rows of passages and how well they fit, best first; and the terms that are in none."""
+class Match(NamedTuple):
+    """A passage by its row, and how well the words fit: its own, and those of its turn's prompt as well.
 
-    ranks: list[tuple[int, float]]
+    Both are BM25 as SQLite counts it: below zero, and the smaller the better.
+    """
+
+    row: int
+    own: float
+    with_context: float
+
+
+class Matches(NamedTuple):
+    """Passages and how well they fit, best first; and the terms that are in none."""
+
+    ranks: list[Match]
     absent: list[str]
+
+
+class NewPassage(NamedTuple):
+    """A passage of an event that is to be indexed: its place there, what it is, and its turn's prompt."""
+
+    owner: str
+    part: int
+    form: str
+    text: str
+    context: str
+
+
+class Turns(NamedTuple):
+    """Turns with events that are not indexed yet, by session and number; and the last row of these events."""
+
+    turns: list[tuple[str, int]]
+    last: int
+    events: int
 
 
 class Found(NamedTuple):
     """A passage that was found: whose it is, and how well its words fit (smaller is better).
 
-    `stretch` numbers the run of neighbouring events that it is part of, within its session; 0: of none.
-    `status`, `said_by` and `pinned` are those of a memory.
+    `turn` is that of its session, 0 for memories; `form` says what the passage of an event is. `status`,
+    `said_by` and `pinned` are those of a memory.
     """
 
     row: int
@@ -164,7 +193,8 @@ class Found(NamedTuple):
     kind: str
     at: int
     text: str
-    stretch: int
+    turn: int
+    form: str
     branch: str
     status: str
     said_by: str
@@ -213,13 +243,12 @@ class Unembedded(NamedTuple):
 
 
 class Vector(NamedTuple):
-    """The vector of a passage: 8 bits a dimension, and its signs; and its word pieces, two bytes each."""
+    """The vector of a passage: 8 bits a dimension, and its signs."""
 
     row: int
     project_id: str
     values: bytes
     signs: bytes
-    pieces: bytes = b""
 
 
 class OldRows(NamedTuple):

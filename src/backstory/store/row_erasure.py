@@ -359,18 +359,7 @@ class Forgetting:
         return True
 
     def _rewrite_passages(self, owner: str, clean: Callable[[str], str]) -> None:
-        rows = self._db.execute(
-            """
-            SELECT project_id, session_id, kind, at, text, stretch FROM passages WHERE owner = ?
-            ORDER BY part
-            """,
-            (owner,),
-        ).fetchall()
-        if rows:
-            project_id, session_id, kind, at, _, stretch = rows[0]
-            text = clean("\n".join(row[4] for row in rows))
-            self._passages.put(owner, project_id, session_id, kind, at, text)
-            self._db.execute("UPDATE passages SET stretch = ? WHERE owner = ?", (stretch, owner))
+        self._passages.rewrite(owner, clean)
 
     def traces_left(self) -> bool:
         """Whether something was removed whose bytes may still be in the file."""

@@ -22,7 +22,7 @@ from backstory.store.reconstruction import Clues, remake
 from backstory.store.row_erasure import carry_tombstones
 
 # The text index is derived and built anew.
-_DERIVED = ("passages", "passage_fts", "shelves", "vectors", "blocks", "pieces", "successions")
+_DERIVED = ("passages", "passage_fts", "shelves", "vectors", "blocks", "successions")
 # Of no use, or of no sort that could be told apart, when they are found on a loose page.
 _ONLY_BY_SQL = ("meta", "jobs")
 # What they say is found out again: all work is asked for, events are looked at, transcripts read again.
@@ -77,7 +77,7 @@ def rebuild(
         remake(new, clues, lost)
         _drop_orphans(new)
         made = counts(new, dict.fromkeys(tables))
-        new.execute("DELETE FROM meta WHERE key IN ('indexed_events', 'unshelved')")
+        new.execute("DELETE FROM meta WHERE key IN ('indexed_events', 'unshelved', 'stale_turns')")
         new.execute("COMMIT")
     # what was forgotten must not come back, neither now nor when transcripts are read again
     graves = {grave for path in fallback for grave in backup_copy.tombstones(path)}

@@ -2,8 +2,7 @@
 
 All vectors of a database are of one model. When another model takes over, everything made by the one before
 is dropped and every passage waits for its new vector: two spaces never mix. A vector is kept with 8 bits a
-dimension, its signs with one bit; `embed/` makes both, here they are bytes. So are the word pieces of the
-passages, which a search compares with those of the question.
+dimension, its signs with one bit; `embed/` makes both, here they are bytes.
 """
 
 import sqlite3
@@ -60,7 +59,6 @@ class Vectors:
         """Drop all vectors."""
         self._db.execute("DELETE FROM vectors")
         self._db.execute("DELETE FROM blocks")
-        self._db.execute("DELETE FROM pieces")
 
     def waiting(self, limit: int) -> list[Unembedded]:
         """Passages without a vector, the oldest first."""
@@ -81,8 +79,8 @@ class Vectors:
             waiting = max(_FEW, self._db.execute("SELECT count(*) FROM passages").fetchone()[0] - done)
         return int(done), int(waiting)
 
-    def put(self, vectors: Sequence[Vector], cut_by: str = "") -> None:
-        """Write vectors of the model that was adopted, and word pieces; inside a transaction."""
+    def put(self, vectors: Sequence[Vector]) -> None:
+        """Write vectors of the model that was adopted; inside a transaction."""
         model, length = self.model(), self.dimensions()
         by_project: dict[str, list[Vector]] = {}
         for vector in vectors:
@@ -95,10 +93,6 @@ class Vectors:
             by_project.setdefault(vector.project_id, []).append(vector)
         for project_id, some in by_project.items():
             self._append(model, project_id, some)
-        self._db.executemany(
-            "INSERT OR REPLACE INTO pieces VALUES (?, ?, ?)",
-            [(vector.row, cut_by, vector.pieces) for vector in vectors if cut_by],
-        )
         self._db.executemany(
             "UPDATE passages SET model = ? WHERE row = ?", [(model, vector.row) for vector in vectors]
         )
@@ -139,7 +133,6 @@ class Vectors:
     def remove(self, rows: Sequence[int]) -> None:
         """Take the vectors of passages out, and their signs out of their blocks."""
         gone: dict[int, set[int]] = {}
-        self._db.executemany("DELETE FROM pieces WHERE row = ?", [(row,) for row in rows])
         for row in rows:
             found = self._db.execute("DELETE FROM vectors WHERE row = ? RETURNING block", (row,)).fetchone()
             if found is not None:
@@ -174,13 +167,3 @@ class Vectors:
             f"SELECT row, vector FROM vectors WHERE model = ? AND row IN ({marks})",  # noqa: S608
             (model, *rows),
         ).fetchall()
-
-    def pieces(self, cut_by: str, rows: Sequence[int]) -> dict[int, bytes]:
-        """The word pieces of these passages, those that this table cut."""
-        marks = ",".join("?" * len(rows))
-        return dict(
-            self._db.execute(
-                f"SELECT row, numbers FROM pieces WHERE row IN ({marks}) AND made_by = ?",  # noqa: S608
-                (*rows, cut_by),
-            ).fetchall()
-        )

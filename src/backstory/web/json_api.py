@@ -108,7 +108,6 @@ def _search(app: App, asked: Asked) -> Answer:
         "hits": answer.hits,
         "abstained": answer.abstained,
         "mode": answer.mode,
-        "short": answer.short,
         "time_note": answer.time_note,
         "read_as": answer.read_as,
         "unknown": answer.unknown,

@@ -143,19 +143,9 @@ def _results(app: App, asked: Asked) -> Html:
         return join(
             note, read, components.empty("Nothing found", "Try other words, or look in all projects.")
         )
-    short = (
-        h(
-            "p",
-            h("strong", "In short: "),
-            components.spoken(components.short_path(" … ".join(answer.short))),
-            class_="short",
-        )
-        if answer.short
-        else None
-    )
     how = h("p", f"Searched {answer.mode}.", class_="how") if asked.get("explain") and answer.mode else None
     hits = h("ul", [_hit(hit, asked) for hit in answer.hits], class_="rows hits")
-    return join(note, read, short, hits, how)
+    return join(note, read, hits, how)
 
 
 def _as_typed(app: App, asked: Asked) -> Answer:
