@@ -76,7 +76,7 @@ def test_an_unreadable_file_is_reported_never_overwritten_and_the_defaults_hold(
     assert loaded == Settings()
     assert len(problems) == 1
     assert str(home.settings) in problems[0]
-    with pytest.raises(UsageError, match="mend"):
+    with pytest.raises(UsageError, match="fix"):
         change(home, "brief.max_chars", "2")
     assert home.settings.read_bytes() == content
 

@@ -269,7 +269,7 @@ def test_a_file_that_is_not_valid_is_never_overwritten_cce_30(
         plan_install(CLAUDE, home)
 
     assert str(refused.value).startswith(f"{file}:{place}: {reason}")
-    assert "mend it" in str(refused.value)
+    assert "fix it" in str(refused.value)
     assert file.read_text() == text
     assert not home.root.exists()
 

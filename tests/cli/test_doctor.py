@@ -14,6 +14,7 @@ import pytest
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.doctor import State
+from backstory.embed.embedder import MINILM
 from backstory.paths import Home
 from backstory.pipeline import Work
 
@@ -63,12 +64,12 @@ def test_vectors_of_another_model_are_not_taken_for_those_of_the_one_that_is_set
     assert waiting == 0
     told = checks(healthy)["search"]
     assert told["state"] == "ok"
-    assert f"backstory-static-1, {made} vectors" in told["found"]
+    assert f"{MINILM}, {made} vectors" in told["found"]
     for key, value in (("provider", "openai"), ("url", "http://127.0.0.1:9"), ("model", "foo")):
         healthy.ask("config", f"embed.{key}", value)
     told = checks(healthy)["search"]
     assert told["state"] == "warn"
-    assert "the vectors are of backstory-static-1" in told["found"]
+    assert f"the vectors are of {MINILM}" in told["found"]
     assert f"{made} of openai:foo@127.0.0.1:9 are to be made" in told["found"]
     assert healthy.json("status")["vectors"] == [0, made]
 

@@ -198,10 +198,11 @@ def test_fix_builds_a_missing_index_again(installed: Memory) -> None:
         mark = app.store.books.meta("indexed_events")
         app.store.passages.clear()
         app.store.books.set_meta("indexed_events", mark)
-    assert not installed.json("search", "thing 1", "--no-floor")["hits"]
+        assert app.store.passages.search(['"thing"'], None, 5) == []
     assert installed.run("doctor").returncode == 2
     assert installed.run("doctor", "--fix").returncode == 0
-    assert installed.json("search", "thing 1", "--no-floor")["hits"]
+    with App(Home(installed.home)) as app:
+        assert app.store.passages.search(['"thing"'], None, 5)
 
 
 def test_mp_25_fix_never_repairs(installed: Memory) -> None:

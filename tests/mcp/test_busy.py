@@ -77,8 +77,8 @@ def test_a_worker_in_the_middle_of_fifty_turns_keeps_no_question_waiting(
 def test_a_backlog_that_nobody_works_off_is_taken_in_by_the_question(house: House, server: Server) -> None:
     """CCE-45"""
     fifty_turns(house)
-    search = functools.partial(server.call, "search", query="crane 49 moved")
-    eventually("a worker that the first one started has taken it in", lambda: "crane 49" in search(), 30)
+    search = functools.partial(server.call, "search", query="turn 49 harbour crane")
+    eventually("a worker that the first one started has taken it in", lambda: "Turn 49" in search(), 30)
 
 
 @pytest.mark.parametrize("held", [worker_held, database_held, database_locked, upgrade_held])

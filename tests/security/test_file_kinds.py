@@ -22,6 +22,7 @@ from backstory.agents import AGENTS
 from backstory.agents.importable_histories import histories
 from backstory.importers.importer_table import FOREIGN
 from tests.cli.memory import Memory
+from tests.conftest import eventually
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="kinds of files of POSIX")
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -420,7 +421,7 @@ def test_rebuild_makes_all_state_again_that_is_no_file(worked: Memory, kind: str
         put(path, kind)
     done = worked.run("rebuild")
     assert done.returncode == 0, done.stderr
-    assert worked.json("jobs")["jobs"] == []
+    eventually("all work is done", lambda: worked.json("jobs")["jobs"] == [], 60)
     assert all(path.is_file() for path in (worked.home / "briefs").glob("*.json"))
     done = worked.run("compile")
     assert done.returncode == 0, done.stderr

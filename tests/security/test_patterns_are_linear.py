@@ -26,7 +26,6 @@ PUT_TOGETHER = {
     "backstory.distil.phrases:_compiled": "the tables of phrases, whose rows are tested",
     "backstory.hook.precompiled_patterns:automaton": "the rows of hook/patterns.py, which are tested, and the user's own",
     "backstory.knowledge.topics:decision_title": "words of a table, no repeat",
-    "backstory.search.meaning:_without": "an escaped name, no repeat",
     "backstory.search.names:stands_in": "an escaped name, no repeat",
     "backstory.search.spelling:mended": "a word that is there, no repeat",
     "backstory.search.timeforms:_form": "called for this module's table only, which is tested",

@@ -167,7 +167,7 @@ def repaired(memory: Memory) -> str:
     """What repair says; it never calls whole what is not."""
     done = memory.ask("repair", "--yes")
     assert done.exit_code == 0, done.output
-    assert ("whole again" in done.output) != ("not all of it came back" in done.output)
+    assert ("The database is repaired" in done.output) != ("not all of it came back" in done.output)
     assert not rows(memory, "SELECT 1 FROM sessions WHERE native_id = id OR agent = 'unknown'")
     assert rows(memory, "PRAGMA foreign_key_check") == []
     return done.output
@@ -183,7 +183,7 @@ def test_a_home_whose_table_lost_its_root_passes_every_command_once_repaired(
     now = counted(memory)
     missing = {name for name in KEPT if now[name] < before[name]}
     assert missing <= {table}, "nothing else is lost with it"
-    assert not missing or "whole again" not in output
+    assert not missing or "The database is repaired" not in output
     assert memory.json("status")["sessions"] == 9
     passes_every_command(memory, tmp_path)
 
@@ -194,7 +194,7 @@ def test_lost_indexes_cost_nothing(memory: Memory, tmp_path: Path, what: str) ->
     names = [str(name) for (name,) in rows(memory, f"SELECT name FROM sqlite_master WHERE {kind}")]
     before = counted(memory)
     damage(memory, *roots(memory, *names))
-    assert "whole again" in repaired(memory)
+    assert "The database is repaired" in repaired(memory)
     assert counted(memory) == before
     passes_every_command(memory, tmp_path)
 

@@ -168,7 +168,7 @@ class _Judge:
             return made or any(self._is_fetched(word) for word in rest)
         if name in ("awk", "gawk", "mawk", "sed") and elsewhere:
             return any(mark in arguments for mark in RUNS_INPUT) or arguments.split()[-1:] == ["e"]
-        if name in ("git", "gh", "aws"):
+        if name in ("gh", "git", "aws"):
             return elsewhere and name == "git"  # `git apply`, `git am`
         if name in READERS or program.text.startswith(("(", "[")) or program.text.endswith(":"):
             return False

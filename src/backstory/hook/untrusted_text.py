@@ -115,7 +115,8 @@ def _without_bare_addresses(text: str) -> str:
         if text[at] in _URL_ENDS:
             at += 1
             continue
-        end = _address_end(text, at)
+        over = _word_end(text, at)
+        end = _without_punctuation(text, at, over)
         word = text[at:end]
         host = _host(word)
         top = host.rpartition(":")[0] or host
@@ -124,14 +125,21 @@ def _without_bare_addresses(text: str) -> str:
         if domain and marked and len(word) > len(host):
             kept += [text[done:at], host]
             done = end
-        at = max(end, at + 1)
+        at = over
     return "".join(kept) + text[done:]
 
 
-def _address_end(text: str, end: int) -> int:
-    start = end
+def _address_end(text: str, start: int) -> int:
+    return _without_punctuation(text, start, _word_end(text, start))
+
+
+def _word_end(text: str, end: int) -> int:
     while end < len(text) and text[end] not in _URL_ENDS:
         end += 1
+    return end
+
+
+def _without_punctuation(text: str, start: int, end: int) -> int:
     while end > start and text[end - 1] in ".;:!]}":
         end -= 1
     return end
