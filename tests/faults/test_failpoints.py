@@ -162,6 +162,13 @@ def test_a_restore_killed_while_it_builds_never_gets_into_the_next(house: House,
             db.execute(
                 "CREATE VIRTUAL TABLE passage_fts USING fts5 (text, extra, scope, content = 'passages')"
             )
+            for change in (
+                "DROP COLUMN form",
+                "DROP COLUMN context",
+                "RENAME COLUMN turn TO stretch",
+            ):
+                db.execute(f"ALTER TABLE passages {change}")
+            db.execute("CREATE TABLE pieces (row INTEGER PRIMARY KEY)")
             db.execute("PRAGMA user_version = 9")
     for step in ("build.begun", "build.filled", "migrate.statement" if old_schema else "build.checked"):
         assert (
