@@ -193,7 +193,10 @@ def test_a_database_that_was_wiped_is_noticed(installed: Memory, left: bytes | N
 
 
 def test_fix_builds_a_missing_index_again(installed: Memory) -> None:
-    hooks_of(installed, "some", 2)
+    installed.hook(
+        "UserPromptSubmit", session="some", prompt="Do the thing that needs more than thirty letters"
+    )
+    installed.caught_up()
     with App(Home(installed.home)) as app, app.store.transaction():
         mark = app.store.books.meta("indexed_events")
         app.store.passages.clear()
