@@ -127,7 +127,7 @@ class _Judge:
                     return True
         words, wrapped_by = self._program(step.words)
         written = (*step.written, *(words if words and words[0].name in WRITERS else ()))
-        kept = any(word.text.startswith(OWN_FILES) for word in written)
+        kept = any(_is_obeyed_elsewhere(word.text) for word in written)
         if _names_registry(step) or (kept and self._brings((*before, step))):
             return True
         return bool(words) and self._runs(step, words, wrapped_by, before, depth)
@@ -392,6 +392,11 @@ def _given(step: Step) -> Step:
 def _is_unknown(program: str) -> bool:
     """`$SHELL`, `/bin/s?`: a name that the shell makes."""
     return program.startswith("$") or "?" in program or "*" in program
+
+
+def _is_obeyed_elsewhere(path: str) -> bool:
+    """Whether it is a file that others run or obey: the system's, or a dot file of any user."""
+    return path.startswith(OWN_FILES) or (path.startswith("/") and "/." in path)
 
 
 def _names_registry(step: Step) -> bool:

@@ -101,7 +101,6 @@ OWN_FILES = (
     "/etc/",
     "/usr/",
     "~/bin/",
-    "/root/.",
 )  # which others run or obey
 WRITERS = NETWORK | {"tee", "dd", "cp", "mv"}
 UNPACKERS = _names("tar bsdtar unzip cpio 7z")
