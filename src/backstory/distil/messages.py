@@ -54,7 +54,7 @@ def _texts(words: list[str], bodies: list[str]) -> Iterator[tuple[bool, str]]:
         name, given, value = word.partition("=")
         if name in _OPTIONS and given:
             texts.append(_filled(value, bodies))
-        elif word in _OPTIONS or (is_flags(word) and word.endswith("m")):
+        elif word in _OPTIONS or (_is_flags(word) and word.endswith("m")):
             texts.append(_filled(next(rest, ""), bodies))
         elif word in _FILES and bodies:
             texts.append(bodies[0])
@@ -74,7 +74,7 @@ def _without_trailers(text: str) -> str:
     return "\n".join(lines).strip()
 
 
-def is_flags(word: str) -> bool:
+def _is_flags(word: str) -> bool:
     """Whether a word is a row of one-letter options: `-am`."""
     return word[:1] == "-" and word[1:].isalpha()
 
