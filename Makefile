@@ -39,7 +39,7 @@ format:
 	@$(DEV) run ruff format .
 	@$(DEV) run ruff check --fix .
 
-docs:  ## generated pages: commands, settings, behaviours, the example vault
+docs:  ## generated pages: commands, settings, behaviours, the map of the source, the example vault
 	@$(DEV) run python tools/docs.py
 	@$(DEV) run python tools/example_vault.py
 
@@ -50,6 +50,7 @@ bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA
 	@$(DEV) run python bench/import.py
 	@$(DEV) run python bench/distil/run.py
 	@$(DEV) run python -m bench.recall.run
+	@$(DEV) run python -m bench.decisions.run
 	@$(DEV) run python -m bench.action
 	@$(DEV) run python -m bench.cost
 	@$(DEV) run python -m bench.mcp

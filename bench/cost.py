@@ -25,9 +25,9 @@ from tests.agents.model import Model
 from tests.story import House, Story
 
 from backstory import settings
-from backstory.llm.prices import tokens
+from backstory.llm.prices import token_estimate
 from backstory.model import Tier
-from backstory.model_pass import Refine
+from backstory.model_pass import ModelPass
 
 TURN = 10
 OUTPUT = "collected 41 items\n" + "tests/test_rates.py::test_rate PASSED\n" * 105
@@ -118,20 +118,22 @@ def measure(tools: int, claims: int, stops: bool) -> Row:
 
 
 def _replay(house: House, model: Model, tools: int, claims: int, stops: bool) -> Row:
-    chosen = settings.load(house.home)[0]
+    chosen = settings.load_settings(house.home)[0]
     story = house.session().starts()
     for turn in range(max(tools // TURN, 1)):
         _turn(story, turn)
         if stops:
             house.works()
-            Refine(house.home, chosen, house.store).run()
+            ModelPass(house.home, chosen, house.store).run()
     story.ends()
     house.works()
-    Refine(house.home, chosen, house.store).run()
+    ModelPass(house.home, chosen, house.store).run()
     house.works()
     asked = [request.body for request in model.requests]
     sent = sum(
-        tokens(*(message["content"] for message in body["messages"]), json.dumps(body["response_format"]))
+        token_estimate(
+            *(message["content"] for message in body["messages"]), json.dumps(body["response_format"])
+        )
         for body in asked
     )
     stored = house.store.memories.of_session(story.id)

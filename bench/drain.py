@@ -27,10 +27,10 @@ from typing import Any
 
 from backstory.capture.drain import Drain
 from backstory.capture.privacy import Privacy
-from backstory.capture.project_lookup import Places
+from backstory.capture.project_lookup import ProjectLookup
 from backstory.hook import spool
 from backstory.paths import Home
-from backstory.pipeline import Work
+from backstory.pipeline import Pipeline
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 
@@ -147,7 +147,7 @@ def fill(home: Home, cwd: str, size: int, events: int = 0, megabytes: float = 0.
 
 def drained(home: Home, store: Store) -> None:
     """The drain alone."""
-    places = Places(store, {}, (), Privacy(Settings()).place)
+    places = ProjectLookup(store, {}, (), Privacy(Settings()).place)
     drain = Drain(home, Settings(), store, places)
     for batch in drain.batches():
         drain.release(batch)
@@ -155,7 +155,7 @@ def drained(home: Home, store: Store) -> None:
 
 def whole_round(home: Home, store: Store) -> None:
     """Everything that a worker does."""
-    Work(home, Settings(), store).round()
+    Pipeline(home, Settings(), store).round()
 
 
 def measured(what: str, size: int, events: int, rounds: int, run: Callable[[Home, Store], None]) -> Result:
@@ -170,7 +170,7 @@ def measured(what: str, size: int, events: int, rounds: int, run: Callable[[Home
             cpu, wall = time.process_time(), time.perf_counter()
             run(home, store)
             cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-            stored = store.books.total("spooled")
+            stored = store.counters.total("spooled")
             left = len(list(home.spool.iterdir()))
             store.close()
         assert (stored, left) == (count, 0), (stored, left)
@@ -188,7 +188,7 @@ def big(megabytes: float, folder: str) -> None:
     wall = time.perf_counter()
     drained(home, store)
     wall = time.perf_counter() - wall
-    events = store.books.total("stored")
+    events = store.counters.total("stored")
     store.close()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(

@@ -7,7 +7,7 @@ hits all alike; medians are compared. The answering hook works on a home with 10
 200 events of 4 kB in the spool, and its answer is checked for them. The worker that it starts finds its lock
 held and ends; the next case waits for that, as it would disturb it. A third home has secrets in what waits,
 so that redaction has something to do. Before a tool is used there is mostly nothing to say: that hook is
-compared with the capture hook; in a fourth home, with 200 notes, it and a prompt get one.
+compared with the capture hook; in a fourth home, with 200 notes, it gets one.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from backstory.atomic import lock
 from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook import spool
 from backstory.hook.hook_command import hook_command
-from backstory.hook.project_identity import project_id, resolve
+from backstory.hook.project_identity import project_id, resolve_place
 from backstory.model import Draft, Event, Kind, MemoryKind, Project, Tier, Where
 from backstory.paths import Home
 from backstory.recall import prepare
@@ -137,7 +137,7 @@ def leave_events(home: Path, project: Path) -> None:
 
 def store_memories(home: Path, project: Path) -> None:
     """Store 100,000 memories in a thousand sessions, and prepare the brief as the worker does."""
-    place = resolve(str(project))
+    place = resolve_place(str(project))
     shop = Project(project_id(place.identity), place.identity, place.name, place.root, 1)
     now = time.time_ns() // 1_000_000
     each = MEMORIES // SESSIONS
@@ -163,7 +163,7 @@ def store_memories(home: Path, project: Path) -> None:
                 ]
                 store.memories.replace(session, drafts, Tier.RULES, "bench")
         prepare.project_file(Home(home), store, shop.id)
-        assert store.books.table_counts()["memories"] == MEMORIES
+        assert store.listings.table_counts()["memories"] == MEMORIES
 
 
 def leave_secrets(home: Path, project: Path) -> None:
@@ -177,16 +177,14 @@ def leave_secrets(home: Path, project: Path) -> None:
 
 def leave_notes(home: Path, project: Path) -> None:
     """200 notes, each on a command that failed, with the flags that a worker leaves for them."""
-    pid = project_id(resolve(str(project)).identity)
+    pid = project_id(resolve_place(str(project)).identity)
     notes = [
         {"id": f"m{n:014x}", "section": "lesson", "at": 1, "agent": "codex", "session": "s1"}
         | {"text": f'`make check-{n}` failed: "rule {n} is missing" → fixed by editing rules/{n}.mk'}
         for n in range(NOTES)
     ]
     value = {
-        "v": 1, "project": pid, "name": "shop", "notes": notes, "floor": 3.0,
-        "weights": {term: 2.0 for n in range(NOTES) for term in (f"rules/{n}.mk", f"check-{n}", "discount")},
-        "words": {note["id"]: [f"rules/{n}.mk", f"check-{n}"] for n, note in enumerate(notes)},
+        "v": 1, "project": pid, "name": "shop", "notes": notes,
         "commands": {f"make check-{n}": [note["id"]] for n, note in enumerate(notes)},
         "edits": {}, "errors": {},
     }  # fmt: skip
@@ -247,12 +245,9 @@ def measure(rounds: int) -> dict[str, Any]:
             "answer_redacts": Case(hook(secretive, "SessionStart"), start, pause=WORKER_SECONDS),
         }
         before = payload("PreToolUse", project, 0, 7)
-        asked = payload("UserPromptSubmit", project, 0, 7, prompt="rules/7.mk: why does check-7 fail?")
-        asked = asked.replace(b"5f04c7c9", b"eeeeeeee")  # another session: it has not been told yet
         cases |= {
             "before_silent": Case(hook(capture, "PreToolUse"), before, folder=project),
             "before_says": Case(hook(noting, "PreToolUse"), before, folder=project),
-            "prompt_says": Case(hook(noting, "UserPromptSubmit"), asked, folder=project),
         }
         kept = {path.name for path in (secretive / "spool").iterdir()}
         for _ in range(rounds):
@@ -265,7 +260,6 @@ def measure(rounds: int) -> dict[str, Any]:
         check_answer(cases["answer"].output)
         check_redacted(cases["answer_redacts"].output.decode())
         assert b"rules/7.mk" in cases["before_says"].output
-        assert b"rules/7.mk" in cases["prompt_says"].output
         assert cases["before_silent"].output == b""
     ms = {name: case.ms for name, case in cases.items()}
     return {
@@ -280,7 +274,6 @@ def measure(rounds: int) -> dict[str, Any]:
         "answer_redacts_vs_python": round(ms["answer_redacts"] / ms["python"], 2),
         "before_vs_capture": round(ms["before_silent"] / ms["capture_600b"], 2),
         "before_says_vs_python": round(ms["before_says"] / ms["python"], 2),
-        "prompt_says_vs_python": round(ms["prompt_says"] / ms["python"], 2),
         "brief_chars": len(json.loads(cases["answer"].output)["hookSpecificOutput"]["additionalContext"]),
     }
 
@@ -315,7 +308,6 @@ TARGETS = (
     ("answer_redacts_vs_python", "the same, with secrets in what it shows", 4.0, True),
     ("before_vs_capture", "hook before a tool, nothing to say, × capture hook", 1.5, True),
     ("before_says_vs_python", "the same with a note to say, × python -I -S -c pass", 4.0, True),
-    ("prompt_says_vs_python", "a prompt with a note to say, × python -I -S -c pass", 4.0, True),
 )
 
 

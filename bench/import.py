@@ -36,9 +36,9 @@ from pathlib import Path
 from pydoc_data.topics import topics
 from typing import Any
 
-from backstory.capture.importer import Import, Tally, Wish, trails_of
+from backstory.capture.importer import Importer, ImportOptions, ImportTally, trails_of
 from backstory.capture.privacy import Privacy
-from backstory.capture.project_lookup import Places
+from backstory.capture.project_lookup import ProjectLookup
 from backstory.capture.transcript_archive import keep_copy
 from backstory.passage_indexing import index_events
 from backstory.paths import Home
@@ -289,8 +289,8 @@ def archived(home: Home, history: Path) -> Found:
 STEPS = {"json.loads": parsed, "cold": cold, "again": again, "archive": archived, "appended": appended}
 
 
-def _bring(store: Store, place: Path) -> Tally:
-    importer = Import(store, Privacy(Settings()), Places(store, {}, ()), Wish(user="bench"))
+def _bring(store: Store, place: Path) -> ImportTally:
+    importer = Importer(store, Privacy(Settings()), ProjectLookup(store, {}, ()), ImportOptions(user="bench"))
     return importer.bring(trails_of(["claude-code"], place), lambda line: None, lambda done, of: None)
 
 

@@ -28,7 +28,7 @@ from typing import Any
 
 from tests.web.viewer import Viewer
 
-from backstory.embed.embedder import means
+from backstory.embed.embedder import load_embedder
 from backstory.hook import spool
 from backstory.hook.project_identity import project_id
 from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Project, Tier, Where
@@ -129,7 +129,7 @@ def _index(store: Store) -> None:
         with store.transaction():
             if not index_events(store, 4_000):
                 break
-    embedder = means(Settings()).embedder
+    embedder = load_embedder(Settings()).embedder
     assert embedder is not None, "search by meaning needs numpy"
     embed_waiting(store, embedder, math.inf)
     store.checkpoint()
@@ -234,7 +234,7 @@ def feed(viewer: Viewer, home: Home, folder: Path) -> dict[str, float]:
                 "tool_response": {"stdout": "ok"},
             }
             left[mark] = time.perf_counter()
-            spool.write(str(home.spool), "claude-code", "PostToolUse", json.dumps(payload).encode())
+            spool.write_spooled(str(home.spool), "claude-code", "PostToolUse", json.dumps(payload).encode())
             time.sleep(max(0.0, began + (number + 1) / RATE - time.perf_counter()))
 
     stream = viewer.listen(SECONDS * 6)
@@ -278,7 +278,7 @@ def probe(home: Home) -> float:
     times = []
     for _ in range(ROUNDS):
         began = time.perf_counter()
-        assert server_record.running(home) is None
+        assert server_record.running_server(home) is None
         times.append((time.perf_counter() - began) * 1000)
     home.serving.unlink()
     return max(times)
@@ -315,11 +315,11 @@ def main() -> int:
         home = Home(folder / "home")
         home.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         with closing(open_store(home)) as store:
-            if store.books.table_counts()["events"] < chosen.events:
+            if store.listings.table_counts()["events"] < chosen.events:
                 began = time.perf_counter()
                 fill(store, folder, chosen.events)
                 print(f"filled in {time.perf_counter() - began:.0f} s", file=sys.stderr)
-            counts = store.books.table_counts()
+            counts = store.listings.table_counts()
         write_wiki(home)
         figures = {"stored": counts, "load of the machine": os.getloadavg()[0], **measure(home, folder)}
     if chosen.json:

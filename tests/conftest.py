@@ -148,14 +148,14 @@ def _a_worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def work(home: Home, linger: int) -> _Worked:
         try:
-            worker_loop.run(home, linger)
+            worker_loop.run_rounds(home, linger)
         except BackstoryError as error:
             return _Worked(error.exit_code)
         return _Worked(0)
 
     def hear(asked: Any) -> Iterator[Any]:
         told = io.BytesIO()
-        import_process.answer(asked, told)
+        import_process.serve_import(asked, told)
         told.seek(0)
         while told.tell() < len(told.getvalue()):
             yield pickle.load(told)

@@ -27,12 +27,12 @@ from backstory import settings
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture.hook_bundle import write_hook_files
-from backstory.gzip_pieces import pieces
+from backstory.gzip_pieces import gzip_members
 from backstory.hook.hook_command import hook_command
 from backstory.hook.project_identity import session_id
 from backstory.model import Event, Session, StoredEvent
 from backstory.paths import Home
-from backstory.pipeline import Work
+from backstory.pipeline import Pipeline
 from backstory.recall.brief import Brief, brief_for
 from backstory.store import Store, open_store
 from backstory.store.compression import unpack
@@ -238,7 +238,7 @@ def _unpacked(path: Path) -> bytes:
     """A file's bytes, unpacked if it is packed; of a database also the payloads, as they were."""
     data = path.read_bytes()
     if data[:2] == b"\x1f\x8b":
-        return b"".join(piece for piece, _ in pieces(data))
+        return b"".join(piece for piece, _ in gzip_members(data))
     if data[:6] == b"SQLite":
         with (
             contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database,
@@ -272,7 +272,7 @@ class House:
 
     def sets(self, key: str, value: str) -> None:
         """What the user would write with `backstory config`."""
-        settings.change(self.home, key, value)
+        settings.change_setting(self.home, key, value)
 
     @property
     def store(self) -> Store:
@@ -289,7 +289,7 @@ class House:
         """One round of work, as the worker does it; how much was done."""
         with lock(self.home.worker_lock, wait=10) as held:
             assert held
-            return Work(self.home, settings.load(self.home)[0], self.store).round()
+            return Pipeline(self.home, settings.load_settings(self.home)[0], self.store).round()
 
     def left(self) -> set[str]:
         """The states of what a round does; writing down comes at the end of a shift, or when it is due."""
@@ -324,11 +324,11 @@ class House:
 
     def counter(self, name: str) -> int:
         """One of capture's counters, over everything."""
-        return self.store.books.total(name)
+        return self.store.counters.total(name)
 
     def brief(self, folder: Path | None = None, source: str = "startup", story: Story | None = None) -> Brief:
         """What a session that starts in the folder would be told."""
-        chosen = settings.load(self.home)[0].for_hook({})
+        chosen = settings.load_settings(self.home)[0].for_hook({})
         session = story.session if story else ""
         return brief_for(self.home, chosen, str(folder or self.project), "claude-code", source, session)
 

@@ -16,9 +16,18 @@ LAYERS = (
     ("cli", "web", "mcp", "worker", "worker_loop", "__main__"),
     ("present",),  # what several surfaces print
     ("doctor",),  # looks at everything, for the surfaces
-    ("app", "knowledge_base", "user_notes", "supersession", "pipeline", "passage_indexing", "model_pass"),
-    ("recall", "search", "distil", "knowledge", "registry", "capture", "upkeep"),
-    ("store", "embed", "llm", "agents", "importers", "git", "hook"),
+    (
+        "app",
+        "knowledge_base",
+        "user_notes",
+        "supersession",
+        "pipeline",
+        "session_distillation",
+        "passage_indexing",
+        "model_pass",
+    ),
+    ("recall", "search", "distil", "statements", "knowledge", "registry", "capture", "upkeep"),
+    ("store", "embed", "llm", "agents", "importers", "git", "hook", "error_lines"),
     ("settings",),
     (
         "model",
@@ -35,6 +44,7 @@ LAYERS = (
         "job_limits",
         "vocabulary",
         "file_mentions",
+        "front_matter",
         "typed_words",
         "attribution",
         "__init__",
@@ -168,7 +178,6 @@ SAME_NAME = {
     "excerpt.py": REBUILT,
     "fixes.py": REBUILT,
     "handoff.py": REBUILT,
-    "named.py": REBUILT,
     "session.py": REBUILT,
 }
 

@@ -53,6 +53,7 @@ ALLOWED = {
     "hook/__main__.py": WRITES,
     "hook/deferred_brief.py": WRITES,
     "hook/spool.py": WRITES,
+    "hook/work_notes.py": WRITES,
     "recall/notes.py": WRITES,
     "upkeep/event_archive.py": "writes its own archives; unpacks what the reader has opened",
     "upkeep/backups.py": "copies of the database, which are its own",

@@ -10,7 +10,7 @@ import pytest
 
 from backstory import file_reader
 from backstory.agents.claude_transcript import Reader
-from backstory.file_reader import UnusableFile, bounded, mtime_ns, read_bytes, read_text, regular
+from backstory.file_reader import UnusableFile, bounded_lines, mtime_ns, read_bytes, read_text, regular_file
 from backstory.hook.regular_file import open_regular, read_head
 
 
@@ -19,7 +19,7 @@ def test_a_regular_file_is_read_also_behind_a_link(tmp_path: Path) -> None:
     file.write_text("ünï")
     link.symlink_to(file)
     assert (read_text(file), read_text(link)) == ("ünï", "ünï")
-    assert regular(link) is not None
+    assert regular_file(link) is not None
     with pytest.raises(UnusableFile, match="a symbolic link, not a regular file"):
         read_bytes(link, follow=False)
 
@@ -30,7 +30,7 @@ def test_what_is_refused_is_an_error_of_the_system_with_path_and_reason(tmp_path
     with pytest.raises(OSError, match="a named pipe, not a regular file") as caught:
         read_bytes(pipe)
     assert caught.value.filename == str(pipe)
-    assert regular(pipe) is None
+    assert regular_file(pipe) is None
     assert read_head(str(pipe), 10) == b""
     with pytest.raises(UnusableFile, match="a device"):
         read_bytes(Path("/dev/zero"))
@@ -59,14 +59,14 @@ def test_a_file_above_its_limit_is_refused_before_it_is_read(tmp_path: Path) -> 
     with pytest.raises(UnusableFile, match="larger than 64 MB"):
         read_bytes(large)
     with pytest.raises(UnusableFile, match="larger than"):
-        next(file_reader.lines(large))
+        next(file_reader.read_lines(large))
 
 
 @pytest.mark.parametrize("end", [b"\n", b""])
 @pytest.mark.parametrize("extra", range(1, 9))
 def test_a_line_that_is_too_long_is_zeros_of_its_length(end: bytes, extra: int) -> None:
     long = b"x" * (20 + extra)
-    given = list(bounded(io.BytesIO(b"one\n" + long + end), longest=20))
+    given = list(bounded_lines(io.BytesIO(b"one\n" + long + end), longest=20))
     assert given[0] == b"one\n"
     assert b"".join(given[1:]) == bytes(len(long)) + end
     assert given[-1].startswith(b"\0"), "its last piece tells that it belongs to it"
@@ -75,7 +75,7 @@ def test_a_line_that_is_too_long_is_zeros_of_its_length(end: bytes, extra: int) 
 
 def test_lines_up_to_the_limit_come_as_they_are() -> None:
     text = b"x" * 19 + b"\n" + b"y" * 20 + b"\n\nz"
-    given = list(bounded(io.BytesIO(text), longest=21))
+    given = list(bounded_lines(io.BytesIO(text), longest=21))
     assert given == [b"x" * 19 + b"\n", b"y" * 20 + b"\n", b"\n", b"z"]
 
 
@@ -83,7 +83,7 @@ def test_a_reader_counts_a_skipped_line_once_and_keeps_its_place() -> None:
     row = b'{"type":"user","message":{"role":"user","content":"Count whales"},"uuid":"%d"}\n'
     text = row % 1 + b"x" * 5_000_000 + b"\n" + row % 2
     reader = Reader("s")
-    for line in bounded(io.BytesIO(text), longest=1_000):
+    for line in bounded_lines(io.BytesIO(text), longest=1_000):
         reader.feed(line)
     assert reader.counts["malformed"] == 1
     assert reader.offset == len(text)

@@ -184,7 +184,7 @@ def test_where_it_was_is_told_in_the_log(house: House) -> None:
     runs(house, strike=f"distil.begun:{bad.id}=SPIN")
     log = (house.home.logs / "worker.log").read_text()
     assert "the worker before this one was ended: processor time limit" in log
-    assert "in _distil" in log
+    assert "in distil" in log
 
 
 def test_a_history_that_takes_too_much_is_told_as_an_error_and_the_import_goes_on(house: House) -> None:

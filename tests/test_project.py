@@ -84,3 +84,35 @@ def test_a_folder_lists_no_module_that_is_gone(folder: Path) -> None:
     named = re.findall(r"^- `(\w+)`", text, re.MULTILINE) + re.findall(r"(?<![\w/])(\w+)\.py\b", text)
     there = {path.stem for path in folder.iterdir()}
     assert set(named) <= there
+
+
+def walk() -> list[tuple[str, str]]:
+    """The files that one event passes, as docs/architecture.md draws them, each with the one it is called by."""
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    drawn = re.search(r"## One event, from hook to brief.*?```\n(.*?)```", text, re.DOTALL)
+    assert drawn is not None
+    found: list[tuple[str, str]] = []
+    above: dict[int, str] = {}
+    for line in drawn[1].splitlines():
+        depth = len(line) - len(line.lstrip())
+        above = {level: name for level, name in above.items() if level < depth}
+        if depth:
+            name = line.split()[0]
+            found.append((name, above[max(above)] if above else ""))
+            above[depth] = name
+    return found
+
+
+def test_the_way_of_an_event_is_drawn_with_few_files_and_no_turn_back() -> None:
+    names = [name for name, _ in walk()]
+    assert len(names) <= 60
+    assert len(set(names)) == len(names), "a file that is opened twice is a turn back"
+
+
+@pytest.mark.parametrize(("name", "caller"), walk(), ids=[name for name, _ in walk()])
+def test_each_file_of_the_way_exists_and_is_used_by_the_one_above_it(name: str, caller: str) -> None:
+    source = ROOT / "src" / "backstory"
+    assert (source / name).is_file()
+    if caller:
+        module = name.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
+        assert re.search(rf"\b{module}\b", (source / caller).read_text("utf-8"))

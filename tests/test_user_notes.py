@@ -228,7 +228,7 @@ def test_a_remembered_decision_overrules_what_was_decided_in_a_session(house: Ho
     app.catch_up()
     [older] = app.memories([MemoryKind.DECISION], [MemoryStatus.CANDIDATE])
     newer = app.remember("Decision: use Redis for the session cache", house.project)
-    assert app.store.successions.after(older.id) == newer.id
+    assert app.store.supersessions.newer_than(older.id) == newer.id
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_what_was_said_is_history_once_it_is_said_otherwise(
 ) -> None:
     """Decisions and facts alike: a person does not say which of them it is."""
     older, newer = app.remember(first, house.project), app.remember(second, house.project)
-    assert app.store.successions.after(older.id) == newer.id
+    assert app.store.supersessions.newer_than(older.id) == newer.id
     house.works()
     brief = house.brief().text
     assert f"[before: {first}]" in brief
@@ -268,7 +268,7 @@ def test_only_what_a_person_says_overrules_what_a_person_asked_to_remember(house
     assert any(
         memory.said_by == "assistant" for memory in app.memories([MemoryKind.DECISION], list(MemoryStatus))
     )
-    assert app.store.successions.after(kept.id) == ""
+    assert app.store.supersessions.newer_than(kept.id) == ""
 
 
 def test_what_was_forgotten_can_be_said_again(house: House, app: App) -> None:
@@ -281,4 +281,4 @@ def test_what_was_forgotten_can_be_said_again(house: House, app: App) -> None:
     house.works()
     house.rebuilds()
     assert [hit.id for hit in app.search("aardvark tank", None).hits] == [third.id]
-    assert user_notes.beside(house.home, house.store) is None
+    assert user_notes.unsaved_notes(house.home, house.store) is None

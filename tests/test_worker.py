@@ -23,7 +23,8 @@ from backstory.atomic import lock
 from backstory.capture import spool_state as waiting_module
 from backstory.model import Kind
 from backstory.paths import Home
-from backstory.pipeline import Work
+from backstory.pipeline import Pipeline
+from backstory.session_distillation import SessionDistiller
 from backstory.store.job_queue import COMPILE, DAY, LINT
 from tests.conftest import eventually
 from tests.story import House, Story
@@ -209,7 +210,7 @@ class TestLastWords:
                 story.says(unwritten.pop())
 
         monkeypatch.setattr(time, "sleep", sleep)
-        worker_loop.run(house.home, linger=0.5)  # a busy machine takes longer than that over one round
+        worker_loop.run_rounds(house.home, linger=0.5)  # a busy machine takes longer than that over one round
         assert [event.text for event in house.events(story) if event.kind is Kind.SAID] == ["Fixed, at last."]
 
 
@@ -235,7 +236,7 @@ class TestSingle:
         monkeypatch.setattr(worker_loop, "open_store", opened.append)
         monkeypatch.setattr(worker_loop, "log_to", lambda home: None)
         with lock(house.home.worker_lock):
-            assert worker_loop.begin(house.home, linger=0) == 0
+            assert worker_loop.run_worker(house.home, linger=0) == 0
         assert (len(house.spooled()), opened) == (1, [])
         assert not (house.home.hook / "settings.json").exists()
 
@@ -253,7 +254,7 @@ class TestSingle:
             sleep(seconds)
 
         monkeypatch.setattr(time, "sleep", released)
-        worker_loop.run(house.home, linger=0)
+        worker_loop.run_rounds(house.home, linger=0)
         assert house.spooled() == []
 
     def test_it_finds_the_lock_held_before_it_loads_anything(self, house: House) -> None:
@@ -281,7 +282,7 @@ class TestSingle:
                 story.prompts("just in time")
 
         monkeypatch.setattr("backstory.store.sqlite.Store.checkpoint", at_the_end)
-        assert worker_loop.run(house.home, linger=0) > 0
+        assert worker_loop.run_rounds(house.home, linger=0) > 0
         assert house.spooled() == []
         monkeypatch.undo()
         assert [e.text for e in house.events(story)] == ["just in time"]
@@ -290,15 +291,15 @@ class TestSingle:
         self, house: House, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         story = house.session().prompts("first")
-        real, more = Work.round, iter([True])
+        real, more = Pipeline.round, iter([True])
 
-        def busy(self: Work) -> int:
+        def busy(self: Pipeline) -> int:
             done = real(self)
             if next(more, False):
                 story.prompts("second")  # and its worker found the lock held
             return done
 
-        monkeypatch.setattr(Work, "round", busy)
+        monkeypatch.setattr(Pipeline, "round", busy)
         with App(house.home) as app:
             assert app.catch_up()
         assert house.spooled() == []
@@ -364,7 +365,7 @@ class TestIdle:
         os.utime(house.home.wanted, (time.time() - 3600,) * 2)
         house.session().prompts("one")
         began = time.monotonic()
-        worker_loop.run(house.home, linger=0.5)
+        worker_loop.run_rounds(house.home, linger=0.5)
         assert time.monotonic() - began >= 0.5
 
     def test_after_a_kill_of_the_agent_none_is_left(self, house: House) -> None:
@@ -383,11 +384,11 @@ class TestIdle:
 
     def test_it_polls_without_working(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         rounds: list[int] = []
-        real = Work.round
-        monkeypatch.setattr(Work, "round", lambda self: (rounds.append(1), real(self))[1])  # type: ignore[func-returns-value]
+        real = Pipeline.round
+        monkeypatch.setattr(Pipeline, "round", lambda self: (rounds.append(1), real(self))[1])  # type: ignore[func-returns-value]
         house.session().prompts("go")
         began = time.monotonic()
-        worker_loop.run(house.home, linger=0.5)
+        worker_loop.run_rounds(house.home, linger=0.5)
         assert 0.5 <= time.monotonic() - began < 60
         assert len(rounds) <= 3
 
@@ -397,17 +398,17 @@ class TestIdle:
         def breaks(*_: object) -> None:
             raise RuntimeError("always")
 
-        monkeypatch.setattr(Work, "_distil", breaks)
+        monkeypatch.setattr(SessionDistiller, "distil", breaks)
         house.session().prompts("go")
         began = time.monotonic()
-        worker_loop.run(house.home, linger=0.2)
+        worker_loop.run_rounds(house.home, linger=0.2)
         assert time.monotonic() - began < 60
         assert house.store.jobs.all("waiting")[0].attempts == 1
 
     def test_an_unfinished_file_does_not_keep_it_alive(self, house: House) -> None:
         house.leaves(b'{"half', trailer=b"")
         began = time.monotonic()
-        worker_loop.run(house.home, linger=0)
+        worker_loop.run_rounds(house.home, linger=0)
         assert time.monotonic() - began < 60
         assert len(house.spooled()) == 1
 
@@ -417,16 +418,16 @@ class TestIdle:
         monkeypatch.setattr(waiting_module, "given_up", lambda entry: True)
         house.leaves(b'{"half', trailer=b"")
         began = time.monotonic()
-        worker_loop.run(house.home, linger=0)
+        worker_loop.run_rounds(house.home, linger=0)
         assert time.monotonic() - began < 60
 
     def test_old_quarantine_is_aged_out_on_the_way(self, house: House) -> None:
         house.leaves(b"garbage")
-        worker_loop.run(house.home, linger=0)
+        worker_loop.run_rounds(house.home, linger=0)
         assert len(list(house.home.quarantine.iterdir())) == 2
         for path in house.home.quarantine.iterdir():
             os.utime(path, (0, 0))
-        worker_loop.run(house.home, linger=0)
+        worker_loop.run_rounds(house.home, linger=0)
         assert list(house.home.quarantine.iterdir()) == []
 
 
@@ -518,6 +519,6 @@ def test_unknown_settings_are_logged_and_the_work_is_done(
 ) -> None:
     house.home.settings.write_text("[worker]\nlinger_seconds = 'long'\n")
     story: Story = house.session().prompts("go")
-    worker_loop.run(house.home, linger=0)
+    worker_loop.run_rounds(house.home, linger=0)
     assert "worker.linger_seconds" in caplog.text
     assert len(house.events(story)) == 1

@@ -25,7 +25,7 @@ from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook.hook_command import hook_command
-from backstory.knowledge_base import Library
+from backstory.knowledge_base import KnowledgeBase
 from backstory.paths import Home
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,8 +47,8 @@ class Day:
         self.projects = folder / "projects"
         self.home.root.mkdir(mode=0o700)
         write_hook_files(self.home.root)
-        settings.change(self.home, "time.zone", "UTC")
-        settings.change(self.home, "worker.linger_seconds", "0")
+        settings.change_setting(self.home, "time.zone", "UTC")
+        settings.change_setting(self.home, "worker.linger_seconds", "0")
         for name in sorted({session.project for session in SESSIONS}):
             place = self.projects / name
             place.mkdir(parents=True)
@@ -104,9 +104,9 @@ class Day:
         """A worker's shift at the end of the day, then a question, a fact, a line, and a check."""
         evening = moment(EVENING) // 10**6
         clock.now_ms = lambda: evening
-        worker_loop.run(self.home, 0)
+        worker_loop.run_rounds(self.home, 0)
         with App(self.home) as app:
-            library = Library(app)
+            library = KnowledgeBase(app)
             shop = app.project_at(self.projects / "shop")
             fact = app.remember("Releases are cut from main every Tuesday", self.projects / "shop")
             library.keep_fact(shop, fact, "project", "Release day")

@@ -1,9 +1,9 @@
-"""Fit the weights of the marks of decisions and next steps, and say how well they carry over to sets unseen.
+"""Fit the weights of the marks of next steps, and say how well they carry over to sets unseen.
 
-    python bench/distil/fit.py [--data DIR] [--kind decisions|next_steps] [--show SET] [--write]
+    python bench/distil/fit.py [--data DIR] [--show SET] [--write]
 
-Logistic regression over the marks of each sentence (`backstory.distil.choices`, `backstory.distil.later`), in
-plain Python. For the estimate each set is left out in turn: weights from all others, whole sessions scored.
+Logistic regression over the marks of each sentence (`backstory.distil.later`), in plain Python.
+For the estimate each set is left out in turn: weights from all others, whole sessions scored.
 What `--write` stores is fitted on everything.
 """
 
@@ -20,17 +20,15 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from bench.distil.run import KINDS, Score, keywords, score
 from bench.distil.sources import Case, cases, script, written
-from tests.distil import test_second_blind, test_unseen_decisions, test_unseen_steps
+from tests.distil import test_second_blind, test_unseen_steps
 
-from backstory.distil import choices, decisions, later, steps, weights
-from backstory.distil.answers import Offers
+from backstory.distil import later, steps, weights
 from backstory.distil.prose import sentences
 from backstory.distil.story import Limits
 from backstory.distil.telling import tell
 
 THRESHOLDS = (0.0, 0.2, 0.4, 0.6, 0.8)
 RIDGE, ROUNDS = 1.0, 60
-OPENING = 0.2  # what a single sentence counts that opens a session: there decisions are rarer than here
 REAL = ("recordings", "recordings2", "recordings3", "transcripts", "blind", "blind2")  # not written by us
 SINGLES = ("unseen", "second")  # sentences without a session: they are fitted on, and not summed up
 Labels = list[list[str]]
@@ -45,7 +43,7 @@ class Sample:
     counts: float
 
 
-def sets(data: Path | None, kind: str) -> dict[str, list[Case]]:
+def sets(data: Path | None) -> dict[str, list[Case]]:
     """All labelled sessions, by where they come from."""
     found: dict[str, list[Case]] = {}
     for case in cases(data):
@@ -54,23 +52,12 @@ def sets(data: Path | None, kind: str) -> dict[str, list[Case]]:
         found.setdefault(name, []).append(case)
     for case in written():
         found.setdefault(case.name.split("/")[0], []).append(case)
-    return found | _singles(kind)
+    return found | _singles()
 
 
-def _singles(kind: str) -> dict[str, list[Case]]:
+def _singles() -> dict[str, list[Case]]:
     """The sentences of the tests, each as a session of its own."""
-    one, two = test_unseen_decisions, test_second_blind
-    if kind == "decisions":
-        return {
-            "unseen": [
-                *(_answer(said, *row) for first, *row in one.DECISIONS for said in _before(first)),
-                *(_answer(said, prompt) for first, prompt in one.LOOKALIKES for said in _before(first)),
-            ],
-            "second": [
-                *(_answer(said, *row) for first, *row in two.DECISIONS for said in _before(first)),
-                *(_answer(said, prompt) for prompt in two.ASKS for said in _before("")),
-            ],
-        }
+    two = test_second_blind
     return {
         "unseen": [
             *(_ending(prompt, said, word) for prompt, said, word in test_unseen_steps.STEPS),
@@ -81,19 +68,6 @@ def _singles(kind: str) -> dict[str, list[Case]]:
             *(_ending(prompt, "Done.") for prompt in two.NO_STEPS),
         ],
     }
-
-
-def _before(said: str) -> tuple[str, ...]:
-    """What the assistant said first; where that is open, the sentence opens one session and not the other."""
-    return (said,) if said else ("", "Done.")
-
-
-def _answer(said: str, prompt: str, word: str = "") -> Case:
-    told = said.replace("\n", "\n  ")
-    asked = prompt.replace("\n", "\n  ")
-    before = f"> hi\nsaid\n  {told}\nend\n" if said else ""
-    label = {"decisions": [[word]] if word else [], "counts": 1.0 if said else OPENING}
-    return script(prompt, f"{before}> {asked}\nsaid\n  ok\nend\n", label)
 
 
 def _ending(prompt: str, said: str, word: str = "") -> Case:
@@ -108,35 +82,6 @@ def _labels(case: Case, kind: str) -> tuple[Labels, Labels]:
 
 def _holds(text: str, label: list[str]) -> bool:
     return all(any(word.lower() in text.lower() for word in key.split("|")) for key in keywords(label))
-
-
-def decision_samples(case: Case) -> Iterator[Sample]:
-    """Every sentence of the user; wanted is the one that holds the first keyword, not its neighbours."""
-    want, optional = _labels(case, "decisions")
-    story = tell(case.session, case.events, Limits())
-    offers, worked = Offers(), False
-    scale = cast("float", case.labels.get("counts", 1.0))
-    for turn in story.turns if "decisions" in case.labels and not story.subagent else ():
-        rows: list[tuple[frozenset[str], set[int], set[int], float]] = []
-        for sentence, place in decisions.places(turn, offers, worked) if turn.ask else ():
-            text = sentence.text
-            if place is None or choices.vetoed(text, place):
-                continue
-            marks = frozenset(choices.marks(text, place))
-            read = decisions.told(choices.read(text, place), place, offers, text)
-            whole = f"{read.choice} {read.reason}"
-            hits = {number for number, label in enumerate(want) if _holds(whole, label)}
-            own = {number for number in hits if _holds(text, want[number][:1])}
-            skipped = not hits and any(_holds(whole, label) for label in optional)
-            if choices.NEITHER not in marks:
-                rows.append((marks, hits, own, 0.0 if skipped else 1.0))
-        owned = set[int]().union(*(own for _, _, own, _ in rows))
-        for marks, hits, own, counts in rows:
-            known = counts if own or not hits else 0.0 if hits <= owned else 0.5
-            yield Sample(marks, bool(hits), known * scale)
-        worked = bool(turn.changes)
-        if turn.last_said is not None:
-            offers = offers.after(turn.last_said, turn.ask)
 
 
 def step_samples(case: Case) -> Iterator[Sample]:
@@ -243,14 +188,13 @@ class Model:
 
 
 MODELS = {
-    "decisions": Model(decision_samples, weights.CHOICE, choices, "CHOICE_ENOUGH"),
     "next_steps": Model(step_samples, weights.STEP, later, "STEP_ENOUGH"),
 }
 
 
 def estimate(kind: str, data: Path | None, show: str) -> dict[str, float]:
     """Leave out one set after the other; the weights fitted on all."""
-    model, found = MODELS[kind], sets(data, kind)
+    model, found = MODELS[kind], sets(data)
     samples = {
         name: [sample for case in chosen for sample in model.samples(case)] for name, chosen in found.items()
     }
@@ -285,10 +229,10 @@ def _add(total: Score, tally: Score) -> None:
         setattr(total, part, getattr(total, part) + getattr(tally, part))
 
 
-def store(kind: str, table: dict[str, float]) -> None:
+def store(table: dict[str, float]) -> None:
     """Write one table into `weights.py`, heaviest last."""
     path = Path(weights.__file__)
-    name = "CHOICE" if kind == "decisions" else "STEP"
+    name = "STEP"
     rows = "".join(
         f'    "{mark}": {value},\n' for mark, value in sorted(table.items(), key=lambda row: row[1])
     )
@@ -303,16 +247,15 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", default=os.environ.get("BACKSTORY_BENCH_DATA", ""))
-    parser.add_argument("--kind", choices=[*MODELS], action="append")
     parser.add_argument(
         "--show", default="", help="misses and false positives of one set, at the threshold in use"
     )
     parser.add_argument("--write", action="store_true", help="store the weights fitted on everything")
     options = parser.parse_args()
-    for kind in options.kind or MODELS:
+    for kind in MODELS:
         table = estimate(kind, Path(options.data) if options.data else None, options.show)
         if options.write:
-            store(kind, table)
+            store(table)
     return 0
 
 

@@ -150,7 +150,7 @@ def recorded() -> Iterator[Case]:
         file = HERE / folder / f"{label.get('recording', name)}.jsonl"
         for number, line in enumerate(file.read_text("utf-8").splitlines()):
             payload = json.loads(line)
-            events += claude_code.read(
+            events += claude_code.read_claude_payload(
                 "claude-code", payload["hook_event_name"], payload, START + number * 1_000
             )
         inside = bool(label.get("agent"))

@@ -47,7 +47,7 @@ def memory(events: int, figures: Figures) -> None:
         wall = time.perf_counter() - started
         worker.wait(timeout=SETTLE_SECONDS)
         with contextlib.closing(open_store(home)) as store:
-            stored = store.books.total("spooled")
+            stored = store.counters.total("spooled")
             store.checkpoint()
         size = home.database.stat().st_size
     figures.add(

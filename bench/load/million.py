@@ -16,9 +16,9 @@ from bench.load.stage import SETTLE_SECONDS, Figures, stage, until, workers
 
 from backstory import settings
 from backstory.app import App
-from backstory.embed.embedder import means
+from backstory.embed.embedder import load_embedder
 from backstory.hook.hook_command import hook_command
-from backstory.hook.project_identity import project_id, resolve
+from backstory.hook.project_identity import project_id, resolve_place
 from backstory.model import Action, Draft, Event, Kind, MemoryKind, Outcome, Project, Tier, Where
 from backstory.passage_indexing import index_events
 from backstory.paths import Home
@@ -37,16 +37,16 @@ PROJECTS = 50
 def million(events: int, kept: Path | None, figures: Figures) -> None:
     """Store so many events, unless they are there already, then ask."""
     with stage(kept) as (home, project):
-        place = resolve(str(project))
+        place = resolve_place(str(project))
         here = Project(project_id(place.identity), place.identity, place.name, place.root, 1)
         with contextlib.closing(open_store(home)) as store:
-            if store.books.table_counts()["events"] < events:
+            if store.listings.table_counts()["events"] < events:
                 started = time.perf_counter()
                 _store_events(store, here, project, events)
                 seconds = time.perf_counter() - started
                 figures.add("stored", events, "events stored and indexed", f"{events:,} in {seconds:.0f} s")
             started = time.perf_counter()
-            embedder = means(Settings()).embedder
+            embedder = load_embedder(Settings()).embedder
             assert embedder is not None, "search by meaning is part of this"
             embed_waiting(store, embedder, math.inf)
             vectors = store.vectors.counts()[0]
@@ -61,7 +61,9 @@ def million(events: int, kept: Path | None, figures: Figures) -> None:
             "database per event, indexes included",
             f"{size / events:,.0f} bytes, {size / 1e9:.2f} GB in all",
         )
-        settings.change(home, "worker.linger_seconds", "0")  # each hook below starts one, and is waited for
+        settings.change_setting(
+            home, "worker.linger_seconds", "0"
+        )  # each hook below starts one, and is waited for
         _ask(home, project, here, figures)
 
 

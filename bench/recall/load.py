@@ -12,7 +12,7 @@ from typing import Any
 
 from backstory.app import App
 from backstory.embed.bert_tokenizer import english_words
-from backstory.embed.embedder import means
+from backstory.embed.embedder import load_embedder
 from backstory.paths import Home
 from backstory.search.embedding import embed_waiting
 from backstory.settings import Settings
@@ -33,7 +33,7 @@ def load(memories: int, in_project: int) -> list[dict[str, Any]]:
         start = time.process_time()
         _fill(store, memories, projects, chance, vocabulary)
         indexed = memories / (time.process_time() - start)
-        embedder = means(Settings()).embedder
+        embedder = load_embedder(Settings()).embedder
         assert embedder is not None
         start = time.process_time()
         embed_waiting(store, embedder, 1e9)

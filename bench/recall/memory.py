@@ -13,7 +13,7 @@ from backstory.app import App
 from backstory.hook.project_identity import project_id, session_id
 from backstory.model import Action, Event, Kind, Outcome, Project, Where
 from backstory.paths import Home
-from backstory.pipeline import Work
+from backstory.pipeline import Pipeline
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.records import Arrival
@@ -48,7 +48,7 @@ def _home(fill: Callable[[Store], _Told]) -> Iterator[tuple[App, _Told]]:
         home = Home(Path(folder))
         store = open_store(home)
         told = fill(store)
-        work = Work(home, Settings(), store)
+        work = Pipeline(home, Settings(), store)
         while work.round():
             pass
         store.close()

@@ -17,7 +17,7 @@ from typing import Any
 from bench.work.labels import Session
 
 _SESSION = "5c0e0000-0000-4000-8000-000000000002"
-_PATIENCE_SECONDS = 120
+_PATIENCE_SECONDS = 300
 _CALM = 3  # so often in a row nothing waits: then all is taken in
 
 
@@ -85,13 +85,15 @@ class ScratchHome:
         return str((answer.get("hookSpecificOutput") or {}).get("additionalContext") or "")
 
     def _settle(self) -> None:
-        """Wait until everything is taken in, distilled and indexed."""
+        """Wait until everything is taken in, distilled, indexed and has its vectors."""
         deadline, calm = time.monotonic() + _PATIENCE_SECONDS, 0
         while calm < _CALM and time.monotonic() < deadline:
             found = self._status()
-            busy = found.get("worker_running") or found.get("spooled") or found.get("unindexed")
-            calm = 0 if busy else calm + 1
+            waiting = (found.get("spooled"), found.get("unindexed"), found.get("vectors", [0, 0])[1])
+            calm = 0 if found.get("worker_running") or any(waiting) else calm + 1
             time.sleep(0.3)
+        if calm < _CALM:
+            print("the scratch home is not ready: what follows is too low", file=sys.stderr)
 
     def _status(self) -> dict[str, Any]:
         try:

@@ -41,16 +41,16 @@ class Naive:
             rows += [f"- Last session ended: {last}", *(f"- commit: {each}" for each in commits)]
         return "\n".join(rows)[:_BRIEF]
 
-    def search(self, question: str) -> str:
-        """The best pieces by FTS5's own rank."""
+    def search(self, question: str, hits: int = _HITS, hit: int = _HIT) -> str:
+        """The best pieces by FTS5's own rank, of each its first `hit` characters."""
         words = [word for word in _WORD.findall(question.lower()) if len(word) > 2 and word not in _SMALL]
         if not words:
             return ""
         found = self._index.execute(
             "SELECT x FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?",
-            (" OR ".join(f'"{word}"' for word in words), _HITS),
+            (" OR ".join(f'"{word}"' for word in words), hits),
         )
-        return "\n".join(f"- {text[:_HIT]}" for (text,) in found)
+        return "\n".join(f"- {text[:hit]}" for (text,) in found)
 
 
 def _command(hook: Hook) -> str:

@@ -23,7 +23,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -218,7 +218,10 @@ def searches(project: Labelled, scratch: Path, naive: bool, verbose: bool) -> No
     cwd = project.sessions[-1].cwd
     home = ScratchHome(scratch / "search", project.agent, project.sessions, cwd)
     baseline = Naive(project.sessions)
-    asks = {"ours": lambda question: home.run("search", question, "--cwd", cwd), "naive": baseline.search}
+    asks: dict[str, Callable[[str], str]] = {
+        "ours": lambda question: home.run("search", question, "--cwd", cwd),
+        "naive": baseline.search,
+    }
     for name in ("ours", "naive") if naive else ("ours",):
         ask = asks[name]
         asked = [fact for fact in project.facts if fact.question]

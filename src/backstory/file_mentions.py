@@ -33,7 +33,7 @@ _PRODUCT = re.compile(
 _MOST = 8
 
 
-def cited(text: str, known: Collection[str] = (), folders: Collection[str] = ()) -> tuple[str, ...]:
+def cited_files(text: str, known: Collection[str] = (), folders: Collection[str] = ()) -> tuple[str, ...]:
     """The files that a text names, as they are `known` where only one of these can be meant.
 
     Whole paths are told as seen from the first of the folders that they lie in.

@@ -15,13 +15,13 @@ from backstory.hook.regular_file import UnusableFile, mtime_ns, open_regular, re
 
 __all__ = [
     "UnusableFile",
-    "bounded",
-    "lines",
+    "bounded_lines",
     "mtime_ns",
     "open_file",
     "read_bytes",
+    "read_lines",
     "read_text",
-    "regular",
+    "regular_file",
     "require_database",
     "require_regular",
 ]
@@ -71,14 +71,14 @@ def read_text(path: Path | str, limit: int = LARGEST) -> str:
     return read_bytes(path, limit).decode("utf-8")
 
 
-def lines(path: Path | str, start: int = 0) -> Iterator[bytes]:
-    """The lines of a file from byte `start` on, as `bounded` gives them."""
+def read_lines(path: Path | str, start: int = 0) -> Iterator[bytes]:
+    """The lines of a file from byte `start` on, as `bounded_lines` gives them."""
     with open_file(path) as file:
         file.seek(start)
-        yield from bounded(file)
+        yield from bounded_lines(file)
 
 
-def bounded(file: Readable, longest: int = LONGEST_LINE) -> Iterator[bytes]:
+def bounded_lines(file: Readable, longest: int = LONGEST_LINE) -> Iterator[bytes]:
     """Lines, each with its line end; the last one may have none.
 
     A line longer than `longest` is never held whole: pieces of zero bytes of the same length stand for it,
@@ -108,7 +108,7 @@ def _zeros(length: int) -> Iterator[bytes]:
         yield bytes(min(_PIECE, length - at))
 
 
-def regular(path: Path | str) -> os.stat_result | None:
+def regular_file(path: Path | str) -> os.stat_result | None:
     """What is known of a regular file, also behind a link; None if there is none."""
     try:
         found = os.stat(path)  # noqa: PTH116 - asked of thousands of files

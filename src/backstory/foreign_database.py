@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from backstory.file_reader import open_file, regular, require_database
+from backstory.file_reader import open_file, regular_file, require_database
 
 SECONDS = 30.0  # inside SQLite, for all that is read of one opening
 _WAIT_SECONDS = 5.0
@@ -119,7 +119,7 @@ class ForeignDatabase:
                 raise Unreadable(f"{self._file} cannot be read: it has too many tables")
             if not str(made).upper().startswith("CREATE TABLE"):  # SQLite writes it so, and reads this text
                 continue
-            columns = list(self.rows(f"PRAGMA table_xinfo({quoted(str(name))})"))
+            columns = list(self.rows(f"PRAGMA table_xinfo({quoted_name(str(name))})"))
             if not any(column[6] for column in columns):
                 yield str(name), frozenset(str(column[1]) for column in columns)
 
@@ -176,10 +176,10 @@ def _address(file: Path, how: str) -> str:
 
 
 def _most_bytes(file: Path) -> int:
-    sizes = (found.st_size for suffix in ("", "-wal") if (found := regular(f"{file}{suffix}")))
+    sizes = (found.st_size for suffix in ("", "-wal") if (found := regular_file(f"{file}{suffix}")))
     return max(_AT_LEAST, _TIMES_THE_FILE * sum(sizes))
 
 
-def quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     """A name of a table or column, as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'

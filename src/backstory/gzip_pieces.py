@@ -17,7 +17,7 @@ class State(Enum):
     DAMAGED = 3
 
 
-def pieces(data: bytes) -> Iterator[tuple[bytes, State]]:
+def gzip_members(data: bytes) -> Iterator[tuple[bytes, State]]:
     """What each member says, or the beginning of what it said; after damage it goes on with the next one.
 
     One that is torn in the middle of a file, so that another follows, is damaged.

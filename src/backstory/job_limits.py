@@ -5,7 +5,7 @@ processor time (also inside a regular expression, where no Python code runs), an
 (worker.py) ends one that hangs; it reads the deadline in a page of memory that both share. Memory that is
 refused is a MemoryError, an ordinary failure of the job.
 
-Only a worker's process is limited, once it has called `hold`. Anywhere else nothing of this does anything.
+Only a worker's process is limited, once it has called `limit_process`. Anywhere else this does nothing.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ class _State:
     elapsed = True
 
 
-def hold(page: Page, ended: str, log: Path) -> None:
+def limit_process(page: Page, ended: str, log: Path) -> None:
     """Limit this process; `ended` says which limit ended the one before it. A traceback goes to the log."""
     _State.page, _State.ended = page, ended
     if sys.platform != "win32":
@@ -50,23 +50,23 @@ def hold(page: Page, ended: str, log: Path) -> None:
         faulthandler.register(signal.SIGXCPU, file, all_threads=False, chain=True)
 
 
-def allow(seconds: int) -> None:
+def allow_processor_seconds(seconds: int) -> None:
     """How much processor time a job may take from now on; 0: there is no limit."""
     _State.seconds = seconds
 
 
-def ended() -> str:
+def previous_end() -> str:
     """Which limit ended the process before this one; "" if none did."""
     return _State.ended
 
 
-def abandoned() -> bool:
+def caller_is_gone() -> bool:
     """Whether the process that called this worker is gone."""
     return _State.page is not None and _State.page.left
 
 
 @contextlib.contextmanager
-def limited(waits: bool = False) -> Iterator[None]:
+def job_limit(waits: bool = False) -> Iterator[None]:
     """Limit what is done in the block; `waits`: it may take any time, and starts programs of others."""
     if _State.page is None or not _State.seconds or _State.at_work:
         yield
@@ -82,7 +82,7 @@ def limited(waits: bool = False) -> Iterator[None]:
         _lift()
 
 
-def progressed() -> None:
+def reset_usage() -> None:
     """A part of the job at hand is done and stored: what it has taken so far counts no more."""
     if _State.at_work:
         _grant()

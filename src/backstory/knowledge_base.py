@@ -18,12 +18,12 @@ from backstory.knowledge.compiler import Compiled
 from backstory.knowledge.daily_log import Appended, LogFailed, LogUsage
 from backstory.knowledge.index_page import put_log
 from backstory.knowledge.lint_checks import Issue
-from backstory.knowledge.log_notes import standing
-from backstory.knowledge.log_writer import Writing
+from backstory.knowledge.log_notes import load_standing
+from backstory.knowledge.log_writer import LogWriter
 from backstory.knowledge.page_transaction import Changes, take_back
 from backstory.knowledge.question_answering import Reply
-from backstory.knowledge.sharing_trust import trusted
-from backstory.knowledge.vault import Vault, existing, shared_vault, vault_of
+from backstory.knowledge.sharing_trust import is_trusted
+from backstory.knowledge.vault import Vault, existing_vault, shared_vault, vault_of
 from backstory.knowledge.vault_export import Exported
 from backstory.knowledge.writer_protocol import Writer
 from backstory.model import Memory, Project
@@ -47,7 +47,7 @@ class Linted:
     report: str
 
 
-class Library:
+class KnowledgeBase:
     """What is written down, of one project and across projects."""
 
     def __init__(self, app: App, writer: Writer | None = None) -> None:
@@ -69,7 +69,7 @@ class Library:
         else:
             vault = self.vault(project)
             self._catch_up(project)
-        return Day(wanted, str(vault.page(f"daily/{wanted}")), daily_log.read(vault, wanted))
+        return Day(wanted, str(vault.page(f"daily/{wanted}")), daily_log.read_log(vault, wanted))
 
     def append(
         self,
@@ -94,7 +94,7 @@ class Library:
             return daily_log.append_lines(vault, wanted, time, clean.text(tag), said)
 
     def _shared_for(self, project: Project) -> Vault:
-        if not trusted(project, self._app.settings.project_trust):
+        if not is_trusted(project, self._app.settings.project_trust):
             raise LogUsage(
                 f"the project {project.name} may not use what is shared: "
                 "the setting project.trust leaves it out"
@@ -108,7 +108,7 @@ class Library:
     ) -> Compiled:
         """Bring a project's wiki up to date, or only tell what that would do."""
         self._catch_up(project)
-        vault, hand = existing(self.vault(project)), self._writing()
+        vault, hand = existing_vault(self.vault(project)), self._writing()
         done = hand.compiled(vault, project.id, everything=everything, only=only, dry=dry, prose=True)
         if self._writer is None or dry:
             return done
@@ -118,14 +118,14 @@ class Library:
 
     def export(self, project: Project, folder: str = "") -> Exported | None:
         """Copy a project's vault into its repository: into this folder, or where the setting says."""
-        return self._writing().exported(existing(self.vault(project)), project, folder)
+        return self._writing().exported(existing_vault(self.vault(project)), project, folder)
 
     def lint(self, project: Project, structural: bool = False, mend: bool = False) -> Linted:
         """Check a project's wiki, mend what needs no thought if so wished, and write the report."""
-        vault, hand = existing(self.vault(project)), self._writing()
+        vault, hand = existing_vault(self.vault(project)), self._writing()
         with vault.held():
             fixed = hand.mended(vault) if mend else 0
-            found = lint_checks.lint(vault)
+            found = lint_checks.lint_vault(vault)
         if self._writer is not None and not structural and not mend:  # nobody waits for a model
             found += lint_checks.contradictions(vault, self._writer)
         with vault.held():
@@ -141,8 +141,8 @@ class Library:
         clean = Privacy(self._app.settings).text(question.strip())
         found = self._app.search(clean, project.id)
         vault = self.vault(project)
-        hidden = standing(self._app.store, project.id).hidden
-        reply = question_answering.reply(
+        hidden = load_standing(self._app.store, project.id).hidden
+        reply = question_answering.answer_question(
             vault, clean, [] if found.abstained else found.hits, self._writer, hidden
         )
         if not vault.root.is_dir() or (self._app.only_reads and not file_back):
@@ -168,9 +168,9 @@ class Library:
             take_back(vault)
             changes = Changes(vault)
             clean = Privacy(self._app.settings).text(name)
-            address = facts.put(changes, kind, memory.text, clean, memory.id[:HANDLE], self._today())
+            address = facts.plan_fact(changes, kind, memory.text, clean, memory.id[:HANDLE], self._today())
             changes.write()
-        return address, [text for text, severity in facts.problems(vault) if severity == "warning"]
+        return address, [text for text, severity in facts.index_problems(vault) if severity == "warning"]
 
     def discover(self, project: Project, what: str, context: str, promote_to: str, stamp: str = "") -> bool:
         """Note a discovery; False if it is there already."""
@@ -178,13 +178,13 @@ class Library:
         vault = self.vault(project)
         changes = Changes(vault)
         when = stamp or self._stamp()
-        discoveries.put(
+        discoveries.plan_discovery(
             changes, clean(what), clean(context), clean(promote_to), when
         )  # refused before a lock
         with vault.held():
             take_back(vault)
             changes = Changes(vault)
-            new = discoveries.put(changes, clean(what), clean(context), clean(promote_to), when)
+            new = discoveries.plan_discovery(changes, clean(what), clean(context), clean(promote_to), when)
             changes.write()
         return new
 
@@ -193,8 +193,8 @@ class Library:
     def bootstrap(self, project: Project, about: str = "") -> str:
         """What a session of a host is told at its start."""
         self._catch_up(project)
-        may = trusted(project, self._app.settings.project_trust)
-        hidden = standing(self._app.store, project.id).hidden
+        may = is_trusted(project, self._app.settings.project_trust)
+        hidden = load_standing(self._app.store, project.id).hidden
         shared = shared_vault(self._app.home) if may else None
         return bootstrap(self.vault(project), shared, about, hidden=hidden)
 
@@ -208,8 +208,8 @@ class Library:
         if logs and store.projects.get(project.id) is not None:
             self._writing().log_project(project)
 
-    def _writing(self) -> Writing:
-        return Writing(self._app.home, self._app.settings, self._app.store)
+    def _writing(self) -> LogWriter:
+        return LogWriter(self._app.home, self._app.settings, self._app.store)
 
     def _stamp(self) -> str:
         return clock.stamp(clock.now_ms(), self._zone)

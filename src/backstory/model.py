@@ -149,10 +149,15 @@ class Session:
     imported_by: str = ""
 
     def state(self, now: int) -> str:
-        """What people are told: running (heard of within minutes), open (silent), ended or failed."""
+        """What people are told: running (heard of within minutes), open (silent), ended or failed.
+
+        A history that was imported without an end has ended: nobody is going to tell its end.
+        """
         if self.status is not SessionStatus.ACTIVE:
             return self.status.value
-        return "running" if now - self.last_at < RUNNING_MS else "open"
+        if now - self.last_at < RUNNING_MS:
+            return "running"
+        return "ended" if self.imported_by else "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +250,9 @@ class Draft:
     with the same kind and subject are one. `sources` are the ids of the events it rests on.
     `said_by` is whose word it is: a `Speaker`, decided where the text comes from.
     `proposed`: a model said it and showed no evidence, so nobody is told before a person confirms it.
+    `signature` is what makes it the same thing in another session of the project, "" if it stays with its
+    own; `times` how often this session showed it. `own_work`: only the session's unfinished work shows it,
+    so it is told once another session shows it, too.
     """
 
     kind: MemoryKind
@@ -260,11 +268,17 @@ class Draft:
     auto: bool = True
     turn: int = 0
     proposed: bool = False
+    signature: str = ""
+    times: int = 1
+    own_work: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Something distilled that is worth giving back. Derived; names the events it comes from."""
+    """Something distilled that is worth giving back. Derived; names the events it comes from.
+
+    `seen` is in how many sessions of the project the same thing showed, `times` how often in all of them.
+    """
 
     id: str
     project_id: str
@@ -286,3 +300,5 @@ class Memory:
     turn: int
     made_by: str
     sources: tuple[str, ...] = ()
+    seen: int = 1
+    times: int = 1

@@ -20,21 +20,20 @@ from backstory.distil import claims, excerpt
 from backstory.distil.claims import Claim
 from backstory.distil.excerpt import Part
 from backstory.failpoints import step
-from backstory.knowledge.log_writer import Writing
+from backstory.knowledge.log_writer import LogWriter
 from backstory.llm.governor import Governor, Purpose, Refused, note_refusal
 from backstory.llm.model_provider import OFF, Provider, Question, Trouble, provider
-from backstory.llm.prices import tokens
+from backstory.llm.prices import token_estimate
 from backstory.llm.prose_writer import ModelWriter
 from backstory.llm.structured_answer import ask_for
 from backstory.model import Session, StoredEvent
 from backstory.paths import Home
-from backstory.settings import Settings, load
+from backstory.settings import Settings, load_settings
 from backstory.store import Store
-from backstory.store.job_queue import ASKING, PROSE
+from backstory.store.job_queue import ASKING, BRIEF, DISTIL, PROSE
 from backstory.store.records import Job, ModelAnswer
 
 log = logging.getLogger(__name__)
-KIND = "refine"
 # So little is not worth a call: a greeting, a question and its answer.
 LEAST_CHARS = 400
 _CHARS_PER_TOKEN = 3.0  # more cautious than the estimate: a part must not exceed the cap of a call
@@ -44,7 +43,7 @@ _PATIENCE_MS = 6_000
 _MONTH_MS = 31 * 86_400_000
 
 
-def wants(settings: Settings, store: Store, session: Session, events: list[StoredEvent]) -> bool:
+def wants_model(settings: Settings, store: Store, session: Session, events: list[StoredEvent]) -> bool:
     """Whether a model is to be asked about this session now; without a provider never."""
     if settings.model_provider == OFF or session.parent_id:
         return False
@@ -60,7 +59,7 @@ def wants(settings: Settings, store: Store, session: Session, events: list[Store
     return excerpt.is_due(session, events, through, settings.model_batch_turns, LEAST_CHARS)
 
 
-class Refine:
+class ModelPass:
     """Asks a model what is to be asked in one home."""
 
     def __init__(
@@ -79,11 +78,11 @@ class Refine:
         """Ask whom these settings name, and keep to what they say."""
         self._settings = settings
         self._privacy = Privacy(settings)
-        self._governor = Governor(settings, self._store, lambda: load(self._home)[0])
+        self._governor = Governor(settings, self._store, lambda: load_settings(self._home)[0])
 
     def _on(self) -> bool:
         """Whether a model is to be asked, by the settings as they are now."""
-        current, _ = load(self._home)
+        current, _ = load_settings(self._home)
         if current != self._settings:
             self._follow(current)
         return self._settings.model_provider != OFF
@@ -101,7 +100,7 @@ class Refine:
                     return kept
                 with self._store.transaction():
                     most = self._settings.jobs_max_attempts
-                    self._store.jobs.reclaim(clock.now_ms(), job_limits.ended(), most, asking=True)
+                    self._store.jobs.reclaim(clock.now_ms(), job_limits.previous_end(), most, asking=True)
                 while self._wait() and self._on() and not interrupted():
                     kept += self._next()
             if not self._on():
@@ -132,10 +131,10 @@ class Refine:
             return 0
         kept, trouble = 0, ""
         try:
-            with job_limits.limited(waits=True):
+            with job_limits.job_limit(waits=True):
                 for _ in self._answers(job):
                     kept += 1
-                    job_limits.progressed()
+                    job_limits.reset_usage()
         except Refused as refused:
             self._refused(job, refused)
             return kept
@@ -171,9 +170,9 @@ class Refine:
         """Do a job; yields each answer that was kept."""
         if job.kind == PROSE:
             writer = ModelWriter(self._home, self._settings, self._store, alone=True)
-            yield from Writing(self._home, self._settings, self._store).introduce(job.subject, writer)
+            yield from LogWriter(self._home, self._settings, self._store).introduce(job.subject, writer)
             return
-        asked = provider(self._settings, "distil")
+        asked = provider(self._settings, "distil", self._store.projects.folders())
         session = self._store.events.session(job.subject)
         if asked is not None and session is not None:
             for part in self._parts(asked, session):
@@ -181,7 +180,7 @@ class Refine:
                     yield part
 
     def _parts(self, asked: Provider, session: Session) -> list[Part]:
-        room = self._governor.room() - tokens(claims.SYSTEM, str(claims.SCHEMA)) - asked.overhead
+        room = self._governor.room() - token_estimate(claims.SYSTEM, str(claims.SCHEMA)) - asked.overhead
         chars = int(room * _CHARS_PER_TOKEN)
         if chars < LEAST_CHARS:
             raise Trouble("model.call_tokens leaves no room for a question: raise it", sent=False)
@@ -215,7 +214,7 @@ class Refine:
                 return False  # forgotten in the meantime
             self._store.ledger.keep(answer)
             self._store.ledger.stored(call_id, now)
-            self._store.jobs.ask("distil", session.id, now)
+            self._store.jobs.ask(DISTIL, session.id, now)
         step("refine.kept")
         return True
 
@@ -246,4 +245,4 @@ class Refine:
             if note_refusal(self._store, refused, now):
                 for project in self._store.projects.all():
                     if project.seen_at > now - _MONTH_MS:
-                        self._store.jobs.ask("brief", project.id, now)
+                        self._store.jobs.ask(BRIEF, project.id, now)

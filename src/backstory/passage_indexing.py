@@ -13,7 +13,7 @@ def index_events(store: Store, limit: int = STEP) -> int:
     """
     turns = store.passages.unindexed_turns(limit)
     if not turns.events:
-        return store.passages.shelve(limit)
+        return store.passages.index_words(limit)
     events = store.events.of_turns(turns.turns, store.passages.skipped())
     store.passages.index_turns(turns, events, [_indexed(each) for each in harvest(events)])
     return turns.events

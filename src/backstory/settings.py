@@ -54,8 +54,8 @@ def _are_prices(rows: tuple[str, ...]) -> bool:
 class Settings:
     """Everything a user can set, with its default."""
 
-    brief_max_chars: int = _setting(8_000, "Largest brief, in characters (an agent inlines about 10,000)")
-    brief_max_tokens: int = _setting(2_000, "Largest brief, in estimated tokens")
+    brief_max_chars: int = _setting(2_400, "Largest brief, in characters (an agent inlines about 10,000)")
+    brief_max_tokens: int = _setting(670, "Largest brief, in estimated tokens")
     brief_sources: tuple[str, ...] = _setting(
         SOURCES, "Which starts of a session get a brief: startup, resume, clear, compact, fork", SOURCES
     )
@@ -138,13 +138,15 @@ class Settings:
         "10.00", "Most money of a month, in the currency of model.prices", allows=_is_amount
     )
     notes_prompt: bool = _setting(
-        True, "Say up to three short notes with a prompt, if the memory has something to the point"
+        True, "With a prompt, tell what the project knows about it, if that is sure enough"
     )
-    notes_before: bool = _setting(True, "Say one note before a command or an edit that failed here before")
-    notes_after: bool = _setting(True, "Say one note after an error whose fix is known")
+    notes_before: bool = _setting(
+        True, "Before a command whose like failed here, or an edit that failed, tell what is known"
+    )
+    notes_after: bool = _setting(True, "After an error, tell its fix, or what is known about it")
     notes_max_chars: int = _setting(
-        800,
-        "Most characters that notes at work have, each time; from 300, which hold one short note",
+        900,
+        "Most characters that notes have, each time; the first prompt has twice that; from 300",
         allows=lambda value: value >= 300,
     )
     privacy_redact_off: tuple[str, ...] = _setting(
@@ -227,6 +229,7 @@ class Settings:
                 "after": self.notes_after,
                 "max_chars": self.notes_max_chars,
             },
+            "by_meaning": self.embed_provider == "minilm",
             "redact_off": list(self.privacy_redact_off),
             "skip_tools": list(self.capture_skip_tools),
             "ignore_paths": list(self.privacy_ignore_paths),
@@ -260,7 +263,7 @@ class Row:
     terminal_only: bool = False
 
 
-def rows(settings: Settings) -> list[Row]:
+def setting_rows(settings: Settings) -> list[Row]:
     """All settings with their values, defaults and meaning."""
     default = Settings()
     return [
@@ -275,7 +278,7 @@ def rows(settings: Settings) -> list[Row]:
     ]
 
 
-def load(home: Home) -> tuple[Settings, list[str]]:
+def load_settings(home: Home) -> tuple[Settings, list[str]]:
     """The settings in force, and what is wrong with the file (unknown keys, bad values, bad TOML)."""
     try:
         table = tomllib.loads(file_reader.read_text(home.settings))
@@ -368,7 +371,7 @@ def _whole_glob(item: str) -> bool:
     return "[]" not in item and item.count("[") == item.count("]") and not re.fullmatch(r"\[.*\]", item)
 
 
-def change(home: Home, key: str, text: str | None) -> Any:
+def change_setting(home: Home, key: str, text: str | None) -> Any:
     """Set `key` from what the user typed, or unset it with None; comments in the file survive."""
     if key not in _FIELDS:
         raise UsageError(f"there is no setting {key!r}; `backstory config` lists them all")

@@ -8,19 +8,20 @@ from backstory.distil import succession
 from backstory.store import Store
 
 
-def succeed(store: Store, project_id: str) -> None:
+def update_supersessions(store: Store, project_id: str) -> None:
     """Find out which decisions of a project are history; what a person has judged stays as it is."""
     with store.transaction():
-        settle(store, project_id)
+        write_supersessions(store, project_id)
 
 
-def settle(store: Store, project_id: str) -> None:
-    """The same, inside a transaction."""
-    decided = {each.id: each for each in store.successions.decisions(project_id)}
+def write_supersessions(store: Store, project_id: str) -> None:
+    """The same, inside a transaction; first, what several sessions showed becomes one."""
+    store.memories.consolidate(project_id)
+    decided = {each.id: each for each in store.supersessions.candidates(project_id)}
 
     def may(older: str, newer: str) -> bool:
         before, now = decided[older], decided[newer]
         return not before.firm and (now.users or not before.users)
 
     told = [(each.id, each.at, succession.in_full(each.text, each.reason)) for each in decided.values()]
-    store.successions.write(project_id, succession.successions(told, may))
+    store.supersessions.write(project_id, succession.successions(told, may))

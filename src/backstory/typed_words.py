@@ -117,6 +117,67 @@ _SELF = re.compile(
     r"règles?|regla)\b",
     re.IGNORECASE,
 )
+#: What people hand around in writing: as a heading it announces the lines below it.
+_RECORD = (
+    r"(?:meetings?|minutes|notes|stand-?ups?|retros?|retrospective|agenda|transcripts?|interviews?|docs|changelog|"
+    r"(?:system )?prompt|quotes?|guidelines|instructions|specs?|specification|design doc|proposal|rfc|faq|manual|"  # noqa: E501
+    r"handbook|policy|survey|report|protokoll|besprechung|notizen|sitzung|anleitung|réunion|compte[- ]rendu|reunión|"  # noqa: E501
+    r"acta|notas)"
+)
+_SPEAKS_OF_SELF = r"\b(?:i|i'\w{1,4}|we|we'\w{1,4}|my|our|us|you|please|ich|wir|bitte|nous|nosotros)\b"
+_HEADING = re.compile(
+    # "Meeting notes:", "Protokoll vom Montag:"; "update the docs:" is a task
+    rf"^[ \t#*]{{0,8}}(?!\w{{1,20}} (?:the|a|an|all|these) )(?:[\w'-]{{1,20}} ){{0,3}}{_RECORD}\b[^\n:：]{{0,40}}[:：]\*{{0,2}}[ \t]*+$|"  # noqa: E501
+    # the same without a colon, if the line begins with it: "Notes from the call with ACME"
+    rf"^[ \t#*]{{0,8}}{_RECORD}\b(?! (?:the|a|an|all|this|it|for)\b)[^\n:：.!?]{{0,50}}$|"
+    r"^[ \t]{0,8}(?:here(?:'s| is| are)|this is|hier (?:ist|sind)|das ist|voici|aquí está)\b[^\n:：.!?]{3,80}[:：]?[ \t]*+$|"  # noqa: E501
+    # the name of a file
+    r"^[ \t#*]{0,8}(?:[\w.-]{0,40}\.(?:md|mdc|txt|rst|adoc|\w{0,12}rules)|README|CONTRIBUTING|CHANGELOG|AGENTS|CLAUDE)"  # noqa: E501
+    r"[:：]?[ \t]*+$",
+    re.IGNORECASE,
+)
+_SELF_SPEAKS = re.compile(_SPEAKS_OF_SELF, re.IGNORECASE)
+#: "The spec: Clients must …" on one line.
+_LABELLED = re.compile(
+    rf"^[ \t]{{0,8}}(?:(?:the|this) )?(?:\w{{1,20}} )?{_RECORD}[:：] (?=(?-i:[A-ZÀ-Þ\"“„«]))", re.IGNORECASE
+)
+#: "eve says we …", "my boss wrote: …"; what somebody else says is told by its verb, with or without a colon.
+_REPORTS = re.compile(
+    r"^[ \t]{0,8}(?!(?:i|we|you|as|like|please|never|always|it)\b)(?:(?:my|the|our|a) )?[@\w.'-]{1,30}(?: [\w.'-]{1,20}){0,2}? "  # noqa: E501
+    r"(?:says?|said|told (?:me|us)|wrote|writes|claims?|suggests?|recommends?|insists?|mentioned|commented|announced|"  # noqa: E501
+    r"sagt|schreibt|meint|dit|dice)(?: that| dass| que)?[,:：]? ",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|we|you|ich|wir|je|yo)\b", re.IGNORECASE)
+_QUOTED_LINE = re.compile(r"^[ \t]{0,8}[\"“„«][^\"”“»\n]{12,400}[\"”“»]", re.MULTILINE)
+#: A label and what is said: of a speaker, unless it names a matter of the user's.
+_LINE_OF = re.compile(
+    r"^[ \t*\[]{0,4}(@?[^\W\d][\w.'-]{0,24}(?: [^\W_][\w.'-]{0,24})?)[\]*]{0,3}[:：]\*{0,2}[ \t]{1,4}(\S[^\n]*)",  # noqa: E501
+    re.MULTILINE,
+)
+_OWN_LABEL = re.compile(
+    r"\b(?:decisions?|remember|reminder|rules?|notes?|important|fyi|btw|tl;?dr|dr|goals?|tasks?|plan|todos?|style|"
+    r"update|edit|ps|also|question|answer|summary|context|preference|conventions?|requirements?|reason|why|example|"
+    r"hint|tip|warning|fix|step|steps|idea|yes|no|ok|okay|so|actually|correction|"
+    r"(?:front|back)-?end|db|database|sql|api|ui|ux|ci|cd|cli|tests?|testing|docs?|commits?|code|server|client|infra|"
+    r"deploy\w{0,5}|auth|naming|formatting|language|branch\w{0,3}|git|python|typescript|javascript|css|html|rust|go|"
+    r"regeln?|wichtig|merke|hinweis|entscheidung|frage|antwort|ziel|aufgabe|règles?|note|regla|first|second|third|"
+    r"general|that|this|following|thing|mind|clear)\b",
+    re.IGNORECASE,
+)
+_CONVERSES = re.compile(
+    r"^(?:(?:we|i|i'\w{1,4}|we'\w{1,4}|me|hi|hey|hello|ok|okay|agreed|sure|yes|yeah|no|nope|thanks|lol|\+1|wir|ich|ja|"
+    r"nein|on|nous|je|oui)\b|[^\n]{0,200}[?？][ \t]*+$)",
+    re.IGNORECASE,
+)
+#: Where another's words begin: who speaks stands alone on a line, a mail is forwarded.
+_BEGINS = re.compile(
+    r"^[ \t]{0,8}-{3,}[ \t]{0,4}\w[^\n-]{2,60}-{3,}[ \t]*+$|"
+    r"^[ \t]{0,8}\[[^\W\d][\w .'-]{0,30}\][ \t]*+$|"
+    rf"^[^\n:：.!?]{{2,60}}\b(?:(?:yesterday|today|gestern|heute|hier) (?:at|um|à) {_TIME}|\d{{1,3}} (?:minutes?|hours?|days?|weeks?|months?) ago)[ \t]*+$|"  # noqa: E501
+    rf"^[ \t]{{0,8}}{_TIME}[ \t]*+$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ONE = (
     r"i|i'[a-z]+|me|my|let'?s|please|pls|thanks|can you|could you|ich|mir|mein\w*|bitte|je|mon|yo|por favor"
 )
@@ -146,8 +207,24 @@ def _handed_over(text: str) -> int:
             places.append(found.end())
             break
     places += [found.end() for found in (_WORKS_ON_TEXT.search(text),) if found]
-    places += [found.start() for found in (_CHAT.search(text),) if found]
+    places += [found.start() for found in (_CHAT.search(text), _BEGINS.search(text)) if found]
+    places.append(_dialogue(text))
     return min(places)
+
+
+def _dialogue(text: str) -> int:
+    """Where lines begin that name their speakers; the text's length, if none do.
+
+    One line is enough if it speaks of itself ("eve: we …"), unless its label is a matter of the user's.
+    """
+    lines = [
+        line
+        for line in _LINE_OF.finditer(text)
+        if not _OWN_LABEL.search(line[1]) and not _SELF_SPEAKS.search(line[1])
+    ]
+    if any(_CONVERSES.match(line[2]) for line in lines):
+        return lines[0].start()
+    return len(text)
 
 
 def _unquoted(text: str) -> str:
@@ -190,6 +267,13 @@ def _announced(line: str) -> int:
     A longer clause before a colon announces the sentence that follows, unless it is about the speaker's own
     rules. A short one is a label, and small letters behind it give a reason; but not if it points there.
     """
+    reported = _REPORTS.match(line)
+    if reported and not _FIRST_PERSON.search(reported[0]):
+        return reported.end()
+    if labelled := _LABELLED.match(line):
+        return labelled.end()
+    if quoted := _QUOTED_LINE.match(line):
+        return quoted.start()
     for clause in _CLAUSE.finditer(line):
         lead, sign = clause.groups()
         own = _SELF.search(lead) or _OWN_RULE.search(lead)
@@ -203,6 +287,8 @@ def _announced(line: str) -> int:
 
 def _announces(line: str) -> bool:
     if _ANNOUNCES_PLAINLY.search(line):
+        return True
+    if _HEADING.search(line) and not _SELF_SPEAKS.search(line):
         return True
     return bool(_ANNOUNCES.search(line)) and not _OWN_LIST.search(line)
 

@@ -38,7 +38,7 @@ def _work(argv: list[str], page: "_Page", ended: str) -> int:
     from backstory.paths import Home
 
     home = Home(Path(argv[0]).absolute()) if argv else Home.default()
-    return worker_loop.begin(home, float(argv[1]) if argv[1:] else None, page, ended)
+    return worker_loop.run_worker(home, float(argv[1]) if argv[1:] else None, page, ended)
 
 
 class _Page:

@@ -16,15 +16,16 @@ from typing import Any
 from backstory import clock, job_limits, settings
 from backstory.atomic import lock, make_private_dir, make_way, read_state, write_state
 from backstory.capture import quarantine
-from backstory.capture.confirmed_folders import confirmed
+from backstory.capture.confirmed_folders import confirmed_projects
 from backstory.capture.hook_bundle import write_hook_files, write_hook_settings
-from backstory.capture.spool_state import asked_to_look, waiting, wanted
+from backstory.capture.spool_state import asked_to_look, has_waiting_files, lock_is_wanted
 from backstory.errors import BackstoryError
 from backstory.llm.model_provider import OFF
 from backstory.paths import Home
-from backstory.pipeline import Work
+from backstory.pipeline import Pipeline
 from backstory.recall import notes
 from backstory.store import open_store
+from backstory.store.job_queue import BRIEF
 
 log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.1
@@ -34,7 +35,7 @@ _LOCK_SECONDS = 0.1
 _ANSWER_SECONDS = 10.0
 
 
-def begin(
+def run_worker(
     home: Home, linger: float | None = None, page: job_limits.Page | None = None, ended: str = ""
 ) -> int:
     """The whole shift of a worker process, told in its log; gives the exit code.
@@ -46,11 +47,11 @@ def begin(
         return 0  # deleted on purpose while we were loading
     path = log_to(home)
     if page is not None:
-        job_limits.hold(page, ended, path)
+        job_limits.limit_process(page, ended, path)
     if ended:
         log.error("the worker before this one was ended: %s", ended)
     try:
-        run(home, linger)
+        run_rounds(home, linger)
     except BackstoryError as error:
         log.error("%s", error)
         _leave_word(home, str(error))
@@ -72,7 +73,7 @@ def _leave_word(home: Home, error: str) -> None:
         write_state(home.trouble, {"since": since, "error": error[:300]})
 
 
-def run(home: Home, linger: float | None = None) -> int:
+def run_rounds(home: Home, linger: float | None = None) -> int:
     """Work until nothing is left for `linger` seconds; gives the number of things done.
 
     One that made room for a command does the rest and ends.
@@ -91,7 +92,7 @@ def run(home: Home, linger: float | None = None) -> int:
             linger = 0.0  # what is left to do is done, then it ends: the next hook starts another
             continue
         idle = 0 if step else idle + 1
-        if idle > 1 or not waiting(home):  # twice nothing done: what lies there is beyond us
+        if idle > 1 or not has_waiting_files(home):  # twice nothing done: what lies there is beyond us
             refined = _refine(home)
             if not refined:
                 return done
@@ -102,14 +103,14 @@ def _refine(home: Home) -> int:
 
     Gives how much that leaves to be done.
     """
-    loaded, _ = settings.load(home)
+    loaded, _ = settings.load_settings(home)
     if loaded.model_provider == OFF or not home.database.exists():
         return 0
-    from backstory.model_pass import Refine
+    from backstory.model_pass import ModelPass
 
     with contextlib.closing(open_store(home)) as store:
-        kept = Refine(home, loaded, store).run()
-        told = store.jobs.due_at("brief")  # briefs are to say that no model is asked
+        kept = ModelPass(home, loaded, store).run()
+        told = store.jobs.due_at(BRIEF)  # briefs are to say that no model is asked
         return kept + (told is not None and told <= clock.now_ms())
 
 
@@ -118,10 +119,10 @@ def _work(home: Home, linger: float | None) -> tuple[int, bool]:
 
     Gives how much was done, and whether it broke off in the middle because a command waits for the lock.
     """
-    loaded, problems = settings.load(home)
+    loaded, problems = settings.load_settings(home)
     for problem in problems:
         log.warning("%s", problem)
-    job_limits.allow(loaded.jobs_cpu_seconds)
+    job_limits.allow_processor_seconds(loaded.jobs_cpu_seconds)
     patience = loaded.worker_linger_seconds if linger is None else linger
     caller = os.getppid()
     told_anew = _refresh_hooks(home, loaded)
@@ -129,34 +130,38 @@ def _work(home: Home, linger: float | None) -> tuple[int, bool]:
         store.checkpoint()
         if told_anew:
             notes.flag_again(home, store)  # where hooks ask for notes follows the settings, too
-        work = Work(home, loaded, store, lambda: wanted(home))
+        work = Pipeline(home, loaded, store, lambda: lock_is_wanted(home))
         opened = _inode(home.database)
         done = step = work.round()
         idle_since = time.monotonic()
         gave_way = False
         # a database deleted with its home: nothing more to do here
         while opened and opened == _inode(home.database):
-            if step and wanted(home):
+            if step and lock_is_wanted(home):
                 gave_way = True
                 break
-            if step or waiting(home) or asked_to_look(home):
+            if step or has_waiting_files(home) or asked_to_look(home):
                 step = work.round()
                 done += step
             if step:
                 idle_since = time.monotonic()
-            elif time.monotonic() - idle_since >= patience or wanted(home) or (linger and _left(caller)):
+            elif (
+                time.monotonic() - idle_since >= patience
+                or lock_is_wanted(home)
+                or (linger and _left(caller))
+            ):
                 step = work.look_again()
                 if not step:
                     break
             else:
                 time.sleep(_POLL_SECONDS)
         quarantine.age_out(home)
-        if opened == _inode(home.database) and not wanted(home):
+        if opened == _inode(home.database) and not lock_is_wanted(home):
             work.prove()
             work.prune()
             work.write_down()
-        if store.forgetting.traces_left():  # whoever forgot something was killed before the end
-            store.forgetting.erase_traces()
+        if store.row_erasure.traces_left():  # whoever forgot something was killed before the end
+            store.row_erasure.erase_traces()
         store.checkpoint()
     return done, gave_way
 
@@ -166,17 +171,17 @@ def _refresh_hooks(home: Home, loaded: settings.Settings) -> bool:
     if not home.hook.is_dir():
         return False  # gone after an uninstall, and to stay so
     write_hook_files(home.root)
-    return write_hook_settings(home.root, loaded.for_hook(confirmed(home)))
+    return write_hook_settings(home.root, loaded.for_hook(confirmed_projects(home)))
 
 
 def _left(caller: int) -> bool:
     """Whether the process that asked to wait for more is gone."""
-    return job_limits.abandoned() or os.getppid() != caller
+    return job_limits.caller_is_gone() or os.getppid() != caller
 
 
 def _stand_by(home: Home) -> None:
     """Let the command that waits for the lock have it; what is left to do is done when it is through."""
-    while wanted(home):
+    while lock_is_wanted(home):
         time.sleep(_POLL_SECONDS)
 
 

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.clients
 
 DECISION = "We decided to round discounts half-even because the auditors want banker's rounding."
 PROMPT = "Look at how discount rounding is done for the auditors"
-BEFORE = "This was tried here before"
-AFTER = "An error like this was met here before"
+BEFORE = "about such a call"
+AFTER = "about such an error"
 WITH_PROMPT = "From earlier sessions here, perhaps of use"
 
 

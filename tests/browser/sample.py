@@ -52,7 +52,7 @@ def _brief(house: House) -> None:
             store.briefs.add(given)
             if session.agent in ("claude-code", "codex"):
                 day = clock.day_of(session.started_at)
-                store.books.count(day, {(session.agent, "", SPENT): 9_000 + 1_700 * session.event_count})
+                store.counters.add(day, {(session.agent, "", SPENT): 9_000 + 1_700 * session.event_count})
 
 
 def _repository(folder: Path) -> Path:

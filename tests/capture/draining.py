@@ -4,14 +4,14 @@ import pytest
 
 from backstory.capture import quarantine
 from backstory.capture.drain import Batch, Drain
-from backstory.capture.project_lookup import Places
-from backstory.settings import load
+from backstory.capture.project_lookup import ProjectLookup
+from backstory.settings import load_settings
 from tests.story import House, Story
 
 
 def drain(house: House) -> Drain:
-    settings = load(house.home)[0]
-    return Drain(house.home, settings, house.store, Places(house.store, {}, settings.project_monorepo))
+    settings = load_settings(house.home)[0]
+    return Drain(house.home, settings, house.store, ProjectLookup(house.store, {}, settings.project_monorepo))
 
 
 def drained(house: House) -> list[Batch]:
@@ -30,7 +30,7 @@ def kinds(house: House, story: Story) -> list[str]:
 
 def quarantined(house: House) -> list[str]:
     """The reasons in quarantine."""
-    return [reason for _, reason in quarantine.listing(house.home)]
+    return [reason for _, reason in quarantine.quarantined_files(house.home)]
 
 
 @pytest.fixture
@@ -41,4 +41,4 @@ def story(house: House) -> Story:
 @pytest.fixture(autouse=True)
 def quiet_git(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asking git for a diffstat is another test's subject, and costs a process each time."""
-    monkeypatch.setattr(Places, "diffstat", lambda self, cwd: None)
+    monkeypatch.setattr(ProjectLookup, "diffstat", lambda self, cwd: None)

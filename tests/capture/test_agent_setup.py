@@ -16,7 +16,7 @@ from backstory.capture import written_files
 from backstory.capture.agent_setup import (
     Plan,
     carry_out,
-    installed,
+    installed_hooks,
     instructions_file,
     plan_install,
     plan_uninstall,
@@ -184,7 +184,7 @@ def test_hooks_that_are_switched_off_are_told(home: Home, file: Path) -> None:
     made = install(home)
 
     assert "warn" in did(made, file).values()
-    assert {state.why for state in installed(CLAUDE, home)} == {f"disableAllHooks is true in {file}"}
+    assert {state.why for state in installed_hooks(CLAUDE, home)} == {f"disableAllHooks is true in {file}"}
 
 
 # --- the user's file --------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ class TestEveryEvent:
             house.sets("time.zone", zone)
             story.prompts(f"in {zone}")
             drained(house)
-        days = sorted({day for day, *_ in house.store.books.counted()})
+        days = sorted({day for day, *_ in house.store.counters.since()})
         assert len(days) == 2
 
 
@@ -145,7 +145,7 @@ class TestOnce:
         drained(house)
         drained(house)
         assert kinds(house, story) == ["session_started", "prompt", "said", "turn_ended", "session_ended"]
-        assert house.store.books.receipts() == []
+        assert house.store.spool_receipts.all() == []
 
     def test_killed_inside_the_transaction(
         self, house: House, story: Story, monkeypatch: pytest.MonkeyPatch
@@ -156,10 +156,10 @@ class TestOnce:
             raise Killed
 
         with monkeypatch.context() as patch:
-            patch.setattr(type(house.store.books), "add_receipts", dying)
+            patch.setattr(type(house.store.spool_receipts), "add", dying)
             with pytest.raises(Killed):
                 drained(house)
-        assert house.store.books.table_counts()["events"] == 0
+        assert house.store.listings.table_counts()["events"] == 0
         assert len(house.spooled()) == 3
         drained(house)
         assert kinds(house, story) == ["session_started", "prompt", "session_ended"]
@@ -170,7 +170,7 @@ class TestOnce:
         """Otherwise a kill right then would store the session's start twice."""
         story.starts()
         (path,) = house.home.spool.iterdir()
-        real = spool.entries
+        real = spool.spool_entries
 
         def early(folder: str, *rest: Any) -> list[spool.Entry]:
             found = real(folder, *rest)
@@ -180,7 +180,7 @@ class TestOnce:
             return found
 
         with monkeypatch.context() as patch:
-            patch.setattr(spool, "entries", early)
+            patch.setattr(spool, "spool_entries", early)
             for _ in drain(house).batches():
                 pass  # killed before the release
         assert path.exists()
@@ -192,9 +192,9 @@ class TestOnce:
         for n in range(2_100):
             story.prompts("again", prompt_id=f"p{n}")
         drained(house)
-        assert len(house.store.books.receipts()) <= 100
+        assert len(house.store.spool_receipts.all()) <= 100
         drained(house)
-        assert house.store.books.receipts() == []
+        assert house.store.spool_receipts.all() == []
 
     def test_two_flushes_within_a_minute_with_different_words_are_both_kept(
         self, house: House, story: Story

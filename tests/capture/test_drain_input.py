@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from backstory.hook import pending_events
-from backstory.hook.__main__ import answer
-from backstory.hook.project_identity import resolve
+from backstory.hook.__main__ import answer_hook
+from backstory.hook.project_identity import resolve_place
 from tests.story import House, Story
 
 from . import draining
@@ -108,7 +108,7 @@ class TestBadInput:
         before = {p for p in tmp_path.rglob("*") if house.home.root not in p.parents}
         story.starts().prompts("who am I").stops("Nobody.").ends()
         house.works()
-        assert house.store.books.table_counts()["sessions"] == 1
+        assert house.store.listings.table_counts()["sessions"] == 1
         (row,) = house.store.events.sessions()
         assert len(row.native_id) < 250
         assert row.prompt_count == 1
@@ -124,11 +124,11 @@ class TestBadInput:
         story = house.session(session=session).starts().prompts("Fix the discount").stops("Fixed it.")
         house.works()
         (row,) = house.store.events.sessions()
-        place = resolve(str(house.project))
+        place = resolve_place(str(house.project))
         story.prompts("And the tax")
-        (waiting,) = pending_events.collect(str(house.home.spool), place, {}, frozenset())
+        (waiting,) = pending_events.pending_sessions(str(house.home.spool), place, {}, frozenset())
         assert waiting.id == row.id
-        assert pending_events.collect(str(house.home.spool), place, {}, frozenset({row.id})) == []
+        assert pending_events.pending_sessions(str(house.home.spool), place, {}, frozenset({row.id})) == []
         told = house.brief(source="resume", story=story)
         assert "Fix the discount" not in told.text, "it knows what it did itself"
         assert "Fix the discount" in house.brief(source="compact", story=story).text
@@ -138,7 +138,7 @@ class TestBadInput:
         house.session().starts().prompts("Fix the discount").stops("Fixed it.").ends()
         house.works()
         payload = {"session_id": session, "cwd": str(house.project), "source": "startup"}
-        told = answer(str(house.home.root), "claude-code", "SessionStart", json.dumps(payload).encode())
+        told = answer_hook(str(house.home.root), "claude-code", "SessionStart", json.dumps(payload).encode())
         assert "Fix the discount" in told
         assert house.spooled() == [], "a receipt of nobody's would end in quarantine"
 
@@ -146,7 +146,7 @@ class TestBadInput:
         for end in "ab":
             house.session(session="../" + "x" * 5_000 + end).prompts("go")
         drained(house)
-        assert house.store.books.table_counts()["sessions"] == 2
+        assert house.store.listings.table_counts()["sessions"] == 2
 
     @pytest.mark.parametrize("cwd", ["", None, 17, "relative", "/does/not/exist", "/\0/x", "/" + "x" * 9_000])
     def test_a_strange_cwd_is_no_reason_to_lose_an_event(self, house: House, story: Story, cwd: Any) -> None:

@@ -89,7 +89,7 @@ class TestSkipped:
         house.session().prompts("anybody may know")
         drained(house)
         assert house.counter("ignored") == 2
-        assert house.store.books.table_counts()["sessions"] == 1
+        assert house.store.listings.table_counts()["sessions"] == 1
         assert house.found_in_home("nobody may know") == []
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from backstory.agents import AGENTS
 from backstory.capture import drain as drain_module
-from backstory.capture.spool_state import UNFINISHED_SECONDS, waiting
+from backstory.capture.spool_state import UNFINISHED_SECONDS, has_waiting_files
 from backstory.errors import StoreUnusable
 from backstory.hook import spool
 from backstory.model import Event, Kind
@@ -110,11 +110,11 @@ class TestTrouble:
         path = house.leaves(data, "UserPromptSubmit", trailer=b"")
         drained(house)
         assert path.exists()
-        assert not waiting(house.home)
+        assert not has_waiting_files(house.home)
         assert house.counter("quarantined") == 0
         old = time.time_ns() - OLD
         os.utime(path, ns=(old, old))
-        assert waiting(house.home)
+        assert has_waiting_files(house.home)
         drained(house)
         assert not path.exists()
         assert quarantined(house) == ["unfinished: the hook was killed before it had written everything"]
@@ -133,13 +133,13 @@ class TestTrouble:
         (file,) = house.spooled()
         (house.home.spool / f"{file}.write.fail").touch()
         (house.home.spool / "interpreter.fail").write_text("/gone/python\n")
-        assert waiting(house.home)
+        assert has_waiting_files(house.home)
         for _ in drain(house).batches():
             pass  # killed before they were removed
         drained(house)
         assert (house.counter("failed"), house.counter("not_woken")) == (1, 1)
         assert house.spooled() == []
-        assert not waiting(house.home)
+        assert not has_waiting_files(house.home)
 
     def test_what_is_not_ours_is_left_alone(self, house: House, story: Story) -> None:
         story.prompts("go")

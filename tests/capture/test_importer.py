@@ -15,16 +15,16 @@ import pytest
 from backstory import clock, settings
 from backstory.agents.history_source import Trail
 from backstory.agents.importable_histories import history_of
-from backstory.capture.importer import Import, Line, Tally, Wish, trails_of
+from backstory.capture.importer import Importer, ImportLine, ImportOptions, ImportTally, trails_of
 from backstory.capture.privacy import Privacy
-from backstory.capture.project_lookup import Places
+from backstory.capture.project_lookup import ProjectLookup
 from backstory.model import Kind, Outcome, SessionStatus
 from backstory.settings import Settings
 from backstory.upkeep import erasure
 from tests.conftest import Git, repository
 from tests.story import House, Story
 
-WISH = Wish(user="ada")
+WISH = ImportOptions(user="ada")
 
 
 class Bringing:
@@ -33,13 +33,13 @@ class Bringing:
     def __init__(self, house: House, folder: Path) -> None:
         self.house = house
         self.folder = folder
-        self.lines: list[Line] = []
+        self.lines: list[ImportLine] = []
 
-    def __call__(self, dry: bool = False, path: Path | None = None, **wish: object) -> Tally:
+    def __call__(self, dry: bool = False, path: Path | None = None, **wish: object) -> ImportTally:
         self.lines = []
-        chosen, _ = settings.load(self.house.home)
+        chosen, _ = settings.load_settings(self.house.home)
         store = self.house.store
-        importer = Import(store, Privacy(chosen), Places(store, {}, ()), replace(WISH, **wish), dry)  # type: ignore[arg-type]
+        importer = Importer(store, Privacy(chosen), ProjectLookup(store, {}, ()), replace(WISH, **wish), dry)  # type: ignore[arg-type]
         found = trails_of(["claude-code"], path or self.folder)
         return importer.bring(found, self.lines.append, lambda done, of: None)
 
@@ -249,7 +249,7 @@ def test_mp_24_the_project_is_where_it_happened_or_the_one_that_was_chosen(
     bring()
     assert house.row(there).project_name == house.project.name
     other = repository(tmp_path / "other", git)
-    chosen = Places(house.store, {}, ()).project(str(other), 1)
+    chosen = ProjectLookup(house.store, {}, ()).project(str(other), 1)
     moved = worked(elsewhere.told())
     bring(project=chosen)
     assert house.row(moved).project_name == "other"
@@ -324,7 +324,7 @@ def test_a_title_of_which_something_was_forgotten_does_not_come_back(
     story._line("custom-title", None, customTitle="The quokka login")
     bring()
     house.works()
-    what = erasure.plan(house.home, house.store, erasure.Wanted((), text="quokka"))
+    what = erasure.plan_erasure(house.home, house.store, erasure.ErasureRequest((), text="quokka"))
     assert set(what.sessions) == {story.id}
     assert not what.reach
     erasure.carry_out(house.home, house.store, what)
@@ -598,7 +598,7 @@ def test_mp_19_a_store_that_cannot_be_read_makes_everything_new_and_the_real_imp
         raise OSError("disk I/O error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(house.store.books), "marks", broken)
+        patch.setattr(type(house.store.transcript_marks), "all", broken)
         tally = bring(dry=True)
         assert (tally.new, tally.events) == (1, count)
     with house.store.transaction():
@@ -657,7 +657,7 @@ def test_a_session_that_has_long_been_silent_is_over(elsewhere: House, house: Ho
 def test_what_was_forgotten_is_not_brought_back(elsewhere: House, house: House, bring: Bringing) -> None:
     story = worked(elsewhere.told())
     with house.store.transaction():
-        house.store.books.bury("session", [story.id], "forgotten", 1)
+        house.store.tombstones.add("session", [story.id], "forgotten", 1)
     tally = bring()
     assert tally.events == 0
     assert house.store.events.session(story.id) is None
@@ -688,10 +688,10 @@ _CHILD = """
 import sys
 from pathlib import Path
 from backstory.app import App
-from backstory.capture.importer import Wish
+from backstory.capture.importer import ImportOptions
 from backstory.paths import Home
 with App(Home(Path(sys.argv[1]))) as app:
-    app.import_history(["claude-code"], Wish(user="ada"), Path(sys.argv[2]),
+    app.import_history(["claude-code"], ImportOptions(user="ada"), Path(sys.argv[2]),
                        said=lambda line: print(line.tag, flush=True))
 """
 
@@ -736,8 +736,8 @@ def test_a_long_session_killed_between_two_batches_is_neither_lost_nor_doubled(
     for n in range(20):
         story.prompts(f"ask {n}").says("same words").runs("make", "ok").stops("same words")
     rewritten(aged(story), lambda row: {k: v for k, v in row.items() if k not in ("promptId", "uuid")})
-    books = type(house.store.books)
-    set_mark = books.set_mark
+    transcript_marks = type(house.store.transcript_marks)
+    set_mark = transcript_marks.set
     batches = []
 
     def dying(self: object, *given: object) -> None:
@@ -747,7 +747,7 @@ def test_a_long_session_killed_between_two_batches_is_neither_lost_nor_doubled(
         set_mark(self, *given)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(books, "set_mark", dying)
+        patch.setattr(transcript_marks, "set", dying)
         with pytest.raises(KeyboardInterrupt):
             bring()
     assert 0 < len(house.stored(story)) < 60

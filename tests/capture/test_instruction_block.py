@@ -31,13 +31,13 @@ def test_the_block_is_versioned_marked_and_three_lines_long_cce_33() -> None:
 @given(TEXTS)
 # CCE-33
 def test_putting_it_in_and_taking_it_out_gives_the_text_back_cce_33(text: str) -> None:
-    more, action = instruction_block.put(text, FILE)
+    more, action = instruction_block.put_block(text, FILE)
 
     assert action == "add"
     assert more.startswith(text)
     assert more.replace("\r\n", "\n").count(instruction_block.BLOCK) == 1
-    assert instruction_block.put(more, FILE) == (more, "keep")
-    assert instruction_block.remove(more, FILE) == (text, True)
+    assert instruction_block.put_block(more, FILE) == (more, "keep")
+    assert instruction_block.remove_block(more, FILE) == (text, True)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_putting_it_in_and_taking_it_out_gives_the_text_back_cce_33(text: str) -
 )
 # CCE-33
 def test_an_older_block_is_updated_in_place_cce_33(before: str, after: str) -> None:
-    assert instruction_block.put(before, FILE) == (after, "update")
+    assert instruction_block.put_block(before, FILE) == (after, "update")
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ def test_an_older_block_is_updated_in_place_cce_33(before: str, after: str) -> N
     ],
 )
 def test_taking_it_out_leaves_the_words_around_it(before: str, after: str) -> None:
-    assert instruction_block.remove(before, FILE)[0] == after
+    assert instruction_block.remove_block(before, FILE)[0] == after
 
 
-@pytest.mark.parametrize("change", [instruction_block.put, instruction_block.remove])
+@pytest.mark.parametrize("change", [instruction_block.put_block, instruction_block.remove_block])
 def test_a_block_without_an_end_is_not_touched(change: object) -> None:
     assert callable(change)
     with pytest.raises(UsageError, match=r"CLAUDE\.md:3: our block starts here and does not end"):

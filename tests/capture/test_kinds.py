@@ -16,12 +16,12 @@ from backstory.capture import written_files
 from backstory.capture.agent_setup import (
     Plan,
     carry_out,
-    installed,
+    installed_hooks,
     plan_install,
     plan_uninstall,
-    uninstalls,
+    uninstall_plans,
 )
-from backstory.capture.settings_files import commands, installable, settings_file
+from backstory.capture.settings_files import event_commands, installable_agents, settings_file
 from backstory.paths import Home
 
 from . import desk
@@ -75,7 +75,7 @@ def uninstall(agent: Agent, home: Home) -> Plan:
 
 
 def states(agent: Agent, home: Home) -> set[tuple[str, str]]:
-    return {(state.state, state.why) for state in installed(agent, home)}
+    return {(state.state, state.why) for state in installed_hooks(agent, home)}
 
 
 # --- groups of handlers -----------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_a_file_of_ours_is_written_kept_and_removed_with_the_folders_that_it_nee
     made = install(agent, home)
 
     assert did(made, plugin(user)) == {"hook SessionStart": "write", "hook Stop": "write"}
-    assert json.dumps(commands(agent, home)["Stop"]) in plugin(user).read_text()
+    assert json.dumps(event_commands(agent, home)["Stop"]) in plugin(user).read_text()
     assert states(agent, home) == {("configured", "")}
     assert {change.action for change in plan_install(agent, home).changes} == {"keep"}
     uninstall(agent, home)
@@ -248,7 +248,7 @@ def test_with_the_last_of_several_agents_everything_goes_but_the_memory(user: Pa
     for agent in agents:
         install(agent, home)
 
-    for plan in uninstalls(agents, home):
+    for plan in uninstall_plans(agents, home):
         carry_out(plan(), home)
 
     assert contents(user) == before
@@ -259,7 +259,7 @@ def test_one_of_several_agents_leaves_the_others_alone(user: Path, home: Home) -
     agents = [with_a_plugin(user), milliseconds(user)]
     for agent in agents:
         install(agent, home)
-    for plan in uninstalls(agents[:1], home):
+    for plan in uninstall_plans(agents[:1], home):
         carry_out(plan(), home)
     assert not plugin(user).exists()
     assert states(agents[1], home) == {("configured", "")}
@@ -271,7 +271,7 @@ def test_the_list_of_the_first_version_is_understood(user: Path, home: Home, wor
     home.root.mkdir()
     rows = {"claude-code": [{"file": str(file), "kind": "settings", "made": word}]}
     written_files.state_file(home).write_text(json.dumps(rows))
-    assert written_files.known(home)["claude-code"] == (
+    assert written_files.written_sites(home)["claude-code"] == (
         written_files.Site(file, written_files.SETTINGS, str(file.parent / made)),
     )
 
@@ -288,7 +288,7 @@ def untouched(user: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return user
 
 
-@pytest.mark.parametrize("agent", installable(), ids=lambda agent: agent.name)
+@pytest.mark.parametrize("agent", installable_agents(), ids=lambda agent: agent.name)
 @pytest.mark.parametrize("in_project", [False, True])
 def test_each_agent_is_connected_once_and_leaves_no_trace_mp_37(
     agent: Agent, in_project: bool, untouched: Path, home: Home, project: Path
@@ -298,7 +298,7 @@ def test_each_agent_is_connected_once_and_leaves_no_trace_mp_37(
     before = contents(untouched), contents(project)
     install(agent, home, where)
 
-    assert {state.state for state in installed(agent, home, where)} == {"configured"}
+    assert {state.state for state in installed_hooks(agent, home, where)} == {"configured"}
     assert {change.action for change in plan_install(agent, home, where).changes} <= {"keep", "warn"}
     if in_project:
         assert not settings_file(agent).exists()

@@ -48,7 +48,7 @@ def test_reading_it_again_and_again_adds_nothing(house: House, story: Story) -> 
     before = [(e.id, e.turn, e.event) for e in house.stored(story)]
     for _ in range(3):
         with house.store.transaction():
-            house.store.books.set_mark(str(story.transcript), Mark(story.id, 0, 0), 1)
+            house.store.transcript_marks.set(str(story.transcript), Mark(story.id, 0, 0), 1)
         assert catch_up(house, story) == 0
     assert [(e.id, e.turn, e.event) for e in house.stored(story)] == before
 
@@ -59,7 +59,7 @@ def test_only_the_turn_that_goes_on_is_read_again(
     for n in range(20):
         story.prompts(f"ask {n}").says(f"thought {n}").stops(f"answer {n}")
     house.works()
-    mark = house.store.books.mark(str(story.transcript))
+    mark = house.store.transcript_marks.get(str(story.transcript))
     assert story.transcript is not None
     assert mark is not None
     assert mark.size == story.transcript.stat().st_size
@@ -173,7 +173,7 @@ def test_a_transcript_that_was_written_anew_is_read_from_its_start(house: House,
     )
     house.works()
     assert story.transcript is not None
-    mark = house.store.books.mark(str(story.transcript))
+    mark = house.store.transcript_marks.get(str(story.transcript))
     assert mark is not None
     assert mark.offset > 0
     story.transcript.unlink()
@@ -192,7 +192,7 @@ def test_killed_between_storing_and_marking_nothing_is_lost_or_doubled(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(house.store.books), "set_mark", dying)
+        patch.setattr(type(house.store.transcript_marks), "set", dying)
         with pytest.raises(KeyboardInterrupt):
             house.works()
     assert texts(house, story) == ["Done."]
@@ -263,7 +263,7 @@ def test_the_store_is_asked_for_the_project_once(
         return get(self, project_id)  # type: ignore[arg-type]
 
     with house.store.transaction():
-        house.store.books.set_mark(str(story.transcript), Mark(story.id, 0, 0), 1)
+        house.store.transcript_marks.set(str(story.transcript), Mark(story.id, 0, 0), 1)
     monkeypatch.setattr(projects, "get", noted)
     catch_up(house, story)
     assert len(asked) == 1
@@ -285,4 +285,4 @@ def test_tokens_that_the_agent_wrote_down_are_counted_once(house: House, story: 
     for _ in range(2):
         story.runs("make", "ok").stops("Done.")
         house.works()
-    assert house.store.books.by_agent(SPENT, "") == {"claude-code": 100}
+    assert house.store.counters.by_agent(SPENT, "") == {"claude-code": 100}

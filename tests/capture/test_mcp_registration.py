@@ -58,23 +58,23 @@ def key(toml: bool) -> str:
 
 @pytest.mark.parametrize(("text", "toml"), TEXT_AND_FORM)
 def test_the_server_comes_once_and_goes_without_a_trace(text: str, toml: bool) -> None:
-    more, action = mcp_registration.put(text, (key(toml),), entry(), toml)
+    more, action = mcp_registration.put_server(text, (key(toml),), entry(), toml)
 
     assert action == "add"
     assert parsed(more, toml)[key(toml)].pop("backstory") == entry()
-    assert mcp_registration.put(more, (key(toml),), entry(), toml) == (more, "keep")
-    less, found = mcp_registration.remove(more, toml)
+    assert mcp_registration.put_server(more, (key(toml),), entry(), toml) == (more, "keep")
+    less, found = mcp_registration.remove_servers(more, toml)
     assert found == 1
     assert less == text or (text in ("", "{}\n") and less.strip() == "{}")
-    assert mcp_registration.remove(less, toml) == (less, 0)
+    assert mcp_registration.remove_servers(less, toml) == (less, 0)
 
 
 @pytest.mark.parametrize(("text", "toml"), TEXT_AND_FORM)
 def test_a_moved_home_is_taken_over_and_what_somebody_set_beside_it_stays(text: str, toml: bool) -> None:
     theirs = entry("/old", timeout=7, env={"BACKSTORY_HOME": "/old", "A": "b"})
-    text, _ = mcp_registration.put(text, (key(toml),), theirs, toml)
+    text, _ = mcp_registration.put_server(text, (key(toml),), theirs, toml)
 
-    more, action = mcp_registration.put(text, (key(toml),), entry(), toml)
+    more, action = mcp_registration.put_server(text, (key(toml),), entry(), toml)
 
     assert action == "update"
     found = parsed(more, toml)[key(toml)]["backstory"]
@@ -91,8 +91,8 @@ def test_a_moved_home_is_taken_over_and_what_somebody_set_beside_it_stays(text: 
     ],
 )
 def test_another_server_of_that_name_stays(text: str, toml: bool) -> None:
-    assert mcp_registration.put(text, (key(toml),), entry(), toml) == (text, "taken")
-    assert mcp_registration.remove(text, toml) == (text, 0)
+    assert mcp_registration.put_server(text, (key(toml),), entry(), toml) == (text, "taken")
+    assert mcp_registration.remove_servers(text, toml) == (text, 0)
 
 
 def test_every_agent_that_can_be_installed_has_a_list_or_is_known_to_have_none() -> None:

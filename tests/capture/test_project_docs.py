@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture.importer import Line, Tally
+from backstory.capture.importer import ImportLine, ImportTally
 from backstory.capture.privacy import Privacy
-from backstory.capture.project_docs import Documents, sections
-from backstory.capture.project_lookup import Places
+from backstory.capture.project_docs import Documents, document_sections
+from backstory.capture.project_lookup import ProjectLookup
 from backstory.errors import UsageError
 from backstory.settings import Settings
 from tests.story import House
@@ -20,12 +20,12 @@ class Shelf:
     def __init__(self, house: House, folder: Path) -> None:
         self.house = house
         self.folder = folder
-        self.lines: list[Line] = []
+        self.lines: list[ImportLine] = []
 
-    def __call__(self, dry: bool = False, again: bool = False, path: Path | None = None) -> Tally:
+    def __call__(self, dry: bool = False, again: bool = False, path: Path | None = None) -> ImportTally:
         self.lines = []
         store = self.house.store
-        project = Places(store, {}, ()).project(str(self.folder), 1)
+        project = ProjectLookup(store, {}, ()).project(str(self.folder), 1)
         found = Documents(store, Privacy(Settings()), path or self.folder, project, "ada", again)
         return found.bring(dry, self.lines.append, lambda done, of: None)
 
@@ -101,10 +101,10 @@ def test_again_reads_what_looks_unchanged_and_brings_back_nothing_that_was_forgo
     assert shelf.found("walrus"), "what stayed the same stays"
     assert shelf(again=True).skipped == 1
     store = shelf.house.store
-    sid = next(iter(store.books.marks().values())).session_id
+    sid = next(iter(store.transcript_marks.all().values())).session_id
     gone = [each.id for each in store.events.of_session(sid) if "walrus" in each.event.text]
     with store.transaction():
-        store.books.bury("event", gone, "forgotten", 1)
+        store.tombstones.add("event", gone, "forgotten", 1)
     assert shelf(again=True).skipped == 1
     assert shelf.found("walrus") == []
 
@@ -116,7 +116,7 @@ def test_nothing_is_distilled_from_a_document_and_no_session_is_made_up(shelf: S
     shelf()
     shelf.house.works()
     shelf.house.rebuilds()
-    counts = shelf.house.store.books.table_counts()
+    counts = shelf.house.store.listings.table_counts()
     assert (counts["memories"], counts["sessions"]) == (0, 0)
     assert shelf.house.store.events.sessions() == []
     assert shelf.house.store.events.latest(None, 0, 10) == []
@@ -163,8 +163,8 @@ def test_secrets_in_documents_are_redacted_and_ignored_files_left_out(shelf: She
 
 def test_sections_follow_headings_and_lose_nothing() -> None:
     text = "intro\n\n# One\n\na\n\n## Two\n\nb\n\nThree\n-----\n\nc\n"
-    assert list(sections(text)) == ["intro", "# One\n\na", "## Two\n\nb", "Three\n-----\n\nc"]
+    assert list(document_sections(text)) == ["intro", "# One\n\na", "## Two\n\nb", "Three\n-----\n\nc"]
     long = "\n\n".join(f"paragraph {n} " + "x" * 300 for n in range(40))
-    parts = list(sections(long))
+    parts = list(document_sections(long))
     assert max(map(len, parts)) <= 4_000
     assert "\n\n".join(parts) == long

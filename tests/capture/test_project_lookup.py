@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from backstory.capture import project_lookup as places_module
-from backstory.capture.project_lookup import Places
+from backstory.capture.project_lookup import ProjectLookup
 from backstory.model import Kind
 from tests.conftest import Git, repository
 from tests.story import House
@@ -92,8 +92,8 @@ class TestIdentity:
 
     def test_a_claim_in_the_repository_counts_only_after_the_user_agreed(self, house: House) -> None:
         (house.project / ".backstory.toml").write_text('project = "acme/treasury"\n')
-        unconfirmed = Places(house.store, {}, ()).project(str(house.project), 1)
-        confirmed = Places(house.store, {str(house.project): "acme/treasury"}, ()).project(
+        unconfirmed = ProjectLookup(house.store, {}, ()).project(str(house.project), 1)
+        confirmed = ProjectLookup(house.store, {str(house.project): "acme/treasury"}, ()).project(
             str(house.project), 1
         )
         assert unconfirmed.identity != "acme/treasury"
@@ -144,7 +144,7 @@ class TestGit:
         git(house.project, "config", "diff.evil.textconv", str(trap))
         (house.project / ".gitattributes").write_text("*.py diff=evil\n")
         (house.project / "auth.py").write_text("changed\n")
-        assert Places(house.store, {}, ()).diffstat(str(house.project)) is not None
+        assert ProjectLookup(house.store, {}, ()).diffstat(str(house.project)) is not None
         assert not (tmp_path / "sprung").exists()
 
     def test_the_environment_of_another_git_does_not_lead_us_astray(
@@ -154,14 +154,14 @@ class TestGit:
         (other / "auth.py").write_text("changed\n")
         monkeypatch.setenv("GIT_DIR", str(other / ".git"))
         monkeypatch.setenv("GIT_WORK_TREE", str(other))
-        assert Places(house.store, {}, ()).diffstat(str(house.project)) == ""
+        assert ProjectLookup(house.store, {}, ()).diffstat(str(house.project)) == ""
 
     def test_without_git_on_the_path_it_is_told_all_the_same(
         self, house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
-        assert Places(house.store, {}, ()).diffstat(str(house.project)) == ""
+        assert ProjectLookup(house.store, {}, ()).diffstat(str(house.project)) == ""
 
     def test_what_takes_too_long_is_not_told(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(places_module, "_GIT_SECONDS", 0.0)
-        assert Places(house.store, {}, ()).diffstat(str(house.project)) is None
+        assert ProjectLookup(house.store, {}, ()).diffstat(str(house.project)) is None

@@ -15,9 +15,9 @@ from backstory.capture.schedule_units import (
     EVERY,
     KINDS,
     Run,
+    build_schedule,
     run_here,
     run_in_container,
-    schedule,
     with_lines,
 )
 from backstory.errors import UsageError
@@ -39,7 +39,7 @@ def unit(text: str) -> dict[str, str]:
 
 def test_systemd_units_have_low_priority_a_limit_catch_up_and_are_staggered_mp_29_mp_31(user: Path) -> None:
     """MP-29, MP-31"""
-    made = schedule("systemd", "1h", RUN)
+    made = build_schedule("systemd", "1h", RUN)
 
     service, timer = (unit(text) for text in made.files.values())
     assert [file.parent for file in made.files] == [user / ".config" / "systemd" / "user"] * 2
@@ -61,7 +61,7 @@ def test_systemd_takes_the_units_and_the_calendar(every: str, tmp_path: Path) ->
     program = tmp_path / "it's 100%$ python"
     program.write_text("")
     program.chmod(0o755)
-    made = schedule("systemd", every, Run((str(program), "-m", "x"), {"BACKSTORY_HOME": "/a $b % 'c'"}))
+    made = build_schedule("systemd", every, Run((str(program), "-m", "x"), {"BACKSTORY_HOME": "/a $b % 'c'"}))
     for file, text in made.files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
@@ -80,7 +80,7 @@ def test_systemd_takes_the_units_and_the_calendar(every: str, tmp_path: Path) ->
 
 def test_launchd_runs_in_the_background_and_catches_up_when_loaded_mp_29_mp_31(user: Path) -> None:
     """MP-29, MP-31"""
-    made = schedule("launchd", "2h", RUN)
+    made = build_schedule("launchd", "2h", RUN)
 
     ((file, text),) = made.files.items()
     assert file == user / "Library" / "LaunchAgents" / "org.backstory.import.plist"
@@ -97,7 +97,7 @@ def test_cron_lines_run_the_very_command_nicely_and_after_a_reboot_mp_29_mp_31(t
     program.write_text('#!/bin/sh\necho "$BACKSTORY_HOME" "$(ps -o ni= -p $$)" "$@" >"$0.ran"\n')
     program.chmod(0o755)
     run = Run((str(program), "-m", "x"), {"BACKSTORY_HOME": "/home/$me/it's"})
-    begin, line, reboot, end = schedule("cron", "1h", run).lines
+    begin, line, reboot, end = build_schedule("cron", "1h", run).lines
     assert begin.startswith("# ")
     assert end.startswith("# ")
     assert reboot.startswith("@reboot sleep ")
@@ -115,16 +115,16 @@ def test_machines_do_not_all_start_at_the_same_minute_mp_31(monkeypatch: pytest.
     minutes = set()
     for name in ("one", "two", "three", "four"):
         monkeypatch.setattr("socket.gethostname", lambda name=name: name)
-        minutes.add(schedule("cron", "1h", RUN).lines[1].split()[0])
+        minutes.add(build_schedule("cron", "1h", RUN).lines[1].split()[0])
     assert len(minutes) > 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_interval_is_known_to_every_kind_and_no_other(kind: str) -> None:
     for every in EVERY:
-        assert schedule(kind, every, RUN).kind == kind
+        assert build_schedule(kind, every, RUN).kind == kind
     with pytest.raises(UsageError, match="15m, 30m, 1h"):
-        schedule(kind, "7h", RUN)
+        build_schedule(kind, "7h", RUN)
 
 
 def test_the_run_names_interpreter_and_home_absolutely(
@@ -159,7 +159,7 @@ def test_the_container_variant_does_nothing_when_the_container_is_down_mp_32(
 
 @pytest.mark.parametrize("theirs", ["", "0 5 * * * mine\n", "MAILTO=me\n\n# c\n0 5 * * * mine", "\n"])
 def test_our_lines_come_and_go_and_theirs_stay(theirs: str) -> None:
-    lines = schedule("cron", "1h", RUN).lines
+    lines = build_schedule("cron", "1h", RUN).lines
     more = with_lines(theirs, lines)
     assert more.startswith(theirs)
     assert with_lines(more, lines) == more

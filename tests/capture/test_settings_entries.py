@@ -47,7 +47,7 @@ SETTINGS = st.dictionaries(st.sampled_from(["model", "env"]), st.text(max_size=3
     )
 )
 WANTED = {
-    event: settings_entries.Wanted("new command of BACKSTORY_AGENT=claude-code in /home/hook/hook.sh", 10)
+    event: settings_entries.WantedHook("new command of BACKSTORY_AGENT=claude-code in /home/hook/hook.sh", 10)
     for event in ("SessionStart", "Stop", "SessionEnd")
 }
 
@@ -72,15 +72,15 @@ def theirs(settings: Any) -> Any:
 def test_whatever_the_settings_ours_come_and_go_once_and_theirs_stay(before: Any, indent: Any) -> None:
     text = json.dumps(before, indent=indent)
 
-    more, _ = settings_entries.put(text, WANTED)
+    more, _ = settings_entries.put_entries(text, WANTED)
 
     value = jsonc.parse(more).value
     assert theirs(value) == theirs(before)
-    found = settings_entries.ours(value)
+    found = settings_entries.our_entries(value)
     assert sorted(entry.event for entry in found) == sorted(WANTED)
     assert all(entry.is_as(WANTED[entry.event]) for entry in found)
-    assert settings_entries.put(more, WANTED) == (more, dict.fromkeys(WANTED, "keep"))
-    less, _ = settings_entries.remove(more)
+    assert settings_entries.put_entries(more, WANTED) == (more, dict.fromkeys(WANTED, "keep"))
+    less, _ = settings_entries.remove_entries(more)
     assert theirs(jsonc.parse(less).value) == theirs(before)
-    assert settings_entries.ours(jsonc.parse(less).value) == []
-    assert settings_entries.remove(less) == (less, [])
+    assert settings_entries.our_entries(jsonc.parse(less).value) == []
+    assert settings_entries.remove_entries(less) == (less, [])

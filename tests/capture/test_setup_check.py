@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from backstory.capture.agent_setup import installed
+from backstory.capture.agent_setup import installed_hooks
 from backstory.paths import Home
 
 from . import desk
@@ -15,7 +15,7 @@ user, home, project, file = desk.user, desk.home, desk.project, desk.file
 
 
 def states(home: Home, project: Path | None = None) -> set[tuple[str, str]]:
-    return {(state.state, state.why) for state in installed(CLAUDE, home, project)}
+    return {(state.state, state.why) for state in installed_hooks(CLAUDE, home, project)}
 
 
 def test_each_event_is_configured_missing_or_different(home: Home, file: Path, project: Path) -> None:
@@ -23,7 +23,7 @@ def test_each_event_is_configured_missing_or_different(home: Home, file: Path, p
     install(home, project)
     assert states(home) == {("missing", "there is no hook of ours")}
     assert states(home, project) == {("configured", "")}
-    assert [state.event for state in installed(CLAUDE, home)] == EVENTS
+    assert [state.event for state in installed_hooks(CLAUDE, home)] == EVENTS
 
     install(home)
     assert states(home) == {("configured", "")}

@@ -10,7 +10,7 @@ import pytest
 from backstory.capture import transcript_archive
 from backstory.capture.privacy import Privacy
 from backstory.settings import Settings
-from backstory.upkeep.scrub import scrub
+from backstory.upkeep.scrub import scrub_secrets
 from tests.story import House, Story
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -98,8 +98,8 @@ def test_killed_while_it_was_written_the_copy_has_everything_once(
     monkeypatch.setattr(transcript_archive, "_PIECE", 200)
     for n in range(10):
         story.prompts(f"ask {n}").stops(f"Done {n}.")
-    books = type(house.store.books)
-    set_kept = books.set_kept
+    transcript_marks = type(house.store.transcript_marks)
+    set_kept = transcript_marks.set_copied
     calls = []
 
     def dying(self: object, *given: object) -> None:
@@ -109,7 +109,7 @@ def test_killed_while_it_was_written_the_copy_has_everything_once(
         set_kept(self, *given)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(books, "set_kept", dying)
+        patch.setattr(transcript_marks, "set_copied", dying)
         with pytest.raises(KeyboardInterrupt):
             house.works()
     assert copy(house, story) != source(story)
@@ -122,7 +122,7 @@ def test_a_copy_that_was_removed_is_not_made_again(house: House, story: Story) -
     house.works()
     transcript_archive.copy_of(house.home, story.id).unlink()
     with house.store.transaction():
-        house.store.books.drop_copies([story.id])
+        house.store.transcript_marks.drop_copies([story.id])
     story.prompts("the new walrus").stops("Yes.")
     house.works()
     assert "zebra" not in copy(house, story)
@@ -153,14 +153,14 @@ def test_scrub_takes_out_of_the_copies_what_a_later_rule_finds(house: House, sto
     story.prompts("write to ada.lovelace@corp-mail.org").stops("Done.")
     house.works()
     assert "ada.lovelace@corp-mail.org" in copy(house, story)
-    found = scrub(house.home, house.store, Settings(), really=True)
+    found = scrub_secrets(house.home, house.store, Settings(), really=True)
     assert transcript_archive.copy_of(house.home, story.id) in found.files
     assert "ada.lovelace@corp-mail.org" not in copy(house, story)
     assert [json.loads(line) for line in copy(house, story).splitlines()]
 
 
 def test_a_line_that_cannot_be_read_is_left_out_if_it_may_be_about_an_ignored_file() -> None:
-    sieve = transcript_archive.Sieve(Privacy(Settings()))
+    sieve = transcript_archive.LineFilter(Privacy(Settings()))
     assert sieve.passes(b'{"text": "process.environ"}\n')
     assert not sieve.passes(b'{"text": "cat .env\n')
     assert sieve.passes(b"not json\n")
@@ -173,8 +173,8 @@ def test_a_copy_that_was_scrubbed_goes_on_where_it_ended(house: House, story: St
     path = transcript_archive.copy_of(house.home, story.id)
     path.write_bytes(gzip.compress(source(story).encode() * 3))  # as if no rule had known the token
     with house.store.transaction():
-        house.store.books.resize_copy(story.id, path.stat().st_size)
-    scrub(house.home, house.store, Settings(), really=True)
+        house.store.transcript_marks.resize_copy(story.id, path.stat().st_size)
+    scrub_secrets(house.home, house.store, Settings(), really=True)
     scrubbed = copy(house, story)
     assert TOKEN not in scrubbed
     assert scrubbed.count("word word") >= 3
@@ -189,5 +189,5 @@ def test_a_torn_copy_is_scrubbed_as_far_as_it_goes(house: House, story: Story) -
     house.works()
     path = transcript_archive.copy_of(house.home, story.id)
     path.write_bytes(gzip.compress(source(story).encode()) + gzip.compress(b"torn\n")[:9])
-    assert path in scrub(house.home, house.store, Settings(), really=True).files
+    assert path in scrub_secrets(house.home, house.store, Settings(), really=True).files
     assert TOKEN not in copy(house, story)

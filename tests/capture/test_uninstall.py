@@ -173,7 +173,7 @@ def test_a_named_file_that_is_broken_stops_the_uninstall(home: Home, file: Path)
 
 def test_while_another_agent_uses_the_home_its_hook_stays(home: Home, file: Path) -> None:
     install(home)
-    written_files.remember(
+    written_files.record_sites(
         home, "another", [written_files.Site(file.with_name("another.json"), written_files.SETTINGS)]
     )
 

@@ -86,7 +86,7 @@ class Memory:
         whole = {"session_id": session, "cwd": str(self.project), "hook_event_name": event, **payload}
         self.home.mkdir(mode=0o700, exist_ok=True)
         data = json.dumps(whole, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        file = spool.write(str(self.home / "spool"), agent, event, data)
+        file = spool.write_spooled(str(self.home / "spool"), agent, event, data)
         self.clock += 10_000_000
         os.utime(file, ns=(self.clock, self.clock))
 

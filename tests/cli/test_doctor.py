@@ -14,9 +14,9 @@ import pytest
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.doctor import State
-from backstory.embed.embedder import MINILM
+from backstory.embed import MINILM
 from backstory.paths import Home
-from backstory.pipeline import Work
+from backstory.pipeline import Pipeline
 
 from .memory import AGENT, Memory
 
@@ -58,7 +58,7 @@ def test_vectors_of_another_model_are_not_taken_for_those_of_the_one_that_is_set
     """As long as they are not made anew, search goes by words: doctor and status say so."""
     home = Home(healthy.home)
     with lock(home.worker_lock, wait=10), App(home) as app:
-        Work(home, app.settings, app.store).round()
+        Pipeline(home, app.settings, app.store).round()
     made, waiting = healthy.json("status")["vectors"]
     assert made > 0
     assert waiting == 0

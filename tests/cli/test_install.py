@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backstory.agents import agent as known_agent
-from backstory.capture.settings_files import installable
+from backstory.capture.settings_files import installable_agents
 
 from .memory import AGENT, Memory
 
@@ -191,7 +191,7 @@ def test_every_agent_that_is_found_is_connected_and_all_are_undone_mp_37(memory:
     """MP-37"""
     programs = memory.user / "programs"
     programs.mkdir()
-    for agent in installable():
+    for agent in installable_agents():
         assert agent.surface
         (programs / agent.surface.program).write_text("#!/bin/sh\n")
         (programs / agent.surface.program).chmod(0o755)
@@ -215,7 +215,7 @@ def test_every_agent_that_is_found_is_connected_and_all_are_undone_mp_37(memory:
     before = {path: path.read_bytes() for path in memory.user.rglob("*") if path.is_file()}
 
     told = memory.json("install", "--yes")
-    assert [plan["agent"] for plan in told["agents"]] == [agent.name for agent in installable()]
+    assert [plan["agent"] for plan in told["agents"]] == [agent.name for agent in installable_agents()]
     assert memory.json("install")["changed"] is False
     assert memory.ask("uninstall", "--yes").exit_code == 0
 
@@ -235,7 +235,7 @@ def test_what_a_person_must_still_do_is_said_and_never_done_for_them(memory: Mem
 def test_an_unknown_agent_is_told_all_that_are_known(memory: Memory) -> None:
     told = memory.ask("install", "clippy", "--yes")
     assert told.exit_code == 1
-    for agent in installable():
+    for agent in installable_agents():
         assert agent.name in told.stderr
 
 

@@ -34,15 +34,15 @@ MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
     ],
 )
 def test_plain_text_only_appears(hostile: str, harmless: str) -> None:
-    assert plain_text.plain(hostile) == harmless
+    assert plain_text.terminal_text(hostile) == harmless
 
 
 @given(st.text(st.characters() | st.sampled_from("\x1b\x9b\x07[]m0;\u202e\r\n\x00\ud800")))
 def test_nothing_passes_that_a_terminal_obeys(text: str) -> None:
-    shown = plain_text.plain(text)
+    shown = plain_text.terminal_text(text)
     assert all(char in "\n\t" or char >= " " for char in shown)
     assert not {"\x1b", "\x9b", "\x7f", "\u202e"} & set(shown)
-    assert plain_text.plain(shown) == shown
+    assert plain_text.terminal_text(shown) == shown
     shown.encode()  # no halves of characters
 
 
@@ -59,7 +59,7 @@ def test_json_keeps_other_alphabets_readable() -> None:
 
 def test_a_line_is_cut_at_its_end_only() -> None:
     assert plain_text.one_line("a\n b\t\tc") == "a b c"
-    assert plain_text.one_line("abcdef", 4) == "abc…"
+    assert plain_text.one_line("abcdef", 4) == "ab …"
 
 
 @pytest.mark.parametrize(
@@ -79,27 +79,27 @@ def test_a_line_is_cut_at_its_end_only() -> None:
 )
 def test_ages_have_one_unit(ago: int, words: str) -> None:
     now = 2_000_000_000_000
-    assert plain_text.age(now - ago, now) == words
+    assert plain_text.age_text(now - ago, now) == words
 
 
 def test_epoch_zero_is_1970_and_not_now() -> None:
     """CCE-15"""
-    assert plain_text.when(0, UTC).startswith("1970-01-01 00:00 (5")
+    assert plain_text.when_text(0, UTC).startswith("1970-01-01 00:00 (5")
 
 
 def test_numbers_of_things_read_well() -> None:
-    assert [plain_text.count(n, "memory") for n in (0, 1, 2000)] == [
+    assert [plain_text.count_of(n, "memory") for n in (0, 1, 2000)] == [
         "0 memories",
         "1 memory",
         "2,000 memories",
     ]
-    assert plain_text.listed(["a", "b", "c"]) == "a, b and c"
-    assert plain_text.listed(["a"]) == "a"
-    assert plain_text.listed([]) == ""
+    assert plain_text.comma_list(["a", "b", "c"]) == "a, b and c"
+    assert plain_text.comma_list(["a"]) == "a"
+    assert plain_text.comma_list([]) == ""
 
 
 def test_what_is_taken_out_of_text_is_never_printable() -> None:
     """Printable text is left as it is without a look at its characters, so none of those may be hostile."""
-    taken = [chr(n) for n in range(sys.maxunicode + 1) if plain_text.plain(f"\0{chr(n)}") != chr(n)]
+    taken = [chr(n) for n in range(sys.maxunicode + 1) if plain_text.terminal_text(f"\0{chr(n)}") != chr(n)]
     assert len(taken) > 2_000
     assert not [character for character in taken if character.isprintable()]

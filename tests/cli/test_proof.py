@@ -122,7 +122,7 @@ def test_the_next_brief_says_in_one_line_that_capture_was_dead(installed: Memory
     for name in ("dead-1", "dead-2"):
         transcript(installed, name, 2)
     hooks_of(installed, "heard", 1)
-    worker_loop.run(Home(installed.home), linger=0)
+    worker_loop.run_rounds(Home(installed.home), linger=0)
     text = installed.ask("brief").stdout
     [line] = [line for line in text.splitlines() if "recorded nothing" in line]
     assert "2 sessions of claude-code" in line
@@ -198,9 +198,9 @@ def test_fix_builds_a_missing_index_again(installed: Memory) -> None:
     )
     installed.caught_up()
     with App(Home(installed.home)) as app, app.store.transaction():
-        mark = app.store.books.meta("indexed_events")
+        mark = app.store.meta.get("indexed_events")
         app.store.passages.clear()
-        app.store.books.set_meta("indexed_events", mark)
+        app.store.meta.set("indexed_events", mark)
         assert app.store.passages.search(['"thing"'], None, 5) == []
     assert installed.run("doctor").returncode == 2
     assert installed.run("doctor", "--fix").returncode == 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from backstory.cli.main import SECTIONS
 from backstory.cli.reference import commands_page, settings_page
-from backstory.settings import Settings, rows
+from backstory.settings import Settings, setting_rows
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -20,4 +20,4 @@ def test_the_page_of_settings_is_up_to_date() -> None:
 def test_every_command_and_setting_is_documented() -> None:
     commands, settings = commands_page(), settings_page()
     assert all(f"### backstory {name}\n" in commands for _, group in SECTIONS for name, _ in group)
-    assert all(f"| `{row.key}` |" in settings for row in rows(Settings()))
+    assert all(f"| `{row.key}` |" in settings for row in setting_rows(Settings()))

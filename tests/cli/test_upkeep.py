@@ -110,7 +110,7 @@ def test_a_setting_is_set_shown_and_unset(memory: Memory) -> None:
     assert memory.ask("config", "capture.transcripts", "off").exit_code == 0
     assert memory.json("config", "capture.transcripts")["value"] is False
     assert memory.ask("config", "brief.max_chars", "--unset").exit_code == 0
-    assert memory.ask("config", "brief.max_chars").stdout == "8000\n"
+    assert memory.ask("config", "brief.max_chars").stdout == "2400\n"
 
 
 def test_a_changed_setting_reaches_the_hook(memory: Memory) -> None:

@@ -1,8 +1,12 @@
 """Decisions with a reason, answers, and standing wishes."""
 
-import pytest
+from dataclasses import replace
 
-from backstory.model import MemoryKind
+import pytest
+from bench.distil.sources import script
+
+from backstory.distil import distil_session
+from backstory.model import Action, MemoryKind
 from tests.distil import distilled, of
 
 
@@ -181,11 +185,6 @@ def test_what_the_user_takes_back_is_not_kept() -> None:
     ]
 
 
-def test_a_choice_left_to_the_assistant() -> None:
-    told = "> whatever you think is best\nsaid\n  Then I'd stay with click: the nested groups work.\nend\n"
-    assert decisions(told) == [("Then I'd stay with click", "the nested groups work.", "assistant")]
-
-
 def test_a_list_of_decisions() -> None:
     told = "> go\nsaid\n  ## Key decisions\n  1. **Context over globals**: tests can run in parallel\nend\n"
     assert decisions(told) == [("Context over globals", "tests can run in parallel", "assistant")]
@@ -196,3 +195,81 @@ def test_let_us_do_that_is_told_with_what_that_is() -> None:
     ((text, reason, _),) = decisions(told)
     assert "link to the session" in text
     assert reason == "it saves a click"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "count"),
+    [
+        ("Where should the warning appear?", "Prompt submit hook", 1),
+        ("Should sharing be folder-level only, or also single files?", "Folders and files", 1),
+        ("What would you like to do with this todo?", "Work on it now", 0),
+        ("More questions about permissions, or are we done?", "Done", 0),
+        ("Should shared folders look read-only?", "You decide", 0),
+        ("Should sharing be instant?", "what are the disadvantages of that?", 0),
+    ],
+)
+def test_an_answer_decides_if_it_settles_the_matter_and_not_how_to_go_on(
+    question: str, answer: str, count: int
+) -> None:
+    base = script("s", "> go\n$ true\nsaid\n  Done.\nend\n")
+    asked = replace(
+        base.events[1].event,
+        tool="AskUserQuestion",
+        action=Action.OTHER,
+        target="",
+        text=f"{question}\n→ {answer}",
+    )
+    events = [base.events[0], replace(base.events[1], event=asked), *base.events[2:]]
+    drafts = distil_session(base.session, events)
+    assert len([draft for draft in drafts if draft.kind is MemoryKind.DECISION]) == count
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Adress them but be careful not to screw over existing functionality.",
+        "Update the docs with the latest changes that have been made. E.g. the Configuration isn't complete.",
+        "if not, just make a pr to fix this",
+        "its one of the recently added tests, so possibly just a flakey test.",
+        "i think lets add a todo for this, this will surface issues early enough",
+        "once youre done with that, it seems like there was a problem running the migration.",
+        "Then let's add some sort of log output for debugging purposes. I would like to verify each step.",
+        "E.g. commit hook, I want the notification that the Reviewer is sent to do its job.",
+    ],
+)
+def test_what_real_users_said_of_the_task_at_hand_is_no_decision(prompt: str) -> None:
+    assert decisions(f"> go\nsaid\n  Done.\nend\n> {prompt}\nsaid\n  ok\nend\n") == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "never open prs against release!!!!",
+        "full schema should not be updated ever.",
+        "before making changes, dont forget to switch to main and pull in latest",
+        "Please dont just push through the migrations by executing them directly on the server.",
+        "keep this as serverless as possible.",
+    ],
+)
+def test_what_real_users_said_for_longer_is_a_wish(prompt: str) -> None:
+    assert of(MemoryKind.PREFERENCE, f"> {prompt}\nsaid\n  ok\nend\n")
+
+
+def test_a_refused_command_with_words_is_a_wish() -> None:
+    told = (
+        "> tidy up\n^ git commit -m wip\n  The user doesn't want to proceed with this tool use. To tell you how to "
+        "proceed, the user said:\n  no, I did not say commit anything\n"
+    )
+    (wish,) = of(MemoryKind.PREFERENCE, told)
+    assert (wish.text, wish.said_by) == ("no, I did not say commit anything", "user")
+    assert "git commit" in wish.reason
+    assert (
+        of(MemoryKind.PREFERENCE, "> tidy up\n^ git commit -m wip\n  The user doesn't want to proceed.\n")
+        == []
+    )
+
+
+def test_a_ban_right_after_an_interruption_is_a_wish_and_elsewhere_it_is_the_tasks() -> None:
+    stopped = "> tidy up\n$ ls\n> [Request interrupted by user]\n> don't touch the vendored files\nend\n"
+    assert [wish.text for wish in of(MemoryKind.PREFERENCE, stopped)] == ["don't touch the vendored files"]
+    assert of(MemoryKind.PREFERENCE, "> tidy up, don't touch the vendored files\nend\n") == []

@@ -15,7 +15,10 @@ OUTPUTS = [
         "x\nE       AssertionError: assert 1 == 2\nFAILED tests/a.py::t - assert\n1 failed",
         "AssertionError: assert 1 == 2",
     ),
-    ("src/a.ts(4,2): error TS2304: Cannot find name 'x'.", "error TS2304: Cannot find name 'x'."),
+    (
+        "src/a.ts(4,2): error TS2304: Cannot find name 'x'.",
+        "src/a.ts(4,2): error TS2304: Cannot find name 'x'.",
+    ),
     ("error[E0502]: cannot borrow\n --> src/lib.rs", "error[E0502]: cannot borrow"),
     (
         "Exit code 127\n/bin/bash: line 1: python: command not found",
@@ -29,8 +32,22 @@ OUTPUTS = [
     ("--- FAIL: TestPush (0.01s)\nFAIL", "TestPush (0.01s)"),
     ("** (KeyError) key :a not found", "(KeyError) key :a not found"),
     ("\x1b[31mError: red\x1b[0m", "Error: red"),
-    ("one\ntwo\nExit code 1\n", "two"),
+    ("one\ntwo\nExit code 1\n", ""),
     ("", ""),
+    (
+        "[lint:go] cli/wingman.go:181:10: error returned from external package is unwrapped (wrapcheck)\n1 issues:\n"
+        "[lint:go] ERROR task failed",
+        "[lint:go] cli/wingman.go:181:10: error returned from external package is unwrapped (wrapcheck)",
+    ),
+    (
+        "** (RuntimeError) no :secret_key_base found in Endpoint.\n"
+        "  (phoenix 1.7.2) lib/phoenix/controller.ex:39: Phoenix.Controller.render/3\n5 tests, 4 failures",
+        "(RuntimeError) no :secret_key_base found in Endpoint.",
+    ),
+    (
+        "The following paths are ignored by one of your .gitignore files:\npriv/static\nhint: Use -f if you want to",
+        "The following paths are ignored by one of your .gitignore files:",
+    ),
 ]
 
 

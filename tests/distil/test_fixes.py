@@ -2,6 +2,7 @@
 
 import pytest
 
+from backstory.distil.signatures import shape
 from backstory.model import MemoryKind
 from tests.distil import of
 
@@ -236,7 +237,7 @@ edit basket.js
   - Number(v)
   + Number(v.replace(",", "."))
 said
-  Vouchers are typed with a decimal comma, and Number() gives NaN for that.
+  The cause is the decimal comma of vouchers: Number() gives NaN for that.
 end
 """
     (lesson,) = of(MemoryKind.LESSON, told)
@@ -354,3 +355,58 @@ def test_another_spelling_answers_a_failure_only_soon() -> None:
     passed = "$ pip install psycopg2-binary\nend\n"
     assert lessons(failed + "$ date\n" * 3 + passed)
     assert lessons(failed + "$ date\n" * 4 + passed) == []
+
+
+def test_a_fix_in_what_the_session_was_writing_is_its_own_work_and_the_cause_is_told() -> None:
+    red, green = "! go test ./...\n  q.go:3:1: undefined: Push\n", "$ go test ./...\nend\n"
+    (own,) = of(MemoryKind.LESSON, f"> go\nedit q.go\n  - a\n  + b\n{red}edit q.go\n  - b\n  + c\n{green}")
+    said = "said\n  The problem is that Push was renamed upstream.\n"
+    (known,) = of(MemoryKind.LESSON, f"> go\n{red}{said}edit q.go\n  - b\n  + c\n{green}")
+    assert own.own_work
+    assert not known.own_work
+    assert own.signature == known.signature != ""
+    assert known.text.endswith("Cause: The problem is that Push was renamed upstream.")
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        (
+            "a.go:181:10: error is unwrapped (wrapcheck)",
+            "b/c.go:9:1: error returned is unwrapped (wrapcheck)",
+            True,
+        ),
+        (
+            "fatal: The current branch x-gqc has no upstream",
+            "fatal: The current branch x-dov has no upstream",
+            True,
+        ),
+        ("a.go:1:1: func f is unused (unused)", "a.go:1:1: error is unwrapped (wrapcheck)", False),
+        ("KeyError: 'kid'", "TypeError: no", False),
+    ],
+)
+def test_a_lesson_is_the_same_by_its_command_and_the_shape_of_its_error(
+    one: str, two: str, same: bool
+) -> None:
+    assert (shape(one) == shape(two)) is same
+
+
+@pytest.mark.parametrize(
+    "cure",
+    ["git add a.py", "git cherry-pick --skip", "mise tasks"],
+    ids=["a file left out", "skipped", "another subcommand"],
+)
+def test_what_does_not_cover_what_failed_is_no_cure(cure: str) -> None:
+    failed = {"git add a.py": "git add a.py b.css", "mise tasks": "mise run lint:full"}.get(
+        cure, "git cherry-pick 12"
+    )
+    told = f"> go\n! {failed}\n  fatal: the paths are ignored: b.css\n$ {cure}\nend\n"
+    assert of(MemoryKind.LESSON, told) == []
+
+
+def test_the_same_file_from_another_folder_is_the_same() -> None:
+    told = (
+        "> go\n! node assets/build.js\n  error: Could not resolve app.js\n$ cd assets && node build.js\nend\n"
+    )
+    (lesson,) = of(MemoryKind.LESSON, told)
+    assert lesson.text.endswith("fixed by running it as `cd assets && node build.js`")

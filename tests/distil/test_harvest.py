@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from backstory.distil.error_lines import error_lines
 from backstory.distil.harvest import PASSAGE_CHARS, STEP_CHARS, Passage, harvest, pieces
 from backstory.distil.messages import written_for_others
+from backstory.error_lines import error_lines
 from backstory.model import Action, Event, Kind, Outcome, StoredEvent
 
 

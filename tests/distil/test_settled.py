@@ -37,11 +37,6 @@ def test_naming_what_was_offered_settles_it(said: str, prompt: str, word: str) -
     assert word in settled(said, prompt).lower()
 
 
-def test_a_go_to_ones_own_proposal_is_told_with_the_proposal() -> None:
-    told = settled("Reasonable, nobody tests it any more.", "do it, less CI minutes", "3.9 is EOL, drop it?")
-    assert "3.9" in told
-
-
 @pytest.mark.parametrize(
     ("said", "prompt"),
     [

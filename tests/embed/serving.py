@@ -1,8 +1,9 @@
 """A real HTTP server that makes vectors, as an OpenAI-compatible endpoint and as Ollama do."""
 
 import json
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -16,6 +17,8 @@ class Endpoint:
         self.dimensions = 16
         self.broken = b""
         self.status = 200
+        self.location = ""  # where it sends who asks
+        self.drop_seconds = 0.0  # how long it takes for each of the first bytes
         self.requests: list[tuple[str, dict[str, Any], str]] = []
 
     def vector(self, text: str) -> list[float]:
@@ -48,8 +51,14 @@ def serving() -> Iterator[Endpoint]:
             data = endpoint.answer(self.path, body)
             self.send_response(endpoint.status)
             self.send_header("Content-Length", str(len(data)))
+            if endpoint.location:
+                self.send_header("Location", endpoint.location)
             self.end_headers()
-            self.wfile.write(data)
+            with suppress(OSError):  # who asked may have hung up
+                for byte in data[:100] if endpoint.drop_seconds else b"":
+                    self.wfile.write(bytes((byte,)))
+                    time.sleep(endpoint.drop_seconds)
+                self.wfile.write(data[100:] if endpoint.drop_seconds else data)
 
         def log_message(self, *_: object) -> None:
             pass

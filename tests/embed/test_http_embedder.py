@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from backstory.embed.embedder import means
+from backstory.embed.embedder import load_embedder
 from backstory.embed.http_embedder import endpoint
 from backstory.errors import Failed
 from backstory.settings import Settings
@@ -65,8 +65,31 @@ def test_an_error_of_the_server_and_no_server_at_all_are_named(server: Endpoint)
 
 
 def test_settings_that_name_no_endpoint_say_what_is_missing() -> None:
-    bare = means(Settings(embed_provider="ollama", embed_model="m")).why
+    bare = load_embedder(Settings(embed_provider="ollama", embed_model="m")).why
     assert bare.startswith("by words only: embed.provider is ollama, but embed.url is empty")
     odd = Settings(embed_provider="ollama", embed_model="m", embed_url="localhost")
-    assert "embed.url must begin" in means(odd).why
-    assert "embed.model is empty" in means(Settings(embed_provider="openai", embed_url="http://x")).why
+    assert "embed.url must begin" in load_embedder(odd).why
+    assert (
+        "embed.model is empty" in load_embedder(Settings(embed_provider="openai", embed_url="http://x")).why
+    )
+
+
+def test_a_key_follows_no_redirect(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OUR_KEY", "sesame")
+    with serving() as stranger:
+        server.status, server.location = 302, stranger.url + "/embeddings"
+        with pytest.raises(Failed, match="answered 302"):
+            endpoint("openai", server.url, "m1", "OUR_KEY", 5).embed(["x"])
+        assert stranger.requests == []
+
+
+def test_a_key_is_not_sent_in_the_clear_to_a_stranger(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OUR_KEY", "sesame")
+    with pytest.raises(Failed, match=r"unencrypted: use https:// in embed\.url"):
+        endpoint("openai", "http://vectors.example", "m1", "OUR_KEY", 1).embed(["x"])
+
+
+def test_an_answer_that_comes_in_drops_ends_with_the_time_that_it_has(server: Endpoint) -> None:
+    server.drop_seconds = 0.2  # each one within the time of a socket
+    with pytest.raises(Failed, match="did not answer within 1 s"):
+        endpoint("openai", server.url, "m1", "", 1).embed(["x"])

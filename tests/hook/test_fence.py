@@ -40,6 +40,7 @@ WHEN_NEEDED = {
     "payload": {"json", "json.encoder"},
     "windows_paths": {"re"},
     "windows_hook": {"subprocess"},
+    "installed": {"backstory"},
 }
 
 

@@ -95,8 +95,8 @@ def test_eight_writers_some_of_them_killed_lose_and_double_nothing(agent: Agent)
                 returned.add(number)
 
     def drain() -> None:
-        for entry in spool.entries(str(agent.home / "spool")):
-            data = spool.read(entry.path)
+        for entry in spool.spool_entries(str(agent.home / "spool")):
+            data = spool.read_spooled(entry.path)
             if data is not None:
                 try:
                     found.append(json.loads(data)["n"])

@@ -7,37 +7,6 @@ from backstory.hook import normalize
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("rounding", "round"),
-        ("Discounts", "discount"),
-        ("migrations", "migrate"),
-        ("cached", "cache"),
-        ("deploys", "deploy"),
-        ("`load.py`,", "load.py"),
-        ("--no-verify", "no-verify"),
-    ],
-)
-def test_forms_of_a_word_meet(one: str, other: str) -> None:
-    assert normalize.terms(one).keys() & normalize.terms(other).keys()
-
-
-@pytest.mark.parametrize(("one", "other"), [("port", "portal"), ("cat", "category"), ("test.py", "best.py")])
-def test_other_words_do_not_meet(one: str, other: str) -> None:
-    assert not normalize.terms(one).keys() & (normalize.terms(other).keys() - {"py"})
-
-
-def test_names_are_kept_whole_beside_their_parts_and_unspaced_scripts_are_cut_in_pairs() -> None:
-    assert {"shop/cache.py", "shop", "cach"} <= normalize.terms("see shop/cache.py!").keys()
-    assert {"折扣", "扣四"} <= normalize.terms("折扣四舍五入").keys()
-
-
-@pytest.mark.parametrize("text", ["", " ", "\0", "?!…", "a b c", "\ud800", "x" * 100_000, "_ _ _", "12 34"])
-def test_odd_texts_have_no_or_few_terms(text: str) -> None:
-    assert len(normalize.terms(text)) <= 1
-
-
-@pytest.mark.parametrize(
     "command",
     [
         "make  ship",
@@ -118,19 +87,17 @@ def test_edits_that_are_kept_together_have_the_keys_of_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "term"),
+    ("command", "stems"),
     [
-        ("push it to main", "push main"),
-        ("see app/migrations/0042.py", "migrations/"),
-        ("see app/migrations/0042.py", "app/migrations/"),
-        ("clean up migrations/", "migrations/"),
-        ("try Redux", "Redux"),
-        ("try PayPal", "paypal"),
+        ("git commit -m 'fix: a; b'", ["git commit", "b'"]),
+        ("cd web && npm run lint -- --fix 2>&1 | tail -5", ["npm run lint", "tail"]),
+        ("MIX_ENV=test mix test test/a_test.exs:12", ["mix test"]),
+        ("sudo /usr/bin/systemctl restart nginx", ["systemctl restart"]),
+        ("uv run pytest -q", ["uv run pytest"]),
+        ("git commit -F - <<EOF\nrm -rf / && make\nEOF", ["git commit"]),
+        ("./gradlew :app:test", ["gradlew :app:test"]),
+        ("", []),
     ],
 )
-def test_what_may_reach_a_note_alone(text: str, term: str) -> None:
-    assert term in normalize.strong_terms(text)
-
-
-def test_a_capital_at_the_beginning_of_a_sentence_is_no_name() -> None:
-    assert "Render" not in normalize.strong_terms("Render it. Render that.")
+def test_commands_of_a_like_have_a_stem(command: str, stems: list[str]) -> None:
+    assert normalize.command_stems(command) == stems

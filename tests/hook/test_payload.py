@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backstory.hook import payload
-from backstory.hook.payload import BadPayload, encode, parse
+from backstory.hook.payload import BadPayload, encode_json, parse_payload
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -43,7 +43,7 @@ JSON = st.recursive(
 # MEMORIA-28
 def test_memoria_28_what_is_no_payload_is_refused_with_its_reason(data: bytes, reason: str) -> None:
     with pytest.raises(BadPayload) as caught:
-        parse(data)
+        parse_payload(data)
     assert caught.value.reason == reason
     assert str(caught.value) == reason
 
@@ -63,21 +63,21 @@ def test_memoria_28_what_is_no_payload_is_refused_with_its_reason(data: bytes, r
     ],
 )
 def test_the_same_payload_in_other_clothes(data: bytes) -> None:
-    assert parse(data) == {"a": "ä"}
+    assert parse_payload(data) == {"a": "ä"}
 
 
 def test_bytes_that_are_not_utf8_cost_only_themselves() -> None:
-    assert parse(b'{"prompt":"gr\xfc\xdfe","n":1}') == {"prompt": "gr��e", "n": 1}
+    assert parse_payload(b'{"prompt":"gr\xfc\xdfe","n":1}') == {"prompt": "gr��e", "n": 1}
 
 
 def test_half_an_emoji_can_be_stored_and_printed() -> None:
-    value = parse(rb'{"prompt":"a\ud83d","whole":"\ud83d\ude00","list":["\uDE00"]}')
+    value = parse_payload(rb'{"prompt":"a\ud83d","whole":"\ud83d\ude00","list":["\uDE00"]}')
     assert value == {"prompt": "a?", "whole": "😀", "list": ["?"]}
 
 
 def test_numbers_that_json_does_not_know_are_read_as_nothing() -> None:
     """Nobody who counts with a payload's numbers has to think of them."""
-    assert parse(b'{"a":NaN,"b":-Infinity,"c":1e400,"d":[Infinity,1.5,-2]}') == {
+    assert parse_payload(b'{"a":NaN,"b":-Infinity,"c":1e400,"d":[Infinity,1.5,-2]}') == {
         "a": None,
         "b": None,
         "c": None,
@@ -86,11 +86,11 @@ def test_numbers_that_json_does_not_know_are_read_as_nothing() -> None:
 
 
 def test_raw_control_characters_in_a_text_are_kept() -> None:
-    assert parse(b'{"prompt":"a\tb\nc"}') == {"prompt": "a\tb\nc"}
+    assert parse_payload(b'{"prompt":"a\tb\nc"}') == {"prompt": "a\tb\nc"}
 
 
 def test_a_payload_of_50_megabytes_is_read() -> None:
-    value = parse(b'{"session_id":"s","tool_response":"' + b"x" * 50_000_000 + b'"}')
+    value = parse_payload(b'{"session_id":"s","tool_response":"' + b"x" * 50_000_000 + b'"}')
     assert len(str(value["tool_response"])) == 50_000_000
 
 
@@ -109,25 +109,25 @@ def test_a_payload_of_50_megabytes_is_read() -> None:
 )
 # MEMORIA-25
 def test_memoria_25_unescaped_backslashes_are_repaired(data: bytes, cwd: str) -> None:
-    assert parse(data)["cwd"] == cwd
+    assert parse_payload(data)["cwd"] == cwd
 
 
 @pytest.mark.parametrize("name", ["cwd", "transcript_path", "agent_transcript_path", "file_path"])
 # MEMORIA-26
 def test_memoria_26_a_path_whose_backslashes_are_valid_escapes_is_restored(name: str) -> None:
     data = b'{"' + name.encode() + rb'":"C:\temp\new.jsonl","prompt":"a\tb"}'
-    assert parse(data) == {name: r"C:\temp\new.jsonl", "prompt": "a\tb"}
+    assert parse_payload(data) == {name: r"C:\temp\new.jsonl", "prompt": "a\tb"}
 
 
 # MEMORIA-26
 def test_memoria_26_paths_inside_a_tool_call_are_restored_too() -> None:
-    value = parse(rb'{"tool_input":{"file_path":"C:\repo\bin\file.txt","content":"a\tb"}}')
+    value = parse_payload(rb'{"tool_input":{"file_path":"C:\repo\bin\file.txt","content":"a\tb"}}')
     assert value["tool_input"] == {"file_path": r"C:\repo\bin\file.txt", "content": "a\tb"}
 
 
 # MEMORIA-26
 def test_memoria_26_a_posix_path_is_left_as_it_is() -> None:
-    assert parse(rb'{"cwd":"/home/odd\tname"}') == {"cwd": "/home/odd\tname"}
+    assert parse_payload(rb'{"cwd":"/home/odd\tname"}') == {"cwd": "/home/odd\tname"}
 
 
 @pytest.mark.parametrize(
@@ -140,14 +140,14 @@ def test_memoria_26_a_posix_path_is_left_as_it_is() -> None:
 )
 # MEMORIA-27
 def test_memoria_27_a_path_that_ends_in_a_backslash_is_handled(data: bytes, expected: object) -> None:
-    assert parse(data) == expected
+    assert parse_payload(data) == expected
 
 
 @pytest.mark.parametrize("data", [rb'{"cwd":"C:\Users\dev\"', rb'{"cwd":"C:\"', rb'{"a\":1}', b"\\"])
 # MEMORIA-27
 def test_memoria_27_what_cannot_be_handled_is_refused(data: bytes) -> None:
     with pytest.raises(BadPayload):
-        parse(data)
+        parse_payload(data)
 
 
 # --- any input ----------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_memoria_27_what_cannot_be_handled_is_refused(data: bytes) -> None:
 @settings(deadline=None, max_examples=250)
 def test_nothing_but_bad_payload_is_ever_raised(data: bytes) -> None:
     try:
-        value = parse(data)
+        value = parse_payload(data)
     except BadPayload:
         return
     json.dumps(value).encode()
@@ -169,32 +169,35 @@ def test_nothing_but_bad_payload_is_ever_raised(data: bytes) -> None:
 @settings(deadline=None)
 def test_what_json_writes_is_read_as_it_was(value: dict[str, object], encoding: str) -> None:
     value.pop("cwd", None)  # a path is repaired, not kept
-    assert parse(json.dumps(value, ensure_ascii=False).encode(encoding)) == value
+    assert parse_payload(json.dumps(value, ensure_ascii=False).encode(encoding)) == value
 
 
 @given(JSON)
 def test_encode_writes_what_json_reads(value: object) -> None:
-    text = encode(value)
+    text = encode_json(value)
     assert text.isascii()
     assert json.loads(text) == value
 
 
 def test_encode_knows_no_nan_and_no_objects() -> None:
-    assert encode([float("nan"), float("inf"), True, None, (1, "ä")]) == '[null,null,true,null,[1,"\\u00e4"]]'
+    assert (
+        encode_json([float("nan"), float("inf"), True, None, (1, "ä")])
+        == '[null,null,true,null,[1,"\\u00e4"]]'
+    )
     with pytest.raises(TypeError):
-        encode(object())
+        encode_json(object())
     endless: list[object] = []
     endless.append(endless)
     with pytest.raises(ValueError, match="deeply"):
-        encode(endless)
+        encode_json(endless)
 
 
 def test_reading_a_payload_imports_nothing_dear() -> None:
     source = Path(payload.__file__).parents[2]
     script = (
         f"import sys; sys.path.insert(0, {str(source)!r}); before = set(sys.modules)\n"
-        "from backstory.hook.payload import parse, encode\n"
-        'encode(parse(b\'{"cwd":"/x","tool_input":{}}\'))\n'
+        "from backstory.hook.payload import parse_payload, encode_json\n"
+        'encode_json(parse_payload(b\'{"cwd":"/x","tool_input":{}}\'))\n'
         "print(sorted(m for m in set(sys.modules) - before if not m.startswith('backstory')))"
     )
     shown = subprocess.run(

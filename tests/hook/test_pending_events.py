@@ -11,7 +11,7 @@ import pytest
 
 from backstory.hook import pending_events, spool
 from backstory.hook.brief_text import Row
-from backstory.hook.project_identity import resolve, session_id
+from backstory.hook.project_identity import resolve_place, session_id
 from backstory.hook.redact import Redactor
 
 from .stage import Agent
@@ -25,8 +25,8 @@ def rows(agent: Agent, project: Path) -> Rows:
 
     def found(settings: dict[str, Any] | None = None, forgotten: tuple[str, ...] = ()) -> list[Row]:
         folder = str(agent.home / "spool")
-        return pending_events.rows(
-            folder, resolve(str(project)), settings or {}, Redactor().redact, forgotten
+        return pending_events.pending_rows(
+            folder, resolve_place(str(project)), settings or {}, Redactor().redact, forgotten
         )
 
     return found
@@ -149,9 +149,11 @@ def test_what_is_unfinished_or_unreadable_is_left_to_the_drain(
         b'{"cwd":"%b"}' % bytes(project),
         b'{"cwd":["x"],"session_id":1}',
     ):
-        spool.write(str(agent.home / "spool"), "claude-code", "Stop", data)
+        spool.write_spooled(str(agent.home / "spool"), "claude-code", "Stop", data)
     large = {"session_id": "one", "cwd": str(project), "prompt": "x" * pending_events.LARGEST}
-    spool.write(str(agent.home / "spool"), "claude-code", "UserPromptSubmit", json.dumps(large).encode())
+    spool.write_spooled(
+        str(agent.home / "spool"), "claude-code", "UserPromptSubmit", json.dumps(large).encode()
+    )
     assert rows() == []
 
 
@@ -272,8 +274,8 @@ def test_receipts_and_starts_tell_nothing(agent: Agent, project: Path, rows: Row
 def test_it_stops_when_its_time_is_over(agent: Agent, project: Path) -> None:
     for number in range(20):
         prompt(agent, project, f"{number}")
-    folder, place = str(agent.home / "spool"), resolve(str(project))
-    assert pending_events.rows(folder, place, {}, str, (), until=time.monotonic() - 1) == []
+    folder, place = str(agent.home / "spool"), resolve_place(str(project))
+    assert pending_events.pending_rows(folder, place, {}, str, (), until=time.monotonic() - 1) == []
     assert os.listdir(folder)
 
 
@@ -406,3 +408,53 @@ def test_no_number_of_seconds_costs_the_brief(agent: Agent, project: Path, secon
     data = json.dumps(payload)[:-1] + f', "seconds_since_last_response": {seconds}}}'
     done = agent.run("SessionStart", data.encode())
     assert "whales in dozens" in done.stdout.decode()
+
+
+_ABSURD: dict[str, tuple[str, dict[str, Any]]] = {
+    "a folder without an end": ("UserPromptSubmit", {"cwd": "/a" * 400_000, "prompt": "x"}),
+    "a folder that goes up without an end": (
+        "UserPromptSubmit",
+        {"cwd": "/srv" + "/.." * 300_000, "prompt": "x"},
+    ),
+    "as many inputs as fit": (
+        "PostToolUse",
+        {
+            "tool_name": "Bash",
+            "tool_input": {f"k{n}": f"v{n}" for n in range(12_000)} | {"command": "a b " * 20},
+        },
+    ),
+    "a patch": (
+        "PostToolUse",
+        {"tool_name": "apply_patch", "tool_input": {"command": "*** Add File: a\n" * 12_000}},
+    ),
+    "a command": (
+        "PostToolUse",
+        {"tool_name": "Bash", "tool_input": {"command": "curl x | cat <<A\n" * 12_000}},
+    ),
+    "an error": (
+        "PostToolUseFailure",
+        {"tool_name": "Bash", "tool_input": {"command": "a"}, "error": "a/b:c\n" * 80_000},
+    ),
+    "our own marks": ("UserPromptSubmit", {"prompt": "<backstory-notes></backstory-notes>" * 55_000}),
+}
+
+
+@pytest.mark.parametrize("name", _ABSURD)
+def test_no_payload_that_waits_costs_others_their_brief(agent: Agent, project: Path, name: str) -> None:
+    """Several of each, so that what takes a second takes longer than the hook has."""
+    agent.prepare(project, ("decisions", "We count whales in dozens"))
+    settings = {"ignore_paths": [".env", ".env.*", "*.pem", "secrets/*", "*.{key,p12}"]}
+    (agent.home / "hook" / "settings.json").write_text(json.dumps(settings))
+    event, payload = _ABSURD[name]
+    for number in range(8):
+        agent.leave(event, 5, **{"session_id": f"s{number}", "cwd": str(project), **payload})
+    prompt(agent, project, "Count the blue whales", session="other")
+    told = agent.start(project)
+    assert "whales in dozens" in told
+    assert "blue whales" in told
+
+
+def test_marks_that_cutting_out_others_leaves_behind_go_too() -> None:
+    inner = "<backstory-notes>x</backstory-notes>"
+    assert pending_events.without_injected(f"a <backst{inner}ory-notes>y</backstory-notes> b") == "a  b"
+    assert pending_events.without_injected("a <hook_context>b") == "a"

@@ -1,6 +1,8 @@
 """Which project a folder belongs to, in real repositories and in broken ones."""
 
+import ntpath
 import os
+import posixpath
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.hook import remote_url
-from backstory.hook.project_identity import claimed, project_id, resolve, session_id
+from backstory.hook.project_identity import (
+    claimed_project,
+    project_id,
+    resolve_place,
+    session_id,
+)
 
 Git = Callable[..., str]
 
@@ -32,7 +39,7 @@ Git = Callable[..., str]
     ],
 )
 def test_one_repository_has_one_spelling(url: str) -> None:
-    assert remote_url.normalise(url) == "github.com/org/repo"
+    assert remote_url.normalise_url(url) == "github.com/org/repo"
 
 
 @pytest.mark.parametrize(
@@ -50,15 +57,15 @@ def test_one_repository_has_one_spelling(url: str) -> None:
     ],
 )
 def test_other_hosts_keep_their_case_and_port(url: str, identity: str) -> None:
-    assert remote_url.normalise(url) == identity
+    assert remote_url.normalise_url(url) == identity
 
 
 @given(st.text(max_size=60), st.text(max_size=40))
 def test_no_url_raises_or_keeps_credentials(user: str, rest: str) -> None:
     secret = "hunter2hunter2"
-    assert isinstance(remote_url.normalise(rest), str)
+    assert isinstance(remote_url.normalise_url(rest), str)
     if not set(user) & set("/?#@\\:"):
-        assert secret not in remote_url.normalise(
+        assert secret not in remote_url.normalise_url(
             f"https://{user}:{secret}@example.org/{rest.replace(secret, '')}"
         )
 
@@ -67,11 +74,11 @@ def test_gits_config_is_read_as_git_reads_it(project: Path, git: Git) -> None:
     git(project, "config", "remote.up stream.url", "https://example.org/a b/x.git")
     git(project, "config", 'remote.quo"te.url', 'https://example.org/q;u#o"te')
     config = (project / ".git" / "config").read_text()
-    assert remote_url.urls(config) == {
+    assert remote_url.remote_urls(config) == {
         "up stream": "https://example.org/a b/x.git",
         'quo"te': 'https://example.org/q;u#o"te',
     }
-    assert remote_url.urls(
+    assert remote_url.remote_urls(
         '[remote "a"] url = x ; why\n[remote "a"]\nurl=second\n[branch "b"]\nurl=no\n[remote]\nurl=no'
     ) == {"a": "x"}
 
@@ -82,7 +89,7 @@ def test_the_remote_makes_all_clones_one_project(tmp_path: Path, git: Git) -> No
         (tmp_path / folder / "src").mkdir(parents=True)
         git(tmp_path / folder, "init")
         git(tmp_path / folder, "remote", "add", "origin", url)
-        places.append(resolve(str(tmp_path / folder / "src")))
+        places.append(resolve_place(str(tmp_path / folder / "src")))
     assert {place.identity for place in places} == {"github.com/org/shop"}
     assert places[0].name == "shop"
     assert places[0].root == str(tmp_path / "one")
@@ -91,16 +98,16 @@ def test_the_remote_makes_all_clones_one_project(tmp_path: Path, git: Git) -> No
 def test_origin_comes_first_then_the_first_by_name(project: Path, git: Git) -> None:
     git(project, "remote", "add", "zeta", "git@github.com:o/zeta.git")
     git(project, "remote", "add", "alpha", "git@github.com:o/alpha.git")
-    assert resolve(str(project)).identity == "github.com/o/alpha"
+    assert resolve_place(str(project)).identity == "github.com/o/alpha"
     git(project, "remote", "add", "origin", "git@github.com:o/origin.git")
-    assert resolve(str(project)).identity == "github.com/o/origin"
+    assert resolve_place(str(project)).identity == "github.com/o/origin"
 
 
 def test_worktrees_share_their_repository_and_know_their_own_branch(project: Path, git: Git) -> None:
     tree = project.parent / "elsewhere" / "feature tree"
     git(project, "worktree", "add", "-b", "feature/x", str(tree))
     git(tree, "commit", "--allow-empty", "-m", "second")
-    main, linked = resolve(str(project)), resolve(str(tree))
+    main, linked = resolve_place(str(project)), resolve_place(str(tree))
     assert main.identity == linked.identity == str(project / ".git")
     assert main.name == linked.name == "shop"
     assert (main.branch, linked.branch) == ("main", "feature/x")
@@ -109,21 +116,21 @@ def test_worktrees_share_their_repository_and_know_their_own_branch(project: Pat
     for folder, place in ((project, main), (tree, linked)):
         assert place.commit == git(folder, "rev-parse", "HEAD")
     git(project, "pack-refs", "--all")
-    assert resolve(str(tree)).commit == linked.commit
+    assert resolve_place(str(tree)).commit == linked.commit
 
 
 def test_a_bare_repository_with_worktrees_beside_it(tmp_path: Path, project: Path, git: Git) -> None:
     git(tmp_path, "clone", "--bare", str(project), "all/.bare")
     git(tmp_path / "all" / ".bare", "remote", "remove", "origin")
     git(tmp_path / "all" / ".bare", "worktree", "add", str(tmp_path / "all" / "main"), "main")
-    place = resolve(str(tmp_path / "all" / "main"))
+    place = resolve_place(str(tmp_path / "all" / "main"))
     assert place.identity == str(tmp_path / "all" / ".bare")
     assert place.name == "all"
 
 
 def test_a_detached_head_has_a_commit_and_no_branch(project: Path, git: Git) -> None:
     git(project, "checkout", "--detach")
-    place = resolve(str(project))
+    place = resolve_place(str(project))
     assert (place.branch, place.commit) == ("", git(project, "rev-parse", "HEAD"))
 
 
@@ -132,11 +139,11 @@ def test_a_submodule_is_a_project_of_its_own(tmp_path: Path, project: Path, git:
     git(tmp_path / "library", "init")
     git(tmp_path / "library", "commit", "--allow-empty", "-m", "first")
     git(project, "submodule", "add", str(tmp_path / "library"), "vendor/library")
-    inner = resolve(str(project / "vendor" / "library"))
-    assert inner.identity != resolve(str(project)).identity
+    inner = resolve_place(str(project / "vendor" / "library"))
+    assert inner.identity != resolve_place(str(project)).identity
     assert inner.name == "library"
     git(project / "vendor" / "library", "remote", "remove", "origin")
-    assert resolve(str(project / "vendor" / "library")).identity == str(
+    assert resolve_place(str(project / "vendor" / "library")).identity == str(
         project / ".git/modules/vendor/library"
     )
 
@@ -145,11 +152,11 @@ def test_a_clone_of_a_folder_is_the_same_project_as_the_folder(
     tmp_path: Path, project: Path, git: Git
 ) -> None:
     git(tmp_path, "clone", str(project), "copy")
-    assert resolve(str(tmp_path / "copy")).identity == resolve(str(project)).identity
+    assert resolve_place(str(tmp_path / "copy")).identity == resolve_place(str(project)).identity
     git(tmp_path / "copy", "remote", "set-url", "origin", f"file://{project}")
-    assert resolve(str(tmp_path / "copy")).identity == resolve(str(project)).identity
+    assert resolve_place(str(tmp_path / "copy")).identity == resolve_place(str(project)).identity
     git(tmp_path / "copy", "remote", "set-url", "origin", "../shop")
-    assert resolve(str(tmp_path / "copy")).identity == resolve(str(project)).identity
+    assert resolve_place(str(tmp_path / "copy")).identity == resolve_place(str(project)).identity
 
 
 def test_two_folders_with_one_name_never_meet(tmp_path: Path, git: Git) -> None:
@@ -160,7 +167,7 @@ def test_two_folders_with_one_name_never_meet(tmp_path: Path, git: Git) -> None:
         folder.mkdir(parents=True)
         if under_git:
             git(folder, "init")
-        place = resolve(str(folder))
+        place = resolve_place(str(folder))
         assert place.name == "shop"
         ids.add(project_id(place.identity))
     assert len(ids) == 4
@@ -170,15 +177,15 @@ def test_outside_git_a_project_is_its_real_folder(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (tmp_path / "link").symlink_to(folder)
-    assert resolve(str(tmp_path / "link")).identity == str(folder)
-    assert resolve(str(folder)).root == str(folder)
-    assert resolve(str(folder)).common_dir == ""
+    assert resolve_place(str(tmp_path / "link")).identity == str(folder)
+    assert resolve_place(str(folder)).root == str(folder)
+    assert resolve_place(str(folder)).common_dir == ""
 
 
 def test_a_deleted_folder_belongs_to_the_work_tree_it_was_in(tmp_path: Path, project: Path) -> None:
-    inside = resolve(str(project / "gone" / "deeper"))
+    inside = resolve_place(str(project / "gone" / "deeper"))
     assert (inside.identity, inside.root) == (str(project / ".git"), str(project))
-    outside = resolve(str(tmp_path / "gone" / ".." / "gone" / "deeper"))
+    outside = resolve_place(str(tmp_path / "gone" / ".." / "gone" / "deeper"))
     assert outside.identity == str(tmp_path / "gone" / "deeper")
 
 
@@ -188,36 +195,36 @@ def test_a_package_of_a_monorepo_is_a_project_if_the_user_asked(project: Path, g
     package.mkdir(parents=True)
     (project / "package.json").write_text("{}")
     (project / "packages" / "api" / "package.json").write_text("{}")
-    assert resolve(str(package)).identity == "github.com/org/mono"
+    assert resolve_place(str(package)).identity == "github.com/org/mono"
     for asked in (True, ["*"], ["github.com/org/mono"]):
-        place = resolve(str(package), monorepo=asked)
+        place = resolve_place(str(package), monorepo=asked)
         assert (place.identity, place.name) == ("github.com/org/mono#packages/api", "api")
-        assert resolve(str(project), monorepo=asked).identity == "github.com/org/mono"
-    assert resolve(str(package), monorepo=["github.com/org/other"]).identity == "github.com/org/mono"
+        assert resolve_place(str(project), monorepo=asked).identity == "github.com/org/mono"
+    assert resolve_place(str(package), monorepo=["github.com/org/other"]).identity == "github.com/org/mono"
 
 
 def test_a_claim_counts_only_when_the_user_confirmed_it_for_that_path(project: Path, git: Git) -> None:
-    own = resolve(str(project)).identity
+    own = resolve_place(str(project)).identity
     (project / ".backstory.toml").write_text(
         '# whose memory\nproject = "github.com/big/corp"  # theirs\n[x]\n'
     )
-    assert claimed(str(project)) == "github.com/big/corp"
-    assert resolve(str(project)).identity == own
-    assert resolve(str(project), {str(project): "github.com/other"}).identity == own
-    assert resolve(str(project), {"/elsewhere": "github.com/big/corp"}).identity == own
+    assert claimed_project(str(project)) == "github.com/big/corp"
+    assert resolve_place(str(project)).identity == own
+    assert resolve_place(str(project), {str(project): "github.com/other"}).identity == own
+    assert resolve_place(str(project), {"/elsewhere": "github.com/big/corp"}).identity == own
     confirmed = {str(project): "github.com/big/corp"}
     (project / "deep").mkdir()
-    place = resolve(str(project / "deep"), confirmed)
+    place = resolve_place(str(project / "deep"), confirmed)
     assert (place.identity, place.name, place.branch) == ("github.com/big/corp", "corp", "main")
     git(project, "worktree", "add", str(project.parent / "tree"))
-    assert resolve(str(project.parent / "tree"), confirmed).identity == "github.com/big/corp"
+    assert resolve_place(str(project.parent / "tree"), confirmed).identity == "github.com/big/corp"
     above = {str(project.parent): "github.com/big/corp"}
     (project.parent / ".backstory.toml").write_text('project = "github.com/big/corp"\n')
-    assert resolve(str(project), above).identity == own
+    assert resolve_place(str(project), above).identity == own
     (project.parent / "plain" / "folder").mkdir(parents=True)
-    assert resolve(str(project.parent / "plain" / "folder"), above).identity == "github.com/big/corp"
+    assert resolve_place(str(project.parent / "plain" / "folder"), above).identity == "github.com/big/corp"
     (project / ".backstory.toml").write_text('[project]\nproject = "github.com/big/corp"\n')
-    assert resolve(str(project), confirmed).identity == own
+    assert resolve_place(str(project), confirmed).identity == own
 
 
 def broken(folder: Path, name: str) -> None:
@@ -278,7 +285,7 @@ def test_a_broken_or_hostile_git_never_raises_and_stays_in_its_folder(tmp_path: 
     folder = tmp_path / "victim"
     folder.mkdir()
     broken(folder, name)
-    place = resolve(str(folder))
+    place = resolve_place(str(folder))
     assert place.identity.startswith(str(folder))
     assert place.name == "victim"
     assert place.commit == ""
@@ -288,7 +295,7 @@ def test_a_broken_or_hostile_git_never_raises_and_stays_in_its_folder(tmp_path: 
     "cwd", ["/", "/\0", "relative", "/nonexistent/a/b", "/etc/passwd/x", "//x", "/a/../.."]
 )
 def test_any_path_gives_a_place(cwd: str) -> None:
-    assert resolve(cwd).identity.startswith("/")
+    assert resolve_place(cwd).identity.startswith("/")
 
 
 def test_ids_are_safe_names_and_the_agent_is_part_of_a_sessions(tmp_path: Path) -> None:
@@ -309,6 +316,28 @@ def test_it_takes_about_a_millisecond(project: Path, git: Git) -> None:
     times = []
     for _ in range(30):
         start = time.perf_counter()
-        resolve(str(deep))
+        resolve_place(str(deep))
         times.append(time.perf_counter() - start)
     assert min(times) < 0.002
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "leaves"),
+    [
+        (r"\\evil.test\share\x", r"C:\work\shop", True),
+        ("//evil.test/share/x", r"C:\work\shop", True),
+        (r"\\evil.test\share\x", r"\\files.test\home\shop", True),
+        (r"\\?\UNC\evil.test\share", r"C:\work\shop", True),
+        (r"\\files.test\home\other", "//FILES.test/home/shop", False),  # a clone that lies on a share
+        (r"D:\git\shop", r"C:\work\shop", False),
+        ("../../.git/worktrees/x", r"C:\work\shop", False),
+        ("", r"C:\work\shop", False),
+    ],
+)
+def test_git_files_do_not_lead_windows_to_another_host(path: str, folder: str, leaves: bool) -> None:
+    """To look at such a path is to log in there. Windows' own reading of paths, on any system."""
+    assert remote_url.leaves_machine(path, folder, ntpath.splitdrive) is leaves
+
+
+def test_a_path_with_two_slashes_is_a_path_like_any_other_elsewhere() -> None:
+    assert not remote_url.leaves_machine("//srv/git/shop", "/srv/shop", posixpath.splitdrive)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.hook.sanitize import neutral
+from backstory.hook.sanitize import sanitized_line
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from backstory.hook.sanitize import neutral
     ],
 )
 def test_what_impersonates_hides_or_reorders_is_made_harmless(text: str, shown: str) -> None:
-    assert neutral(text) == shown
+    assert sanitized_line(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_what_impersonates_hides_or_reorders_is_made_harmless(text: str, shown: 
     ],
 )
 def test_code_and_prose_stay_as_they_are(code: str) -> None:
-    assert neutral(code) == code
+    assert sanitized_line(code) == code
 
 
 @given(st.text())
 def test_a_row_is_one_printable_line_and_neutral_for_good(text: str) -> None:
-    once = neutral(text)
+    once = sanitized_line(text)
     assert "\n" not in once
-    assert neutral(once) == once
-    quoted = neutral(f"{text}<system-reminder>{text}</backstory-notes>{text}")
+    assert sanitized_line(once) == once
+    quoted = sanitized_line(f"{text}<system-reminder>{text}</backstory-notes>{text}")
     assert "<system-reminder" not in quoted
     assert "</backstory-notes" not in quoted

@@ -71,16 +71,18 @@ def test_a_mark_names_agent_event_and_reason() -> None:
 
 
 def test_what_is_written_is_read_again_once_it_is_finished(tmp_path: Path) -> None:
-    path = spool.write(str(tmp_path), "codex", "Stop", b'{"a":1}')
-    assert spool.read(path) == b'{"a":1}'
+    path = spool.write_spooled(str(tmp_path), "codex", "Stop", b'{"a":1}')
+    assert spool.read_spooled(path) == b'{"a":1}'
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     Path(path).write_bytes(b'{"a":1}')
-    assert spool.read(path) is None
-    assert spool.read(str(tmp_path / "gone")) is None
+    assert spool.read_spooled(path) is None
+    assert spool.read_spooled(str(tmp_path / "gone")) is None
 
 
 def test_many_from_one_process_get_names_of_their_own(tmp_path: Path) -> None:
-    paths = {spool.write(str(tmp_path / "spool"), "codex", "Stop", b"%d" % number) for number in range(300)}
+    paths = {
+        spool.write_spooled(str(tmp_path / "spool"), "codex", "Stop", b"%d" % number) for number in range(300)
+    }
     assert len(paths) == 300
     assert all(spool.parse_name(os.path.basename(path)) for path in paths)
 
@@ -93,10 +95,10 @@ def test_files_come_in_the_order_of_their_times_and_only_the_newest_if_asked(tmp
     (tmp_path / "codex.Stop.1.9").mkdir()
     (tmp_path / "codex.Stop.1.8").symlink_to("codex.Stop.1.1")
     (tmp_path / "notes.txt").write_text("not ours")
-    assert [entry.name.pid for entry in spool.entries(str(tmp_path))] == [1, 2, 3, 4, 5]
-    assert [entry.name.pid for entry in spool.entries(str(tmp_path), newest=2)] == [4, 5]
-    assert len(spool.entries(str(tmp_path), until=time.monotonic() - 1)) <= 1
-    assert spool.entries(str(tmp_path / "nowhere")) == []
+    assert [entry.name.pid for entry in spool.spool_entries(str(tmp_path))] == [1, 2, 3, 4, 5]
+    assert [entry.name.pid for entry in spool.spool_entries(str(tmp_path), newest=2)] == [4, 5]
+    assert len(spool.spool_entries(str(tmp_path), until=time.monotonic() - 1)) <= 1
+    assert spool.spool_entries(str(tmp_path / "nowhere")) == []
 
 
 def test_what_cannot_be_written_leaves_a_mark_and_raises(
@@ -107,12 +109,12 @@ def test_what_cannot_be_written_leaves_a_mark_and_raises(
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(OSError, match="No space left"):
-        spool.write(str(tmp_path), "codex", "Stop", b"x")
+        spool.write_spooled(str(tmp_path), "codex", "Stop", b"x")
     (mark,) = tmp_path.glob("*.fail")
     assert spool.parse_fail(mark.name) == ("codex", "Stop", "write")
 
 
 def test_a_deleted_home_is_not_brought_back(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        spool.write(str(tmp_path / "home" / "spool"), "codex", "Stop", b"x")
+        spool.write_spooled(str(tmp_path / "home" / "spool"), "codex", "Stop", b"x")
     assert not (tmp_path / "home").exists()

@@ -126,8 +126,8 @@ def test_it_answers_and_wakes_the_worker_after_the_answer(
         woken.append((home, output.stat().st_size > 0))
 
     with Pipes(data, tmp_path):
-        windows_hook.capture(str(agent.home), "claude-code", "SessionStart", start)
-        windows_hook.capture(str(agent.home), "claude-code", "PostToolUse", start)
+        windows_hook.capture_stdin(str(agent.home), "claude-code", "SessionStart", start)
+        windows_hook.capture_stdin(str(agent.home), "claude-code", "PostToolUse", start)
     assert "a decision" in context(output.read_bytes())
     assert woken == [(str(agent.home), True)]
 

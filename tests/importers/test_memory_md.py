@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.importers.folder_names import munged
+from backstory.importers.folder_names import claude_folder_name
 from tests.cli.memory import Memory
 
 from .reading import events, found, memories
@@ -29,7 +29,7 @@ Uses the zebra framework.
 @pytest.fixture
 def folder(memory: Memory) -> Path:
     """Claude Code's memory of the project."""
-    folder = memory.user / ".claude" / "projects" / munged(str(memory.project)) / "memory"
+    folder = memory.user / ".claude" / "projects" / claude_folder_name(str(memory.project)) / "memory"
     folder.mkdir(parents=True)
     (folder / "MEMORY.md").write_text(NOTES)
     (folder / "deploy.md").write_text("# Deploy\n\nThe pelican runs on Fridays.\n")
@@ -56,7 +56,7 @@ def test_the_project_is_the_folder_that_exists(memory: Memory, folder: Path) -> 
 
 def test_the_project_is_the_folder_that_the_transcripts_name_also_when_it_is_gone(memory: Memory) -> None:
     gone = "/home/ada/my.shop_v2"
-    folder = memory.user / ".claude" / "projects" / munged(gone)
+    folder = memory.user / ".claude" / "projects" / claude_folder_name(gone)
     (folder / "memory").mkdir(parents=True)
     (folder / "s1.jsonl").write_text(
         json.dumps({"cwd": "/somewhere/else"}) + "\n" + json.dumps({"cwd": gone}) + "\n"

@@ -16,9 +16,9 @@ from backstory.knowledge import daily_log
 from backstory.knowledge.compiler import Compiled, Limits, compile_vault
 from backstory.knowledge.markdown_page import links_in
 from backstory.knowledge.vault import Vault, vault_of
-from backstory.knowledge_base import Library
+from backstory.knowledge_base import KnowledgeBase
 from backstory.model import Project
-from backstory.pipeline import Work
+from backstory.pipeline import Pipeline
 from tests.story import House, Story
 
 STAMP = "2026-11-16 18:00"
@@ -43,12 +43,12 @@ class Book:
         """A whole shift of the worker: a round, then what it does when nothing is left to do."""
         with lock(self.house.home.worker_lock, wait=10) as held:
             assert held
-            work = Work(self.house.home, settings.load(self.house.home)[0], self.house.store)
+            work = Pipeline(self.house.home, settings.load_settings(self.house.home)[0], self.house.store)
             work.round()
             work.write_down()
 
-    def library(self, app: App) -> Library:
-        return Library(app)
+    def library(self, app: App) -> KnowledgeBase:
+        return KnowledgeBase(app)
 
     def says(self, day: str, *lines: str, at: str = "09:00", source: str = "anna") -> None:
         """Lines in the log of a day."""

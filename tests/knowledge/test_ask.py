@@ -6,10 +6,11 @@ import re
 import pytest
 
 from backstory.app import App
-from backstory.knowledge.markdown_page import links_in, parted
+from backstory.front_matter import split_front_matter
+from backstory.knowledge.markdown_page import links_in
 from backstory.knowledge.question_answering import UNKNOWN
 from backstory.knowledge.writer_protocol import said_nothing
-from backstory.knowledge_base import Library
+from backstory.knowledge_base import KnowledgeBase
 from tests.story import House
 
 from .book import Book, logged_in, run
@@ -55,7 +56,7 @@ def test_filed_back_the_answer_is_an_article_with_the_exact_question(known: Book
     found = json.loads(run(known.house, "ask", "--file-back", question, "--json").stdout)
     [link] = known.vault.links("qa")
     assert found["filed"] == link
-    fields, body = parted(known.page(link))
+    fields, body = split_front_matter(known.page(link))
     assert fields["question"] == question
     assert fields["consulted"] == found["articles"] != []
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", fields["filed"])
@@ -73,18 +74,18 @@ def test_a_model_answers_from_the_passages_and_must_name_its_sources(known: Book
     model = Model("HS256 was refused [[concepts/invalidalgorithmerror]], see [[concepts/made-up]] <script>")
     with App(known.house.home) as app:
         project = app.project_at(known.house.project)
-        found = Library(app, model).ask(project, QUESTION)
+        found = KnowledgeBase(app, model).ask(project, QUESTION)
         assert found.by == "model"
         assert links_in(found.text) == ["concepts/invalidalgorithmerror"], "only what it was given"
         assert "<script" not in found.text
         assert "InvalidAlgorithmError" in model.asked[0][1]
-        found = Library(app, Model("It just failed, trust me.")).ask(project, QUESTION)
+        found = KnowledgeBase(app, Model("It just failed, trust me.")).ask(project, QUESTION)
         assert (found.by, found.known) == ("rules", True)
         assert "named no source" in found.note
-        found = Library(app, Model(TimeoutError("too slow"))).ask(project, QUESTION)
+        found = KnowledgeBase(app, Model(TimeoutError("too slow"))).ask(project, QUESTION)
         assert (found.by, found.known) == ("rules", True)
         assert "too slow" in found.note
-        found = Library(app, Model("NOTHING_TO_SAVE")).ask(project, QUESTION)
+        found = KnowledgeBase(app, Model("NOTHING_TO_SAVE")).ask(project, QUESTION)
         assert (found.known, found.text) == (False, UNKNOWN)
 
 

@@ -1,7 +1,7 @@
 """What a session of a host is told at its start."""
 
-from backstory.hook.brief_text import tokens
-from backstory.knowledge.bootstrap import MOST_TOKENS, relevant
+from backstory.hook.brief_text import token_estimate
+from backstory.knowledge.bootstrap import MOST_TOKENS, relevant_facts
 from backstory.knowledge.facts import INDEX
 from tests.story import House
 
@@ -23,8 +23,8 @@ def test_it_holds_everything_that_is_there_within_its_budget(house: House, book:
     book.compiles()
     run(house, "log", "--shared", "--append", "--line", "the registry moved to port 5001")
     text = run(house, "session", "bootstrap").stdout
-    assert tokens(text) <= MOST_TOKENS * 1.02
-    assert tokens(text) > MOST_TOKENS * 0.6, "the room is used"
+    assert token_estimate(text) <= MOST_TOKENS * 1.02
+    assert token_estimate(text) > MOST_TOKENS * 0.6, "the room is used"
     titles = [
         line[3:]
         for line in text.splitlines()
@@ -62,7 +62,7 @@ def test_only_the_facts_that_fit_best_are_told_in_full(house: House, book: Book)
         ("Tea", "Tea is in the kitchen. Third shelf."),
     ):
         run(house, "remember", "--type", "reference", "--name", name, text)
-    assert len(relevant(book.vault, "the database access and its backups")) == 3
+    assert len(relevant_facts(book.vault, "the database access and its backups")) == 3
     text = run(house, "session", "bootstrap", "--about", "the database access and its backups").stdout
     titles = [line[3:] for line in text.splitlines() if line.startswith("## facts/")]
     assert titles[0] == INDEX

@@ -13,12 +13,13 @@ from backstory import clock
 from backstory.app import App
 from backstory.errors import Failed
 from backstory.failpoints import STEPS
+from backstory.front_matter import front_matter, split_front_matter
 from backstory.knowledge import compiler, daily_log, log_notes, rollup
-from backstory.knowledge.compiler import Limits, stale
+from backstory.knowledge.compiler import Limits, stale_logs
 from backstory.knowledge.log_notes import Note
-from backstory.knowledge.markdown_page import front, links_in, parted, sections, slug
-from backstory.knowledge.page_transaction import Changes, take_back, unfinished
-from backstory.knowledge.vault import migrate
+from backstory.knowledge.markdown_page import links_in, page_sections, slug
+from backstory.knowledge.page_transaction import Changes, take_back, unfinished_pages
+from backstory.knowledge.vault import migrate_vault
 from backstory.model import Act, MemoryKind, MemoryStatus
 from tests.story import House
 
@@ -80,7 +81,7 @@ def test_all_file_and_dry_run_do_as_they_are_called(house: House, book: Book) ->
 def test_a_log_about_a_topic_with_an_article_updates_that_article(book: Book, name: str) -> None:
     """CM-21: of that name or with it among the aliases; the log is added to its sources."""
     book.says("2026-11-14", "begin")
-    mine = front(
+    mine = front_matter(
         {"title": "Signing in", "aliases": [name], "tags": ["mine"], "sources": ["daily/2026-11-01"]}
     )
     page = book.vault.page("concepts/signing-in")
@@ -90,12 +91,12 @@ def test_a_log_about_a_topic_with_an_article_updates_that_article(book: Book, na
     done = book.compiles()
     assert "concepts/signing-in" in done.updated
     assert not [address for address in done.created if "auth" in address]
-    fields, body = parted(page.read_text())
+    fields, body = split_front_matter(page.read_text())
     assert fields["sources"] == ["daily/2026-11-01", "daily/2026-11-15"]
     assert fields["tags"] == ["mine"]
     assert "My own words." in body
     assert "A paragraph.\n\nAnother one." in body
-    assert "src/auth.py reads the keys now" in sections(body)["Key Points"]
+    assert "src/auth.py reads the keys now" in page_sections(body)["Key Points"]
 
 
 def test_a_decision_made_again_in_other_words_is_the_same_article(house: House, book: Book) -> None:
@@ -115,16 +116,16 @@ def test_every_article_has_its_front_matter_and_its_four_sections(written: Book)
     concepts = written.vault.links("concepts")
     assert {"concepts/invalidalgorithmerror", "concepts/working-agreements"} <= set(concepts)
     for link in concepts:
-        fields, body = parted(written.page(link))
+        fields, body = split_front_matter(written.page(link))
         assert list(fields) == ["title", "aliases", "tags", "sources", "created", "updated"]
         assert fields["sources"], link
-        assert [name for name in sections(body) if name] == SECTIONS
+        assert [name for name in page_sections(body) if name] == SECTIONS
         assert "no model wrote it" in body, "it says what it is"
 
 
 def test_an_article_tells_what_it_knows_with_its_sources(written: Book) -> None:
     text = written.page("concepts/invalidalgorithmerror")
-    points = sections(parted(text)[1])["Key Points"]
+    points = page_sections(split_front_matter(text)[1])["Key Points"]
     assert "fixed by editing" in points
     rows = points.strip().splitlines()
     assert len(rows) == 2
@@ -139,7 +140,7 @@ def test_a_connection_names_at_least_two_concepts_that_exist(written: Book) -> N
     connections = written.vault.links("connections")
     assert connections
     for link in connections:
-        fields, body = parted(written.page(link))
+        fields, body = split_front_matter(written.page(link))
         assert len(fields["connects"]) >= 2
         for concept in fields["connects"]:
             assert concept in links_in(body)
@@ -207,13 +208,13 @@ def test_a_grown_log_is_read_from_where_it_was_left(book: Book, monkeypatch: pyt
     book.says("2026-11-15", "first we moved auth.py")
     book.compiles()
     book.says("2026-11-15", "then we moved mail.py")
-    assert stale(book.vault) == [compiler.Stale("2026-11-15", "grown")]
+    assert stale_logs(book.vault) == [compiler.Stale("2026-11-15", "grown")]
     book.compiles()
     assert "auth.py" not in read[-1]
     assert "mail.py" in read[-1]
     path = book.vault.page("daily/2026-11-15")
     path.write_text(path.read_text().replace("first we moved auth.py", "first we deleted auth.py"))
-    assert stale(book.vault) == [compiler.Stale("2026-11-15", "changed")]
+    assert stale_logs(book.vault) == [compiler.Stale("2026-11-15", "changed")]
     book.compiles()
     assert "deleted auth.py" in read[-1]
     article = book.page("concepts/auth-py")
@@ -318,7 +319,7 @@ def test_a_damaged_state_is_told_before_a_log_is_compiled_anew(house: House, boo
     assert (told["created"], told["damaged"]) == ([], [])
     assert json.loads(state.read_text())["notes"]
     assert list(state.parent.glob("2026-11-14.json.bak-*")), "moved aside, for whoever wants to look"
-    assert stale(book.vault) == []
+    assert stale_logs(book.vault) == []
     assert set(week.splitlines()) <= set(book.page("weekly/2026-W46").splitlines())
 
 
@@ -326,18 +327,18 @@ def test_a_long_log_is_read_in_pieces_of_whole_sections(book: Book) -> None:
     """MEMORIA-34: they concatenate to the log, byte by byte; a section that is too long is a piece of its own."""
     sections_ = [f"### {n:02}:00 · x\r\n\n- part{n}.py {'é' * (50 + 400 * (n == 3))}\n" for n in range(8)]
     text = "# Daily log\n\nBegin.\n#### no section\n" + "".join(sections_) + "the end, without a line break"
-    pieces = daily_log.chunks(text, 200)
+    pieces = daily_log.log_chunks(text, 200)
     assert "".join(pieces) == text
     assert all(piece.startswith("### ") for piece in pieces[1:])
     assert all(len(piece) <= 200 or piece.count("\n### ") == 0 for piece in pieces)
     assert any(len(piece) > 200 for piece in pieces)
     assert max(piece.count("### ") for piece in pieces) > 1, "several that fit go together"
-    assert daily_log.chunks("") == []
+    assert daily_log.log_chunks("") == []
     book.says("2026-11-14", "begin")
     path = book.vault.page("daily/2026-11-14")
     rows = "".join(f"\n### Part {n}\n\n- the notes{n}.py {'word ' * 60}\n" for n in range(400))
     path.write_text(path.read_text() + rows)
-    assert len(daily_log.chunks(path.read_text())) > 1
+    assert len(daily_log.log_chunks(path.read_text())) > 1
     book.compiles()
     assert {f"concepts/notes{n}-py" for n in range(400)} <= set(book.vault.links("concepts"))
 
@@ -360,11 +361,11 @@ def test_a_log_of_which_a_piece_fails_is_not_compiled(book: Book, monkeypatch: p
         return whole(text, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(log_notes, "_notes", failing)
-    monkeypatch.setattr(daily_log.chunks, "__defaults__", (10,))
+    monkeypatch.setattr(daily_log.log_chunks, "__defaults__", (10,))
     with pytest.raises(Failed):
         book.compiles()
     assert book.snapshot() == {**before, "daily/2026-11-13.md": written}
-    assert [each.how for each in stale(book.vault)] == ["grown"]
+    assert [each.how for each in stale_logs(book.vault)] == ["grown"]
     monkeypatch.undo()
     assert [each.how for each in book.compiles().days] == ["grown"]
     assert "concepts/last-py" in book.vault.links("concepts")
@@ -389,7 +390,7 @@ def test_a_compilation_killed_at_any_step_is_taken_back_by_the_next(written: Boo
     struck = subprocess.run(
         command, env=environment, cwd=written.house.project, capture_output=True, timeout=60
     )
-    begun = unfinished(written.vault)
+    begun = unfinished_pages(written.vault)
     if struck.returncode == 0:
         assert strike.endswith("@3"), "a step that is passed once"
         assert not strike.startswith("compile.page"), "many pages are written"
@@ -420,7 +421,7 @@ def test_what_people_wrote_after_a_kill_is_not_taken_back(book: Book) -> None:
         undo = book.vault.file(".backstory/undo")
         undo.mkdir()
         manifest = [
-            {"page": name, "was": False, "new": compiler.digest(b"new")}
+            {"page": name, "was": False, "new": compiler.content_digest(b"new")}
             for name in ("concepts/a.md", "concepts/b.md")
         ]
         (undo / "manifest.json").write_text(json.dumps(manifest))
@@ -439,7 +440,7 @@ def test_a_compilation_takes_on_so_much_and_leaves_the_rest_on_record(house: Hou
     done = book.compiles(limits=Limits(logs=2, seconds=60))
     assert [each.day for each in done.days] == ["2026-11-10", "2026-11-11"]
     assert done.left == ("2026-11-12", "2026-11-13", "2026-11-14", "2026-11-15")
-    assert [each.day for each in stale(book.vault)] == list(done.left), "unverified work has no stamp"
+    assert [each.day for each in stale_logs(book.vault)] == list(done.left), "unverified work has no stamp"
     record = json.loads((book.vault.own / "skipped.json").read_text())["skipped"]
     assert record[0]["what"] == "compile"
     done = book.compiles(limits=Limits(logs=60, seconds=0))
@@ -461,7 +462,7 @@ def test_the_worker_compiles_what_is_stale_when_the_interval_has_passed(
     compiled = book.vault.state("compiled")["at"]
     house.sets("knowledge.interval_minutes", "0")
     with house.store.transaction():
-        house.store.books.set_meta("written_down", "")  # once an hour all projects are looked at
+        house.store.meta.set("written_down", "")  # once an hour all projects are looked at
     book.writes_down()
     assert book.vault.state("compiled")["at"] == compiled, "nothing changed, whatever time has passed"
     house.sets("knowledge.interval_minutes", "90")
@@ -572,15 +573,15 @@ def test_the_format_is_brought_up_to_date_by_its_owner_once_and_an_unknown_one_i
     book.says("2026-11-15", "x")
     path = book.vault.own / "format.json"
     before = path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino
-    assert migrate(book.vault) is False
+    assert migrate_vault(book.vault) is False
     assert (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino) == before
     path.unlink()
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     with pytest.raises(Failed, match="another user"):
-        migrate(book.vault)
+        migrate_vault(book.vault)
     monkeypatch.undo()
     monkeypatch.setenv("BACKSTORY_TZ", "UTC")
-    assert migrate(book.vault) is True
+    assert migrate_vault(book.vault) is True
     assert path.read_bytes() == before[0]
     path.write_text('{"version": 2}')
     log = book.page("daily/2026-11-15")

@@ -47,7 +47,7 @@ def test_an_entry_has_the_five_sections_and_leaves_out_empty_ones(house: House, 
     ]
     house.told().starts().prompts("How many whales are there?").stops("Twelve whales.").ends()
     book.writes_down()
-    [_, second] = daily_log.entries(book.page(f"daily/{day}"))
+    [_, second] = daily_log.log_entries(book.page(f"daily/{day}"))
     assert headings(second) == ["Context", "Key Exchanges"]
 
 
@@ -193,7 +193,7 @@ def test_the_first_line_of_a_day_begins_the_file_with_its_header(house: House, b
     """NC-17: the same header that sessions' entries get."""
     run(house, "log", "2026-11-16", "--append", "--line", "whales sing")
     text = book.page("daily/2026-11-16")
-    assert text.startswith(daily_log.header(book.vault, "2026-11-16"))
+    assert text.startswith(daily_log.log_header(book.vault, "2026-11-16"))
     assert re.search(r"^- \d\d:\d\d \[user\] whales sing$", text, re.MULTILINE)
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from backstory.knowledge.lint_checks import lint
+from backstory.knowledge.lint_checks import lint_vault
 from backstory.knowledge.vault import Vault
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ def test_ten_sessions_on_three_projects_are_in_it_with_weeks_and_no_broken_link(
     for vault in vaults:
         assert vault.links("weekly")
         assert vault.links("concepts")
-        assert [issue for issue in lint(vault) if issue.severity == "error"] == []
+        assert [issue for issue in lint_vault(vault) if issue.severity == "error"] == []
     assert any(vault.links("connections") for vault in vaults)
     assert any(vault.links("qa") for vault in vaults)
     assert any(vault.links("facts") for vault in vaults)

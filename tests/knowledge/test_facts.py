@@ -5,8 +5,8 @@ from datetime import date
 
 import pytest
 
-from backstory.knowledge.facts import INDEX, dated
-from backstory.knowledge.markdown_page import parted
+from backstory.front_matter import split_front_matter
+from backstory.knowledge.facts import INDEX, date_named_days
 from tests.story import House
 
 from .book import Book, run
@@ -18,7 +18,7 @@ def test_a_typed_fact_is_a_memory_and_a_page_at_once(house: House, book: Book) -
         house, "remember", "--type", "feedback", "--name", "Short answers", "Answer in short sentences"
     )
     assert done.exit_code == 0
-    fields, body = parted(book.page("facts/feedback-short-answers"))
+    fields, body = split_front_matter(book.page("facts/feedback-short-answers"))
     assert (fields["type"], fields["name"]) == ("feedback", "Short answers")
     assert done.stdout.strip().startswith(fields["memory"])
     assert "Answer in short sentences" in body
@@ -37,17 +37,17 @@ def test_a_fact_of_the_same_name_is_written_anew_and_stays_one(house: House, boo
 def test_facts_of_a_project_carry_absolute_dates(house: House, book: Book) -> None:
     """NC-38: whatever day they are told on."""
     monday = date(2026, 11, 16)
-    assert dated("We froze it yesterday.", monday) == "We froze it yesterday (2026-11-15)."
-    assert dated("Tomorrow we ship", monday) == "Tomorrow (2026-11-17) we ship"
-    assert dated("until next Friday", monday) == "until next Friday (2026-11-20)"
-    assert dated("since last Monday", monday) == "since last Monday (2026-11-09)"
-    assert dated("next monday", monday) == "next monday (2026-11-23)"
-    assert dated("yesterday (2026-01-01)", monday) == "yesterday (2026-01-01)", "once is enough"
-    assert dated("todays yesterdaysong", monday) == "todays yesterdaysong"
+    assert date_named_days("We froze it yesterday.", monday) == "We froze it yesterday (2026-11-15)."
+    assert date_named_days("Tomorrow we ship", monday) == "Tomorrow (2026-11-17) we ship"
+    assert date_named_days("until next Friday", monday) == "until next Friday (2026-11-20)"
+    assert date_named_days("since last Monday", monday) == "since last Monday (2026-11-09)"
+    assert date_named_days("next monday", monday) == "next monday (2026-11-23)"
+    assert date_named_days("yesterday (2026-01-01)", monday) == "yesterday (2026-01-01)", "once is enough"
+    assert date_named_days("todays yesterdaysong", monday) == "todays yesterdaysong"
     run(house, "remember", "--type", "project", "The freeze begins tomorrow")
     [page] = [link for link in book.vault.links("facts") if link != INDEX]
     assert re.search(r"tomorrow \(\d{4}-\d\d-\d\d\)", book.page(page))
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", parted(book.page(page))[0]["created"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", split_front_matter(book.page(page))[0]["created"])
 
 
 def test_a_type_that_nobody_knows_is_refused(house: House) -> None:
@@ -59,7 +59,7 @@ def test_a_facts_text_cannot_forge_front_matter_or_headings(house: House, book: 
     text = "x\n---\ntype: user\n---\n# Fake\n[[concepts/evil]]"
     run(house, "remember", "--type", "reference", "--name", "a\n---\nb: c", text)
     [page] = [link for link in book.vault.links("facts") if link != INDEX]
-    fields, body = parted(book.page(page))
+    fields, body = split_front_matter(book.page(page))
     assert fields["type"] == "reference"
     assert "b" not in fields
     assert body.count("\n# ") == 1

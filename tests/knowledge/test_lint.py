@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 import pytest
 
 from backstory.app import App
+from backstory.front_matter import front_matter
 from backstory.knowledge import facts
-from backstory.knowledge.lint_checks import Issue, lint
-from backstory.knowledge.markdown_page import front, links_in
+from backstory.knowledge.lint_checks import Issue, lint_vault
+from backstory.knowledge.markdown_page import links_in
 from backstory.knowledge.page_transaction import Changes
-from backstory.knowledge_base import Library
+from backstory.knowledge_base import KnowledgeBase
 from tests.story import House
 
 from .book import Book, logged_in, run
@@ -57,13 +58,13 @@ def put(book: Book, link: str, text: str, words: str = LONG) -> None:
     path = book.vault.page(link)
     path.parent.mkdir(exist_ok=True)
     path.write_text(
-        front({"title": link, "sources": ["daily/2026-11-14"]})
+        front_matter({"title": link, "sources": ["daily/2026-11-14"]})
         + f"\n# {link}\n\n{text}\n\n## More\n\n{words}\n"
     )
 
 
 def found(book: Book, model: Model | None = None) -> set[tuple[str, str, str]]:
-    return {(issue.check, issue.severity, issue.page) for issue in lint(book.vault, model)}
+    return {(issue.check, issue.severity, issue.page) for issue in lint_vault(book.vault, model)}
 
 
 def test_a_broken_link_is_an_error_unless_it_names_a_daily_log(wiki: Book) -> None:
@@ -72,7 +73,7 @@ def test_a_broken_link_is_an_error_unless_it_names_a_daily_log(wiki: Book) -> No
         wiki, "concepts/one", "[[concepts/two]] and [[concepts/gone]] and [[daily/2020-01-01]] and `[[code]]`"
     )
     assert found(wiki) == {("broken-link", "error", "concepts/one")}
-    assert [issue.text for issue in lint(wiki.vault)] == ["links to concepts/gone, which is not there"]
+    assert [issue.text for issue in lint_vault(wiki.vault)] == ["links to concepts/gone, which is not there"]
     put(wiki, "concepts/one", "[[concepts/two]] and [[../../../etc/passwd]]")
     assert found(wiki) == {("broken-link", "error", "concepts/one")}
 
@@ -98,13 +99,13 @@ def test_a_log_that_was_never_compiled_and_one_that_changed_are_warnings(wiki: B
 def test_a_one_way_link_is_a_suggestion_that_can_be_mended(wiki: Book) -> None:
     """CM-35: and after mending there is none."""
     put(wiki, "concepts/two", "No link back.")
-    [issue] = [one for one in lint(wiki.vault) if one.check == "one-way-link"]
+    [issue] = [one for one in lint_vault(wiki.vault) if one.check == "one-way-link"]
     assert issue == Issue(
         "one-way-link", "suggestion", "concepts/one", "concepts/two does not link back", True
     )
     run(wiki.house, "lint", "--fix")
     assert "concepts/one" in links_in(wiki.page("concepts/two"))
-    assert not [one for one in lint(wiki.vault) if one.check == "one-way-link"]
+    assert not [one for one in lint_vault(wiki.vault) if one.check == "one-way-link"]
 
 
 def test_a_question_asks_no_link_back_of_the_articles_that_it_consulted(wiki: Book) -> None:
@@ -171,9 +172,9 @@ def test_contradictions_are_found_by_a_model_only_and_structural_only_asks_none(
     assert "The port is 80" in prompt
     with App(wiki.house.home) as app:
         for words in ({"structural": True}, {"mend": True}):
-            Library(app, model).lint(app.project_at(wiki.house.project), **words)
+            KnowledgeBase(app, model).lint(app.project_at(wiki.house.project), **words)
         assert len(model.asked) == 1
-        Library(app, model).lint(app.project_at(wiki.house.project))
+        KnowledgeBase(app, model).lint(app.project_at(wiki.house.project))
     assert len(model.asked) == 2
     assert found(wiki, Model("NOTHING_TO_SAVE\n")) == set()
 
@@ -181,7 +182,7 @@ def test_contradictions_are_found_by_a_model_only_and_structural_only_asks_none(
 def test_a_model_that_fails_becomes_an_issue_and_no_crash(wiki: Book) -> None:
     """CM-38: whatever it raises."""
     for error in (TimeoutError("no answer within 30 s"), ValueError("<b>not JSON</b>")):
-        [issue] = lint(wiki.vault, Model(error))
+        [issue] = lint_vault(wiki.vault, Model(error))
         assert (issue.check, issue.severity) == ("contradiction", "warning")
         assert "did not work" in issue.text
 
@@ -216,13 +217,13 @@ def test_fix_mends_backlinks_rows_and_source_cells_twice_as_once(wiki: Book) -> 
         + ", ".join(f"[[daily/2026-11-{day:02}]]" for day in range(1, 9))
         + " | x |\n"
     )
-    checks = {issue.check for issue in lint(wiki.vault)}
+    checks = {issue.check for issue in lint_vault(wiki.vault)}
     assert {"index", "one-way-link", "broken-link"} <= checks
     model = Model("must not be asked")
     with App(wiki.house.home) as app:
-        assert Library(app, model).lint(app.project_at(wiki.house.project), mend=True).fixed > 0
+        assert KnowledgeBase(app, model).lint(app.project_at(wiki.house.project), mend=True).fixed > 0
         after = wiki.snapshot()
-        assert Library(app, model).lint(app.project_at(wiki.house.project), mend=True).fixed == 0
+        assert KnowledgeBase(app, model).lint(app.project_at(wiki.house.project), mend=True).fixed == 0
     assert model.asked == []
     changed = {name for name, data in wiki.snapshot().items() if after.get(name) != data}
     assert changed <= {"log.md"} | {name for name in after if name.startswith("reports/")}
@@ -245,7 +246,7 @@ def test_every_fact_has_one_entry_and_every_entry_leads_somewhere(wiki: Book) ->
     index = wiki.vault.page(facts.INDEX)
     lines = index.read_text().splitlines()
     index.write_text(f"{lines[0]}\n{lines[0]}\n- [[facts/user-gone]] x\n")
-    texts = [issue.text for issue in lint(wiki.vault) if issue.check == "facts"]
+    texts = [issue.text for issue in lint_vault(wiki.vault) if issue.check == "facts"]
     assert any("has 2 entries" in text for text in texts)
     assert any("has 0 entries" in text for text in texts)
     assert any("facts/user-gone" in text for text in texts)
@@ -259,14 +260,14 @@ def test_an_index_of_facts_that_overflows_is_reported_and_nothing_is_cut(wiki: B
     with wiki.vault.held():
         changes = Changes(wiki.vault)
         for number in range(201):
-            text = front(
+            text = front_matter(
                 {"name": f"n{number}", "description": f"d{number} " + "x" * (200 if number == 7 else 1)}
             )
             changes.put(f"facts/user-n{number}.md", text)
         facts.put_index(changes)
         changes.write()
     assert len(wiki.page(facts.INDEX).splitlines()) == 201
-    texts = [issue.text for issue in lint(wiki.vault) if issue.check == "facts"]
+    texts = [issue.text for issue in lint_vault(wiki.vault) if issue.check == "facts"]
     assert any("201 lines, more than 200" in text for text in texts)
     assert any("more than 150" in text for text in texts)
     assert run(wiki.house, "lint").exit_code == 0, "a warning is no error"
@@ -280,4 +281,4 @@ def test_what_a_day_of_sessions_makes_is_sound(house: House, book: Book) -> None
     book.writes_down()
     assert run(house, "lint").exit_code == 0
     run(house, "lint", "--fix")
-    assert not [issue for issue in lint(book.vault) if issue.fixable]
+    assert not [issue for issue in lint_vault(book.vault) if issue.fixable]

@@ -10,8 +10,8 @@ import pytest
 
 from backstory.app import App
 from backstory.knowledge import model_prose
-from backstory.knowledge.model_prose import INDEX_CHARS, PROMPT_CHARS, introduce, is_waiting
-from backstory.knowledge_base import Library
+from backstory.knowledge.model_prose import INDEX_CHARS, PROMPT_CHARS, is_waiting, write_introductions
+from backstory.knowledge_base import KnowledgeBase
 from tests.story import House
 
 from .book import STAMP, Book, logged_in, run
@@ -47,7 +47,7 @@ def test_what_cites_a_note_that_it_was_given_is_taken_and_nothing_else(known: Bo
     model = saying(
         invalidalgorithmerror=told, **{"working-agreements": "All is well.", "made-up": "`m00000000`"}
     )
-    assert introduce(known.vault, model, STAMP) == [ARTICLE]
+    assert write_introductions(known.vault, model, STAMP) == [ARTICLE]
     text = known.page(ARTICLE)
     assert f"the introduction is a model's, the rest by rules.* Safari refuses HS256 `{handle}`." in text
     assert "[[evil]]" not in text
@@ -62,17 +62,17 @@ def test_what_cites_a_note_that_it_was_given_is_taken_and_nothing_else(known: Bo
 def test_each_note_is_sent_once_and_several_articles_go_in_one_call(known: Book) -> None:
     """CMEM-25: also if every log is compiled anew."""
     model = saying()
-    introduce(known.vault, model, STAMP)
+    write_introductions(known.vault, model, STAMP)
     assert len(model.asked) == 1
     assert model.asked[0][1].count("\nArticle concepts/") > 1
     assert not is_waiting(known.vault)
     known.compiles(everything=True, prose=True)
-    assert introduce(known.vault, model, STAMP) == []
+    assert write_introductions(known.vault, model, STAMP) == []
     assert len(model.asked) == 1
 
 
 def test_what_is_new_later_is_all_that_is_sent_later(house: House, known: Book) -> None:
-    introduce(known.vault, saying(), STAMP)
+    write_introductions(known.vault, saying(), STAMP)
     second = house.told().starts().prompts("The login test is red again.")
     second.runs("pytest tests/test_login.py", fails="E  jwt.InvalidAlgorithmError: the key is too short")
     second.edits("src/auth/keys.py").runs("pytest tests/test_login.py", "1 passed").stops(
@@ -81,7 +81,7 @@ def test_what_is_new_later_is_all_that_is_sent_later(house: House, known: Book) 
     known.writes_down()
     known.compiles(prose=True)
     model = saying()
-    introduce(known.vault, model, STAMP)
+    write_introductions(known.vault, model, STAMP)
     [(_, prompt)] = model.asked
     assert "the key is too short" in prompt
     assert "jwt.InvalidAlgorithmError: HS256" not in prompt
@@ -90,7 +90,7 @@ def test_what_is_new_later_is_all_that_is_sent_later(house: House, known: Book) 
 def test_the_prompt_holds_index_and_schema_and_does_not_grow_with_the_wiki(known: Book) -> None:
     """MEMORIA-33: no article but the news of those that it is about; the index only as a slice."""
     small = saying()
-    introduce(known.vault, small, STAMP)
+    write_introductions(known.vault, small, STAMP)
     [(purpose, prompt)] = small.asked
     assert purpose == "compile"
     assert json.dumps(model_prose.SCHEMA) in prompt
@@ -103,7 +103,7 @@ def test_the_prompt_holds_index_and_schema_and_does_not_grow_with_the_wiki(known
     state["waiting"] = state.pop("read")
     (known.vault.own / "prose.json").write_text(json.dumps(state))
     large = saying()
-    introduce(known.vault, large, STAMP)
+    write_introductions(known.vault, large, STAMP)
     [(_, again)] = large.asked
     assert len(again) <= len(prompt) + INDEX_CHARS
     assert len(again) <= PROMPT_CHARS
@@ -115,14 +115,14 @@ def test_a_model_that_fails_changes_nothing_and_what_it_was_asked_waits(house: H
     before = known.snapshot()
     for model in (Model(ConnectionError("down")), Model('{"pages": []}'), Model('{"articles": [1]}')):
         with pytest.raises((ConnectionError, ValueError)):
-            introduce(known.vault, model, STAMP)
+            write_introductions(known.vault, model, STAMP)
         assert known.snapshot() == before
     with App(house.home) as app:
-        done = Library(app, Model(ConnectionError("down"))).compile(app.project_at(house.project))
+        done = KnowledgeBase(app, Model(ConnectionError("down"))).compile(app.project_at(house.project))
     assert any("down; the worker asks it again" in said for said in done.skipped)
-    assert introduce(known.vault, saying(invalidalgorithmerror=f"Safari `{handle_of(known)}`."), STAMP) == [
-        ARTICLE
-    ]
+    assert write_introductions(
+        known.vault, saying(invalidalgorithmerror=f"Safari `{handle_of(known)}`."), STAMP
+    ) == [ARTICLE]
 
 
 def test_nobody_waits_for_the_model(house: House, known: Book) -> None:
@@ -139,7 +139,7 @@ def test_nobody_waits_for_the_model(house: House, known: Book) -> None:
 
     model = Slow(saying(invalidalgorithmerror=f"Safari `{handle_of(known)}`.").answer)
     pages: list[str] = []
-    thread = threading.Thread(target=lambda: pages.extend(introduce(known.vault, model, STAMP)))
+    thread = threading.Thread(target=lambda: pages.extend(write_introductions(known.vault, model, STAMP)))
     thread.start()
     try:
         assert asked.wait(30)
@@ -160,7 +160,7 @@ def test_an_introduction_goes_with_what_it_rests_on(house: House, known: Book) -
     model = saying(
         **{"auth-tokens-py": f"See [[{decision}]] `{handle_of(known, 'concepts/auth-tokens-py')}`."}
     )
-    introduce(known.vault, model, STAMP)
+    write_introductions(known.vault, model, STAMP)
     assert run(house, "review", handle, "--reject").exit_code == 0
     known.compiles()
     assert known.vault.find(decision) is None

@@ -3,7 +3,7 @@
 import pytest
 
 from backstory.knowledge.index_page import put_log
-from backstory.knowledge.lint_checks import Issue, report
+from backstory.knowledge.lint_checks import Issue, lint_report
 from backstory.knowledge.page_transaction import Changes
 from tests.story import House
 
@@ -77,7 +77,7 @@ def test_no_heading_list_or_report_of_pages_has_it_afterwards(house: House, book
         Issue("contradiction", "warning", "log", "asked: Count the quokkas of the western hill"),
         Issue("orphan", "warning", "concepts/whales", "nothing links to it"),
     ]
-    changes.put("reports/lint-2026-11-16.md", report(found, STAMP))
+    changes.put("reports/lint-2026-11-16.md", lint_report(found, STAMP))
     changes.write()
     project = book.project.name
     house.close()

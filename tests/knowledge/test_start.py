@@ -19,7 +19,7 @@ def test_a_start_is_answered_with_the_date_what_is_known_and_what_happened_last(
         house.fires("SessionStart", house.session().payload("SessionStart", source="startup")).stdout
     )
     text = answer["hookSpecificOutput"]["additionalContext"]
-    assert f"Today is {time.strftime('%Y-%m-%d')}." in text
+    assert f"today is {time.strftime('%Y-%m-%d')}" in text
     assert "use RS256 for the tokens (because Safari rejects HS256" in text, "a slice of what is known"
     assert "## Where we left off" in text, "what happened last"
 

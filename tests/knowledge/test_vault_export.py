@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.knowledge.lint_checks import lint
+from backstory.knowledge.lint_checks import lint_vault
 from backstory.knowledge.vault import Vault
 from backstory.knowledge.vault_export import LIST
 from tests.story import House
@@ -51,7 +51,7 @@ def test_the_copy_is_a_whole_vault_without_what_is_personal(house: House, known:
     assert copy.days() == known.vault.days()
     assert [link for link in copy.links("facts") if "user-" in link] == []
     assert "Ada prefers" not in "".join(path.read_text() for path in copy.root.rglob("*.md"))
-    assert [issue for issue in lint(copy) if issue.check == "broken-link"] == []
+    assert [issue for issue in lint_vault(copy) if issue.check == "broken-link"] == []
     assert files(house.project) == before, "no other file of the repository was touched"
     assert (copy.root / "index.md").stat().st_mode & 0o044, "others who clone it may read it"
     assert run(house, "compile", "--export", "docs/knowledge").stderr.count("0 written, 0 removed") == 1

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from backstory import settings
-from backstory.llm.governor import Spending, spending
+from backstory.llm.governor import Spending, spending_report
 from backstory.model import Memory, Tier
-from backstory.model_pass import Refine
+from backstory.model_pass import ModelPass
 from backstory.store.records import Call
 from tests.agents.model import Model
 from tests.story import House, Story
@@ -60,12 +60,12 @@ class Asking:
         self.house.works()
         return kept
 
-    def refine(self) -> Refine:
+    def refine(self) -> ModelPass:
         def pause(seconds: float) -> None:
             self.pauses.append(seconds)
             self.pausing(seconds)
 
-        return Refine(self.house.home, settings.load(self.house.home)[0], self.house.store, pause)
+        return ModelPass(self.house.home, settings.load_settings(self.house.home)[0], self.house.store, pause)
 
     def answers(self, *claims: Claim) -> None:
         self.model.aside("Log:", saying(*claims))
@@ -79,7 +79,7 @@ class Asking:
         return self.house.store.ledger.latest(1_000)[::-1]
 
     def spending(self) -> Spending:
-        return spending(settings.load(self.house.home)[0], self.house.store)
+        return spending_report(settings.load_settings(self.house.home)[0], self.house.store)
 
     def log(self, number: int = -1) -> str:
         """What the model was given to read."""

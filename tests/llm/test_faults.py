@@ -198,24 +198,24 @@ def test_what_a_server_says_of_a_key_stays_out_of_everything(
 class TestTheLine:
     def test_a_key_is_not_sent_in_the_clear_to_a_stranger(self) -> None:
         with pytest.raises(Trouble, match="unencrypted"):
-            json_post.post("http://models.example/v1", {}, {}, 1, "sk-secret")
+            json_post.post_json("http://models.example/v1", {}, {}, 1, "sk-secret")
 
     @pytest.mark.parametrize("url", ["", "ftp://a.example", "localhost:11434", "http://"])
     def test_an_address_that_is_none_is_told(self, url: str) -> None:
         with pytest.raises(Trouble, match=r"model\.url must begin"):
-            json_post.post(url, {}, {}, 1)
+            json_post.post_json(url, {}, {}, 1)
 
     def test_nobody_there(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
         with pytest.raises(Trouble, match="gives no answer") as caught:
-            json_post.post(f"http://127.0.0.1:{port}/v1", {}, {}, 2)
+            json_post.post_json(f"http://127.0.0.1:{port}/v1", {}, {}, 2)
         assert not caught.value.sent
 
     def test_a_huge_answer_is_not_read_to_its_end(self, model: Model) -> None:
         model.fails_with(Raw(b"x" * 5_000_000))
         with pytest.raises(Trouble, match="more than 4,000,000 bytes"):
-            json_post.post(f"{model.url}/v1/chat/completions", {}, {"messages": []}, 20)
+            json_post.post_json(f"{model.url}/v1/chat/completions", {}, {"messages": []}, 20)
 
     def test_a_server_without_schemas_is_asked_without(self, house: House, asking: Asking) -> None:
         a_session(house)

@@ -6,9 +6,9 @@ import pytest
 
 from backstory import clock
 from backstory.llm import breaker, prices
-from backstory.llm.governor import Governor, Purpose, Refused, resume
+from backstory.llm.governor import Governor, Purpose, Refused, resume_calls
 from backstory.llm.model_provider import Question, Reply, Trouble
-from backstory.llm.spending_caps import caps, period
+from backstory.llm.spending_caps import cap_period, spending_caps
 from backstory.settings import Settings
 from backstory.store.records import Call
 from tests.agents.model import Status
@@ -97,15 +97,15 @@ class TestCaps:
     def test_the_periods_follow_the_zone(self) -> None:
         zone = clock.zone("Europe/Berlin")
         at = 1_798_754_400_000  # 2026-12-31 22:00 UTC is 23:00 in Berlin
-        begin, after = period("day", at, zone)
+        begin, after = cap_period("day", at, zone)
         assert clock.stamp(begin, zone) == "2026-12-31 00:00"
         assert clock.stamp(after, zone) == "2027-01-01 00:00"
-        begin, after = period("month", at, zone)
+        begin, after = cap_period("month", at, zone)
         assert clock.stamp(begin, zone) == "2026-12-01 00:00"
         assert clock.stamp(after, zone) == "2027-01-01 00:00"
 
     def test_the_defaults_are_small_and_all_there(self) -> None:
-        assert {cap.scope for cap in caps(Settings()).values() if cap.tokens and cap.money} == {
+        assert {cap.scope for cap in spending_caps(Settings()).values() if cap.tokens and cap.money} == {
             "call", "session", "day", "month",
         }  # fmt: skip
 
@@ -114,15 +114,15 @@ class TestPrices:
     def test_a_call_costs_what_the_table_says(self) -> None:
         price = prices.price_of("a", ("b=9/9", "a=0.25/1.5"))
         assert price == (250_000, 1_500_000)
-        assert prices.cost(price, 1_000_000, 1_000_000) == 1_750_000
-        assert prices.cost(price, 1, 0) == 1, "rounded up"
+        assert prices.call_cost(price, 1_000_000, 1_000_000) == 1_750_000
+        assert prices.call_cost(price, 1, 0) == 1, "rounded up"
 
     @pytest.mark.parametrize("row", ["a", "a=", "a=1", "a=x/y", "a=-1/2", "a=nan/1"])
     def test_a_row_that_cannot_be_read_is_no_price(self, row: str) -> None:
         assert prices.price_of("a", (row,)) is None
 
     def test_other_scripts_take_more_tokens(self) -> None:
-        assert prices.tokens("日本語" * 100) > prices.tokens("abc" * 100) * 2
+        assert prices.token_estimate("日本語" * 100) > prices.token_estimate("abc" * 100) * 2
 
 
 def call(at: int, outcome: str) -> Call:
@@ -147,7 +147,7 @@ class TestBreaker:
             asked.ask(Paid(), QUESTION, Purpose("distil", "s2"))
         assert caught.value.scope == "breaker"
         with house.store.transaction():
-            resume(house.store, clock.now_ms() + 1)
+            resume_calls(house.store, clock.now_ms() + 1)
         asked.ask(Paid(), QUESTION, Purpose("distil", "s2"))
 
     def test_more_calls_in_an_hour_than_anybody_needs_are_not_made(self, house: House) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from backstory.app import App
 from backstory.atomic import lock
-from backstory.knowledge_base import Library
+from backstory.knowledge_base import KnowledgeBase
 from backstory.llm.governor import Refused
 from backstory.llm.model_provider import Trouble
 from tests.agents.model import Status
@@ -64,7 +64,7 @@ def test_a_question_is_answered_by_the_model_and_by_rules_when_it_is_down(
     a_session(house)
     house.works()
     with App(house.home) as app:
-        library, project = Library(app), app.project_at(house.project)
+        library, project = KnowledgeBase(app), app.project_at(house.project)
         asking.model.fails_with(Status(500))
         down = library.ask(project, "which input format does the importer take?")
         assert down.known

@@ -50,7 +50,7 @@ def book(house: House, asking: Asking) -> Book:
 def works(house: House) -> None:
     """A worker's whole shift."""
     house.close()
-    worker_loop.run(house.home, 0)
+    worker_loop.run_rounds(house.home, 0)
 
 
 def job(house: House, kind: str = "prose") -> Any:

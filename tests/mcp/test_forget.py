@@ -103,7 +103,7 @@ def test_a_session_that_went_on_is_not_forgotten_by_the_code_of_before(house: Ho
 def test_our_own_answers_about_it_are_no_change(house: House, server: Server) -> None:
     """An agent that looks it up on the command line before it confirms is not sent round in circles."""
     story = lived(house)
-    worker_loop.run(
+    worker_loop.run_rounds(
         house.home, linger=0
     )  # the log is written, or the worker of the second call would do that
     code = code_in(server.call("forget", text="tortoise"))
@@ -116,10 +116,10 @@ def test_a_code_grows_old(house: House, monkeypatch: pytest.MonkeyPatch) -> None
     story = lived(house)
     house.sets("mcp.answer_seconds", "60")
     monkeypatch.setenv("BACKSTORY_HOME", str(house.home.root))
-    told, failed = tool_calls.call(TOOL, {"handle": story.id}, str(house.project))
+    told, failed = tool_calls.call_tool(TOOL, {"handle": story.id}, str(house.project))
     assert not failed
     monkeypatch.setattr(forget_tool, "now", lambda: time.monotonic() + 11 * 60)
-    refused, failed = tool_calls.call(TOOL, {"confirm": code_in(told)}, str(house.project))
+    refused, failed = tool_calls.call_tool(TOOL, {"confirm": code_in(told)}, str(house.project))
     assert failed
     assert "older than 10 minutes: nothing was forgotten" in refused
     assert len(house.stored(story)) > 3
@@ -259,10 +259,10 @@ def test_many_small_calls_are_no_way_around_the_limit(house: House, monkeypatch:
     monkeypatch.setattr(forget_tool, "MOST_EVENTS", 7)
     answers = []
     for animal in ("tortoise", "hare", "newt"):
-        told, _ = tool_calls.call(TOOL, {"text": animal}, str(house.project))
+        told, _ = tool_calls.call_tool(TOOL, {"text": animal}, str(house.project))
         answers.append("confirm=" in told)
         if answers[-1]:
-            tool_calls.call(TOOL, {"confirm": code_in(told)}, str(house.project))
+            tool_calls.call_tool(TOOL, {"confirm": code_in(told)}, str(house.project))
     assert answers[0]
     assert not answers[-1]
 
@@ -302,7 +302,7 @@ def test_an_agent_alone_deletes_no_copy_of_a_session_that_is_older(house: House,
     house.works()
     story.prompts("Move the tortoise release to stable").stops("Moved.")
     house.works()
-    worker_loop.run(house.home, linger=0)
+    worker_loop.run_rounds(house.home, linger=0)
     kept = list(house.home.transcripts.iterdir())
     assert kept
     assert "confirm=" not in server.call("forget", text="tortoise")
@@ -319,8 +319,10 @@ def test_codes_that_were_collected_before_are_no_way_around_the_limit(
         lived(house, animal)
     house.close()
     monkeypatch.setattr(forget_tool, "MOST_EVENTS", 7)
-    codes = [code_in(tool_calls.call(TOOL, {"text": animal}, str(house.project))[0]) for animal in animals]
-    answers = [tool_calls.call(TOOL, {"confirm": code}, str(house.project)) for code in codes]
+    codes = [
+        code_in(tool_calls.call_tool(TOOL, {"text": animal}, str(house.project))[0]) for animal in animals
+    ]
+    answers = [tool_calls.call_tool(TOOL, {"confirm": code}, str(house.project)) for code in codes]
     assert not answers[0][1]
     assert answers[-1][1]
     assert (
@@ -335,10 +337,10 @@ def test_two_things_that_were_told_one_after_the_other_are_both_forgotten(
     lived(house)
     lived(house, "hare")
     codes = [code_in(server.call("forget", text=animal)) for animal in ("tortoise", "hare")]
-    worker_loop.run(house.home, linger=0)
+    worker_loop.run_rounds(house.home, linger=0)
     for code in codes:
         assert "Forgotten: " in server.call("forget", confirm=code)
-        worker_loop.run(house.home, linger=0)
+        worker_loop.run_rounds(house.home, linger=0)
     assert house.found_in_home("tortoise") == []
     assert house.found_in_home("hare release") == []
 

@@ -133,17 +133,17 @@ def test_what_a_session_still_does_to_its_files_is_not_held_against_it(house: Ho
 def test_a_project_whose_folder_is_gone_gets_no_labels(house: House, files: Path) -> None:
     rows = [Row("m1", "failed", "text", 0, files=("reader.py",))]
     prepared = stamped([{"files": ["reader.py"]}], str(files), 5)
-    file_stamps.label(rows, prepared, str(files / "nowhere"))
+    file_stamps.label_rows(rows, prepared, str(files / "nowhere"))
     assert rows[0].label == ""
     (files / "reader.py").unlink()
-    file_stamps.label(rows, prepared, str(files))
+    file_stamps.label_rows(rows, prepared, str(files))
     assert rows[0].label == file_stamps.GONE
 
 
 @pytest.mark.parametrize("kept", [None, 7, "x", {"reader.py": 7}, {"reader.py": [1]}, {"other": []}, {}])
 def test_stamps_in_any_state_disturb_nothing(tmp_path: Path, kept: object) -> None:
     rows = [Row("m1", "failed", "text", 0, files=("reader.py", "a\0b", "x" * 5_000))]
-    file_stamps.label(rows, {"root": str(tmp_path), "files": kept}, str(tmp_path))
+    file_stamps.label_rows(rows, {"root": str(tmp_path), "files": kept}, str(tmp_path))
     assert rows[0].label == ""
 
 
@@ -158,7 +158,7 @@ def test_what_cannot_be_looked_at_counts_as_the_same(tmp_path: Path) -> None:
     (tmp_path / "folder" / "new").touch()
     os.utime(tmp_path / "large", (1, 1))
     rows = [Row("m1", "failed", "text", 0, files=tuple(names))]
-    file_stamps.label(rows, prepared, str(tmp_path))
+    file_stamps.label_rows(rows, prepared, str(tmp_path))
     assert rows[0].label == ""
 
 
@@ -167,7 +167,7 @@ def test_every_row_has_a_file_stamped_before_one_has_all_and_none_outside(tmp_pa
     assert list(stamped(rows, str(tmp_path), 3)["files"]) == ["a1", "c1", "a2"]
     told = [Row("m1", "failed", "text", 0, files=("a1", "../b0"))]
     prepared = {"root": str(tmp_path), "files": {"a1": [3, 3, ""]}}
-    file_stamps.label(told, prepared, str(tmp_path))
+    file_stamps.label_rows(told, prepared, str(tmp_path))
     assert told[0].label == file_stamps.CHANGED, "nobody looked whether all are gone"
 
 

@@ -169,7 +169,7 @@ class TestNotices:
     def count(self, house: House, days_ago: int, **counts: int) -> str:
         day = clock.day_of(clock.now_ms() - days_ago * 86_400_000)
         with house.store.transaction():
-            house.store.books.count(day, {("claude-code", "Stop", name): n for name, n in counts.items()})
+            house.store.counters.add(day, {("claude-code", "Stop", name): n for name, n in counts.items()})
         return day
 
     def test_when_all_is_well_there_are_none(self, house: House, story: Story) -> None:

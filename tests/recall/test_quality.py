@@ -12,7 +12,7 @@ from bench.recall import developers
 from bench.recall.memory import PROJECT, worked
 
 from backstory.app import App
-from backstory.embed.embedder import Means, means
+from backstory.embed.embedder import Means, load_embedder
 from backstory.search.find import search
 from backstory.settings import Settings
 from tests.story import House
@@ -44,7 +44,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 WAYS = pytest.mark.parametrize(
     ("way", "found_at_least", "silent_at_least"),
-    [(means(Settings()), 0.93, 0.95), (means(Settings(embed_provider="off")), 0.80, 0.90)],
+    [(load_embedder(Settings()), 0.93, 0.95), (load_embedder(Settings(embed_provider="off")), 0.80, 0.90)],
     ids=["words and meaning", "words"],
 )
 
@@ -80,14 +80,16 @@ def test_what_sounds_like_here_but_never_was_gets_nothing(memory: House) -> None
     """CCE-54, CCE-79: a floor that is too low is noticed, as one that is too high is below."""
     told = {}
     for question in NEARBY:
-        if hits := search(memory.store, question, None, means=means(Settings())).hits:
+        if hits := search(memory.store, question, None, means=load_embedder(Settings())).hits:
             told[question] = hits[0].text
     assert len(told) <= 0.05 * len(NEARBY), told
 
 
 def test_questions_that_can_be_answered_are_hardly_ever_silenced(memory: House) -> None:
     """CCE-79: these questions are short and share few words with their answers; on the benchmarks it is less."""
-    silenced = [q for q, _ in ASKED if search(memory.store, q, None, means=means(Settings())).abstained]
+    silenced = [
+        q for q, _ in ASKED if search(memory.store, q, None, means=load_embedder(Settings())).abstained
+    ]
     assert len(silenced) <= 0.07 * len(ASKED), silenced
 
 
@@ -111,7 +113,7 @@ def test_developers_questions_in_other_words(project: developers.Developers, sil
 def test_the_app_answers_as_the_parts_do(memory: House) -> None:
     with App(memory.home) as app:
         for question, _ in ASKED[:3]:
-            by_parts = search(memory.store, question, None, means=means(Settings()))
+            by_parts = search(memory.store, question, None, means=load_embedder(Settings()))
             assert [hit.id for hit in app.search(question, None).hits] == [hit.id for hit in by_parts.hits]
 
 

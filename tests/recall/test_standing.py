@@ -140,7 +140,7 @@ def test_a_rebuild_comes_to_the_same(house: House) -> None:
     before = {name: (memory.id, memory.status) for name, memory in decisions(house).items()}
     house.rebuilds()
     assert {name: (memory.id, memory.status) for name, memory in decisions(house).items()} == before
-    assert house.store.successions.after(before["Redis"][0]) == before["Postgres"][0]
+    assert house.store.supersessions.newer_than(before["Redis"][0]) == before["Postgres"][0]
 
 
 def test_when_the_newer_one_is_rejected_the_older_one_is_in_force_again(house: House) -> None:

@@ -113,7 +113,7 @@ def test_a_state_that_cannot_be_read_is_refused_and_not_taken_for_an_empty_one(h
     """NC-12: it may be whole; nothing is written in its place, and no sentinel either."""
     in_place_of(host.state, kind)
     with pytest.raises(RegistryFailed, match="cannot be read"):
-        states.read(host.state)
+        states.read_state(host.state)
     for words in ("register", "end", "list"):
         done = host.runs(words)
         assert (done.returncode, done.stdout) == (1, ""), words

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backstory.embed.embedder import Means, means
+from backstory.embed.embedder import Means, load_embedder
 from backstory.search.answer import DEFAULT_LIMIT, Answer
 from backstory.search.find import BY_WORDS, search
 from backstory.search.question import question
@@ -36,12 +36,12 @@ def house(house: House) -> House:
 
 
 def ask(house: House, question: str, **options: object) -> Answer:
-    options = {"means": means(Settings()), **options}
+    options = {"means": load_embedder(Settings()), **options}
     return search(house.store, question, None, **options)  # type: ignore[arg-type]
 
 
 WORDS_ONLY = Means(why="by words only")
-WAYS = pytest.mark.parametrize("way", [WORDS_ONLY, means(Settings())], ids=["words", "meaning"])
+WAYS = pytest.mark.parametrize("way", [WORDS_ONLY, load_embedder(Settings())], ids=["words", "meaning"])
 
 
 def texts(answer: Answer) -> str:

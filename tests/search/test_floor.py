@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from backstory.embed.embedder import means
+from backstory.embed.embedder import load_embedder
 from backstory.search import floor
 from backstory.search.find import search
 from backstory.search.question import question
@@ -55,7 +55,7 @@ def test_one_or_two_words_that_stand_in_it_need_no_likeness_three_do() -> None:
 
 def test_a_reply_without_content_is_no_answer_however_near_it_stands(house: House) -> None:
     def texts(asked: str) -> list[str]:
-        return [hit.text for hit in search(house.store, asked, None, means=means(Settings())).hits]
+        return [hit.text for hit in search(house.store, asked, None, means=load_embedder(Settings())).hits]
 
     story = house.session().prompts("Move the tracks to the NATS message broker, forty a second")
     story.stops("Applied it all.")

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from backstory.embed.embedder import means
+from backstory.embed.embedder import load_embedder
 from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.search.landmarks import Landmark, landmark
@@ -45,7 +45,7 @@ def month(house: House) -> House:
 
 
 def ask(house: House, text: str, **options: object) -> Answer:
-    return search(house.store, text, None, **{"means": means(Settings()), **options})  # type: ignore[arg-type]
+    return search(house.store, text, None, **{"means": load_embedder(Settings()), **options})  # type: ignore[arg-type]
 
 
 def days_ago(answer: Answer) -> list[int]:

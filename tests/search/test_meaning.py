@@ -2,7 +2,7 @@
 
 import pytest
 
-from backstory.embed.embedder import means
+from backstory.embed.embedder import load_embedder
 from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.settings import Settings
@@ -19,7 +19,7 @@ def house(house: House) -> House:
 
 
 def ask(house: House, asked: str) -> Answer:
-    return search(house.store, asked, None, means=means(Settings()))
+    return search(house.store, asked, None, means=load_embedder(Settings()))
 
 
 @pytest.mark.parametrize("asked", ["message broker", "which queue carries our messages"])

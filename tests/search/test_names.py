@@ -2,7 +2,7 @@
 
 import pytest
 
-from backstory.embed.embedder import means
+from backstory.embed.embedder import load_embedder
 from backstory.search.find import search
 from backstory.search.names import unknown
 from backstory.search.question import question
@@ -40,10 +40,10 @@ def test_a_name_that_nothing_has_is_not_answered_with_another_ones_record(
     told: House, asked: str, name: str
 ) -> None:
     """CCE-53, CCE-54"""
-    answer = search(told.store, asked, None, means=means(Settings()))
+    answer = search(told.store, asked, None, means=load_embedder(Settings()))
     assert (answer.hits, answer.unknown) == ((), (name,))
     assert answer.reading == f"Nothing here has “{name}”."
-    assert search(told.store, asked, None, means=means(Settings()), floor=False).hits, (
+    assert search(told.store, asked, None, means=load_embedder(Settings()), floor=False).hits, (
         "the nearest, if wanted"
     )
 
@@ -53,14 +53,14 @@ def test_a_name_that_nothing_has_is_not_answered_with_another_ones_record(
 )
 def test_one_that_is_there_finds_itself(told: House, asked: str) -> None:
     """CCE-53"""
-    answer = search(told.store, asked, None, means=means(Settings()))
+    answer = search(told.store, asked, None, means=load_embedder(Settings()))
     assert answer.hits
     assert answer.unknown == ()
 
 
 def test_what_else_is_asked_still_finds(told: House) -> None:
     asked = "which ticket is the tax rounding of Swiss invoices, PROJ-4321?"
-    answer = search(told.store, asked, None, means=means(Settings()))
+    answer = search(told.store, asked, None, means=load_embedder(Settings()))
     assert "PROJ-1234" in answer.hits[0].text
     assert answer.unknown == ("proj-4321",)
 

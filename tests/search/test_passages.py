@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backstory.app import App
-from backstory.embed.embedder import means
+from backstory.embed.embedder import load_embedder
 from backstory.errors import BackstoryError
 from backstory.model import Kind
 from backstory.search.answer import Answer
@@ -18,7 +18,7 @@ from backstory.search.find import search
 from backstory.search.narrowing import within
 from backstory.search.ranking import Here
 from backstory.settings import Settings
-from backstory.store.passages import Passages, cuts, pieces
+from backstory.store.passages import Passages, passage_bounds, split_passages
 from backstory.store.records import Filters
 from tests.conftest import Git
 from tests.search.past import DAY, aged
@@ -26,7 +26,7 @@ from tests.story import House
 
 
 def ask(house: House, question: str, **options: object) -> Answer:
-    return search(house.store, question, None, **{"means": means(Settings()), **options})  # type: ignore[arg-type]
+    return search(house.store, question, None, **{"means": load_embedder(Settings()), **options})  # type: ignore[arg-type]
 
 
 def texts(answer: Answer) -> list[str]:
@@ -61,7 +61,7 @@ def test_a_needle_in_the_last_line_of_two_megabytes_is_found(house: House) -> No
 )
 def test_cutting_into_passages_drops_nothing(text: str) -> None:
     end = 0
-    for start, following in cuts(text):
+    for start, following in passage_bounds(text):
         assert start <= end < following <= start + 1_000
         end = following
     assert end == len(text)
@@ -78,7 +78,7 @@ def test_cutting_into_passages_drops_nothing(text: str) -> None:
 def test_a_name_is_whole_in_a_passage_wherever_it_stands(name: str, gaps: str, at: int) -> None:
     filling = (gaps * 3_000)[: max(at, 1)] if gaps else "x" * at
     text = f"{filling}{'' if gaps == '漢字' else ','}{name}{',' if gaps != '漢字' else ''}{filling}"
-    assert any(name in piece for piece in pieces(text))
+    assert any(name in piece for piece in split_passages(text))
 
 
 def test_a_name_and_a_pair_across_the_end_of_a_passage_are_found(house: House) -> None:
@@ -92,7 +92,7 @@ def test_a_name_and_a_pair_across_the_end_of_a_passage_are_found(house: House) -
         story.runs("cat poem", ("天地玄黄宇宙洪荒" * 200)[:place] + pairs[place] + "日月盈昃辰宿列张" * 30)
     story.stops("Seen.")
     house.works()
-    words = means(Settings(embed_provider="off"))
+    words = load_embedder(Settings(embed_provider="off"))
     for name in (*names.values(), *pairs.values()):
         assert any(name in text for text in texts(ask(house, name, means=words))), name
 
@@ -134,7 +134,7 @@ def test_two_characters_are_a_word(house: House, question: str, expected: str, b
     ):
         story.prompts(text).stops("好的。")
     house.works()
-    how = {} if by_meaning else {"means": means(Settings(embed_provider="off"))}
+    how = {} if by_meaning else {"means": load_embedder(Settings(embed_provider="off"))}
     found = ask(house, question, **how)
     assert found.hits, "it abstained"
     assert expected in found.hits[0].text
@@ -361,7 +361,7 @@ def test_what_each_part_adds_sums_up_to_the_score(house: House) -> None:
         story.prompts(f"Why is the walrus operator refused in file {n}?").stops(f"Too old, number {n}.")
     story.ends()
     house.works()
-    for how in (means(Settings()), means(Settings(embed_provider="off"))):
+    for how in (load_embedder(Settings()), load_embedder(Settings(embed_provider="off"))):
         hits = ask(house, "walrus operator refused", explain=True, floor=False, means=how).hits
         assert hits
         for hit in hits:

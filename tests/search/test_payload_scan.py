@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from backstory.embed.embedder import Means, means
+from backstory.embed.embedder import Means, load_embedder
 from backstory.search import find
 from backstory.search.answer import Answer
 from backstory.search.find import search
@@ -17,7 +17,7 @@ LONG = "\n".join([*LINES[:300], "here stands GIZMO_MIDDLE_7722 alone", *LINES[30
 
 
 def ask(house: House, text: str, **options: object) -> Answer:
-    return search(house.store, text, None, **{"means": means(Settings()), **options})  # type: ignore[arg-type]
+    return search(house.store, text, None, **{"means": load_embedder(Settings()), **options})  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -35,7 +35,9 @@ def begun(house: House) -> Story:
     ],
     ids=["output", "failure", "file", "edit"],
 )
-@pytest.mark.parametrize("how", [Means(why="by words only"), means(Settings())], ids=["words", "meaning"])
+@pytest.mark.parametrize(
+    "how", [Means(why="by words only"), load_embedder(Settings())], ids=["words", "meaning"]
+)
 def test_a_name_in_the_middle_is_found_and_shown(
     house: House, begun: Story, does: Callable[[Story], Story], how: Means
 ) -> None:

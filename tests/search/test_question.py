@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from backstory.search.question import question
-from backstory.store.tokenizer import phrases, spread
+from backstory.store.tokenizer import index_text, query_phrases
 
 NOW = int(datetime(2026, 11, 18, 15, 0, tzinfo=UTC).timestamp() * 1000)  # a Wednesday
 
@@ -101,11 +101,11 @@ def test_only_small_words_are_still_words() -> None:
 )
 def test_each_word_is_looked_for_whole_and_in_its_parts(word: str, found: list[str]) -> None:
     """CCE-53"""
-    assert phrases(word) == found
+    assert query_phrases(word) == found
 
 
 def test_every_pair_of_a_long_run_is_indexed() -> None:
     """No tail is dropped: the last two characters of a whole passage of them find themselves."""
     run = "".join(chr(0x4E00 + n) for n in range(999))
-    assert spread(run).split()[-1] == run[-2:]
-    assert len(spread(run).split()) == 998
+    assert index_text(run).split()[-1] == run[-2:]
+    assert len(index_text(run).split()) == 998

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from backstory.model import MemoryStatus
+from backstory.search.marks import marks
 from backstory.search.question import question
-from backstory.search.ranking import Here, marks, ranked
-from backstory.store.records import Found, Match
+from backstory.search.ranking import Here, ranked
+from backstory.store.full_text_index import Match
+from backstory.store.records import Found
 
 NOW = 1_800_000_000_000
 DAY = 86_400_000

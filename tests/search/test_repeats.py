@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.embed.embedder import Means, means
+from backstory.embed.embedder import Means, load_embedder
 from backstory.search.find import BY_WORDS, search
 from backstory.search.repeats import canonical, collapse
 from backstory.settings import Settings
@@ -71,14 +71,18 @@ def test_a_decision_and_the_prompt_that_it_came_from_are_one_hit_with_both_handl
     ).stops("Understood, RS256 it is.")
     house.session().prompts("The automobile was mended in the garage").stops("Good.")
     house.works()
-    answer = search(house.store, "sign tokens RS256 Safari", None, means=means(Settings()), explain=True)
+    answer = search(
+        house.store, "sign tokens RS256 Safari", None, means=load_embedder(Settings()), explain=True
+    )
     telling = [hit for hit in answer.hits if "Safari rejects HS256" in hit.text]
     assert len(telling) == 1
     assert telling[0].also
     assert telling[0].id.startswith("m")
     for each in (telling[0].id, *telling[0].also):
         assert house.store.events.ids_like(each) == [each]
-    by_meaning = search(house.store, "car repair", None, means=means(Settings()), explain=True, floor=False)
+    by_meaning = search(
+        house.store, "car repair", None, means=load_embedder(Settings()), explain=True, floor=False
+    )
     assert any("automobile" in h.text and h.why and h.why.found_by == "meaning" for h in by_meaning.hits)
 
 
@@ -96,4 +100,4 @@ def test_words_and_meaning_are_weighed_together(house: House) -> None:
         return search(house.store, "car repair", None, means=means, floor=False).hits[0].text
 
     assert "parser grammar" in first(BY_WORDS)
-    assert "gearbox" in first(means(Settings()))
+    assert "gearbox" in first(load_embedder(Settings()))

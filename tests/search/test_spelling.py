@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.app import App
-from backstory.embed.embedder import Means, means
-from backstory.mcp.tool_calls import call
+from backstory.embed.embedder import Means, load_embedder
+from backstory.mcp.tool_calls import call_tool
 from backstory.mcp.tool_schemas import TOOLS
 from backstory.search.answer import Answer
 from backstory.search.find import search
 from backstory.settings import Settings
-from backstory.store.tokenizer import errors
+from backstory.store.tokenizer import typing_errors
 from backstory.web.pages.search_page import page
-from backstory.web.request import Asked, Page
+from backstory.web.request import Page, PageRequest
 from tests.story import House
 
 
@@ -33,7 +33,7 @@ def house(house: House) -> House:
 
 
 def ask(house: House, question: str, way: Means | None = None) -> Answer:
-    return search(house.store, question, None, means=way or means(Settings()))
+    return search(house.store, question, None, means=way or load_embedder(Settings()))
 
 
 def read(answer: Answer) -> dict[str, str]:
@@ -41,7 +41,9 @@ def read(answer: Answer) -> dict[str, str]:
 
 
 WAYS = pytest.mark.parametrize(
-    "way", [means(Settings()), means(Settings(embed_provider="off"))], ids=["meaning", "words"]
+    "way",
+    [load_embedder(Settings()), load_embedder(Settings(embed_provider="off"))],
+    ids=["meaning", "words"],
 )
 
 
@@ -113,12 +115,12 @@ def test_another_projects_words_do_not_correct_this_ones(house: House) -> None:
 def test_agents_and_viewer_say_what_was_read(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     with App(house.home) as app:
         project = app.project_at(house.project).id
-        shown = page(app, Asked("/search", values={"q": "postgers migration", "project": project}))
+        shown = page(app, PageRequest("/search", values={"q": "postgers migration", "project": project}))
         assert isinstance(shown, Page)
         assert "Read “postgers” as “Postgres”." in shown.body
     tool = next(each for each in TOOLS if each["name"] == "search")
     monkeypatch.setenv("BACKSTORY_HOME", str(house.home.root))
-    told, _ = call(tool, {"query": "postgers migration"}, str(house.project))
+    told, _ = call_tool(tool, {"query": "postgers migration"}, str(house.project))
     assert "Read “postgers” as “Postgres”." in told
 
 
@@ -140,7 +142,7 @@ def test_one_slip_of_the_fingers_is_one_error(word: str, chance: random.Random) 
         word[:at] + "x" + word[at:],
         word[:at] + "x" + word[at + 1 :],
     ):
-        assert errors(slipped, word) == errors(word, slipped) <= 1
-        assert errors(slipped + "ing", word, begins=True) <= 1
-    assert errors(word, word) == 0
-    assert errors("x" + word + "x", word) == 2
+        assert typing_errors(slipped, word) == typing_errors(word, slipped) <= 1
+        assert typing_errors(slipped + "ing", word, begins=True) <= 1
+    assert typing_errors(word, word) == 0
+    assert typing_errors("x" + word + "x", word) == 2

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from backstory import clock
-from backstory.embed.embedder import Means, means
+from backstory.embed.embedder import Means, load_embedder
 from backstory.recall.handles import full_id
 from backstory.search.answer import Answer
 from backstory.search.find import search
@@ -35,7 +35,7 @@ def past(house: House) -> House:
 
 
 def ask(house: House, text: str, **options: object) -> Answer:
-    return search(house.store, text, None, **{"means": means(Settings()), **options})  # type: ignore[arg-type]
+    return search(house.store, text, None, **{"means": load_embedder(Settings()), **options})  # type: ignore[arg-type]
 
 
 def told(answer: Answer) -> str:
@@ -62,7 +62,7 @@ def told(answer: Answer) -> str:
         "昨日何をした",
     ],
 )
-@pytest.mark.parametrize("how", [means(Settings()), WORDS_ONLY], ids=["meaning", "words"])
+@pytest.mark.parametrize("how", [load_embedder(Settings()), WORDS_ONLY], ids=["meaning", "words"])
 def test_a_question_that_names_only_a_time_gets_what_that_time_holds(
     past: House, text: str, how: Means
 ) -> None:

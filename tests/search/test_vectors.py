@@ -14,16 +14,17 @@ import pytest
 from backstory import distil, settings
 from backstory.app import App
 from backstory.embed import vector_codes
-from backstory.embed.embedder import Means, named
+from backstory.embed.embedder import Means, endpoint_model
 from backstory.embed.vector_codes import Floats
 from backstory.errors import Failed
 from backstory.model import Memory, MemoryKind, Tier
-from backstory.model_pass import Refine
+from backstory.model_pass import ModelPass
 from backstory.search import meaning
 from backstory.search.embedding import embed_waiting
 from backstory.search.find import search
 from backstory.store.passages import Passages
-from backstory.store.records import Filters, Vector
+from backstory.store.records import Filters
+from backstory.store.vectors import Vector
 from tests.embed.serving import Endpoint, serving
 from tests.story import House
 
@@ -76,7 +77,7 @@ def test_without_a_model_it_goes_by_words_and_vectors_come_once_there_is_one(hou
     house.works()
     hits, mode, lacking = asked(house)
     assert hits
-    assert "no vectors yet" in mode or "gives no vectors" in mode
+    assert "no vectors yet" in mode or "gives no answer" in mode
     assert lacking == mode
     assert counts(house)[0] == 0
     house.sets("embed.provider", "minilm")
@@ -201,7 +202,10 @@ def test_the_same_models_name_at_another_address_is_another_model(house: House, 
 
 
 def test_a_password_in_an_address_is_not_part_of_the_models_name() -> None:
-    assert named("openai", "m1", "https://me:secret@host.example/v1/?key=x") == "openai:m1@host.example/v1/"
+    assert (
+        endpoint_model("openai", "m1", "https://me:secret@host.example/v1/?key=x")
+        == "openai:m1@host.example/v1/"
+    )
 
 
 def test_vectors_of_a_wrong_length_are_refused(lived: House) -> None:
@@ -255,9 +259,9 @@ def test_without_who_could_do_better_a_session_is_summed_up_by_cutting_and_its_t
         story.prompts("Rewrite the parser " + "so that it reads very long files " * 60).edits("parser.py")
         story.stops("The parser reads line by line now. " * 60).ends()
         home.works()
-        loaded, _ = settings.load(home.home)
+        loaded, _ = settings.load_settings(home.home)
         if loaded.model_provider != "off":
-            assert Refine(home.home, loaded, home.store, lambda seconds: None).run() == 0
+            assert ModelPass(home.home, loaded, home.store, lambda seconds: None).run() == 0
             home.works()
         [found] = [m for m in home.store.memories.of_session(story.id) if m.kind is MemoryKind.SUMMARY]
         return found
@@ -324,7 +328,7 @@ def test_index_and_vectors_follow_what_they_are_made_from(lived: House) -> None:
     with store.transaction():
         index.remove("m-test")
     assert (state("balloon"), scanned(), kept()) == ((0, 0), before, before)
-    assert index.sound()
+    assert index.is_consistent()
 
 
 class Ramp:
@@ -349,7 +353,9 @@ def test_of_many_with_the_same_signs_the_nearest_is_found_by_exact_comparison(
     ramp = Ramp()
     assert embed_waiting(lived.store, ramp, 60)
     asked = np.asarray([0.01] * 7 + [1.0], np.float32)
-    near, among = meaning.nearest(lived.store, ramp.model, asked, None, 200, filters)
+    passages, vectors = lived.store.passages, lived.store.vectors
+    through = (lambda rows: passages.passing(rows, filters)) if filters else None
+    near, among = meaning.nearest(vectors, ramp.model, asked, None, 200, through)
     assert among == counts(lived)[0] > 20
-    rows = lived.store.passages.let_through(list(range(1, 200)), filters or Filters())
-    assert near == meaning.cosines(lived.store, ramp.model, asked, rows)
+    rows = passages.passing(list(range(1, 200)), filters or Filters())
+    assert near == meaning.cosines(vectors, ramp.model, asked, rows)

@@ -41,7 +41,7 @@ _PASSWORDS = (
 )
 _WORDS = ("swordfish", "opensesame", "letmeinplease", "trustno-one", "bananabread")
 _HOLE = re.compile(r"\{(an|al|lo|UP|hex|HEX|dig|b64_|url|b32_|b58_|bech|uuid|pw|word|pem)(\d*)\}")
-_MARK = re.compile("⟦(.*?)⟧", re.S)
+MARK = re.compile("⟦(.*?)⟧", re.S)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def _pem(rng: random.Random, lines: int = 6) -> str:
     return "\n".join([*body, "".join(rng.choice(_B64) for _ in range(22)) + "=="])
 
 
-def _filled(template: str, rng: random.Random) -> str:
+def filled(template: str, rng: random.Random) -> str:
     def fill(hole: re.Match[str]) -> str:
         kind, size = hole[1], int(hole[2] or 0)
         if kind == "uuid":
@@ -85,7 +85,7 @@ def _filled(template: str, rng: random.Random) -> str:
     return _HOLE.sub(fill, template)
 
 
-_CARRIERS = ("I copied {} from the dashboard", "{}", "+    client = connect('{}')", "got `{}` back, ok?")
+CARRIERS = ("I copied {} from the dashboard", "{}", "+    client = connect('{}')", "got `{}` back, ok?")
 
 
 def _fakes(category: str, rows: str, carry: bool) -> Iterator[Fake]:
@@ -93,9 +93,9 @@ def _fakes(category: str, rows: str, carry: bool) -> Iterator[Fake]:
         family, _, template = row.partition(" ")
         template = template.strip().replace("\\n", "\n").replace("⏎", "\\n").replace("\\t", "\t")
         if carry and "⟦" not in template:
-            template = _CARRIERS[number % len(_CARRIERS)].replace("{}", f"⟦{template}⟧")
-        text = _filled(template, random.Random(family))
-        yield Fake(category, family, _MARK.sub(r"\1", text), tuple(_MARK.findall(text)))
+            template = CARRIERS[number % len(CARRIERS)].replace("{}", f"⟦{template}⟧")
+        text = filled(template, random.Random(family))
+        yield Fake(category, family, MARK.sub(r"\1", text), tuple(MARK.findall(text)))
 
 
 def wrapped_keys() -> Iterator[Fake]:

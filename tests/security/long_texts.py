@@ -17,18 +17,20 @@ from backstory.agents import AGENTS, Unreadable
 from backstory.agents.own_output import runs_backstory, without_notes
 from backstory.distil import distil_session, failure, shell
 from backstory.errors import BackstoryError
-from backstory.file_mentions import cited
+from backstory.file_mentions import cited_files
+from backstory.front_matter import split_front_matter
 from backstory.hook import error_signature, normalize, pending_events
-from backstory.hook.payload import BadPayload, parse
+from backstory.hook.payload import BadPayload, parse_payload
 from backstory.hook.redact import Redactor
-from backstory.hook.sanitize import neutral
+from backstory.hook.sanitize import sanitized_line
 from backstory.knowledge import markdown_page
 from backstory.llm.lenient_json import read_object
 from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus, StoredEvent
+from backstory.recall.informative import informative
 from backstory.search.excerpt import excerpt
 from backstory.search.question import question
-from backstory.store.passages import pieces
-from backstory.store.tokenizer import phrases, spread
+from backstory.store.passages import split_passages
+from backstory.store.tokenizer import index_text, query_phrases
 
 LONG = 120_000
 CPU_SECONDS = 120  # some fifty times what the functions of one process need
@@ -138,27 +140,27 @@ READERS: dict[str, tuple[int, Callable[[str], object]]] = {
     "failure": (LONG, failure.telling_line),
     "runs backstory": (LONG, lambda text: runs_backstory("backstory " + text)),
     "without notes": (LONG, lambda text: without_notes("<backstory-notes" + text)),
-    "cited": (LONG, cited),
+    "cited": (LONG, cited_files),
     "jsonc": (LONG, _refusing(jsonc.parse, BackstoryError)),
-    "payload": (LONG, _refusing(lambda text: parse(b'{"prompt": "' + text.encode()), BadPayload)),
+    "payload": (LONG, _refusing(lambda text: parse_payload(b'{"prompt": "' + text.encode()), BadPayload)),
     "redaction": (LONG, lambda text: Redactor().redact(text)),
     "redaction of a name": (LONG, lambda text: Redactor().redact("password = " + text)),
-    "neutral": (LONG, neutral),
-    "strong terms": (LONG, normalize.strong_terms),
-    "terms": (LONG, normalize.terms),
+    "neutral": (LONG, sanitized_line),
+    "command stems": (LONG, normalize.command_stems),
+    "informative": (LONG, lambda text: informative("step", "tool", text)),
     "command keys": (LONG, normalize.command_keys),
     "edit keys": (LONG, lambda text: normalize.edit_keys("a.py", text, "/p")),
-    "error words": (LONG, error_signature.words),
-    "files of an error": (LONG, error_signature.files),
+    "error words": (LONG, error_signature.error_words),
+    "files of an error": (LONG, error_signature.error_files),
     "first line": (LONG, pending_events.first_line),
     "without injected": (LONG, pending_events.without_injected),
-    "tokenizer": (LONG, spread),
-    "phrases": (LONG, phrases),
-    "passages": (LONG, lambda text: list(pieces(text))),
+    "tokenizer": (LONG, index_text),
+    "phrases": (LONG, query_phrases),
+    "passages": (LONG, lambda text: list(split_passages(text))),
     "question": (4_000, lambda text: question(text, NOW)),
     "excerpt": (LONG, lambda text: excerpt(text, "what about a.b?", 500)),
-    "wiki line": (LONG, lambda text: markdown_page.linked(text, ["a"], 300)),
-    "wiki page": (LONG, markdown_page.parted),
+    "wiki line": (LONG, lambda text: markdown_page.line_with_links(text, ["a"], 300)),
+    "wiki page": (LONG, split_front_matter),
     "model's answer": (LONG, _refusing(read_object, BackstoryError, ValueError)),
 }
 

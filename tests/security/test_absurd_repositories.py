@@ -287,6 +287,6 @@ def test_what_git_says_of_a_folder_costs_no_event_and_no_search(
     story.edits("auth.py").stops("The tokens of auth.py are kept.").ends()
     assert searches(house, "tokens").returncode == 0
     assert searches(house, "zeppelin", "--file", "auth.py").returncode in (0, 1)
-    assert quarantine.listing(house.home) == []
+    assert quarantine.quarantined_files(house.home) == []
     kinds = [event.kind for event in house.events(story)]
     assert kinds.count(Kind.TURN_ENDED) == kinds.count(Kind.SESSION_ENDED) == 1

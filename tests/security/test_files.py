@@ -57,7 +57,7 @@ def test_after_a_whole_life_everything_is_its_owners_alone(tmp_path: Path, proje
     command(house, user, "config", "retention.payload_days", "1", umask=umask)
     old = house.told()
     old.starts().prompts("Count the blue whales").runs("wc -l whales", "12").stops("Twelve.").ends()
-    for entry in spool.entries(str(house.home.spool)):
+    for entry in spool.spool_entries(str(house.home.spool)):
         os.utime(entry.path, (time.time() - 3 * 86_400,) * 2)
     story = house.told()
     for event, more in (
@@ -130,7 +130,9 @@ def test_a_link_under_the_name_of_a_spool_file_is_not_written_through(spooling: 
     assert (done.returncode, done.stdout) == (0, b"")
     assert victim.read_text() == "precious\n"
     written = [p for p in spooling.home.spool.iterdir() if not p.is_symlink()]
-    assert [spool.read(str(p)) is not None for p in written] == [True], "the payload went to another name"
+    assert [spool.read_spooled(str(p)) is not None for p in written] == [True], (
+        "the payload went to another name"
+    )
 
 
 def test_a_link_into_nowhere_makes_no_file_there(spooling: House, tmp_path: Path) -> None:
@@ -158,9 +160,9 @@ def test_a_link_in_the_spool_is_not_read(spooling: House, victim: Path) -> None:
     victim.write_bytes(json.dumps({"session_id": "x", "prompt": "precious words"}).encode() + spool.TRAILER)
     link = spooling.home.spool / "claude-code.UserPromptSubmit.1.2"
     link.symlink_to(victim)
-    assert spool.read(str(link)) is None
+    assert spool.read_spooled(str(link)) is None
     spooling.works()
-    assert spooling.store.books.table_counts()["events"] == 0
+    assert spooling.store.listings.table_counts()["events"] == 0
     assert "precious" not in spooling.brief().text
     assert victim.exists()
 
@@ -198,7 +200,7 @@ def test_names_that_no_hook_gives_are_left_alone(spooling: House) -> None:
         (spooling.home.spool / name).write_bytes(b"{}" + spool.TRAILER)
     spooling.works()
     assert spooling.spooled() == sorted(names)
-    assert spooling.store.books.counted() == []
+    assert spooling.store.counters.since() == []
 
 
 def test_a_brief_that_is_a_link_is_replaced_where_it_points_or_not_at_all(

@@ -8,7 +8,7 @@ import pytest
 
 from backstory.agents import opencode_database
 from backstory.foreign_database import Unreadable, open_database
-from backstory.importers.sqlite_tables import opened
+from backstory.importers.sqlite_tables import open_tables
 from backstory.registry.host_session import session_id_in
 from tests.cli.memory import Memory
 
@@ -45,10 +45,10 @@ ways = pytest.mark.parametrize("how", [JOIN, ENDLESS, COMPUTED, VIRTUAL])
 def test_what_is_no_plain_table_is_not_read(tmp_path: Path, how: str) -> None:
     file = hostile(tmp_path / "opencode.db", how)
     with pytest.raises(Unreadable, match="message is not a plain table"):
-        opencode_database.sessions(file)
+        opencode_database.session_rows(file)
     with pytest.raises(Unreadable):
-        list(opencode_database.messages(file, "ses_1"))
-    with opened(file) as tables:
+        list(opencode_database.message_rows(file, "ses_1"))
+    with open_tables(file) as tables:
         assert "message" not in tables
         assert "part" in tables
     with open_database(file) as database, pytest.raises(Unreadable):
@@ -99,7 +99,7 @@ def branching(file: Path) -> Path:
 def test_pages_that_name_each_other_are_no_table_without_an_end(tmp_path: Path) -> None:
     file = branching(tmp_path / "opencode.db")
     with pytest.raises(Unreadable, match="more rows than fit"):
-        list(opencode_database.messages(file, "ses_1"))
+        list(opencode_database.message_rows(file, "ses_1"))
     with open_database(file, seconds=0.5) as database, pytest.raises(Unreadable, match="takes too long"):
         list(database.rows("SELECT session_id, count(*) FROM part GROUP BY session_id"))
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from backstory.agents.history_source import Source
 from backstory.app import App
-from backstory.capture.project_docs import sections
+from backstory.capture.project_docs import document_sections
 from backstory.errors import BackstoryError
+from backstory.front_matter import split_front_matter
 from backstory.hook import project_identity, remote_url
 from backstory.importers.importer_table import FOREIGN
 from backstory.knowledge import markdown_page
@@ -48,10 +49,12 @@ def test_no_repository_breaks_the_search_for_its_project(
     (git / "config").write_text(config)
     (git / "HEAD").write_text(head)
     (tmp_path / ".backstory.toml").write_text(claim)
-    place = project_identity.resolve(str(tmp_path), {str(tmp_path): project_identity.claimed(str(tmp_path))})
+    place = project_identity.resolve_place(
+        str(tmp_path), {str(tmp_path): project_identity.claimed_project(str(tmp_path))}
+    )
     assert place.identity
-    assert isinstance(remote_url.normalise(config), str)
-    assert isinstance(remote_url.urls(config), dict)
+    assert isinstance(remote_url.normalise_url(config), str)
+    assert isinstance(remote_url.remote_urls(config), dict)
 
 
 @few
@@ -119,7 +122,7 @@ def test_no_export_breaks_the_home_that_takes_it_in(
         app.brief(folder, "claude-code")
         assert app.search("still works", None, floor=False).hits
         app.timeline(None, 0, 1_000)
-        for _ in export_file.lines(app.store):
+        for _ in export_file.export_lines(app.store):
             pass
 
 
@@ -180,7 +183,7 @@ def test_no_damage_breaks_the_reader_of_another_tools_database(
 def test_no_file_breaks_the_look_at_a_backup(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "20260101T000000Z-by-hand.db"
     path.write_bytes(data)
-    assert backup_copy.look(path).damage
+    assert backup_copy.copy_contents(path).damage
     assert backup_copy.look_live(path).damage
 
 
@@ -194,15 +197,15 @@ def test_whatever_a_model_answers_is_an_object_or_unusable(text: str) -> None:
 @quick
 @given(st.text(st.sampled_from("-\n: []|#`ab\"'\\\x00é"), max_size=200))
 def test_no_page_breaks_the_reader_of_pages(text: str) -> None:
-    fields, body = markdown_page.parted(text)
+    fields, body = split_front_matter(text)
     assert isinstance(fields, dict)
     assert text.endswith(body)
     assert all(isinstance(link, str) for link in markdown_page.links_in(text))
-    assert isinstance(markdown_page.sections(body), dict)
+    assert isinstance(markdown_page.page_sections(body), dict)
 
 
 @quick
 @given(st.text(st.sampled_from("#=-\n `~ab\x00"), max_size=300))
 def test_a_document_is_cut_and_nothing_of_it_is_dropped(text: str) -> None:
-    words = [word for piece in sections(text) for word in piece.split()]
+    words = [word for piece in document_sections(text) for word in piece.split()]
     assert [w for w in words if w.isalpha()] == [w for w in text.split() if w.isalpha()]

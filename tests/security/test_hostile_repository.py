@@ -20,7 +20,7 @@ from backstory.git.object_store import object_id
 from backstory.git.read_limit import Unavailable
 from backstory.git.repository import Repository
 from backstory.git.work_tree import shortstat
-from backstory.hook.project_identity import resolve
+from backstory.hook.project_identity import resolve_place
 from backstory.model import Kind
 from tests.conftest import Git
 from tests.story import House
@@ -196,17 +196,20 @@ def test_a_partial_clone_fetches_nothing(house: House, git: Git, tmp_path: Path)
     one_turn(house, clone, os.environ["PATH"])
     searches(house, clone, os.environ["PATH"])
     assert snapshot(clone) == before
-    assert shortstat(Repository(resolve(str(clone)), 30)) == "1 file changed, 0 insertions(+), 0 deletions(-)"
+    assert (
+        shortstat(Repository(resolve_place(str(clone)), 30))
+        == "1 file changed, 0 insertions(+), 0 deletions(-)"
+    )
 
 
 READ = """
 import sys
 from pathlib import Path
-from backstory.capture.project_lookup import Places
+from backstory.capture.project_lookup import ProjectLookup
 from backstory.recall.freshness import _Tree
 from backstory.recall.gitpast import names_before
 root = sys.argv[1]
-Places(None, {}, ()).diffstat(root)
+ProjectLookup(None, {}, ()).diffstat(root)
 tree = _Tree(Path(root))
 print(tree.state("auth.py", 1), tree.state("gone.py", 1), tree.today("gone.py"), names_before(Path(root), "auth.py"))
 """
@@ -309,7 +312,7 @@ def test_the_lines_of_files_that_take_long_to_compare_are_not_counted(house: Hou
     git(house.project, "commit", "--quiet", "--message=Letters")
     dice.shuffle(lines)
     (house.project / "letters").write_bytes(b"".join(lines))
-    told = shortstat(Repository(resolve(str(house.project)), 30))
+    told = shortstat(Repository(resolve_place(str(house.project)), 30))
     assert told == "1 file changed, 0 insertions(+), 0 deletions(-)"
 
 
@@ -363,7 +366,7 @@ def test_a_repository_of_another_user_is_not_read(house: House) -> None:
     (house.project / "auth.py").write_text("x = 2\n")
     os.chown(house.project / ".git", 12345, 12345)
     with pytest.raises(Unavailable):
-        Repository(resolve(str(house.project)), 30)
+        Repository(resolve_place(str(house.project)), 30)
     reads(house.project)
 
 
@@ -384,10 +387,10 @@ def test_damaged_files_of_git_are_done_without(house: House, git: Git, name: str
 
 
 def ask_in_process(folder: Path) -> None:
-    from backstory.capture.project_lookup import Places
+    from backstory.capture.project_lookup import ProjectLookup
     from backstory.recall.freshness import _Tree
 
-    assert Places(None, {}, ()).diffstat(str(folder)) in (None, "", "1 file changed, 1 deletion(-)")  # type: ignore[arg-type]
+    assert ProjectLookup(None, {}, ()).diffstat(str(folder)) in (None, "", "1 file changed, 1 deletion(-)")  # type: ignore[arg-type]
     assert _Tree(folder).state("auth.py", 1) in ("fresh", "changed since", "")
 
 

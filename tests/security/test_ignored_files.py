@@ -199,7 +199,7 @@ def test_an_imported_transcripts_search_is_judged_by_its_folder(house: House) ->
 def test_the_list_that_config_prints_is_the_list_that_it_takes(house: House) -> None:
     json_form = json.dumps([".env", "vault/*", "*.{p12,jks}"])
     house.sets("privacy.ignore_paths", json_form)
-    assert settings.load(house.home)[0].privacy_ignore_paths == (".env", "vault/*", "*.{p12,jks}")
+    assert settings.load_settings(house.home)[0].privacy_ignore_paths == (".env", "vault/*", "*.{p12,jks}")
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,7 @@ def test_whoever_takes_the_port_of_a_killed_viewer_is_not_told_the_token(
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "listening\n"
-    assert server_record.running(house.home, seconds=20) is None
+    assert server_record.running_server(house.home, seconds=20) is None
     heard, _ = process.communicate(timeout=60)
     assert "/proof?nonce=" in heard
     assert viewer.token not in heard
@@ -318,7 +318,7 @@ def test_a_proof_is_worth_nothing_on_another_port(serves: Callable[..., Viewer],
     viewer = serves()
     nonce = "n" * 32
     shown = viewer.bare("GET", f"/proof?nonce={nonce}").json["proof"]
-    assert shown == server_record.proof(viewer.token, viewer.port, nonce)
-    assert shown != server_record.proof(viewer.token, viewer.port + 1, nonce)
+    assert shown == server_record.token_proof(viewer.token, viewer.port, nonce)
+    assert shown != server_record.token_proof(viewer.token, viewer.port + 1, nonce)
     for wrong in ("", "short", "x" * 129, "n" * 20 + "%0a"):
         assert viewer.bare("GET", f"/proof?nonce={wrong}").status == 400

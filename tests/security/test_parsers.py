@@ -18,8 +18,8 @@ from backstory.capture import quarantine, settings_entries
 from backstory.clock import parse_when
 from backstory.errors import BackstoryError, UsageError
 from backstory.hook import spool
-from backstory.hook.payload import BadPayload, parse
-from backstory.hook.sanitize import neutral
+from backstory.hook.payload import BadPayload, parse_payload
+from backstory.hook.sanitize import sanitized_line
 from backstory.mcp.json_rpc import Conversation
 from backstory.model import Event
 from backstory.paths import Home
@@ -92,7 +92,7 @@ def broken(draw: st.DrawFn) -> bytes:
 @given(broken() | st.binary(max_size=200))
 def test_a_payload_is_an_object_or_bad(data: bytes) -> None:
     with contextlib.suppress(BadPayload):
-        assert isinstance(parse(data), dict)
+        assert isinstance(parse_payload(data), dict)
 
 
 @pytest.mark.parametrize("name", sorted(AGENTS))
@@ -139,20 +139,20 @@ def test_no_file_breaks_the_search_for_histories(name: str, data: bytes, tmp_pat
 def test_no_settings_file_breaks_anything(tmp_path: Path, text: str) -> None:
     home = Home(tmp_path)
     home.settings.write_text(text, "utf-8", "surrogatepass")
-    loaded, problems = user_settings.load(home)
+    loaded, problems = user_settings.load_settings(home)
     assert isinstance(loaded, user_settings.Settings)
     assert all(str(home.settings) in problem for problem in problems)
 
 
 @quick
 @given(
-    st.sampled_from([row.key for row in user_settings.rows(user_settings.Settings())] + ["no.such"]),
+    st.sampled_from([row.key for row in user_settings.setting_rows(user_settings.Settings())] + ["no.such"]),
     st.text(),
 )
 def test_no_value_breaks_a_setting(tmp_path: Path, key: str, value: str) -> None:
     with contextlib.suppress(UsageError):
-        user_settings.change(Home(tmp_path), key, value)
-    assert user_settings.load(Home(tmp_path))[1] == []
+        user_settings.change_setting(Home(tmp_path), key, value)
+    assert user_settings.load_settings(Home(tmp_path))[1] == []
 
 
 @quick
@@ -172,9 +172,9 @@ def test_no_name_breaks_the_spool(text: str) -> None:
 @quick
 @given(st.text(st.characters(), max_size=300))
 def test_what_is_injected_is_one_plain_line(text: str) -> None:
-    line = neutral(text)
+    line = sanitized_line(text)
     assert "\n" not in line
-    assert line == neutral(line)
+    assert line == sanitized_line(line)
     assert not any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 for char in line)
 
 
@@ -182,7 +182,7 @@ def test_what_is_injected_is_one_plain_line(text: str) -> None:
 @given(st.text(max_size=120))
 def test_no_agents_settings_break_the_install(text: str) -> None:
     with contextlib.suppress(BackstoryError, ValueError):
-        settings_entries.read(text)
+        settings_entries.parse_settings(text)
 
 
 @quick
@@ -190,7 +190,7 @@ def test_no_agents_settings_break_the_install(text: str) -> None:
 def test_no_archive_breaks_its_reader(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / f"x{event_archive.SUFFIX}"
     path.write_bytes(data)
-    assert isinstance(list(event_archive.lines(path)), list)
+    assert isinstance(list(event_archive.archive_lines(path)), list)
 
 
 @settings(
@@ -209,7 +209,7 @@ def test_whatever_is_spooled_is_stored_or_quarantined(house: House, files: list[
     assert house.spooled() == []
     assert house.left() <= {"done"}
     house.brief()
-    quarantine.listing(house.home)
+    quarantine.quarantined_files(house.home)
 
 
 @settings(

@@ -5,9 +5,14 @@ from collections import Counter
 import pytest
 
 from backstory.hook.redact import Redactor
+from tests.security import fresh_secrets
 from tests.security.fake_secrets import Fake, fakes, harmless
 
 REDACTOR = Redactor()
+FRESH_SHAPED, FRESH_PROSE = (
+    0.8,
+    0.5,
+)  # of a set that was written before its author knew the rules: not yet the goal
 SHARES = {"prose": 0.7}  # a sentence has no shape; everything else has
 
 
@@ -51,3 +56,31 @@ def test_what_is_found_in_a_text_is_suspected_in_the_raw_json_of_it() -> None:
     for fake in fakes():
         if not kept(fake):
             assert REDACTOR.suspicious(json.dumps({"text": fake.text})), fake.family
+
+
+def test_of_secrets_written_without_knowledge_of_the_rules_most_are_redacted() -> None:
+    fresh = [fake for fake in fresh_secrets.fakes() if fresh_secrets.held_back(fake.family)]
+    for shaped, share in ((True, FRESH_SHAPED), (False, FRESH_PROSE)):
+        some = [fake for fake in fresh if (fake.category != "prose") == shaped]
+        missed = [fake.family for fake in some if kept(fake)]
+        assert len(missed) <= len(some) * (1 - share), missed
+    lines = fresh_secrets.harmless()
+    changed = [line for line in lines if REDACTOR.redact(line) != line]
+    assert len(changed) <= len(lines) * 0.02, changed
+
+
+def test_a_secret_that_was_told_once_goes_wherever_its_text_repeats_it() -> None:
+    text = "DB_PASSWORD=" + "Kq7vTz2LpRw9" + "\nthen I typed " + "Kq7vTz2LpRw9" + " into the form"
+    assert "Kq7vTz2LpRw9" not in REDACTOR.redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mc alias set prod https://s3.acme.dev jane {}",
+        "poetry config http-basic.corp jane {}",
+        "DB_PASS=vault({}",
+    ],
+)
+def test_a_secret_in_the_place_of_a_commands_word_or_behind_a_parenthesis_goes(text: str) -> None:
+    assert "9xQk7vTz2" not in REDACTOR.redact(text.format("9xQk7vTz2"))

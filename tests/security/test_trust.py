@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from backstory.app import App
 from backstory.attribution import commanded_by
 from backstory.cli import cli
-from backstory.hook.sanitize import neutral
+from backstory.hook.sanitize import sanitized_line
 from backstory.hook.untrusted_text import fetches_and_runs, hosts_only, quoted_output
 from backstory.mcp import tool_calls
 from backstory.mcp.tool_schemas import TOOLS
 from backstory.model import Act, MemoryKind, Speaker
-from backstory.recall.prepare import project_rows
+from backstory.recall.brief_rows import project_rows
 from backstory.typed_words import typed_words
 from tests.story import House, Story
 
@@ -63,7 +63,7 @@ def told(house: House) -> str:
     house.works()
     brief = house.brief().text
     notes = "\n".join(
-        neutral(row["text"])
+        sanitized_line(row["text"])
         for path in house.home.notes.glob("*.json")
         for row in json.loads(path.read_bytes())["notes"]
     )
@@ -87,21 +87,21 @@ def decides(house: House, words: str) -> Story:
 def test_a_command_that_runs_what_it_fetches_is_known(command: str) -> None:
     assert fetches_and_runs(command)
     assert fetches_and_runs(f"To fix: always run `{command}` first, then go on")
-    shown = neutral(f"first {command} then")
+    shown = sanitized_line(f"first {command} then")
     assert not fetches_and_runs(shown)
-    assert neutral(shown) == shown
+    assert sanitized_line(shown) == shown
 
 
 @pytest.mark.parametrize("command", HARMLESS)
 def test_a_command_that_only_fetches_or_only_runs_stays(command: str) -> None:
-    assert neutral(command) == command
+    assert sanitized_line(command) == command
 
 
 @given(
     st.lists(st.sampled_from(["curl", "|", "sh", "&&", ";", "(", "wget", "x.test/a", "-o", "`", "bash <("]))
 )
 def test_no_order_of_words_breaks_the_rule(words: list[str]) -> None:
-    assert not fetches_and_runs(neutral(" ".join(words)))
+    assert not fetches_and_runs(sanitized_line(" ".join(words)))
 
 
 @pytest.mark.parametrize("command", RUN_WHAT_THEY_FETCH[:3] + RUN_WHAT_THEY_FETCH[-6:])
@@ -545,7 +545,7 @@ def test_an_agents_decision_that_a_person_confirmed_replaces_it(house: House) ->
 
 def remember(house: House, text: str, **arguments: str) -> str:
     tool = next(tool for tool in TOOLS if tool["name"] == "remember")
-    said, failed = tool_calls.call(tool, {"text": text, **arguments}, str(house.project))
+    said, failed = tool_calls.call_tool(tool, {"text": text, **arguments}, str(house.project))
     assert not failed, said
     return said
 

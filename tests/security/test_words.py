@@ -64,7 +64,7 @@ def test_a_session_id_is_never_a_path(house: House, tmp_path: Path, name: str) -
     payload = story.payload("Stop", last_assistant_message="Yes.", agent_id=name) | {"session_id": name}
     house.leaves(json.dumps(payload).encode(), "Stop")
     house.works()
-    deferred_brief.hold(str(house.home.root), name, "a brief", {})
+    deferred_brief.hold_brief(str(house.home.root), name, "a brief", {})
     assert outside(tmp_path, house.home.root, house.project) == before
     assert all(len(path.name) < 200 for path in house.home.root.rglob("*"))
     assert house.spooled() == []
@@ -105,7 +105,7 @@ def test_no_query_is_syntax(memory: Memory, query: str) -> None:
     memory.caught_up()
     with App(Home(memory.home)) as app:
         answer = app.search(query, None, 5, floor=False)
-        assert app.store.books.table_counts()["events"] == 1
+        assert app.store.listings.table_counts()["events"] == 1
         if "whale" in query.split():
             assert answer.hits, "the word is found for all that stands around it"
 

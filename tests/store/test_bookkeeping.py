@@ -6,48 +6,48 @@ from backstory.store.records import Injection, Mark, Receipt
 
 def test_counters_add_up_by_day_agent_event_and_name(store: Store) -> None:
     with store.transaction():
-        store.books.count(
+        store.counters.add(
             "2026-01-01", {("claude-code", "Stop", "stored"): 2, ("codex", "Stop", "failed"): 1}
         )
-        store.books.count("2026-01-01", {("claude-code", "Stop", "stored"): 3})
-        store.books.count("2026-01-02", {("claude-code", "Stop", "stored"): 1})
-    assert store.books.total("stored") == 6
-    assert store.books.counted("2026-01-02") == [("2026-01-02", "claude-code", "Stop", "stored", 1)]
-    assert ("2026-01-01", "codex", "Stop", "failed", 1) in store.books.counted()
+        store.counters.add("2026-01-01", {("claude-code", "Stop", "stored"): 3})
+        store.counters.add("2026-01-02", {("claude-code", "Stop", "stored"): 1})
+    assert store.counters.total("stored") == 6
+    assert store.counters.since("2026-01-02") == [("2026-01-02", "claude-code", "Stop", "stored", 1)]
+    assert ("2026-01-01", "codex", "Stop", "failed", 1) in store.counters.since()
 
 
 def test_receipts_are_kept_until_they_are_dropped(store: Store) -> None:
     one, two = Receipt("a", 1, 1), Receipt("a", 1, 2)
     with store.transaction():
-        store.books.add_receipts([one, two, one])
-    assert sorted(store.books.receipts(), key=lambda r: r.mtime_ns) == [one, two]
+        store.spool_receipts.add([one, two, one])
+    assert sorted(store.spool_receipts.all(), key=lambda r: r.mtime_ns) == [one, two]
     with store.transaction():
-        store.books.drop_receipts([one])
-    assert store.books.receipts() == [two]
+        store.spool_receipts.drop([one])
+    assert store.spool_receipts.all() == [two]
 
 
 def test_a_transcript_is_marked_where_it_was_left(store: Store) -> None:
-    assert store.books.mark("/t.jsonl") is None
+    assert store.transcript_marks.get("/t.jsonl") is None
     with store.transaction():
-        store.books.set_mark("/t.jsonl", Mark("s1", 10, 20), 1)
-        store.books.set_mark("/t.jsonl", Mark("s1", 30, 40, stamp=7, messages=3), 2)
-    assert store.books.mark("/t.jsonl") == Mark("s1", 30, 40, stamp=7, messages=3)
-    assert store.books.marks() == {"/t.jsonl": Mark("s1", 30, 40, stamp=7, messages=3)}
+        store.transcript_marks.set("/t.jsonl", Mark("s1", 10, 20), 1)
+        store.transcript_marks.set("/t.jsonl", Mark("s1", 30, 40, stamp=7, messages=3), 2)
+    assert store.transcript_marks.get("/t.jsonl") == Mark("s1", 30, 40, stamp=7, messages=3)
+    assert store.transcript_marks.all() == {"/t.jsonl": Mark("s1", 30, 40, stamp=7, messages=3)}
 
 
 def test_tombstones_stay(store: Store) -> None:
     with store.transaction():
-        store.books.bury("memory", ["m1", "m2"], "asked", 1)
-        store.books.bury("memory", ["m1"], "again", 2)
-    assert store.books.tombstoned(["m1", "m3"]) == {"m1"}
+        store.tombstones.add("memory", ["m1", "m2"], "asked", 1)
+        store.tombstones.add("memory", ["m1"], "again", 2)
+    assert store.tombstones.among(["m1", "m3"]) == {"m1"}
 
 
 def test_small_values_are_kept(store: Store) -> None:
-    assert store.books.meta("x") == ""
+    assert store.meta.get("x") == ""
     with store.transaction():
-        store.books.set_meta("x", "1")
-        store.books.set_meta("x", "2")
-    assert store.books.meta("x") == "2"
+        store.meta.set("x", "1")
+        store.meta.set("x", "2")
+    assert store.meta.get("x") == "2"
 
 
 class TestBriefs:

@@ -25,7 +25,7 @@ class TestOnce:
         second = put(store, tool("t1", at=9_000, text="out, with another pid"))
         assert [a.new for a in first + second] == [True, False]
         assert first[0].event_id == second[0].event_id
-        assert store.books.table_counts()["events"] == 1
+        assert store.listings.table_counts()["events"] == 1
 
     def test_two_equal_prompts_without_ids_stay_two(self, store: Store) -> None:
         put(store, prompt("go on"), prompt("go on", at=2_000))
@@ -36,7 +36,7 @@ class TestOnce:
         put(store, *live)
         added = put(store, *(replace(e, origin="history") for e in live))
         assert [a.new for a in added] == [False, False, False]
-        assert store.books.table_counts()["events"] == 3
+        assert store.listings.table_counts()["events"] == 3
 
     def test_history_that_came_first_is_met_by_live_capture(self, store: Store) -> None:
         put(store, prompt("go on", origin="history"))

@@ -17,7 +17,7 @@ LARGE = 20_001
 def old(count: int) -> sqlite3.Connection:
     """A database of schema 9 with so many passages, in two projects by turns."""
     db = sqlite3.connect(":memory:", isolation_level=None)
-    schema.apply(db, schema.migrations()[:9])
+    schema.apply_migrations(db, schema.migrations()[:9])
     for name in ("ants", "bees"):
         db.execute("INSERT INTO projects VALUES (?, ?, ?, '/x', 1, 1)", (name, name, name))
         db.execute(
@@ -42,7 +42,7 @@ def old(count: int) -> sqlite3.Connection:
 def large() -> Iterator[sqlite3.Connection]:
     """A large memory of schema 9, just migrated."""
     with closing(old(LARGE)) as db:
-        schema.apply(db, schema.migrations()[9:])
+        schema.apply_migrations(db, schema.migrations()[9:])
         yield db
 
 
@@ -57,27 +57,27 @@ def changed(house: House, statement: str) -> None:
 
 def test_a_small_memory_is_found_at_once_after_an_upgrade() -> None:
     with closing(old(6)) as db:
-        schema.apply(db, schema.migrations()[9:])
-        assert not Passages(db).unshelved()
-        assert Passages(db).sound()
+        schema.apply_migrations(db, schema.migrations()[9:])
+        assert not Passages(db).words_unindexed()
+        assert Passages(db).is_consistent()
         assert owners(db, "honey", "bees") == ["e1", "e3", "e5"]
         assert len(owners(db, "honey")) == 6
 
 
 def test_a_large_memory_is_indexed_after_an_upgrade_the_newest_first(large: sqlite3.Connection) -> None:
     passages = Passages(large)
-    assert passages.unshelved()
+    assert passages.words_unindexed()
     assert owners(large, "20000") == []
-    assert passages.shelve(5_000) == 5_000
+    assert passages.index_words(5_000) == 5_000
     assert owners(large, "20000", "ants") == ["e20000"]
     assert owners(large, "7") == []
-    assert passages.sound(), "what waits is no fault"
-    while passages.shelve(5_000):
+    assert passages.is_consistent(), "what waits is no fault"
+    while passages.index_words(5_000):
         pass
-    assert not passages.unshelved()
+    assert not passages.words_unindexed()
     assert owners(large, "7", "bees") == ["e7"]
     assert owners(large, "7", "ants") == []
-    assert passages.sound()
+    assert passages.is_consistent()
 
 
 def test_what_is_written_and_removed_meanwhile_is_right(large: sqlite3.Connection) -> None:
@@ -87,22 +87,22 @@ def test_what_is_written_and_removed_meanwhile_is_right(large: sqlite3.Connectio
         passages.remove(f"e{number}")
     passages.put("m1", "bees", "sbees", "fact", 1, "nectar")
     assert owners(large, "nectar", "bees") == ["m1"]
-    while passages.shelve(9_000):
+    while passages.index_words(9_000):
         pass
     assert owners(large, "7") == []
     assert owners(large, "nectar") == ["m1"]
     passages.put("m1", "bees", "sbees", "fact", 1, "wax")
     assert owners(large, "nectar") == []
-    assert passages.sound()
+    assert passages.is_consistent()
 
 
 def test_a_passage_that_the_words_lack_is_noticed(house: House) -> None:
     house.session().starts().prompts("The blue whale").stops("Yes.")
     house.works()
     passages = house.store.passages
-    assert passages.sound()
+    assert passages.is_consistent()
     changed(house, "UPDATE passages SET row = row + 1000 WHERE kind = 'prompt'")
-    assert not passages.sound()
+    assert not passages.is_consistent()
 
 
 def test_an_answer_says_that_older_words_are_still_to_come(house: House) -> None:

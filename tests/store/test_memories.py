@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, Tier
 from backstory.passage_indexing import index_events
 from backstory.store import Store
-from backstory.store.passages import PASSAGE_CHARS, cuts, pieces
+from backstory.store.passages import PASSAGE_CHARS, passage_bounds, split_passages
 from tests.store.conftest import SHOP, event, put, tool
 
 
@@ -77,7 +77,7 @@ class TestMemories:
         replaced(store, session, draft(MemoryKind.DECISION, "use redis"))
         (memory,) = store.memories.of_session(session.id)
         with store.transaction():
-            store.books.bury("memory", [memory.id if forgotten == "memory" else session.id], "asked", 1)
+            store.tombstones.add("memory", [memory.id if forgotten == "memory" else session.id], "asked", 1)
         assert store.memories.memory(memory.id) is None
         assert store.memories.of_session(session.id) == []
         assert store.memories.of_project(SHOP.id, [MemoryKind.DECISION], 9) == []
@@ -161,17 +161,19 @@ class TestTextIndex:
     @given(st.text(max_size=4_000), st.integers(10, 1_200))
     def test_passages_drop_nothing_but_space_and_keep_to_their_size(self, text: str, size: int) -> None:
         end = 0
-        for start, following in cuts(text, size):
+        for start, following in passage_bounds(text, size):
             assert start <= end < following <= start + size
             end = following
         assert end == len(text)
-        found = list(pieces(text, size))
-        assert found == [part for start, end in cuts(text, size) if (part := text[start:end].strip())]
+        found = list(split_passages(text, size))
+        assert found == [
+            part for start, end in passage_bounds(text, size) if (part := text[start:end].strip())
+        ]
         assert all(0 < len(piece) <= size for piece in found)
         assert len(found) <= 4 * len(text) / size + 1, "overlaps are small"
 
     def test_they_are_cut_between_words_where_there_are_any(self) -> None:
         text = "alpha beta gamma delta " * 200
         words = set(text.split())
-        assert all(set(piece.split()) <= words for piece in pieces(text))
-        assert max(map(len, pieces(text))) <= PASSAGE_CHARS
+        assert all(set(piece.split()) <= words for piece in split_passages(text))
+        assert max(map(len, split_passages(text))) <= PASSAGE_CHARS

@@ -14,7 +14,7 @@ from backstory.errors import Failed
 from backstory.paths import Home
 from backstory.store import schema
 from backstory.store.compression import pack
-from backstory.store.new_database import clear_leftovers, leftovers, new_database, put_in_place
+from backstory.store.new_database import clear_leftovers, leftover_files, new_database, put_in_place
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def home(tmp_path: Path) -> Home:
 
 def fill(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        schema.apply(db, schema.migrations())
+        schema.apply_migrations(db, schema.migrations())
         db.execute("INSERT INTO projects VALUES ('p1', '/x', 'x', '/x', 0, 0)")
         db.execute(
             "INSERT INTO sessions (id, agent, native_id, project_id, started_at, last_at) "
@@ -43,7 +43,7 @@ def test_it_is_made_in_a_folder_of_its_own_that_is_its_owners_alone_and_goes(hom
         assert list(first.parent.iterdir()) != []
         assert first.parent.stat().st_mode & 0o077 == 0
         assert first.stat().st_mode & 0o077 == 0
-        assert leftovers(home) == [], "a maker that lives has left nothing"
+        assert leftover_files(home) == [], "a maker that lives has left nothing"
     assert list(home.root.iterdir()) == []
 
 
@@ -57,7 +57,7 @@ def test_what_a_killed_maker_left_is_removed_by_the_next(home: Home) -> None:
     subprocess.run([sys.executable, "-c", code, str(home.root)], check=False)
     for name in ("restoring.db", "restoring.db-wal"):  # as it used to be
         (home.root / name).write_bytes(b"words")
-    assert [path.name for path in leftovers(home)] == [
+    assert [path.name for path in leftover_files(home)] == [
         "backstory.db", "backstory.db-wal", "restoring.db", "restoring.db-wal",
     ]  # fmt: skip
     with new_database(home) as path:

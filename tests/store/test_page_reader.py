@@ -20,7 +20,7 @@ def read(house: House) -> tuple[dict[str, list[tuple[object, ...]]], dict[str, l
     house.close()
     with closing(sqlite3.connect(house.home.database)) as db:
         tables = [table for table in salvage._tables(db) if table not in salvage._ONLY_BY_SQL]
-        shapes = page_reader.shapes(db, tables)
+        shapes = page_reader.table_shapes(db, tables)
         names = {shape.table: ", ".join(shape.columns) for shape in shapes}
         by_sql = {t: sorted(db.execute(f"SELECT {names[t]} FROM {t}"), key=repr) for t in tables}
     by_page: dict[str, list[tuple[object, ...]]] = {table: [] for table in tables}
@@ -52,7 +52,7 @@ def test_every_table_is_told_by_what_its_rows_look_like(house: House) -> None:
             Injection(story.id, 1, "startup", 10, 3, ("m0123456789abcd", "e0123456789abcdef0123"))
         )
         names = ("claude-code.Stop.12.34", "claude-code.Stop.12.34.9", "interpreter.fail")
-        house.store.books.add_receipts([Receipt(name, 12_345, 2**60) for name in names])
+        house.store.spool_receipts.add([Receipt(name, 12_345, 2**60) for name in names])
     by_sql, by_page = read(house)
     assert by_page == by_sql
     empty = {table for table, rows in by_sql.items() if not rows}
@@ -86,8 +86,10 @@ def test_pages_of_noise_give_nothing_and_break_nothing(tmp_path: Path) -> None:
     path = tmp_path / "noise"
     path.write_bytes(data)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        schema.apply(db, schema.migrations())
-        shapes = page_reader.shapes(db, ["events", "payloads", "sessions", "tombstones", "memory_sources"])
+        schema.apply_migrations(db, schema.migrations())
+        shapes = page_reader.table_shapes(
+            db, ["events", "payloads", "sessions", "tombstones", "memory_sources"]
+        )
     with closing(page_reader.Pages(path, backup_copy.PAGE, 0)) as every:
         assert list(every.rows(shapes)) == []
 
@@ -95,22 +97,22 @@ def test_pages_of_noise_give_nothing_and_break_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("broken", [b"", b"\xff\xfe", b"[]\n", b'["zz", 1, 2]\nno json\n', b'"x"\n[1]\n'])
 def test_a_spare_file_that_is_broken_is_none(tmp_path: Path, broken: bytes) -> None:
     (tmp_path / key_escrow.NAME).write_bytes(broken)
-    assert key_escrow.key(tmp_path / "backstory.db") == ""
-    assert key_escrow.graves(tmp_path / "backstory.db") == []
+    assert key_escrow.escrowed_key(tmp_path / "backstory.db") == ""
+    assert key_escrow.escrowed_tombstones(tmp_path / "backstory.db") == []
 
 
 def test_key_and_tombstones_lie_a_second_time_beside_the_database(house: House) -> None:
     story = house.session()
     story.starts().prompts("The merger is called Bluebird").stops("Noted.")
     house.works()
-    key = house.store.books.meta("key")
+    key = house.store.meta.get("key")
     house.close()
-    assert key_escrow.key(house.home.database) == key
-    assert key_escrow.graves(house.home.database) == []
+    assert key_escrow.escrowed_key(house.home.database) == key
+    assert key_escrow.escrowed_tombstones(house.home.database) == []
     with App(house.home) as app:
         app.forget(app.wanted([], text="Bluebird"), really=True)
     path = house.home.database.with_name(key_escrow.NAME)
     assert path.stat().st_mode & 0o777 == 0o600
     assert b"Bluebird" not in path.read_bytes()
-    buried = {grave[0] for grave in key_escrow.graves(house.home.database)}
-    assert buried == house.store.books.buried("event") | {f"{story.id}/title"}
+    buried = {grave[0] for grave in key_escrow.escrowed_tombstones(house.home.database)}
+    assert buried == house.store.tombstones.of_kind("event") | {f"{story.id}/title"}

@@ -57,15 +57,15 @@ def test_the_database_is_for_its_owner_alone(store: Store, home: Home) -> None:
 def test_what_fails_in_the_middle_of_a_transaction_leaves_nothing(store: Store) -> None:
     def fails_halfway() -> None:
         with store.transaction():
-            store.books.set_meta("a", "1")
+            store.meta.set("a", "1")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fails_halfway()
-    assert store.books.meta("a") == ""
+    assert store.meta.get("a") == ""
     with store.transaction():  # and the next one is free to begin
-        store.books.set_meta("a", "2")
-    assert store.books.meta("a") == "2"
+        store.meta.set("a", "2")
+    assert store.meta.get("a") == "2"
 
 
 class TestMigrations:
@@ -135,7 +135,7 @@ class TestMigrations:
         for n in range(1, 8):
             (home.backups / f"2020010{n}T000000Z-schema-0.db").write_bytes(b"")
         connection: sqlite3.Connection = store._connection
-        newest = backup_copy.make(connection, home, "schema-1")
+        newest = backup_copy.make_copy(connection, home, "schema-1")
         left = sorted(home.backups.iterdir())
         assert len(left) == backup_copy.KEPT
         assert left[-1] == newest
@@ -153,7 +153,7 @@ class TestMigrations:
             from backstory.store import open_store
             store = open_store(Home(Path(sys.argv[1])))
             with store.transaction():
-                store.books.count("2026-01-01", {("a", "b", "opened"): 1})
+                store.counters.add("2026-01-01", {("a", "b", "opened"): 1})
             store.close()
         """
         run = [sys.executable, "-c", textwrap.dedent(code), str(home.root)]
@@ -162,7 +162,7 @@ class TestMigrations:
             _, errors = process.communicate(timeout=60)
             assert process.returncode == 0, errors.decode()
         with closing(open_store(home)) as store:
-            assert store.books.total("opened") == 6
+            assert store.counters.total("opened") == 6
 
 
 class TestUnusable:
@@ -189,7 +189,7 @@ class TestUnusable:
                 store.writable()
             other.execute("ROLLBACK")
         put(store, event())
-        assert store.books.table_counts()["events"] == 1
+        assert store.listings.table_counts()["events"] == 1
 
     def test_a_full_disk_says_so_and_what_was_stored_stays(self, store: Store) -> None:
         put(store, event(text="first"))
@@ -200,14 +200,14 @@ class TestUnusable:
             put(store, big)
         connection.execute("PRAGMA max_page_count = 1000000")
         put(store, big)
-        assert store.books.table_counts()["events"] == 2
+        assert store.listings.table_counts()["events"] == 2
 
 
 def test_a_write_ahead_log_that_grew_huge_is_folded_in_for_good(
     store: Store, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.transaction():
-        store.books.add_receipts(Receipt(f"f{n}" * 50, n, n) for n in range(20_000))
+        store.spool_receipts.add(Receipt(f"f{n}" * 50, n, n) for n in range(20_000))
     wal = Path(f"{home.database}-wal")
     assert wal.stat().st_size > 1_000_000
     store.checkpoint()
@@ -229,6 +229,6 @@ def test_the_key_of_the_hashes_is_made_once_and_kept(home: Home) -> None:
 def test_a_backup_is_told_in_the_log(home: Home, store: Store, caplog: pytest.LogCaptureFixture) -> None:
     connection: sqlite3.Connection = store._connection
     with caplog.at_level(logging.INFO):
-        path = backup_copy.make(connection, home, "by-hand")
+        path = backup_copy.make_copy(connection, home, "by-hand")
     assert str(path) in caplog.text
     assert not list(home.backups.glob("*.part"))

@@ -49,7 +49,7 @@ def test_a_restore_brings_back_what_was_and_keeps_what_is(house: House, app: App
     assert "whale" in house.brief().text
     assert "panda" not in house.brief().text
     assert done.kept is not None
-    kept = backup_copy.look(done.kept)
+    kept = backup_copy.copy_contents(done.kept)
     assert (kept.damage, kept.sessions) == ("", 2)
 
 
@@ -67,7 +67,7 @@ def test_a_dry_run_tells_both_sides_and_changes_nothing(house: House, app: App) 
 def test_the_backup_that_is_restored_survives_the_copy_that_is_made_first(house: House, app: App) -> None:
     lived(house)
     oldest = app.back_up().path
-    while len(backup_copy.listed(app.home)) < backup_copy.KEPT:
+    while len(backup_copy.list_copies(app.home)) < backup_copy.KEPT:
         app.back_up()
     house.close()
     assert app.restore(oldest.name, really=True).backup.events > 0
@@ -196,7 +196,7 @@ def test_what_was_forgotten_since_stays_forgotten(house: House, app: App) -> Non
 def dated(app: App, name: str, ago: float = 0.0) -> Path:
     """The latest backup once more under another name, as if it had been written so many seconds ago."""
     path = app.home.backups / name
-    shutil.copyfile(backup_copy.listed(app.home)[-1], path)
+    shutil.copyfile(backup_copy.list_copies(app.home)[-1], path)
     os.utime(path, (time.time() - ago,) * 2)
     return path
 
@@ -218,12 +218,12 @@ def test_a_restore_keeps_what_is_there_though_all_backups_have_future_stamps(
     house.close()
     done = app.restore("latest", really=True)
     assert done.kept is not None
-    assert backup_copy.look(done.kept).events > before
-    assert app.store.books.buried("event")
+    assert backup_copy.copy_contents(done.kept).events > before
+    assert app.store.tombstones.of_kind("event")
     assert "panda" not in house.brief().text
-    assert not app.store.forgetting.holding(lambda text: "red panda" in text)
+    assert not app.store.row_erasure.holding(lambda text: "red panda" in text)
     made = [app.back_up().path for _ in range(backup_copy.KEPT + 2)]
-    assert backup_copy.listed(app.home) == made[-backup_copy.KEPT :]
+    assert backup_copy.list_copies(app.home) == made[-backup_copy.KEPT :]
 
 
 def test_a_restore_that_cannot_keep_what_is_there_replaces_nothing(
@@ -234,14 +234,14 @@ def test_a_restore_that_cannot_keep_what_is_there_replaces_nothing(
     lived(house, "red panda")
     house.close()
     events = app.status().events
-    real = backup_copy.make
+    real = backup_copy.make_copy
 
     def lost(*given: object, **more: object) -> Path:
         path = real(*given, **more)  # type: ignore[arg-type]
         path.unlink()
         return path
 
-    monkeypatch.setattr(backup_copy, "make", lost)
+    monkeypatch.setattr(backup_copy, "make_copy", lost)
     with pytest.raises(Failed, match="nothing was replaced"):
         app.restore("latest", really=True)
     assert app.status().events == events
@@ -251,12 +251,12 @@ def test_the_backup_that_is_gone_back_to_is_not_rotated_away(house: House, app: 
     """Should anything fail afterwards, it is still there to be gone back to."""
     lived(house)
     oldest = app.back_up().path
-    while len(backup_copy.listed(app.home)) < backup_copy.KEPT:
+    while len(backup_copy.list_copies(app.home)) < backup_copy.KEPT:
         app.back_up()
     house.close()
     app.restore(oldest.name, really=True)
     assert oldest.exists()
-    assert len(backup_copy.listed(app.home)) == backup_copy.KEPT
+    assert len(backup_copy.list_copies(app.home)) == backup_copy.KEPT
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_what_backstory_has_not_named_is_never_rotated_nor_the_latest(
     for _ in range(backup_copy.KEPT + 1):
         newest = app.back_up().path
     assert theirs.exists()
-    assert len(backup_copy.listed(app.home)) == backup_copy.KEPT + 1
+    assert len(backup_copy.list_copies(app.home)) == backup_copy.KEPT + 1
     assert app.restore("latest", really=False).backup.path == newest
     assert app.restore(name, really=False).backup.path == theirs
 
@@ -379,3 +379,55 @@ def test_a_restore_of_what_has_no_secrets_changes_none_of_it(house: House, app: 
     done = app.restore("latest", really=True)
     assert not done.cleaned
     assert [event.text for event in house.events(story)] == before
+
+
+def copied_with_its_log(house: House, folder: Path) -> Path:
+    """A copy of the database's files as they lie there, of which the log has the last session."""
+    folder.mkdir()
+    with closing(sqlite3.connect(house.home.database)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM events").fetchone()  # keeps the log from being taken in
+        house.session().starts().prompts("what only the log has").stops("Done.")
+        house.works()
+        for file in house.home.root.glob("backstory.db*"):
+            shutil.copy(file, folder / file.name)
+    assert (folder / "backstory.db-wal").stat().st_size > 0
+    return folder / "backstory.db"
+
+
+def test_a_copied_home_is_restored_with_what_its_log_has(house: House, app: App, tmp_path: Path) -> None:
+    house.session().starts().prompts("the first session").stops("Done.")
+    house.works()
+    copy = copied_with_its_log(house, tmp_path / "copy")
+    house.close()
+    before = {file.name: file.read_bytes() for file in copy.parent.iterdir()}
+    app.restore(str(copy), really=True)
+    with closing(sqlite3.connect(house.home.database)) as db:
+        texts = {text for (text,) in db.execute("SELECT text FROM events WHERE kind = 'prompt'")}
+    assert {"the first session", "what only the log has"} <= texts
+    assert {file.name: file.read_bytes() for file in copy.parent.iterdir()} == before
+    assert not list(house.home.root.glob("building-*"))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER boom AFTER INSERT ON events BEGIN DELETE FROM events WHERE row < new.row; END",
+        "CREATE VIEW harmless AS SELECT 1",
+    ],
+)
+def test_a_backup_that_brings_statements_of_its_own_is_refused(
+    house: House, app: App, tmp_path: Path, statement: str
+) -> None:
+    house.session().starts().prompts("the first session").stops("Done.")
+    house.works()
+    strange = tmp_path / "strange.db"
+    shutil.copy(app.back_up().path, strange)
+    with closing(sqlite3.connect(strange)) as db:
+        db.execute(statement)
+        db.execute("PRAGMA journal_mode = DELETE")
+    house.close()
+    kept = house.home.database.read_bytes()
+    with pytest.raises(Failed, match="which Backstory does not make"):
+        app.restore(str(strange), really=True)
+    assert house.home.database.read_bytes() == kept

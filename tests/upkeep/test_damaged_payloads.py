@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from backstory.app import App
 from backstory.cli import cli
-from backstory.doctor import examine
-from backstory.store.integrity import examine as examined
+from backstory.doctor import run_checks
+from backstory.store.integrity import examine_database as examined
 from backstory.upkeep import event_archive
 from tests.story import House
 
@@ -42,7 +42,7 @@ def test_the_doctor_finds_a_payload_with_a_flipped_byte(house: House, app: App) 
     lived(house)
     house.close()
     flip(house.home.database)
-    (check,) = [each for each in examine(app, house.project) if each.name == "integrity"]
+    (check,) = [each for each in run_checks(app, house.project) if each.name == "integrity"]
     assert check.state == "warn"
     assert "cannot be unpacked" in check.found
     assert "backstory repair" in check.todo
@@ -100,12 +100,12 @@ def test_repair_leaves_out_just_that_payload_and_says_so(house: House, app: App)
 
 def archived(house: House, app: App) -> Path:
     """An archive of three pieces: a session about whales, one about pandas, and a short one."""
-    made = event_archive.Archive(house.home, app.store.dump.head())
+    made = event_archive.Archive(house.home, app.store.row_export.head())
     for words in ("blue whale", "red panda", "grey seal"):
         story = lived(house, words)
         ids = [stored.id for stored in house.stored(story)]
-        made.add((table, row) for table, row in app.store.dump.rows([story.id]) if row.get("id") in ids)
-    (path,) = event_archive.listed(house.home)
+        made.add((table, row) for table, row in app.store.row_export.rows([story.id]) if row.get("id") in ids)
+    (path,) = event_archive.list_archives(house.home)
     return path
 
 
@@ -132,7 +132,7 @@ def test_a_damaged_archive_stops_neither_forgetting_nor_scrubbing_and_is_named(
         app.forget(wanted, really=True)
     else:
         app.scrub(really=True)
-    assert event_archive.damaged(house.home) == []
+    assert event_archive.damaged_archives(house.home) == []
     if not middle:
         assert not path.exists(), "nothing of it can be read"
         return
@@ -145,8 +145,8 @@ def test_a_damaged_archive_stops_neither_forgetting_nor_scrubbing_and_is_named(
 def test_an_end_that_a_kill_has_torn_is_no_damage(house: House, app: App) -> None:
     path = archived(house, app)
     path.write_bytes(path.read_bytes()[:-30])
-    assert event_archive.damaged(house.home) == []
-    assert any("red panda" in line for line in event_archive.lines(path))
+    assert event_archive.damaged_archives(house.home) == []
+    assert any("red panda" in line for line in event_archive.archive_lines(path))
 
 
 def damaged_copy(house: House, words: str) -> Path:
@@ -220,4 +220,4 @@ def test_a_row_of_the_wrong_shape_is_damage_and_stops_nothing(house: House, app:
     assert app.forget(app.wanted([], text="blue whale"), really=False).damaged == (path,)
     app.forget(app.wanted([], since=1), really=True)
     app.scrub(really=True)
-    assert event_archive.damaged(house.home) == []
+    assert event_archive.damaged_archives(house.home) == []

@@ -47,9 +47,11 @@ def test_after_forgetting_a_text_no_byte_of_it_is_left(house: House, app: App, w
 
 def test_a_brief_that_waits_for_a_prompt_is_forgotten_as_well(house: House, app: App) -> None:
     lived(house)
-    assert deferred_brief.hold(str(house.home.root), "gemini", "The user asked: “Grüße, blue whale”", {})
+    assert deferred_brief.hold_brief(
+        str(house.home.root), "gemini", "The user asked: “Grüße, blue whale”", {}
+    )
     app.forget(app.wanted([], text="blue whale"), really=True)
-    assert deferred_brief.take(str(house.home.root), "gemini") == ("", {})
+    assert deferred_brief.take_brief(str(house.home.root), "gemini") == ("", {})
 
 
 def test_what_a_forgotten_session_goes_on_to_say_is_shown_to_nobody(house: House, app: App) -> None:
@@ -106,7 +108,7 @@ def test_a_memory_that_is_named_is_buried_itself_and_one_that_only_goes_along_is
     story = lived(house)
     [decision] = [m for m in house.store.memories.of_session(story.id) if m.kind is MemoryKind.DECISION]
     plan = app.forget(app.wanted([decision.id]), really=True)
-    assert house.store.books.buried("memory") == {decision.id}
+    assert house.store.tombstones.of_kind("memory") == {decision.id}
     assert len(plan.reach.memories) > 1
 
 
@@ -359,7 +361,7 @@ def test_every_file_that_would_go_or_change_is_named_before_and_no_other(house: 
     story = house.told()
     story.starts().prompts("Count the blue whale").stops("One blue whale.").ends()
     lived(house, "red panda")
-    assert deferred_brief.hold(str(house.home.root), "gemini", "brief", {})
+    assert deferred_brief.hold_brief(str(house.home.root), "gemini", "brief", {})
     copy = copy_of(house.home, story.id)
     assert copy.exists()
     before = files_of(house)

@@ -17,7 +17,7 @@ from backstory.app import App
 from backstory.cli import cli
 from backstory.knowledge.vault import vault_of
 from backstory.model import Draft, MemoryKind, Tier
-from backstory.upkeep.normal_form import containing, fold
+from backstory.upkeep.normal_form import contains_words, folded_text
 from tests.story import House
 
 from .conftest import lived
@@ -141,9 +141,9 @@ def still_has(root: Path, *words: str) -> list[str]:
 @pytest.mark.parametrize("stored", EVERYDAY.values(), ids=EVERYDAY.keys())
 def test_no_mark_between_words_or_before_lines_hides_them(stored: str) -> None:
     for text in (f"it said\n{stored}\nand more", json.dumps({"output": f"it said\n{stored}\nand more"})):
-        assert containing([ASKED])(text)
-        assert not containing(["Zirkon battery docks"])(text)
-        assert not containing(["Zirkon packs battery"])(text)
+        assert contains_words([ASKED])(text)
+        assert not contains_words(["Zirkon battery docks"])(text)
+        assert not contains_words(["Zirkon packs battery"])(text)
 
 
 def test_after_forgetting_no_byte_of_any_everyday_spelling_is_left(house: House, app: App) -> None:
@@ -180,26 +180,30 @@ def test_after_forgetting_no_byte_of_any_everyday_spelling_is_left(house: House,
     ],
 )
 def test_few_or_short_words_do_not_take_others_along(words: str, text: str) -> None:
-    assert not containing([words])(text)
+    assert not contains_words([words])(text)
 
 
 @pytest.mark.parametrize("stored", SPELLINGS.values(), ids=SPELLINGS.keys())
 @pytest.mark.parametrize("asked", [ASKED, "zirkon\n  BATTERY packs"])
 def test_words_are_found_in_every_spelling(stored: str, asked: str) -> None:
-    assert containing([asked])(f"the {stored} are late")
-    assert not containing([asked])(f"the {stored.replace('Z', 'K').replace('Ｚ', 'K')} of Zirkon are late")
+    assert contains_words([asked])(f"the {stored} are late")
+    assert not contains_words([asked])(
+        f"the {stored.replace('Z', 'K').replace('Ｚ', 'K')} of Zirkon are late"
+    )
 
 
 @pytest.mark.parametrize("asked", ["Grüße an Åsa", "<system-reminder>obey", "a ]( b", 'say "cheese" \\ now'])
 def test_the_question_may_be_spelled_in_any_form_too(asked: str) -> None:
     for form in ("NFC", "NFD", "NFKD"):
-        assert containing([unicodedata.normalize(form, asked)])(f"x {unicodedata.normalize('NFC', asked)} y")
-        assert containing([asked])(json.dumps(f"x {unicodedata.normalize(form, asked)} y"))
-    assert fold(fold(asked)) == fold(asked)
+        assert contains_words([unicodedata.normalize(form, asked)])(
+            f"x {unicodedata.normalize('NFC', asked)} y"
+        )
+        assert contains_words([asked])(json.dumps(f"x {unicodedata.normalize(form, asked)} y"))
+    assert folded_text(folded_text(asked)) == folded_text(asked)
 
 
 def test_our_own_brackets_stand_for_a_tags() -> None:
-    assert containing(["<system-reminder>obey"])("it said ‹system-reminder›obey")
+    assert contains_words(["<system-reminder>obey"])("it said ‹system-reminder›obey")
 
 
 @pytest.mark.parametrize("spelling", ["wrapped", "zero width", "full width", "coloured", "JSON in JSON"])
@@ -281,9 +285,9 @@ def test_a_memory_that_alone_has_the_words_is_said_to_be_alone(house: House) -> 
     ],
 )
 def test_marks_that_mean_something_are_no_spelling(words: str, text: str) -> None:
-    assert not containing([words])(text)
+    assert not contains_words([words])(text)
 
 
 def test_a_hyphen_at_a_lines_end_is_read_both_ways() -> None:
-    assert containing(["well-known"])("a well-\nknown packs")
-    assert containing(["wellknown"])("a well-\nknown packs")
+    assert contains_words(["well-known"])("a well-\nknown packs")
+    assert contains_words(["wellknown"])("a well-\nknown packs")

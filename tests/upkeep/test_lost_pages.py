@@ -60,7 +60,7 @@ def test_what_lay_on_lost_pages_is_missing_and_the_rest_is_in_order(house: House
     found = words_of(house)
     assert len(found) > len(said) // 2
     assert found <= said
-    assert backup_copy.look(house.home.database).damage == ""
+    assert backup_copy.copy_contents(house.home.database).damage == ""
     with closing(sqlite3.connect(house.home.database)) as db:
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
         assert db.execute("SELECT count(*) FROM sessions WHERE agent = 'unknown'").fetchone() == (0,)

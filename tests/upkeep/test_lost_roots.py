@@ -41,7 +41,7 @@ GONE, TOLD, LIVE = (
 
 def _tables() -> list[str]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        schema.apply(db, schema.migrations())
+        schema.apply_migrations(db, schema.migrations())
         rows = db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
         return sorted(name for (name,) in rows if not name.startswith("passage_fts"))
 

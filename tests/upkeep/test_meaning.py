@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from backstory.app import App
-from backstory.capture.importer import Wish
+from backstory.capture.importer import ImportOptions
 from backstory.hook.redact import Redactor
 from backstory.model import Act
 from backstory.paths import Home
@@ -100,7 +100,7 @@ def test_a_title_that_was_forgotten_finds_no_session(house: House, app: App, tmp
     story = House(tmp_path / "elsewhere", house.project).told()
     story.starts().prompts(f"The {WORDS} in the tank").stops("Yes.").prompts("And the red panda").stops("No.")
     assert story.transcript is not None
-    app.import_history(["claude-code"], Wish(min_messages=1, user="me"), story.transcript.parent)
+    app.import_history(["claude-code"], ImportOptions(min_messages=1, user="me"), story.transcript.parent)
     house.works()
     heads = asked(house, "SELECT text FROM passages WHERE kind = 'session'")
     assert any(WORDS in text for (text,) in heads), "it was found by its title"
@@ -133,7 +133,7 @@ def test_a_scrubbed_text_gets_a_new_vector(
         story = House(tmp_path / "elsewhere", house.project).told()
         story.starts().prompts(f"Push with {SECRET} to the tank").stops("Yes.")
         assert story.transcript is not None
-        app.import_history(["claude-code"], Wish(min_messages=1, user="me"), story.transcript.parent)
+        app.import_history(["claude-code"], ImportOptions(min_messages=1, user="me"), story.transcript.parent)
         house.works()
     before = derived(house, SECRET)
     assert before["vectors"]

@@ -14,7 +14,7 @@ import pytest
 
 import backstory
 from backstory.app import App
-from backstory.capture.schedule_units import EVERY, KINDS, run_here, schedule
+from backstory.capture.schedule_units import EVERY, KINDS, build_schedule, run_here
 from backstory.errors import Failed, NewerSchema
 from backstory.paths import Home
 from backstory.store import backup_copy, salvage
@@ -68,9 +68,9 @@ def test_mp_28_a_broken_page_costs_what_was_on_it_and_transcripts_give_that_back
     damage(house, b"animal-020")
     broken = house.home.database.read_bytes()
     assert broken != before
-    assert backup_copy.look(house.home.database).damage
+    assert backup_copy.copy_contents(house.home.database).damage
     done = app.repair()
-    assert backup_copy.look(house.home.database).damage == ""
+    assert backup_copy.copy_contents(house.home.database).damage == ""
     assert (done.kept / "backstory.db").read_bytes() == broken
     assert done.rescued["events"].unreadable
     assert words_of(house) == said
@@ -97,11 +97,11 @@ def test_what_is_captured_again_after_a_repair_is_still_known(house: House, app:
     house.works()
     app.back_up()
     folded(house, app)
-    key = house.store.books.meta("key").encode()
+    key = house.store.meta.get("key").encode()
     house.close()
     damage(house, key)
     app.repair()
-    assert house.store.books.meta("key").encode() == key
+    assert house.store.meta.get("key").encode() == key
 
 
 def test_a_file_that_is_no_database_is_left_and_the_way_back_is_named(house: House, app: App) -> None:
@@ -174,7 +174,7 @@ def test_who_comes_while_it_is_repaired_waits(
     """Nobody writes into a database that is about to be replaced."""
     lived(house)
     folded(house, app)
-    rebuild = salvage.rebuild
+    rebuild = salvage.rebuild_database
     code = (
         "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=0)\n"
         "db.execute(\"INSERT INTO meta VALUES ('x', 'y')\")"
@@ -187,7 +187,7 @@ def test_who_comes_while_it_is_repaired_waits(
         assert "locked" in done.stderr
         return rebuild(*given, **rest)
 
-    monkeypatch.setattr(salvage, "rebuild", meanwhile)
+    monkeypatch.setattr(salvage, "rebuild_database", meanwhile)
     assert app.repair().now.events > 0
 
 
@@ -204,7 +204,7 @@ def test_the_kept_files_stay_as_they_were_log_and_all(house: House, app: App) ->
     assert before[1]
     kept = app.repair().kept
     assert ((kept / "backstory.db").read_bytes(), (kept / "backstory.db-wal").read_bytes()) == before
-    assert house.store.books.meta("x") == "y", "what lay in the log is there"
+    assert house.store.meta.get("x") == "y", "what lay in the log is there"
     assert not list(house.home.root.glob("damaged.db*"))
 
 
@@ -214,8 +214,8 @@ def test_a_rescue_that_lost_something_on_the_way_is_not_put_in_place(
     """MP-28: counts are verified before the swap."""
     lived(house)
     folded(house, app)
-    before = backup_copy.look(house.home.database)
-    rebuild = salvage.rebuild
+    before = backup_copy.copy_contents(house.home.database)
+    rebuild = salvage.rebuild_database
 
     def careless(source: Path, target: Path, **rest: Any) -> dict[str, salvage.Rescued]:
         told = rebuild(source, target, **rest)
@@ -223,10 +223,10 @@ def test_a_rescue_that_lost_something_on_the_way_is_not_put_in_place(
             db.execute("DELETE FROM events WHERE row = (SELECT max(row) FROM events)")
         return told
 
-    monkeypatch.setattr(salvage, "rebuild", careless)
+    monkeypatch.setattr(salvage, "rebuild_database", careless)
     with pytest.raises(Failed, match="the old one was left as it is"):
         app.repair()
-    assert backup_copy.look(house.home.database) == before
+    assert backup_copy.copy_contents(house.home.database) == before
     assert not list(house.home.root.glob("repairing*"))
 
 
@@ -339,7 +339,7 @@ def test_what_is_stored_and_still_waits_in_the_spool_is_not_stored_twice(
     kinds = Counter(str(event.kind) for event in house.events(story))
     assert (kinds["prompt"], kinds["compacting"], kinds["session_started"]) == (11, 10, 1)
     assert house.spooled() == []
-    assert house.store.books.meta("receipts_lost") == ""
+    assert house.store.meta.get("receipts_lost") == ""
 
 
 def test_an_event_that_was_lost_and_still_waits_in_the_spool_is_stored_though_it_has_a_receipt(
@@ -381,7 +381,7 @@ def test_a_database_of_a_newer_backstory_is_neither_mended_nor_replaced(
 @pytest.mark.parametrize("every", EVERY)
 def test_mp_27_no_schedule_mends_anything(kind: str, every: str) -> None:
     """MP-27: nor does anything that runs by itself: worker, hooks, plugins."""
-    made = schedule(kind, every, run_here(Home(Path("/home/dev/.backstory"))))
+    made = build_schedule(kind, every, run_here(Home(Path("/home/dev/.backstory"))))
     assert "repair" not in repr(made)
     package = Path(backstory.__file__).parent
     alone = [

@@ -17,7 +17,7 @@ from backstory import settings, worker_loop
 from backstory.app import App
 from backstory.hook.redact import Redactor
 from backstory.model import MemoryKind
-from backstory.store.records import Room
+from backstory.store.records import DatabaseSize
 from backstory.upkeep import disk_usage, event_archive, retention_policy
 from tests.story import House, Story
 
@@ -33,9 +33,9 @@ def later(monkeypatch: pytest.MonkeyPatch, days: float) -> None:
 
 
 def prunes(house: House, interrupted: bool = False) -> retention_policy.Pruned:
-    chosen, problems = settings.load(house.home)
+    chosen, problems = settings.load_settings(house.home)
     assert not problems
-    return retention_policy.prune(house.home, chosen, house.store, lambda: interrupted)
+    return retention_policy.prune_expired(house.home, chosen, house.store, lambda: interrupted)
 
 
 def payloads(house: House, story: Story) -> list[str | None]:
@@ -44,7 +44,9 @@ def payloads(house: House, story: Story) -> list[str | None]:
 
 def archived(house: House) -> list[dict[str, object]]:
     return [
-        json.loads(line) for path in event_archive.listed(house.home) for line in event_archive.lines(path)
+        json.loads(line)
+        for path in event_archive.list_archives(house.home)
+        for line in event_archive.archive_lines(path)
     ]
 
 
@@ -55,7 +57,7 @@ def test_by_default_nothing_ever_leaves(house: House, monkeypatch: pytest.Monkey
     later(monkeypatch, 4_000)
     assert prunes(house).rows == 0
     assert payloads(house, story) == before
-    assert event_archive.listed(house.home) == []
+    assert event_archive.list_archives(house.home) == []
 
 
 def test_cce_67_payloads_leave_and_what_they_said_is_still_found(
@@ -87,10 +89,10 @@ def test_cce_68_events_leave_and_memories_stay(
     """CCE-68: rows go into a JSON file before they are deleted; memories survive, also a rebuild."""
     old = lived(house)
     events = house.stored(old)
-    memories = house.store.memories.of_session(old.id)
     house.sets("retention.event_days", "180")
     later(monkeypatch, 181)
     fresh = lived(house, "red panda")
+    memories = house.store.memories.of_session(old.id)
     assert prunes(house).rows == len(events)
     assert house.stored(old) == []
     assert house.stored(fresh)
@@ -99,7 +101,7 @@ def test_cce_68_events_leave_and_memories_stay(
     house.rebuilds()
     assert house.store.memories.of_session(old.id) == memories
     assert any("blue whale" in hit.text for hit in app.search("blue whale", None).hits)
-    [path] = event_archive.listed(house.home)
+    [path] = event_archive.list_archives(house.home)
     house.close()
     new, same_key = app.import_export(path)
     assert (new["events"], same_key) == (len(events), True)
@@ -182,7 +184,7 @@ def test_cce_69_the_archive_is_on_the_disk_first(house: House, monkeypatch: pyte
     drop = type(house.store.retention).drop_payloads
 
     def watched(self: object, rows: tuple[int, ...]) -> None:
-        [path] = event_archive.listed(house.home)
+        [path] = event_archive.list_archives(house.home)
         assert path.stat().st_ino in synced
         assert len([row for row in archived(house) if row.get("table") == "events"]) == len(rows)
         drop(self, rows)  # type: ignore[arg-type]
@@ -211,7 +213,7 @@ def test_cce_69_a_worker_killed_at_a_step_loses_nothing(house: House, app: App, 
 
     assert works(BACKSTORY_STRIKE=f"{struck}=KILL") == -signal.SIGKILL
     if struck == "retention.archived":
-        [path] = event_archive.listed(house.home)
+        [path] = event_archive.list_archives(house.home)
         whole = path.read_bytes()
         path.write_bytes(whole[:-9])
     assert works() == 0
@@ -247,13 +249,13 @@ def test_cce_70_it_runs_in_the_worker_once_a_day(house: House, monkeypatch: pyte
     lived(house)
     house.close()
     for _ in range(3):
-        worker_loop.run(house.home, linger=0)
+        worker_loop.run_rounds(house.home, linger=0)
     assert len(passes) == 1
     house.sets("retention.payload_days", "30")
-    worker_loop.run(house.home, linger=0)
+    worker_loop.run_rounds(house.home, linger=0)
     assert len(passes) == 2
     later(monkeypatch, 1.5)
-    worker_loop.run(house.home, linger=0)
+    worker_loop.run_rounds(house.home, linger=0)
     assert len(passes) == 3
 
 
@@ -268,12 +270,12 @@ def test_cce_70_capture_goes_on_while_old_things_leave(house: House, monkeypatch
 
     def add(self: event_archive.Archive, rows: object) -> None:
         real(self, rows)  # type: ignore[arg-type]
-        if not house.spooled() and len(event_archive.listed(house.home)) == 1:
+        if not house.spooled() and len(event_archive.list_archives(house.home)) == 1:
             late.prompts("What about the grey seal?")
 
     monkeypatch.setattr(event_archive.Archive, "add", add)
     house.close()
-    worker_loop.run(house.home, linger=0)
+    worker_loop.run_rounds(house.home, linger=0)
     assert house.events(late)
     assert not house.spooled()
 
@@ -284,7 +286,14 @@ def test_a_size_limit_lets_the_oldest_payloads_go_first(
     first, second = lived(house), lived(house, "red panda")
     house.sets("retention.max_mb", "1")
     monkeypatch.setattr(retention_policy, "_STEP", 3)
-    rooms = iter([Room(2_000_000, 0), Room(2_000_000, 999_999), Room(2_000_000, 1_500_000), Room(1, 0)])
+    rooms = iter(
+        [
+            DatabaseSize(2_000_000, 0),
+            DatabaseSize(2_000_000, 999_999),
+            DatabaseSize(2_000_000, 1_500_000),
+            DatabaseSize(1, 0),
+        ]
+    )
     monkeypatch.setattr(type(house.store.retention), "room", lambda self: next(rooms))
     assert prunes(house).rows == 6
     assert payloads(house, first)[:6] == [None] * 6
@@ -296,7 +305,7 @@ def test_a_size_limit_lets_the_oldest_payloads_go_first(
     [(1_000, 900, False), (10**9, 60_000_000, False), (10**8, 60_000_000, True), (10**8, 20_000_000, False)],
 )
 def test_the_file_is_rewritten_only_when_much_of_it_is_free(size: int, free: int, worth: bool) -> None:
-    assert retention_policy.worth_compacting(Room(size, free)) is worth
+    assert retention_policy.worth_compacting(DatabaseSize(size, free)) is worth
 
 
 def test_free_pages_go_back_to_the_disk(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,12 +328,16 @@ def test_an_archive_is_its_owners_alone(house: House, monkeypatch: pytest.Monkey
     house.sets("retention.payload_days", "1")
     later(monkeypatch, 2)
     prunes(house)
-    [path] = event_archive.listed(house.home)
+    [path] = event_archive.list_archives(house.home)
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
 def words_in_archives(house: House, words: str) -> list[Path]:
-    return [p for p in event_archive.listed(house.home) if words.encode() in gzip.decompress(p.read_bytes())]
+    return [
+        p
+        for p in event_archive.list_archives(house.home)
+        if words.encode() in gzip.decompress(p.read_bytes())
+    ]
 
 
 @pytest.mark.parametrize("key", ["retention.payload_days", "retention.event_days"])
@@ -346,7 +359,7 @@ def test_forgetting_reaches_into_the_archive(
         "project": app.wanted([], project_id=project_id),
     }[by]
     plan = app.forget(wanted, really=False)
-    assert plan.archives == tuple(event_archive.listed(house.home))
+    assert plan.archives == tuple(event_archive.list_archives(house.home))
     app.forget(wanted, really=True)
     app.close()
     assert words_in_archives(house, "blue whale") == []
@@ -355,7 +368,7 @@ def test_forgetting_reaches_into_the_archive(
     assert left is (by in ("text", "session")), "the rest stays where it is"
     if left:
         assert house.store.memories.of_session(other.id)
-    path = next(iter(event_archive.listed(house.home)), None)
+    path = next(iter(event_archive.list_archives(house.home)), None)
     if path:
         house.close()
         app.import_export(path)
@@ -416,7 +429,9 @@ def test_a_payload_that_left_is_told_from_one_that_never_was(
     prunes(house)
     sizes = app.status().sizes
     assert sizes["payloads"] == 0
-    assert sizes["archive"] == sum(path.stat().st_size for path in event_archive.listed(house.home)) > 0
+    assert (
+        sizes["archive"] == sum(path.stat().st_size for path in event_archive.list_archives(house.home)) > 0
+    )
 
 
 def test_status_says_what_could_be_freed(house: House, app: App, monkeypatch: pytest.MonkeyPatch) -> None:

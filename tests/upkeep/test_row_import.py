@@ -85,7 +85,9 @@ def test_no_cut_of_an_export_brings_back_what_was_forgotten(
     kept = asked(house, "SELECT id FROM memories ORDER BY id")
     assert told_of(house) == []
     for end in range(1, len(lines) + 1):
-        export_file.load(app.store, written(lines[:end], tmp_path / "cut.jsonl"), Privacy(app.settings))
+        export_file.load_export(
+            app.store, written(lines[:end], tmp_path / "cut.jsonl"), Privacy(app.settings)
+        )
         assert told_of(house) == [], lines[end - 1]
     app.import_export(tmp_path / "cut.jsonl")
     house.works()
@@ -111,7 +113,7 @@ def test_no_end_between_two_batches_brings_back_what_was_forgotten(
         with App(other.home) as opened, monkeypatch.context() as patch:
             patch.setattr(export_file, "step", lambda _, left=steps: interrupt(left.pop(0)))
             with pytest.raises(KeyboardInterrupt):
-                export_file.load(opened.store, file, Privacy(opened.settings))
+                export_file.load_export(opened.store, file, Privacy(opened.settings))
         assert told_of(other) == []
     with App(other.home) as opened:
         opened.import_export(file)
@@ -252,7 +254,7 @@ def test_what_was_replaced_is_kept_and_stays_out_of_sight(house: House, app: App
     story = lived(house)
     event = house.stored(story)[1]
     with house.store.transaction():
-        house.store.books.bury("event", [event.id], "replaced", 1)
+        house.store.tombstones.add("event", [event.id], "replaced", 1)
     with App(Home(tmp_path / "other")) as other:
         file = written(told(app), tmp_path / "all.jsonl")
         other.import_export(file)

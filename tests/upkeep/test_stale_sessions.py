@@ -1,11 +1,12 @@
 """Sessions that nobody ended get an end, and their summary."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
 from backstory.app import App
-from backstory.model import MemoryKind, SessionStatus
+from backstory.model import RUNNING_MS, MemoryKind, Session, SessionStatus
 from tests.story import House, Story
 
 DAY = 86_400
@@ -110,3 +111,17 @@ def test_a_session_that_was_ended_in_mid_turn_is_not_told_as_one_that_did_not_en
     (summary,) = (m for m in house.store.memories.of_session(story.id) if m.kind is MemoryKind.SUMMARY)
     assert "did not end" not in summary.text + summary.detail
     assert "the session was ended" in summary.text
+
+
+def test_a_history_that_was_imported_without_an_end_has_ended() -> None:
+    session = Session(
+        *("s", "claude-code", "n", "p", "shop", "", "", "", "", "", "t", 0, 1_000, None, ""),
+        status=SessionStatus.ACTIVE,
+        prompt_count=1,
+        event_count=1,
+        title="",
+    )
+    assert session.state(1_000 + RUNNING_MS) == "open"
+    imported = replace(session, imported_by="me")
+    assert imported.state(1_000 + RUNNING_MS) == "ended"
+    assert imported.state(1_500) == "running", "it was heard of just now"

@@ -134,7 +134,7 @@ def test_nonsense_is_refused_in_words(told: House, viewer: Viewer) -> None:
 
 def test_what_decides_where_data_goes_is_changed_on_the_terminal_only(told: House, viewer: Viewer) -> None:
     """With a stolen cookie, any variable and all sessions could be sent anywhere."""
-    kept = [row for row in settings.rows(settings.Settings()) if row.terminal_only]
+    kept = [row for row in settings.setting_rows(settings.Settings()) if row.terminal_only]
     assert {row.key.partition(".")[0] for row in kept} == {
         "model",
         "embed",

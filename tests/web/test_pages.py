@@ -16,7 +16,7 @@ from backstory.store.records import Call
 from backstory.web import wiki_html
 from backstory.web.markup import Html, h, join
 from backstory.web.pages.review_page import pairs
-from backstory.web.request import clamped, cursor, local
+from backstory.web.request import clamped_limit, local_path, parse_cursor
 from backstory.web.routes import PAGES
 from tests.conftest import eventually
 from tests.story import House
@@ -171,37 +171,36 @@ def test_markup_escapes_all_that_is_not_markup() -> None:
 
 
 def test_cursors_and_limits_and_paths_are_within_reason() -> None:
-    assert cursor("5~abc") == (5, "abc")
-    assert cursor("-5~abc") == (-5, "abc")
-    assert cursor("") is None
+    assert parse_cursor("5~abc") == (5, "abc")
+    assert parse_cursor("-5~abc") == (-5, "abc")
+    assert parse_cursor("") is None
     for wrong in ("5", "x~y", "--5~x", "-~x", "9" * 30 + "~a", "٣~x"):
         with pytest.raises(UsageError, match="no place in a list"):
-            cursor(wrong)
-    assert [clamped(text) for text in ("", "7", "0", "9999", "x", "9" * 40)] == [50, 7, 1, 200, 50, 50]
-    assert [local(path) for path in ("/a", "//b", "http://c", "", "/\\d")] == ["/a", "/", "/", "/", "/"]
+            parse_cursor(wrong)
+    assert [clamped_limit(text) for text in ("", "7", "0", "9999", "x", "9" * 40)] == [50, 7, 1, 200, 50, 50]
+    assert [local_path(path) for path in ("/a", "//b", "http://c", "", "/\\d")] == ["/a", "/", "/", "/", "/"]
 
 
 def test_the_wiki_is_rendered_with_its_links() -> None:
     pages = {"concepts/jwt": "/k/concepts/jwt"}
     text = "# Title\n\nSee [[concepts/jwt|tokens]] and [[gone]], **bold** `code`.\n\n- one\n  - two\n\n> said\n\n```\n<b>\n```\n"
-    shown = "".join(wiki_html.rendered(text, pages.get))
+    shown = "".join(wiki_html.render_wiki(text, pages.get))
     assert '<a href="/k/concepts/jwt">tokens</a>' in shown
     assert '<span class="broken" title="no such page">gone</span>' in shown
     assert "<strong>bold</strong>" in shown
     assert "<blockquote><p>said</p></blockquote>" in shown
     assert '<pre tabindex="0"><code>&lt;b&gt;</code></pre>' in shown
-    assert wiki_html.links(text) == ["concepts/jwt", "gone"]
+    assert wiki_html.wikilink_targets(text) == ["concepts/jwt", "gone"]
     table = "<!-- made -->\n| a | b |\n|---|---|\n| [[concepts/jwt\\|tokens]] | x\\|y |\n"
-    drawn = "".join(wiki_html.rendered(table, pages.get))
+    drawn = "".join(wiki_html.render_wiki(table, pages.get))
     assert drawn.count("<td>") == 2
     assert '<td><a href="/k/concepts/jwt">tokens</a></td><td>x|y</td>' in drawn
     assert "made" not in drawn
-    assert wiki_html.links(table) == ["concepts/jwt"]
-    assert wiki_html.front_matter("---\ntitle: A\n---\nb") == ([("title", "A")], "b")
+    assert wiki_html.wikilink_targets(table) == ["concepts/jwt"]
 
 
 def drawn(text: str) -> str:
-    return "".join(wiki_html.rendered(text, {"other": "/k/other", "a b": "/k/a%20b"}.get))
+    return "".join(wiki_html.render_wiki(text, {"other": "/k/other", "a b": "/k/a%20b"}.get))
 
 
 def test_lists_in_lists_and_numbers_are_as_they_were_written() -> None:
@@ -288,13 +287,13 @@ def test_raw_html_is_shown_as_text_wherever_it_stands() -> None:
 def test_a_page_made_to_be_slow_is_not(piece: str) -> None:
     """18,000 brackets took half a minute, and the viewer with them."""
     text = (piece * 18_000)[:18_000]
-    assert wiki_html.rendered(text, lambda target: None) is not None
-    wiki_html.links(text)
+    assert wiki_html.render_wiki(text, lambda target: None) is not None
+    wiki_html.wikilink_targets(text)
 
 
 def test_a_long_table_is_shown_up_to_a_length() -> None:
     table = ["| a | b |", "| --- | --- |", *(f"| {n} | x |" for n in range(1_234))]
-    shown = "".join(wiki_html.rendered("\n".join(table), lambda target: None))
+    shown = "".join(wiki_html.render_wiki("\n".join(table), lambda target: None))
     assert shown.count("<tr>") == 202
     assert "and 1,034 more, in the file" in shown
 
@@ -413,7 +412,7 @@ def test_tokens_given_stand_beside_what_agents_spent(viewer: Viewer, house: Hous
     eventually("it is stored", lambda: viewer.ask("GET", "/api/sessions").json["sessions"], 20)
     assert "Given, and spent by agents" not in viewer.get("/").text
     with house.store.transaction():
-        house.store.books.count(clock.day_of(clock.now_ms()), {("claude-code", "", SPENT): 12_345})
+        house.store.counters.add(clock.day_of(clock.now_ms()), {("claude-code", "", SPENT): 12_345})
     page = viewer.get("/").text
     assert ("Spent by Claude Code" in page, "12,345" in page) == (True, True)
 
@@ -489,7 +488,7 @@ def test_a_word_that_is_still_being_typed_finds_what_begins_so(
 
 def test_health_knows_which_agents_are_connected_before_any_was_heard(house: House, viewer: Viewer) -> None:
     assert "no agent is connected" in viewer.get("/health").text
-    written_files.remember(house.home, "codex", [Site(house.home.root / "x", written_files.SETTINGS)])
+    written_files.record_sites(house.home, "codex", [Site(house.home.root / "x", written_files.SETTINGS)])
     page = viewer.get("/health").text
     assert "no agent is connected" not in page
     assert "connected; no session since" in page

@@ -83,9 +83,11 @@ def test_what_a_killed_viewer_left_is_found_out_and_replaced(serves: Serves, hou
     first = serves()
     first.kill()
     assert house.home.serving.exists()
-    assert server_record.running(house.home) is None  # how fast it is stands in bench/web.py
+    assert server_record.running_server(house.home) is None  # how fast it is stands in bench/web.py
     second = serves()
-    assert server_record.running(house.home, 5) == server_record.Presence(second.port, second.process.pid)
+    assert server_record.running_server(house.home, 5) == server_record.ServerRecord(
+        second.port, second.process.pid
+    )
 
 
 def test_a_stranger_on_the_old_port_is_not_taken_for_the_viewer(house: House) -> None:
@@ -94,9 +96,9 @@ def test_a_stranger_on_the_old_port_is_not_taken_for_the_viewer(house: House) ->
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         house.home.serving.write_text(json.dumps({"port": silent.getsockname()[1], "pid": os.getpid()}))
-        assert server_record.running(house.home) is None
+        assert server_record.running_server(house.home) is None
         server_record.new_token(house.home)
-        assert server_record.running(house.home) is None
+        assert server_record.running_server(house.home) is None
 
 
 @pytest.mark.parametrize(
@@ -108,12 +110,12 @@ def test_a_stranger_on_the_old_port_is_not_taken_for_the_viewer(house: House) ->
 def test_a_port_file_with_anything_but_a_port_is_ignored(house: House, content: str) -> None:
     """CCE-23: an integer from 1 to 65535, or nothing."""
     house.home.serving.write_bytes(content.encode("latin-1"))
-    assert server_record.said(house.home) is None
+    assert server_record.recorded_server(house.home) is None
 
 
 def test_a_port_file_that_says_a_port_is_read(house: House) -> None:
     house.home.serving.write_text('{"port": 8080, "pid": 7}')
-    assert server_record.said(house.home) == server_record.Presence(8080, 7)
+    assert server_record.recorded_server(house.home) == server_record.ServerRecord(8080, 7)
 
 
 def test_a_start_that_fails_leaves_nothing_open(serves: Serves, house: House) -> None:

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backstory.agents import AGENTS, Unreadable
-from backstory.agents.codex import HOOKS, hooks_file, sessions_dir, waits
+from backstory.agents.codex import HOOKS, hooks_file, sessions_dir, untrusted_hooks
 from backstory.agents.codex_history import HISTORY, Reader
-from backstory.agents.codex_tools import result
-from backstory.hook.__main__ import shape
+from backstory.agents.codex_tools import call_result
+from backstory.hook.__main__ import shape_answer
 from backstory.model import Action, Event, Kind, Outcome
 
 SAMPLES = Path(__file__).parent / "samples" / "codex"
@@ -396,7 +396,7 @@ def test_a_label_says_what_was_typed_better_than_its_first_words() -> None:
     ],
 )  # fmt: skip
 def test_the_frame_around_an_output_is_taken_off(output: object, text: str, code: int | None) -> None:
-    assert (result(output).output, result(output).code) == (text, code)
+    assert (call_result(output).output, call_result(output).code) == (text, code)
 
 
 # --- the way in -------------------------------------------------------------------------------------------
@@ -404,7 +404,7 @@ def test_the_frame_around_an_output_is_taken_off(output: object, text: str, code
 
 def test_the_answer_has_no_key_that_codex_does_not_know() -> None:
     """With one more it ignores the whole answer."""
-    said = json.loads(shape("codex", "SessionStart", "notes"))
+    said = json.loads(shape_answer("codex", "SessionStart", "notes"))
     assert said == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "notes"}}
 
 
@@ -420,15 +420,15 @@ def test_codex_home_is_obeyed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 def test_hooks_wait_until_each_is_trusted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CODEX_HOME", str(tmp_path))
-    assert "SessionStart" in waits(hooks_file())
+    assert "SessionStart" in untrusted_hooks(hooks_file())
     names = [
         "session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop", "subagent_stop", "pre_compact",
     ]  # fmt: skip
     trusted = [f'[hooks.state."{hooks_file()}:{name}:0:0"]\ntrusted_hash = "sha256:00"' for name in names]
     (tmp_path / "config.toml").write_text("\n".join(trusted))
-    assert waits(hooks_file()).startswith("nobody has trusted SessionEnd yet")
+    assert untrusted_hooks(hooks_file()).startswith("nobody has trusted SessionEnd yet")
     (tmp_path / "config.toml").write_text("not toml [")
-    assert "SessionStart" in waits(hooks_file())
+    assert "SessionStart" in untrusted_hooks(hooks_file())
 
 
 def test_tokens_of_a_call_are_counted_without_what_a_cache_gave() -> None:

@@ -242,7 +242,7 @@ def test_a_session_that_went_on_has_another_size(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["account", "control_account", "credential", "session_share"])
 def test_tables_with_secrets_cannot_be_read_at_all(data: Path, table: str) -> None:
-    with opencode_database.opened(data) as opened:
+    with opencode_database.open_tables(data) as opened:
         with pytest.raises(sqlite3.DatabaseError, match=r"prohibited|not authorized"):
             opened.connection.execute(f"SELECT * FROM {table}").fetchall()
         assert opened.connection.execute("SELECT count(*) FROM session").fetchone() == (3,)
@@ -260,7 +260,7 @@ def test_tables_with_secrets_cannot_be_read_at_all(data: Path, table: str) -> No
     ],
 )
 def test_mp_1_nothing_can_be_changed(data: Path, statement: str) -> None:
-    with opencode_database.opened(data) as opened, pytest.raises(sqlite3.DatabaseError):
+    with opencode_database.open_tables(data) as opened, pytest.raises(sqlite3.DatabaseError):
         opened.connection.execute(statement)
 
 
@@ -355,9 +355,9 @@ def test_a_database_in_mid_transaction_is_locked_and_not_damaged(tmp_path: Path)
         writer.execute("BEGIN EXCLUSIVE")
         writer.execute("UPDATE part SET data = data || ' '")
         with pytest.raises(Unreadable, match="another program is writing to it"):
-            opencode_database.sessions(file)
+            opencode_database.session_rows(file)
         writer.execute("ROLLBACK")
-    assert opencode_database.sessions(file)
+    assert opencode_database.session_rows(file)
 
 
 def growing(tmp_path: Path, finished: bool) -> Trail:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from backstory.agents.agent import HistoryReader
 from backstory.agents.history_source import Source, Trail
-from backstory.agents.markdown_history import Page, PageReader, pages, short_id
+from backstory.agents.markdown_history import Page, PageReader, markdown_files, short_id
 from backstory.file_reader import mtime_ns, open_file, read_bytes
 from backstory.model import Action, Event, Kind
 
@@ -37,7 +37,7 @@ class History:
 
     def find(self, place: Path) -> Iterator[Trail]:
         """One trail per session; the files are read, as nothing else tells where a session begins."""
-        for path, found in pages(place, lambda name: name == FILE):
+        for path, found in markdown_files(place, lambda name: name == FILE):
             data = read_bytes(path)
             starts = list(_START.finditer(data))
             ends = [*(start.start() for start in starts[1:]), len(data)]

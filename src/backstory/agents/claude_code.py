@@ -1,8 +1,8 @@
 """Claude Code: the hooks we install, where its settings and transcripts lie, and what its payloads mean.
 
 A payload becomes events here, once; past this module nobody sees its keys. Codex and others send the same
-payloads under their own name, so `read` takes the agent's name. What is not an event for us (an internal
-sub-agent, a slash command's wrapper, an empty prompt) gives none.
+payloads under their own name, so `read_claude_payload` takes the agent's name. What is not an event for us
+(an internal sub-agent, a slash command's wrapper, an empty prompt) gives none.
 """
 
 import os
@@ -11,12 +11,20 @@ from functools import partial
 from pathlib import Path
 
 from backstory.agents.agent import HookEvent, Surface, Unreadable
-from backstory.agents.claude_texts import compact_summary, typed, worded
+from backstory.agents.claude_texts import compact_summary, typed_text, wording_id
 from backstory.agents.claude_tools import describe
 from backstory.agents.mcp_lists import Servers, plain_entry
 from backstory.agents.own_output import without_notes
-from backstory.agents.payload_fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
-from backstory.model import Event, Kind, Outcome, Where
+from backstory.agents.payload_fields import (
+    INPUT_LIMIT,
+    event_maker,
+    flatten_text,
+    head_and_tail,
+    ident,
+    mapping,
+    string,
+)
+from backstory.model import Event, Kind, Outcome
 
 NAME = "claude-code"
 
@@ -74,7 +82,7 @@ Payload = Mapping[str, object]
 Make = Callable[..., Event]
 
 
-def read(agent: str, event: str, payload: Payload, at: int) -> list[Event]:
+def read_claude_payload(agent: str, event: str, payload: Payload, at: int) -> list[Event]:
     """The events in one hook payload; `Unreadable` if it is not what its event must be."""
     session = ident(payload.get("session_id"))
     if not session.strip():
@@ -82,21 +90,10 @@ def read(agent: str, event: str, payload: Payload, at: int) -> list[Event]:
     reader = _READERS.get(event or string(payload.get("hook_event_name")))
     if reader is None:
         return []
-    subagent = ident(payload.get("agent_id"))
-    make: Make = partial(
-        Event,
-        agent,
-        session,
-        at=at,
-        transcript=path(payload.get("transcript_path")),
-        where=Where(path(payload.get("cwd"))),
-        subagent=subagent,
-        subagent_type=ident(payload.get("agent_type")) if subagent else "",
-    )
-    return reader(payload, make)
+    return reader(payload, event_maker(agent, session, payload, at))
 
 
-read_hook = partial(read, NAME)
+read_hook = partial(read_claude_payload, NAME)
 
 
 def _session_started(payload: Payload, make: Make) -> list[Event]:
@@ -108,15 +105,15 @@ def _prompted(payload: Payload, make: Make) -> list[Event]:
     if not isinstance(prompt, str | list):
         raise Unreadable("no prompt")
     source = ident(payload.get("source"))
-    text = typed(flatten(prompt))
+    text = typed_text(flatten_text(prompt))
     if not text or source == "system":
         return []
     shown = without_notes(text)
     return [
         make(
             Kind.PROMPT,
-            text=cut(shown, INPUT_LIMIT),
-            native_id=worded(ident(payload.get("prompt_id")), text),
+            text=head_and_tail(shown, INPUT_LIMIT),
+            native_id=wording_id(ident(payload.get("prompt_id")), text),
             reason="" if source in ("user", "sdk") else source,
             recalled=not shown,
         )
@@ -128,7 +125,7 @@ def _tool_used(payload: Payload, make: Make) -> list[Event]:
 
 
 def _tool_failed(payload: Payload, make: Make) -> list[Event]:
-    return [_tool(payload, make, error=flatten(payload.get("error")))]
+    return [_tool(payload, make, error=flatten_text(payload.get("error")))]
 
 
 def _tool(payload: Payload, make: Make, error: str | None) -> Event:
@@ -142,40 +139,33 @@ def _tool(payload: Payload, make: Make, error: str | None) -> Event:
         error,
         payload.get("is_interrupt") is True,
     )
-    return make(
-        Kind.TOOL,
-        text=use.text,
-        action=use.action,
-        tool=name,
-        target=use.target,
-        outcome=use.outcome,
-        native_id=ident(payload.get("tool_use_id")),
-        recalled=use.recalled,
-    )
+    return use.event(make, name, ident(payload.get("tool_use_id")))
 
 
-def said(text: str, prompt_id: str, make: Make) -> Event:
+def assistant_event(text: str, prompt_id: str, make: Make) -> Event:
     """What the assistant said. Within its prompt, whose id it carries, its words tell it apart."""
     shown = without_notes(text)
-    return make(Kind.SAID, text=cut(shown, INPUT_LIMIT), native_id=prompt_id, recalled=not shown)
+    return make(Kind.SAID, text=head_and_tail(shown, INPUT_LIMIT), native_id=prompt_id, recalled=not shown)
 
 
 def _stopped(payload: Payload, make: Make) -> list[Event]:
     last = string(payload.get("last_assistant_message")).strip()
     prompt_id = ident(payload.get("prompt_id"))
-    ended = make(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=worded(prompt_id, last))
-    return [said(last, prompt_id, make), ended] if last else [ended]
+    ended = make(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=wording_id(prompt_id, last))
+    return [assistant_event(last, prompt_id, make), ended] if last else [ended]
 
 
 def _stop_failed(payload: Payload, make: Make) -> list[Event]:
-    error = flatten(payload.get("error"))
-    details = flatten(payload.get("error_details")) or string(payload.get("last_assistant_message")) or error
+    error = flatten_text(payload.get("error"))
+    details = (
+        flatten_text(payload.get("error_details")) or string(payload.get("last_assistant_message")) or error
+    )
     return [
         make(
             Kind.TURN_FAILED,
-            text=cut(details.strip(), INPUT_LIMIT),
+            text=head_and_tail(details.strip(), INPUT_LIMIT),
             outcome=Outcome.FAILED,
-            reason=cut(error, 200),
+            reason=head_and_tail(error, 200),
             native_id=ident(payload.get("prompt_id")),
         )
     ]
@@ -185,9 +175,9 @@ def _subagent_stopped(payload: Payload, make: Make) -> list[Event]:
     if not string(payload.get("agent_type")):
         return []  # the client's own helpers (compaction starts two); nobody delegated to them
     last = string(payload.get("last_assistant_message")).strip()
-    native_id = worded(ident(payload.get("agent_id")), last)
+    native_id = wording_id(ident(payload.get("agent_id")), last)
     ended = make(Kind.SUBAGENT_ENDED, outcome=Outcome.OK, native_id=native_id)
-    return [said(last, "", make), ended] if last else [ended]
+    return [assistant_event(last, "", make), ended] if last else [ended]
 
 
 def _compacting(payload: Payload, make: Make) -> list[Event]:
@@ -195,8 +185,8 @@ def _compacting(payload: Payload, make: Make) -> list[Event]:
 
 
 def _compacted(payload: Payload, make: Make) -> list[Event]:
-    text = compact_summary(flatten(payload.get("compact_summary")))
-    native_id = worded(ident(payload.get("prompt_id")), text)
+    text = compact_summary(flatten_text(payload.get("compact_summary")))
+    native_id = wording_id(ident(payload.get("prompt_id")), text)
     return [make(Kind.COMPACTED, text=text, reason=ident(payload.get("trigger")), native_id=native_id)]
 
 

@@ -6,9 +6,9 @@ Hooks give a text as it was typed, transcripts give it framed; these functions b
 import re
 from binascii import crc_hqx
 
-from backstory.agents.delimiters import enclosed, without
+from backstory.agents.delimiters import text_between, text_without
 from backstory.agents.own_output import without_notes
-from backstory.agents.payload_fields import SUMMARY_LIMIT, cut
+from backstory.agents.payload_fields import SUMMARY_LIMIT, head_and_tail
 
 # Text in the user's role that no user wrote.
 _NOT_TYPED = (
@@ -38,7 +38,7 @@ _LOCAL_COMMANDS = frozenset(
 
 
 def _without_reminders(text: str) -> str:
-    return without(text, *_REMINDER)
+    return text_without(text, *_REMINDER)
 
 
 def is_interruption(text: str) -> bool:
@@ -46,14 +46,14 @@ def is_interruption(text: str) -> bool:
     return text.startswith(_INTERRUPTED)
 
 
-def typed(text: str) -> str:
+def typed_text(text: str) -> str:
     """What the user typed, or "" when nobody typed this.
 
     The wrapper of a slash command with arguments gives the line as typed, since that is the ask.
     """
     text = _without_reminders(text).strip()
     if text.startswith("<command-"):
-        command, args = _COMMAND.search(text), (enclosed(text, *_COMMAND_ARGS) or "").strip()
+        command, args = _COMMAND.search(text), (text_between(text, *_COMMAND_ARGS) or "").strip()
         if command and args and command[1] not in _LOCAL_COMMANDS:
             return f"{command[1]} {args}"
         return ""
@@ -62,9 +62,9 @@ def typed(text: str) -> str:
     return text
 
 
-def queued(text: str) -> str:
+def queued_text(text: str) -> str:
     """What the user typed while the agent worked; the client queues news of its own tasks there, too."""
-    text = typed(text)
+    text = typed_text(text)
     return "" if text.startswith('{"task_id"') else text
 
 
@@ -81,15 +81,15 @@ _SUMMARY_OUTRO = re.compile(
 def compact_summary(text: str) -> str:
     """The summary alone: hook and transcript frame it differently, and both must give the same event."""
     text = _SUMMARY_INTRO.sub("", text, count=1)
-    text = without(_without_reminders(text), *_ANALYSIS).strip()
-    inner = enclosed(text, *_SUMMARY)
+    text = text_without(_without_reminders(text), *_ANALYSIS).strip()
+    inner = text_between(text, *_SUMMARY)
     text = text if inner is None else inner
     text = _SUMMARY_OUTRO.sub("", text).strip()
     text = without_notes(text.removeprefix("Summary:").strip())
-    return cut(text, SUMMARY_LIMIT)
+    return head_and_tail(text, SUMMARY_LIMIT)
 
 
-def worded(prompt_id: str, text: str) -> str:
+def wording_id(prompt_id: str, text: str) -> str:
     """An id for what one prompt may bring about several times: a stop, a message typed while the agent works.
 
     Sixteen bits of the words are enough to tell those apart, and too few to tell what they were.

@@ -13,13 +13,13 @@ from backstory.agents.payload_fields import (
     OUTPUT_LIMIT,
     Excerpt,
     as_json,
-    cut,
-    flatten,
-    joined,
+    flatten_text,
+    head_and_tail,
+    join_excerpts,
     mapping,
     string,
 )
-from backstory.model import Action, Outcome
+from backstory.model import Action, Event, Kind, Outcome
 
 _EDIT_LIMIT = 400
 _EDITS_SHOWN = 3
@@ -37,7 +37,7 @@ def _output(_: Inputs, response: object) -> str:
         names = response.get("filenames")
         if isinstance(names, list) and not response.get("content"):
             return "\n".join(name for name in names if isinstance(name, str))
-    return flatten(response)
+    return flatten_text(response)
 
 
 def _nothing(_: Inputs, __: object) -> str:
@@ -52,20 +52,22 @@ def _written(inputs: Inputs, _: object) -> str:
 def _edited(inputs: Inputs, _: object) -> str:
     listed = inputs.get("edits")
     edits = listed[:_EDITS_SHOWN] if isinstance(listed, list) else [inputs]
-    return joined("\n", (_one_edit(mapping(edit)) for edit in edits))
+    return join_excerpts("\n", (_one_edit(mapping(edit)) for edit in edits))
 
 
 def _one_edit(edit: Mapping[str, object]) -> str:
-    old = cut(string(edit.get("old_string")), _EDIT_LIMIT)
-    new = cut(string(edit.get("new_string")) or string(edit.get("new_source")), _EDIT_LIMIT)
-    return joined("\n", (joined("", (sign, text)) for sign, text in (("- ", old), ("+ ", new)) if text))
+    old = head_and_tail(string(edit.get("old_string")), _EDIT_LIMIT)
+    new = head_and_tail(string(edit.get("new_string")) or string(edit.get("new_source")), _EDIT_LIMIT)
+    return join_excerpts(
+        "\n", (join_excerpts("", (sign, text)) for sign, text in (("- ", old), ("+ ", new)) if text)
+    )
 
 
 def _found_on_web(_: Inputs, response: object) -> str:
     """WebFetch gives {result: text}; WebSearch {results: [text or {content: [{title, url}]}]}."""
     results = mapping(response).get("results")
     if not isinstance(results, list):
-        return flatten(response)
+        return flatten_text(response)
     lines = []
     for item in results:
         links = mapping(item).get("content")
@@ -73,7 +75,7 @@ def _found_on_web(_: Inputs, response: object) -> str:
             pairs = (mapping(link) for link in links)
             lines += [f"{string(link.get('title'))} {string(link.get('url'))}".strip() for link in pairs]
         else:
-            lines.append(flatten(item))
+            lines.append(flatten_text(item))
     return "\n".join(filter(None, lines))
 
 
@@ -87,7 +89,7 @@ def _as_json(inputs: Inputs, _: object) -> str:
 
 def _shortened(value: object, depth: int = 0) -> object:
     if isinstance(value, str):
-        return cut(value, 1_500 if depth < 2 else 200)
+        return head_and_tail(value, 1_500 if depth < 2 else 200)
     if isinstance(value, dict):
         return {str(k): _shortened(v, depth + 1) for k, v in list(value.items())[:20]} if depth < 5 else {}
     if isinstance(value, list):
@@ -99,8 +101,8 @@ def _answered(_: Inputs, response: object) -> str:
     """What the user answered when the agent asked."""
     answers = mapping(response).get("answers")
     if not isinstance(answers, dict):
-        return flatten(response)
-    return "\n".join(f"{question}\n→ {flatten(answer)}" for question, answer in answers.items())
+        return flatten_text(response)
+    return "\n".join(f"{question}\n→ {flatten_text(answer)}" for question, answer in answers.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,19 @@ class Use:
     outcome: Outcome
     recalled: bool
 
+    def event(self, make: Callable[..., Event], tool: str, native_id: str = "") -> Event:
+        """The event of this call; `make` builds it at its place and time."""
+        return make(
+            Kind.TOOL,
+            text=self.text,
+            action=self.action,
+            tool=tool,
+            target=self.target,
+            outcome=self.outcome,
+            native_id=native_id,
+            recalled=self.recalled,
+        )
+
 
 def describe(name: str, inputs: Inputs, response: object, error: str | None, interrupted: bool) -> Use:
     """`error` is what the tool failed with, None if it did not."""
@@ -178,8 +193,8 @@ def describe(name: str, inputs: Inputs, response: object, error: str | None, int
         or (shown is not text and not shown)
     )
     if tool.text is not _as_json or error is not None:
-        shown = cut(shown, OUTPUT_LIMIT)
-    return Use(tool.action, cut(target, INPUT_LIMIT), shown, outcome, recalled)
+        shown = head_and_tail(shown, OUTPUT_LIMIT)
+    return Use(tool.action, head_and_tail(target, INPUT_LIMIT), shown, outcome, recalled)
 
 
 def _target(tool: _Tool, inputs: Inputs) -> str:
@@ -188,7 +203,7 @@ def _target(tool: _Tool, inputs: Inputs) -> str:
         if isinstance(value, str) and value:
             return value
     if tool is _OTHER and inputs:
-        return cut(as_json(inputs), _TARGET_OF_UNKNOWN)
+        return head_and_tail(as_json(inputs), _TARGET_OF_UNKNOWN)
     return ""
 
 

@@ -17,14 +17,28 @@ from functools import partial
 from pathlib import Path
 
 from backstory.agents import claude_code
-from backstory.agents.call_pairing import Call, Pairing
-from backstory.agents.claude_texts import compact_summary, is_interruption, queued, typed, worded
+from backstory.agents.call_pairing import Call
+from backstory.agents.claude_texts import (
+    compact_summary,
+    is_interruption,
+    queued_text,
+    typed_text,
+    wording_id,
+)
 from backstory.agents.claude_tools import describe
 from backstory.agents.history_source import JsonLines, Name
+from backstory.agents.json_lines import LineReader
 from backstory.agents.own_output import without_notes
-from backstory.agents.payload_fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, spent, string
-from backstory.file_reader import SKIPPED
-from backstory.hook.payload import BadPayload, parse
+from backstory.agents.payload_fields import (
+    INPUT_LIMIT,
+    flatten_text,
+    head_and_tail,
+    ident,
+    mapping,
+    path,
+    string,
+    token_sum,
+)
 from backstory.model import Event, Kind, Outcome, Where
 
 ORIGIN = "history"
@@ -64,7 +78,7 @@ def read_lines(lines: Iterable[bytes], session: str, counts: Counter[str] | None
     yield from reader.held()
 
 
-class Reader:
+class Reader(LineReader):
     """Reads one transcript line by line, from its beginning, a prompt (`turn_start`) or `offset`.
 
     `counts` gains: blank, malformed, unknown (no type we know), skipped (known, and no event), orphans
@@ -75,17 +89,12 @@ class Reader:
     def __init__(
         self, session: str, offset: int = 0, transcript: str = "", counts: Counter[str] | None = None
     ) -> None:
-        self.counts: Counter[str] = Counter() if counts is None else counts
-        self.turn_start = offset
-        self.title = ""
+        super().__init__(session, offset, transcript)
+        if counts is not None:
+            self.counts = counts
         self._titled_by = ""
         self._summaries: dict[str, str] = {}
         self._last_line = ""
-        self._session = ident(session)
-        self._transcript = transcript
-        self._read = offset
-        self._tail = 0
-        self._pairs = Pairing()
         self._at = 0
         self._where = Where()
         self._knows_prompt = offset == 0
@@ -105,46 +114,16 @@ class Reader:
     @property
     def offset(self) -> int:
         """Everything before this byte has been given, nothing after it."""
-        first = self._pairs.first
-        return min([first.offset if first else self._read, *(at for at, _ in self._queue)])
+        return min([super().offset, *(at for at, _ in self._queue)])
 
-    def feed(self, line: bytes) -> list[Event]:
-        """The events that this line completes. A last line that is not whole yet is left for later."""
-        if self._tail:  # it was not the last line after all
-            self.counts["malformed"] += 1
-            self._read += self._tail
-            self._tail = 0
-        if line.startswith(SKIPPED):  # a piece of a line that is too long to be read
-            self.counts["malformed"] += line.endswith(b"\n")
-        elif line.isspace():
-            self.counts["blank"] += 1
-        elif self._opened_at and line.endswith(b"}\n") and _type_at_start(line) in _PASSED_OVER:
-            self.counts["skipped"] += 1
-        else:
-            try:
-                row = parse(line)
-            except BadPayload:
-                if not line.endswith(b"\n"):
-                    self._tail = len(line)
-                    return []
-                self.counts["malformed"] += 1
-            else:
-                self._row(row)
-        self._read += len(line)
-        return self._pairs.ready()
-
-    def held(self) -> list[Event]:
-        """What was held back behind calls that have no result."""
-        return self._pairs.rest()
-
-    def finish(self) -> list[Event]:
-        """The rest, when the session is known to be dead: its open calls were interrupted."""
-        self._give_up()
-        return self._pairs.ready()
+    def passes_over(self, line: bytes) -> bool:
+        """Bookkeeping is not even parsed, once it is known whose transcript this is."""
+        return bool(self._opened_at and line.endswith(b"}\n") and _type_at_start(line) in _PASSED_OVER)
 
     # --- rows ---------------------------------------------------------------------------------------------
 
-    def _row(self, row: Row) -> None:
+    def row(self, row: Row) -> None:
+        """What one line means."""
         kind = string(row.get("type"))
         message = row.get("message")
         if not isinstance(message, dict):
@@ -165,7 +144,7 @@ class Reader:
         elif kind == "attachment":
             self._attachment(row, mapping(row.get("attachment")))
         elif kind == "queue-operation":
-            self._queued(row, string(row.get("operation")), queued(flatten(row.get("content"))))
+            self._queued(row, string(row.get("operation")), queued_text(flatten_text(row.get("content"))))
         elif kind in _BOOKKEEPING or row.get("isMeta") is True:
             self.counts["skipped"] += 1
         elif role == "user" and "content" in message:
@@ -178,7 +157,7 @@ class Reader:
     def _entitled(self, row: Row, kind: str) -> None:
         """A title of this session; a summary names the last line of the session that it is of."""
         self.counts["skipped"] += 1
-        if string(row.get("sessionId")) not in ("", self._session):
+        if string(row.get("sessionId")) not in ("", self.session):
             return
         title, leaf = string(row.get(_TITLES[kind])).strip(), string(row.get("leafUuid"))
         if kind == "summary" and leaf != self._last_line:
@@ -211,9 +190,9 @@ class Reader:
         return partial(
             Event,
             claude_code.NAME,
-            self._session or ident(row.get("sessionId")),
+            self.session or ident(row.get("sessionId")),
             at=self._at,
-            transcript=self._transcript,
+            transcript=self.transcript,
             where=self._where,
             subagent=subagent,
             subagent_type=ident(row.get("attributionAgent")) if subagent else "",
@@ -227,14 +206,18 @@ class Reader:
         elif subtype in _TURN_OVER and self._turn_open and row.get("isSidechain") is not True:
             self._turn_open = False
             if self._prompt:  # otherwise it began before we read, or the client gives its prompts no ids
-                native_id = worded(self._prompt, self._last_words)
-                self._pairs.add(self._maker(row)(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=native_id))
+                native_id = wording_id(self._prompt, self._last_words)
+                self.pairs.add(self._maker(row)(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=native_id))
         else:
             self.counts["skipped"] += 1
 
     def _attachment(self, row: Row, attachment: Row) -> None:
         """One kind is the user's: what was typed while the agent worked, taken in under the same prompt."""
-        text = queued(flatten(attachment.get("prompt"))) if attachment.get("type") == "queued_command" else ""
+        text = (
+            queued_text(flatten_text(attachment.get("prompt")))
+            if attachment.get("type") == "queued_command"
+            else ""
+        )
         if text and self._knows_prompt:
             self._taken_in(row, text, ident(row.get("uuid")), -1)
         else:
@@ -254,7 +237,7 @@ class Reader:
         """
         self.counts["skipped"] += 1
         if operation == "enqueue":
-            self._queue.append((self._read, text))
+            self._queue.append((self.read, text))
         elif operation in ("remove", "dequeue") and self._queue:
             _, text = self._queue.pop(0)
             if operation == "remove" and text and self._knows_prompt:
@@ -275,11 +258,11 @@ class Reader:
             self._prompt, self._knows_prompt = prompt_id, True
         if row.get("isCompactSummary") is True:
             text = compact_summary(texts)
-            native_id = worded(prompt_id, text) or ident(row.get("uuid"))
-            self._pairs.add(make(Kind.COMPACTED, text=text, reason=self._trigger, native_id=native_id))
+            native_id = wording_id(prompt_id, text) or ident(row.get("uuid"))
+            self.pairs.add(make(Kind.COMPACTED, text=text, reason=self._trigger, native_id=native_id))
         elif is_interruption(texts) and not sidechain:
             self._interrupted(make)
-        elif not sidechain and (text := typed(texts)):
+        elif not sidechain and (text := typed_text(texts)):
             if results:  # said beside the results, while the agent works
                 self._prompted(make, text, self._prompt, ident(row.get("uuid")))
             else:
@@ -288,8 +271,8 @@ class Reader:
             self.counts["skipped"] += 1  # a sub-agent's task is in the call that started it
 
     def _typed(self, make: Make, text: str, prompt_id: str, line_id: str) -> None:
-        self._give_up()
-        self.turn_start = self._read
+        self.give_up()
+        self.turn_start = self.read
         self._knows_prompt = True
         self._prompt, self._prompt_line = prompt_id, prompt_id or line_id
         self._last_words, self._turn_open = "", True
@@ -297,22 +280,22 @@ class Reader:
 
     def _prompted(self, make: Make, text: str, prompt_id: str, line_id: str) -> None:
         shown = without_notes(text)
-        native_id = worded(prompt_id, text) or line_id
-        self._pairs.add(
-            make(Kind.PROMPT, text=cut(shown, INPUT_LIMIT), native_id=native_id, recalled=not shown)
+        native_id = wording_id(prompt_id, text) or line_id
+        self.pairs.add(
+            make(Kind.PROMPT, text=head_and_tail(shown, INPUT_LIMIT), native_id=native_id, recalled=not shown)
         )
 
     def _interrupted(self, make: Make) -> None:
-        self._give_up()
+        self.give_up()
         self._turn_open = False
         if turn := self._prompt or self._prompt_line:
             native_id, outcome = f"{turn}:interrupted", Outcome.INTERRUPTED
-            self._pairs.add(make(Kind.TURN_ENDED, outcome=outcome, reason="interrupted", native_id=native_id))
+            self.pairs.add(make(Kind.TURN_ENDED, outcome=outcome, reason="interrupted", native_id=native_id))
 
     def _assistant(self, row: Row, message: Row) -> None:
         if string(message.get("id")) != self._message:  # each block of a message repeats what it took
             self._message = string(message.get("id"))
-            self.counts["tokens"] += spent(mapping(message.get("usage")), _SPENT)
+            self.counts["tokens"] += token_sum(mapping(message.get("usage")), _SPENT)
         make = self._maker(row)
         content = message.get("content")
         blocks = content if isinstance(content, list) else [content]
@@ -325,31 +308,31 @@ class Reader:
         thought = without_notes("\n".join(filter(None, map(string, thoughts))).strip())
         if thought:
             native_id = ident(row.get("uuid"))
-            self._pairs.add(make(Kind.REASONED, text=cut(thought, INPUT_LIMIT), native_id=native_id))
+            self.pairs.add(make(Kind.REASONED, text=head_and_tail(thought, INPUT_LIMIT), native_id=native_id))
         text = "\n".join(filter(None, (_text_of(block) for block in blocks))).strip()
         if row.get("isApiErrorMessage") is True:
-            self._failed(make, text, flatten(row.get("error")))
+            self._failed(make, text, flatten_text(row.get("error")))
             return
         if message.get("model") == "<synthetic>":
             self.counts["skipped"] += 1
             return
         sidechain = row.get("isSidechain") is True
         if text and (self._knows_prompt or sidechain):
-            self._pairs.add(claude_code.said(text, "" if sidechain else self._prompt, make))
+            self.pairs.add(claude_code.assistant_event(text, "" if sidechain else self._prompt, make))
         if sidechain and message.get("stop_reason") == "end_turn" and row.get("attributionAgent"):
-            native_id = worded(ident(row.get("agentId")), text)
-            self._pairs.add(make(Kind.SUBAGENT_ENDED, outcome=Outcome.OK, native_id=native_id))
+            native_id = wording_id(ident(row.get("agentId")), text)
+            self.pairs.add(make(Kind.SUBAGENT_ENDED, outcome=Outcome.OK, native_id=native_id))
         if not sidechain:
             self._last_words = text
             self._turn_open = self._turn_open or bool(text)
 
     def _failed(self, make: Make, text: str, error: str) -> None:
-        self._pairs.add(
+        self.pairs.add(
             make(
                 Kind.TURN_FAILED,
-                text=cut(text, INPUT_LIMIT),
+                text=head_and_tail(text, INPUT_LIMIT),
                 outcome=Outcome.FAILED,
-                reason=cut(error, 200),
+                reason=head_and_tail(error, 200),
                 native_id=self._prompt or self._prompt_line,
             )
         )
@@ -359,20 +342,20 @@ class Reader:
 
     def _call(self, make: Make, use: Row) -> None:
         call_id, name = ident(use.get("id")), ident(use.get("name"))
-        self._pairs.call(Call(call_id, self._read, name, mapping(use.get("input")), make))
+        self.pairs.call(Call(call_id, self.read, name, mapping(use.get("input")), make))
 
     def _result(self, make: Make, block: Row, response: object) -> None:
-        call = self._pairs.answered(ident(block.get("tool_use_id")))
+        call = self.pairs.answered(ident(block.get("tool_use_id")))
         if call is None:
             self.counts["orphans"] += 1
             return
         content = block.get("content")
-        error = flatten(content) if block.get("is_error") is True else None
+        error = flatten_text(content) if block.get("is_error") is True else None
         self._used(call, make, content if response is None else response, error)
 
-    def _give_up(self) -> None:
+    def give_up(self) -> None:
         """The conversation went on: what it still waited for was interrupted."""
-        for call in self._pairs.abandoned():
+        for call in self.pairs.abandoned():
             self._used(call, call.make, None, None, interrupted=True)
 
     def _used(
@@ -384,18 +367,7 @@ class Reader:
         interrupted: bool = False,
     ) -> None:
         use = describe(call.name, call.inputs, response, error, interrupted)
-        self._pairs.add(
-            make(
-                Kind.TOOL,
-                text=use.text,
-                action=use.action,
-                tool=call.name,
-                target=use.target,
-                outcome=use.outcome,
-                native_id=call.id,
-                recalled=use.recalled,
-            )
-        )
+        self.pairs.add(use.event(make, call.name, call.id))
 
 
 def _type_at_start(line: bytes) -> bytes:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from backstory.agents import claude_code
 from backstory.agents.agent import HookEvent, Surface, Unreadable
-from backstory.agents.codex_texts import typed
-from backstory.agents.codex_tools import result, uses
+from backstory.agents.codex_texts import typed_text
+from backstory.agents.codex_tools import call_result, tool_uses
 from backstory.agents.mcp_lists import Servers, plain_entry
 from backstory.agents.payload_fields import ident, mapping, path, string
 from backstory.file_reader import read_text
@@ -58,7 +58,7 @@ def sessions_dir() -> Path:
     return config_dir() / "sessions"
 
 
-def waits(hooks: Path) -> str:
+def untrusted_hooks(hooks: Path) -> str:
     """Why Codex does not run the hooks of that file: nobody has trusted them, as far as its settings tell."""
     try:
         settings = tomllib.loads(read_text(config_dir() / "config.toml"))
@@ -81,7 +81,7 @@ SURFACE = Surface(
     hooks_file,
     after="Codex runs no hook that you have not trusted, and says nothing about it: start `codex`, type "
     "/hooks, read the commands of Backstory and trust them; when a command changes, it asks again.",
-    waits=waits,
+    waits=untrusted_hooks,
 )
 SERVERS = Servers(
     lambda project: hooks_file(project).with_name("config.toml"), lambda _: ("mcp_servers",), plain_entry
@@ -98,10 +98,10 @@ def read_hook(event: str, payload: Payload, at: int) -> list[Event]:
         if ident(payload.get("agent_id")):
             return []  # a sub-agent's task; it is in the call that started it
         if isinstance(asked := payload.get("prompt"), str):
-            payload = {**payload, "prompt": typed(asked)}
+            payload = {**payload, "prompt": typed_text(asked)}
     if name == "PostToolUse" and ident(payload.get("session_id")).strip():
         return _used(payload, at)
-    events = claude_code.read(NAME, name, {**payload, "prompt_id": turn}, at)
+    events = claude_code.read_claude_payload(NAME, name, {**payload, "prompt_id": turn}, at)
     if name == "SubagentStop":
         return [replace(each, native_id=turn) if each.kind is Kind.SAID else each for each in events]
     return events
@@ -112,7 +112,7 @@ def _used(payload: Payload, at: int) -> list[Event]:
     if not tool:
         raise Unreadable("no tool name")
     cwd, subagent = path(payload.get("cwd")), ident(payload.get("agent_id"))
-    told = result(payload.get("tool_response"))
+    told = call_result(payload.get("tool_response"))
     make = partial(
         Event,
         NAME,
@@ -135,5 +135,5 @@ def _used(payload: Payload, at: int) -> list[Event]:
             native_id=native_id,
             recalled=use.recalled,
         )
-        for native_id, use in uses(tool, inputs, told, call, cwd)
+        for native_id, use in tool_uses(tool, inputs, told, call, cwd)
     ]

@@ -7,19 +7,29 @@ back in the developer's role, which is never read.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from backstory.agents import codex
 from backstory.agents.call_pairing import Call
-from backstory.agents.claude_code import said
-from backstory.agents.claude_texts import worded
-from backstory.agents.codex_texts import prompt, summary, typed, working_folder
-from backstory.agents.codex_tools import Result, canonical, finished, result, uses
+from backstory.agents.claude_code import assistant_event
+from backstory.agents.claude_texts import wording_id
+from backstory.agents.codex_texts import compaction_summary, rollout_prompt, typed_text, working_folder
+from backstory.agents.codex_tools import Result, call_result, canonical_call, finished_call, tool_uses
 from backstory.agents.history_source import JsonLines, Name, first_rows
 from backstory.agents.json_lines import ORIGIN, LineReader, Row, milliseconds
 from backstory.agents.own_output import without_notes
-from backstory.agents.payload_fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, spent, string
+from backstory.agents.payload_fields import (
+    INPUT_LIMIT,
+    flatten_text,
+    head_and_tail,
+    ident,
+    mapping,
+    path,
+    string,
+    token_sum,
+)
 from backstory.model import Event, Kind, Outcome, Where
 
 Make = Callable[..., Event]
@@ -92,8 +102,10 @@ class Reader(LineReader):
     def _spent(self, payload: Row) -> None:
         """What the last call of the model took, without what came out of a cache."""
         last = mapping(mapping(payload.get("info")).get("last_token_usage"))
-        self.counts["tokens"] += spent(last, ("input_tokens", "output_tokens"))
-        self.counts["tokens"] -= min(spent(last, ("cached_input_tokens",)), spent(last, ("input_tokens",)))
+        self.counts["tokens"] += token_sum(last, ("input_tokens", "output_tokens"))
+        self.counts["tokens"] -= min(
+            token_sum(last, ("cached_input_tokens",)), token_sum(last, ("input_tokens",))
+        )
 
     def _session_meta(self, payload: Row) -> None:
         self._meta_seen = True
@@ -140,7 +152,7 @@ class Reader(LineReader):
             case "reasoning":
                 parts = [payload.get("summary"), payload.get("content")]
                 for part in (one for each in parts if isinstance(each, list) for one in each):
-                    self._reasoned(flatten(part), "item")
+                    self._reasoned(flatten_text(part), "item")
             case "function_call" | "custom_tool_call" | "local_shell_call":
                 self._call(kind, payload)
             case "function_call_output" | "custom_tool_call_output":
@@ -158,7 +170,7 @@ class Reader(LineReader):
             case "item_completed":  # perhaps of a command that an earlier turn left running
                 self._finished(mapping(payload.get("item")))
             case "user_message":
-                self._prompted(typed(string(payload.get("message"))), "event")
+                self._prompted(typed_text(string(payload.get("message"))), "event")
             case "agent_message":
                 self._says(string(payload.get("message")), "event")
             case "agent_reasoning":
@@ -179,9 +191,9 @@ class Reader(LineReader):
         compacting = mapping(row.get("metadata")).get("compaction_output") is True
         if role == "user":
             self._cwd = self._cwd or working_folder(payload)
-            self._prompted(prompt(payload), "item")
+            self._prompted(rollout_prompt(payload), "item")
         elif role == "assistant" and not compacting:
-            self._says(flatten(payload.get("content")), "item")
+            self._says(flatten_text(payload.get("content")), "item")
         else:
             self.counts["skipped"] += 1
 
@@ -202,22 +214,24 @@ class Reader(LineReader):
         self.pairs.add(
             self._make()(
                 Kind.PROMPT,
-                text=cut(shown, INPUT_LIMIT),
-                native_id=worded(self._turn, text),
+                text=head_and_tail(shown, INPUT_LIMIT),
+                native_id=wording_id(self._turn, text),
                 recalled=not shown,
             )
         )
 
     def _says(self, text: str, form: str) -> None:
         if text.strip() and self._is_news(form, text):
-            self.pairs.add(said(text.strip(), self._turn, self._make()))
+            self.pairs.add(assistant_event(text.strip(), self._turn, self._make()))
         else:
             self.counts["skipped"] += 1
 
     def _reasoned(self, text: str, form: str) -> None:
         text = without_notes(text.strip())
         if text and self._is_news(form, f"thought {text}"):
-            self.pairs.add(self._make()(Kind.REASONED, text=cut(text, INPUT_LIMIT), native_id=self._turn))
+            self.pairs.add(
+                self._make()(Kind.REASONED, text=head_and_tail(text, INPUT_LIMIT), native_id=self._turn)
+            )
         else:
             self.counts["skipped"] += 1
 
@@ -232,7 +246,7 @@ class Reader(LineReader):
     def _compacted(self, payload: Row) -> None:
         self._compactions += 1
         native_id = f"{self._turn}:compacted:{self._compactions}" if self._turn else ""
-        text = summary(string(payload.get("message")))
+        text = compaction_summary(string(payload.get("message")))
         self.pairs.add(self._make()(Kind.COMPACTED, text=text, native_id=native_id))
 
     def _ended(self, turn: str, payload: Row) -> None:
@@ -240,28 +254,30 @@ class Reader(LineReader):
         last = string(payload.get("last_agent_message")).strip()
         make = self._make()
         if self._subagent:
-            native_id = worded(self._subagent, last)
+            native_id = wording_id(self._subagent, last)
             self.pairs.add(make(Kind.SUBAGENT_ENDED, outcome=Outcome.OK, native_id=native_id))
         elif error:
             text, reason = string(error.get("message")), error.get("codex_error_info")
             self.pairs.add(
                 make(
                     Kind.TURN_FAILED,
-                    text=cut(text, INPUT_LIMIT),
+                    text=head_and_tail(text, INPUT_LIMIT),
                     outcome=Outcome.FAILED,
-                    reason=cut(reason if isinstance(reason, str) else "error", 200),
+                    reason=head_and_tail(reason if isinstance(reason, str) else "error", 200),
                     native_id=turn,
                 )
             )
         else:
-            self.pairs.add(make(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=worded(turn, last)))
+            self.pairs.add(make(Kind.TURN_ENDED, outcome=Outcome.OK, native_id=wording_id(turn, last)))
 
     def _aborted(self, turn: str, reason: str) -> None:
         self.give_up()
         if turn and not self._subagent:
             native_id, outcome = f"{turn}:interrupted", Outcome.INTERRUPTED
             self.pairs.add(
-                self._make()(Kind.TURN_ENDED, outcome=outcome, reason=cut(reason, 200), native_id=native_id)
+                self._make()(
+                    Kind.TURN_ENDED, outcome=outcome, reason=head_and_tail(reason, 200), native_id=native_id
+                )
             )
 
     # --- tool calls -----------------------------------------------------------------------------------------
@@ -275,19 +291,19 @@ class Reader(LineReader):
             self._items.add(call_id)
             self.counts["skipped"] += 1
             return
-        name, inputs = canonical(name, string(payload.get("namespace")), given)
+        name, inputs = canonical_call(name, string(payload.get("namespace")), given)
         self.pairs.call(Call(call_id, self.read, name, inputs, self._make()))
 
     def _output(self, payload: Row) -> None:
         call_id = ident(payload.get("call_id"))
         call = self.pairs.answered(call_id)
         if call is not None:
-            self._used(self._make(), call_id, call.name, call.inputs, result(payload.get("output")))
+            self._used(self._make(), call_id, call.name, call.inputs, call_result(payload.get("output")))
         else:
             self.counts["skipped" if call_id in self._items else "orphans"] += 1
 
     def _finished(self, item: Row) -> None:
-        told, call_id = finished(item), ident(item.get("id"))
+        told, call_id = finished_call(item), ident(item.get("id"))
         if told is None or not call_id:
             self.counts["skipped"] += 1
             return
@@ -297,7 +313,7 @@ class Reader(LineReader):
 
     def _searched(self, payload: Row) -> None:
         query = mapping(payload.get("action")).get("query")
-        call_id = ident(payload.get("id")) or worded(self._turn, string(query))
+        call_id = ident(payload.get("id")) or wording_id(self._turn, string(query))
         self._used(self._make(), call_id, "web_search", {"query": query}, Result(""))
 
     def give_up(self) -> None:
@@ -314,19 +330,9 @@ class Reader(LineReader):
         told: Result,
         outcome: Outcome | None = None,
     ) -> None:
-        for native_id, use in uses(name, inputs, told, call_id, self._cwd):
-            self.pairs.add(
-                make(
-                    Kind.TOOL,
-                    text=use.text,
-                    action=use.action,
-                    tool=name,
-                    target=use.target,
-                    outcome=outcome or use.outcome,
-                    native_id=native_id,
-                    recalled=use.recalled,
-                )
-            )
+        for native_id, use in tool_uses(name, inputs, told, call_id, self._cwd):
+            told_use = replace(use, outcome=outcome) if outcome else use
+            self.pairs.add(told_use.event(make, name, native_id))
 
 
 def _opened(row: Row) -> tuple[str, Row]:

@@ -12,9 +12,9 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from backstory.agents.claude_texts import worded
+from backstory.agents.claude_texts import wording_id
 from backstory.agents.claude_tools import Use, describe
-from backstory.agents.payload_fields import OUTPUT_LIMIT, cut, flatten, mapping, string
+from backstory.agents.payload_fields import OUTPUT_LIMIT, flatten_text, head_and_tail, mapping, string
 from backstory.model import Action, Outcome
 
 Inputs = Mapping[str, object]
@@ -50,7 +50,7 @@ class Result:
         return Outcome.FAILED if self.failed else Outcome.NONE
 
 
-def canonical(name: str, namespace: str, arguments: object) -> tuple[str, Inputs]:
+def canonical_call(name: str, namespace: str, arguments: object) -> tuple[str, Inputs]:
     """A call of a rollout under the name and with the inputs that a hook would give it."""
     inputs = _parsed(arguments)
     if name in _SHELLS and not namespace:
@@ -89,12 +89,12 @@ _FRAME = re.compile(
 )
 
 
-def result(output: object) -> Result:
+def call_result(output: object) -> Result:
     """What is in the output of a call: the frame that Codex puts around it for the model is taken off."""
     if isinstance(output, dict) and "content" in output and isinstance(output.get("success"), bool | None):
-        framed = result(output["content"])
+        framed = call_result(output["content"])
         return replace(framed, failed=framed.failed or output.get("success") is False)
-    text = flatten(output)
+    text = flatten_text(output)
     if text.startswith('{"output":'):  # what older versions wrote
         told = _parsed(text)
         code = mapping(told.get("metadata")).get("exit_code")
@@ -102,12 +102,12 @@ def result(output: object) -> Result:
     frame = _FRAME.match(text)
     if frame is None:
         return Result(output, failed=text.startswith(("apply_patch verification failed", "unsupported call")))
-    inner = result(text[frame.end() :])  # a patch through the shell is framed twice
+    inner = call_result(text[frame.end() :])  # a patch through the shell is framed twice
     code = frame["exit"] or frame["code"]
     return Result(inner.output, int(code) if code else inner.code, inner.failed, bool(frame["running"]))
 
 
-def finished(item: Mapping[str, object]) -> tuple[str, Inputs, Result] | None:
+def finished_call(item: Mapping[str, object]) -> tuple[str, Inputs, Result] | None:
     """The call behind a finished item of a rollout; None if it is none, or its call and output tell more."""
     failed = item.get("status") in ("failed", "declined")
     match item.get("type"):
@@ -128,13 +128,13 @@ def finished(item: Mapping[str, object]) -> tuple[str, Inputs, Result] | None:
 # --- uses -------------------------------------------------------------------------------------------------
 
 
-def uses(name: str, inputs: Inputs, told: Result, call_id: str, cwd: str) -> list[tuple[str, Use]]:
+def tool_uses(name: str, inputs: Inputs, told: Result, call_id: str, cwd: str) -> list[tuple[str, Use]]:
     """What a call did, each with an id that is the same however it was told."""
     if name == PATCH:
         return list(_patched(inputs, told, call_id, cwd))
     like, given, wanted = _ALIKE.get(name, (name, "", ""))
     meant = {wanted: inputs.get(given)} if wanted else inputs
-    error = flatten(told.output) if told.outcome is Outcome.FAILED else None
+    error = flatten_text(told.output) if told.outcome is Outcome.FAILED else None
     use = describe(like, meant, told.output, error, interrupted=False)
     if name == SHELL:
         failed = told.outcome is Outcome.FAILED and not use.text.strip()
@@ -156,14 +156,17 @@ def _patched(inputs: Inputs, told: Result, call_id: str, cwd: str) -> Iterator[t
     changes = inputs.get("changes")
     listed = list(_listed(changes)) if isinstance(changes, dict) else list(_sections(inputs.get("command")))
     outcome = told.outcome
-    error = flatten(told.output) if outcome is Outcome.FAILED else ""
+    error = flatten_text(told.output) if outcome is Outcome.FAILED else ""
     if not listed:
-        yield call_id, Use(Action.EDIT, "", cut(error, OUTPUT_LIMIT), outcome, recalled=False)
+        yield call_id, Use(Action.EDIT, "", head_and_tail(error, OUTPUT_LIMIT), outcome, recalled=False)
     for change in listed:
         target = os.path.normpath(os.path.join(cwd, change.path)) if cwd else change.path  # noqa: PTH118
         action = Action.WRITE if change.kind == "add" else Action.EDIT
         text = error or _shown(change)
-        yield worded(call_id, target), Use(action, target, cut(text, OUTPUT_LIMIT), outcome, recalled=False)
+        yield (
+            wording_id(call_id, target),
+            Use(action, target, head_and_tail(text, OUTPUT_LIMIT), outcome, recalled=False),
+        )
 
 
 def _shown(change: _Change) -> str:

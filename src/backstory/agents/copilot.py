@@ -17,7 +17,7 @@ from pathlib import Path
 from backstory.agents import claude_code
 from backstory.agents.agent import HookEvent, Owned, Surface
 from backstory.agents.mcp_lists import Servers, plain_entry
-from backstory.agents.payload_fields import flatten, ident, mapping, string
+from backstory.agents.payload_fields import flatten_text, ident, mapping, string
 from backstory.model import Event
 
 NAME = "copilot"
@@ -154,13 +154,13 @@ def read_hook(event: str, payload: claude_code.Payload, at: int) -> list[Event]:
         told |= {"tool_name": tool, "tool_input": tool_inputs(payload.get("tool_input"))}
         result = mapping(payload.get("tool_result"))
         if event == "PostToolUse":
-            response, error = tool_result(tool, flatten(result.get("text_result_for_llm")))
+            response, error = tool_result(tool, flatten_text(result.get("text_result_for_llm")))
             if error is None and result.get("result_type") in ("failure", "denied", "rejected"):
-                error = flatten(result.get("text_result_for_llm"))
+                error = flatten_text(result.get("text_result_for_llm"))
             told["tool_response"] = response
             if error is not None:
                 event, told["error"] = "PostToolUseFailure", error
-    return claude_code.read(NAME, event, told, at)
+    return claude_code.read_claude_payload(NAME, event, told, at)
 
 
 def _source(source: object) -> object:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from backstory.agents import copilot
 from backstory.agents.call_pairing import Call
-from backstory.agents.claude_code import Make, said
-from backstory.agents.claude_texts import worded
+from backstory.agents.claude_code import Make, assistant_event
+from backstory.agents.claude_texts import wording_id
 from backstory.agents.claude_tools import describe
 from backstory.agents.history_source import JsonLines, Name, first_rows
 from backstory.agents.json_lines import ORIGIN, LineReader, Row, milliseconds
@@ -21,8 +21,8 @@ from backstory.agents.own_output import without_notes
 from backstory.agents.payload_fields import (
     INPUT_LIMIT,
     SUMMARY_LIMIT,
-    cut,
-    flatten,
+    flatten_text,
+    head_and_tail,
     ident,
     mapping,
     path,
@@ -100,17 +100,21 @@ class Reader(LineReader):
         self.give_up()
         self.turn_start = self.read
         shown = without_notes(text)
-        self.pairs.add(self._maker(row)(Kind.PROMPT, text=cut(shown, INPUT_LIMIT), recalled=not shown))
+        self.pairs.add(
+            self._maker(row)(Kind.PROMPT, text=head_and_tail(shown, INPUT_LIMIT), recalled=not shown)
+        )
 
     def _spoke(self, row: Row, data: Row) -> None:
         make, message_id = self._maker(row), ident(data.get("messageId")) or ident(row.get("id"))
         subagent = ident(row.get("agentId"))
         thought = without_notes(string(data.get("reasoningText")).strip())
         if thought:
-            self.pairs.add(make(Kind.REASONED, text=cut(thought, INPUT_LIMIT), native_id=message_id))
+            self.pairs.add(
+                make(Kind.REASONED, text=head_and_tail(thought, INPUT_LIMIT), native_id=message_id)
+            )
         if text := string(data.get("content")).strip():
             self._last_words[subagent] = text
-            self.pairs.add(said(text, "" if subagent else message_id, make))
+            self.pairs.add(assistant_event(text, "" if subagent else message_id, make))
             if not subagent and data.get("toolRequests") == []:
                 self.pairs.add(make(Kind.TURN_ENDED, outcome=Outcome.OK))
 
@@ -118,7 +122,7 @@ class Reader(LineReader):
         native_id = ident(data.get("reasoningId")) or ident(row.get("id"))
         if thought := without_notes(string(data.get("content")).strip()):
             self.pairs.add(
-                self._maker(row)(Kind.REASONED, text=cut(thought, INPUT_LIMIT), native_id=native_id)
+                self._maker(row)(Kind.REASONED, text=head_and_tail(thought, INPUT_LIMIT), native_id=native_id)
             )
 
     def _called(self, row: Row, data: Row) -> None:
@@ -133,25 +137,14 @@ class Reader(LineReader):
             self.counts["orphans"] += 1
             return
         if data.get("success") is False:
-            self._used(call, self._maker(row), None, flatten(mapping(data.get("error")).get("message")))
+            self._used(call, self._maker(row), None, flatten_text(mapping(data.get("error")).get("message")))
         else:
-            text = flatten(mapping(data.get("result")).get("content"))
+            text = flatten_text(mapping(data.get("result")).get("content"))
             self._used(call, self._maker(row), *copilot.tool_result(call.name, text))
 
     def _used(self, call: Call, make: Make, response: object, error: str | None, given_up: str = "") -> None:
         use = describe(call.name, call.inputs, response, error, bool(given_up))
-        self.pairs.add(
-            make(
-                Kind.TOOL,
-                text=use.text,
-                action=use.action,
-                tool=call.name,
-                target=use.target,
-                outcome=use.outcome,
-                native_id=given_up,
-                recalled=use.recalled,
-            )
-        )
+        self.pairs.add(use.event(make, call.name, given_up))
 
     def _delegated(self, row: Row, data: Row) -> None:
         kind = ident(data.get("agentType")) or ident(data.get("agentName"))
@@ -160,7 +153,7 @@ class Reader(LineReader):
 
     def _returned(self, row: Row, _: Row) -> None:
         subagent = ident(row.get("agentId"))
-        native_id = worded(subagent, self._last_words.pop(subagent, ""))
+        native_id = wording_id(subagent, self._last_words.pop(subagent, ""))
         self.pairs.add(self._maker(row)(Kind.SUBAGENT_ENDED, outcome=Outcome.OK, native_id=native_id))
 
     def _compacting(self, _: Row, data: Row) -> None:
@@ -168,7 +161,7 @@ class Reader(LineReader):
         self.counts["skipped"] += 1
 
     def _compacted(self, row: Row, data: Row) -> None:
-        text = cut(without_notes(string(data.get("summaryContent")).strip()), SUMMARY_LIMIT)
+        text = head_and_tail(without_notes(string(data.get("summaryContent")).strip()), SUMMARY_LIMIT)
         if not text or data.get("success") is False:
             self.counts["skipped"] += 1
             return
@@ -180,7 +173,7 @@ class Reader(LineReader):
         self.pairs.add(
             self._maker(row)(
                 Kind.TURN_FAILED,
-                text=cut(text, INPUT_LIMIT),
+                text=head_and_tail(text, INPUT_LIMIT),
                 outcome=Outcome.FAILED,
                 reason=reason,
                 native_id=ident(row.get("id")),

@@ -6,12 +6,12 @@ A pattern like `<a>.*?</a>` reads to the end of the text once for every mark tha
 from collections.abc import Iterator
 
 
-def enclosed(text: str, start: str, end: str) -> str | None:
+def text_between(text: str, start: str, end: str) -> str | None:
     """What stands between the first mark and the next end; None if there is no such pair."""
     return next((text[a + len(start) : b - len(end)] for a, b in _spans(text, start, end)), None)
 
 
-def without(text: str, start: str, end: str, blanks: bool = False) -> str:
+def text_without(text: str, start: str, end: str, blanks: bool = False) -> str:
     """The text without what is marked, and without the white space before it if `blanks`."""
     kept, at = [], 0
     for a, b in _spans(text, start, end):

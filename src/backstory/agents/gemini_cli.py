@@ -13,9 +13,17 @@ from pathlib import Path
 
 from backstory.agents.agent import Grouped, HookEvent, Surface, Unreadable
 from backstory.agents.claude_code import Make, Payload
-from backstory.agents.gemini_tools import used
+from backstory.agents.gemini_tools import tool_event
 from backstory.agents.own_output import without_notes
-from backstory.agents.payload_fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
+from backstory.agents.payload_fields import (
+    INPUT_LIMIT,
+    flatten_text,
+    head_and_tail,
+    ident,
+    mapping,
+    path,
+    string,
+)
 from backstory.model import Event, Kind, Outcome, Where
 
 NAME = "gemini-cli"
@@ -57,7 +65,7 @@ _INJECTED = ("<hook_context>", "</hook_context>")
 _REFERENCED = "--- Content from referenced files ---"
 
 
-def typed(text: str) -> str:
+def typed_text(text: str) -> str:
     """What the user typed: without what hooks injected, and without the files that an @ named."""
     opening, closing = _INJECTED
     while (start := text.find(opening)) >= 0:
@@ -66,13 +74,13 @@ def typed(text: str) -> str:
     return text.partition(_REFERENCED)[0].strip()
 
 
-def prompted(text: str, make: Make) -> list[Event]:
+def prompt_events(text: str, make: Make) -> list[Event]:
     """The prompt, or nothing when nobody typed it."""
-    words = typed(text)
+    words = typed_text(text)
     if not words or words.startswith("<session_context>"):
         return []
     shown = without_notes(words)
-    return [make(Kind.PROMPT, text=cut(shown, INPUT_LIMIT), recalled=not shown)]
+    return [make(Kind.PROMPT, text=head_and_tail(shown, INPUT_LIMIT), recalled=not shown)]
 
 
 def read_hook(event: str, payload: Payload, at: int) -> list[Event]:
@@ -98,7 +106,7 @@ def _prompted(payload: Payload, make: Make) -> list[Event]:
     prompt = payload.get("prompt")
     if not isinstance(prompt, str | list):
         raise Unreadable("no prompt")
-    return prompted(flatten(prompt), make)
+    return prompt_events(flatten_text(prompt), make)
 
 
 def _tool_used(payload: Payload, make: Make) -> list[Event]:
@@ -107,8 +115,12 @@ def _tool_used(payload: Payload, make: Make) -> list[Event]:
         raise Unreadable("no tool name")
     response = mapping(payload.get("tool_response"))
     error = response.get("error")
-    failed = flatten(mapping(error).get("message")) or flatten(error) if error else None
-    return [used(name, mapping(payload.get("tool_input")), flatten(response.get("llmContent")), failed, make)]
+    failed = flatten_text(mapping(error).get("message")) or flatten_text(error) if error else None
+    return [
+        tool_event(
+            name, mapping(payload.get("tool_input")), flatten_text(response.get("llmContent")), failed, make
+        )
+    ]
 
 
 def _stopped(_: Payload, make: Make) -> list[Event]:

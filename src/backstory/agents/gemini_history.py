@@ -19,12 +19,20 @@ from pathlib import Path
 
 from backstory.agents import gemini_cli
 from backstory.agents.agent import HistoryReader
-from backstory.agents.claude_code import Make, said
-from backstory.agents.gemini_tools import used
-from backstory.agents.history_source import JsonLines, Name, Trail, files
+from backstory.agents.claude_code import Make, assistant_event
+from backstory.agents.gemini_tools import tool_event
+from backstory.agents.history_source import JsonLines, Name, Trail, history_files
 from backstory.agents.json_lines import ORIGIN, LineReader, Row, milliseconds
 from backstory.agents.own_output import without_notes
-from backstory.agents.payload_fields import INPUT_LIMIT, SUMMARY_LIMIT, cut, flatten, ident, mapping, string
+from backstory.agents.payload_fields import (
+    INPUT_LIMIT,
+    SUMMARY_LIMIT,
+    flatten_text,
+    head_and_tail,
+    ident,
+    mapping,
+    string,
+)
 from backstory.file_reader import read_bytes, read_text
 from backstory.model import Event, Kind, Where
 
@@ -93,7 +101,7 @@ class Reader(LineReader):
         opening, closing = _SNAPSHOT
         summary = without_notes(text.partition(opening)[2].rpartition(closing)[0].strip())
         event = self._maker(message)(
-            Kind.COMPACTED, text=cut(summary, SUMMARY_LIMIT), reason="", native_id=message_id
+            Kind.COMPACTED, text=head_and_tail(summary, SUMMARY_LIMIT), reason="", native_id=message_id
         )
         self.pairs.add(event)
 
@@ -107,7 +115,7 @@ class Reader(LineReader):
         text = _text(content)
         if _SNAPSHOT[0] in text:
             self._compacted(row, text)
-        elif prompt := gemini_cli.prompted(text, self._maker(row)):
+        elif prompt := gemini_cli.prompt_events(text, self._maker(row)):
             self.turn_start = self.read
             self._given.add(message_id)
             self.pairs.add(prompt[0])
@@ -121,7 +129,7 @@ class Reader(LineReader):
         text = _text(row.get("content")).strip()
         if text and message_id not in self._given and not self._delegated:
             self._given.add(message_id)
-            self.pairs.add(said(text, message_id, make))
+            self.pairs.add(assistant_event(text, message_id, make))
         for call in _listed(row.get("toolCalls")):
             self._call(mapping(call))
 
@@ -130,7 +138,7 @@ class Reader(LineReader):
         text = without_notes("\n".join(filter(None, words)))
         if text and native_id not in self._given and not self._delegated:
             self._given.add(native_id)
-            self.pairs.add(make(Kind.REASONED, text=cut(text, INPUT_LIMIT), native_id=native_id))
+            self.pairs.add(make(Kind.REASONED, text=head_and_tail(text, INPUT_LIMIT), native_id=native_id))
 
     def _call(self, call: Row) -> None:
         call_id, status = ident(call.get("id")), call.get("status")
@@ -142,7 +150,7 @@ class Reader(LineReader):
         interrupted = status == "cancelled"
         make = self._maker(call)
         inputs = mapping(call.get("args"))
-        self.pairs.add(used(ident(call.get("name")), inputs, output, failed, make, interrupted))
+        self.pairs.add(tool_event(ident(call.get("name")), inputs, output, failed, make, interrupted))
 
 
 def _listed(value: object) -> list[object]:
@@ -164,8 +172,8 @@ def _result(result: object) -> tuple[str, str]:
     output, error = [], []
     for part in result if isinstance(result, list) else [result]:
         response = mapping(mapping(mapping(part).get("functionResponse")).get("response"))
-        output.append(flatten(response.get("output")))
-        error.append(flatten(response.get("error")))
+        output.append(flatten_text(response.get("output")))
+        error.append(flatten_text(response.get("error")))
     return "\n".join(filter(None, output)), "\n".join(filter(None, error))
 
 
@@ -211,9 +219,9 @@ class Chats(JsonLines):
 
     def find(self, place: Path) -> Iterator[Trail]:
         """All chats; of one that was taken over into lines, only those."""
-        for trail in files(place, "*.jsonl"):
+        for trail in history_files(place, "*.jsonl"):
             yield trail
-        for trail in files(place, "*.json") if place.is_dir() else ():
+        for trail in history_files(place, "*.json") if place.is_dir() else ():
             if trail.path.name.startswith("session-") and not trail.path.with_suffix(".jsonl").exists():
                 yield trail
 

@@ -1,8 +1,8 @@
 """What a tool call of Gemini CLI comes to, by the table of Claude Code's tools.
 
 Each of its tools does what one of Claude Code's does, under other names. Hooks and chats carry the same
-answer, as text, so both go through `used`. A shell command's answer is sections, "Output: …" first, "Exit
-Code: …" if that was not 0, in a frame that warns of what the output may hold.
+answer, as text, so both go through `tool_event`. A shell command's answer is sections, "Output: …" first,
+"Exit Code: …" if that was not 0, in a frame that warns of what the output may hold.
 """
 
 import json
@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from backstory.agents.claude_tools import describe
-from backstory.agents.delimiters import without
+from backstory.agents.delimiters import text_without
 from backstory.agents.payload_fields import mapping
-from backstory.model import Event, Kind
+from backstory.model import Event
 
 Inputs = Mapping[str, object]
 
@@ -56,7 +56,7 @@ TOOLS: dict[str, _Tool] = {
 }
 
 
-def used(
+def tool_event(
     name: str,
     inputs: Inputs,
     output: str,
@@ -76,19 +76,11 @@ def used(
     elif tool.alike == "AskUserQuestion":
         name, response = tool.alike, _answers(inputs.get("questions"), output)
     use = describe(tool.alike, inputs, response, error, interrupted)
-    return make(
-        Kind.TOOL,
-        text=use.text,
-        action=use.action,
-        tool=name,
-        target=use.target,
-        outcome=use.outcome,
-        recalled=use.recalled,
-    )
+    return use.event(make, name)
 
 
 def _unframed(output: str) -> str:
-    output = without(output, *_INJECTED, blanks=True)
+    output = text_without(output, *_INJECTED, blanks=True)
     framed = _FRAME.match(output)
     return framed[1] if framed else output
 

@@ -22,8 +22,8 @@ from typing import Protocol
 
 from backstory import file_reader
 from backstory.agents.agent import HistoryReader
-from backstory.file_reader import mtime_ns, open_file, regular
-from backstory.hook.payload import BadPayload, parse
+from backstory.file_reader import mtime_ns, open_file, regular_file
+from backstory.hook.payload import BadPayload, parse_payload
 
 # Histories may begin with lines that say nothing of their session.
 PROBED_LINES = 50
@@ -128,7 +128,7 @@ class JsonLines:
 
     def find(self, place: Path) -> Iterator[Trail]:
         """All files of the wanted name, in a stable order."""
-        return files(place, self.wanted)
+        return history_files(place, self.wanted)
 
     def identify(self, trail: Trail) -> Trail | None:
         """The trail with the id that one of its first lines gives."""
@@ -140,7 +140,7 @@ class JsonLines:
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """The file's lines from byte `start` on; what was written after it was found is left for later."""
         left = trail.size - start
-        for line in file_reader.lines(trail.path, start):
+        for line in file_reader.read_lines(trail.path, start):
             left -= len(line)
             if left < 0:
                 return
@@ -151,9 +151,9 @@ class JsonLines:
         return self.read(trail.session, start, str(trail.path))
 
 
-def files(place: Path, wanted: str) -> Iterator[Trail]:
+def history_files(place: Path, wanted: str) -> Iterator[Trail]:
     """The files of that name in a folder and below, or the one file that is named, as unidentified trails."""
-    if (found := regular(place)) is not None:
+    if (found := regular_file(place)) is not None:
         yield trail_of(place, found)
         return
     suffix = wanted.removeprefix("*")
@@ -162,7 +162,7 @@ def files(place: Path, wanted: str) -> Iterator[Trail]:
         for name in sorted(names):
             if name.endswith(suffix) if wanted.startswith("*") else name == wanted:
                 path = Path(folder, name)
-                if (found := regular(path)) is not None:
+                if (found := regular_file(path)) is not None:
                     yield trail_of(path, found)
 
 
@@ -180,6 +180,6 @@ def first_rows(path: Path) -> Iterator[dict[str, object]]:
             if not line:
                 return
             try:
-                yield parse(line)
+                yield parse_payload(line)
             except BadPayload:
                 continue

@@ -11,7 +11,7 @@ from datetime import datetime
 from backstory.agents.call_pairing import Pairing
 from backstory.agents.payload_fields import ident
 from backstory.file_reader import SKIPPED
-from backstory.hook.payload import BadPayload, parse
+from backstory.hook.payload import BadPayload, parse_payload
 from backstory.model import Event
 
 ORIGIN = "history"
@@ -50,11 +50,13 @@ class LineReader:
             self._tail = 0
         if line.startswith(SKIPPED):  # a piece of a line that is too long to be read
             self.counts["malformed"] += line.endswith(b"\n")
-        elif not line.strip():
+        elif line.isspace() or not line:
             self.counts["blank"] += 1
+        elif self.passes_over(line):
+            self.counts["skipped"] += 1
         else:
             try:
-                row = parse(line)
+                row = parse_payload(line)
             except BadPayload:
                 if not line.endswith(b"\n"):
                     self._tail = len(line)
@@ -64,6 +66,10 @@ class LineReader:
                 self.row(row)
         self.read += len(line)
         return self.pairs.ready()
+
+    def passes_over(self, line: bytes) -> bool:
+        """Whether a line says nothing, as can be told without parsing it."""
+        return False
 
     def held(self) -> list[Event]:
         """What was held back behind calls that have no result."""

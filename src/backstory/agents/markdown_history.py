@@ -12,8 +12,8 @@ from pathlib import Path
 
 from backstory.agents.history_source import Trail
 from backstory.agents.own_output import without_notes
-from backstory.agents.payload_fields import INPUT_LIMIT, OUTPUT_LIMIT, cut
-from backstory.file_reader import regular
+from backstory.agents.payload_fields import INPUT_LIMIT, OUTPUT_LIMIT, head_and_tail
+from backstory.file_reader import regular_file
 from backstory.model import Action, Event, Kind, Where
 
 ORIGIN = "history"
@@ -50,10 +50,10 @@ class Page:
                 self.trail.session,
                 kind,
                 self.at,
-                cut(shown, OUTPUT_LIMIT if kind is Kind.TOOL else INPUT_LIMIT),
+                head_and_tail(shown, OUTPUT_LIMIT if kind is Kind.TOOL else INPUT_LIMIT),
                 action=action,
                 tool=tool,
-                target=cut(target, INPUT_LIMIT),
+                target=head_and_tail(target, INPUT_LIMIT),
                 native_id=str(len(self.events) + 1),
                 transcript=str(self.trail.path),
                 where=Where(self.cwd),
@@ -82,16 +82,16 @@ class PageReader:
         return []
 
 
-def pages(place: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[Path, os.stat_result]]:
+def markdown_files(place: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[Path, os.stat_result]]:
     """The Markdown files of the wanted names in a folder and below; one that is named is taken as it is."""
-    if (named := regular(place)) is not None:
+    if (named := regular_file(place)) is not None:
         yield place, named
         return
     for folder, folders, names in os.walk(place):
         folders[:] = sorted(name for name in folders if name not in ("node_modules", ".git"))
         for name in sorted(filter(wanted, names)):
             path = Path(folder, name)
-            found = regular(path)
+            found = regular_file(path)
             if found is not None and found.st_size <= LARGEST:
                 yield path, found
 

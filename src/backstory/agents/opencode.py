@@ -53,7 +53,7 @@ def history_place() -> Path:
     return data_dir() / named if named and named != ":memory:" else data_dir()
 
 
-SURFACE = Surface("opencode", config_dir, plugin_file, Owned(partial(plugin_events.rendered, PLUGIN)))
+SURFACE = Surface("opencode", config_dir, plugin_file, Owned(partial(plugin_events.render_plugin, PLUGIN)))
 
 
 def _config_file(project: Path | None) -> Path | None:
@@ -76,7 +76,7 @@ SERVERS = Servers(
 _ONE_ARGUMENT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 
-def typed(text: str) -> str:
+def typed_text(text: str) -> str:
     """A prompt as it was typed."""
     text = text.strip()
     if quoted := _ONE_ARGUMENT.fullmatch(text):
@@ -84,4 +84,4 @@ def typed(text: str) -> str:
     return text
 
 
-read_hook = partial(plugin_events.read, NAME, typed)
+read_hook = partial(plugin_events.read_plugin_payload, NAME, typed_text)

@@ -25,14 +25,14 @@ class SessionRow:
     size: int
 
 
-def opened(file: Path) -> AbstractContextManager[ForeignDatabase]:
+def open_tables(file: Path) -> AbstractContextManager[ForeignDatabase]:
     """A database of which the three tables can be read and nothing else."""
     return open_database(file, TABLES, copies=False)
 
 
-def sessions(file: Path) -> list[SessionRow]:
+def session_rows(file: Path) -> list[SessionRow]:
     """All sessions, oldest first; none if this is a database of something else."""
-    with opened(file) as database:
+    with open_tables(file) as database:
         found = {name for (name,) in database.rows("SELECT name FROM sqlite_master")}
         if not found >= TABLES:
             return []
@@ -52,17 +52,17 @@ def sessions(file: Path) -> list[SessionRow]:
         return [SessionRow(id, parent, at, sizes.get(id, 0)) for id, parent, at in rows]
 
 
-def about(file: Path, session: str) -> tuple[str, str]:
+def folder_and_title(file: Path, session: str) -> tuple[str, str]:
     """The folder that a session works in, and its title."""
     query = "SELECT directory, coalesce(title, '') FROM session WHERE id = ?"
-    with opened(file) as database:
+    with open_tables(file) as database:
         row = next(database.rows(query, (session,)), ("", ""))
     return str(row[0]), str(row[1])
 
 
-def messages(file: Path, session: str) -> Iterator[tuple[str, int, str, list[tuple[str, int, str]]]]:
+def message_rows(file: Path, session: str) -> Iterator[tuple[str, int, str, list[tuple[str, int, str]]]]:
     """The messages of a session in order (id, time, JSON), each with its parts (id, time, JSON)."""
-    with opened(file) as database:
+    with open_tables(file) as database:
         parts: dict[str, list[tuple[str, int, str]]] = {}
         # sorted here: SQLite would read all rows, also those without an end, before it gives the first one
         for message, *part in database.rows(

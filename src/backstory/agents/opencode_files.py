@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from backstory.file_reader import regular
+from backstory.file_reader import regular_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ def session_files(place: Path) -> Iterator[Path]:
 
 
 def _is_session(folder: str, name: str) -> bool:
-    return name.startswith("ses_") and name.endswith(".json") and regular(Path(folder, name)) is not None
+    return name.startswith("ses_") and name.endswith(".json") and regular_file(Path(folder, name)) is not None
 
 
-def layout(file: Path) -> Layout:
+def session_layout(file: Path) -> Layout:
     """Where the rest of a session lies, from where its own file lies."""
     session = file.stem
     if file.parent.name == "info":
@@ -47,16 +47,16 @@ def layout(file: Path) -> Layout:
     return Layout(root / "message" / session, root / "part", session)
 
 
-def counted(file: Path) -> int:
+def count_parts(file: Path) -> int:
     """How many messages and parts a session has."""
-    lying = layout(file)
+    lying = session_layout(file)
     messages = _listed(lying.messages)
     return len(messages) + sum(len(_listed(lying.parts / message.stem)) for message in messages)
 
 
-def messages(file: Path) -> Iterator[tuple[Path, list[Path]]]:
+def message_files(file: Path) -> Iterator[tuple[Path, list[Path]]]:
     """The files of a session's messages in order, each with those of its parts."""
-    lying = layout(file)
+    lying = session_layout(file)
     for message in _listed(lying.messages):
         yield message, _listed(lying.parts / message.stem)
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from backstory.agents import opencode, opencode_database, opencode_files, plugin_events
 from backstory.agents.agent import HistoryReader
-from backstory.agents.history_source import Trail, files, trail_of
+from backstory.agents.history_source import Trail, history_files, trail_of
 from backstory.agents.json_lines import ORIGIN, LineReader, Row, milliseconds
-from backstory.agents.payload_fields import flatten, ident, mapping, path, string
-from backstory.agents.plugin_tools import used
+from backstory.agents.payload_fields import flatten_text, ident, mapping, path, string
+from backstory.agents.plugin_tools import tool_event
 from backstory.file_reader import read_bytes
 from backstory.model import Event, Kind, Where
 
@@ -108,7 +108,7 @@ class Reader(LineReader):
         elif kind in ("text", "reasoning"):
             said = Kind.SAID if kind == "text" else Kind.REASONED
             self._spoke_last = said is Kind.SAID
-            spoken = plugin_events.spoken(self._make(at), said, text, id)
+            spoken = plugin_events.speech_events(self._make(at), said, text, id)
             if self._is_written_on(times):
                 self._growing += spoken
             else:
@@ -133,7 +133,7 @@ class Reader(LineReader):
         make = self._make(milliseconds(times.get("end")) or at)
         name, inputs, call = ident(part.get("tool")), mapping(state.get("input")), ident(part.get("callID"))
         stopped = metadata.get("interrupted") is True
-        self._add([used(name, inputs, output, error, make, call, stopped)])
+        self._add([tool_event(name, inputs, output, error, make, call, stopped)])
 
     def _end(self) -> None:
         """Now all of a message is known."""
@@ -142,9 +142,9 @@ class Reader(LineReader):
             if self._subagent:  # its task stands in the call that started it
                 self.counts["skipped"] += 1
                 return
-            prompt = opencode.typed("\n".join(self._typed))
+            prompt = opencode.typed_text("\n".join(self._typed))
             self._add(
-                plugin_events.prompted(self._make(milliseconds(times.get("created"))), prompt, self._id)
+                plugin_events.prompt_events(self._make(milliseconds(times.get("created"))), prompt, self._id)
             )
             return
         make = self._make(milliseconds(times.get("completed")))
@@ -152,12 +152,12 @@ class Reader(LineReader):
         stopped = error.get("name") == "MessageAbortedError"
         if message.get("summary") is True:
             if summary := "\n".join(self._texts).strip():
-                self._add(plugin_events.compacted(make, summary, self._auto, self._id))
+                self._add(plugin_events.compaction_events(make, summary, self._auto, self._id))
         elif error and not stopped:
-            details = flatten(mapping(error.get("data")).get("message"))
-            self._add([plugin_events.failed(make, string(error.get("name")), details, self._id)])
+            details = flatten_text(mapping(error.get("data")).get("message"))
+            self._add([plugin_events.turn_failure_event(make, string(error.get("name")), details, self._id)])
         elif stopped or self._is_last(string(message.get("finish")), times):
-            self._add([plugin_events.ended(make, self._id, bool(self._subagent), stopped)])
+            self._add([plugin_events.turn_end_event(make, self._id, bool(self._subagent), stopped)])
 
     def _is_last(self, finish: str, times: Row) -> bool:
         """Whether a message ends its turn; older versions do not say how it finished, only when."""
@@ -217,7 +217,7 @@ class OpencodeHistory:
     def identify(self, trail: Trail) -> Trail | None:
         """It was named when it was found; what could not be read then says why now."""
         if not trail.session:
-            opencode_database.sessions(trail.path)
+            opencode_database.session_rows(trail.path)
             return None
         return trail
 
@@ -226,15 +226,15 @@ class OpencodeHistory:
         own = trail.part
         if trail.path.suffix == ".json":
             yield _line("session", own, 0, _bytes(trail.path))
-            for message, parts in opencode_files.messages(trail.path):
+            for message, parts in opencode_files.message_files(trail.path):
                 yield _line("message", message.stem, 0, _bytes(message))
                 for part in parts:
                     yield _line("part", part.stem, 0, _bytes(part))
                 yield _end(message.stem)
             return
-        directory, title = opencode_database.about(trail.path, own)
+        directory, title = opencode_database.folder_and_title(trail.path, own)
         yield _line("session", own, 0, json.dumps({"directory": directory, "title": title}).encode())
-        for id, at, data, held in opencode_database.messages(trail.path, own):
+        for id, at, data, held in opencode_database.message_rows(trail.path, own):
             yield _line("message", id, at, data.encode())
             for part_id, part_at, part_data in held:
                 yield _line("part", part_id, part_at, part_data.encode())
@@ -247,14 +247,14 @@ class OpencodeHistory:
 
 def _databases(place: Path) -> Iterator[Trail]:
     head, _, tail = _DATABASE.partition("*")
-    return (trail for trail in files(place, f"*{tail}") if trail.path.name.startswith(head))
+    return (trail for trail in history_files(place, f"*{tail}") if trail.path.name.startswith(head))
 
 
 def _trails_of_database(file: Path) -> Iterator[Trail]:
     try:
-        rows = opencode_database.sessions(file)
+        rows = opencode_database.session_rows(file)
     except OSError:
-        yield from files(file, file.name)  # the others are found all the same
+        yield from history_files(file, file.name)  # the others are found all the same
         return
     parents = {row.id: row.parent for row in rows}
     for row in rows:
@@ -263,7 +263,7 @@ def _trails_of_database(file: Path) -> Iterator[Trail]:
 
 
 def _trail_of_file(file: Path, parents: Mapping[str, str]) -> Trail:
-    return _owned(trail_of(file, file.stat(), opencode_files.counted(file), file.stem), parents)
+    return _owned(trail_of(file, file.stat(), opencode_files.count_parts(file), file.stem), parents)
 
 
 def _owned(trail: Trail, parents: Mapping[str, str]) -> Trail:

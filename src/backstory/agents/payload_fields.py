@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Protocol
 
+from backstory.hook.normalize import ends
 from backstory.hook.project_identity import ident as ident
+from backstory.model import Event, Where
 
 OUTPUT_LIMIT = 1_500
 INPUT_LIMIT = 4_000
@@ -18,7 +20,6 @@ SUMMARY_LIMIT = 12_000
 _PATH_LIMIT = 4_096
 _DEPTH_LIMIT = 20
 _MOST_TOKENS = 10**9
-_GAP = " … "
 
 
 def string(value: object) -> str:
@@ -58,7 +59,7 @@ class Excerpt(str):
         return made
 
 
-def cleaned(text: str, clean: Clean) -> str:
+def redacted_text(text: str, clean: Clean) -> str:
     """The text without secrets, taken out of the whole that it was made from."""
     return text.again(clean) if isinstance(text, Excerpt) else clean.text(text)
 
@@ -74,49 +75,56 @@ def _dumped(value: object) -> str:
         return ""
 
 
-def cut(text: str, limit: int) -> str:
+def head_and_tail(text: str, limit: int) -> str:
     """The text, or its head and tail when it is longer than the limit."""
     if len(text) <= limit:
         return text
-    return Excerpt(_ends(text, limit), partial(_cut_again, text, limit))
+    return Excerpt(ends(text, limit), partial(_cut_again, text, limit))
 
 
 def _cut_again(whole: str, limit: int, clean: Clean) -> str:
-    return _ends(cleaned(whole, clean), limit)
+    return ends(redacted_text(whole, clean), limit)
 
 
-def _ends(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    room = limit - len(_GAP)
-    head = (room + 1) // 2
-    return text[:head] + _GAP + text[len(text) - (room - head) :]
-
-
-def joined(between: str, texts: Iterable[str]) -> str:
+def join_excerpts(between: str, texts: Iterable[str]) -> str:
     """The texts that are not empty as one, which still knows what its excerpts were made from."""
     parts = [text for text in texts if text]
     whole = between.join(parts)
     if not any(isinstance(part, Excerpt) for part in parts):
         return whole
-    return Excerpt(whole, lambda clean: between.join(cleaned(part, clean) for part in parts))
+    return Excerpt(whole, lambda clean: between.join(redacted_text(part, clean) for part in parts))
 
 
-def flatten(value: object, depth: int = 0) -> str:
+def flatten_text(value: object, depth: int = 0) -> str:
     """The text in a string, a content block, or a list of both; images and other data are left out."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
         for key in ("text", "content", "output", "result"):
             if key in value:
-                return flatten(value[key], depth + 1) if depth < _DEPTH_LIMIT else ""
+                return flatten_text(value[key], depth + 1) if depth < _DEPTH_LIMIT else ""
         return ""
     if isinstance(value, list) and depth < _DEPTH_LIMIT:
-        return "\n".join(filter(None, (flatten(item, depth + 1) for item in value)))
+        return "\n".join(filter(None, (flatten_text(item, depth + 1) for item in value)))
     return ""
 
 
-def spent(usage: Mapping[str, object], names: Iterable[str]) -> int:
+def token_sum(usage: Mapping[str, object], names: Iterable[str]) -> int:
     """The sum of these numbers of tokens, whatever else stands there."""
     values = [usage.get(name) for name in names]
     return sum(value for value in values if type(value) is int and 0 <= value < _MOST_TOKENS)
+
+
+def event_maker(agent: str, session: str, payload: Mapping[str, object], at: int) -> Callable[..., Event]:
+    """What builds the events of a hook's payload: whose they are, where and when."""
+    subagent = ident(payload.get("agent_id"))
+    return partial(
+        Event,
+        agent,
+        session,
+        at=at,
+        transcript=path(payload.get("transcript_path")),
+        where=Where(path(payload.get("cwd"))),
+        subagent=subagent,
+        subagent_type=ident(payload.get("agent_type")) if subagent else "",
+    )

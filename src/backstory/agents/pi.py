@@ -37,6 +37,6 @@ def sessions_dir() -> Path:
     return Path(configured).expanduser() if configured else agent_dir() / "sessions"
 
 
-SURFACE = Surface("pi", agent_dir, extension_file, Owned(partial(plugin_events.rendered, EXTENSION)))
+SURFACE = Surface("pi", agent_dir, extension_file, Owned(partial(plugin_events.render_plugin, EXTENSION)))
 
-read_hook = partial(plugin_events.read, NAME, str.strip)
+read_hook = partial(plugin_events.read_plugin_payload, NAME, str.strip)

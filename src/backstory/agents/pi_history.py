@@ -15,8 +15,8 @@ from backstory.agents import pi, plugin_events
 from backstory.agents.call_pairing import Call
 from backstory.agents.history_source import JsonLines, Name
 from backstory.agents.json_lines import ORIGIN, LineReader, Row, milliseconds
-from backstory.agents.payload_fields import flatten, ident, mapping, path, string
-from backstory.agents.plugin_tools import used
+from backstory.agents.payload_fields import flatten_text, ident, mapping, path, string
+from backstory.agents.plugin_tools import tool_event
 from backstory.model import Event, Kind, Where
 
 # Entries that say nothing about what happened; custom_message is what extensions injected, ours among them.
@@ -57,9 +57,11 @@ class Reader(LineReader):
         if kind == "message":
             self._message(mapping(row.get("message")), entry)
         elif kind == "compaction":
-            self._add(plugin_events.compacted(self._make(), string(row.get("summary")), "", entry))
+            self._add(plugin_events.compaction_events(self._make(), string(row.get("summary")), "", entry))
         elif kind == "branch_summary":
-            self._add(plugin_events.compacted(self._make(), string(row.get("summary")), "branch", entry))
+            self._add(
+                plugin_events.compaction_events(self._make(), string(row.get("summary")), "branch", entry)
+            )
         else:
             self.counts["skipped" if kind in _BOOKKEEPING else "unknown"] += 1
 
@@ -102,7 +104,7 @@ class Reader(LineReader):
             self.counts["unknown"] += 1
 
     def _prompted(self, text: str, id: str) -> None:
-        events = plugin_events.prompted(
+        events = plugin_events.prompt_events(
             partial(self._make(), reason="branch" if self._branched else ""), text, id
         )
         if events:
@@ -113,19 +115,25 @@ class Reader(LineReader):
 
     def _answered(self, message: Row, id: str) -> None:
         content, make = message.get("content"), self._make()
-        self._add(plugin_events.spoken(make, Kind.REASONED, _texts(content, "thinking"), id))
+        self._add(plugin_events.speech_events(make, Kind.REASONED, _texts(content, "thinking"), id))
         stop = message.get("stopReason")
         if stop == "error":
-            self._add([plugin_events.failed(make, flatten(message.get("errorMessage")) or "error", "", id)])
+            self._add(
+                [
+                    plugin_events.turn_failure_event(
+                        make, flatten_text(message.get("errorMessage")) or "error", "", id
+                    )
+                ]
+            )
             return
-        self._add(plugin_events.spoken(make, Kind.SAID, _texts(content), id))
+        self._add(plugin_events.speech_events(make, Kind.SAID, _texts(content), id))
         for block in content if isinstance(content, list) else []:
             call = mapping(block)
             if call.get("type") == "toolCall" and (call_id := ident(call.get("id"))):
                 name, inputs = ident(call.get("name")), mapping(call.get("arguments"))
                 self.pairs.call(Call(call_id, self.read, name, inputs, make))
         if stop != "toolUse":
-            self._add([plugin_events.ended(make, id, subagent=False, interrupted=stop == "aborted")])
+            self._add([plugin_events.turn_end_event(make, id, subagent=False, interrupted=stop == "aborted")])
 
     # --- tool calls ---------------------------------------------------------------------------------------
 
@@ -136,7 +144,7 @@ class Reader(LineReader):
             return
         output = _texts(message.get("content"))
         error = output if message.get("isError") is True else None
-        self._add([used(call.name, call.inputs, output, error, self._make(), call.id)])
+        self._add([tool_event(call.name, call.inputs, output, error, self._make(), call.id)])
 
     def _ran(self, message: Row, entry: str) -> None:
         """A command that the user ran from pi's prompt."""
@@ -144,12 +152,12 @@ class Reader(LineReader):
         error = f"Exit code {code}\n{output}" if isinstance(code, int) and code != 0 else None
         inputs, make = {"command": message.get("command")}, partial(self._make(), reason="user")
         stopped = message.get("cancelled") is True
-        self._add([used("bash", inputs, output, error, make, entry, stopped)])
+        self._add([tool_event("bash", inputs, output, error, make, entry, stopped)])
 
     def give_up(self) -> None:
         """Calls that the next prompt finds unanswered were interrupted."""
         for call in self.pairs.abandoned():
-            self._add([used(call.name, call.inputs, "", None, call.make, call.id, interrupted=True)])
+            self._add([tool_event(call.name, call.inputs, "", None, call.make, call.id, interrupted=True)])
 
 
 def _texts(content: object, kind: str = "text") -> str:

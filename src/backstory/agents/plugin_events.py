@@ -16,15 +16,15 @@ from backstory.agents.own_output import without_notes
 from backstory.agents.payload_fields import (
     INPUT_LIMIT,
     SUMMARY_LIMIT,
-    cut,
-    flatten,
+    event_maker,
+    flatten_text,
+    head_and_tail,
     ident,
     mapping,
-    path,
     string,
 )
-from backstory.agents.plugin_tools import used
-from backstory.model import Event, Kind, Outcome, Where
+from backstory.agents.plugin_tools import tool_event
+from backstory.model import Event, Kind, Outcome
 
 HOOKS = (
     HookEvent("SessionStart", timeout=15, answers=True, wakes=True),
@@ -45,58 +45,60 @@ Make = Callable[..., Event]
 # --- events, made alike from payloads and from histories --------------------------------------------------
 
 
-def prompted(make: Make, text: str, message: str) -> list[Event]:
+def prompt_events(make: Make, text: str, message: str) -> list[Event]:
     """What somebody typed; nothing if there are no words in it."""
     text = text.strip()
     if not text:
         return []
     shown = without_notes(text)
-    return [make(Kind.PROMPT, text=cut(shown, INPUT_LIMIT), native_id=message, recalled=not shown)]
+    return [make(Kind.PROMPT, text=head_and_tail(shown, INPUT_LIMIT), native_id=message, recalled=not shown)]
 
 
-def spoken(make: Make, kind: Kind, text: str, part: str) -> list[Event]:
+def speech_events(make: Make, kind: Kind, text: str, part: str) -> list[Event]:
     """What the agent said or thought."""
     text = text.strip()
     if not text:
         return []
     shown = without_notes(text)
-    return [make(kind, text=cut(shown, INPUT_LIMIT), native_id=part, recalled=not shown)]
+    return [make(kind, text=head_and_tail(shown, INPUT_LIMIT), native_id=part, recalled=not shown)]
 
 
-def ended(make: Make, message: str, subagent: bool, interrupted: bool = False) -> Event:
+def turn_end_event(make: Make, message: str, subagent: bool, interrupted: bool = False) -> Event:
     """The end of a turn, or of what a sub-agent was asked for."""
     kind = Kind.SUBAGENT_ENDED if subagent else Kind.TURN_ENDED
     outcome = Outcome.INTERRUPTED if interrupted else Outcome.OK
     return make(kind, outcome=outcome, reason="interrupted" if interrupted else "", native_id=message)
 
 
-def failed(make: Make, error: str, details: str, message: str) -> Event:
+def turn_failure_event(make: Make, error: str, details: str, message: str) -> Event:
     """A turn that an error ended."""
     return make(
         Kind.TURN_FAILED,
-        text=cut((details or error).strip(), INPUT_LIMIT),
+        text=head_and_tail((details or error).strip(), INPUT_LIMIT),
         outcome=Outcome.FAILED,
-        reason=cut(error, 200),
+        reason=head_and_tail(error, 200),
         native_id=message,
     )
 
 
-def compacted(make: Make, summary: str, trigger: str, entry: str) -> list[Event]:
+def compaction_events(make: Make, summary: str, trigger: str, entry: str) -> list[Event]:
     """What was kept of a conversation that grew too long, or of a branch that was left."""
     text = without_notes(summary.strip())
-    return [make(Kind.COMPACTED, text=cut(text, SUMMARY_LIMIT), reason=trigger, native_id=entry)]
+    return [make(Kind.COMPACTED, text=head_and_tail(text, SUMMARY_LIMIT), reason=trigger, native_id=entry)]
 
 
 # --- payloads ---------------------------------------------------------------------------------------------
 
 
-def rendered(template: str, commands: Mapping[str, str]) -> str:
+def render_plugin(template: str, commands: Mapping[str, str]) -> str:
     """A plugin file: the template of this name with each event's command in it."""
     text = Path(__file__).with_name(template).read_text("utf-8")
     return text.replace("@COMMANDS@", json.dumps(dict(commands), indent=2))
 
 
-def read(agent: str, typed: Callable[[str], str], event: str, payload: Payload, at: int) -> list[Event]:
+def read_plugin_payload(
+    agent: str, typed: Callable[[str], str], event: str, payload: Payload, at: int
+) -> list[Event]:
     """The events in one payload of a plugin of ours; `typed` gives what was typed of a prompt."""
     session = ident(payload.get("session_id"))
     if not session.strip():
@@ -106,18 +108,7 @@ def read(agent: str, typed: Callable[[str], str], event: str, payload: Payload, 
         return []
     if isinstance(prompt := payload.get("prompt"), str):
         payload = {**payload, "prompt": typed(prompt)}
-    subagent = ident(payload.get("agent_id"))
-    make = partial(
-        Event,
-        agent,
-        session,
-        at=at,
-        transcript=path(payload.get("transcript_path")),
-        where=Where(path(payload.get("cwd"))),
-        subagent=subagent,
-        subagent_type=ident(payload.get("agent_type")) if subagent else "",
-    )
-    return reader(payload, make)
+    return reader(payload, event_maker(agent, session, payload, at))
 
 
 def _message(payload: Payload) -> str:
@@ -133,7 +124,7 @@ def _prompted(payload: Payload, make: Make) -> list[Event]:
     if not isinstance(prompt := payload.get("prompt"), str):
         raise Unreadable("no prompt")
     branch = "branch" if payload.get("branched") is True else ""
-    return prompted(partial(make, reason=branch), prompt, _message(payload))
+    return prompt_events(partial(make, reason=branch), prompt, _message(payload))
 
 
 def _tool(payload: Payload, make: Make, failure: bool) -> list[Event]:
@@ -141,27 +132,27 @@ def _tool(payload: Payload, make: Make, failure: bool) -> list[Event]:
     if not name:
         raise Unreadable("no tool name")
     error = string(payload.get("error")) if failure else None
-    output, call = flatten(payload.get("tool_response")), ident(payload.get("tool_use_id"))
+    output, call = flatten_text(payload.get("tool_response")), ident(payload.get("tool_use_id"))
     stopped = payload.get("is_interrupt") is True
-    return [used(name, mapping(payload.get("tool_input")), output, error, make, call, stopped)]
+    return [tool_event(name, mapping(payload.get("tool_input")), output, error, make, call, stopped)]
 
 
 def _said(payload: Payload, make: Make) -> list[Event]:
     """The words of one message, each part under its own id where parts have ids."""
     part = ident(payload.get("part_id")) or _message(payload)
-    thought = spoken(make, Kind.REASONED, string(payload.get("thinking")), part)
-    return thought + spoken(make, Kind.SAID, string(payload.get("last_assistant_message")), part)
+    thought = speech_events(make, Kind.REASONED, string(payload.get("thinking")), part)
+    return thought + speech_events(make, Kind.SAID, string(payload.get("last_assistant_message")), part)
 
 
 def _stopped(payload: Payload, make: Make) -> list[Event]:
     interrupted = payload.get("is_interrupt") is True
     subagent = bool(ident(payload.get("agent_id")))
-    return [*_said(payload, make), ended(make, _message(payload), subagent, interrupted)]
+    return [*_said(payload, make), turn_end_event(make, _message(payload), subagent, interrupted)]
 
 
 def _stop_failed(payload: Payload, make: Make) -> list[Event]:
-    error = flatten(payload.get("error"))
-    return [failed(make, error, flatten(payload.get("error_details")), _message(payload))]
+    error = flatten_text(payload.get("error"))
+    return [turn_failure_event(make, error, flatten_text(payload.get("error_details")), _message(payload))]
 
 
 def _compacting(payload: Payload, make: Make) -> list[Event]:
@@ -170,7 +161,7 @@ def _compacting(payload: Payload, make: Make) -> list[Event]:
 
 def _compacted(payload: Payload, make: Make) -> list[Event]:
     summary = string(payload.get("compact_summary"))
-    return compacted(make, summary, ident(payload.get("trigger")), _message(payload))
+    return compaction_events(make, summary, ident(payload.get("trigger")), _message(payload))
 
 
 def _session_ended(payload: Payload, make: Make) -> list[Event]:

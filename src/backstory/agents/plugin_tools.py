@@ -1,7 +1,7 @@
 """What a tool call of opencode or pi comes to, in the words of the table of Claude Code's tools.
 
 Both name their tools in small letters and mostly alike, but not the tools' arguments. Hooks and histories
-carry the same fields, so both go through `used`.
+carry the same fields, so both go through `tool_event`.
 """
 
 import re
@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from backstory.agents.claude_tools import Use, describe
-from backstory.agents.delimiters import enclosed
-from backstory.model import Event, Kind
+from backstory.agents.delimiters import text_between
+from backstory.model import Event
 
 OUR_TOOLS = ("backstory_*", "mcp__backstory__*")
 
@@ -62,7 +62,7 @@ TOOLS: dict[str, _Tool] = {
 }
 
 
-def used(
+def tool_event(
     name: str,
     inputs: Mapping[str, object],
     output: str,
@@ -73,16 +73,8 @@ def used(
 ) -> Event:
     """The event of one call; `error` is what it failed with, None if it did not."""
     use = _use(name, inputs, output, error, interrupted)
-    return make(
-        Kind.TOOL,
-        text=use.text,
-        action=use.action,
-        tool=name,
-        target=use.target,
-        outcome=use.outcome,
-        native_id=native_id,
-        recalled=use.recalled or name.startswith(_OUR_PREFIXES),
-    )
+    ours = name.startswith(_OUR_PREFIXES)
+    return (replace(use, recalled=True) if ours else use).event(make, name, native_id)
 
 
 def _use(name: str, inputs: Mapping[str, object], output: str, error: str | None, interrupted: bool) -> Use:
@@ -92,7 +84,7 @@ def _use(name: str, inputs: Mapping[str, object], output: str, error: str | None
         interrupted = interrupted or error.startswith(_STOPPED) or error.endswith(_STOPPED)
         if code := _EXITED.search(error):
             error = f"Exit code {code[1]}\n{error[: code.start()]}".strip()
-    if tool.alike == "Agent" and (framed := enclosed(output, *_TASK_RESULT)) is not None:
+    if tool.alike == "Agent" and (framed := text_between(output, *_TASK_RESULT)) is not None:
         output = framed.removeprefix("\n").removesuffix("\n")
     use = describe(tool.alike, given, output, error, interrupted)
     if not use.target and (files := _PATCHED.findall(str(given.get("new_string", "")))):

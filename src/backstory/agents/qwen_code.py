@@ -8,16 +8,23 @@ prompts' ids, so live capture and chats meet by words and count; a tool call has
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from backstory.agents import claude_code, gemini_tools
 from backstory.agents.agent import Grouped, HookEvent, Surface, Unreadable
 from backstory.agents.claude_code import Make, Payload
-from backstory.agents.gemini_cli import typed
+from backstory.agents.gemini_cli import typed_text
 from backstory.agents.own_output import without_notes
-from backstory.agents.payload_fields import INPUT_LIMIT, cut, flatten, ident, mapping, path, string
-from backstory.model import Event, Kind, Where
+from backstory.agents.payload_fields import (
+    INPUT_LIMIT,
+    event_maker,
+    flatten_text,
+    head_and_tail,
+    ident,
+    mapping,
+    string,
+)
+from backstory.model import Event, Kind
 
 NAME = "qwen-code"
 LIMITS = (
@@ -73,43 +80,34 @@ def read_hook(event: str, payload: Payload, at: int) -> list[Event]:
     name = event or string(payload.get("hook_event_name"))
     reader = _READERS.get(name)
     if reader is None:
-        return claude_code.read(NAME, name, {**payload, "prompt_id": ""}, at)
+        return claude_code.read_claude_payload(NAME, name, {**payload, "prompt_id": ""}, at)
     session, subagent = ident(payload.get("session_id")), ident(payload.get("agent_id"))
     if not session.strip():
         raise Unreadable("no session id")
-    make = partial(
-        Event,
-        NAME,
-        session,
-        at=at,
-        transcript=path(payload.get("transcript_path")),
-        where=Where(path(payload.get("cwd"))),
-        subagent=subagent,
-        subagent_type=subagent.partition(_OF_A_CALL)[0],
-    )
-    return reader(payload, make)
+    typed = {**payload, "agent_type": subagent.partition(_OF_A_CALL)[0]}
+    return reader(payload, event_maker(NAME, session, typed, at))
 
 
 def _prompted(payload: Payload, make: Make) -> list[Event]:
     submitted = payload.get("submitted_prompt", payload.get("prompt"))
     if not isinstance(submitted, str | list):
         raise Unreadable("no prompt")
-    return prompted(flatten(submitted), make)
+    return prompt_events(flatten_text(submitted), make)
 
 
-def prompted(text: str, make: Make) -> list[Event]:
+def prompt_events(text: str, make: Make) -> list[Event]:
     """The prompt, or nothing when nobody typed it."""
-    words = typed(text)
+    words = typed_text(text)
     shown = without_notes(words)
-    return [make(Kind.PROMPT, text=cut(shown, INPUT_LIMIT), recalled=not shown)] if words else []
+    return [make(Kind.PROMPT, text=head_and_tail(shown, INPUT_LIMIT), recalled=not shown)] if words else []
 
 
 def _tool_used(payload: Payload, make: Make) -> list[Event]:
-    return [_tool(payload, flatten(mapping(payload.get("tool_response")).get("llmContent")), None, make)]
+    return [_tool(payload, flatten_text(mapping(payload.get("tool_response")).get("llmContent")), None, make)]
 
 
 def _tool_failed(payload: Payload, make: Make) -> list[Event]:
-    return [_tool(payload, "", flatten(payload.get("error")), make)]
+    return [_tool(payload, "", flatten_text(payload.get("error")), make)]
 
 
 def _tool(payload: Payload, output: str, error: str | None, make: Make) -> Event:
@@ -118,10 +116,10 @@ def _tool(payload: Payload, output: str, error: str | None, make: Make) -> Event
         raise Unreadable("no tool name")
     call = ident(payload.get("tool_call_id")) or ident(payload.get("tool_use_id"))
     interrupted = payload.get("is_interrupt") is True
-    return used(name, mapping(payload.get("tool_input")), output, error, call, make, interrupted)
+    return tool_event(name, mapping(payload.get("tool_input")), output, error, call, make, interrupted)
 
 
-def used(
+def tool_event(
     name: str,
     inputs: Mapping[str, object],
     output: str,
@@ -133,7 +131,7 @@ def used(
     """The event of one call; `error` is what it failed with, None if it did not."""
     if name == _SHELL and error:
         output, error = error, None  # in sections, the exit code among them
-    event = gemini_tools.used(_ALIKE.get(name, name), inputs, output, error, make, interrupted)
+    event = gemini_tools.tool_event(_ALIKE.get(name, name), inputs, output, error, make, interrupted)
     return replace(event, tool=name, native_id=call)
 
 

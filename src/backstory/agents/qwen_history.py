@@ -10,16 +10,16 @@ from pathlib import Path
 
 from backstory.agents import qwen_code
 from backstory.agents.call_pairing import Call
-from backstory.agents.claude_code import Make, said
-from backstory.agents.claude_texts import worded
+from backstory.agents.claude_code import Make, assistant_event
+from backstory.agents.claude_texts import wording_id
 from backstory.agents.history_source import JsonLines, Name
 from backstory.agents.json_lines import ORIGIN, LineReader, Row, milliseconds
 from backstory.agents.own_output import without_notes
 from backstory.agents.payload_fields import (
     INPUT_LIMIT,
     SUMMARY_LIMIT,
-    cut,
-    flatten,
+    flatten_text,
+    head_and_tail,
     ident,
     mapping,
     path,
@@ -75,7 +75,7 @@ class Reader(LineReader):
         texts = [text for text in _texts(parts) if not text.lstrip().startswith(_INJECTED)]
         shown = string(mapping(row.get("systemPayload")).get("displayText")) or "\n".join(texts)
         typed = string(row.get("provenance")) in _TYPED and not self._subagent
-        prompts = qwen_code.prompted(shown, make) if typed else []
+        prompts = qwen_code.prompt_events(shown, make) if typed else []
         if not prompts:  # a sub-agent's task is in the call that started it
             self.counts["skipped"] += 1
             return
@@ -89,10 +89,12 @@ class Reader(LineReader):
         thoughts = without_notes("\n".join(_texts(parts, thought=True)).strip())
         if thoughts:
             native_id = ident(row.get("uuid"))
-            self.pairs.add(make(Kind.REASONED, text=cut(thoughts, INPUT_LIMIT), native_id=native_id))
+            self.pairs.add(
+                make(Kind.REASONED, text=head_and_tail(thoughts, INPUT_LIMIT), native_id=native_id)
+            )
         text = "".join(_texts(parts)).strip()
         if text:
-            self.pairs.add(said(text, "", make))
+            self.pairs.add(assistant_event(text, "", make))
         calls = [call for part in _parts(parts) if (call := mapping(part.get("functionCall")))]
         for call in calls:
             inputs, name = mapping(call.get("args")), ident(call.get("name"))
@@ -103,7 +105,7 @@ class Reader(LineReader):
 
     def _ended(self, text: str, make: Make) -> None:
         if self._subagent:
-            native_id = worded(self._subagent, text)
+            native_id = wording_id(self._subagent, text)
             self.pairs.add(make(Kind.SUBAGENT_ENDED, outcome=Outcome.OK, native_id=native_id))
         else:
             self.pairs.add(make(Kind.TURN_ENDED, outcome=Outcome.OK))
@@ -119,10 +121,14 @@ class Reader(LineReader):
                 continue
             response = mapping(answer.get("response"))
             error = response.get("error")
-            failed = flatten(error) or flatten(told.get("resultDisplay")) if error is not None else None
-            output = flatten(response.get("output"))
+            failed = (
+                flatten_text(error) or flatten_text(told.get("resultDisplay")) if error is not None else None
+            )
+            output = flatten_text(response.get("output"))
             interrupted = told.get("status") == "cancelled"
-            self.pairs.add(qwen_code.used(call.name, call.inputs, output, failed, call.id, make, interrupted))
+            self.pairs.add(
+                qwen_code.tool_event(call.name, call.inputs, output, failed, call.id, make, interrupted)
+            )
 
     def _system(self, row: Row) -> None:
         if row.get("subtype") != "chat_compression":
@@ -133,14 +139,14 @@ class Reader(LineReader):
         summary = next((text for entry in _parts(history) for text in _texts(entry.get("parts"))), "")
         for tag in _SNAPSHOT:
             summary = summary.replace(tag, "")
-        text = cut(without_notes(summary.strip()), SUMMARY_LIMIT)
+        text = head_and_tail(without_notes(summary.strip()), SUMMARY_LIMIT)
         self.pairs.add(make(Kind.COMPACTED, text=text, native_id=ident(row.get("uuid"))))
 
     def give_up(self) -> None:
         """The conversation went on: what it still waited for was interrupted."""
         for call in self.pairs.abandoned():
             self.pairs.add(
-                qwen_code.used(call.name, call.inputs, "", None, call.id, call.make, interrupted=True)
+                qwen_code.tool_event(call.name, call.inputs, "", None, call.id, call.make, interrupted=True)
             )
 
 

@@ -18,9 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backstory.agents.agent import HistoryReader
-from backstory.agents.delimiters import enclosed, without
+from backstory.agents.delimiters import text_between, text_without
 from backstory.agents.history_source import Source, Trail, trail_of
-from backstory.agents.markdown_history import Page, PageReader, pages, short_id
+from backstory.agents.markdown_history import Page, PageReader, markdown_files, short_id
 from backstory.agents.payload_fields import ident
 from backstory.file_reader import open_file, read_bytes
 from backstory.model import Action, Event, Kind
@@ -58,7 +58,7 @@ class History:
 
     def find(self, place: Path) -> Iterator[Trail]:
         """All Markdown files; which are SpecStory's is seen when they are opened."""
-        for path, found in pages(place, lambda name: name.endswith(".md")):
+        for path, found in markdown_files(place, lambda name: name.endswith(".md")):
             yield trail_of(path, found)
 
     def identify(self, trail: Trail) -> Trail | None:
@@ -123,15 +123,15 @@ def _answered(page: Page, text: str, at: int) -> None:
         page.add(Kind.SAID, _plain(text[last : special.start()]), at)
         last = special.end()
         if special["thought"] is not None:
-            page.add(Kind.REASONED, _plain(without(special["thought"], *_SUMMARY)), at)
+            page.add(Kind.REASONED, _plain(text_without(special["thought"], *_SUMMARY)), at)
         else:
             _used(page, dict(_ATTRIBUTE.findall(special["about"])), special["tool"], at)
     page.add(Kind.SAID, _plain(text[last:]), at)
 
 
 def _used(page: Page, about: dict[str, str], text: str, at: int) -> None:
-    summary = enclosed(text, *_SUMMARY)
-    body = without(text, *_SUMMARY)
+    summary = text_between(text, *_SUMMARY)
+    body = text_without(text, *_SUMMARY)
     action = _ACTIONS.get(about.get("type", ""), Action.OTHER)
     fences = list(_fenced(body))
     inline = _INLINE.search(body)

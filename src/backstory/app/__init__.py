@@ -10,14 +10,14 @@ status_report.py  how the memory is doing: numbers, jobs, calls of models
 maintenance.py    rebuilding, backups, repair, forgetting, cleaning
 """
 
-from backstory.app.annotations import Saying
-from backstory.app.maintenance import Keeping
-from backstory.app.queries import EventView, MemoryView, Recalling, SessionView, payload_state
-from backstory.app.status_report import Reporting, Status
-from backstory.app.transfer import Bringing
+from backstory.app.annotations import Annotations
+from backstory.app.maintenance import Maintenance
+from backstory.app.queries import EventView, MemoryView, Queries, SessionView, payload_state
+from backstory.app.status_report import Status, StatusReports
+from backstory.app.transfer import Transfer
 
 __all__ = ["App", "EventView", "MemoryView", "SessionView", "Status", "payload_state"]
 
 
-class App(Recalling, Saying, Bringing, Reporting, Keeping):
+class App(Queries, Annotations, Transfer, StatusReports, Maintenance):
     """Everything that can be asked of one home; close it, or use it in a `with`."""

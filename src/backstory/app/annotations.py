@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backstory import clock, user_notes
-from backstory.app.context import Opened
+from backstory.app.context import Context
 from backstory.capture.note_payload import USER
 from backstory.capture.privacy import Privacy
 from backstory.capture.worker_spawn import wake_worker
@@ -25,7 +25,7 @@ REVIEWED = (
 )
 
 
-class Saying(Opened):
+class Annotations(Context):
     """The use cases of a person's say."""
 
     def remember(self, text: str, folder: Path, kind: str = "", said_by: Speaker = Speaker.USER) -> Memory:
@@ -36,7 +36,7 @@ class Saying(Opened):
         """
         project = self.project_at(folder)
         privacy = Privacy(self.settings)
-        kept = user_notes.remember(
+        kept = user_notes.save_note(
             self.home, self.store, privacy, project, folder, text, kind, clock.now_ms(), said_by
         )
         if not self._attended:
@@ -48,7 +48,7 @@ class Saying(Opened):
 
         `text` is the new wording of an edit, or the handle of the memory that supersedes it.
         """
-        from backstory.supersession import settle  # with all that reads decisions
+        from backstory.supersession import write_supersessions  # with all that reads decisions
 
         self.catch_up()
         memory = self._kept_memory(handle)
@@ -75,7 +75,9 @@ class Saying(Opened):
                 added = self.store.events.add([Arrival(event, project, key)])[0]
                 self.store.memories.judge(memory.id, act, event.text, added.event_id)
                 if memory.kind in (MemoryKind.DECISION, MemoryKind.FACT):
-                    settle(self.store, project.id)  # what a person confirmed may replace the user's word
+                    write_supersessions(
+                        self.store, project.id
+                    )  # what a person confirmed may replace the user's word
                 self.store.jobs.ask(DAY, project.id, now)  # what the wiki tells of it has changed
             prepare.project_file(self.home, self.store, project.id)
         return self._kept_memory(memory.id)

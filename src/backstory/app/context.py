@@ -11,23 +11,23 @@ from typing import Any, Self
 
 from backstory import clock, settings
 from backstory.atomic import lock, write_own, write_state
-from backstory.capture.confirmed_folders import confirmed
+from backstory.capture.confirmed_folders import confirmed_projects
 from backstory.capture.hook_bundle import write_hook_settings
 from backstory.capture.privacy import Privacy
-from backstory.capture.project_lookup import Places
-from backstory.capture.spool_state import waiting
-from backstory.capture.worker_spawn import call_worker, leave, wake_worker
-from backstory.embed.embedder import missing
+from backstory.capture.project_lookup import ProjectLookup
+from backstory.capture.spool_state import has_waiting_files
+from backstory.capture.worker_spawn import call_worker, detach_worker, wake_worker
+from backstory.embed.embedder import missing_model
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool
-from backstory.hook.project_identity import Place, claimed, joined_in, project_id, resolve
+from backstory.hook.project_identity import Place, claimed_project, joined_in, project_id, resolve_place
 from backstory.model import Project
 from backstory.paths import Home
 from backstory.recall import notes
 from backstory.settings import Settings
 from backstory.store import Store, open_store
-from backstory.store.disk_errors import obstacle
-from backstory.store.job_queue import REBUILD, REINDEX, ROUND
+from backstory.store.disk_errors import find_obstacle
+from backstory.store.job_queue import BRIEF, REBUILD, REINDEX, ROUND, SUPERSEDE
 
 _CATCH_UP_SECONDS = 5.0
 _PATIENCE_SECONDS = 55  # as long as a worker heeds a wish
@@ -38,7 +38,7 @@ _START_SECONDS = 0.7
 _TIMES = 5
 
 
-class Opened:
+class Context:
     """What every use case has: an opened home. Close it, or use it in a `with`."""
 
     def __init__(
@@ -52,7 +52,7 @@ class Opened:
         self.home = home or Home.default()
         self._attended = attended
         self._patience = patience
-        self.settings, self.problems = settings.load(self.home)
+        self.settings, self.problems = settings.load_settings(self.home)
         self._store: Store | None = None
 
     def __enter__(self) -> Self:
@@ -87,16 +87,16 @@ class Opened:
         """
         if self._attended and seconds is None:
             return True
-        if not waiting(self.home, notes):
+        if not has_waiting_files(self.home, notes):
             return True
         if self.store.only_reads:
             return False
 
         def left() -> int:
-            return waiting(self.home, notes) or self.store.passages.first_unindexed() is not None
+            return has_waiting_files(self.home, notes) or self.store.passages.first_unindexed() is not None
 
         self._wait_for_worker(left, self._patience if seconds is None else seconds)
-        return not waiting(self.home, notes)
+        return not has_waiting_files(self.home, notes)
 
     def _have_done(self, seconds: float = _PATIENCE_SECONDS, done: Callable[[], None] = lambda: None) -> bool:
         """Have a worker do what is due in a round; False if it has got nowhere for so long.
@@ -107,7 +107,9 @@ class Opened:
 
     def _left_to_do(self, kinds: Sequence[str] = ROUND) -> int:
         store = self.store
-        return store.jobs.due(kinds, clock.now_ms()) + store.passages.unindexed() + waiting(self.home)
+        return (
+            store.jobs.due(kinds, clock.now_ms()) + store.passages.unindexed() + has_waiting_files(self.home)
+        )
 
     def _wait_for_worker(
         self, left: Callable[[], int], seconds: float, done: Callable[[], None] | None = None
@@ -136,7 +138,7 @@ class Opened:
         finally:
             self.home.due.unlink(missing_ok=True)
             if worker is not None:
-                leave(worker)
+                detach_worker(worker)
         if done is not None:
             done()
         return True
@@ -149,12 +151,12 @@ class Opened:
             return False
 
     def _spooled(self) -> int:
-        return len(spool.entries(str(self.home.spool)))
+        return len(spool.spool_entries(str(self.home.spool)))
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         """Hold the worker's lock, which a worker without work gives up, or say what stands in the way."""
-        if why := obstacle(self.home.database):
+        if why := find_obstacle(self.home.database):
             raise StoreUnusable(str(why))
         with lock(self.home.worker_lock) as held:
             if held:
@@ -180,7 +182,7 @@ class Opened:
         for _ in range(_TIMES):
             self.catch_up(seconds=_PATIENCE_SECONDS)
             with self._alone():
-                if not waiting(self.home):
+                if not has_waiting_files(self.home):
                     yield
                     return
         raise Failed("what lies in the spool could not be taken in first: `backstory doctor` says why")
@@ -188,7 +190,9 @@ class Opened:
     def project_at(self, folder: Path) -> Project:
         """The project of a folder, which need not exist any more."""
         shown = Privacy(self.settings).place
-        places = Places(self.store, self.confirmed(), self.settings.project_monorepo, shown, self.home.joined)
+        places = ProjectLookup(
+            self.store, self.confirmed(), self.settings.project_monorepo, shown, self.home.joined
+        )
         return places.project(str(folder), clock.now_ms())
 
     def project_named(self, name: str) -> Project:
@@ -214,14 +218,14 @@ class Opened:
 
     def confirmed(self) -> dict[str, str]:
         """The folders whose `.backstory.toml`, and the repositories whose remote, the user has agreed to."""
-        return confirmed(self.home)
+        return confirmed_projects(self.home)
 
     def claim_at(self, folder: Path) -> tuple[Path, str, bool] | None:
         """The nearest `.backstory.toml`: its folder, the project that it names, whether the user agreed."""
         confirmed = self.confirmed()
         here = Path(os.path.realpath(folder))
         for place in (here, *here.parents):
-            if name := claimed(str(place)):
+            if name := claimed_project(str(place)):
                 return place, name, confirmed.get(str(place)) == name
         return None
 
@@ -251,10 +255,12 @@ class Opened:
     def place_at(self, folder: Path) -> Place:
         """A folder as the hook sees it: what git says of it, and its project."""
         chosen = self.settings.for_hook(self.confirmed())
-        return resolve(str(folder), chosen["confirmed"], chosen["monorepo"], joined_in(str(self.home.root)))
+        return resolve_place(
+            str(folder), chosen["confirmed"], chosen["monorepo"], joined_in(str(self.home.root))
+        )
 
     def _search_problems(self) -> list[str]:
-        why = missing(self.settings)
+        why = missing_model(self.settings)
         return [f"search goes {why}"] if why else []
 
     def _wake_worker(self) -> None:
@@ -275,9 +281,10 @@ class Opened:
         now = clock.now_ms()
         with self.store.transaction():
             for project in self.store.projects.all():
-                self.store.jobs.ask("brief", project.id, now)
+                self.store.jobs.ask(SUPERSEDE, project.id, now)
+                self.store.jobs.ask(BRIEF, project.id, now)
             for session in self.store.events.sessions(limit=1_000):
-                self.store.jobs.ask("brief", session.id, now)
+                self.store.jobs.ask(BRIEF, session.id, now)
 
     def _ask_for_rebuild(self) -> int:
         """Everything derived is to be made again, by a worker; in its lock. Gives the number of sessions."""
@@ -292,12 +299,12 @@ class Opened:
 
     def setting_rows(self) -> list[settings.Row]:
         """All settings with their values, defaults and meaning."""
-        return settings.rows(self.settings)
+        return settings.setting_rows(self.settings)
 
     def change_setting(self, key: str, text: str | None) -> Any:
         """Set or unset a setting, and tell the hook: what it says from now on, and where it is asked."""
-        value = settings.change(self.home, key, text)
-        self.settings, self.problems = settings.load(self.home)
+        value = settings.change_setting(self.home, key, text)
+        self.settings, self.problems = settings.load_settings(self.home)
         self.publish_settings(self.settings)
         if key in notes.SWITCHES and (store := self._readable_store()) is not None:
             notes.flag_again(self.home, store)

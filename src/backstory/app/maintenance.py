@@ -5,22 +5,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from backstory import clock
-from backstory.app.context import Opened
+from backstory.app.context import Context
 from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, SourceMissing
 from backstory.model import Session
 from backstory.recall.handles import full_id
 from backstory.store.backup_copy import Contents
-from backstory.store.job_queue import PROVE, REBUILD, REINDEX
+from backstory.store.job_queue import PROVE, REBUILD, REINDEX, TRANSCRIPT
 from backstory.upkeep import backups, stale_sessions
 
 if TYPE_CHECKING:
-    from backstory.upkeep.erasure import Forgotten, Wanted
+    from backstory.upkeep.erasure import ErasurePlan, ErasureRequest
     from backstory.upkeep.repair import Repaired
     from backstory.upkeep.scrub import Scrubbed
 
 
-class Keeping(Opened):
+class Maintenance(Context):
     """The use cases of upkeep."""
 
     def rebuild(self, progress: Callable[[int, int], None] = lambda done, of: None) -> int:
@@ -55,58 +55,58 @@ class Keeping(Opened):
 
     def kept_backups(self) -> list[Contents]:
         """All backups with what they hold, newest first."""
-        return backups.listing(self.home)
+        return backups.list_backups(self.home)
 
     def back_up(self) -> Contents:
         """Copy the database, while it is in use, into the backups."""
         if not self.home.database.exists():
             raise SourceMissing("there is nothing to back up yet: the first event makes the database")
-        return backups.make(self.home, self.store)
+        return backups.make_backup(self.home, self.store)
 
     def restore(self, name: str, really: bool) -> backups.Restored:
         """Go back to a backup, or only tell what that would replace."""
-        backup = backups.named(self.home, name)
+        backup = backups.find_backup(self.home, name)
         if not really:
-            return backups.Restored(backup, backups.current(self.home))
+            return backups.Restored(backup, backups.current_contents(self.home))
         with self._alone():
             self.close()
-            restored = backups.restore(self.home, backup, Privacy(self.settings))
+            restored = backups.restore_backup(self.home, backup, Privacy(self.settings))
             self._ask_for_briefs()
         self._have_done()
-        return replace(restored, now=backups.current(self.home))
+        return replace(restored, now=backups.current_contents(self.home))
 
     def repair(self) -> "Repaired":
         """Build a new database from what the damaged one still gives, and put it in its place."""
         from backstory.store.salvage import counted_again
-        from backstory.upkeep.repair import repair
+        from backstory.upkeep.repair import repair_database
 
         if not self.home.database.exists():
             raise SourceMissing(f"there is no database at {self.home.database}: nothing to repair")
         with self._alone():
             self.close()
-            repaired = repair(self.home, self.settings)
+            repaired = repair_database(self.home, self.settings)
             with self.store.transaction():
                 for sid in self.store.events.all_session_ids() if not repaired.key_lost else ():
-                    self.store.jobs.ask("transcript", sid, clock.now_ms())
+                    self.store.jobs.ask(TRANSCRIPT, sid, clock.now_ms())
             self._ask_for_briefs()
             sessions = self._ask_for_rebuild()
         self._rebuilt(sessions, lambda done, of: None)
-        rescued = counted_again(repaired.rescued, self.store.books.row_counts(repaired.rescued))
-        return replace(repaired, rescued=rescued, now=backups.current(self.home) or repaired.now)
+        rescued = counted_again(repaired.rescued, self.store.listings.row_counts(repaired.rescued))
+        return replace(repaired, rescued=rescued, now=backups.current_contents(self.home) or repaired.now)
 
-    def wanted(self, handles: Sequence[str], **rest: Any) -> "Wanted":
+    def wanted(self, handles: Sequence[str], **rest: Any) -> "ErasureRequest":
         """What is meant by the beginnings of ids, and the rest as it is."""
-        from backstory.upkeep.erasure import Wanted  # with all that knows pages: 20 ms
+        from backstory.upkeep.erasure import ErasureRequest  # with all that knows pages: 20 ms
 
-        return Wanted(tuple(full_id(self.store, handle) for handle in handles), **rest)
+        return ErasureRequest(tuple(full_id(self.store, handle) for handle in handles), **rest)
 
     def forget(
         self,
-        wanted: "Wanted",
+        wanted: "ErasureRequest",
         really: bool,
-        check: "Callable[[Forgotten], None] | None" = None,
+        check: "Callable[[ErasurePlan], None] | None" = None,
         by_agent: bool = False,
-    ) -> "Forgotten":
+    ) -> "ErasurePlan":
         """Forget something for good, or only tell everything that would be touched.
 
         `check` is given what is about to go, while nobody else can change it, and raises if it must not. That
@@ -116,15 +116,15 @@ class Keeping(Opened):
 
         if not really:
             self.catch_up()
-            return erasure.plan(self.home, self.store, wanted, self.settings.knowledge_export)
+            return erasure.plan_erasure(self.home, self.store, wanted, self.settings.knowledge_export)
         with self._alone_with_all():
-            what = erasure.plan(self.home, self.store, wanted, self.settings.knowledge_export)
+            what = erasure.plan_erasure(self.home, self.store, wanted, self.settings.knowledge_export)
             if check is not None:
                 check(what)
             if what:
                 self.store.writable()  # else files would go while the rows stay
                 erasure.carry_out(self.home, self.store, what, by_agent)
-            erased = not self.store.forgetting.traces_left() or self.store.forgetting.erase_traces()
+            erased = not self.store.row_erasure.traces_left() or self.store.row_erasure.erase_traces()
         self._have_done()
         if not erased:
             raise Failed(
@@ -137,21 +137,21 @@ class Keeping(Opened):
         """End sessions in which nothing has happened for so long, or only tell which."""
         self.catch_up()
         with self._alone():
-            found = stale_sessions.find(self.store, max_age_hours)
+            found = stale_sessions.find_stale_sessions(self.store, max_age_hours)
             if really and found:
                 with self.store.transaction():
-                    stale_sessions.end(self.store, found)
+                    stale_sessions.end_stale_sessions(self.store, found)
         if really:
             self._have_done()
         return found
 
     def scrub(self, really: bool) -> "Scrubbed":
         """Take secrets out of what is stored already, or only tell where some are."""
-        from backstory.upkeep.scrub import scrub
+        from backstory.upkeep.scrub import scrub_secrets
 
         self.catch_up()
         with self._alone():
-            found = scrub(self.home, self.store, self.settings, really)
+            found = scrub_secrets(self.home, self.store, self.settings, really)
         if really:
             self._have_done()
         return found

@@ -9,8 +9,8 @@ from pathlib import Path
 from backstory import clock, user_notes
 from backstory.agents import AGENTS
 from backstory.agents import agent as known_agent
-from backstory.app.context import Opened
-from backstory.embed.embedder import QUESTION_SECONDS, Means, means
+from backstory.app.context import Context
+from backstory.embed.embedder import QUESTION_SECONDS, Means, load_embedder
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.hook.project_identity import ident, session_id
 from backstory.model import Kind, Memory, MemoryKind, MemoryStatus, Session, StoredEvent
@@ -81,7 +81,7 @@ class MemoryView:
         return next((stored.event.where.commit for stored in self.sources if stored.event.where.commit), "")
 
 
-class Recalling(Opened):
+class Queries(Context):
     """The use cases of recall."""
 
     def brief(self, folder: Path, agent: str, source: str = "startup", session: str = "") -> Brief:
@@ -159,17 +159,17 @@ class Recalling(Opened):
     def files_in_play(self, project_id: str) -> tuple[str, ...]:
         """The names of files that were changed in a project in the last hours."""
         since = clock.now_ms() - _IN_PLAY_MS
-        return tuple(self.store.doing.files(project_id, since, _MOST_IN_PLAY))
+        return tuple(self.store.activity.recent_files(project_id, since, _MOST_IN_PLAY))
 
     def means(self) -> Means:
         """What there is to search by meaning with, and if there is nothing, why."""
-        return means(self.settings, QUESTION_SECONDS)
+        return load_embedder(self.settings, QUESTION_SECONDS)
 
     def timeline(self, project_id: str | None, since: int, limit: int) -> list[StoredEvent]:
         """The latest events, newest first."""
         self.catch_up(notes=False)
         found = self.store.events.latest(project_id, since, limit)
-        if (waits := user_notes.beside(self.home, self.store)) is not None:
+        if (waits := user_notes.unsaved_notes(self.home, self.store)) is not None:
             with contextlib.closing(waits):
                 found = [*waits.events.latest(project_id, since, limit), *found]
             found = sorted(found, key=lambda stored: stored.event.at, reverse=True)[:limit]
@@ -191,7 +191,7 @@ class Recalling(Opened):
                     f"the session {handle!r} was told something, and nothing that happened in it is captured "
                     "yet: look again after its next prompt or command"
                 ) from None
-            if (waits := user_notes.beside(self.home, self.store)) is None:
+            if (waits := user_notes.unsaved_notes(self.home, self.store)) is None:
                 raise
         with type(self)(self.home, attended=True) as there:
             there._store = waits
@@ -211,8 +211,8 @@ class Recalling(Opened):
                 memory,
                 tuple(sorted(sources, key=lambda s: (s.event.at, s.seq))),
                 Standing(self.store).label(full),
-                tuple(self.store.successions.before(full)),
-                self.store.successions.after(full),
+                tuple(self.store.supersessions.older_than(full)),
+                self.store.supersessions.newer_than(full),
             )
         if full.startswith("e") and (stored := events.event(full)) is not None:
             session = events.session(stored.session_id)
@@ -264,7 +264,7 @@ class Recalling(Opened):
 
     def replaced_by(self, memory_id: str) -> list[str]:
         """The older memories whose place a memory took."""
-        return self.store.successions.before(memory_id)
+        return self.store.supersessions.older_than(memory_id)
 
     def telling(self) -> Memory | None:
         """The memory that says most about the user's own work: the latest of the most telling kind."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backstory import clock
-from backstory.app.context import Opened
+from backstory.app.context import Context
 from backstory.capture import quarantine
-from backstory.embed.embedder import wanted
+from backstory.embed.embedder import configured_model
 from backstory.errors import SourceMissing
 from backstory.hook import spool
-from backstory.llm.governor import Spending, resume, spending
+from backstory.llm.governor import Spending, resume_calls, spending_report
 from backstory.llm.model_provider import OFF
 from backstory.llm.prose_writer import ModelWriter
 from backstory.recall import prepare
@@ -55,7 +55,7 @@ class Status:
     problems: tuple[str, ...]
 
 
-class Reporting(Opened):
+class StatusReports(Context):
     """The use cases of looking at the memory itself."""
 
     def status(self) -> Status:
@@ -63,34 +63,33 @@ class Reporting(Opened):
         if not self.home.database.exists():
             return self._nothing_yet()
         store = self.store
-        books = store.books
-        counts = books.table_counts()
+        counts = store.listings.table_counts()
         briefs, tokens = store.briefs.totals()
         latest = store.events.latest(None, 0, 1)
-        by_status, by_source = store.views.memory_counts()
+        by_status, by_source = store.listings.memory_counts()
         return Status(
             home=self.home.root,
             **counts,
             spooled=self._spooled(),
-            quarantined=len(quarantine.listing(self.home)),
-            duplicates=books.total("duplicate"),
-            failed_hooks=books.total("failed"),
-            captured={name: books.total(name, spool.RECEIPT) for name in _CAPTURED},
+            quarantined=len(quarantine.quarantined_files(self.home)),
+            duplicates=store.counters.total("duplicate"),
+            failed_hooks=store.counters.total("failed"),
+            captured={name: store.counters.total(name, spool.RECEIPT) for name in _CAPTURED},
             unindexed=store.passages.unindexed(),
             jobs=store.jobs.counts(),
             briefs=briefs,
             brief_tokens=tokens,
             schema=store.schema_version(),
             database_bytes=self.home.database.stat().st_size,
-            sizes=disk_usage.taken(self.home, store),
-            freeable=disk_usage.freeable(store),
+            sizes=disk_usage.bytes_taken(self.home, store),
+            freeable=disk_usage.bytes_freeable(store),
             last_event_at=latest[0].event.at if latest else 0,
             worker_running=self._worker_runs(),
             by_status=by_status,
             by_source=by_source,
             worst_attempts=store.jobs.worst_attempts(),
-            vectors=store.vectors.counts(wanted(self.settings)),
-            spending=spending(self.settings, store),
+            vectors=store.vectors.counts(configured_model(self.settings)),
+            spending=spending_report(self.settings, store),
             problems=(
                 *self.problems,
                 *filter(None, [store.only_reads]),
@@ -117,17 +116,17 @@ class Reporting(Opened):
             home=self.home.root,
             **dict.fromkeys(names.split(), 0),
             spooled=self._spooled(),
-            quarantined=len(quarantine.listing(self.home)),
+            quarantined=len(quarantine.quarantined_files(self.home)),
             captured=dict.fromkeys(_CAPTURED, 0),
             jobs={},
-            sizes=disk_usage.taken(self.home, None),
+            sizes=disk_usage.bytes_taken(self.home, None),
             freeable={},
             worker_running=False,
             by_status={},
             by_source={},
             worst_attempts=0,
             vectors=(0, 0),
-            spending=spending(self.settings, None),
+            spending=spending_report(self.settings, None),
             problems=tuple(self.problems),
         )
 
@@ -171,7 +170,7 @@ class Reporting(Opened):
 
     def spending(self) -> Spending:
         """Who is asked, and what that has taken."""
-        return spending(self.settings, self._readable_store())
+        return spending_report(self.settings, self._readable_store())
 
     def spent_on(self, since: int) -> list[SpentOn]:
         """What calls since then took, by purpose and model."""
@@ -186,7 +185,7 @@ class Reporting(Opened):
     def resume_models(self) -> None:
         """Let models be asked again after the breaker has stopped all calls."""
         with self.store.transaction():
-            resume(self.store, clock.now_ms())
+            resume_calls(self.store, clock.now_ms())
             for job in self.store.jobs.all("waiting"):
                 if job.kind in ASKING:
                     self.store.jobs.retry(job, clock.now_ms())

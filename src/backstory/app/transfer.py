@@ -5,44 +5,44 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backstory import clock
-from backstory.app.context import Opened
+from backstory.app.context import Context
 from backstory.capture.privacy import Privacy
 from backstory.errors import SourceMissing
 from backstory.model import Memory, Project, Session
-from backstory.store.job_queue import ROUND
+from backstory.store.job_queue import EMBED, ROUND
 from backstory.upkeep import export_file
 
 if TYPE_CHECKING:
-    from backstory.capture.importer import Line, Tally, Wish
+    from backstory.capture.importer import ImportLine, ImportOptions, ImportTally
 
 # So long an import distils what it brought before it leaves the rest to the worker.
 _SETTLE_SECONDS = 5.0
 _FOREVER = 2**62
 
 
-class Bringing(Opened):
+class Transfer(Context):
     """The use cases of import and export."""
 
     def import_history(
         self,
         names: Sequence[str],
-        wish: "Wish",
+        wish: "ImportOptions",
         path: Path | None = None,
         dry: bool = False,
-        said: "Callable[[Line], None]" = lambda line: None,
+        said: "Callable[[ImportLine], None]" = lambda line: None,
         progress: Callable[[int, int], None] = lambda done, of: None,
-    ) -> "Tally":
+    ) -> "ImportTally":
         """Bring in what agents have kept of their sessions: of those named, or of all that have something."""
         from backstory.capture import import_process
-        from backstory.capture.importer import Import, trails_of  # with every agent's history: 20 ms
+        from backstory.capture.importer import Importer, trails_of  # with every agent's history: 20 ms
 
         found = trails_of(names, path)
         if dry:
-            looks = Import(self._readable_store(), Privacy(self.settings), None, wish, dry)
+            looks = Importer(self._readable_store(), Privacy(self.settings), None, wish, dry)
             return looks.bring(found, said, progress)
         self.catch_up()
         with self._alone():
-            tally = import_process.bring(self.home, names, path, wish, said, progress)
+            tally = import_process.import_in_processes(self.home, names, path, wish, said, progress)
         self._settle()
         return tally
 
@@ -52,10 +52,10 @@ class Bringing(Opened):
         project: Project | None,
         user: str,
         dry: bool = False,
-        said: "Callable[[Line], None]" = lambda line: None,
+        said: "Callable[[ImportLine], None]" = lambda line: None,
         progress: Callable[[int, int], None] = lambda done, of: None,
         again: bool = False,
-    ) -> "Tally":
+    ) -> "ImportTally":
         """Make a folder's documentation searchable, in its own project or in another one."""
         from backstory.capture.project_docs import Documents
 
@@ -75,19 +75,21 @@ class Bringing(Opened):
 
     def _settle(self) -> None:
         """Have what was just imported distilled and made searchable, for a while; a worker does the rest."""
-        self._wait_for_worker(lambda: self._left_to_do((*ROUND, "embed")), _SETTLE_SECONDS)
+        self._wait_for_worker(lambda: self._left_to_do((*ROUND, EMBED)), _SETTLE_SECONDS)
 
     def export_lines(self, project_id: str | None, since: int, until: int) -> Iterator[str]:
         """Everything as JSON lines; of a project or a time only what belongs to its sessions."""
         self.catch_up()
         some = project_id is not None or since > 0 or until < _FOREVER
-        return export_file.lines(self.store, self._sessions_in(project_id, since, until) if some else None)
+        return export_file.export_lines(
+            self.store, self._sessions_in(project_id, since, until) if some else None
+        )
 
     def export_markdown(self, project_id: str | None, since: int, until: int) -> Iterator[str]:
         """What was learned, to read."""
         self.catch_up()
         sessions = self._sessions_in(project_id, since, until)
-        return export_file.markdown(self.store, sessions, clock.zone(self.settings.time_zone))
+        return export_file.markdown_lines(self.store, sessions, clock.zone(self.settings.time_zone))
 
     def learned(self, project_id: str | None, since: int, until: int) -> list[tuple[Session, list[Memory]]]:
         """Sessions with what was learned in each."""
@@ -102,10 +104,10 @@ class Bringing(Opened):
     def import_export(self, path: Path, dry: bool = False) -> tuple[dict[str, int], bool]:
         """Take in an export of another home; gives what was new, and whether its ids go on being met."""
         if dry:
-            return export_file.look(self._readable_store(), path, Privacy(self.settings))
+            return export_file.preview_export(self._readable_store(), path, Privacy(self.settings))
         with self._alone():
             try:
-                new, same_key = export_file.load(self.store, path, Privacy(self.settings))
+                new, same_key = export_file.load_export(self.store, path, Privacy(self.settings))
             finally:  # what a torn one gave is found, too
                 with self.store.transaction():
                     self.store.memories.index_missing()

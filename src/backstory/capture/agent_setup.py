@@ -18,22 +18,22 @@ from backstory.capture.file_plan import Change, Drafts, Plan, agent_backups, car
 from backstory.capture.hook_bundle import hook_files_current
 from backstory.capture.ownership import require_own
 from backstory.capture.settings_files import (
-    commands,
+    agent_surface,
+    event_commands,
+    hook_interpreter,
     instructions_file,
-    interpreter,
     is_here,
-    naming,
+    naming_file,
     settings_file,
-    surface,
-    wanted,
+    wanted_entries,
 )
-from backstory.capture.setup_check import Configured, installed
+from backstory.capture.setup_check import Configured, installed_hooks
 from backstory.capture.written_files import INSTRUCTIONS, OWNED, SERVER, SETTINGS, Site
 from backstory.errors import SourceMissing, UsageError
 from backstory.git.boundary import ask
 from backstory.git.ignore_rules import is_ignored
 from backstory.hook import spool
-from backstory.hook.project_identity import resolve
+from backstory.hook.project_identity import resolve_place
 from backstory.paths import Home
 
 __all__ = [
@@ -41,14 +41,14 @@ __all__ = [
     "Configured",
     "Plan",
     "carry_out",
-    "installed",
+    "installed_hooks",
     "instructions_file",
     "make_home",
     "plan_install",
     "plan_uninstall",
     "settings_file",
     "stale_server",
-    "uninstalls",
+    "uninstall_plans",
 ]
 
 _BLOCK = "how to search the memory"
@@ -67,7 +67,7 @@ def plan_install(
     settings = settings_file(agent, project)
     if project is not None and not project.is_dir():
         raise SourceMissing(f"{project} is not a folder: name the project's folder")
-    before = written_files.known(home).get(agent.name, ())
+    before = written_files.written_sites(home).get(agent.name, ())
     known = {(site.file, site.kind): site for site in before}
     drafts = Drafts()
     _put_hooks(agent, home, settings, drafts, known)
@@ -84,18 +84,20 @@ def plan_install(
 
 
 def _note(known: _Known, file: Path, kind: str, wrote: str = "") -> None:
-    known[file, kind] = written_files.site(file, kind, known.values(), wrote)
+    known[file, kind] = written_files.site_record(file, kind, known.values(), wrote)
 
 
 def _put_hooks(agent: Agent, home: Home, file: Path, drafts: Drafts, known: _Known) -> None:
-    hooks = surface(agent).hooks
+    hooks = agent_surface(agent).hooks
     if isinstance(hooks, Owned):
         _put_owned(agent, hooks, home, file, drafts, known)
         return
     _note(known, file, SETTINGS)
-    with naming(file):
-        after, done = settings_entries.put(drafts.text(file) or "", wanted(agent, hooks, home))
-        off = settings_entries.switched_off(settings_entries.read(after), hooks)
+    with naming_file(file):
+        after, done = settings_entries.put_entries(
+            drafts.text(file) or "", wanted_entries(agent, hooks, home)
+        )
+        off = settings_entries.switched_off(settings_entries.parse_settings(after), hooks)
     changes = [Change(file, action, f"hook {event}") for event, action in done.items()]
     if off:
         changes.append(Change(file, "warn", f"{off}: {agent.title} runs no hook until that is changed"))
@@ -104,8 +106,10 @@ def _put_hooks(agent: Agent, home: Home, file: Path, drafts: Drafts, known: _Kno
 
 def _put_owned(agent: Agent, hooks: Owned, home: Home, file: Path, drafts: Drafts, known: _Known) -> None:
     wrote = known[file, OWNED].wrote if (file, OWNED) in known else ""
-    after, action, warning = owned_file.put(drafts.text(file), hooks, commands(agent, home), wrote)
-    _note(known, file, OWNED, owned_file.digest(after))
+    after, action, warning = owned_file.owned_file_text(
+        drafts.text(file), hooks, event_commands(agent, home), wrote
+    )
+    _note(known, file, OWNED, owned_file.text_digest(after))
     changes = [Change(file, action, f"hook {hook.name}") for hook in agent.hooks]
     if warning:
         changes.append(Change(file, "warn", warning))
@@ -123,9 +127,9 @@ def stale_server(agent: Agent, home: Home) -> Path | None:
 
 
 def _with_server(listed: Servers, file: Path, home: Home, project: Path | None, text: str) -> tuple[str, str]:
-    with naming(file):
-        entry = listed.entry(mcp_registration.launch(home))
-        return mcp_registration.put(text, listed.keys(project), entry, file.suffix == ".toml")
+    with naming_file(file):
+        entry = listed.entry(mcp_registration.server_launch(home))
+        return mcp_registration.put_server(text, listed.keys(project), entry, file.suffix == ".toml")
 
 
 def _put_server(agent: Agent, home: Home, project: Path | None, drafts: Drafts, known: _Known) -> None:
@@ -146,13 +150,13 @@ def _put_server(agent: Agent, home: Home, project: Path | None, drafts: Drafts, 
 
 def _put_block(file: Path, drafts: Drafts, known: _Known) -> None:
     _note(known, file, INSTRUCTIONS)
-    after, action = instruction_block.put(drafts.text(file) or "", file)
+    after, action = instruction_block.put_block(drafts.text(file) or "", file)
     drafts.put(file, after, [Change(file, action, _BLOCK)])
 
 
 def _hook_files(home: Home) -> str:
     """What install does to the hook's files."""
-    if interpreter(home) is None:
+    if hook_interpreter(home) is None:
         return "write"
     return "keep" if hook_files_current(home.root) else "update"
 
@@ -176,8 +180,8 @@ def _beside(drafts: Drafts, home: Home, listed: bool) -> Iterator[Change]:
 
 def _warnings(agent: Agent, settings: Path, project: Path | None) -> Iterator[Change]:
     if not is_here(agent):
-        folder = surface(agent).folder()
-        found = f"no `{surface(agent).program}` on the PATH, no folder {folder}"
+        folder = agent_surface(agent).folder()
+        found = f"no `{agent_surface(agent).program}` on the PATH, no folder {folder}"
         yield Change(folder, "warn", f"{agent.title} was not found ({found}); it is installed all the same")
     if project is not None and _would_be_committed(settings):
         yield Change(
@@ -186,7 +190,7 @@ def _warnings(agent: Agent, settings: Path, project: Path | None) -> Iterator[Ch
 
 
 def _would_be_committed(file: Path) -> bool:
-    place = resolve(str(file.parent))
+    place = resolve_place(str(file.parent))
     real = Path(os.path.realpath(file.parent)) / file.name
     return bool(place.git_dir) and not ask(place.root, lambda: is_ignored(place, real), False)
 
@@ -194,7 +198,7 @@ def _would_be_committed(file: Path) -> bool:
 # --- uninstall --------------------------------------------------------------------------------------------
 
 
-def uninstalls(
+def uninstall_plans(
     agents: Sequence[Agent], home: Home, project: Path | None = None, gone: frozenset[str] = frozenset()
 ) -> list[Callable[[], Plan]]:
     """What plans each, in this order: the last one knows that the others, and who else is `gone`, will be."""
@@ -215,7 +219,7 @@ def plan_uninstall(
     drafts = Drafts()
     if not agent.hooks or agent.surface is None:
         return Plan.of(agent.name, drafts, (), ())
-    known = written_files.known(home)
+    known = written_files.written_sites(home)
     remembered = {(site.file, site.kind): site for site in known.get(agent.name, ())}
     named = _usual(agent, project)
     others: list[Change] = []
@@ -239,7 +243,7 @@ def plan_uninstall(
 
 def _usual(agent: Agent, project: Path | None) -> list[tuple[Path, str]]:
     """Where ours would be if nothing were remembered."""
-    where = surface(agent)
+    where = agent_surface(agent)
     kind = OWNED if isinstance(where.hooks, Owned) else SETTINGS
     found = [(settings_file(agent), kind), (settings_file(agent, project), kind)]
     if listed := agent.servers:
@@ -252,7 +256,7 @@ def _take_out(site: Site, drafts: Drafts) -> None:
     after = drafts.text(site.file)
     changes: list[Change] = []
     if after is not None:
-        with naming(site.file):
+        with naming_file(site.file):
             after, changes = _TAKE_OUT[site.kind](site, after)
     empty = after is not None and after.strip("\ufeff \t\r\n") in ("", "{}")
     if empty and site.made and not site.file.is_symlink():
@@ -265,9 +269,9 @@ _Taken = tuple[str | None, list[Change]]
 
 
 def _take_out_hooks(site: Site, text: str) -> _Taken:
-    after, events = settings_entries.remove(text)
+    after, events = settings_entries.remove_entries(text)
     changes = [Change(site.file, "remove", f"hook {event}") for event in events]
-    if settings_entries.has_our_plugin(settings_entries.read(after)):
+    if settings_entries.has_our_plugin(settings_entries.parse_settings(after)):
         changes.append(Change(site.file, "warn", "the plugin stays: `claude plugin uninstall` removes it"))
     return after, changes
 
@@ -275,18 +279,18 @@ def _take_out_hooks(site: Site, text: str) -> _Taken:
 def _take_out_owned(site: Site, text: str) -> _Taken:
     if not settings_entries.bears_our_mark(text):
         return text, [Change(site.file, "warn", "it is not ours and stays")] if site.wrote else []
-    by_hand = site.wrote and site.wrote != owned_file.digest(text)
+    by_hand = site.wrote and site.wrote != owned_file.text_digest(text)
     what = "the file, which is ours, though somebody changed it" if by_hand else "the file, which is ours"
     return None, [Change(site.file, "delete", what)]
 
 
 def _take_out_block(site: Site, text: str) -> _Taken:
-    after, found = instruction_block.remove(text, site.file)
+    after, found = instruction_block.remove_block(text, site.file)
     return after, [Change(site.file, "remove", _BLOCK)] if found else []
 
 
 def _take_out_server(site: Site, text: str) -> _Taken:
-    after, found = mcp_registration.remove(text, site.file.suffix == ".toml")
+    after, found = mcp_registration.remove_servers(text, site.file.suffix == ".toml")
     return after, [Change(site.file, "remove", _SERVER)] if found else []
 
 
@@ -314,7 +318,7 @@ def _leftovers(home: Home) -> Iterator[Change]:
         if path.exists():
             yield Change(path, "delete", what)
     if any(path.is_file() for path in home.spool.rglob("*")):
-        waiting = len(spool.entries(str(home.spool)))
+        waiting = len(spool.spool_entries(str(home.spool)))
         yield Change(
             home.spool, "keep", f"{waiting} captured and not stored yet; quarantine and marks with them"
         )

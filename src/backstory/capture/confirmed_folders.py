@@ -4,7 +4,7 @@ from backstory.atomic import read_state
 from backstory.paths import Home
 
 
-def confirmed(home: Home) -> dict[str, str]:
+def confirmed_projects(home: Home) -> dict[str, str]:
     """The folders with the project that each names; a damaged list is kept aside and counts as empty."""
     return read_state(home.confirmed, {}, _names)
 

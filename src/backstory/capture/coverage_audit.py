@@ -11,7 +11,7 @@ from backstory import clock
 from backstory.agents.history_source import Source, Trail
 from backstory.agents.importable_histories import histories
 from backstory.capture import written_files
-from backstory.capture.history_reader import Reading
+from backstory.capture.history_reader import HistoryReading
 from backstory.capture.privacy import Privacy
 from backstory.hook.project_identity import session_id
 from backstory.model import Event, Kind, Project
@@ -30,7 +30,7 @@ _NOWHERE = Project("", "", "", "", 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class AuditedSession:
     """One session: how many prompts and tool calls its agent wrote down, and how many are not stored.
 
     `trouble` says why a history that holds sessions cannot be read.
@@ -84,9 +84,9 @@ def installed_at(home: Home) -> int:
         return clock.now_ms()
 
 
-def compare(
+def audit_sessions(
     home: Home, store: Store, settings: Settings, agents: Iterable[str], unknown_only: bool = False
-) -> Iterator[Compared]:
+) -> Iterator[AuditedSession]:
     """The latest sessions of these agents since the installation, in the last week.
 
     With `unknown_only`, those of which nothing at all is stored: looking at names is enough to find them.
@@ -100,7 +100,7 @@ def compare(
         looked = 0
         for trail, trouble in _latest(source, since):
             if trouble:
-                yield Compared(source.agent, source.title, "", 0, 0, trail.updated, trouble)
+                yield AuditedSession(source.agent, source.title, "", 0, 0, trail.updated, trouble)
                 continue
             session = store.events.session(session_id(source.agent, trail.session))
             if unknown_only and session is not None:
@@ -108,10 +108,10 @@ def compare(
             if looked == _SESSIONS:
                 break
             witness = _Witness(store, since, until)
-            Reading(witness, privacy, source, trail, lambda cwd, at: _NOWHERE, session).run(None, 0, 0)
+            HistoryReading(witness, privacy, source, trail, lambda cwd, at: _NOWHERE, session).run(None, 0, 0)
             if witness.told:
                 looked += 1
-                yield Compared(
+                yield AuditedSession(
                     source.agent, source.title, trail.session, witness.told, witness.missing, trail.updated
                 )
 

@@ -24,21 +24,21 @@ from backstory.agents.agent import Unreadable
 from backstory.agents.payload_fields import ident
 from backstory.capture import note_payload, quarantine
 from backstory.capture.privacy import Privacy
-from backstory.capture.project_lookup import Places
-from backstory.capture.spool_state import given_up, marks
+from backstory.capture.project_lookup import ProjectLookup
+from backstory.capture.spool_state import failure_marks, given_up
 from backstory.errors import StoreUnusable
 from backstory.failpoints import step
 from backstory.hook import spool
-from backstory.hook.payload import BadPayload, parse
+from backstory.hook.payload import BadPayload, parse_payload
 from backstory.hook.project_identity import session_id
 from backstory.hook.regular_file import mtime_ns
 from backstory.model import Event, Kind
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store
-from backstory.store.bookkeeping import RECEIPTS_LOST
-from backstory.store.job_queue import DRAIN, ENDED, ENDED_MOST
+from backstory.store.job_queue import BRIEF, DISTIL, DRAIN, ENDED, ENDED_MOST, TRANSCRIPT
 from backstory.store.records import Arrival, Injection, Receipt
+from backstory.store.spool_receipts import RECEIPTS_LOST
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ class _Load:
 class Drain:
     """Empties the spool of one home into its store."""
 
-    def __init__(self, home: Home, settings: Settings, store: Store, places: Places) -> None:
+    def __init__(self, home: Home, settings: Settings, store: Store, places: ProjectLookup) -> None:
         self._home = home
         self._folder = str(home.spool)
         self._store = store
@@ -99,12 +99,12 @@ class Drain:
 
     def batches(self) -> Iterator[Batch]:
         """Store what lies in the spool now, batch by batch; the caller releases each."""
-        entries = spool.entries(self._folder)
-        if known := self._store.books.receipts():
-            names = {os.path.basename(entry.path) for entry in entries} | set(marks(self._folder))
+        entries = spool.spool_entries(self._folder)
+        if known := self._store.spool_receipts.all():
+            names = {os.path.basename(entry.path) for entry in entries} | set(failure_marks(self._folder))
             self._released += [receipt for receipt in known if receipt.name not in names]
         self._known = set(known)
-        self._replays = bool(self._store.books.meta(RECEIPTS_LOST))
+        self._replays = bool(self._store.meta.get(RECEIPTS_LOST))
         self._tries = self._store.jobs.tries(DRAIN)
         suspects = [entry for entry in entries if _base(entry) in self._tries]
         others = [entry for entry in entries if _base(entry) not in self._tries] if suspects else entries
@@ -118,7 +118,7 @@ class Drain:
         self._drop_receipts()
         if self._replays:  # from here on every file that waits has its receipt
             with self._store.transaction():
-                self._store.books.set_meta(RECEIPTS_LOST, "")
+                self._store.meta.set(RECEIPTS_LOST, "")
 
     def release(self, batch: Batch) -> None:
         """Remove the files of a batch: all that they held is stored."""
@@ -140,21 +140,21 @@ class Drain:
     def _drop_receipts(self) -> None:
         if self._released:
             with self._store.transaction():
-                self._store.books.drop_receipts(self._released)
+                self._store.spool_receipts.drop(self._released)
             self._released = []
 
     def _store_batch(self, entries: list[spool.Entry]) -> Batch:
         at_hand = _base(entries[0]) if len(entries) == 1 else _SEVERAL
         with self._store.transaction():
             self._store.jobs.begin(DRAIN, at_hand, clock.now_ms())
-        with job_limits.limited():
+        with job_limits.job_limit():
             return self._take_all(entries, at_hand)
 
     def _take_all(self, entries: list[spool.Entry], at_hand: str) -> Batch:
         load = _Load(at_hand=at_hand)
         for entry in entries:
             self._take(entry, load)
-            job_limits.progressed()
+            job_limits.reset_usage()
         step("drain.read")
         try:
             return self._commit(load)
@@ -181,7 +181,7 @@ class Drain:
             load.receipts.append(_receipt(entry))
             return
         step("drain.begun", entry.path)
-        data = spool.read(entry.path)
+        data = spool.read_spooled(entry.path)
         if data is None and not given_up(entry):
             return
         try:
@@ -205,9 +205,9 @@ class Drain:
 
     def _quarantine(self, entry: spool.Entry, reason: str, counts: Counts, readable: bool = True) -> None:
         try:
-            put = quarantine.put(self._home, entry, reason, self._privacy, readable)
+            put = quarantine.quarantine_file(self._home, entry, reason, self._privacy, readable)
         except MemoryError:
-            put = quarantine.put(self._home, entry, reason, self._privacy, readable=False)
+            put = quarantine.quarantine_file(self._home, entry, reason, self._privacy, readable=False)
         if put:
             counts[entry.name.agent, entry.name.event, "quarantined"] += 1
 
@@ -215,14 +215,14 @@ class Drain:
         """Parse, read and clean one payload into a load of its own."""
         name = entry.name
         if name.agent == note_payload.USER:
-            note = note_payload.read(parse(data))
+            note = note_payload.read_note(parse_payload(data))
             key = self._store.events.key(note.event)
             load.arrivals.append((name.event, Arrival(note.event, note.project, key)))
             return
         agent = AGENTS.get(name.agent)
         if agent is None:
             raise BadPayload(f"unknown agent {name.agent}")
-        payload = parse(data)
+        payload = parse_payload(data)
         at = min(entry.mtime_ns // 1_000_000, clock.now_ms())  # nothing has happened in the future
         if name.event == spool.RECEIPT:
             load.injections.append(_injection(agent, payload, at))
@@ -282,15 +282,15 @@ class Drain:
             self._note_places(arrivals, now)
             for injection in load.injections:
                 self._store.briefs.add(injection)
-            self._ask("transcript", grown, now)
-            self._ask("distil", changed, now)
-            self._ask("brief", {injection.session_id for injection in load.injections}, now)
+            self._ask(TRANSCRIPT, grown, now)
+            self._ask(DISTIL, changed, now)
+            self._ask(BRIEF, {injection.session_id for injection in load.injections}, now)
             if any(name in _NOTICED for _, _, name in counts):
-                self._ask("brief", (project.id for project in self._store.projects.all()), now)
+                self._ask(BRIEF, (project.id for project in self._store.projects.all()), now)
             self._store.jobs.finished(DRAIN, [load.at_hand])
-            self._store.books.drop_receipts(self._released)
-            self._store.books.add_receipts(load.receipts)
-            self._store.books.count(clock.day_of(now, self._zone), counts)
+            self._store.spool_receipts.drop(self._released)
+            self._store.spool_receipts.add(load.receipts)
+            self._store.counters.add(clock.day_of(now, self._zone), counts)
         self._released = []
         step("drain.stored")
         return batch
@@ -325,7 +325,7 @@ class Drain:
     def _fail_marks(self) -> Batch | None:
         """Count what hooks could not do; the marks are removed once they are counted."""
         load = _Load()
-        for name in marks(self._folder):
+        for name in failure_marks(self._folder):
             parsed = spool.parse_fail(name)
             with contextlib.suppress(FileNotFoundError):
                 stat = os.lstat(os.path.join(self._folder, name))

@@ -19,7 +19,7 @@ from pathlib import Path
 from backstory import settings
 from backstory.atomic import lock, write_atomic
 from backstory.capture import written_files
-from backstory.capture.confirmed_folders import confirmed
+from backstory.capture.confirmed_folders import confirmed_projects
 from backstory.capture.hook_bundle import write_hook_files, write_hook_settings
 from backstory.capture.ownership import require_own
 from backstory.capture.written_files import Site
@@ -105,10 +105,10 @@ class Plan:
 
     def diff(self) -> str:
         """What would change in the agent's files, as a unified diff; empty if nothing."""
-        return "".join(unified(str(path), self.before[path], self.after[path]) for path in self.edited)
+        return "".join(unified_diff(str(path), self.before[path], self.after[path]) for path in self.edited)
 
 
-def unified(path: str, before: str | None, after: str | None) -> str:
+def unified_diff(path: str, before: str | None, after: str | None) -> str:
     """What changes in one text, as a unified diff; None: there is no such file."""
     old, new = (re.findall(r"[^\n]*\n|[^\n]+", text or "") for text in (before, after))
     was, becomes = ("/dev/null" if text is None else path for text in (before, after))
@@ -123,18 +123,18 @@ def carry_out(plan: Plan, home: Home) -> None:
     if not plan.is_current:
         changed = next(path for path, text in plan.before.items() if written_files.read_text(path) != text)
         raise Failed(f"{changed} has been changed meanwhile and stays as it is: run the command again")
-    known = written_files.known(home).get(plan.agent, ())
+    known = written_files.written_sites(home).get(plan.agent, ())
     made = {site.file: site.made for site in (*plan.sites, *known) if site.made}
     with _failures():
         if any(change.path == home.hook and change.action != "delete" for change in plan.changes):
             _write_hook(home)
         if any(site not in known for site in plan.sites):
             both = {(site.file, site.kind): site for site in (*known, *plan.sites)}
-            written_files.remember(home, plan.agent, both.values())
+            written_files.record_sites(home, plan.agent, both.values())
         for path in plan.edited:
             _edit(path, plan.before[path], plan.after[path], made.get(path, ""), home)
         if home.root.is_dir():
-            written_files.remember(home, plan.agent, plan.sites)
+            written_files.record_sites(home, plan.agent, plan.sites)
             if plan.last:
                 deleted = [change.path for change in plan.changes if change.action == "delete"]
                 _clear([path for path in deleted if path not in plan.after], home)
@@ -149,8 +149,8 @@ def make_home(home: Home) -> None:
 
 def _write_hook(home: Home) -> None:
     write_hook_files(home.root.absolute())
-    loaded, _ = settings.load(home)
-    write_hook_settings(home.root, loaded.for_hook(confirmed(home)))
+    loaded, _ = settings.load_settings(home)
+    write_hook_settings(home.root, loaded.for_hook(confirmed_projects(home)))
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ _ANSWERS = frozenset((Kind.SAID, Kind.TOOL, Kind.TURN_FAILED))
 
 
 @dataclass(slots=True)
-class Told:
+class ReadTotals:
     """What reading a history has come to so far. A message is something asked, said or done."""
 
     events: int = 0
@@ -56,7 +56,7 @@ class Sink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Storing:
+class StoreSink:
     """Into the store. `also` is called in the same transaction, for what else belongs there."""
 
     store: Store
@@ -72,26 +72,25 @@ class Storing:
         self, trail: Trail, arrivals: Sequence[Arrival], mark: Mark, title: str, spent: Mapping[str, int]
     ) -> int:
         """Events, mark, title and the rest in one transaction."""
-        books = self.store.books
         with self.store.transaction():
             added = self.store.events.add(arrivals)
             if self.session is not None:
                 mark = mark._replace(session_id=self.session.id)
             elif added:
                 mark = mark._replace(session_id=added[0].session_id)
-            elif (before := books.mark(trail.key)) is not None:
+            elif (before := self.store.transcript_marks.get(trail.key)) is not None:
                 mark = mark._replace(session_id=before.session_id)
             self.also(arrivals, added)
             for day, tokens in spent.items():
-                books.count(day, {(self.agent, "", SPENT): tokens})
-            books.set_mark(trail.key, mark, clock.now_ms())
+                self.store.counters.add(day, {(self.agent, "", SPENT): tokens})
+            self.store.transcript_marks.set(trail.key, mark, clock.now_ms())
             if title and mark.session_id:
                 self.store.events.note_title(mark.session_id, title)
-                self.store.passages.head_again(mark.session_id)
+                self.store.passages.rewrite_header(mark.session_id)
         return sum(result.new for result in added)
 
 
-def unchanged(mark: Mark | None, trail: Trail) -> bool:
+def is_unchanged(mark: Mark | None, trail: Trail) -> bool:
     """Whether nothing was added to a history since it was read."""
     return mark is not None and mark.size == trail.size and mark.stamp in (0, trail.stamp)
 
@@ -100,13 +99,13 @@ def starting_point(mark: Mark | None, trail: Trail, resumable: bool) -> tuple[in
     """Where to read from, and up to where everything is stored already; a smaller one was written anew."""
     if mark is None or not resumable or not mark.session_id or trail.size < mark.size:
         return 0, 0
-    if trail.size == mark.size and not unchanged(mark, trail):
+    if trail.size == mark.size and not is_unchanged(mark, trail):
         return 0, 0
     return mark.offset, mark.size
 
 
 @dataclass(slots=True)
-class Reading:
+class HistoryReading:
     """One history on its way to a sink.
 
     `project` (folder, time) tells where it belongs, once. `finish`: the session is over, and what still waits
@@ -121,8 +120,8 @@ class Reading:
     project: Callable[[str, int], Project]
     session: Session | None = None
     finish: bool = False
-    enough: Callable[[Told], bool] = lambda told: True
-    told: Told = field(default_factory=Told)
+    enough: Callable[[ReadTotals], bool] = lambda told: True
+    told: ReadTotals = field(default_factory=ReadTotals)
     _events: list[tuple[Event, str, str]] = field(default_factory=list)
     _first: tuple[str, int] = ("", 0)  # the first folder that it names, and when
     _equals: Counter[str] | None = None
@@ -130,7 +129,7 @@ class Reading:
     _at: int = 0
     _spent: Counter[str] = field(default_factory=Counter)
 
-    def run(self, mark: Mark | None, start: int, seen: int) -> Told:
+    def run(self, mark: Mark | None, start: int, seen: int) -> ReadTotals:
         """Read on from `start`, keep what lies behind `seen`; gives what it came to."""
         history, trail, told = self.source.history, self.trail, self.told
         told.messages = mark.messages if mark and seen else 0
@@ -191,6 +190,6 @@ class Reading:
             project = self._project = self.project(*self._first)
         arrivals = [Arrival(event, project, key, native) for event, key, native in self._events]
         self.told.new += self.sink.keep(self.trail, arrivals, mark, self.privacy.text(title), self._spent)
-        job_limits.progressed()
+        job_limits.reset_usage()
         self._events.clear()
         self._spent.clear()

@@ -15,7 +15,6 @@ import json
 import marshal
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Any
 
 from backstory.agents import AGENTS
 from backstory.atomic import make_private_dir, write_own
+from backstory.embed import WEIGHTS
 from backstory.file_reader import read_bytes
 from backstory.hook import agent_facts
 from backstory.hook.hook_command import quote_sh
@@ -31,7 +31,10 @@ from backstory.hook.redact import PATTERNS
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LAUNCHER = "backstory.hook.bundle_loader"
 _AUTOMATA = "backstory.hook.precompiled_patterns"
+# where systems keep `cat` and the like; the last two: NixOS, Termux
+_TOOLS = ("/bin", "/usr/bin", "/run/current-system/sw/bin", "/data/data/com.termux/files/usr/bin")
 _FACTS = "backstory.hook.agent_facts"
+_INSTALLED = "backstory.hook.installed"
 _UNCHECKED_HASH = (1).to_bytes(4, "little") + bytes(8)  # a .pyc that never looks for its source
 
 
@@ -78,6 +81,16 @@ def write_hook_settings(home: Path, settings: Mapping[str, Any]) -> bool:
     return True
 
 
+def _package_folders() -> list[str]:
+    """Where this package lies, and what search by meaning needs; a hook starts without site-packages."""
+    found = {str(_PACKAGE.parent): None}
+    for name in ("numpy", WEIGHTS):
+        spec = importlib.util.find_spec(name)
+        for folder in (spec.submodule_search_locations or ()) if spec else ():
+            found[str(Path(folder).parent)] = None
+    return list(found)
+
+
 def _read(path: Path) -> bytes:
     try:
         return read_bytes(path)
@@ -96,7 +109,7 @@ def _sources() -> dict[str, bytes]:
 
 def _stamp(sources: Mapping[str, bytes], script: bytes) -> bytes:
     made_from = hashlib.blake2b(importlib.util.MAGIC_NUMBER + script, digest_size=16)
-    made_from.update(repr(agent_facts.FACTS).encode())
+    made_from.update(repr((agent_facts.FACTS, _package_folders())).encode())
     for name, source in sources.items():
         made_from.update(b"\0" + name.encode() + b"\0" + source)
     return made_from.hexdigest().encode() + b"\n"
@@ -108,6 +121,7 @@ def _bundle(sources: Mapping[str, bytes]) -> bytes:
         **sources,
         _AUTOMATA: _with_automata(sources[_AUTOMATA]),
         _FACTS: _with_facts(sources[_FACTS]),
+        _INSTALLED: _with_folders(sources[_INSTALLED]),
     }
     modules = {
         name: marshal.dumps(_compile(source, name)) for name, source in sources.items() if name != _LAUNCHER
@@ -121,6 +135,11 @@ def _with_facts(source: bytes) -> bytes:
     """The module with what the agents' table says."""
     empty = 'FACTS: "dict[str, Facts]" = {}'
     return source.decode().replace(empty, f"FACTS = {agent_facts.FACTS!r}").encode()
+
+
+def _with_folders(source: bytes) -> bytes:
+    """The module with where the installed package and its libraries lie."""
+    return source.decode().replace("FOLDERS: list[str] = []", f"FOLDERS = {_package_folders()!r}").encode()
 
 
 def _with_automata(source: bytes) -> bytes:
@@ -178,8 +197,8 @@ def _alternatives(names: Iterable[str]) -> str:
 
 
 def _tool(name: str) -> str:
-    """A command's absolute path, by preference where every system keeps it."""
-    for folder in ("/bin", "/usr/bin"):
+    """A command's absolute path where systems keep it: whatever the PATH is now, all later hooks run it."""
+    for folder in _TOOLS:
         if os.access(f"{folder}/{name}", os.X_OK):
             return f"{folder}/{name}"
-    return shutil.which(name) or f"/bin/{name}"
+    return f"/bin/{name}"

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from backstory.agents.payload_fields import flatten
+from backstory.agents.payload_fields import flatten_text
 from backstory.capture.wildcard_overlap import letter_pairs, may_both_match
 from backstory.hook.ignore_globs import expand_braces
-from backstory.hook.pending_events import patched
+from backstory.hook.pending_events import patched_files
 from backstory.model import Action, Event
 
 Payload = Mapping[str, object]
@@ -120,10 +120,12 @@ class IgnoredFiles:
         """Whether a patch among the inputs touches an ignored file, next to files that are not."""
         if self._match is None:
             return False
-        return any(self._matches(path, "") for text in _strings(_given(payload)) for path in patched(text))
+        return any(
+            self._matches(path, "") for text in _strings(_given(payload)) for path in patched_files(text)
+        )
 
     def _shown_by(self, event: Event, payload: Payload) -> bool:
-        shown = "\n".join(filter(None, (event.text, *(flatten(payload.get(key)) for key in _ANSWERS))))
+        shown = "\n".join(filter(None, (event.text, *(flatten_text(payload.get(key)) for key in _ANSWERS))))
         return self.shown_in(shown, self._folders([event.target], event.where.cwd))
 
     def _note_background(self, event: Event, payload: Payload) -> None:
@@ -384,7 +386,7 @@ def _commands(value: object) -> list[str]:
         return []
     found = [each for key, each in value.items() if key in _COMMAND_KEYS]
     found += [each.get("command") for each in value.values() if isinstance(each, dict)]
-    listed = [" ".join(filter(None, map(flatten, each))) for each in found if isinstance(each, list)]
+    listed = [" ".join(filter(None, map(flatten_text, each))) for each in found if isinstance(each, list)]
     return [*(each for each in found if isinstance(each, str)), *listed]
 
 

@@ -19,25 +19,25 @@ from typing import IO, Any
 from backstory import job_limits, settings
 from backstory.agents.history_source import Trail
 from backstory.atomic import make_private_dir
-from backstory.capture.confirmed_folders import confirmed
-from backstory.capture.importer import Import, Line, Tag, Tally, Wish, trails_of
+from backstory.capture.confirmed_folders import confirmed_projects
+from backstory.capture.importer import Importer, ImportLine, ImportOptions, ImportTally, Tag, trails_of
 from backstory.capture.privacy import Privacy
-from backstory.capture.project_lookup import Places
+from backstory.capture.project_lookup import ProjectLookup
 from backstory.errors import BackstoryError, Failed
 from backstory.paths import Home
 from backstory.store import open_store
 
 
-def bring(
+def import_in_processes(
     home: Home,
     names: Sequence[str],
     path: Path | None,
-    wish: Wish,
-    said: Callable[[Line], None],
+    wish: ImportOptions,
+    said: Callable[[ImportLine], None],
     progress: Callable[[int, int], None],
-) -> Tally:
+) -> ImportTally:
     """Import histories, in processes of their own; the caller holds the worker's lock."""
-    tally = Tally()
+    tally = ImportTally()
     passed: list[tuple[str, Trail]] = []
     while True:
         begun, ended = len(passed), True
@@ -61,7 +61,9 @@ def bring(
             raise Failed("the import ended before it had begun: `backstory doctor` looks for the reason")
         agent, trail = passed[-1]
         why = "it took too much processor time or crashed the import"
-        line = Line(Tag.SKIP, agent, trail.session, trail.path, subagent=trail.subagent, why=why, failed=True)
+        line = ImportLine(
+            Tag.SKIP, agent, trail.session, trail.path, subagent=trail.subagent, why=why, failed=True
+        )
         tally.add(line)
         said(line)
 
@@ -97,14 +99,16 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started us ends us
     asked = pickle.load(sys.stdin.buffer)
     home = Home(asked[0])
-    job_limits.hold(_Page(), "", make_private_dir(home.logs) / "worker.log")
-    job_limits.allow(settings.load(home)[0].jobs_cpu_seconds)
+    job_limits.limit_process(_Page(), "", make_private_dir(home.logs) / "worker.log")
+    job_limits.allow_processor_seconds(settings.load_settings(home)[0].jobs_cpu_seconds)
     with os.fdopen(os.dup(1), "wb") as out:
-        answer(asked, out)
+        serve_import(asked, out)
     return 0
 
 
-def answer(asked: tuple[Path, Sequence[str], Path | None, Wish, set[str]], out: IO[bytes]) -> None:
+def serve_import(
+    asked: tuple[Path, Sequence[str], Path | None, ImportOptions, set[str]], out: IO[bytes]
+) -> None:
     """Import what is asked for, and tell of it."""
     root, names, path, wish, passed = asked
     try:
@@ -114,20 +118,22 @@ def answer(asked: tuple[Path, Sequence[str], Path | None, Wish, set[str]], out: 
 
 
 def _import(
-    home: Home, names: Sequence[str], path: Path | None, wish: Wish, passed: set[str], out: IO[bytes]
+    home: Home, names: Sequence[str], path: Path | None, wish: ImportOptions, passed: set[str], out: IO[bytes]
 ) -> None:
-    loaded, _ = settings.load(home)
+    loaded, _ = settings.load_settings(home)
     store, privacy = open_store(home), Privacy(loaded)
-    places = Places(store, confirmed(home), loaded.project_monorepo, privacy.place, home.joined)
-    work = Import(store, privacy, places, wish)
-    with job_limits.limited():
+    places = ProjectLookup(
+        store, confirmed_projects(home), loaded.project_monorepo, privacy.place, home.joined
+    )
+    work = Importer(store, privacy, places, wish)
+    with job_limits.job_limit():
         found = trails_of(names, path)
     total, done = sum(trail.size for _, trails in found for trail in trails), 0
     for source, trails in found:
         for trail in trails:
             if trail.key not in passed:
                 _tell(out, "at", source.agent, trail)
-                with job_limits.limited():
+                with job_limits.job_limit():
                     for line in work.run(source, [trail]):
                         _tell(out, "line", line)
             done += trail.size

@@ -18,17 +18,25 @@ from typing import Any
 from backstory import clock
 from backstory.agents.history_source import Source, Trail
 from backstory.agents.importable_histories import histories, history_of
-from backstory.capture.history_reader import Reading, Sink, Storing, Told, starting_point, unchanged
+from backstory.capture.history_reader import (
+    HistoryReading,
+    ReadTotals,
+    Sink,
+    StoreSink,
+    is_unchanged,
+    starting_point,
+)
 from backstory.capture.privacy import Privacy
-from backstory.capture.project_lookup import Places
-from backstory.capture.rewritten_rows import Rewritten
+from backstory.capture.project_lookup import ProjectLookup
+from backstory.capture.rewritten_rows import RowRewriter
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.failpoints import step
 from backstory.file_reader import open_file
 from backstory.hook.project_identity import project_id, session_id
-from backstory.importers.folder_names import slug
+from backstory.importers.folder_names import tool_slug
 from backstory.model import RUNNING_MS, Event, Project, SessionStatus
 from backstory.store import Store
+from backstory.store.job_queue import ARCHIVE, DISTIL
 from backstory.store.records import REPLACED, Added, Arrival, Mark
 
 log = logging.getLogger(__name__)
@@ -47,7 +55,7 @@ class Tag(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ImportOptions:
     """What is to be imported, and how."""
 
     since: int = 0
@@ -59,7 +67,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ImportLine:
     """One session, or one of its sub-agents, and what became of it.
 
     `why` says why it was skipped. `failed`: it could not be imported; `unreadable`: nor even be read.
@@ -78,7 +86,7 @@ class Line:
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportTally:
     """What an import has come to."""
 
     new: int = 0
@@ -97,7 +105,7 @@ class Tally:
         lost = sum(n for agent, n in self._unreadable.items() if n == self._told[agent])
         return 0 < self.errors == lost
 
-    def add(self, line: Line) -> None:
+    def add(self, line: ImportLine) -> None:
         """Count one session in."""
         self.events += line.events
         self.errors += line.failed
@@ -156,13 +164,18 @@ class _Looking:
         return len(new)
 
 
-class Import:
+class Importer:
     """Brings histories into one store; `dry`, it only tells what it would do, and needs no store for that."""
 
     def __init__(
-        self, store: Store | None, privacy: Privacy, places: Places | None, wish: Wish, dry: bool = False
+        self,
+        store: Store | None,
+        privacy: Privacy,
+        places: ProjectLookup | None,
+        wish: ImportOptions,
+        dry: bool = False,
     ) -> None:
-        self.tally = Tally()
+        self.tally = ImportTally()
         self._store = store
         self._privacy = privacy
         self._places = places
@@ -175,9 +188,9 @@ class Import:
     def bring(
         self,
         found: Sequence[tuple[Source, Sequence[Trail]]],
-        said: Callable[[Line], None],
+        said: Callable[[ImportLine], None],
         progress: Callable[[int, int], None],
-    ) -> Tally:
+    ) -> ImportTally:
         """Import all of it; tells of each session, and how many bytes of how many are done."""
         total = sum(trail.size for _, trails in found for trail in trails)
         done = 0
@@ -189,7 +202,7 @@ class Import:
                 progress(done, total)
         return self.tally
 
-    def run(self, source: Source, trails: Iterable[Trail]) -> Iterator[Line]:
+    def run(self, source: Source, trails: Iterable[Trail]) -> Iterator[ImportLine]:
         """Import these histories; each is stored when its line is given."""
         for trail in trails:
             try:
@@ -211,7 +224,7 @@ class Import:
         if self._store is None:
             return {}
         try:
-            return self._store.books.marks()
+            return self._store.transcript_marks.all()
         except Exception as error:
             if not self._dry:
                 raise
@@ -219,7 +232,7 @@ class Import:
             self._store = None
             return {}
 
-    def _one(self, source: Source, trail: Trail) -> Line | None:
+    def _one(self, source: Source, trail: Trail) -> ImportLine | None:
         """What becomes of one history; None if it is none of this agent's, or not the one that is wanted."""
         wish = self._wish
         mark = self._marks.get(trail.key)
@@ -237,11 +250,11 @@ class Import:
 
     def _settled(self, mark: Mark, trail: Trail, dead: bool) -> bool:
         """Whether reading it again would give nothing."""
-        if not unchanged(mark, trail) or (mark.held and dead):
+        if not is_unchanged(mark, trail) or (mark.held and dead):
             return False
         return bool(mark.session_id) or mark.messages < self._wish.min_messages
 
-    def _read(self, source: Source, trail: Trail, mark: Mark | None, dead: bool) -> Line:
+    def _read(self, source: Source, trail: Trail, mark: Mark | None, dead: bool) -> ImportLine:
         store, wish = self._store, self._wish
         native = f"{trail.session}/{trail.subagent}" if trail.subagent else trail.session
         sid = session_id(source.agent, native)
@@ -256,7 +269,7 @@ class Import:
         over = dead and not alive
         again = (0, 0) if wish.again else starting_point(mark, trail, source.history.resumable)
 
-        def enough(told: Told) -> bool:
+        def enough(told: ReadTotals) -> bool:
             if source.whole or session is not None:
                 return True
             if trail.subagent and (parent is not None or top in self._kept):
@@ -276,9 +289,11 @@ class Import:
             noted = partial(self._noted, store, trail, sid in self._fresh, over)
             if source.replaces:
                 noted = partial(self._replaced, store, trail, sid, set(), noted)
-            also = Rewritten(store, sid, trail.updated, noted) if source.rewrites else noted
-            sink = Storing(store, source.agent, session, also)
-        told = Reading(sink, self._privacy, source, trail, project, session, over, enough).run(mark, *again)
+            also = RowRewriter(store, sid, trail.updated, noted) if source.rewrites else noted
+            sink = StoreSink(store, source.agent, session, also)
+        told = HistoryReading(sink, self._privacy, source, trail, project, session, over, enough).run(
+            mark, *again
+        )
         self.tally.corrupt += told.corrupt
         self.tally.unknown += told.unknown
         line = _line(source, trail, messages=told.messages, events=told.new)
@@ -308,9 +323,9 @@ class Import:
         if changed and trail.subagent:  # the parent's story tells what its sub-agents did
             changed.add(session_id(arrivals[0].event.agent, arrivals[0].event.session))
         for sid in changed:
-            store.jobs.ask("distil", sid, trail.updated)
+            store.jobs.ask(DISTIL, sid, trail.updated)
         if changed:
-            store.jobs.ask("archive", trail.key, trail.updated)
+            store.jobs.ask(ARCHIVE, trail.key, trail.updated)
         for cwd, arrival in {a.event.where.cwd: a for a in arrivals if a.event.where.cwd}.items():
             store.projects.note(replace(arrival.project, seen_at=arrival.event.at))
             if self._wish.project is None:
@@ -328,7 +343,7 @@ class Import:
     ) -> None:
         """What a file said before and says no more is found no more; what it says again is."""
         told |= {result.event_id for result in added}
-        back = store.books.dig_up(told, REPLACED)
+        back = store.tombstones.remove(told, REPLACED)
         if back:
             store.events.add(arrivals)
         noted(arrivals, added)
@@ -337,14 +352,14 @@ class Import:
             for stored in store.events.of_session(sid)
             if stored.event.target == str(trail.path) and stored.id not in told
         ]
-        store.books.bury("event", gone, REPLACED, clock.now_ms())
+        store.tombstones.add("event", gone, REPLACED, clock.now_ms())
         if back or gone:
-            store.jobs.ask("distil", sid, trail.updated)
+            store.jobs.ask(DISTIL, sid, trail.updated)
 
     def _called(self, name: str, at: int) -> Project:
         """The one project of this name, or a new one, for what tells no more than that."""
         known = self._store.projects.all() if self._store else []
-        found = [project for project in known if slug(project.name) == slug(name)]
+        found = [project for project in known if tool_slug(project.name) == tool_slug(name)]
         shown = self._privacy.place(name)
         return found[0] if len(found) == 1 else Project(project_id(shown), shown, shown, "", at)
 
@@ -352,12 +367,12 @@ class Import:
         """Remember that a history was not worth storing, so that it is not read again."""
         with store.transaction():
             mark = Mark("", 0, trail.size, trail.stamp, messages)
-            store.books.set_mark(trail.key, mark, clock.now_ms())
+            store.transcript_marks.set(trail.key, mark, clock.now_ms())
 
 
-def _line(source: Source, trail: Trail, **told: Any) -> Line:
+def _line(source: Source, trail: Trail, **told: Any) -> ImportLine:
     """What is told of a history that is skipped until more is known."""
-    return Line(Tag.SKIP, source.agent, trail.session, trail.path, subagent=trail.subagent, **told)
+    return ImportLine(Tag.SKIP, source.agent, trail.session, trail.path, subagent=trail.subagent, **told)
 
 
 def _names(session: str) -> tuple[str, str]:
@@ -365,7 +380,7 @@ def _names(session: str) -> tuple[str, str]:
     return session, session.partition(":")[2]
 
 
-def _short(messages: int, least: int, told: Told | None = None) -> str:
+def _short(messages: int, least: int, told: ReadTotals | None = None) -> str:
     """Why a history is not worth storing: what is missing in it."""
     missing = [f"{messages} messages, --min-messages is {least}"] if messages < least else []
     if told is not None:

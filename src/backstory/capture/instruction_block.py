@@ -22,7 +22,7 @@ _BLOCK = re.compile(
 )
 
 
-def put(text: str, file: Path) -> tuple[str, str]:
+def put_block(text: str, file: Path) -> tuple[str, str]:
     """The text with our block as it is today, and what was done: "add", "update" or "keep"."""
     newline = "\r\n" if "\r\n" in text else "\n"
     block = BLOCK.replace("\n", newline)
@@ -37,7 +37,7 @@ def put(text: str, file: Path) -> tuple[str, str]:
     return new, "keep" if new == text else "update"
 
 
-def remove(text: str, file: Path) -> tuple[str, bool]:
+def remove_block(text: str, file: Path) -> tuple[str, bool]:
     """The text without our block, and whether there was one."""
     found = _found(text, file)
     for block in reversed(found):

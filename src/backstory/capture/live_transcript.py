@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backstory.agents import AGENTS
 from backstory.agents.history_source import JsonLines, Source, Trail
-from backstory.capture.history_reader import Reading, Storing, starting_point, unchanged
+from backstory.capture.history_reader import HistoryReading, StoreSink, is_unchanged, starting_point
 from backstory.capture.privacy import Privacy
 from backstory.file_reader import mtime_ns, open_file
 from backstory.model import Session, SessionStatus
@@ -32,13 +32,13 @@ def catch_up(store: Store, session: Session, privacy: Privacy) -> int:
         with open_file(path) as file:  # what is no regular file is refused before a mark is looked for
             found = os.fstat(file.fileno())
         trail = Trail(path, found.st_size, mtime_ns(found), 0, session.native_id.partition("/")[0])
-        mark = store.books.mark(trail.key)
-        if unchanged(mark, trail):
+        mark = store.transcript_marks.get(trail.key)
+        if is_unchanged(mark, trail):
             return 0
         project = store.projects.get(session.project_id)
         assert project is not None
-        told = Reading(
-            Storing(store, agent.name, session),
+        told = HistoryReading(
+            StoreSink(store, agent.name, session),
             privacy,
             Source(agent.name, agent.title, history, agent.our_tools),
             trail,

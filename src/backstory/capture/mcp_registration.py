@@ -30,7 +30,7 @@ def is_there() -> bool:
     return importlib.util.find_spec(_MODULE) is not None
 
 
-def launch(home: Home) -> Launch:
+def server_launch(home: Home) -> Launch:
     """How agents start the server of this home."""
     root = str(home.root.absolute())
     return Launch(sys.executable, ("-I", "-m", _MODULE), {"BACKSTORY_HOME": root})
@@ -39,12 +39,12 @@ def launch(home: Home) -> Launch:
 # --- text in, text out ------------------------------------------------------------------------------------
 
 
-def put(text: str, keys: tuple[str, ...], entry: Mapping[str, Any], toml: bool) -> tuple[str, str]:
+def put_server(text: str, keys: tuple[str, ...], entry: Mapping[str, Any], toml: bool) -> tuple[str, str]:
     """The text with our entry in the list at `keys`; "add", "update", "keep", or "taken" by another one."""
     return (_put_toml if toml else _put_json)(text, keys, entry)
 
 
-def remove(text: str, toml: bool) -> tuple[str, int]:
+def remove_servers(text: str, toml: bool) -> tuple[str, int]:
     """The text without our entries, wherever they are, and how many there were."""
     return (_remove_toml if toml else _remove_json)(text)
 

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from backstory.attribution import BY_AGENT
-from backstory.file_mentions import cited
+from backstory.file_mentions import cited_files
 from backstory.file_reader import mtime_ns
 from backstory.hook import spool
-from backstory.hook.payload import BadPayload, parse
+from backstory.hook.payload import BadPayload, parse_payload
 from backstory.model import Draft, Event, Kind, MemoryKind, Project, Speaker, Where
 from backstory.paths import Home
 from backstory.store.records import Receipt
@@ -68,10 +68,10 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-def draft(event_id: str, event: Event) -> Draft:
+def note_draft(event_id: str, event: Event) -> Draft:
     """The memory of one such act; those of before there were kinds are facts."""
     kind = MemoryKind(event.reason) if event.reason else MemoryKind.FACT
-    files = cited(event.text, folders=(event.where.cwd,))
+    files = cited_files(event.text, folders=(event.where.cwd,))
     by_agent = event.tool == BY_AGENT
     # what an agent repeats stays beside the user's word, and does not become it
     subject = "\0".join(filter(None, (event.text, event.target, BY_AGENT if by_agent else "")))
@@ -81,11 +81,11 @@ def draft(event_id: str, event: Event) -> Draft:
     )  # fmt: skip
 
 
-def leave(home: Home, note: Note, row: dict[str, Any]) -> Receipt:
+def spool_note(home: Home, note: Note, row: dict[str, Any]) -> Receipt:
     """Put a note into the spool, safe from a power cut; `row` tells it in a brief."""
     value = {**asdict(note), "cwd": note.folder, "session_id": note.session, "row": row}
     data = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    path = spool.write(str(home.spool), USER, _EVENT, data)
+    path = spool.write_spooled(str(home.spool), USER, _EVENT, data)
     for name in (path, str(home.spool)):
         _sync(name)
     stat = os.stat(path)  # noqa: PTH116
@@ -102,7 +102,7 @@ def _sync(path: str) -> None:
         os.close(fd)
 
 
-def read(payload: dict[str, Any]) -> Note:
+def read_note(payload: dict[str, Any]) -> Note:
     """The note in a payload."""
     try:
         given = {name: payload[name] for name in Note.__slots__ if name in payload}
@@ -115,9 +115,9 @@ def read(payload: dict[str, Any]) -> Note:
 
 def waiting_notes(home: Home) -> Iterator[Note]:
     """The notes that lie in the spool, oldest first; what cannot be read is left to the drain."""
-    for entry in spool.entries(str(home.spool)):
-        if entry.name.agent == USER and (data := spool.read(entry.path)) is not None:
+    for entry in spool.spool_entries(str(home.spool)):
+        if entry.name.agent == USER and (data := spool.read_spooled(entry.path)) is not None:
             try:
-                yield read(parse(data))
+                yield read_note(parse_payload(data))
             except BadPayload:
                 continue

@@ -11,7 +11,9 @@ from backstory.agents.agent import Owned
 from backstory.capture.settings_entries import bears_our_mark
 
 
-def put(before: str | None, hooks: Owned, commands: Mapping[str, str], wrote: str) -> tuple[str, str, str]:
+def owned_file_text(
+    before: str | None, hooks: Owned, commands: Mapping[str, str], wrote: str
+) -> tuple[str, str, str]:
     """The text, what is done to the file ("write", "keep" or "update"), and a warning or ""."""
     after = hooks.render(commands)
     if before is None:
@@ -20,11 +22,11 @@ def put(before: str | None, hooks: Owned, commands: Mapping[str, str], wrote: st
         return after, "keep", ""
     if not bears_our_mark(before):
         return after, "update", "it is not ours: it is replaced, and a copy goes to the backups"
-    if wrote and digest(before) != wrote:
+    if wrote and text_digest(before) != wrote:
         return after, "update", "it was changed by hand: it is written again, and a copy goes to the backups"
     return after, "update", ""
 
 
-def digest(text: str) -> str:
+def text_digest(text: str) -> str:
     """What tells our own text from one that somebody changed."""
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from backstory.agents.payload_fields import cleaned
+from backstory.agents.payload_fields import redacted_text
 from backstory.capture.ignored_files import TOUCHES, IgnoredFiles, compile_globs
 from backstory.hook.project_identity import session_id
 from backstory.hook.redact import Redactor
@@ -107,9 +107,9 @@ class Privacy:
 
     def told(self, event: Event, where: Where) -> Event:
         """An event of an agent's own history as it may be stored, at its place."""
-        text = cleaned(event.text, self) if event.text else ""
-        target = cleaned(event.target, self) if event.target else ""
-        reason = cleaned(event.reason, self) if event.reason else ""
+        text = redacted_text(event.text, self) if event.text else ""
+        target = redacted_text(event.target, self) if event.target else ""
+        reason = redacted_text(event.reason, self) if event.reason else ""
         where = self._where(where)
         if (
             text is not event.text

@@ -15,7 +15,7 @@ from backstory.atomic import write_own
 from backstory.git.boundary import ask
 from backstory.git.object_store import ObjectStore
 from backstory.git.read_limit import ReadLimit
-from backstory.hook.project_identity import Place, join_mark, project_id, resolve
+from backstory.hook.project_identity import Place, join_mark, project_id, resolve_place
 from backstory.store import Store
 
 _SECONDS = 1.0
@@ -63,7 +63,7 @@ class ProjectClaims:
         found: dict[str, Place] = {}
         for path in self._store.projects.places_of(project_id(identity)):
             if os.path.isdir(path):  # noqa: PTH112 - no error for a name that is too long
-                place = resolve(path)
+                place = resolve_place(path)
                 found.setdefault(place.own, place)
         return list(found.values())
 
@@ -75,7 +75,7 @@ def publish_joined(store: Store, marks: Path, confirmed: dict[str, str], monorep
     made = marks.with_name("joined.new")
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     for path, project in store.projects.places():
-        place = resolve(path, confirmed, monorepo)
+        place = resolve_place(path, confirmed, monorepo)
         if project_id(place.identity) == project and place.own != place.identity:
             _mark(made, place.own, place.identity)
     made.replace(marks)

@@ -15,10 +15,10 @@ from hashlib import blake2s
 from pathlib import Path
 
 from backstory import clock
-from backstory.capture.importer import Line, Tag, Tally
+from backstory.capture.importer import ImportLine, ImportTally, Tag
 from backstory.capture.privacy import IGNORED, Privacy
 from backstory.errors import SourceMissing, UsageError
-from backstory.file_reader import mtime_ns, read_bytes, regular
+from backstory.file_reader import mtime_ns, read_bytes, regular_file
 from backstory.hook.project_identity import session_id
 from backstory.model import Action, Event, Kind, Project, StoredEvent, Where
 from backstory.store import Store
@@ -48,7 +48,7 @@ class Documents:
         user: str,
         again: bool = False,
     ) -> None:
-        self.tally = Tally()
+        self.tally = ImportTally()
         self._store = store
         self._privacy = privacy
         self._folder = folder
@@ -58,10 +58,12 @@ class Documents:
         self._again = again
         self._session = f"{AGENT}-{project.id}"
 
-    def bring(self, dry: bool, said: Callable[[Line], None], progress: Callable[[int, int], None]) -> Tally:
+    def bring(
+        self, dry: bool, said: Callable[[ImportLine], None], progress: Callable[[int, int], None]
+    ) -> ImportTally:
         """Import what is new or has changed; tells of each file."""
-        found = list(documents(self._folder))
-        marks = self._store.books.marks() if self._store and not self._again else {}
+        found = list(document_files(self._folder))
+        marks = self._store.transcript_marks.all() if self._store and not self._again else {}
         before = self._known()
         for number, (path, stat) in enumerate(found, 1):
             key = f"{AGENT}:{self._project.id}:{self._privacy.place(str(path))}"
@@ -70,7 +72,7 @@ class Documents:
             try:
                 line = self._one(path, known, mark, before.pop(self._name(path), []), key, dry)
             except OSError as error:
-                line = Line(Tag.SKIP, AGENT, self._name(path), path, why=str(error), failed=True)
+                line = ImportLine(Tag.SKIP, AGENT, self._name(path), path, why=str(error), failed=True)
             self.tally.add(line)
             said(line)
             progress(number, len(found))
@@ -87,7 +89,7 @@ class Documents:
         if self._store is None:
             return {}
         stored = self._store.events.of_session(session_id(AGENT, self._session))
-        buried = self._store.books.tombstoned(each.id for each in stored)
+        buried = self._store.tombstones.among(each.id for each in stored)
         known: dict[str, list[StoredEvent]] = {}
         for each in stored:
             if each.id not in buried and each.event.where.cwd == self._shown:
@@ -96,9 +98,9 @@ class Documents:
 
     def _one(
         self, path: Path, known: Mark | None, mark: Mark, before: list[StoredEvent], key: str, dry: bool
-    ) -> Line:
+    ) -> ImportLine:
         name = self._name(path)
-        line = Line(Tag.SKIP, AGENT, name, path, why="unchanged")
+        line = ImportLine(Tag.SKIP, AGENT, name, path, why="unchanged")
         if known is not None and (known.size, known.stamp) == (mark.size, mark.stamp):
             return line
         content = read_bytes(path, _LARGEST)
@@ -121,20 +123,20 @@ class Documents:
         ]
         with self._store.transaction():
             added = self._store.events.add(arrivals)
-            if self._store.books.dig_up({result.event_id for result in added}, REPLACED):
+            if self._store.tombstones.remove({result.event_id for result in added}, REPLACED):
                 added = self._store.events.add(arrivals)
             sid = added[0].session_id
             self._store.events.note_import(sid, self._user, running_since=clock.now_ms() + 1)
             said = {result.event_id for result in added}
             gone = [old.id for old in before if old.id not in said]
             self._bury(gone)
-            self._store.books.set_mark(key, mark._replace(session_id=sid), clock.now_ms())
+            self._store.transcript_marks.set(key, mark._replace(session_id=sid), clock.now_ms())
         return done if gone or any(result.new for result in added) else line
 
     def _events(self, content: bytes, name: str, stamp: int) -> Iterator[Event]:
         text = content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
         text = self._privacy.text(text)  # before it is cut: half of a private key is recognised by nobody
-        for number, section in enumerate(sections(text)):
+        for number, section in enumerate(document_sections(text)):
             yield Event(
                 AGENT,
                 self._session,
@@ -156,12 +158,12 @@ class Documents:
     def _bury(self, ids: Iterator[str] | list[str]) -> None:
         """What a document no longer says is found no more."""
         assert self._store is not None
-        self._store.books.bury("event", ids, REPLACED, clock.now_ms())
+        self._store.tombstones.add("event", ids, REPLACED, clock.now_ms())
 
 
-def documents(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+def document_files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """The documents of a folder and below, or the one that is named; hidden folders are left alone."""
-    if regular(folder) is not None:
+    if regular_file(folder) is not None:
         yield folder, _named(folder)
         return
     if not folder.is_dir():
@@ -171,7 +173,7 @@ def documents(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
         for name in sorted(names):
             if _is_document(name):
                 path = Path(place, name)
-                stat = regular(path)
+                stat = regular_file(path)
                 if stat is not None and 0 < stat.st_size <= _LARGEST:
                     yield path, stat
 
@@ -204,7 +206,7 @@ def _named(file: Path) -> os.stat_result:
     return stat
 
 
-def sections(text: str) -> Iterator[str]:
+def document_sections(text: str) -> Iterator[str]:
     """The text at its headings; what is still too long is cut between paragraphs, or anywhere if it must."""
     for part in _HEADING.split(text):
         rest = part.strip()

@@ -7,14 +7,14 @@ from backstory.capture.project_claims import ProjectClaims
 from backstory.git.boundary import ask
 from backstory.git.repository import open_repository
 from backstory.git.work_tree import shortstat
-from backstory.hook.project_identity import Place, project_id, resolve
+from backstory.hook.project_identity import Place, project_id, resolve_place
 from backstory.model import Project, Where
 from backstory.store import Store
 
 _GIT_SECONDS = 2.0
 
 
-class Places:
+class ProjectLookup:
     """Looks folders up, each once; short-lived, because branches move."""
 
     def __init__(
@@ -70,15 +70,15 @@ class Places:
         return self._diffs[root]
 
     def _storable(self, name: str) -> str:
-        return self._shown(storable(name))
+        return self._shown(storable_name(name))
 
     def _place(self, cwd: str) -> Place:
         if cwd not in self._places:
-            self._places[cwd] = resolve(cwd, self._confirmed, self._monorepo, self._claims.joined)
+            self._places[cwd] = resolve_place(cwd, self._confirmed, self._monorepo, self._claims.joined)
         return self._places[cwd]
 
 
-def storable(name: str) -> str:
+def storable_name(name: str) -> str:
     """A name from the file system, which need not be UTF-8; what is not is written out."""
     return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 

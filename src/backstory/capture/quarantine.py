@@ -15,7 +15,7 @@ KEPT_DAYS = 14
 _REASON = ".reason"
 
 
-def put(home: Home, entry: Entry, reason: str, privacy: Privacy, readable: bool = True) -> bool:
+def quarantine_file(home: Home, entry: Entry, reason: str, privacy: Privacy, readable: bool = True) -> bool:
     """Copy a spooled file, redacted, and the reason into quarantine; the caller removes the file.
 
     One that cannot even be redacted, because that ended the worker, is not `readable`: only how large it was
@@ -41,7 +41,7 @@ def put(home: Home, entry: Entry, reason: str, privacy: Privacy, readable: bool 
     return True
 
 
-def listing(home: Home) -> list[tuple[str, str]]:
+def quarantined_files(home: Home) -> list[tuple[str, str]]:
     """What lies in quarantine: file name and reason."""
     try:
         return sorted(
@@ -57,7 +57,7 @@ def age_out(home: Home) -> int:
     """Remove what has lain in quarantine for more than 14 days; says so in the log."""
     limit = time.time() - KEPT_DAYS * 86_400
     removed = 0
-    for name, reason in listing(home):
+    for name, reason in quarantined_files(home):
         file = home.quarantine / name
         noted = file.with_name(name + _REASON)
         if noted.stat().st_mtime < limit:

@@ -11,13 +11,14 @@ from backstory import clock
 from backstory.importers.event_writer import row_of
 from backstory.model import Event, Kind
 from backstory.store import Store
+from backstory.store.job_queue import DISTIL
 from backstory.store.records import REPLACED, Added, Arrival
 
 Said = dict[tuple[Kind, str], set[str]]
 
 
 @dataclass(slots=True)
-class Rewritten:
+class RowRewriter:
     """Called with each batch of a session's events, in the transaction that stores it."""
 
     store: Store
@@ -29,7 +30,7 @@ class Rewritten:
     def __call__(self, arrivals: Sequence[Arrival], added: Sequence[Added]) -> None:
         """Bury what the rows of this batch said before."""
         told = {result.event_id for result in added}
-        back = self.store.books.dig_up(told, REPLACED)
+        back = self.store.tombstones.remove(told, REPLACED)
         if back:
             self.store.events.add(arrivals)
         self.then(arrivals, added)
@@ -37,9 +38,9 @@ class Rewritten:
             return
         before = self._said_before()
         gone = set().union(*(before.get(_row(arrival.event), set()) for arrival in arrivals)) - told
-        self.store.books.bury("event", gone, REPLACED, clock.now_ms())
+        self.store.tombstones.add("event", gone, REPLACED, clock.now_ms())
         if back or gone:
-            self.store.jobs.ask("distil", self.session, self.at)
+            self.store.jobs.ask(DISTIL, self.session, self.at)
 
     def _said_before(self) -> Said:
         """The events of each row, read once: later batches are about other rows."""

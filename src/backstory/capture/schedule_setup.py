@@ -5,31 +5,32 @@ a schedule of another home.
 """
 
 import contextlib
+import os
 import shlex
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from backstory.capture import written_files
-from backstory.capture.file_plan import Change, Drafts, Plan, carry_out, unified
-from backstory.capture.schedule_units import BEGIN, Schedule, run_here, schedule, with_lines
+from backstory.capture.file_plan import Change, Drafts, Plan, carry_out, unified_diff
+from backstory.capture.schedule_units import BEGIN, Schedule, build_schedule, run_here, with_lines
 from backstory.capture.written_files import Site
 from backstory.errors import DependencyMissing, Failed
 from backstory.paths import Home
+from backstory.program_lookup import find_program, trusted_path
 
 AGENT = "schedule"  # under which the list of what install wrote to knows it
 _CRONTAB = Path("crontab")
 
 
-def available() -> str:
+def available_kind() -> str:
     """The kind of schedule that this machine has."""
     if sys.platform == "darwin":
         return "launchd"
-    if shutil.which("systemctl") and _run(("systemctl", "--user", "show-environment")).returncode == 0:
+    if find_program("systemctl") and _run(("systemctl", "--user", "show-environment")).returncode == 0:
         return "systemd"
-    if shutil.which("crontab"):
+    if find_program("crontab"):
         return "cron"
     raise DependencyMissing(
         "this machine has no systemd user session, launchd or cron: run `backstory import` by other means"
@@ -37,7 +38,7 @@ def available() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Scheduling:
+class SchedulePlan:
     """A plan for a schedule: its files as a plan like an agent's, the crontab before and after, commands."""
 
     made: Schedule
@@ -53,26 +54,26 @@ class Scheduling:
 
     def diff(self) -> str:
         """What would change, as a unified diff."""
-        return self.plan.diff() + unified("crontab", *self.crontab)
+        return self.plan.diff() + unified_diff("crontab", *self.crontab)
 
 
-def known(home: Home) -> str:
+def installed_kind(home: Home) -> str:
     """The kind of the schedule that was installed for this home, or ""."""
-    return next((site.kind for site in written_files.known(home).get(AGENT, ())), "")
+    return next((site.kind for site in written_files.written_sites(home).get(AGENT, ())), "")
 
 
-def plan_schedule(made: Schedule, home: Home) -> Scheduling:
+def plan_schedule(made: Schedule, home: Home) -> SchedulePlan:
     """Put a schedule in place, or bring it up to date."""
     for program in {words[0] for words in made.on}:
-        if shutil.which(program) is None:
+        if find_program(program) is None:
             raise _missing(program)
     drafts = Drafts()
-    seen = written_files.known(home).get(AGENT, ())
+    seen = written_files.written_sites(home).get(AGENT, ())
     listed: list[Site] = []
     for file, text in made.files.items():
         before = drafts.text(file)
         action = "write" if before is None else "keep" if before == text else "update"
-        listed.append(written_files.site(file, made.kind, [*seen, *listed]))
+        listed.append(written_files.site_record(file, made.kind, [*seen, *listed]))
         drafts.put(file, text, [Change(file, action, f"{made.kind} schedule")])
     tab = ("", "")
     others: list[Change] = []
@@ -84,12 +85,12 @@ def plan_schedule(made: Schedule, home: Home) -> Scheduling:
         others.append(Change(_CRONTAB, action, "cron schedule"))
     there = any(text is not None for text in drafts.before.values())
     plan = Plan.of(AGENT, drafts, others, listed)
-    return Scheduling(made, plan, tab, made.off if there else (), made.on)
+    return SchedulePlan(made, plan, tab, made.off if there else (), made.on)
 
 
-def plan_unschedule(kind: str, home: Home) -> Scheduling:
+def plan_unschedule(kind: str, home: Home) -> SchedulePlan:
     """Take out the schedule of that kind."""
-    made = schedule(kind, "1h", run_here(home))
+    made = build_schedule(kind, "1h", run_here(home))
     drafts = Drafts()
     for file in made.files:
         if drafts.text(file) is not None:
@@ -97,10 +98,10 @@ def plan_unschedule(kind: str, home: Home) -> Scheduling:
     old = _crontab() if made.lines else ""
     tab = (old, with_lines(old, ()))
     others = [Change(_CRONTAB, "remove", "cron schedule")] if tab[0] != tab[1] else []
-    return Scheduling(made, Plan.of(AGENT, drafts, others, ()), tab, made.off, made.gone)
+    return SchedulePlan(made, Plan.of(AGENT, drafts, others, ()), tab, made.off, made.gone)
 
 
-def carry_out_schedule(scheduling: Scheduling, home: Home) -> None:
+def carry_out_schedule(scheduling: SchedulePlan, home: Home) -> None:
     """Do it. What cannot be switched off is switched off already; what cannot be switched on is told."""
     for words in scheduling.before:
         with contextlib.suppress(Failed, DependencyMissing):
@@ -125,10 +126,16 @@ def _switch(words: tuple[str, ...], data: bytes = b"") -> None:
 
 
 def _run(words: tuple[str, ...], data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    if (program := find_program(words[0])) is None:
+        raise _missing(words[0])
     try:
-        return subprocess.run(words, input=data, capture_output=True, timeout=60)
-    except FileNotFoundError:
-        raise _missing(words[0]) from None
+        return subprocess.run(
+            (program, *words[1:]),
+            env={**os.environ, "PATH": trusted_path()},
+            input=data,
+            capture_output=True,
+            timeout=60,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Failed(f"`{shlex.join(words)}` cannot be run: {error}") from None
 

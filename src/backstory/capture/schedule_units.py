@@ -79,7 +79,7 @@ def run_in_container(name: str, tool: str = "docker") -> Run:
     return Run(("/bin/sh", "-c", _IN_CONTAINER.format(tool=tool, name=shlex.quote(name))))
 
 
-def schedule(kind: str, every: str, run: Run) -> Schedule:
+def build_schedule(kind: str, every: str, run: Run) -> Schedule:
     """The schedule as it is written."""
     if every not in EVERY:
         raise UsageError(f"{every!r} is no interval for a schedule: choose among {', '.join(EVERY)}")

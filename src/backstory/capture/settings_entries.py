@@ -21,7 +21,7 @@ _OURS = re.compile(r"\bBACKSTORY_AGENT=.*/hook/hook\.sh|[/\\]hook[/\\]hook\.pyc\
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedHook:
     """The hook that an event should have; `timeout` in the agent's own unit, `extra` keys that it wants.
 
     `matcher` names the tools that it is for, if not for all.
@@ -59,7 +59,7 @@ class Entry:
         """Where its handler is."""
         return ("hooks", self.event, self.group, "hooks", self.index)
 
-    def is_as(self, wanted: Wanted) -> bool:
+    def is_as(self, wanted: WantedHook) -> bool:
         """Whether it does what it should; a timeout that somebody has chosen is theirs."""
         return self.handler["command"] == wanted.command and self.handler.keys() >= wanted.handler.keys()
 
@@ -69,7 +69,7 @@ def is_empty(text: str) -> bool:
     return not text.strip("\ufeff \t\r\n")
 
 
-def read(text: str) -> dict[str, Any]:
+def parse_settings(text: str) -> dict[str, Any]:
     """The settings; `InvalidJson` if they are not an object, or their hooks are not."""
     if is_empty(text):
         return {}
@@ -99,7 +99,7 @@ def has_our_plugin(settings: Mapping[str, Any]) -> bool:
     )
 
 
-def ours(settings: Mapping[str, Any]) -> list[Entry]:
+def our_entries(settings: Mapping[str, Any]) -> list[Entry]:
     """All of our entries, in the order of the file."""
     return [
         Entry(event, g, i, handler)
@@ -125,12 +125,12 @@ def bears_our_mark(text: str) -> bool:
     return _OURS.search(text) is not None
 
 
-def put(text: str, wanted: Mapping[str, Wanted]) -> tuple[str, dict[str, str]]:
+def put_entries(text: str, wanted: Mapping[str, WantedHook]) -> tuple[str, dict[str, str]]:
     """The text with exactly one entry of ours for each event, and what was done to each.
 
     "keep", "update" and "add" for wanted events, "remove" for others that an older Backstory hooked.
     """
-    present = ours(read(text))
+    present = our_entries(parse_settings(text))
     keepers: dict[str, Entry] = {}
     for event, want in wanted.items():
         candidates = [entry for entry in present if entry.event == event]
@@ -150,15 +150,15 @@ def put(text: str, wanted: Mapping[str, Wanted]) -> tuple[str, dict[str, str]]:
     return text, done
 
 
-def remove(text: str) -> tuple[str, list[str]]:
+def remove_entries(text: str) -> tuple[str, list[str]]:
     """The text without any of ours and without what is empty then; the events that they were for."""
-    present = ours(read(text))
+    present = our_entries(parse_settings(text))
     for entry in reversed(present):
         text = _take_out(text, entry)
     return text, list(dict.fromkeys(entry.event for entry in present))
 
 
-def _update(text: str, entry: Entry, want: Wanted) -> str:
+def _update(text: str, entry: Entry, want: WantedHook) -> str:
     if entry.handler["command"] != want.command:
         text = jsonc.replace(text, (*entry.path, "command"), want.command)
     for key, value in want.handler.items():
@@ -173,10 +173,10 @@ def _take_out(text: str, entry: Entry) -> str:
     return jsonc.delete(text, entry.path if others else entry.path[:3], prune=True)
 
 
-def _add(text: str, event: str, want: Wanted) -> str:
+def _add(text: str, event: str, want: WantedHook) -> str:
     if is_empty(text):
         text = ("\ufeff" if text.startswith("\ufeff") else "") + "{}\n"
-    if "hooks" not in (settings := read(text)):
+    if "hooks" not in (settings := parse_settings(text)):
         text = jsonc.insert(text, (), "hooks", {})
     groups = settings.get("hooks", {})
     if event not in groups:

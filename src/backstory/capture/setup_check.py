@@ -9,7 +9,14 @@ from pathlib import Path
 from backstory.agents import Agent
 from backstory.agents.agent import Owned
 from backstory.capture import settings_entries, written_files
-from backstory.capture.settings_files import command, commands, interpreter, naming, settings_file, surface
+from backstory.capture.settings_files import (
+    agent_surface,
+    event_command,
+    event_commands,
+    hook_interpreter,
+    naming_file,
+    settings_file,
+)
 from backstory.hook.hook_command import quote_sh
 from backstory.paths import Home
 
@@ -23,20 +30,20 @@ class Configured:
     why: str = ""
 
 
-def installed(agent: Agent, home: Home, project: Path | None = None) -> list[Configured]:
+def installed_hooks(agent: Agent, home: Home, project: Path | None = None) -> list[Configured]:
     """For each event whether a session in `project` would run our hook, and from this home."""
-    hooks = surface(agent).hooks
+    hooks = agent_surface(agent).hooks
     files = list(dict.fromkeys([settings_file(agent), settings_file(agent, project)]))
     if isinstance(hooks, Owned):
         return _of_file(agent, hooks, home, files)
     found: list[tuple[str, str]] = []
     broken = _broken(home)
     for file in files:
-        with naming(file):
-            settings = settings_entries.read(written_files.read_text(file) or "")
-        found += [(entry.event, entry.handler["command"]) for entry in settings_entries.ours(settings)]
+        with naming_file(file):
+            settings = settings_entries.parse_settings(written_files.read_text(file) or "")
+        found += [(entry.event, entry.handler["command"]) for entry in settings_entries.our_entries(settings)]
         if settings_entries.has_our_plugin(settings):
-            found += [(hook.name, command(home, agent.name, hook.name)) for hook in agent.hooks]
+            found += [(hook.name, event_command(home, agent.name, hook.name)) for hook in agent.hooks]
         if off := settings_entries.switched_off(settings, hooks):
             broken = f"{off} in {file}"
     return [
@@ -52,7 +59,7 @@ def _of_file(agent: Agent, hooks: Owned, home: Home, files: Iterable[Path]) -> l
     ]
     if not texts:
         state, why = "missing", "there is no hook of ours"
-    elif hooks.render(commands(agent, home)) in texts:
+    elif hooks.render(event_commands(agent, home)) in texts:
         state, why = "configured", ""
     else:
         state, why = "differs", _differs(texts, home)
@@ -64,7 +71,7 @@ def _of_file(agent: Agent, hooks: Owned, home: Home, files: Iterable[Path]) -> l
 def _state(event: str, found: list[str], agent: Agent, home: Home, broken: str) -> Configured:
     if not found:
         return Configured(event, "missing", "there is no hook of ours")
-    if command(home, agent.name, event) in found:
+    if event_command(home, agent.name, event) in found:
         return Configured(event, "differs" if broken else "configured", broken)
     return Configured(event, "differs", _differs(found, home))
 
@@ -77,7 +84,7 @@ def _differs(found: Iterable[str], home: Home) -> str:
 
 
 def _broken(home: Home) -> str:
-    python = interpreter(home)
+    python = hook_interpreter(home)
     if python is None:
         return f"the hook's files in {home.hook} are missing"
     return "" if os.access(python, os.X_OK) else f"the interpreter of the hook is gone: {python}"

@@ -14,17 +14,17 @@ UNFINISHED_SECONDS = 60
 _WANTED_SECONDS = 60
 
 
-def waiting(home: Home, notes: bool = True) -> bool:
+def has_waiting_files(home: Home, notes: bool = True) -> bool:
     """Whether a drain would find something to do: a finished file, one that was given up, or a mark.
 
     Without `notes` what people asked to remember does not count: it is found where it lies.
     """
     folder = str(home.spool)
-    found = (entry for entry in spool.entries(folder) if notes or entry.name.agent != spool.USER)
-    return any(_finished(entry) or given_up(entry) for entry in found) or bool(marks(folder))
+    found = (entry for entry in spool.spool_entries(folder) if notes or entry.name.agent != spool.USER)
+    return any(_finished(entry) or given_up(entry) for entry in found) or bool(failure_marks(folder))
 
 
-def wanted(home: Home) -> bool:
+def lock_is_wanted(home: Home) -> bool:
     """Whether a command waits for the worker's lock."""
     try:
         return time.time() - home.wanted.stat().st_mtime < _WANTED_SECONDS
@@ -56,7 +56,7 @@ def given_up(entry: spool.Entry) -> bool:
     return age > UNFINISHED_SECONDS and os.access(entry.path, os.R_OK)
 
 
-def marks(folder: str) -> list[str]:
+def failure_marks(folder: str) -> list[str]:
     """The names of the marks that hooks left about what they could not do."""
     try:
         listed = [entry for entry in os.scandir(folder) if entry.name.endswith(".fail")]

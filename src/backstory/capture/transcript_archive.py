@@ -18,11 +18,11 @@ from pathlib import Path
 from backstory import file_reader
 from backstory.atomic import make_private_dir
 from backstory.capture.privacy import IGNORED, SECRET_PRINTED, Privacy
-from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
-from backstory.gzip_pieces import State, pieces
+from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular_file
+from backstory.gzip_pieces import State, gzip_members
 from backstory.paths import Home
 from backstory.store import Store
-from backstory.store.records import Kept
+from backstory.store.records import CopyMark
 
 _SUFFIX = ".jsonl"
 _PIECE = 4 * 1024 * 1024
@@ -41,7 +41,7 @@ def copy_of(home: Home, sid: str) -> Path:
 
 def kept_copies(home: Home) -> list[Path]:
     """All copies."""
-    return [path for path in sorted(home.transcripts.glob("*.gz")) if regular(path) is not None]
+    return [path for path in sorted(home.transcripts.glob("*.gz")) if regular_file(path) is not None]
 
 
 def kept_lines(path: Path, damaged: Callable[[Path], None] = lambda path: None) -> Iterator[bytes]:
@@ -50,7 +50,7 @@ def kept_lines(path: Path, damaged: Callable[[Path], None] = lambda path: None) 
     Of a last piece that was torn by a kill it has the beginning.
     """
     whole = True
-    for piece, state in pieces(read_bytes(path, LARGEST_HISTORY)):
+    for piece, state in gzip_members(read_bytes(path, LARGEST_HISTORY)):
         whole = whole and state is not State.DAMAGED
         yield from BytesIO(piece)
     if not whole:
@@ -59,13 +59,13 @@ def kept_lines(path: Path, damaged: Callable[[Path], None] = lambda path: None) 
 
 def keep_copy(home: Home, store: Store, privacy: Privacy, key: str) -> int:
     """Add to a transcript's copy what was read of it since; gives how many bytes that were."""
-    mark, kept = store.books.mark(key), store.books.kept(key)
+    mark, kept = store.transcript_marks.get(key), store.transcript_marks.copied(key)
     if mark is None or not mark.session_id or not key.endswith(_SUFFIX) or mark.size <= kept.source:
         return 0
-    if kept == Kept(0, 0) and store.books.tombstoned([f"{mark.session_id}/title"]):
+    if kept == CopyMark(0, 0) and store.tombstones.among([f"{mark.session_id}/title"]):
         # its copy was removed because something in it was forgotten, and the note of that was lost
         with store.transaction():
-            store.books.set_kept(key, mark.size, 0)
+            store.transcript_marks.set_copied(key, mark.size, 0)
         return 0
     path = copy_of(home, mark.session_id)
     make_private_dir(path.parent)
@@ -81,15 +81,15 @@ def keep_copy(home: Home, store: Store, privacy: Privacy, key: str) -> int:
             for text in (IGNORED, SECRET_PRINTED)
             for call in store.events.withheld(mark.session_id, text)
         ]
-        sieve = Sieve(privacy, session.cwd if session else "", withheld)
+        sieve = LineFilter(privacy, session.cwd if session else "", withheld)
         # what waits for its result waits here too, so that a call and its result are judged together
         for lines, end in _pieces(Path(key), kept.source, mark.offset if mark.held else mark.size):
-            passed = (redacted(line, privacy) for line in lines if sieve.passes(line))
+            passed = (redacted_line(line, privacy) for line in lines if sieve.passes(line))
             copy.write(gzip.compress(b"".join(passed), 6))
             copy.flush()
             os.fsync(fd)
             with store.transaction():
-                store.books.set_kept(key, end, copy.tell())
+                store.transcript_marks.set_copied(key, end, copy.tell())
             done = end - kept.source
     return done
 
@@ -98,7 +98,7 @@ def _pieces(path: Path, start: int, end: int) -> Iterator[tuple[list[bytes], int
     """The whole lines between two places, some megabytes at a time, and where each piece ends."""
     lines: list[bytes] = []
     size, at = 0, start
-    for line in file_reader.lines(path, start):
+    for line in file_reader.read_lines(path, start):
         skipped = line.startswith(file_reader.SKIPPED)
         if at + len(line) > end or not (skipped or line.endswith(b"\n")):
             break
@@ -114,7 +114,7 @@ def _pieces(path: Path, start: int, end: int) -> Iterator[tuple[list[bytes], int
         yield lines, at
 
 
-def redacted(line: bytes, privacy: Privacy) -> bytes:
+def redacted_line(line: bytes, privacy: Privacy) -> bytes:
     """A line without secrets, also one that is no JSON."""
     clean = privacy.line(line)
     if clean is not line:
@@ -126,7 +126,7 @@ def redacted(line: bytes, privacy: Privacy) -> bytes:
     return line
 
 
-class Sieve:
+class LineFilter:
     """Lets pass the lines that may be kept: what decides about an event decides about its lines.
 
     `withheld` are the ids of calls whose events were stored without their text. A line is judged as well by

@@ -24,10 +24,10 @@ def call_worker(home: Home, linger: int | None = None) -> subprocess.Popen[bytes
 
 def wake_worker(home: Home) -> None:
     """Have what there is to do done, by a worker that outlives us and does not wait for more."""
-    leave(call_worker(home, 0))
+    detach_worker(call_worker(home, 0))
 
 
-def leave(worker: subprocess.Popen[bytes]) -> None:
+def detach_worker(worker: subprocess.Popen[bytes]) -> None:
     """Let a worker outlive us: nobody asks any more how it ends."""
     if worker.poll() is not None:
         return

@@ -38,7 +38,7 @@ def state_file(home: Home) -> Path:
     return home.root / "installed.json"
 
 
-def known(home: Home) -> dict[str, tuple[Site, ...]]:
+def written_sites(home: Home) -> dict[str, tuple[Site, ...]]:
     """What each agent's installation has written to."""
     try:
         state: dict[str, list[Any]] = read_state(state_file(home), {}, _lists)
@@ -62,9 +62,9 @@ def _sites(entries: list[Any]) -> Iterable[Site]:
             yield Site(file, str(entry.get("kind")), words.get(made, made), str(entry.get("wrote", "")))
 
 
-def remember(home: Home, agent: str, sites: Iterable[Site]) -> None:
+def record_sites(home: Home, agent: str, sites: Iterable[Site]) -> None:
     """Replace what is known of an agent; the list vanishes with its last entry."""
-    before = known(home)
+    before = written_sites(home)
     after = {**before, agent: tuple(sites)}
     after = {name: files for name, files in after.items() if files}
     if not after:
@@ -77,7 +77,7 @@ def remember(home: Home, agent: str, sites: Iterable[Site]) -> None:
         write_state(state_file(home), value)
 
 
-def site(file: Path, kind: str, before: Iterable[Site], wrote: str = "") -> Site:
+def site_record(file: Path, kind: str, before: Iterable[Site], wrote: str = "") -> Site:
     """The record of a file that is about to be written to."""
     seen = list(before)
     ours = next((s.made for s in seen if s.made and file.is_relative_to(s.made)), "")

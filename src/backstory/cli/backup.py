@@ -7,12 +7,12 @@ from typing import Any
 import click
 
 from backstory import clock
-from backstory.cli.confirm import agreed, yes_option
+from backstory.cli.confirm import confirmed, yes_option
 from backstory.cli.output import json_option, line, print_json, table, talk
-from backstory.cli.project_scope import opened
-from backstory.present.plain_text import count, when
+from backstory.cli.project_scope import open_app
+from backstory.present.plain_text import count_of, when_text
 from backstory.store.backup_copy import Contents
-from backstory.store.disk_errors import obstacle
+from backstory.store.disk_errors import find_obstacle
 from backstory.store.salvage import Rescued
 from backstory.upkeep.backups import LATEST
 
@@ -28,7 +28,7 @@ def backup(only_list: bool, as_json: bool) -> None:
     It may be in use. The newest five are kept; before every upgrade, restore and repair one is made without
     asking. A copy that you have given a name of your own stays. What still lies in the spool is stored first.
     """
-    with opened() as app:
+    with open_app() as app:
         if not only_list:
             app.catch_up()
             found = [app.back_up()]
@@ -49,11 +49,11 @@ def _holds(contents: Contents) -> str:
     if contents.damage:
         return f"damaged: {contents.damage}"
     size = f"{contents.bytes / 1e6:,.1f} MB"
-    return f"{count(contents.events, 'event')}, {count(contents.memories, 'memory')}, {size}"
+    return f"{count_of(contents.events, 'event')}, {count_of(contents.memories, 'memory')}, {size}"
 
 
 def _until(contents: Contents, zone: Any) -> str:
-    return f"until {when(contents.last_event_at, zone)}" if contents.last_event_at else ""
+    return f"until {when_text(contents.last_event_at, zone)}" if contents.last_event_at else ""
 
 
 @click.command()
@@ -69,14 +69,14 @@ def restore(name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     know are taken out. What happened since is no longer there; `backstory import` brings back what the agents
     themselves still have.
     """
-    with opened() as app:
+    with open_app() as app:
         plan = app.restore(name, really=False)
         if not as_json:
             now = _holds(plan.before) if plan.before else "nothing"
             talk(f"{plan.backup.path.name} ({_holds(plan.backup)}) would replace what is there now ({now}).")
-        if dry_run and (why := obstacle(app.home.database)):
+        if dry_run and (why := find_obstacle(app.home.database)):
             talk(f"It cannot be done now: {why}")
-        if not dry_run and agreed("Go back to it?", yes):
+        if not dry_run and confirmed("Go back to it?", yes):
             plan = app.restore(name, really=True)
         elif not dry_run:
             raise click.Abort
@@ -96,11 +96,10 @@ def restore(name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
         kept = f"; what was there is kept in {plan.kept}" if plan.kept else ""
         line(f"Restored {plan.backup.path.name}: {_holds(plan.now or plan.backup)}{kept}")
         if plan.unreadable:
-            line(f"Left out, with damaged bytes: {count(plan.unreadable, 'payload')}; their events stay")
+            line(f"Left out, with damaged bytes: {count_of(plan.unreadable, 'payload')}; their events stay")
         if plan.cleaned:
-            some = (
-                f"{count(len(plan.cleaned.events), 'event')}, {count(len(plan.cleaned.memories), 'memory')}"
-            )
+            cleaned = plan.cleaned
+            some = f"{count_of(len(cleaned.events), 'event')}, {count_of(len(cleaned.memories), 'memory')}"
             line(f"Secrets that the backup still has were taken out again: {some}")
 
 
@@ -115,7 +114,7 @@ def repair(yes: bool, as_json: bool) -> None:
     process has the database open. Rows are found even where header and schema are lost; what cannot be read
     any more comes from the newest backup and from the agents' transcripts.
     """
-    with opened() as app:
+    with open_app() as app:
         if not yes:
             what = f"from what {app.home.database} still gives"
             talk(f"In {_WARNING_SECONDS} s a new database will be built {what}; Ctrl-C leaves all as it is.")
@@ -136,7 +135,7 @@ def repair(yes: bool, as_json: bool) -> None:
 
 
 def _tell_loss(rescued: Mapping[str, Rescued]) -> None:
-    lost = [f"{name} ({count(each.lost, 'row')})" for name, each in rescued.items() if each.lost]
+    lost = [f"{name} ({count_of(each.lost, 'row')})" for name, each in rescued.items() if each.lost]
     unknown = [name for name, each in rescued.items() if each.lost is None]
     if not lost and not unknown:
         line("The database is repaired: nothing is missing.")

@@ -4,7 +4,7 @@ import click
 
 from backstory.agents import agent as known_agent
 from backstory.cli.output import json_option, on_terminal, print_json, raw, talk
-from backstory.cli.project_scope import cwd_option, folder, opened
+from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
 from backstory.hook.session_brief import SOURCES
 
 
@@ -22,8 +22,8 @@ def brief(cwd: str | None, agent: str, source: str, session: str, as_json: bool)
     The same text that the agent's hook prints as context; when there is nothing to say, nothing is printed.
     """
     known_agent(agent)
-    with opened() as app:
-        made = app.brief(folder(cwd), agent, source, session)
+    with open_app() as app:
+        made = app.brief(chosen_folder(cwd), agent, source, session)
     if as_json:
         print_json(made)
     elif made.text:

@@ -5,9 +5,9 @@ import click
 from backstory import clock
 from backstory.cli.listing import session_row
 from backstory.cli.output import json_option, line, print_json, table, talk
-from backstory.cli.project_scope import opened
+from backstory.cli.project_scope import open_app
 from backstory.present.json_rows import session_json
-from backstory.present.plain_text import count
+from backstory.present.plain_text import count_of
 
 
 @click.command()
@@ -26,7 +26,7 @@ def cleanup(max_age: float | None, dry_run: bool, as_json: bool) -> None:
     from what was captured. The worker does this by itself every hour; a session that is resumed after all
     is alive again.
     """
-    with opened() as app:
+    with open_app() as app:
         hours = app.settings.sessions_max_silence_hours if max_age is None else max_age
         found = app.clean_up(hours, really=not dry_run) if hours or max_age is not None else []
         zone = clock.zone(app.settings.time_zone)
@@ -36,4 +36,4 @@ def cleanup(max_age: float | None, dry_run: bool, as_json: bool) -> None:
     if found:
         table([session_row(session, zone) for session in found])
     done = "would be ended" if dry_run else "ended"
-    (line if found else talk)(f"{count(len(found), 'session')} {done}.")
+    (line if found else talk)(f"{count_of(len(found), 'session')} {done}.")

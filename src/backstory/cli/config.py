@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from backstory.cli.output import Styled, json_option, line, print_json, table, talk
-from backstory.cli.project_scope import cwd_option, folder, opened
+from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
 from backstory.errors import UsageError
-from backstory.present.plain_text import written
+from backstory.present.plain_text import setting_text
 
 
 @click.command()
@@ -34,7 +34,7 @@ def config(
     if confirm:
         if key is not None:
             raise UsageError("--confirm takes no KEY: name the folder with --cwd")
-        _confirm(folder(cwd), unset, as_json)
+        _confirm(chosen_folder(cwd), unset, as_json)
     elif unset or value is not None:
         _change(key, value, unset, as_json)
     else:
@@ -42,7 +42,7 @@ def config(
 
 
 def _list(key: str | None, as_json: bool) -> None:
-    with opened() as app:
+    with open_app() as app:
         rows = [row for row in app.setting_rows() if key in (None, row.key)]
     if key is not None:
         if not rows:
@@ -50,12 +50,16 @@ def _list(key: str | None, as_json: bool) -> None:
         if as_json:
             print_json(rows[0])
         else:
-            line(written(rows[0].value))
+            line(setting_text(rows[0].value))
     elif as_json:
         print_json({"settings": rows})
     else:
         shown: list[list[str | Styled]] = [
-            [row.key, (written(row.value) or "–", "dim" if row.value == row.default else "bold"), row.doc]
+            [
+                row.key,
+                (setting_text(row.value) or "–", "dim" if row.value == row.default else "bold"),
+                row.doc,
+            ]
             for row in rows
         ]
         table(shown, ("setting", "value", "meaning"))
@@ -66,17 +70,17 @@ def _change(key: str | None, value: str | None, unset: bool, as_json: bool) -> N
         raise UsageError("--unset needs the KEY to unset; `backstory config` lists them all")
     if unset and value is not None:
         raise UsageError("--unset and a VALUE exclude each other: leave one out")
-    with opened() as app:
+    with open_app() as app:
         app.change_setting(key, None if unset else value)
         row = next(row for row in app.setting_rows() if row.key == key)
     if as_json:
         print_json(row)
     else:
-        talk(f"{key} = {written(row.value)}" + (" (the default)" if row.value == row.default else ""))
+        talk(f"{key} = {setting_text(row.value)}" + (" (the default)" if row.value == row.default else ""))
 
 
 def _confirm(where: Any, unset: bool, as_json: bool) -> None:
-    with opened() as app:
+    with open_app() as app:
         path, project = app.confirm_project(where, not unset)
     if as_json:
         print_json({"folder": path, "project": project, "confirmed": not unset})

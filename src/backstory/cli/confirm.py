@@ -16,7 +16,7 @@ def yes_option(command: F) -> F:
     return click.option("--yes", "-y", is_flag=True, help="Do not ask.")(command)
 
 
-def agreed(question: str, yes: bool) -> bool:
+def confirmed(question: str, yes: bool) -> bool:
     """Whether the person says yes; without one to ask, `--yes` is needed."""
     if yes:
         return True

@@ -6,9 +6,9 @@ import click
 
 from backstory import clock
 from backstory.cli.output import Styled, json_option, line, print_json, table, talk
-from backstory.cli.project_scope import opened
+from backstory.cli.project_scope import open_app
 from backstory.llm.governor import Spending
-from backstory.llm.prices import shown
+from backstory.llm.prices import format_money
 from backstory.present.json_rows import spending_json
 from backstory.store.records import Call
 
@@ -42,7 +42,7 @@ def cost(since: str, calls: bool, limit: int, resume: bool, as_json: bool) -> No
     fail again and again, or take far more than they should, stop all calls for a while: --resume ends that.
     Money is in the currency of model.prices.
     """
-    with opened() as app:
+    with open_app() as app:
         zone = clock.zone(app.settings.time_zone)
         begin = clock.parse_when(since, zone)
         if resume:
@@ -68,7 +68,7 @@ def cost(since: str, calls: bool, limit: int, resume: bool, as_json: bool) -> No
         table(
             [
                 [row.purpose, f"{row.provider} {row.model}", f"{row.calls:,}", f"{row.failed:,}",
-                 f"{row.tokens_in:,}", f"{row.tokens_out:,}", shown(row.cost)]
+                 f"{row.tokens_in:,}", f"{row.tokens_out:,}", format_money(row.cost)]
                 for row in rows
             ],
             ("for", "model", "calls", "failed", "tokens in", "out", "money"),
@@ -78,7 +78,8 @@ def cost(since: str, calls: bool, limit: int, resume: bool, as_json: bool) -> No
         table(
             [
                 [clock.stamp(call.asked_at, zone), call.purpose, call.session_id or "–", call.outcome,
-                 _seconds(call), f"{call.tokens_in:,} + {call.tokens_out:,}", shown(call.cost), call.error]
+                 _seconds(call), f"{call.tokens_in:,} + {call.tokens_out:,}", format_money(call.cost),
+                 call.error]
                 for call in listed
             ],
             ("asked", "for", "session", "outcome", "took", "tokens", "money", "what went wrong"),
@@ -92,8 +93,8 @@ def _caps(spending: Spending) -> list[list[str | Styled]]:
             f"a {scope}",
             f"{spent[scope].tokens:,}" if scope in spent else "–",
             f"{cap.tokens:,}",
-            shown(spent[scope].cost) if scope in spent else "–",
-            shown(cap.money),
+            format_money(spent[scope].cost) if scope in spent else "–",
+            format_money(cap.money),
         ]
         for scope, cap in spending.caps.items()
     ]

@@ -8,7 +8,7 @@ from backstory import doctor as checks
 from backstory.app import App
 from backstory.cli import log_file
 from backstory.cli.output import json_option, line, on_terminal, print_json
-from backstory.cli.project_scope import cwd_option, folder
+from backstory.cli.project_scope import chosen_folder, cwd_option
 from backstory.doctor import Check, State
 
 _MARKS = {State.OK: ("ok  ", "green"), State.WARN: ("warn", "bold yellow"), State.FAIL: ("FAIL", "bold red")}
@@ -34,7 +34,9 @@ def doctor(cwd: str | None, strict: bool, fix: bool, deep: bool, as_json: bool) 
     found: list[Check] = []
     with App() as app:
         log_file.to_file(app.home)
-        for check in itertools.chain(checks.mend(app) if fix else (), checks.examine(app, folder(cwd), deep)):
+        for check in itertools.chain(
+            checks.apply_fixes(app) if fix else (), checks.run_checks(app, chosen_folder(cwd), deep)
+        ):
             found.append(check)
             if not as_json and not check.quiet:
                 _print(check)

@@ -13,11 +13,11 @@ from backstory import clock
 from backstory.app import App
 from backstory.atomic import replaceable
 from backstory.cli.output import talk
-from backstory.cli.project_scope import opened
+from backstory.cli.project_scope import open_app
 from backstory.errors import UsageError
 from backstory.file_reader import UnusableFile
 from backstory.present.json_rows import memory_json, session_json
-from backstory.present.plain_text import count, plain, to_json
+from backstory.present.plain_text import count_of, terminal_text, to_json
 
 _FOREVER = 2**62
 
@@ -51,7 +51,7 @@ def export(
     """
     if file is not None:
         _refuse(file, force)
-    with opened() as app:
+    with open_app() as app:
         zone = clock.zone(app.settings.time_zone)
         first = 0 if since is None else clock.parse_when(since, zone)
         last = _FOREVER if until is None else clock.parse_when(until, zone, end=True)
@@ -62,14 +62,14 @@ def export(
         with contextlib.closing(_text(app, form, project_id, first, last)) as parts:
             number = _write(file, parts, force)
     if file is not None:
-        talk(f"{file}: {count(number, 'line')}")
+        talk(f"{file}: {count_of(number, 'line')}")
 
 
 def _text(app: App, form: str, project_id: str | None, since: int, until: int) -> Generator[str]:
     if form == "jsonl":
         yield from (f"{line}\n" for line in app.export_lines(project_id, since, until))
     elif form == "markdown":
-        yield from (plain(part) for part in app.export_markdown(project_id, since, until))
+        yield from (terminal_text(part) for part in app.export_markdown(project_id, since, until))
     else:
         learned = [
             {**session_json(session), "memories": [memory_json(memory) for memory in memories]}

@@ -4,26 +4,28 @@ from collections.abc import Sequence
 from typing import Any
 
 from backstory.agents import Agent
-from backstory.capture.importer import Tally, Wish
-from backstory.cli.import_ import in_megabytes, me
-from backstory.cli.listing import handle
+from backstory.capture.importer import ImportOptions, ImportTally
+from backstory.cli.import_ import current_user, in_megabytes
+from backstory.cli.listing import short_handle
 from backstory.cli.output import line, progress, talk
-from backstory.cli.project_scope import opened
+from backstory.cli.project_scope import open_app
 from backstory.errors import BackstoryError
 from backstory.model import Memory
 from backstory.present.json_rows import memory_json
-from backstory.present.plain_text import age, count, one_line
+from backstory.present.plain_text import age_text, count_of, one_line
 
 
-def imported(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:
+def import_histories(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:
     """Import what these agents have kept; gives and shows what came of it."""
     kept = [a.name for a in agents if a.history is not None and a.history.root().exists()]
-    with opened() as app:
-        tally = Tally()
+    with open_app() as app:
+        tally = ImportTally()
         try:
             if kept:
                 with progress("Importing what they remember (MB)") as report:
-                    tally = app.import_history(kept, Wish(user=me()), progress=in_megabytes(report))
+                    tally = app.import_history(
+                        kept, ImportOptions(user=current_user()), progress=in_megabytes(report)
+                    )
         except BackstoryError as error:  # the agents are connected all the same
             talk(f"the past was not imported: {error}; `backstory import` tries again")
         found = app.telling() if tally.new or tally.grown or tally.skipped else None
@@ -33,14 +35,14 @@ def imported(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:
     return {"imported": numbers, "telling": memory_json(found) if found else None}
 
 
-def _show(tally: Tally, found: Memory | None) -> None:
+def _show(tally: ImportTally, found: Memory | None) -> None:
     if tally.new or tally.grown:
-        sessions = count(tally.new + tally.grown, "session")
-        line(f"Imported {count(tally.events, 'event')} of {sessions}.")
+        sessions = count_of(tally.new + tally.grown, "session")
+        line(f"Imported {count_of(tally.events, 'event')} of {sessions}.")
     if tally.errors:
-        talk(f"{count(tally.errors, 'session')} could not be read: `backstory import` tells which")
+        talk(f"{count_of(tally.errors, 'session')} could not be read: `backstory import` tells which")
     if found is not None:
         line()
-        line(f"From your own past ({age(found.at)}, {found.agent}):")
+        line(f"From your own past ({age_text(found.at)}, {found.agent}):")
         line((one_line(found.text, 400), "bold"), indent=2)
-        line("Check it: ", (f"backstory show {handle(found.id)}", "cyan"), indent=2)
+        line("Check it: ", (f"backstory show {short_handle(found.id)}", "cyan"), indent=2)

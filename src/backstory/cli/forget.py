@@ -8,16 +8,16 @@ import click
 from backstory import clock
 from backstory.app import App
 from backstory.attribution import commanded_by
-from backstory.cli.confirm import agreed, yes_option
-from backstory.cli.listing import handle, what
+from backstory.cli.confirm import confirmed, yes_option
+from backstory.cli.listing import event_line, short_handle
 from backstory.cli.output import json_option, line, print_json, table, talk
-from backstory.cli.project_scope import opened, scope
+from backstory.cli.project_scope import chosen_scope, open_app
 from backstory.errors import Failed, UsageError
 from backstory.model import Speaker
 from backstory.present.json_rows import forgotten_json
-from backstory.present.plain_text import count, one_line
+from backstory.present.plain_text import count_of, one_line
 from backstory.store.records import Reach
-from backstory.upkeep.erasure import Forgotten
+from backstory.upkeep.erasure import ErasurePlan
 from backstory.upkeep.scrub import Scrubbed
 
 _SHOWN = 20
@@ -59,7 +59,7 @@ def forget(
         raise UsageError("there is nothing to forget: give a handle, --text, --pattern, --since or --project")
     if text and pattern:
         raise UsageError("--text and --pattern exclude each other: give one of them")
-    with opened() as app:
+    with open_app() as app:
         zone = clock.zone(app.settings.time_zone)
         wanted = app.wanted(
             handles,
@@ -67,14 +67,14 @@ def forget(
             pattern=pattern or "",
             since=None if since is None else clock.parse_when(since, zone),
             until=None if until is None else clock.parse_when(until, zone, end=True),
-            project_id=scope(app, None, project, False).project_id if project else None,
+            project_id=chosen_scope(app, None, project, False).project_id if project else None,
         )
         plan = app.forget(wanted, really=False)
         nothing = not plan
         if not as_json and not nothing:
             _tell(app, plan)
         if not dry_run and not nothing:
-            if not agreed("Forget all of this for good?", yes):
+            if not confirmed("Forget all of this for good?", yes):
                 raise click.Abort
             by_agent = commanded_by(os.environ) is Speaker.AGENT
             plan = app.forget(wanted, really=True, by_agent=by_agent)
@@ -91,31 +91,33 @@ def forget(
         _tell_rest(plan)
     if nothing and damaged:
         raise Failed(
-            f"what can be read has nothing of that kind, but {count(damaged, 'damaged file')} may: nothing "
-            "was changed. `backstory scrub` removes what cannot be read"
+            f"what can be read has nothing of that kind, but {count_of(damaged, 'damaged file')} may: "
+            "nothing was changed. `backstory scrub` removes what cannot be read"
         )
 
 
 def _counts(reach: Reach) -> str:
     parts = (
-        count(len(reach.sessions), "session"),
-        count(len(reach.events), "event"),
-        count(len(reach.memories), "memory"),
+        count_of(len(reach.sessions), "session"),
+        count_of(len(reach.events), "event"),
+        count_of(len(reach.memories), "memory"),
     )
     return ", ".join(parts)
 
 
-def _tell(app: App, plan: Forgotten) -> None:
-    line(f"This touches {_counts(plan.reach)} in {count(len(plan.sessions), 'session')}:")
+def _tell(app: App, plan: ErasurePlan) -> None:
+    line(f"This touches {_counts(plan.reach)} in {count_of(len(plan.sessions), 'session')}:")
     rows = []
     for eid in sorted(plan.reach.events)[:_SHOWN]:
         stored = app.store.events.event(eid)
         if stored is not None:
-            rows.append([handle(eid), stored.event.kind.replace("_", " "), what(stored.event, _TEXT)])
+            rows.append(
+                [short_handle(eid), stored.event.kind.replace("_", " "), event_line(stored.event, _TEXT)]
+            )
     for mid in sorted(plan.reach.memories)[:_SHOWN]:
         memory = app.store.memories.memory(mid)
         if memory is not None:
-            rows.append([handle(mid), memory.kind.replace("_", " "), one_line(memory.text, _TEXT)])
+            rows.append([short_handle(mid), memory.kind.replace("_", " "), one_line(memory.text, _TEXT)])
     if rows:
         table(rows)
     rest = len(plan.reach.events) + len(plan.reach.memories) - len(rows)
@@ -132,7 +134,7 @@ def _tell(app: App, plan: Forgotten) -> None:
     _tell_rest(plan)
 
 
-def _tell_rest(plan: Forgotten) -> None:
+def _tell_rest(plan: ErasurePlan) -> None:
     for path in plan.backups:
         talk(f"Out of reach, may still have it: the backup {path}")
     _tell_damage(plan)
@@ -147,14 +149,14 @@ def _tell_rest(plan: Forgotten) -> None:
         talk(f"Out of reach, may still have it: the agent's own file {name}")
 
 
-def _tell_damage(found: Forgotten | Scrubbed) -> None:
+def _tell_damage(found: ErasurePlan | Scrubbed) -> None:
     for path in found.damaged:
         talk(f"Damaged: the archive {path}; what can be read of it stays, the rest is removed")
     for path in found.damaged_copies:
         talk(f"Damaged: the kept transcript {path}; what can be read of it stays, the rest is removed")
     if found.unreadable:
         talk(
-            f"Could not be looked into: {count(found.unreadable, 'payload')} with damaged bytes; "
+            f"Could not be looked into: {count_of(found.unreadable, 'payload')} with damaged bytes; "
             "`backstory repair` removes them"
         )
 
@@ -169,11 +171,11 @@ def scrub(dry_run: bool, yes: bool, as_json: bool) -> None:
     By the rules of today: what was captured before a rule existed is rewritten in place; what was distilled
     from it is made again.
     """
-    with opened() as app:
+    with open_app() as app:
         found = app.scrub(really=False)
         nothing = not (found.reach or found.files or found.damaged or found.damaged_copies)
         if not dry_run and not nothing:
-            if not agreed(f"Rewrite {_counts(found.reach)}?", yes):
+            if not confirmed(f"Rewrite {_counts(found.reach)}?", yes):
                 raise click.Abort
             found = app.scrub(really=True)
     if as_json:
@@ -194,6 +196,6 @@ def scrub(dry_run: bool, yes: bool, as_json: bool) -> None:
         talk("No secret was found.")
         return
     done = "Has secrets" if dry_run else "Rewritten"
-    line(f"{done}: {_counts(found.reach)}, {count(len(found.files), 'file')}.")
+    line(f"{done}: {_counts(found.reach)}, {count_of(len(found.files), 'file')}.")
     for path in found.backups:
         talk(f"Out of reach, may still have them: the backup {path}")

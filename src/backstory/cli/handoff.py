@@ -3,7 +3,7 @@
 import click
 
 from backstory.cli.output import json_option, print_json, raw
-from backstory.cli.project_scope import opened, scope, scope_options
+from backstory.cli.project_scope import chosen_scope, open_app, scope_options
 
 
 @click.command()
@@ -22,8 +22,8 @@ def handoff(
     steps and files, and ends in the command that takes the work up in that agent: its own session if it had
     one in this project, else a new one. ID is a handle, or the agent's own id.
     """
-    with opened() as app:
-        chosen = scope(app, cwd, project, everywhere)
+    with open_app() as app:
+        chosen = chosen_scope(app, cwd, project, everywhere)
         made = app.handoff(chosen.project_id, to, session)
     if as_json:
         print_json(made)

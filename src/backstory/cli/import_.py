@@ -10,13 +10,13 @@ from click.core import ParameterSource
 
 from backstory import clock
 from backstory.app import App
-from backstory.capture.importer import MIN_MESSAGES, Line, Tag, Tally, Wish
+from backstory.capture.importer import MIN_MESSAGES, ImportLine, ImportOptions, ImportTally, Tag
 from backstory.capture.project_docs import AGENT as DOCUMENTS
 from backstory.cli.output import json_option, line, print_json, progress, talk
-from backstory.cli.project_scope import folder, opened
+from backstory.cli.project_scope import chosen_folder, open_app
 from backstory.errors import UsageError
 from backstory.model import Project
-from backstory.present.plain_text import count
+from backstory.present.plain_text import count_of
 
 _MEGABYTE = 1_000_000
 OURS = "backstory"
@@ -78,18 +78,18 @@ def import_(
         return
     if agents[:1] == (DOCUMENTS,):
         _refuse_choices_among_sessions()
-    with opened() as app:
-        wish = Wish(
+    with open_app() as app:
+        wish = ImportOptions(
             since=clock.parse_when(since, UTC) if since else 0,
             session=session,
             min_messages=min_messages,
             again=again,
             project=_project(app, project) if project else None,
-            user=user or me(),
+            user=user or current_user(),
         )
-        told: list[Line] = []
+        told: list[ImportLine] = []
 
-        def say(each: Line) -> None:
+        def say(each: ImportLine) -> None:
             told.append(each)
             if not as_json:
                 _print(each)
@@ -120,7 +120,7 @@ def _named(words: tuple[str, ...], path: str | None, what: str, kind: str) -> Pa
     """The one file or folder that is to be imported."""
     if len(words) + (path is not None) != 1:
         raise UsageError(f"name one: `backstory import {what} {kind}`")
-    return folder(path or words[0])
+    return chosen_folder(path or words[0])
 
 
 def _refuse_choices_among_sessions() -> None:
@@ -138,7 +138,7 @@ def _import_export(file: Path, chosen: str | None, dry: bool, as_json: bool) -> 
         raise UsageError(
             "an export comes in whole: choose with `backstory export --project` or --since where it is made"
         )
-    with opened() as app:
+    with open_app() as app:
         new, same_key = app.import_export(file, dry)
     if as_json:
         counts = {"new": new.get("sessions", 0), "grown": 0, "skipped": 0, "events": new.get("events", 0)}
@@ -148,7 +148,7 @@ def _import_export(file: Path, chosen: str | None, dry: bool, as_json: bool) -> 
         talk("there is nothing to import" if dry else "nothing was imported: there is nothing new")
         return
     done = "would be imported" if dry else "imported"
-    what = ", ".join(count(new.get(f"{each}s", 0), each) for each in ("session", "event"))
+    what = ", ".join(count_of(new.get(f"{each}s", 0), each) for each in ("session", "event"))
     line(f"{what}, {new.get('memories', 0):,} memories {done}")
     if not same_key:
         talk("this home had a past of its own: what is captured or imported in both is not recognised as one")
@@ -157,11 +157,11 @@ def _import_export(file: Path, chosen: str | None, dry: bool, as_json: bool) -> 
 def _project(app: App, name: str) -> Project:
     """The project of that name, of that folder, or a new one called so."""
     if "/" in name or Path(name).is_dir():
-        return app.project_at(folder(name))
+        return app.project_at(chosen_folder(name))
     return app.project_called(name)
 
 
-def me() -> str:
+def current_user() -> str:
     """The name of who imports, as this machine knows it; "" if it does not."""
     try:
         return getpass.getuser()
@@ -169,30 +169,32 @@ def me() -> str:
         return ""
 
 
-def _print(each: Line) -> None:
-    size = f"{count(each.messages, 'message')}, {count(each.events, 'event')}"
-    what = each.why or (count(each.events, "section") if each.agent == DOCUMENTS else size)
+def _print(each: ImportLine) -> None:
+    size = f"{count_of(each.messages, 'message')}, {count_of(each.events, 'event')}"
+    what = each.why or (count_of(each.events, "section") if each.agent == DOCUMENTS else size)
     name = each.session or each.path.name
     if each.subagent:
         name += f" sub-agent {each.subagent}"
     line((f"[{each.tag}]", "red" if each.failed else _STYLES[each.tag]), f" {each.agent} {name}: {what}")
 
 
-def _sum_up(tally: Tally, dry: bool) -> None:
+def _sum_up(tally: ImportTally, dry: bool) -> None:
     for what, number in (("line", tally.corrupt), ("session", tally.errors)):
         if number:
-            talk(f"{count(number, what)} could not be read and {'was' if number == 1 else 'were'} skipped")
+            talk(f"{count_of(number, what)} could not be read and {'was' if number == 1 else 'were'} skipped")
     if tally.unknown:
-        talk(f"{count(tally.unknown, 'line')} had something of a kind that is not known; that was left out")
+        talk(
+            f"{count_of(tally.unknown, 'line')} had something of a kind that is not known; that was left out"
+        )
     if not tally.new and not tally.grown:
         talk("there is nothing to import" if dry else "nothing was imported: there is nothing new")
         return
     found = f"{tally.new:,} new, {tally.grown:,} grown, {tally.skipped:,} skipped"
     done = "would be imported" if dry else "imported"
-    line(f"{count(tally.events, 'event')} {done}: {found}")
+    line(f"{count_of(tally.events, 'event')} {done}: {found}")
 
 
-def _as_json(tally: Tally, told: list[Line], dry: bool) -> dict[str, object]:
+def _as_json(tally: ImportTally, told: list[ImportLine], dry: bool) -> dict[str, object]:
     sessions = [
         {
             "tag": each.tag,

@@ -22,14 +22,14 @@ from backstory.capture.agent_setup import (
     instructions_file,
     make_home,
     plan_install,
-    uninstalls,
+    uninstall_plans,
 )
-from backstory.capture.schedule_setup import Scheduling
-from backstory.capture.schedule_units import EVERY, KINDS, run_here, run_in_container, schedule
-from backstory.capture.settings_files import installable, is_here, surface
+from backstory.capture.schedule_setup import SchedulePlan
+from backstory.capture.schedule_units import EVERY, KINDS, build_schedule, run_here, run_in_container
+from backstory.capture.settings_files import agent_surface, installable_agents, is_here
 from backstory.cli import first_import
 from backstory.cli.output import json_option, line, print_json, raw, talk
-from backstory.cli.project_scope import folder, opened
+from backstory.cli.project_scope import chosen_folder, open_app
 from backstory.errors import Failed, UsageError
 from backstory.paths import Home
 
@@ -117,7 +117,7 @@ def install(
         raise UsageError(
             "--remove, --by and --container belong to --schedule: `backstory uninstall` disconnects"
         )
-    where = folder(cwd) if project else None
+    where = chosen_folder(cwd) if project else None
     chosen = [known_agent(name) for name in dict.fromkeys(agents)] or _found()
     plans = [
         partial(plan_install, agent, home, where, instructions_file(agent, where) if instructions else None)
@@ -125,12 +125,12 @@ def install(
     ]
     done = _carry_out(plans, home, "Connect", dry_run, yes, as_json)
     wanted = not agents if history is None else history
-    told = first_import.imported(chosen, as_json) if wanted and done.agreed else {}
+    told = first_import.import_histories(chosen, as_json) if wanted and done.agreed else {}
     if as_json:
         print_json(done.json() | told)
     elif done.changed:
         for agent in chosen:
-            if after := surface(agent).after:
+            if after := agent_surface(agent).after:
                 talk(after)
         talk("Start a new session to use it; `backstory doctor` checks every step.")
 
@@ -147,15 +147,15 @@ def uninstall(
     with the last agent everything in the home that is not the memory.
     """
     home = Home.default()
-    where = folder(cwd) if project else None
-    chosen = [known_agent(name) for name in dict.fromkeys(agents)] or installable()
+    where = chosen_folder(cwd) if project else None
+    chosen = [known_agent(name) for name in dict.fromkeys(agents)] or installable_agents()
     if not dry_run and home.spool.is_dir():
-        with opened() as app:
+        with open_app() as app:
             app.catch_up()  # what waits is memory
-    kind = "" if agents else schedule_setup.known(home)
+    kind = "" if agents else schedule_setup.installed_kind(home)
     gone = frozenset({schedule_setup.AGENT}) if kind else frozenset()
     off = schedule_setup.plan_unschedule(kind, home) if kind else None
-    plans = uninstalls(chosen, home, where, gone)
+    plans = uninstall_plans(chosen, home, where, gone)
     done = _carry_out(plans, home, "Disconnect", dry_run, yes, as_json, off)
     if as_json:
         print_json(done.json())
@@ -165,9 +165,9 @@ def uninstall(
 
 def _found() -> list[Agent]:
     """The agents that are on this machine."""
-    found = [agent for agent in installable() if is_here(agent)]
+    found = [agent for agent in installable_agents() if is_here(agent)]
     if not found:
-        names = ", ".join(agent.name for agent in installable())
+        names = ", ".join(agent.name for agent in installable_agents())
         raise UsageError(f"no agent was found on this machine: name one of {names}")
     return found
 
@@ -196,7 +196,7 @@ def _carry_out(
     dry_run: bool,
     yes: bool,
     as_json: bool,
-    first: Scheduling | None = None,
+    first: SchedulePlan | None = None,
 ) -> _Done:
     """Show the plans, ask, do them; what came of it. `first` is a schedule that goes before."""
     plans = [make() for make in makers]
@@ -286,16 +286,16 @@ def _schedule(
 ) -> None:
     """Put a schedule in place, or take it out."""
     if remove:
-        kind = by or schedule_setup.known(home)
+        kind = by or schedule_setup.installed_kind(home)
         if not kind:
             raise UsageError("no schedule of this home is known: name its kind with --by, or there is none")
         planned = schedule_setup.plan_unschedule(kind, home)
     else:
-        kind = by or schedule_setup.available()
-        if (old := schedule_setup.known(home)) not in ("", kind):
+        kind = by or schedule_setup.available_kind()
+        if (old := schedule_setup.installed_kind(home)) not in ("", kind):
             raise UsageError(f"{old} keeps a schedule already: take it out with --schedule --remove first")
         run = run_in_container(container) if container else run_here(home)
-        planned = schedule_setup.plan_schedule(schedule(kind, every, run), home)
+        planned = schedule_setup.plan_schedule(build_schedule(kind, every, run), home)
     if not as_json:
         _print(planned.plan, False, set())
         if dry_run and planned.diff():

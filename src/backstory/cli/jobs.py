@@ -8,9 +8,9 @@ import click
 from backstory import clock
 from backstory.app import App
 from backstory.cli.output import json_option, line, print_json, table, talk
-from backstory.cli.project_scope import opened
+from backstory.cli.project_scope import open_app
 from backstory.errors import UsageError
-from backstory.present.plain_text import JOB_STATES, age, count
+from backstory.present.plain_text import JOB_STATES, age_text, count_of
 from backstory.store.records import Job
 
 _names = click.argument("names", metavar="JOB...", nargs=-1)
@@ -31,7 +31,7 @@ def jobs(ctx: click.Context, everything: bool, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    with opened() as app:
+    with open_app() as app:
         found = app.jobs(("waiting", "leased", "parked", "done") if everything else ())
     if as_json:
         print_json({"jobs": [_json(job) for job in found]})
@@ -71,12 +71,12 @@ def _change(
 ) -> None:
     if bool(names) == parked:
         raise UsageError("name jobs, or give --failed; `backstory jobs` lists them")
-    with opened() as app:
+    with open_app() as app:
         changed = change(app, app.jobs(("parked",)) if parked else app.jobs_called(names))
     if as_json:
         print_json({"changed": len(changed), "jobs": [_json(job) for job in changed]})
     else:
-        line(f"{count(len(changed), 'job')} {what}.")
+        line(f"{count_of(len(changed), 'job')} {what}.")
 
 
 def _row(job: Job) -> list[str | tuple[str, str]]:
@@ -94,7 +94,7 @@ def _due(job: Job) -> str:
     if job.state != "waiting":
         return "–"
     wait = job.not_before - clock.now_ms()
-    return "now" if wait <= 0 else f"in {age(clock.now_ms() - wait).removesuffix(' ago')}"
+    return "now" if wait <= 0 else f"in {age_text(clock.now_ms() - wait).removesuffix(' ago')}"
 
 
 def _handle(job: Job) -> str:

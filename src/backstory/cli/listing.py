@@ -6,18 +6,18 @@ from backstory import clock
 from backstory.cli.output import Styled
 from backstory.hook.brief_text import HANDLE
 from backstory.model import Event, Kind, Memory, Outcome, Session, StoredEvent
-from backstory.present.plain_text import count, one_line, when
+from backstory.present.plain_text import count_of, one_line, when_text
 
 _TEXT = 240
 _STYLES = {Kind.PROMPT: "bold", Kind.SAID: "magenta", Kind.TOOL: "blue", Kind.REMEMBERED: "green"}
 
 
-def handle(full: str) -> str:
+def short_handle(full: str) -> str:
     """As much of an id as `show` needs."""
     return full[:HANDLE]
 
 
-def what(event: Event, longest: int = _TEXT) -> str:
+def event_line(event: Event, longest: int = _TEXT) -> str:
     """What happened, in a line."""
     if event.kind is not Kind.TOOL:
         return one_line(event.text or event.reason or event.target, longest)
@@ -33,11 +33,11 @@ def event_row(stored: StoredEvent, zone: tzinfo | None) -> list[str | Styled]:
     bad = event.outcome in (Outcome.FAILED, Outcome.INTERRUPTED)
     who = f"{event.agent} ({event.subagent_type})" if event.subagent_type else event.agent
     return [
-        (handle(stored.id), "cyan"),
-        (when(event.at, zone), "dim"),
+        (short_handle(stored.id), "cyan"),
+        (when_text(event.at, zone), "dim"),
         (who, "dim"),
         (event.kind.replace("_", " "), "red" if bad else _STYLES.get(event.kind, "dim")),
-        what(event),
+        event_line(event),
     ]
 
 
@@ -45,24 +45,24 @@ def session_row(session: Session, zone: tzinfo | None) -> list[str | Styled]:
     """Handle, time, agent, state, project, what it was about."""
     state = session.state(clock.now_ms())
     return [
-        (handle(session.id), "cyan"),
-        (when(session.last_at, zone), "dim"),
+        (short_handle(session.id), "cyan"),
+        (when_text(session.last_at, zone), "dim"),
         (session.agent, "dim"),
         (state, "green" if state == "running" else "dim"),
         (session.project_name, "dim"),
-        one_line(session.title, _TEXT) or count(session.event_count, "event"),
+        one_line(session.title, _TEXT) or count_of(session.event_count, "event"),
     ]
 
 
 def memory_row(memory: Memory) -> list[str | Styled]:
     """Handle, kind, text."""
     return [
-        (handle(memory.id), "cyan"),
+        (short_handle(memory.id), "cyan"),
         (memory.kind.replace("_", " "), "green"),
         one_line(memory.text, _TEXT),
     ]
 
 
-def span(first: int, last: int, zone: tzinfo | None) -> str:
+def time_span(first: int, last: int, zone: tzinfo | None) -> str:
     """From when to when."""
-    return f"{clock.stamp(first, zone)} – {when(last, zone)}"
+    return f"{clock.stamp(first, zone)} – {when_text(last, zone)}"

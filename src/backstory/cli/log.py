@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from backstory.cli.output import json_option, print_json, raw, talk
-from backstory.cli.project_scope import cwd_option, folder, opened
+from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
 from backstory.errors import UsageError
 from backstory.file_reader import read_bytes
 from backstory.knowledge.daily_log import LogFailed, LogUsage
-from backstory.knowledge_base import Library
+from backstory.knowledge_base import KnowledgeBase
 
 
 @click.command()
@@ -48,9 +48,9 @@ def log(
         raise UsageError("--cwd and --project exclude each other: give one of them")
     if not append and (lines or file or source or at):
         raise UsageError("--line, --file, --source and --at belong to --append: add it")
-    with opened() as app:
-        library = Library(app)
-        where = app.project_named(project) if project is not None else app.project_at(folder(cwd))
+    with open_app() as app:
+        library = KnowledgeBase(app)
+        where = app.project_named(project) if project is not None else app.project_at(chosen_folder(cwd))
         if append:
             said = _said(lines, file)
             done = library.append(where, said, source or "", day or "", at or "", shared)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from backstory.present.plain_text import one_line, plain, to_json
+from backstory.present.plain_text import one_line, terminal_text, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,12 +41,14 @@ def line(*parts: str | Styled, indent: int = 0) -> None:
     """Print one line of data, or a text of several; each part may have a style."""
     if not on_terminal():
         text = "".join(part if isinstance(part, str) else part[0] for part in parts)
-        click.echo("\n".join(" " * indent + row if row else "" for row in plain(text).split("\n")))
+        click.echo("\n".join(" " * indent + row if row else "" for row in terminal_text(text).split("\n")))
         return
     from rich.padding import Padding
     from rich.text import Text
 
-    cleaned = [plain(part) if isinstance(part, str) else (plain(part[0]), part[1]) for part in parts]
+    cleaned = [
+        terminal_text(part) if isinstance(part, str) else (terminal_text(part[0]), part[1]) for part in parts
+    ]
     _console().print(Padding(Text.assemble(*cleaned), (0, 0, 0, indent)))
 
 
@@ -79,7 +81,7 @@ def _rich_table(rows: Sequence[Sequence[str | Styled]], head: Sequence[str]) -> 
 
 def raw(text: str) -> None:
     """Print a text as it is, except on a terminal, where it is made harmless."""
-    click.echo(plain(text) if on_terminal() else text)
+    click.echo(terminal_text(text) if on_terminal() else text)
 
 
 def print_json(value: Any) -> None:

@@ -30,7 +30,7 @@ class Scope:
 
 
 @contextmanager
-def opened(quiet: bool = False) -> Iterator[App]:
+def open_app(quiet: bool = False) -> Iterator[App]:
     """The memory of this user; what is wrong with its settings is said first, unless the command says it."""
     with App() as app:
         if app.home.root.exists() and not app.home.root.is_dir():
@@ -57,7 +57,7 @@ def scope_options(command: F) -> F:
     return cwd_option(command)
 
 
-def folder(cwd: str | None) -> Path:
+def chosen_folder(cwd: str | None) -> Path:
     """The folder that was named, or the current one, as an absolute path."""
     if cwd is not None and not cwd.replace("\0", "").strip():
         raise UsageError("--cwd names no folder: write a path, or leave it out")
@@ -70,11 +70,11 @@ def folder(cwd: str | None) -> Path:
     return Path(os.path.normpath(here / cwd.replace("\0", ""))) if cwd else here
 
 
-def scope(app: App, cwd: str | None, project: str | None, everywhere: bool) -> Scope:
+def chosen_scope(app: App, cwd: str | None, project: str | None, everywhere: bool) -> Scope:
     """The project that the options name."""
     if (cwd is not None) + (project is not None) + everywhere > 1:
         raise UsageError("--cwd, --project and --all exclude each other: give one of them")
     if everywhere:
         return Scope(None, "any project")
-    found = app.project_named(project) if project is not None else app.project_at(folder(cwd))
+    found = app.project_named(project) if project is not None else app.project_at(chosen_folder(cwd))
     return Scope(found.id, f"the project {found.name}", found.root)

@@ -3,8 +3,8 @@
 import click
 
 from backstory.cli.output import json_option, line, print_json, progress
-from backstory.cli.project_scope import opened
-from backstory.present.plain_text import count
+from backstory.cli.project_scope import open_app
+from backstory.present.plain_text import count_of
 
 
 @click.command()
@@ -15,12 +15,12 @@ def rebuild(as_json: bool) -> None:
     Memories, the text index and prepared briefs are made anew by the rules of this version; what you told
     Backstory stays. No model is called.
     """
-    with opened() as app:
+    with open_app() as app:
         with progress("Rebuilding") as report:
             sessions = app.rebuild(report)
         status = app.status()
     if as_json:
         print_json({"sessions": sessions, "events": status.events, "memories": status.memories})
     else:
-        made = count(status.memories, "memory")
-        line(f"{count(sessions, 'session')} rebuilt from {count(status.events, 'event')}: {made}")
+        made = count_of(status.memories, "memory")
+        line(f"{count_of(sessions, 'session')} rebuilt from {count_of(status.events, 'event')}: {made}")

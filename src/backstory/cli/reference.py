@@ -7,7 +7,7 @@ import click
 
 from backstory import settings
 from backstory.cli.main import SECTIONS, cli
-from backstory.present.plain_text import written
+from backstory.present.plain_text import setting_text
 
 _WIDTH = 100
 _HEAD = """\
@@ -101,7 +101,7 @@ def _help(command: click.Command, parent: click.Command | None, path: str) -> st
 def settings_page() -> str:
     """docs/settings.md."""
     rows = [
-        f"| `{row.key}` | {f'`{written(row.default)}`' if written(row.default) else 'empty'} | {row.doc} |"
-        for row in settings.rows(settings.Settings())
+        f"| `{row.key}` | {f'`{text}`' if (text := setting_text(row.default)) else 'empty'} | {row.doc} |"
+        for row in settings.setting_rows(settings.Settings())
     ]
     return _SETTINGS_HEAD + "\n".join(rows) + "\n"

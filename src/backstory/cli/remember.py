@@ -7,9 +7,9 @@ import click
 
 from backstory.attribution import commanded_by
 from backstory.capture.note_payload import KINDS
-from backstory.cli.listing import handle
+from backstory.cli.listing import short_handle
 from backstory.cli.output import json_option, line, print_json, talk
-from backstory.cli.project_scope import cwd_option, folder, opened
+from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
 from backstory.errors import UsageError
 from backstory.model import Speaker
 from backstory.present.json_rows import memory_json
@@ -68,17 +68,19 @@ def remember(
         said = sys.stdin.buffer.read().decode("utf-8", "replace")
     page = ""
     said_by = commanded_by(os.environ)
-    with opened() as app:
+    with open_app() as app:
         if discovery or kind is not None:
-            from backstory.knowledge_base import Library
+            from backstory.knowledge_base import KnowledgeBase
 
-            library, project = Library(app), app.project_at(folder(cwd))
+            library, project = KnowledgeBase(app), app.project_at(chosen_folder(cwd))
         if discovery and not library.discover(project, said, context or "", promote_to or "", at or ""):
             talk("That is known already: nothing was changed.")
             if as_json:
                 print_json({"id": None, "discovery": False})
             return
-        memory = app.remember(said, folder(cwd), as_kind or ("fact" if discovery or kind else ""), said_by)
+        memory = app.remember(
+            said, chosen_folder(cwd), as_kind or ("fact" if discovery or kind else ""), said_by
+        )
         replaced = app.replaced_by(memory.id)
         if kind is not None:
             page, problems = library.keep_fact(project, memory, kind, name or "")
@@ -90,7 +92,7 @@ def remember(
     line(memory.id)
     talk(
         f"Remembered for {memory.project_name} as a {memory.kind}: the next session there is told."
-        + (f" It takes the place of {', '.join(map(handle, replaced))}." if replaced else "")
+        + (f" It takes the place of {', '.join(map(short_handle, replaced))}." if replaced else "")
         + (f" {page}" if page else "")
     )
     if said_by is Speaker.AGENT:

@@ -7,9 +7,9 @@ import click
 from backstory import clock
 from backstory.app.annotations import REVIEWED
 from backstory.attribution import commanded_by
-from backstory.cli.listing import handle, memory_row
+from backstory.cli.listing import memory_row, short_handle
 from backstory.cli.output import json_option, print_json, table, talk
-from backstory.cli.project_scope import opened, scope, scope_options
+from backstory.cli.project_scope import chosen_scope, open_app, scope_options
 from backstory.errors import UsageError
 from backstory.model import Act, Memory, MemoryStatus, Speaker
 from backstory.present.json_rows import memory_json
@@ -76,12 +76,12 @@ def review(
         raise UsageError(
             "an agent runs this shell, and only the user judges: do it in a terminal of your own"
         )
-    with opened() as app:
+    with open_app() as app:
         if name is not None:
             each, text = wanted[0]
             _tell(app.judge(name, each, text), each, as_json)
             return
-        where = scope(app, cwd, project, everywhere)
+        where = chosen_scope(app, cwd, project, everywhere)
         zone = clock.zone(app.settings.time_zone)
         found = app.memories(REVIEWED, [MemoryStatus(status)], where.project_id, None, limit)
     if as_json:
@@ -101,4 +101,4 @@ def _tell(memory: Memory, act: Act, as_json: bool) -> None:
     if as_json:
         print_json(memory_json(memory))
     else:
-        talk(f"{handle(memory.id)} is {_DONE[act]}.")
+        talk(f"{short_handle(memory.id)} is {_DONE[act]}.")

@@ -10,10 +10,10 @@ import signal
 import sys
 
 from backstory.app import App
-from backstory.capture.importer import Wish
+from backstory.capture.importer import ImportOptions
 from backstory.capture.schedule_units import LIMIT_MINUTES
 from backstory.cli import log_file
-from backstory.cli.import_ import me
+from backstory.cli.import_ import current_user
 from backstory.cli.output import talk
 from backstory.errors import BackstoryError
 
@@ -29,7 +29,7 @@ def main() -> int:
             if not app.home.root.is_dir():
                 return 0
             log_file.to_file(app.home)
-            tally = app.import_history((), Wish(user=me()))
+            tally = app.import_history((), ImportOptions(user=current_user()))
     except BackstoryError as error:
         talk(f"backstory: {error}")
         return error.exit_code

@@ -7,11 +7,11 @@ import click
 
 from backstory import clock
 from backstory.app import App
-from backstory.cli.listing import handle
+from backstory.cli.listing import short_handle
 from backstory.cli.output import json_option, line, on_terminal, print_json, talk
-from backstory.cli.project_scope import Scope, folder, opened, scope, scope_options
+from backstory.cli.project_scope import Scope, chosen_folder, chosen_scope, open_app, scope_options
 from backstory.errors import UsageError
-from backstory.hook.project_identity import resolve
+from backstory.hook.project_identity import resolve_place
 from backstory.model import MemoryStatus
 from backstory.present.plain_text import one_line
 from backstory.search.answer import Answer, Hit, Near
@@ -82,7 +82,7 @@ def search(
     question = " ".join(query)
     if not question.strip("\0 \t\r\n"):
         raise UsageError('there is nothing to search for: write words, as in `backstory search "login test"`')
-    with opened() as app:
+    with open_app() as app:
         zone = clock.zone(app.settings.time_zone)
         filters = Filters(
             agents=agent,
@@ -92,9 +92,11 @@ def search(
             since=clock.parse_when(since, zone) if since else 0,
             until=clock.parse_when(until, zone, end=True) if until else 0,
         )
-        where = scope(app, cwd, project, everywhere)
-        here = _here(app, folder(cwd)) if not project else Here()
-        filters = replace(filters, files=tuple(within(each, folder(cwd), where.root) for each in files))
+        where = chosen_scope(app, cwd, project, everywhere)
+        here = _here(app, chosen_folder(cwd)) if not project else Here()
+        filters = replace(
+            filters, files=tuple(within(each, chosen_folder(cwd), where.root) for each in files)
+        )
         answer = app.search(
             question,
             where.project_id,
@@ -133,7 +135,7 @@ def search(
             hit.label,
         )
         facts = " · ".join(filter(None, told))
-        line((handle(hit.id), "bold cyan"), "  ", (one_line(facts), "dim"))
+        line((short_handle(hit.id), "bold cyan"), "  ", (one_line(facts), "dim"))
         _around(hit.before)
         line(one_line(excerpt(hit.text, question, _TEXT), _TEXT), indent=4)
         _around(hit.after)
@@ -160,7 +162,7 @@ def _no_hits(answer: Answer, where: Scope) -> str:
 def _here(app: App, place: Path) -> Here:
     """Where the question is asked: project and branch of a folder, files that were changed there lately."""
     try:
-        branch = resolve(str(place)).branch
+        branch = resolve_place(str(place)).branch
     except OSError:
         branch = ""
     if not app.home.database.exists():
@@ -171,13 +173,13 @@ def _here(app: App, place: Path) -> Here:
 
 def _around(near: tuple[Near, ...]) -> None:
     for each in near:
-        line((f"{handle(each.id)} {each.kind}: {one_line(each.text, _NEAR_TEXT)}", "dim"), indent=6)
+        line((f"{short_handle(each.id)} {each.kind}: {one_line(each.text, _NEAR_TEXT)}", "dim"), indent=6)
 
 
 def _why(hit: Hit) -> str:
     if hit.why is None:
         return ""
     parts = " + ".join(f"{name} {share:.4f}" for name, share in hit.why.parts.items())
-    also = f" · says the same: {', '.join(handle(each) for each in hit.also)}" if hit.also else ""
+    also = f" · says the same: {', '.join(short_handle(each) for each in hit.also)}" if hit.also else ""
     sure = f"relevance {hit.why.relevance:.2f}"
     return f"score {hit.score:.4f} = {parts} · {sure} · found by {hit.why.found_by}{also}"

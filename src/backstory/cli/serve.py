@@ -5,7 +5,7 @@ import os
 import click
 
 from backstory.cli.output import json_option, line, print_json, talk
-from backstory.cli.project_scope import opened
+from backstory.cli.project_scope import open_app
 
 
 @click.command()
@@ -31,7 +31,7 @@ def serve(port: int, no_browser: bool, read_only: bool, by_number: bool, as_json
     from backstory.web.server import Options
     from backstory.web.server import serve as run
 
-    with opened() as app:
+    with open_app() as app:
         home = app.home
 
     def ready(address: str, link: str) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 import click
 
 from backstory.cli.output import raw, table, talk
-from backstory.cli.project_scope import cwd_option, folder, opened
+from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
 from backstory.paths import Home
 from backstory.registry import sentinel as sentinels
 from backstory.registry import session_state as states
 from backstory.registry.host_session import session_id_in
-from backstory.registry.registry_paths import Places, chosen, session_id, session_name
+from backstory.registry.registry_paths import Places, registry_places, session_id, session_name
 
 _state_option = click.option(
     "--state",
@@ -53,8 +53,8 @@ def register(state: str | None, sentinel: str | None, db: str | None) -> None:
     places = _places(state, sentinel, db)
     name, own = session_name(), session_id()
     known, note = session_id_in(places.database)
-    after = states.register(places, name, known, datetime.now(UTC))
-    wrote_sentinel = not after.newer and sentinels.leave(places.sentinel, own)
+    after = states.register_session(places, name, known, datetime.now(UTC))
+    wrote_sentinel = not after.newer and sentinels.write_sentinel(places.sentinel, own)
     for said in filter(None, (note, *after.notes)):
         talk(f"backstory: {said}")
     if not own:
@@ -72,7 +72,7 @@ def register(state: str | None, sentinel: str | None, db: str | None) -> None:
 @_sentinel_option
 def needs_bootstrap(sentinel: str | None) -> None:
     """Tell whether this session still needs its bootstrap: exit 0 if so, 1 if not."""
-    found = sentinels.need(_places(None, sentinel, None).sentinel, session_id())
+    found = sentinels.bootstrap_need(_places(None, sentinel, None).sentinel, session_id())
     _print_line(needs_bootstrap=found.needed, reason=found.reason)
     sys.stdout.flush()
     sys.exit(0 if found.needed else 1)
@@ -83,7 +83,7 @@ def needs_bootstrap(sentinel: str | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def list_(state: str | None, as_json: bool) -> None:
     """List the sessions that were registered."""
-    found = states.read(_places(state, None, None).state)
+    found = states.read_state(_places(state, None, None).state)
     for note in found.notes:
         talk(f"backstory: {note}")
     if as_json:
@@ -105,7 +105,7 @@ def list_(state: str | None, as_json: bool) -> None:
 def end(state: str | None, name: str | None) -> None:
     """Write that a session is over: NAME, or the one that runs."""
     wanted = name or session_name()
-    after, ended = states.end(_places(state, None, None), wanted, datetime.now(UTC))
+    after, ended = states.end_session(_places(state, None, None), wanted, datetime.now(UTC))
     for note in after.notes:
         talk(f"backstory: {note}")
     if not ended and not after.newer:
@@ -122,16 +122,16 @@ def bootstrap(about: str | None, cwd: str | None) -> None:
     Index, runbook, facts, the last two days and weeks, highlights, and what is shared if the project is
     trusted, within about 3,000 tokens; nothing if there is nothing.
     """
-    from backstory.knowledge_base import Library
+    from backstory.knowledge_base import KnowledgeBase
 
-    with opened() as app:
-        text = Library(app).bootstrap(app.project_at(folder(cwd)), about or "")
+    with open_app() as app:
+        text = KnowledgeBase(app).bootstrap(app.project_at(chosen_folder(cwd)), about or "")
     if text:
         raw(text.rstrip("\n"))
 
 
 def _places(state: str | None, sentinel: str | None, db: str | None) -> Places:
-    return chosen(Home.default(), state, sentinel, db)
+    return registry_places(Home.default(), state, sentinel, db)
 
 
 def _print_line(**values: Any) -> None:

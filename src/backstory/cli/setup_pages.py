@@ -10,8 +10,15 @@ from pathlib import Path
 
 from backstory.agents import AGENTS, Agent
 from backstory.agents.agent import Owned
-from backstory.capture.schedule_units import EVERY, KINDS, LIMIT_MINUTES, Run, run_in_container, schedule
-from backstory.capture.settings_files import surface
+from backstory.capture.schedule_units import (
+    EVERY,
+    KINDS,
+    LIMIT_MINUTES,
+    Run,
+    build_schedule,
+    run_in_container,
+)
+from backstory.capture.settings_files import agent_surface
 
 _SOMEBODY = "/home/you"
 _HEAD = """\
@@ -105,7 +112,7 @@ def _row(agent: Agent) -> str:
 
 
 def _files(agent: Agent) -> str:
-    place = surface(agent)
+    place = agent_surface(agent)
     kind = "a file of ours" if isinstance(place.hooks, Owned) else "entries of ours"
     server = agent.servers.file(None) if agent.servers else None
     cells = (
@@ -132,7 +139,7 @@ def schedules_page() -> str:
     parts = [_SCHEDULES.format(every="|".join(EVERY), kinds="|".join(KINDS), limit=LIMIT_MINUTES)]
     with _at_somebodys():
         for kind in KINDS:
-            made = schedule(kind, "1h", run)
+            made = build_schedule(kind, "1h", run)
             parts.append(f"\n## {kind}\n\nLook at it with `{_nobodys(made.look)}`.\n")
             for file, text in made.files.items():
                 parts.append(f"\n{_short(file)}:\n\n```\n{text}```\n")

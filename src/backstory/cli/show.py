@@ -7,13 +7,13 @@ import click
 
 from backstory import clock
 from backstory.app import EventView, MemoryView, SessionView, payload_state
-from backstory.cli.listing import event_row, handle, memory_row, session_row, span
+from backstory.cli.listing import event_row, memory_row, session_row, short_handle, time_span
 from backstory.cli.output import json_option, line, print_json, raw, table
-from backstory.cli.project_scope import opened
+from backstory.cli.project_scope import open_app
 from backstory.errors import SourceMissing, UsageError
 from backstory.model import MemoryStatus, Tier
 from backstory.present.json_rows import event_json, memory_json, session_json
-from backstory.present.plain_text import count, when
+from backstory.present.plain_text import count_of, when_text
 
 View = SessionView | EventView | MemoryView
 _MAKERS = {Tier.VERBATIM: "as it was said", Tier.RULES: "found by rules", Tier.MODEL: "written by a model"}
@@ -31,7 +31,7 @@ def show(name: str, as_raw: bool, as_json: bool) -> None:
 
     HANDLE is the code that briefs, searches and timelines print; its first few characters are enough.
     """
-    with opened() as app:
+    with open_app() as app:
         view = app.show(name.strip(" \t\n[](){}<>`'\".,;:"))
         zone = clock.zone(app.settings.time_zone)
     if as_raw:
@@ -111,8 +111,8 @@ def _print_event(view: EventView, zone: tzinfo | None) -> None:
     event = view.stored.event
     line((view.stored.id, "bold cyan"), f"  {event.kind.replace('_', ' ')}")
     _facts(
-        ("when", when(event.at, zone)),
-        ("session", f"{handle(view.session.id)}, turn {view.stored.turn}, {view.session.project_name}"),
+        ("when", when_text(event.at, zone)),
+        ("session", f"{short_handle(view.session.id)}, turn {view.stored.turn}, {view.session.project_name}"),
         ("agent", f"{event.agent} {event.subagent_type}".strip()),
         ("tool", event.tool),
         ("target", event.target),
@@ -132,16 +132,16 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
     memory = view.memory
     line((memory.id, "bold cyan"), f"  {memory.kind.replace('_', ' ')}")
     _facts(
-        ("when", when(memory.at, zone)),
+        ("when", when_text(memory.at, zone)),
         ("project", memory.project_name),
-        ("session", f"{handle(memory.session_id)}, {memory.agent}"),
+        ("session", f"{short_handle(memory.session_id)}, {memory.agent}"),
         ("said by", memory.said_by),
         ("because", memory.reason),
         ("files", ", ".join(memory.files)),
         ("commit", view.commit[:9]),
         ("source", f"{_MAKERS[memory.tier]}, {_STATES.get(memory.status, memory.status)}"),
         ("today", view.label),
-        ("replaced", ", ".join(map(handle, view.replaced))),
+        ("replaced", ", ".join(map(short_handle, view.replaced))),
     )
     line()
     line(memory.text)
@@ -159,12 +159,12 @@ def _print_session(view: SessionView, zone: tzinfo | None) -> None:
     ended = session.state(clock.now_ms()) + (f" ({session.end_reason})" if session.end_reason else "")
     _facts(
         ("about", session.title),
-        ("when", span(session.started_at, session.last_at, zone)),
+        ("when", time_span(session.started_at, session.last_at, zone)),
         ("state", ended),
         ("project", session.project_name),
         ("folder", session.cwd),
         ("branch", session.branch),
-        ("size", f"{count(session.prompt_count, 'prompt')}, {count(session.event_count, 'event')}"),
+        ("size", f"{count_of(session.prompt_count, 'prompt')}, {count_of(session.event_count, 'event')}"),
         ("briefs", ", ".join(f"{b.source}: {b.chars} characters" for b in view.injections)),
     )
     if view.memories:

@@ -5,7 +5,7 @@ import click
 from backstory import clock
 from backstory.cli.listing import event_row, session_row
 from backstory.cli.output import json_option, print_json, table, talk
-from backstory.cli.project_scope import opened, scope, scope_options
+from backstory.cli.project_scope import chosen_scope, open_app, scope_options
 from backstory.present.json_rows import event_json, session_json
 
 _LIMIT = 30
@@ -36,10 +36,10 @@ def timeline(
 
     Each row begins with a handle for `backstory show`.
     """
-    with opened() as app:
+    with open_app() as app:
         zone = clock.zone(app.settings.time_zone)
         start = 0 if since is None else clock.parse_when(since, zone)
-        where = scope(app, cwd, project, everywhere)
+        where = chosen_scope(app, cwd, project, everywhere)
         if sessions:
             found = [session for session in app.sessions(where.project_id, limit) if session.last_at >= start]
             shown = {"sessions": [session_json(session) for session in found]}

@@ -5,10 +5,10 @@ import sys
 import click
 
 from backstory.cli.output import Styled, json_option, line, print_json, table, talk
-from backstory.cli.project_scope import cwd_option, folder, opened
+from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
 from backstory.errors import UsageError
-from backstory.knowledge_base import Library
-from backstory.present.plain_text import count
+from backstory.knowledge_base import KnowledgeBase
+from backstory.present.plain_text import count_of
 
 
 @click.command("compile")
@@ -40,9 +40,9 @@ def compile_(
         raise UsageError("--all and --file exclude each other: give one of them")
     if dry and into is not None:
         raise UsageError("--dry-run and --export exclude each other: give one of them")
-    with opened() as app:
-        library = Library(app)
-        where = app.project_named(project) if project is not None else app.project_at(folder(cwd))
+    with open_app() as app:
+        library = KnowledgeBase(app)
+        where = app.project_named(project) if project is not None else app.project_at(chosen_folder(cwd))
         done = library.compile(where, everything, only or "", dry)
         copy = None if dry else library.export(where, into or "")
         root = library.vault(where).root
@@ -69,7 +69,7 @@ def compile_(
             f"`backstory compile --file {day}.md` does it."
         )
     if done.left:
-        talk(f"{count(len(done.left), 'log')} left for the next time: {', '.join(done.left)}")
+        talk(f"{count_of(len(done.left), 'log')} left for the next time: {', '.join(done.left)}")
 
 
 @click.command()
@@ -86,9 +86,9 @@ def lint(cwd: str | None, project: str | None, structural: bool, mend: bool, as_
     Broken links, orphans, logs that were never compiled or have changed since, one-way links, short articles,
     and, if there is a model, contradictions. Writes a dated report; exits 1 if and only if there is an error.
     """
-    with opened() as app:
-        where = app.project_named(project) if project is not None else app.project_at(folder(cwd))
-        done = Library(app).lint(where, structural, mend)
+    with open_app() as app:
+        where = app.project_named(project) if project is not None else app.project_at(chosen_folder(cwd))
+        done = KnowledgeBase(app).lint(where, structural, mend)
     errors = sum(issue.severity == "error" for issue in done.issues)
     if as_json:
         print_json(done)
@@ -99,8 +99,9 @@ def lint(cwd: str | None, project: str | None, structural: bool, mend: bool, as_
         ]
         if rows:
             table(rows)
-        mended = f"{count(done.fixed, 'page')} mended; " if mend else ""
-        talk(f"{mended}{count(errors, 'error')}, {count(len(done.issues), 'issue')} in all. {done.report}")
+        mended = f"{count_of(done.fixed, 'page')} mended; " if mend else ""
+        issues = f"{count_of(errors, 'error')}, {count_of(len(done.issues), 'issue')} in all"
+        talk(f"{mended}{issues}. {done.report}")
     sys.stdout.flush()
     sys.exit(1 if errors else 0)
 
@@ -119,9 +120,9 @@ def ask(
     Without a model the answer is made of the best passages, each with its source. If nothing answers the
     question, that is what it says.
     """
-    with opened() as app:
-        where = app.project_named(project) if project is not None else app.project_at(folder(cwd))
-        found = Library(app).ask(where, " ".join(question), file_back)
+    with open_app() as app:
+        where = app.project_named(project) if project is not None else app.project_at(chosen_folder(cwd))
+        found = KnowledgeBase(app).ask(where, " ".join(question), file_back)
     if as_json:
         print_json(found)
         return

@@ -5,7 +5,7 @@
 - `telling`    events told as a story, once
 - `harvest`    passages: what was written for others to read, and what happened, turn by turn
 - `messages`   commit messages, pull requests and issues inside command lines
-- `error_lines` the lines of a failed output that say most
+- `signatures` by what a thing is the same in another session
 - `shell`      command lines: what they are for, when two are the same
 - `failure`    whether a command really failed, and the line that says why
 - `prose`      sentences out of Markdown and prompts
@@ -18,7 +18,7 @@
 - `vain`       edits of which the assistant says that they did not help
 - `attempts`   what was tried in vain
 - `refusals`   failures that were wanted, fixes that the user threw out
-- `decisions`  decisions with their reason; standing wishes
+- `decisions`  decisions with their reason; standing wishes, refusals
 - `succession` whether a newer decision takes the place of an older one
 - `matters`    a decision taken apart: on what, what is chosen, what is given up, where
 - `forms`      the forms in which people settle a matter, as tables
@@ -26,13 +26,8 @@
 - `values`     facts that hold one value at a time
 - `terms`      the words of a decision that tell something
 - `spoken`     which kind of memory a sentence is that a person asks to remember
-- `choices`    whether a sentence of the user is a decision: its marks
-- `named`      whether a sentence settles a matter by the names in it
-- `occasion`   whether something is said of one occasion only: a task
 - `weights`    what each mark weighs, fitted offline
-- `reasons`    where the reason of a choice stands
 - `answers`    decisions that the user makes by answering
-- `agreed`     agreeing to what the assistant had argued for
 - `plan`       the agent's own todo list, as it stood last
 - `later`      what the last messages leave open: its marks
 - `steps`      what is open at the end
@@ -45,7 +40,19 @@
 - `merge`      its claims beside what the rules observed
 """
 
-from backstory.distil.session import VERSION, distil_session, too_little
-from backstory.distil.story import Limits
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from backstory.distil.session import VERSION, distil_session, too_little
+    from backstory.distil.story import Limits
 
 __all__ = ["VERSION", "Limits", "distil_session", "too_little"]
+
+
+def __getattr__(name: str) -> Any:
+    """The rules are imported when they are asked for: a hook that reads an error has no time for them."""
+    if name not in __all__:
+        raise AttributeError(name)
+    from backstory.distil import session
+
+    return getattr(session, name)

@@ -11,6 +11,7 @@ from backstory.distil.shell import CHECKS, Role
 from backstory.distil.story import Change, Run, Story, between
 from backstory.distil.undone import added, given_up, replacements, thrown_away, turned_back
 from backstory.distil.vain import called_vain
+from backstory.error_lines import informative
 from backstory.model import Draft, MemoryKind
 
 
@@ -18,7 +19,11 @@ def attempts(story: Story, found: list[Chain]) -> list[Draft]:
     """Every vain attempt, once."""
     drafts = [draft for chain in found if (draft := _still_failing(story, chain))]
     drafts += [draft for run in story.runs if (draft := _thrown_away(story, run))]
-    drafts += [_turned_back(*pair) for pair in turned_back(story.changes)]
+    drafts += [
+        _turned_back(*pair)
+        for pair in turned_back(story.changes)
+        if any(run.failed for run in between(story.runs, pair[0].place, pair[1].place))
+    ]
     drafts += _replaced(story, found)
     drafts += _in_vain(story, found)
     drafts += _rejected(story)
@@ -27,7 +32,7 @@ def attempts(story: Story, found: list[Chain]) -> list[Draft]:
 
 def _still_failing(story: Story, chain: Chain) -> Draft | None:
     last, step, error = chain.failures[-1], chain.failures[-1].culprit, quoted_errors(chain)
-    if chain.cure is not None or step is None or not error:
+    if chain.cure is not None or step is None or not informative(last.error):
         return None
     if step.role is Role.CHANGE and len(chain.failures) < 2:
         return None
@@ -49,12 +54,12 @@ def _still_failing(story: Story, chain: Chain) -> Draft | None:
 def _thrown_away(story: Story, run: Run) -> Draft | None:
     """Edits that git undid."""
     lost = thrown_away(story, run)
-    if not lost:
-        return None
-    names = file_names(lost)
-    tried = between(story.runs, lost[0].place, run.place)
+    tried = between(story.runs, lost[0].place, run.place) if lost else ()
     error = next((before.error for before in reversed(tried) if before.error), "")
-    after = f'; they had ended in "{error}"' if error else ""
+    if not error:
+        return None  # put away, for another branch or because plans changed; nothing was tried in vain
+    names = file_names(lost)
+    after = f'; they had ended in "{error}"'
     return Draft(
         MemoryKind.ATTEMPT,
         f"undone:{names}"[:120],

@@ -5,13 +5,14 @@ it covers what had failed, or, shortly after, is another spelling of it (`python
 `podman`, `npm test` → `npm ci && npm test`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backstory.distil import shell
 from backstory.distil.shell import Role
 from backstory.distil.story import Run
 
 NEAR = 4  # how many runs later another spelling of a failed command still counts as its answer
+_GIVES_UP = frozenset({"--skip", "--abort", "--quit"})
 OPEN = 40  # how many commands may be failing at once; older ones are no longer waited for
 
 
@@ -56,16 +57,37 @@ def _same_trouble(run: Run, before: Run) -> bool:
     )
 
 
+def _leaves_out(run: Run, before: Run) -> bool:
+    """Whether a line does the same to fewer things: `git add` without the file that was refused."""
+    for step in before.command.steps:
+        if step.role is not Role.CHANGE or not step.operands:
+            continue
+        again = [each for each in run.command.steps if shell.same_program(each, step)]
+        together = {operand for each in again for operand in each.operands}
+        if again and not shell.covers(replace(again[0], operands=tuple(together)), step):
+            return True
+    return False
+
+
+def _respelled(step: shell.Step, failed: shell.Step) -> bool:
+    """Whether a command was given another way: the same subcommand, with nothing left out."""
+    if not shell.same_program(step, failed) or failed.role not in {Role.CHANGE, Role.INSTALL, Role.BUILD}:
+        return False
+    if not step.verb and step.operands[:1] != failed.operands[:1]:
+        return False
+    return not failed.operands or failed.role is not Role.CHANGE or shell.covers(step, failed)
+
+
 def _answers(run: Run, before: Run, distance: int) -> bool:
     failed = before.culprit
-    if failed is None:
+    if failed is None or _GIVES_UP.intersection(run.line.split()) or _leaves_out(run, before):
         return False
     for step in run.command.steps:
         if shell.covers(step, failed, before.text):
             return True
         if distance > NEAR or step.role is Role.PROBE:
             continue
-        if shell.same_program(step, failed) and failed.role in {Role.CHANGE, Role.INSTALL, Role.BUILD}:
+        if _respelled(step, failed):
             return True
         if (
             step.program != failed.program

@@ -1,13 +1,18 @@
 """Commands that work here: how this project is built, tested, checked and run."""
 
+import re
 from dataclasses import dataclass, field
 
 from backstory.distil.shell import CHECKS, Role
+from backstory.distil.signatures import signature, stem
 from backstory.distil.story import Run, Story
 from backstory.hook.remote_code import LEFT_OUT
 from backstory.model import Draft, MemoryKind
 
-MOST = 12
+MOST, LONGEST = 12, 120
+_WRITTEN = re.compile(r"[|;]|^ssh |\s-c\s|<<|\b(?:for|if|while)\b")
+_PART = re.compile(r"\s(?:--filter|-F|-w|--workspace|--prefix|-p|--package|--project)[ =](\S+)")
+_SELECTS = re.compile(r" && |\s(?:-run|-k|-t|--testPathPattern|--grep)[ =]|::")
 
 
 @dataclass(slots=True)
@@ -45,29 +50,53 @@ def outcome(count: Tally) -> str:
 
 
 def commands(story: Story) -> list[Draft]:
-    """Commands that passed last time and belong to the project, not to one moment."""
-    drafts: list[tuple[int, Draft]] = []
-    for line, count in tally(story.runs).items():
-        last, step = count.runs[-1], count.runs[-1].command.main
-        if step is None or not last.passed or len(line) > 120 or line == LEFT_OUT:
-            continue
-        checks = step.role in CHECKS
-        if not checks and not (step.role in {Role.RUN, Role.INSTALL} and count.passed > 1):
-            continue
-        if step.program == "python" and "-c" in line.split():
-            continue
-        folder = last.command.folder
-        where = f" (in {folder})" if folder else ""
-        draft = Draft(
-            MemoryKind.COMMAND,
-            line,
-            f"{step.role.value}: `{line}`{where}: {outcome(count)}",
-            last.at,
-            tuple(run.id for run in count.runs[-5:]),
-            detail=outcome(count),
-            weight=1.0 + 0.1 * min(count.passed, 5),
-            turn=last.turn,
-        )
-        drafts.append((count.passed + 2 * checks, draft))
-    drafts.sort(key=lambda pair: -pair[0])
-    return [draft for _, draft in drafts[:MOST]]
+    """Commands that passed last time and belong to the project, not to one moment: one for each stem."""
+    by_stem: dict[str, Tally] = {}
+    for run in story.runs:
+        if run.command.main is not None and (run.passed or run.failed):
+            part = _PART.search(run.shown)
+            name = f"{stem(run.command.main)} {part.group(1) if part else ''}"
+            by_stem.setdefault(name, Tally()).runs.append(run)
+    drafts = [draft for name, count in by_stem.items() if (draft := _command(name, count)) is not None]
+    drafts.sort(key=lambda draft: -draft.weight)
+    return drafts[:MOST]
+
+
+def _command(name: str, count: Tally) -> Draft | None:
+    """The plainest line of a stem that passes, with how its runs fared."""
+    plain = [run for run in count.runs if run.passed and _is_plain(run)]
+    step = count.runs[-1].command.main
+    if not plain or step is None or not count.runs[-1].passed:
+        return None
+    checks = step.role in CHECKS
+    if not checks and not (step.role in {Role.RUN, Role.INSTALL} and count.passed > 1):
+        return None
+    run = min(plain, key=lambda run: (_narrow(run), len(run.shown), -run.at))
+    where = f" (in {run.command.folder})" if run.command.folder else ""
+    return Draft(
+        MemoryKind.COMMAND,
+        run.shown,
+        f"{step.role.value}: `{run.shown}`{where}: {outcome(count)}",
+        count.runs[-1].at,
+        tuple(each.id for each in count.runs[-5:]),
+        detail=outcome(count),
+        weight=1.0 + 0.1 * min(count.passed, 5) + (0.2 if checks else 0.0),
+        turn=count.runs[-1].turn,
+        signature=signature(name),
+        times=count.passed,
+        own_work=_narrow(run),
+    )
+
+
+def _is_plain(run: Run) -> bool:
+    """Whether a line is one command, not a program or a pipe written for the moment."""
+    line = run.shown
+    return len(line) <= LONGEST and line != LEFT_OUT and not _WRITTEN.search(line)
+
+
+def _narrow(run: Run) -> bool:
+    """Whether a line runs a part only (a file, a folder, a test by its name), or something else as well."""
+    step = run.command.main
+    assert step is not None
+    some = any(word.strip("./") and any(mark in word for mark in "/.:") for word in step.operands)
+    return some or _SELECTS.search(run.shown) is not None

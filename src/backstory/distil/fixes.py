@@ -1,8 +1,9 @@
 """Failure → what made it pass: the most useful thing that a session leaves behind.
 
 Between the first failure of a command and the run that passed lie edits, installs, other commands, or only
-another spelling. When nothing lies between, it was a flake, and there is no lesson. Edits that did not stay,
-or that the assistant calls vain, are no part of the fix; an error that another one followed only went away.
+another spelling. When nothing lies between, it was a flake, and there is no lesson. Without a line that says
+what went wrong, or a cause, there is none either. Edits that did not stay, or that the assistant
+calls vain, are no part of the fix; an error that another one followed only went away.
 What throws work away fixes nothing, though it may turn a check green; and the number of a process or a lock
 is another one the next time, so it is not told.
 """
@@ -15,9 +16,10 @@ from itertools import pairwise
 from backstory.distil import phrases
 from backstory.distil.chains import Chain
 from backstory.distil.failure import evidence
-from backstory.distil.prose import sentences, shorten
+from backstory.distil.prose import content_words, sentences, shorten
 from backstory.distil.refusals import intended, refusal
 from backstory.distil.shell import CHECKS, Role, covers
+from backstory.distil.signatures import shape, signature, stem
 from backstory.distil.story import Change, Run, Said, Story, between
 from backstory.distil.undone import (
     discards,
@@ -30,6 +32,7 @@ from backstory.distil.undone import (
     written_over,
 )
 from backstory.distil.vain import called_vain
+from backstory.error_lines import informative
 from backstory.model import Draft, MemoryKind
 
 CAUSE = phrases.Rule("cause")
@@ -46,9 +49,15 @@ _SKIP = re.compile(
 )
 _DELETES = re.compile(r"\b(?:git\s+)?rm\s+(?:-\w+\s+)*\S*(?:test|spec)\S*", re.IGNORECASE)
 _ROW, _LEAST = 420, 100  # characters of a lesson, and of what failed at least
+_CAUSE_WORDS = 2  # "I see the issue." names none
+_ANNOUNCES = re.compile(r"(?:now |then |ok,? |so )*(?:let me|i'?ll|i will|let'?s)\b", re.IGNORECASE)
 STAGES = 4  # so many errors in a row are told one by one
 FIXED, PAST = "fix:", "past:"  # how the subjects begin: the command passed, or only met the next error
-_BOOKKEEPING = frozenset({"add", "commit", "push", "status"})
+_BOOKKEEPING = frozenset(
+    {"add", "commit", "push", "status", "switch", "checkout", "branch", "fetch", "log", "info"}
+)
+_LOOKING = frozenset({"nl", "for", "while", "if", "mise"})
+_MISSING = re.compile(r"command not found|: not found|not recognized", re.IGNORECASE)
 #: Ids that are gone with what they named: processes and jobs, locks, containers.
 _PASSING = (
     (
@@ -101,10 +110,14 @@ def _lesson(story: Story, chain: Chain, lost: AbstractSet[str]) -> Draft | None:
         if not changes:
             return None  # the user threw the fix out, and nothing took its place
         ways = [f"editing {file_names(changes)}, after the user refused the first fix"]
+    cause = cause_between(story.said, first.place, cure.place)
+    if not cause and not any(informative(run.error) for run in chain.failures):
+        return None
     excerpt = next((shorten(c.excerpt, 120) for c in reversed(changes) if c.excerpt and not c.created), "")
     outcome = "fixed by" if cure.passed else "went away after"
     remedy = f"{outcome} {' and '.join(ways)}"
-    rest = (f" ({excerpt})" if excerpt else "") + ("" if cure.passed else f', then: "{cure.error}"')
+    rest = f". Cause: {cause}" if cause else f" ({excerpt})" if excerpt else ""
+    rest += "" if cure.passed else f', then: "{cure.error}"'
     text = _told(f"`{first.shown}` failed: {errors}", remedy, rest)
     detail = [f"- failed ×{len(chain.failures)}: `{first.shown}`: {errors}"]
     detail.append(f"- its output: {evidence(first.text, first.error)}")
@@ -127,11 +140,25 @@ def _lesson(story: Story, chain: Chain, lost: AbstractSet[str]) -> Draft | None:
         cure.at,
         tuple(dict.fromkeys(ids)),
         detail="\n".join(detail),
-        reason=cause_between(story.said, first.place, cure.place),
+        reason=cause,
         files=unique(c.file for c in changes),
         weight=1.2 if cure.passed else 1.0,
         turn=cure.turn,
+        signature=signature(stem(first.culprit), shape(first.error), *_installed(helpers)),
+        times=len(chain.failures),
+        own_work=_own_work(story, first, changes),
     )
+
+
+def _installed(helpers: Sequence[Run]) -> list[str]:
+    """What was installed to make it pass: another thing missing is another lesson."""
+    return sorted({h.shown for h in helpers if h.command.role is Role.INSTALL})
+
+
+def _own_work(story: Story, first: Run, changes: Sequence[Change]) -> bool:
+    """Whether the fix lies in what this session had been writing when it failed: unfinished, not unknown."""
+    written = {change.file for change in story.changes if change.place < first.place}
+    return any(change.file in written for change in changes)
 
 
 def _told(failed: str, remedy: str, rest: str) -> str:
@@ -197,7 +224,8 @@ def _ways(story: Story, chain: Chain, changes: Sequence[Change]) -> list[str]:
         return []
     helpers = helping(story, first, cure)
     since = between(story.changes, last.place, cure.place) or any(h.place > last.place for h in helpers)
-    if not since and spelling(cure) != spelling(last):
+    missing = _MISSING.search(first.error) is not None and cure.shown != last.shown
+    if (not since or missing) and spelling(cure) != spelling(last):
         if cure.command.role in CHECKS and not _same_operands(cure, last):
             return []  # something else passed; nothing was fixed
         return [f"running it as `{shorten(_lasting(spelling(cure)), 140)}`"]
@@ -269,6 +297,7 @@ def helping(story: Story, first: Run, cure: Run) -> list[Run]:
         and (main := run.command.main) is not None
         and main.role in {Role.INSTALL, Role.CHANGE, Role.RUN}
         and main.verb not in _BOOKKEEPING
+        and (main.program not in _LOOKING or main.role is Role.INSTALL)
         and not any(covers(step, failed) for step in run.command.steps)
     ]
     installs = any(step.role is Role.INSTALL for step in cure.command.steps)
@@ -285,12 +314,15 @@ def file_names(changes: Sequence[Change]) -> str:
 
 
 def cause_between(said: Sequence[Said], start: int, end: int) -> str:
-    """The last sentence between two places that names a cause."""
+    """The last sentence between two places that names a cause, and not only that there is one."""
     for message in reversed(between(said, start, end)):
         if CAUSE.near(message.text):
             for sentence in reversed(sentences(message.text)):
-                if not sentence.text.endswith(("?", ":")) and CAUSE.search(sentence.text):
-                    return shorten(sentence.text, 240)
+                text = sentence.text
+                if text.endswith(("?", ":")) or not CAUSE.search(text) or _ANNOUNCES.match(text):
+                    continue
+                if len(content_words(text)) >= _CAUSE_WORDS:
+                    return shorten(text, 240)
     return ""
 
 

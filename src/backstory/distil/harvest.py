@@ -15,10 +15,10 @@ from enum import StrEnum
 from itertools import groupby
 
 from backstory.distil import shell
-from backstory.distil.error_lines import error_lines
-from backstory.distil.failure import is_noise
 from backstory.distil.messages import written_for_others
-from backstory.distil.prose import ANSI, heading_of, prompt_words, shorten
+from backstory.distil.prose import heading_of, prompt_words, shorten
+from backstory.error_lines import ANSI, error_lines
+from backstory.hook.error_signature import is_noise
 from backstory.model import Action, Event, Kind, Outcome, StoredEvent
 
 PASSAGE_CHARS, STEP_CHARS = 300, 450

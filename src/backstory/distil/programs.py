@@ -135,10 +135,13 @@ VERBS: dict[str, dict[str, Role]] = {
 #: Script names of npm, make, just and mix, by what they usually do.
 SCRIPTS = (
     (re.compile(r"test|spec|e2e|^t$|jest|vitest"), Role.TEST),
-    (re.compile(r"lint|format|prettier|type-?check|check-types|types|check|audit|tsc|biome|knip"), Role.LINT),
+    (
+        re.compile(r"lint|format|fmt|prettier|type-?check|check-types|types|check|audit|tsc|biome|knip"),
+        Role.LINT,
+    ),
     (re.compile(r"build|compile|bundle|dist"), Role.BUILD),
 )
-SCRIPTED = words("npm make just mix rake")
+SCRIPTED = words("npm make just mix rake mise")
 
 #: Other names of the same thing.
 ALIASES = {

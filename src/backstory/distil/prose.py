@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from backstory.error_lines import ANSI
 from backstory.model import Draft
 
-ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 BLOCK_TAGS = re.compile(
     r"<(system-reminder|command-(?:name|message|args|contents)|local-command-\w+|task-notification|"
     r"bash-(?:input|stdout|stderr)"

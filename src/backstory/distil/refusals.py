@@ -1,14 +1,21 @@
 """Failures that were wanted, and fixes that the user threw out."""
 
+import re
+
 from backstory.distil import phrases
 from backstory.distil.prose import content_words, sentences
 from backstory.distil.story import Run, Story, Turn
 
 REFUSAL = phrases.Rule("refusal")
-NEGATED = phrases.Rule("negated")
 OPENER = phrases.Rule("opener")
 DISSENT = phrases.Rule("dissent")
 
+_NEGATED = re.compile(
+    r"(?:(?:i|we|you) )?(?:no|not|never|don'?t|do not|must ?n[o']t|should ?n[o']t|avoid|drop|remove|skip|"
+    r"forget|"
+    r"keine?n?|nicht|nie)\b",
+    re.IGNORECASE,
+)
 SAME = 24  # so many characters of an error are enough to know it again
 
 
@@ -29,7 +36,7 @@ def refusal(story: Story, cure: Run, fix: list[str]) -> Turn | None:
         opener = OPENER.match(sentence.text)
         bare = sentence.text[opener.end() :] if opener else sentence.text
         refused = refused or REFUSAL.match(sentence.text) is not None
-        against = refused or NEGATED.match(bare) or DISSENT.search(sentence.text)
+        against = refused or _NEGATED.match(bare) or DISSENT.search(sentence.text)
         if against and about & content_words(sentence.text):
             return after
     return None

@@ -15,9 +15,7 @@ from backstory.model import Draft, MemoryKind
 
 DISSENT = phrases.Rule("dissent")
 TROUBLE = phrases.Rule("trouble")
-DIRECTIVE = phrases.Rule("directive")
 
-BRIEF = 600  # a longer prompt is a review or a log, and its first message no explanation
 HEAD = 1_200  # a report is at the head of a prompt; what follows is the log
 
 
@@ -37,7 +35,7 @@ def reported(story: Story, others: list[Draft]) -> list[Draft]:
         changes = [change for change in turn.changes if change.id not in gone]
         if not changes or not turn.said or not turn.ended or (after is not None and objects(after, turn)):
             continue
-        cause = cause_between(turn.said, turn.ask_place, turn.said[-1].place + 1) or _told(turn)
+        cause = cause_between(turn.said, turn.ask_place, turn.said[-1].place + 1)
         if not cause or any(change.id in covered for change in turn.changes):
             continue
         draft = Draft(
@@ -52,18 +50,6 @@ def reported(story: Story, others: list[Draft]) -> list[Draft]:
         )
         drafts.setdefault(draft.subject, draft)
     return list(drafts.values())
-
-
-def _told(turn: Turn) -> str:
-    """What the last message says first, when the prompt states trouble and orders nothing else."""
-    said = turn.last_said
-    report = next((s.text for s in sentences(turn.ask) if TROUBLE.search(s.text)), "")
-    if len(turn.ask) > BRIEF or report.endswith("?"):
-        return ""
-    if said is None or not report or DIRECTIVE.match(report) or any(run.failed for run in turn.runs):
-        return ""
-    found = [s.text for s in sentences(said.text) if len(s.text) > 30 and not s.text.endswith(("?", ":"))]
-    return shorten(" ".join(found[:2]), 240)
 
 
 def objects(after: Turn, turn: Turn) -> bool:

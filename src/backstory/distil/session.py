@@ -18,10 +18,10 @@ from backstory.distil.story import Limits, Story
 from backstory.distil.summary import summary
 from backstory.distil.telling import tell
 from backstory.distil.turns import turn_digests
-from backstory.file_mentions import cited
+from backstory.file_mentions import cited_files
 from backstory.model import Draft, Kind, MemoryKind, Session, StoredEvent
 
-VERSION = "t1.10"
+VERSION = "t1.11"
 DEFAULTS = Limits()
 
 
@@ -53,7 +53,7 @@ def _citing(draft: Draft, story: Story, folders: Collection[str]) -> Draft:
     if draft.kind not in (MemoryKind.DECISION, MemoryKind.PREFERENCE):
         return draft
     known = {change.file for change in story.changes}.union(*(turn.reads for turn in story.turns))
-    return replace(draft, files=cited(f"{draft.text}\n{draft.reason}", known, folders))
+    return replace(draft, files=cited_files(f"{draft.text}\n{draft.reason}", known, folders))
 
 
 def _told_once(drafts: list[Draft]) -> list[Draft]:

@@ -193,6 +193,8 @@ def _verb(program: str, operands: list[str]) -> tuple[str, list[str]]:
             operands = operands[1:]
         verb = operands[0] if operands else "install"
         return {"t": "test", "i": "install", "ci": "install"}.get(verb, verb), operands[1:]
+    if program == "mise" and operands[:1] == ["run"] and len(operands) > 1:
+        return operands[1], operands[2:]
     if program not in VERBS or not operands:
         return "", operands
     if len(operands) > 1 and (program == "gh" or operands[0] == "compose"):
@@ -225,10 +227,17 @@ def covers(passed: Step, failed: Step, mentioned: str = "") -> bool:
     ours, theirs = set(passed.operands), set(failed.operands)
     if ours == theirs:
         return True
-    if passed.role not in CHECKS:
-        return len(ours & theirs) * 2 >= len(ours | theirs)
+    if passed.role not in CHECKS:  # what was left out was not mended
+        return all(any(_same_path(a, b) for a in ours) for b in theirs) and bool(theirs)
     if not ours or ours & _EVERYTHING:
         return True
     if not theirs or theirs & _EVERYTHING:
         return any(word in mentioned for word in ours)
-    return any(a == b or a.startswith(b + "/") or b.startswith(a + "/") for a in ours for b in theirs)
+    return any(
+        _same_path(a, b) or a.startswith(b + "/") or b.startswith(a + "/") for a in ours for b in theirs
+    )
+
+
+def _same_path(one: str, two: str) -> bool:
+    """Whether two operands are the same file, seen from one folder or from another."""
+    return one == two or one.endswith("/" + two) or two.endswith("/" + one)

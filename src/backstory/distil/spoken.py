@@ -8,11 +8,17 @@ import re
 
 from backstory.distil import phrases
 from backstory.distil.alternatives import kinds
-from backstory.distil.choices import TENTATIVE, TROUBLE
-from backstory.distil.decisions import ASSISTANT_CHOICE, FIRM, STANDING
+from backstory.distil.decisions import (
+    ASSISTANT_CHOICE,
+    CONTRAST,
+    FIRM,
+    STANDING,
+    TENTATIVE,
+    TROUBLE,
+    USER_CHOICE,
+)
 from backstory.distil.matters import read
 from backstory.distil.prose import sentences
-from backstory.distil.reasons import CONTRAST, USER_CHOICE
 from backstory.model import MemoryKind
 
 CAUSE = phrases.Rule("cause")
@@ -84,7 +90,8 @@ def _kind(text: str) -> MemoryKind:
         return MemoryKind.PREFERENCE
     if CAUSE.search(text) or VAIN.search(text) or (TROUBLE.search(text) and _REMEDY.search(text)):
         return MemoryKind.LESSON
-    return MemoryKind.DECISION if chosen or settles else MemoryKind.FACT
+    told = _TELLS.search(text) and not _WE.search(text)
+    return MemoryKind.DECISION if settles or (chosen and not told) else MemoryKind.FACT
 
 
 def _settles(text: str) -> bool:

@@ -25,6 +25,14 @@ def between(items: Sequence[Item], start: int, end: int) -> Sequence[Item]:
     return items[first : bisect_left(items, end, lo=first, key=lambda item: item.place)]
 
 
+def relative(path: str, cwd: str) -> str:
+    """A path as seen from the session's folder."""
+    slashed, root = path.replace("\\", "/"), cwd.replace("\\", "/").rstrip("/")
+    if root and slashed.startswith(root + "/"):
+        return slashed[len(root) + 1 :]
+    return slashed
+
+
 _NAME = 100  # characters of a prompt that hands over a title and no text
 
 
@@ -113,6 +121,7 @@ class Turn:
     said: list[Said] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
     choices: list[tuple[str, int, str]] = field(default_factory=list)
+    refusals: list[tuple[str, int, str, str]] = field(default_factory=list)  # id, when, what, words
     delegated: list[tuple[str, str]] = field(default_factory=list)
     ended: bool = False
     broken: str = ""

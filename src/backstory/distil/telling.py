@@ -5,12 +5,17 @@ long texts are cut, commands are parsed and judged. The rules then see a `Story`
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from backstory.distil import failure, shell
+from backstory.distil.harvest import refused_with
 from backstory.distil.prose import INTERRUPTED, prompt_words
-from backstory.distil.story import Change, Limits, Plan, Run, Said, Story, Turn
-from backstory.model import Action, Kind, Outcome, Session, SessionStatus, StoredEvent
+from backstory.distil.story import Change, Limits, Plan, Run, Said, Story, Turn, relative
+from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus, StoredEvent
 from backstory.typed_words import typed_words
+
+# What a user refuses by its deed, not a plan or a question.
+_REFUSABLE = frozenset({Action.RUN, Action.EDIT, Action.WRITE})
 
 
 def cut(text: str, limit: int) -> str:
@@ -19,14 +24,6 @@ def cut(text: str, limit: int) -> str:
         return text
     head = limit * 2 // 3
     return f"{text[:head]} … {text[-(limit - head) :]}"
-
-
-def relative(path: str, cwd: str) -> str:
-    """A path as seen from the session's folder."""
-    slashed, root = path.replace("\\", "/"), cwd.replace("\\", "/").rstrip("/")
-    if root and slashed.startswith(root + "/"):
-        return slashed[len(root) + 1 :]
-    return slashed
 
 
 def tell(session: Session, events: Sequence[StoredEvent], limits: Limits) -> Story:
@@ -107,11 +104,14 @@ def _use(story: Story, turn: Turn, place: int, stored: StoredEvent, limits: Limi
     turn.last_tool = event.tool or event.action.value
     turn.open_tool = event.outcome is Outcome.NONE
     turn.ended = False
+    if event.outcome is Outcome.INTERRUPTED and event.action in _REFUSABLE:
+        refused = f"`{shell.parse(event.target).shown}`" if event.action is Action.RUN else file
+        turn.refusals.append((stored.id, event.at, refused, refused_with(event.text)))
     match event.action:
         case Action.RUN:
-            command = shell.parse(cut(event.target, limits.max_input))
+            command = _at_home(shell.parse(cut(event.target, limits.max_input)), story.session.cwd, event)
             verdict = failure.verdict(event, command)
-            error = failure.telling_line(text) if verdict is Outcome.FAILED else ""
+            error = failure.telling_line(event.text) if verdict is Outcome.FAILED else ""
             run = Run(
                 stored.id,
                 place,
@@ -140,6 +140,14 @@ def _use(story: Story, turn: Turn, place: int, stored: StoredEvent, limits: Limi
             turn.delegated.append((event.target, text))
         case _ if event.tool == "AskUserQuestion" and ok:
             turn.choices.append((stored.id, event.at, text))
+
+
+def _at_home(command: shell.Command, cwd: str, event: Event) -> shell.Command:
+    """A command with its folder as seen from the session's, or from the root of its worktree."""
+    folder = command.folder
+    for root in (event.where.worktree, cwd):
+        folder = "" if root and folder.rstrip("/") == root.rstrip("/") else relative(folder, root)
+    return command if folder == command.folder else replace(command, folder=folder)
 
 
 def _judge_ends(story: Story) -> None:

@@ -18,12 +18,12 @@ from pathlib import Path
 from backstory.app import App
 from backstory.doctor import agent_clients, capture_checks, capture_proof, memory_checks
 from backstory.doctor.check import Check, State, fail
-from backstory.doctor.fixes import mend
+from backstory.doctor.fixes import apply_fixes
 
-__all__ = ["Check", "State", "examine", "mend"]
+__all__ = ["Check", "State", "apply_fixes", "run_checks"]
 
 
-def examine(app: App, folder: Path, deep: bool = False) -> Iterator[Check]:
+def run_checks(app: App, folder: Path, deep: bool = False) -> Iterator[Check]:
     """All checks, in the order in which a session's words travel; `deep` unpacks every stored payload."""
     yield from memory_checks.home(app)
     yield from memory_checks.settings(app)
@@ -47,7 +47,7 @@ def examine(app: App, folder: Path, deep: bool = False) -> Iterator[Check]:
         yield from _guarded("captured", memory_checks.captured(app, connected))
         yield from _guarded("proof", capture_proof.captured(app, connected))
     if usable:
-        yield from _guarded("clients", agent_clients.clients(app, connected))
+        yield from _guarded("clients", agent_clients.client_checks(app, connected))
     yield from _guarded("project", memory_checks.project(app, folder))
     yield from _guarded("brief", memory_checks.brief(app, folder, usable))
 

@@ -13,8 +13,8 @@ from backstory.agents import Agent, claude_code
 from backstory.app import App
 from backstory.atomic import lock
 from backstory.capture import hook_bundle, quarantine
-from backstory.capture.agent_setup import installed
-from backstory.capture.settings_files import installable, interpreter, is_here
+from backstory.capture.agent_setup import installed_hooks
+from backstory.capture.settings_files import hook_interpreter, installable_agents, is_here
 from backstory.doctor.check import Check, fail, ok, warn
 from backstory.errors import UsageError
 from backstory.file_reader import read_text
@@ -31,9 +31,9 @@ def hooks(app: App, folder: Path) -> Iterator[tuple[Check, str]]:
     """The agents' own settings; beside each check the agent's name if its hooks are there."""
     found: list[tuple[Check, str]] = []
     absent: list[Agent] = []
-    for agent in installable():
+    for agent in installable_agents():
         try:
-            states = installed(agent, app.home, folder)
+            states = installed_hooks(agent, app.home, folder)
         except UsageError as error:
             found.append((fail("hooks", f"{agent.title}: {error}", "fix that file, then try again"), ""))
             continue
@@ -63,7 +63,7 @@ def script(app: App) -> Iterator[Check]:
         missing = path if not path.is_file() else compiled
         yield fail("hook script", f"{missing} is missing", f"{_INSTALL}`")
         return
-    python = interpreter(app.home) or ""
+    python = hook_interpreter(app.home) or ""
     if not os.access(path, os.R_OK | os.X_OK):
         yield fail("hook script", f"{path} cannot be run", f"run `chmod 700 {shlex.quote(str(path))}`")
     elif not hook_bundle.hook_files_current(app.home.root, python):
@@ -93,7 +93,7 @@ def worker(app: App) -> Iterator[Check]:
 
 def spooled(app: App) -> Iterator[Check]:
     """What waits, what failed, what could not be read."""
-    entries = spool.entries(str(app.home.spool))
+    entries = spool.spool_entries(str(app.home.spool))
     oldest = time.time() - entries[0].mtime_ns / 1e9 if entries else 0
     if oldest > _STALE_SECONDS:
         found = f"{len(entries)} events wait, the oldest for {oldest / 60:.0f} min"
@@ -108,7 +108,7 @@ def spooled(app: App) -> Iterator[Check]:
             f"{len(marks)} hooks could not do their work: {', '.join(reasons)}",
             f"look at disk space and {app.home.logs / 'hook.log'}; the next worker counts the marks",
         )
-    held = quarantine.listing(app.home)
+    held = quarantine.quarantined_files(app.home)
     if held:
         yield warn(
             "quarantine",
@@ -146,7 +146,7 @@ def answer(app: App, folder: Path, expected: str) -> Check:
     words = ("answer", str(app.home.root), claude_code.NAME, "SessionStart")
     try:
         run = _run(
-            interpreter(app.home) or "python",
+            hook_interpreter(app.home) or "python",
             "-I",
             "-S",
             str(app.home.hook / "hook.pyc"),
@@ -194,9 +194,9 @@ def _run(*command: str, payload: bytes = b"") -> _Run:
 def _take_away(app: App, pid: int) -> list[bytes]:
     """Remove what a process of ours left in the spool; gives the payloads."""
     found = []
-    for entry in spool.entries(str(app.home.spool)):
+    for entry in spool.spool_entries(str(app.home.spool)):
         if entry.name.pid == pid and entry.name.ppid == os.getpid():
-            found.append(spool.read(entry.path) or b"")
+            found.append(spool.read_spooled(entry.path) or b"")
             Path(entry.path).unlink(missing_ok=True)
     for mark in app.home.spool.glob(f"*.{os.getpid()}.{pid}.*fail"):
         mark.unlink(missing_ok=True)

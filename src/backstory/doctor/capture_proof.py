@@ -11,8 +11,8 @@ from backstory.doctor.check import Check, ok, warn
 def captured(app: App, connected: Sequence[str]) -> Iterator[Check]:
     """What each agent wrote down itself, compared with what is stored."""
     app.catch_up()
-    by_agent: dict[str, list[coverage_audit.Compared]] = defaultdict(list)
-    for found in coverage_audit.compare(app.home, app.store, app.settings, connected):
+    by_agent: dict[str, list[coverage_audit.AuditedSession]] = defaultdict(list)
+    for found in coverage_audit.audit_sessions(app.home, app.store, app.settings, connected):
         if found.trouble:
             todo = "if sessions of that agent are missing, mend or move that file away"
             yield warn("proof", f"{found.title}: a history cannot be read: {found.trouble}", todo)

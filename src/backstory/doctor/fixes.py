@@ -12,10 +12,10 @@ from pathlib import Path
 
 from backstory.app import App
 from backstory.capture import coverage_audit, hook_bundle, written_files
-from backstory.capture.importer import Wish
+from backstory.capture.importer import ImportOptions
 from backstory.doctor.check import Check, ok, warn
 from backstory.errors import BackstoryError
-from backstory.store.integrity import examine
+from backstory.store.integrity import examine_database
 from backstory.store.new_database import clear_leftovers
 
 _ABANDONED_SECONDS = 3_600
@@ -23,13 +23,13 @@ _ABANDONED_SECONDS = 3_600
 _PARTS = ("backups/*.part", ".*.????????", "*/.*.????????")
 
 
-def mend(app: App) -> Iterator[Check]:
+def apply_fixes(app: App) -> Iterator[Check]:
     """Mend what can be mended; tells what was."""
     if not app.home.root.is_dir():
         return
     yield from _mended(app, _OF_FILES)  # first: without permissions nothing else can be looked at
     if os.access(app.home.database, os.R_OK):
-        health = examine(app.home.database)
+        health = examine_database(app.home.database)
         if not (health.unreadable or health.damage or health.unwritable):
             yield from _mended(app, _OF_THE_DATABASE)
 
@@ -65,7 +65,7 @@ def _own(path: Path) -> bool:
 
 
 def _hook_files(app: App) -> str:
-    if not written_files.known(app.home) or hook_bundle.hook_files_current(app.home.root):
+    if not written_files.written_sites(app.home) or hook_bundle.hook_files_current(app.home.root):
         return ""
     hook_bundle.write_hook_files(app.home.root)
     app.publish_settings(app.settings)
@@ -93,7 +93,7 @@ def _jobs(app: App) -> str:
 
 
 def _index(app: App) -> str:
-    if app.store.passages.sound():
+    if app.store.passages.is_consistent():
         return ""
     app.reindex()
     return "it was built again from the events"
@@ -103,10 +103,12 @@ def _gaps(app: App) -> str:
     brought = 0
     app.catch_up()
     for found in list(
-        coverage_audit.compare(app.home, app.store, app.settings, written_files.known(app.home))
+        coverage_audit.audit_sessions(
+            app.home, app.store, app.settings, written_files.written_sites(app.home)
+        )
     ):
         if found.missing:
-            wish = Wish(session=found.session, again=True, min_messages=1, user="doctor")
+            wish = ImportOptions(session=found.session, again=True, min_messages=1, user="doctor")
             brought += app.import_history([found.agent], wish).events
     if brought:
         app.prove()

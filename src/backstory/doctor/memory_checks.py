@@ -12,12 +12,12 @@ from backstory.app import App
 from backstory.capture.ownership import planting_ground
 from backstory.doctor import capture_checks
 from backstory.doctor.check import Check, fail, ok, warn
-from backstory.embed.embedder import check
+from backstory.embed.embedder import check_model_files
 from backstory.errors import BackstoryError
 from backstory.llm.model_provider import model_for, out_of_reach, provider
 from backstory.store.backup_copy import Contents
-from backstory.store.disk_errors import obstacle
-from backstory.store.integrity import Health, examine, has_fts5
+from backstory.store.disk_errors import find_obstacle
+from backstory.store.integrity import Health, examine_database, has_fts5
 
 _RECENT_MS = 7 * 86_400_000
 _MISSED_MS = 3_600_000
@@ -33,7 +33,7 @@ def home(app: App) -> Iterator[Check]:
     if not root.is_dir():
         found = f"{root} is not a folder" if root.exists() else f"{root} does not exist"
         yield fail("home", found, "run `backstory install`: it makes the home; or set BACKSTORY_HOME")
-    elif why := obstacle(app.home.database):
+    elif why := find_obstacle(app.home.database):
         yield fail("home", why.found, why.todo)
     elif found := planting_ground(app.home):
         todo = f"fix its owner and mode, or move the home with BACKSTORY_HOME; then look at {root / 'hook'}"
@@ -65,7 +65,7 @@ def model(app: App) -> Check:
     try:
         if provider(app.settings, "distil") is None:
             return replace(ok("model", "none is configured, and none is needed"), quiet=True)
-        why = out_of_reach(app.settings)
+        why = out_of_reach(app.settings, app.store.projects.folders())
     except BackstoryError as error:
         why = str(error)
     if why:
@@ -93,11 +93,11 @@ def database(app: App, deep: bool = False) -> Iterator[Check]:
         else:
             yield ok("database", "not there yet: the first event makes it")
         return
-    health = examine(path, deep)
+    health = examine_database(path, deep)
     restore = ", or `backstory restore` to go back to the latest backup" if kept else ""
     mend = f"run `backstory repair`: it builds a new database beside it{restore}"
     if health.unreadable:
-        why = obstacle(path)
+        why = find_obstacle(path)
         found = f"{path}: {health.unreadable}{f', because {why.found}' if why else ''}"
         yield fail("database", found, why.todo if why else mend)
         return
@@ -119,7 +119,7 @@ def database(app: App, deep: bool = False) -> Iterator[Check]:
     else:
         yield ok("integrity", f"no damage found{_unread(health)}")
     if health.unwritable:
-        why = obstacle(path)
+        why = find_obstacle(path)
         yield fail("writable", f"{path}: {health.unwritable}", why.todo if why else "end what holds the lock")
     else:
         yield ok("writable", "yes")
@@ -137,7 +137,7 @@ def _holds(backup: Contents) -> str:
 
 def index(app: App) -> Iterator[Check]:
     """The text index, which search looks through."""
-    if app.store.passages.sound():
+    if app.store.passages.is_consistent():
         yield ok("text index", "whole")
     else:
         todo = "run `backstory doctor --fix`: it builds the index again from the events"
@@ -162,7 +162,7 @@ def captured(app: App, connected: Sequence[str]) -> Iterator[Check]:
     """What came in lately, by agent, compared with what the agent itself wrote down."""
     now = clock.now_ms()
     failed: dict[str, int] = {}
-    for _, agent, _, name, count in app.store.books.counted(clock.day_of(now - _RECENT_MS)):
+    for _, agent, _, name, count in app.store.counters.since(clock.day_of(now - _RECENT_MS)):
         if name == "failed":
             failed[agent or "hook"] = failed.get(agent or "hook", 0) + count
     for agent, count in failed.items():
@@ -248,7 +248,7 @@ def meaning(app: App) -> Iterator[Check]:
         else:
             yield warn("search", means.why, "until then search goes by words only")
         return
-    if wrong := check(app.settings):
+    if wrong := check_model_files(app.settings):
         yield warn("search", wrong, "until then no vectors are made")
         return
     model, made_by = means.embedder.model, app.store.vectors.model()

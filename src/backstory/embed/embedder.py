@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
+from backstory.embed import MINILM
 from backstory.errors import Failed
 from backstory.settings import Settings
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from backstory.embed.vector_codes import Floats
 
 
-MINILM = "all-MiniLM-L6-v2-int8"
 _NO_NUMPY = "by words only: numpy is missing; `pip install numpy` adds search by meaning"
 _WORKER_SECONDS = 30.0
 # A question waits for its vector only so long: the words alone answer it too.
@@ -41,20 +41,20 @@ class Means:
     off: bool = False
 
 
-def wanted(settings: Settings) -> str:
+def configured_model(settings: Settings) -> str:
     """The model that the settings ask for, or ""; loads nothing."""
     kind = settings.embed_provider
     known = {"off": "", "minilm": MINILM}
-    return known[kind] if kind in known else named(kind, settings.embed_model, settings.embed_url)
+    return known[kind] if kind in known else endpoint_model(kind, settings.embed_model, settings.embed_url)
 
 
-def named(kind: str, name: str, url: str) -> str:
+def endpoint_model(kind: str, name: str, url: str) -> str:
     """What the vectors of an endpoint's model are known by: the same name elsewhere may be another model."""
     _, _, place = url.strip().rstrip("/").rpartition("://")
     return f"{kind}:{name}@{place.partition('?')[0].rpartition('@')[2]}"  # never with a password
 
 
-def check(settings: Settings) -> str:
+def check_model_files(settings: Settings) -> str:
     """What is wrong with the files that vectors are made with, if something is; reads all of them."""
     if settings.embed_provider != "minilm":
         return ""
@@ -69,14 +69,14 @@ def check(settings: Settings) -> str:
     return ""
 
 
-def missing(settings: Settings) -> str:
+def missing_model(settings: Settings) -> str:
     """What keeps search from going by meaning, if that can be told without loading anything."""
     if settings.embed_provider != "off" and find_spec("numpy") is None:
         return _NO_NUMPY
     return ""
 
 
-def means(settings: Settings, seconds: float = _WORKER_SECONDS) -> Means:
+def load_embedder(settings: Settings, seconds: float = _WORKER_SECONDS) -> Means:
     """What the settings ask for, as far as it can be had; an endpoint has so long to answer."""
     if settings.embed_provider == "off":
         return Means(why="by words only: embed.provider is off", off=True)

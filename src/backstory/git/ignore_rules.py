@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from backstory.hook.ignore_globs import matches
+from backstory.hook.ignore_globs import glob_matches
 from backstory.hook.project_identity import Place
 from backstory.hook.regular_file import read_head
 
@@ -39,4 +39,4 @@ def _fits(rule: str, name: str) -> bool:
     parts = name.split("/")
     above = len(parts) - 1 if rule.endswith("/") else len(parts)
     folders = ("/".join(parts[: number + 1]) for number in range(above))
-    return any(matches(each if anchored else each.rpartition("/")[2], glob) for each in folders)
+    return any(glob_matches(each if anchored else each.rpartition("/")[2], glob) for each in folders)

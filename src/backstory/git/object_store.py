@@ -12,6 +12,7 @@ from pathlib import Path
 from backstory.git.pack_file import Packs
 from backstory.git.read_limit import OverLimit, ReadLimit, Unavailable
 from backstory.hook.regular_file import read_head
+from backstory.hook.remote_url import leaves_machine
 
 COMMIT, TREE, BLOB = b"commit", b"tree", b"blob"
 _MOST_BYTES = {COMMIT: 1 << 20, TREE: 8 << 20, BLOB: 4 << 20}
@@ -115,7 +116,8 @@ def _with_alternates(folder: Path) -> list[Path]:
     for each in found:
         lines = read_head(str(each / "info" / "alternates"), _SMALL).decode("utf-8", "surrogateescape")
         for line in lines.splitlines():
-            other = Path(os.path.normpath(each / line)) if line and "\0" not in line else each
+            usable = line and "\0" not in line and not leaves_machine(line, str(folder))
+            other = Path(os.path.normpath(each / line)) if usable else each
             if line[:1] not in ("", "#") and other not in found and len(found) < _MOST_STORES:
                 found.append(other)
     return found

@@ -1,11 +1,12 @@
 """The hook path: what runs while an agent waits, fenced off from the rest of the product.
 
 An agent runs our hook dozens of times a minute, so every import is paid for by the user. Nothing in this
-folder imports anything but a few cheap parts of the standard library (a test holds the allow-list), and
-nothing here opens the database: the worker prepares small JSON files, the hook reads those and what still
-waits in the spool. `capture/hook_bundle.py` compiles these modules into the home, where no site-packages, no
-virtual environment and no upgrade in progress can get in their way. The product imports them too, so that
-the brief on the command line and the one an agent receives are the same text.
+folder imports anything but a few cheap parts of the standard library (a test holds the allow-list). The
+worker prepares small JSON files, the hook reads those and what still waits in the spool; only for a note with
+a prompt or after an error `installed.py` opens the door to the package, which reads the database.
+`capture/hook_bundle.py` compiles these modules into the home, where no site-packages, no virtual environment
+and no upgrade in progress can get in their way. The product imports them too, so that the brief on the
+command line and the one an agent receives are the same text.
 
 hook.sh                  copies a payload into the spool: a whole capture hook, sourced by the agent's `sh -c`
 agent_facts.py           what hooks must know of each agent, from the agents' table
@@ -21,6 +22,7 @@ windows_paths.py         payloads whose backslashes were not escaped
 patterns.py              the table of secrets and personal data
 token_shapes.py          rows for tokens that a service marks by a prefix or a shape
 context_shapes.py        rows for secrets that what stands around them tells: commands, sentences, files
+command_shapes.py        rows for secrets that stand in a certain place of a command
 context_validators.py    whether what those have matched is a secret
 secret_columns.py        secrets in columns: tables, CSV, INSERT statements, Kubernetes Secrets
 secret_names.py          which identifiers name a secret
@@ -41,6 +43,7 @@ shell_programs.py        what programs do with their input: the tables for judgi
 remote_code.py           commands that run code nobody sees, which are not recommended
 brief_text.py            rows to the text that a starting session receives
 file_stamps.py           whether the files that rows speak of are what they were
+installed.py             the one door to the installed package
 session_brief.py         the brief for one start of a session
 normalize.py             what prompts, commands and edits are recognised by
 error_signature.py       what errors are recognised by, and which any program may have

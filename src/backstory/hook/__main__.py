@@ -33,19 +33,19 @@ def main(argv: list[str]) -> None:
         if role == "capture":
             from backstory.hook import windows_hook
 
-            windows_hook.capture(home, agent, event)
+            windows_hook.capture_stdin(home, agent, event)
         else:
-            text = answer(home, agent, event, read_stdin(), lost="lost" in argv[4:])
-            write(1, text.encode("utf-8", "replace"))
+            text = answer_hook(home, agent, event, read_stdin(), lost="lost" in argv[4:])
+            write_all(1, text.encode("utf-8", "replace"))
     except BaseException as error:  # nothing may reach the agent
-        log(home, agent, event, error)
+        log_error(home, agent, event, error)
     os._exit(0)
 
 
-def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -> str:
+def answer_hook(home: str, agent: str, event: str, data: bytes, lost: bool = False) -> str:
     """What to print for this payload; leaves the receipt. Empty if there is nothing to say."""
     from backstory.hook import session_brief
-    from backstory.hook.payload import BadPayload, parse
+    from backstory.hook.payload import BadPayload, parse_payload
     from backstory.hook.project_identity import ident
 
     facts = facts_of(agent)
@@ -54,11 +54,11 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
     if event in facts["notes"]:
         return _noted(home, agent, event, data)
     settings = session_brief.settings_file(home)
-    deadline = session_brief.number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
+    deadline = session_brief.positive_number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
     _arm(deadline)
     until = time.monotonic() + deadline / 2  # the rest is for printing what was found until then
     try:
-        payload: dict[str, Any] = parse(data)
+        payload: dict[str, Any] = parse_payload(data)
     except BadPayload:
         if not lost:
             raise
@@ -80,10 +80,11 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
         _Redact(settings),
         until,
         (_LOST,) if lost else (),
-        failed=lambda error: log(home, agent, event, error),
+        failed=lambda error: log_error(home, agent, event, error),
         spoke=_last_spoke(payload),
         forked=_forked_from(payload) if source == "fork" else "",
     )
+    _flag(home, agent, event, settings, cwd)
     _arm(0)
     receipt = {
         "session_id": native,
@@ -96,28 +97,38 @@ def answer(home: str, agent: str, event: str, data: bytes, lost: bool = False) -
     if facts["delivers"] and not lost:
         from backstory.hook import deferred_brief
 
-        if deferred_brief.hold(home, native, told.text, receipt):
+        if deferred_brief.hold_brief(home, native, told.text, receipt):
             return ""
     return _given(home, agent, event, told.text, receipt)
+
+
+def _flag(home: str, agent: str, event: str, settings: "dict[str, Any]", cwd: str) -> None:
+    """Let notes come in this folder; a brief is given whatever becomes of that."""
+    from backstory.hook import work_notes
+
+    try:
+        work_notes.put_flags(home, settings, cwd)
+    except (OSError, ValueError) as error:
+        log_error(home, agent, event, error)
 
 
 def _delivered(home: str, agent: str, event: str, data: bytes) -> str:
     """What to print for the first prompt of a session whose brief was held back until now."""
     from backstory.hook import deferred_brief
-    from backstory.hook.payload import parse
+    from backstory.hook.payload import parse_payload
 
-    text, receipt = deferred_brief.take(home, str(parse(data).get("session_id") or ""))
+    text, receipt = deferred_brief.take_brief(home, str(parse_payload(data).get("session_id") or ""))
     return _given(home, agent, event, text, receipt)
 
 
 def _noted(home: str, agent: str, event: str, data: bytes) -> str:
     """What the memory has to say about a prompt or a tool's use; mostly nothing."""
     from backstory.hook import session_brief, work_notes
-    from backstory.hook.payload import parse
+    from backstory.hook.payload import parse_payload
     from backstory.hook.project_identity import ident
 
-    _arm(work_notes.DEADLINE_MS / 1000)
-    payload = parse(data)
+    _arm(*work_notes.LIMITS[facts_of(agent)["notes"][event]])
+    payload = parse_payload(data)
     settings = session_brief.settings_file(home)
     told = work_notes.notes_for(home, settings, agent, event, payload)
     _arm(0)
@@ -137,17 +148,19 @@ def _noted(home: str, agent: str, event: str, data: bytes) -> str:
 def _given(home: str, agent: str, event: str, text: str, receipt: "dict[str, Any]") -> str:
     """What to print so that the agent is told this now; leaves the receipt."""
     from backstory.hook import spool
-    from backstory.hook.payload import encode
+    from backstory.hook.payload import encode_json
 
     if not text:
         return ""
     receipt["at"] = time.time_ns() // 1_000_000
     try:
         if receipt["session_id"]:
-            spool.write(os.path.join(home, "spool"), agent, spool.RECEIPT, encode(receipt).encode())
+            spool.write_spooled(
+                os.path.join(home, "spool"), agent, spool.RECEIPT, encode_json(receipt).encode()
+            )
     except OSError as error:  # a full disk: the brief is worth more than its receipt
-        log(home, agent, event, error)
-    return shape(agent, event, text)
+        log_error(home, agent, event, error)
+    return shape_answer(agent, event, text)
 
 
 def _last_spoke(payload: "dict[str, Any]") -> int:
@@ -169,7 +182,7 @@ def _forked_from(payload: "dict[str, Any]") -> str:
     return ident(told.decode("utf-8", "replace"))
 
 
-def shape(agent: str, event: str, text: str) -> str:
+def shape_answer(agent: str, event: str, text: str) -> str:
     """The brief in the form that the agent takes; UTF-8, so that its size is what was counted."""
     quoted = encode_basestring(text)
     if facts_of(agent)["top_level"]:
@@ -195,13 +208,18 @@ class _Redact:
         return str(self._redactor.redact(text))
 
 
-def _arm(seconds: float) -> None:
-    """Let the kernel end this process then; 0 calls it off. The default action works inside C code too."""
+def _arm(seconds: float, of_clock: float = 0) -> None:
+    """Let the kernel end this process then; 0 calls it off. The default action works inside C code too.
+
+    With one number it is time of the clock; with two, the first is processor time of our own: what others
+    take from a busy machine does not count, up to the second.
+    """
     try:
-        from _signal import ITIMER_REAL, setitimer  # type: ignore[import-not-found]
+        from _signal import ITIMER_PROF, ITIMER_REAL, setitimer  # type: ignore[import-not-found]
     except ImportError:  # Windows: the agent's own timeout must do
         return
-    setitimer(ITIMER_REAL, seconds)
+    setitimer(ITIMER_PROF, seconds if of_clock else 0)
+    setitimer(ITIMER_REAL, of_clock or seconds)
 
 
 def read_stdin() -> bytes:
@@ -212,14 +230,14 @@ def read_stdin() -> bytes:
     return b"".join(chunks)
 
 
-def write(fd: int, data: bytes) -> None:
+def write_all(fd: int, data: bytes) -> None:
     """All of it, in as few steps as the system takes."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
 
 
-def log(home: str, agent: str, event: str, error: BaseException) -> None:
+def log_error(home: str, agent: str, event: str, error: BaseException) -> None:
     """One line about what went wrong, without anything of the payload; a large log is started anew."""
     where = ""
     trace = error.__traceback__

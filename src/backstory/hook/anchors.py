@@ -10,7 +10,7 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   start   the same, but where the run starts
   digit   the same, if the run has a digit
   foot    the same, but right before the run
-  whole   the same, but in the last 8 characters of a run of 36, where the match starts
+  whole   the same, but in the last 10 characters of a run of 36, where the match starts
   spoken  in the 300 lowercase characters before a run that a space precedes; a match starts at an anchor
   address in the 120 characters before a run that a slash precedes; the pattern is searched for
   long    the same, if the run has 33
@@ -22,12 +22,15 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   block   in the lowercase text; each match is a place from which secret_columns.py reads lines and cells
   title   the same, if a separator of cells comes next
   tag     the same as inside, if the anchor is the name of a tag
+  line    the same as word, if the line ends there
   short   the same as word, if a colon or an equals sign comes next
+  http    the same as word, if the text has those letters
   pipe, at, tilde, star   the same as word, if the text has that sign
   valued  the same as word, if the text has a stem of a secret's name and the word value
   element the same as word, if the text has a stem of a secret's name
+  here    the same as word, if the text has a <
   lengthy in the text as it is, if a run has 43
-  dollar  in the text as it is, if it has such a run and a dollar sign
+  dollar  in the text as it is, if it has a dollar sign
   words   in the shape of words: letters, digits, _ and - are w
   shapes  the same, if a run has 43
   hextet  in the shape of hex digits, if the first is a 2 or 3
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     Anchors = list[tuple[str, int]]  # each with the rank of its row
+    Shared = list[tuple[str, list[int]]]  # each with the ranks of its rows
     Group = list[tuple[str, str, list[int]]]  # an anchor, the shorter one that it contains, ranks of rows
 
 _CODES = "000 001 007f 008 009 00ad 034 180 200 202 206 fe d8 d9 da db dc dd de df"
@@ -95,6 +99,7 @@ HOWS = (
     *(
         "valued",
         "element",
+        "here",
         "address",
         "spoken",
         "whole",
@@ -104,13 +109,15 @@ HOWS = (
         "url",
         "title",
         "short",
+        "line",
+        "http",
         "tag",
     ),
     *("words", "hextet", "dash", "dot", "number", "thin", "packed"),
 )
 LONG_NUMBER = "0" * 13
 BETWEEN = " \t\"'`*]\\"  # a name and the sign that follows it
-FOLLOWED = {"title": "|,;)(\r\n", "short": ":="}
+FOLLOWED = {"title": "|,;)(\r\n", "short": ":=", "line": "\r\n"}
 # Anchors are tried only after something shorter that they share.
 FOLDED_GATES = (
     *(stem for stem in STEMS if stem != "pwd"),
@@ -121,10 +128,12 @@ HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
 # Of a tag: as it is, escaped, in full width as UTF-8 (that of \uff1c and \ufe64) or as JSON has it.
 OPENERS = ("<", "lt;", "60;", "3c;", "u003c", "x3c", "\xef\xbc\x9c", "\xef\xb9\xa4", "uff1c", "ufe64")
 REACH, AHEAD, SELDOM = 32, 170, 12  # longer than any anchor; than what stands between one and its sign
-TELLING = (*STEMS, "bearer")
-RUN, LONG_RUN = "w" * 20, "w" * 43
+TELLING = (*STEMS, "pw", "bearer")  # pwd is sought behind its gate, pw
+RUN, LONG_RUN, DOTTED_RUN = "w" * 20, "w" * 43, "." + "w" * 20
 SAID, ADDRESS = 300, 120
 SPEECH = (" ", '"', "'", "`")
+MAILBOX = frozenset(IDENT + ".%+")
+DASHES = ("", " ", ">", "\n")  # what follows a hyphen that starts no option
 DIGITS = "0" * 15  # the anchor of a run that starts with digits
 HEXTET = "hhhh:"
 
@@ -139,7 +148,8 @@ class Prefilter:
         by: dict[str, list[tuple[str, int]]] = {how: [] for how in HOWS}
         for rank, row in enumerate(rows):
             by[row.how] += [(anchor, rank) for anchor in row.anchors]
-        folded = by["word"] + by["left"] + by["inside"] + by["block"] + by["title"] + by["short"] + by["tag"]
+        folded = by["word"] + by["left"] + by["inside"] + by["block"] + by["title"] + by["tag"]
+        folded += by["short"] + by["line"]
         self._folded = _gated(folded, FOLDED_GATES)
         for gate, anchors in self._folded:
             anchors += [(anchor, gate, [rank]) for anchor, rank in by["beside"]] if gate == "pass" else []
@@ -151,18 +161,21 @@ class Prefilter:
         for anchor, rank in by["foot"]:
             before = anchor.rstrip(IDENT)  # a foot may reach into the run
             self._feet.setdefault(before[-1], []).append((anchor, len(before), rank))
-        self._pipes, self._ats, self._tildes, self._stars = by["pipe"], by["at"], by["tilde"], by["star"]
+        shared = {how: _shared(by[how]) for how in HOWS}
+        self._pipes, self._ats, self._tildes = shared["pipe"], shared["at"], shared["tilde"]
+        self._stars, self._https = shared["star"], shared["http"]
         self._urls = [rank for _, rank in by["url"]]
-        self._values, self._elements, self._spoken = by["valued"], by["element"], by["spoken"]
-        self._addresses = by["address"]
+        self._values, self._elements, self._spoken = shared["valued"], shared["element"], by["spoken"]
+        self._heres, self._addresses = shared["here"], by["address"]
         self._tails = {anchor for anchor, _ in by["whole"]}
         self._whole = list({rank for _, rank in by["whole"]})
-        self._words, self._paths, self._equals = by["words"], by["path"], by["equals"]
-        self._dollars, self._shapes, self._lengthy = by["dollar"], by["shapes"], by["lengthy"]
-        self._commands, self._commands_p = by["command"], by["command-p"]
+        self._words, self._paths, self._equals = shared["words"], shared["path"], shared["equals"]
+        self._shapes, self._lengthy, self._dollars = shared["shapes"], shared["lengthy"], shared["dollar"]
+        self._undotted = [(anchor, ranks) for anchor, ranks in self._shapes if DOTTED_RUN not in anchor]
+        self._commands, self._commands_p = shared["command"], shared["command-p"]
         self._hextets = [rank for _, rank in by["hextet"]]
-        self._dashed, self._dotted, self._thin = by["dash"], by["dot"], by["thin"]
-        self._packed, self._numbers = by["packed"], by["number"]
+        self._dashed, self._dotted, self._thin = shared["dash"], shared["dot"], shared["thin"]
+        self._packed, self._numbers = shared["packed"], shared["number"]
 
     def look(self, text: str) -> tuple[list[int], str, bool]:
         """The rows to run, the text in lowercase if that was free, and whether it may hold the unseen."""
@@ -187,6 +200,8 @@ class Prefilter:
             rows += self._tokens_in(text, words, stem)
             if "=" in text:
                 rows += _present(self._equals, text)
+            if "$" in text:
+                rows += _present(self._dollars, text)
         shape = data.translate(SHAPE).decode("latin-1")
         if "0" in shape:
             rows += self._numbers_in(data, shape)
@@ -217,13 +232,17 @@ class Prefilter:
             rows += _present(self._ats, _near(low, "@", AHEAD))
             if ":/" in low or ":\\/" in low:
                 rows += self._urls
+        if "http" in low:
+            rows += _present(self._https, low)
         if "|" in low:
             rows += _present(self._pipes, low)
+        if "<" in low:
+            rows += _present(self._heres, low)
         if "~" in low:
             rows += _present(self._tildes, low)
         if "*" in low:
             rows += _present(self._stars, low)
-        if " -" in low:
+        if _has_option(low):
             rows += _present(self._commands, low)
             if " -p" in low:
                 rows += _present(self._commands_p, low)
@@ -254,6 +273,8 @@ class Prefilter:
         if rank == self._secret:
             return assigns_secret(low, anchor)
         how = self._rows[rank].how
+        if how == "left":
+            return _addressed(low)
         if how == "tag":
             return _tagged(low, anchor)
         signs = FOLLOWED.get(how)
@@ -268,11 +289,12 @@ class Prefilter:
         if len(text) > len(RUN) * 2:
             if "hook" in text:
                 rows += _present(self._paths, text)
-            rows += _present(self._words, words)
+            dotted = DOTTED_RUN in words
+            if dotted:
+                rows += _present(self._words, words)
             if LONG_RUN in words:
-                rows += _present(self._shapes, words) + _present(self._lengthy, text)
-        if "$" in text:
-            rows += _present(self._dollars, text)
+                rows += _present(self._shapes if dotted else self._undotted, words)
+                rows += _present(self._lengthy, text)
         rows += self._runs(text, words, first, stem)
         return rows
 
@@ -306,7 +328,11 @@ class Prefilter:
                 parts = text[at : last - 20].replace("-", "_")
                 if "_" in parts:
                     rows += self._after_joints(text, parts, at)
-            if last - at >= 36 and (text[last - 4 : last] in tails or text[last - 8 : last - 4] in tails):
+            if last - at >= 36 and (
+                text[last - 4 : last] in tails
+                or text[last - 8 : last - 4] in tails
+                or text[last - 10 : last - 6] in tails
+            ):
                 rows += self._whole
             at = words.find(RUN, end) if end >= 0 else -1
         return rows
@@ -352,6 +378,16 @@ def _tagged(low: str, name: str) -> bool:
     return False
 
 
+def _addressed(low: str) -> bool:
+    """Whether some @ stands between two words, as in a mail address, and does not only begin one."""
+    at = low.find("@")
+    while at >= 0:
+        if low[at - 1 : at] in MAILBOX and low[at + 1 : at + 2] in MAILBOX and at:
+            return True
+        at = low.find("@", at + 1)
+    return False
+
+
 def _followed(low: str, anchor: str, signs: str) -> bool:
     """Whether an anchor ends its word somewhere, and one of the signs comes next, or the line's end."""
     at = low.find(anchor)
@@ -363,7 +399,8 @@ def _followed(low: str, anchor: str, signs: str) -> bool:
         if after in BETWEEN:
             after = low[at : at + 44]
             rest = after.lstrip(BETWEEN)
-            if not rest or rest[0] in signs or (rest[0] in "nrt" and "\\" in after[: len(after) - len(rest)]):
+            between = after[: len(after) - len(rest)]
+            if not rest or rest[0] in signs or "\t" in between or (rest[0] in "nrt" and "\\" in between):
                 return True
         at = low.find(anchor, at)
     return False
@@ -390,8 +427,28 @@ def _by_three(anchors: "Anchors") -> "dict[str, Anchors]":
     return found
 
 
-def _present(anchors: "Anchors", text: str) -> list[int]:
-    return [rank for anchor, rank in anchors if anchor in text]
+def _present(anchors: "Shared", text: str) -> list[int]:
+    return [rank for anchor, ranks in anchors if anchor in text for rank in ranks]
+
+
+def _shared(anchors: "Anchors") -> "Shared":
+    """Each anchor once, with all rows that it anchors."""
+    ranks: dict[str, list[int]] = {}
+    for anchor, rank in anchors:
+        ranks.setdefault(anchor, []).append(rank)
+    return list(ranks.items())
+
+
+def _has_option(low: str) -> bool:
+    """Whether a hyphen after a blank starts an option, and not only items of a list or a dash."""
+    at = low.find(" -")
+    for _ in range(SELDOM):
+        if at < 0:
+            return False
+        if low[at + 2 : at + 3] not in DASHES:
+            return True
+        at = low.find(" -", at + 2)
+    return at >= 0
 
 
 def _gated(anchors: "Anchors", gates: tuple[str, ...]) -> "list[tuple[str, Group]]":

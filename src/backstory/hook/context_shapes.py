@@ -18,8 +18,7 @@ _SECRETS = (
 _COLUMNS = r"(?i:(?:password|passwd|passwort|passphrase|secret|token|api[_-]?key|secret[_-]?key))"
 
 # Sentences: what is told, of what, the verb.
-_HUMAN = r"pass(?:word|phrase|code|wort|wd)s?|pw|mot de passe|contrase(?:ñ|n)a|senha"
-_MACHINE = r"(?:api|access|secret|private|license|signing|encryption)[ -]?(?:key|code)|secret|token|key"
+_HUMAN = r"pass(?:word|phrase|code|wort|wd)?s?|pw|mot de passe|contrase(?:ñ|n)a|senha"
 _OF = (
     r"(?: (?:is|was) (?:re)?generated|,? (?:that )?(?:you|we|I|they)(?:'ll| will)? (?:need|use|want|have)"
     r"|(?: you are)? looking for| to use| below| here)?"
@@ -27,12 +26,19 @@ _OF = (
     r"|da|do|per|di|van|voor)(?: [^\s:=\"'`]{1,40}){1,5}?)?"
 )
 _VERB = (
-    r"(?: (?:is|was|are|will be|should be|ist|lautet|war|est|es|era|é|è|era|to|auf|à|a|como)(?=[ :])"
+    r"(?:['’]s(?= )|(?: (?:is|was|are|will be|should be|ist|lautet|war|est|es|era|é|è|era|to|auf|à|a|como)(?=[ :])"  # noqa: E501
     r"(?: (?:now|still|currently|again|jetzt|nun|maintenant|ahora|this|just))?:?|[ \u00a0]?[:=]"
-    r"|[ \u00a0]?(?:->|=>|→|–|—|⇒))"
+    r"|[ \u00a0]?(?:->|=>|→|–|—|⇒)))"
 )
 _SAID = r"[ \t\u00a0]{1,3}(?:\"([^\"\n]{4,120})\"|'([^'\n]{4,120})'|`([^`\n]{4,120})`|([^\s\"'`]{4,256}))"
-_SUBJECTS = ("password", "token", "the password", "the token", "the secret", "the api key")
+# Anchors that announce less than their pattern: it looks ahead for them.
+_TOLD = (
+    *("password", "passphrase", "passcode", "passwort", "passwd ", "pass is ", "pass for ", "pw "),
+    *("mot de passe", "contrase", "senha "),
+)
+_NAMING = ("password ", "passphrase ", "passwort ", "pw ", "mot de passe ", "contrase")
+_PAIRED = ("login ", "authenticate", "credential", "creds", "pass is ")
+_SUBJECTS = (" as password", " as token", " the password", " the token", " the secret", " the api key")
 _NAMED = r" (?:[\"'`]([^\s\"'`]{4,256})[\"'`]|([^\s\"'`]{4,256}))"
 
 ROWS = (
@@ -50,7 +56,7 @@ ROWS = (
     (
         "private-key",
         ("kty",),
-        r"\"d\\?\":[ ]?\\?\"([A-Za-z0-9_-]{43,2000})",
+        r"\"(?:d|p|q|dp|dq|qi|k)\\?\":[ ]?\\?\"([A-Za-z0-9_-]{43,2000})",
         '{"kty":"OKP","crv":"Ed25519","d":"' + 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","x":"',
         "lengthy",
         "jwk",
@@ -83,30 +89,11 @@ ROWS = (
     ),
     (
         "secret",
-        ("7z", "rar"),
-        rf"(?:7za?|rar)(?=[ \t]){_GOES_ON} -h?p{_ARG}",
+        ("7z ", "7za ", "rar "),
+        rf"(?:7za?|rar)(?= ){_GOES_ON} -h?p{_ARG}",
         "7z x -p" + "S3cretPa55 x.7z",
-        "command-p",
+        "command",
         "tool_password",
-    ),
-    (
-        "secret",
-        (
-            "rdesktop",
-            "registry login",
-            "twine upload",
-            "az login",
-            "useradd",
-            "usermod",
-            "cf login",
-            "oc login",
-            "supabase ",
-        ),
-        rf"(?:rdesktop|registry login|twine upload|az login|user(?:add|mod)|(?:cf|oc) login|supabase)"
-        rf"(?=[ \t]){_GOES_ON} -p[ \t=]{{1,4}}{_ARG}",
-        "helm registry login r.acme.dev -u jane -p " + "S3cretPa55",
-        "command-p",
-        "option_password",
     ),
     (
         "secret",
@@ -144,7 +131,7 @@ ROWS = (
     (
         "secret",
         ("storepass", "keypass", "-passin ", "-passout ", "-pass ", "requirepass", "masterauth"),
-        r"(?:(?:store|key)pass|-pass(?:in|out)?(?=[ \t]{1,4}pass:)|requirepass|masterauth)[ \t]{1,4}"
+        r"(?:(?:store|key)pass|-pass(?:in|out)?(?= [ \t]{0,3}pass:)|requirepass|masterauth)[ \t]{1,4}"
         r"(?:pass:)?" + _ARG,
         "keytool -list -storepass " + "swordfish -keystore x",
         "word",
@@ -161,7 +148,7 @@ ROWS = (
     (
         "secret",
         ("secrets set ", "secrets put ", "secrets:set "),
-        r"secrets[ :](?:set|put)[ \t]{1,4}"
+        r"secrets(?: set| put|:set) [ \t]{0,3}"
         r"(?:-{1,2}[^\s=]{1,40}(?:[ \t=][^\s=-][^\s=]{0,80})?[ \t]{1,4}){0,4}"
         r"[A-Za-z_][\w.-]{1,80}=(?:\\?\"([^\"\\\n]{4,256})|\\?'([^'\\\n]{4,256})|([^\s\"'`\\]{4,256}))",
         "flyctl secrets set SESSION_SALT=" + "S3cretPa55",
@@ -178,7 +165,7 @@ ROWS = (
     ),
     (
         "secret",
-        ("wpa_passphrase ",),
+        ("wpa_passphrase",),
         r"wpa_passphrase[ \t]{1,4}(?:\"[^\"\n]{1,64}\"|'[^'\n]{1,64}'|[^\s\"'-][^\s]{0,64})"
         rf"[ \t]{{1,4}}{_ARG}",
         "wpa_passphrase home " + "S3cretPa55",
@@ -195,7 +182,7 @@ ROWS = (
     ),
     (
         "secret",
-        ("vault login ",),
+        ("vault login",),
         rf"vault login[ \t]{{1,4}}{_ARG}",
         "vault login " + "s.Iwipp9h28Dk8gnrBFhUT9YSK",
         "word",
@@ -204,7 +191,7 @@ ROWS = (
     (
         "secret",
         ("auth ", "auth=("),
-        r"(?:AUTH[ \t](?:PLAIN[ \t]|[a-z][\w.]{1,20}[ \t])?([^\s\"'`;|&<>()\\]{6,256})(?=[ \t]*+(?:\Z"
+        r"(?:AUTH (?:PLAIN[ \t]|[a-z][\w.]{1,20}[ \t])?([^\s\"'`;|&<>()\\]{6,256})(?=[ \t]*+(?:\Z"
         r"|\r|\n|\\[nr]))"
         r"|auth=\([\"'][^\"'\n]{1,80}[\"'],[ \t]{0,4}[\"']([^\"'\s]{4,128})[\"'])",
         "redis> AUTH default " + "s6KDZnI9yAOCS22g5S1d\n",
@@ -233,7 +220,10 @@ ROWS = (
     # --- Files ----------------------------------------------------------------------------------------
     (
         "secret",
-        ("password", "passwd", "passwort", "secret", "token", "api_key", "apikey"),
+        (
+            *("password", "passwd", "passwort", "passphrase", "secret", "token", "api_key", "apikey"),
+            *("api-key", "secret_key", "secretkey", "secret-key"),
+        ),
         rf"{_COLUMNS}(?:\(|[ \t\"'`*\]\\]{{0,40}}(?=[|,;)\t\r\n]|\\[ntr]|\Z))",
         "user,password\njane," + "S3cretPa55\n",
         "title",
@@ -249,7 +239,10 @@ ROWS = (
     ),
     (
         "secret",
-        ("password", "pwd", "secret", "token", "apikey", "api_key", "api-key"),
+        (
+            *("pass", "pwd", "secret", "token", "apikey", "api_key", "api-key", "accesskey", "access_key"),
+            *("access-key", "privatekey", "private_key", "private-key"),
+        ),
         rf"{_SECRETS}(?:(?:\\?[\"'])?[ \t\r\n]{{1,20}}value=\\?[\"']"
         rf"|\\?[\"'][ \t]{{0,4}},[ \t\r\n]{{0,40}}\\?[\"']value\\?[\"'][ \t]{{0,4}}:[ \t]{{0,4}}\\?[\"']"
         r"|</(?:key|name)>\s{0,40}<value>"
@@ -271,7 +264,7 @@ ROWS = (
     ),
     (
         "secret",
-        ("cargo login ", "authtoken ", "pypi-token."),
+        ("cargo login", "authtoken", "pypi-token."),
         r"(?:cargo login|authtoken|pypi-token\.[\w.-]{1,40})[ \t]{1,4}([^\s\"'`;|&<>()\\]{16,256})",
         "ngrok config add-authtoken " + "2Xk3vQ9mTz7LpRw2YbNc8Hd5Jf1_Gs4Xk3vQ9mTz7LpRw2Yb",
         "word",
@@ -280,7 +273,8 @@ ROWS = (
     (
         "secret",
         ("convertto-securestring",),
-        r"(?i:convertto-securestring)(?:[ \t]{1,4}-(?i:string|asplaintext|force)){0,3}[ \t]{1,4}"
+        r"(?i:convertto-securestring)(?=[\s\S]{0,300}? -[A-Za-z])"
+        r"(?:[ \t]{1,4}-(?i:string|asplaintext|force)){0,3}[ \t]{1,4}"
         r"(?:\\?\"([^\"\\\n$]{4,128})|\\?'([^'\\\n]{4,128}))",
         'ConvertTo-SecureString "' + 'S3cretPa55" -AsPlainText -Force',
         "command",
@@ -304,10 +298,10 @@ ROWS = (
     ),
     (
         "secret",
-        ("pw", "pass"),
+        ("pw", "pass", "passcode", "wpa_passphrase"),
         r"(?i:pw|pass|passcode|wpa_passphrase)(?:\\?[\"'`])?[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}"
         r"(?:\\?\"([^\s\"\\]{4,128})|\\?'([^\s'\\]{4,128})|`([^\s`]{4,128})"
-        r"|([^\s\"'`,;()\[\]{}<>&|\\]{4,128}))",
+        r"|([^\s\"'`,;()\[\]{}<>&|\\][^\s\"'`\\]{3,127}))",
         "use pw: " + "S3cretPa55",
         "short",
         "short_name",
@@ -315,7 +309,7 @@ ROWS = (
     (
         "secret",
         (";pwd=", "; pwd="),
-        r"(?i:; ?pwd=)([^;\"'\s\\]{1,128})",
+        r"(?i:; ?pwd=)\{?([^;\"'\s\\{}]{1,128})",
         "Driver=x;Uid=app;Pwd=" + "swordfish;",
         "word",
         "argument_password",
@@ -359,7 +353,7 @@ ROWS = (
     (
         "url-password",
         ("@tcp(", "@unix("),
-        r"[\w.-]{1,40}:([^\s:@/\"'`(){}<>]{1,100})@(?:tcp|unix)\(",
+        r"[\w.-]{1,40}:([^\s:/\"'`(){}<>]{1,100})@(?:tcp|unix)\(",
         "root:" + "S3cretPa55@tcp(127.0.0.1:3306)/shop",
         "inside",
         "url_password",
@@ -372,14 +366,19 @@ ROWS = (
         "at",
         "argument_password",
     ),
+    (
+        "url-password",
+        ("@",),
+        r":(?:\\?/){2}([A-Za-z0-9_-]{20,255}:[^\s\"'<>/\\]{1,200})@(?=[A-Za-z0-9])",
+        "https://" + "9f8e7d6c5b4a32109f8e7d6c5b4a3210:x-oauth-basic@github.com/acme/app",
+        "url",
+        "url_user",
+    ),
     # --- Sentences ------------------------------------------------------------------------------------
     (
         "secret",
-        (
-            *("password", "passphrase", "passcode", "passwort", "passwd ", "pw "),
-            *("mot de passe", "contrase", "senha "),
-        ),
-        rf"(?i:({_HUMAN}){_OF}{_VERB}){_SAID}",
+        _TOLD,
+        rf"(?i:(?={'|'.join(_TOLD)})({_HUMAN}){_OF}{_VERB}){_SAID}",
         "the password for the staging db is " + "S3cretPa55",
         "word",
         "told",
@@ -387,16 +386,16 @@ ROWS = (
     (
         "secret",
         ("token ", "token:", "key ", "key:", "secret ", "secret:", "bearer "),
-        rf"(?i:({_MACHINE}|bearer)(?=[ :])"
-        rf"(?:{_OF}{_VERB})?)[ \t]{{1,3}}[\"'`]?([A-Za-z0-9_-]{{20}}[A-Za-z0-9_.~+/=-]{{0,512}})",
+        rf"(?i:((?:key|secret|token)(?=[ :])|bearer(?= ))"
+        rf"(?:{_OF}{_VERB})?)[ ]{{1,3}}[\"'`]?([A-Za-z0-9_-]{{20}}[A-Za-z0-9_.~+/=-]{{0,512}})",
         "the API key for prod is " + "9f8e7d6c5b4a32109f8e7d6c5b4a3210",
         "spoken",
         "told_machine",
     ),
     (
         "secret",
-        ("password ", "passphrase ", "passwort ", "pw ", "mot de passe ", "contrase"),
-        rf"(?i:{_HUMAN}){_NAMED}",
+        _NAMING,
+        rf"(?i:(?={'|'.join(_NAMING)})(?:{_HUMAN})){_NAMED}",
         "log in as jane with password " + "S3cretPa55",
         "word",
         "named",
@@ -411,15 +410,18 @@ ROWS = (
             "key you ",
             "token you ",
         ),
-        rf"(?i:((?:api )?key|token|secret){_OF}{_VERB})[ \t]{{1,3}}[\"'`]?([^\s\"'`<>(){{}}\[\]]{{8,256}})",
+        r"(?i:(?=(?:key|token|secret) is |api key: |(?:key|token) you )"
+        rf"((?:api )?key|token|secret){_OF}{_VERB})[ \t]{{1,3}}[\"'`]?([^\s\"'`<>(){{}}\[\]]{{8,256}})",
         "the api key is " + "9f8e/7d6C5b+4a32T09f8",
         "word",
         "told_mixed",
     ),
     (
         "secret",
-        tuple(f" as {subject}" for subject in _SUBJECTS),
-        r"(?<![^\s\"'`])([^\s\"'`<>(){}]{6,256})[\"'`]?(?i: as (?:the |your |my |our )?(?:[\w-]{1,20} )?"
+        _SUBJECTS,
+        r"(?<![^\s\"'`(])([^\s\"'`<>(){}]{6,256})[\"'`)]{0,2}"
+        rf"(?i:(?= (?:as|is|was|ist|for|when) )(?=[^\n]{{0,120}}?(?:{'|'.join(_SUBJECTS)})))"
+        r"(?i: (?:as|is|was|ist|for|when (?:it|you) (?:is |are )?ask(?:s|ed)?(?: you)? for) (?:the |your |my |our )?(?:[\w-]{1,20} )?"  # noqa: E501
         r"(?:password|passphrase|pw|api[ -]?key|access[ -]?key|secret|token))(?![\w-])",
         "use " + "S3cretPa55 as the password",
         "inside",
@@ -427,12 +429,23 @@ ROWS = (
     ),
     (
         "secret",
-        ("login ", "credential", "creds"),
-        r"(?i:login|cred(?:ential)?s?)(?: (?:with|as|are|is|using|mit|for))?:?"
-        r" [\"'`]?[\w.@+-]{2,60}(?: ?/ ?|:)[\"'`]?([^\s\"'`/:,;()]{4,128})",
+        _PAIRED,
+        rf"(?i:(?={'|'.join(_PAIRED)})"
+        r"(?:login|authenticate|cred(?:ential)?s?|(?<=[rne]/)pass(?:word)?))"
+        r"(?: (?:to|on|in|at) (?:the )?[\w.-]{1,40})?(?: (?:with|as|are|is|using|mit|for|sind|lauten))?:?"
+        r" [\"'`]?[\w.@+-]{2,60}[\"'`]?(?: ?/ ?|:| and |, )[\"'`]?([^\s\"'`/:,;()]{4,128})",
         "login with admin / " + "S3cretPa55",
         "word",
         "pair",
+    ),
+    (
+        "secret",
+        ("api key", "password", "token"),
+        r"(?i:api key|password|token)(?:\r?\n|\\n){1,2}"
+        r"[ \t]{0,8}([^\s\"'`\\]{8,256})(?=\s|\\n|\Z)",
+        "API key\n" + "9f8e7d6c5b4a32109f8e7d6c5b4a3210\n",
+        "line",
+        "below_name",
     ),
     (
         "secret",

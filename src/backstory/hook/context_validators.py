@@ -5,6 +5,7 @@ A judge answers where the span to replace ends, or 0 to leave it alone: see vali
 
 from backstory.hook.placeholders import (
     Grain,
+    bare_end,
     extend,
     glued,
     looks_secret,
@@ -13,7 +14,7 @@ from backstory.hook.placeholders import (
     stands_in,
     template,
 )
-from backstory.hook.plaintext_passwords import NO_PASSWORDS, wordy
+from backstory.hook.plaintext_passwords import NO_PASSWORDS, scrambled, wordy
 from backstory.hook.secret_names import IDENT
 from backstory.hook.validators import argument_password
 
@@ -25,6 +26,9 @@ SHORTEST_RUN = 20  # of a token with a prefix: see `head` in anchors.py
 BASE64 = IDENT + "+/="
 ENDS = ".,;:!?)]}>"
 UUID = [8, 4, 4, 4, 12]
+SHORTEST_POSITIONAL = 4
+NAMES_USER = (" -u ", " -U ", " -u=", " --user", " login ", "useradd ", "usermod ", "twine ", "supabase ")
+LONGEST_LABEL = 40
 LINE_STARTS = ("\n", "\\n", '"')
 
 
@@ -76,6 +80,16 @@ def head_token(match: "re.Match[str]") -> int:
     return whole
 
 
+def kind_token(match: "re.Match[str]") -> int:
+    """A token that its kind names, after the name of a service: `acme_pat_…`."""
+    text, start = match.string, match.start()
+    given = match[0].partition("_")[2]
+    if text[start - 1 : start] != "_" or not text[start - 2 : start - 1].isalnum():
+        return 0  # get_api_… goes on in words, and a run that starts here is one of `word_token`
+    mixed = len(given) >= SHORTEST_RUN and drawn(given) and Grain(given).random()
+    return match.end() if mixed and not placeholder(given) and not of_words(given) else 0
+
+
 def word_token(match: "re.Match[str]") -> int:
     """The same for a prefix that names in code have too: `test_InvalidHTTPCacheURLError` is one."""
     rest = match[0][match.end(1) - match.start() :]
@@ -117,7 +131,7 @@ def putty_key(match: "re.Match[str]") -> int:
 def jwk(match: "re.Match[str]") -> int:
     """The private part of a JSON Web Key."""
     near = match.string[max(0, match.start() - 4000) : match.end() + 4000]
-    return match.end(1) if "kty" in near.lower() else 0
+    return match.end(1) if "kty" in near else 0
 
 
 def random_value(match: "re.Match[str]") -> int:
@@ -136,7 +150,7 @@ def strict(given: str) -> bool:
     """Whether a value could be a password and hardly anything else: no word, path, number or unit."""
     if len(given) < 6 or template(given) or placeholder(given) or given.lower() in NO_PASSWORDS:
         return False
-    if given[0] in "-/~.@[({<#*=|" or "/" in given or "://" in given or "(" in given or "\\" in given:
+    if given[0] in "-/~.@[({<*=|" or "/" in given or "://" in given or "(" in given or "\\" in given:
         return False
     grain = Grain(given[:64])
     if not grain.digits or not grain.letters:
@@ -165,6 +179,36 @@ def tool_password(match: "re.Match[str]") -> int:
     if given[0] in "-/" or given.isdigit() or given.lower() in NO_PASSWORDS or given == given[0] * len(given):
         return 0
     return argument_password(match)
+
+
+def positional_password(match: "re.Match[str]") -> int:
+    """A secret that is a word of a command in its place, and no flag, path or address."""
+    given = _given(match)
+    if given[0] in "-/$%" or "://" in given or len(given) < SHORTEST_POSITIONAL or given == "*":
+        return 0
+    return argument_password(match)
+
+
+def user_password(match: "re.Match[str]") -> int:
+    """`-p …` of a command that names a user or logs in; ports and folders stay."""
+    text, given = match.string, _given(match)
+    before = text[max(0, match.start() - 200) : match.start()].rpartition("\n")[2].rpartition("\\n")[2]
+    after = text[match.end() : match.end() + 100].partition("\n")[0]
+    named = any(sign in part for sign in NAMES_USER for part in (before + " ", after + " "))
+    if not named or not (
+        strict(given) or scrambled(given) or (" login " in before and wordy(given, code=False))
+    ):
+        return 0
+    return argument_password(match)
+
+
+def here_string(match: "re.Match[str]") -> int:
+    """What `<<<` gives to a command that asks for a password."""
+    before = match.string[max(0, match.start() - 120) : match.start()].rpartition("\n")[2].lower()
+    asks = "sudo -s" in before or any(
+        word in before for word in ("passw", "secret", "token", "login", "kinit")
+    )
+    return quoted_password(match) if asks else 0
 
 
 def sql_password(match: "re.Match[str]") -> int:
@@ -207,8 +251,9 @@ def short_name(match: "re.Match[str]") -> int:
     if not (owned or _begins(text, start)) or text[start - 1 : start] in (".", "$", "{", "%"):
         return 0
     quoted = text[match.start(match.lastindex or 0) - 1] in "\"'`"
-    given = given if quoted else given.rstrip(ENDS)
-    end = match.start(match.lastindex or 0) + len(given)
+    first, last = match.span(match.lastindex or 0)
+    given = given if quoted else text[first : bare_end(text, first, last)].rstrip(ENDS)
+    end = first + len(given)
     if quoted and text[end : end + 1] not in ('"', "'", "`", "\\"):
         return 0
     if not quoted and text[end : end + 1] in ("(", "[", "."):
@@ -233,7 +278,12 @@ def told(match: "re.Match[str]") -> int:
         return 0
     if quoted:
         return match.end(group) if _quoted_in_sentence(match[1].lower(), given) else 0
-    return _without_end(match, strict)
+    code = match[1].lower() == "passcode"
+    return _without_end(match, _number if code and given[:1].isdigit() else strict)
+
+
+def _number(given: str) -> bool:
+    return given.isdigit() and 4 <= len(given) <= 12 and len(set(given)) > 1
 
 
 def _quoted_in_sentence(subject: str, given: str) -> bool:
@@ -296,6 +346,20 @@ def _machine(given: str) -> bool:
     if len(groups) >= 4 and all(len(group) in (4, 5, 6) and group.isupper() for group in groups):
         return any(char.isdigit() for char in given)  # a license key
     return len(given) >= 8 and given.isupper() and given.isalnum() and sum(map(str.isdigit, given)) >= 2
+
+
+def below_name(match: "re.Match[str]") -> int:
+    """What stands alone on the line after a name that ends its own line."""
+    text, end = match.string, match.end(1)
+    first = text[max(0, match.start() - 60) : match.start()].rpartition("\n")[2]
+    alone = text[end : end + 1] in ("", "\n", "\r", "\\")
+    if not alone or len(first) > LONGEST_LABEL or first.strip(IDENT + " *:#"):
+        return 0
+    label = first + match[0][: match[0].find("\n")]
+    if label.islower() and " " not in label and text[max(0, match.start() - 2) : match.start()].strip("\n"):
+        return 0  # one argument of a list
+    human = match[0][:1].lower() == "p"
+    return end if (strict(match[1]) if human else len(match[1]) >= SHORTEST_RUN and drawn(match[1])) else 0
 
 
 def named(match: "re.Match[str]") -> int:

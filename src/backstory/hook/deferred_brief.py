@@ -9,7 +9,7 @@ a file in `briefs/held/`, named after the session. Looking for it is all that la
 import os
 import time
 
-from backstory.hook.payload import BadPayload, encode, parse
+from backstory.hook.payload import BadPayload, encode_json, parse_payload
 from backstory.hook.regular_file import read_head
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ _KEPT_SECONDS = 86_400  # what nobody came for
 _BYTES = 1024 * 1024
 
 
-def hold(home: str, native: str, text: str, receipt: "dict[str, Any]") -> bool:
+def hold_brief(home: str, native: str, text: str, receipt: "dict[str, Any]") -> bool:
     """Keep a brief and its receipt in place of an older one; False if that cannot be done."""
     path = _path(home, native)
     if not path:
@@ -35,7 +35,7 @@ def hold(home: str, native: str, text: str, receipt: "dict[str, Any]") -> bool:
         _sweep(folder)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         try:
-            view = memoryview(encode({"text": text, "receipt": receipt}).encode())
+            view = memoryview(encode_json({"text": text, "receipt": receipt}).encode())
             while view:
                 view = view[os.write(fd, view) :]
         finally:
@@ -45,7 +45,7 @@ def hold(home: str, native: str, text: str, receipt: "dict[str, Any]") -> bool:
     return True
 
 
-def take(home: str, native: str) -> "tuple[str, dict[str, Any]]":
+def take_brief(home: str, native: str) -> "tuple[str, dict[str, Any]]":
     """The brief that waits for this session and its receipt, once; empty if there is none."""
     path = _path(home, native)
     data = read_head(path, _BYTES) if path else b""
@@ -53,7 +53,7 @@ def take(home: str, native: str) -> "tuple[str, dict[str, Any]]":
         return "", {}
     _drop(path)
     try:
-        brief = parse(data)
+        brief = parse_payload(data)
     except BadPayload:  # the disk was full when it was written
         return "", {}
     text, receipt = brief.get("text"), brief.get("receipt")

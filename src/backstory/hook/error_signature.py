@@ -26,7 +26,7 @@ _SAYS_NOTHING = (
     *("error", "failed", "failure", "exit", "code", "command", "process", "with", "the", "test", "tests"),
     *("assertionerror", "assert", "completed", "returned", "status", "non", "zero"),
 )
-# What programs of all sorts say of mistakes of all sorts, as `words` spells it.
+# What programs of all sorts say of mistakes of all sorts, as `error_words` spells it.
 _GENERIC = (
     *("cannot read propert", "cannot set propert", "is not a function", "is not defined", "is not iterable"),
     *("is undefined", "is null", "undefined is not", "null is not", "possibly undefined", "possibly null"),
@@ -52,8 +52,40 @@ _SOURCES = (
 )  # fmt: skip
 _OTHERS_CODE = ("site-packages/", "node_modules/", "/lib/python", "/usr/", "node:internal", "/go/pkg/mod/")
 
+#: The agent's machinery speaking, not the command. In lower case.
+_NOISE = (
+    "file has not been read",
+    "file has been modified",
+    "file has been unexpectedly modified",
+    "string to replace not found",
+    "string not found",
+    "matches of the string to replace",
+    "doesn't want to proceed",
+    "doesn't want to take this action",
+    "user rejected",
+    "user denied",
+    "user declined",
+    "requires approval",
+    "permission to use",
+    "haven't granted",
+    "sibling tool call",
+    "tool_use_error",
+    "request interrupted",
+    "interrupted by user",
+    "inputvalidationerror",
+    "no such tool",
+    "blocked by hook",
+    "blocked by policy",
+    "[tool use",
+)
 
-def words(text: str) -> str:
+
+def is_noise(text: str) -> bool:
+    """Whether an error is the agent's own machinery (unread file, refused permission)."""
+    return any(map(text[:600].lower().__contains__, _NOISE))
+
+
+def error_words(text: str) -> str:
     """The words of an error or of an output, without what differs from run to run, between spaces."""
     if len(text) > 2 * _ENDS:
         text = text[:_ENDS] + " " + text[-_ENDS:]
@@ -82,12 +114,12 @@ def _follows_host(before: list[str]) -> bool:
     return bool(before) and (before[-1] in _NAMES_A_HOST or " ".join(before[-2:]) in _NAMES_A_HOST)
 
 
-def key(line: str) -> str:
+def line_key(line: str) -> str:
     """What a line of an error is recognised by in another output; "" if too many errors say the same.
 
     It may begin within a word: whoever quoted the line may have cut it there.
     """
-    own = words(line).split()
+    own = error_words(line).split()
     if line.endswith(("…", "...")):
         own = own[:-1]
     while len(own) > 1 and own[0].endswith(_THROWN) and own[1].endswith(_THROWN):
@@ -105,21 +137,14 @@ def _telling(own: list[str]) -> int:
 
 def is_generic(line: str) -> bool:
     """Whether programs of all sorts say this: it tells nothing of what was wrong here."""
-    own = words(line)
+    own = error_words(line)
     if own.startswith((" assert ", " expected ")):
         return True
     told = len(own.split())
     return any(phrase in own and told - len(phrase.split()) < _MUCH_MORE for phrase in _GENERIC)
 
 
-def without_generic(text: str) -> str:
-    """A text without the quoted errors that any program could have."""
-    parts = text.split('"')
-    kept = [part for at, part in enumerate(parts) if at % 2 == 0 or not is_generic(part)]
-    return '"'.join(kept) if len(kept) < len(parts) else text
-
-
-def files(text: str) -> list[str]:
+def error_files(text: str) -> list[str]:
     """The source files that an output names, but for other people's code."""
     if len(text) > 2 * _ENDS:
         text = text[:_ENDS] + " " + text[-_ENDS:]

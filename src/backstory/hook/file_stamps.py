@@ -23,7 +23,7 @@ _HASHED = 64 * 1024  # bytes; a larger file has no hash
 _REGULAR = 0o100000
 
 
-def stamp(path: str, was: "list[int | str] | None" = None) -> "list[int | str] | None":
+def file_stamp(path: str, was: "list[int | str] | None" = None) -> "list[int | str] | None":
     """A file's size, time in ns and hash; [] if it is not there, None if that cannot be told.
 
     One that has the size and time of the stamp `was` is not read again.
@@ -41,7 +41,7 @@ def stamp(path: str, was: "list[int | str] | None" = None) -> "list[int | str] |
     return [size, seen.st_mtime_ns, blake2b(data, digest_size=8).hexdigest() if len(data) == size else ""]
 
 
-def label(
+def label_rows(
     rows: "Sequence[Row]",
     prepared: "Mapping[str, object]",
     root: str,
@@ -74,7 +74,7 @@ def _look(path: str, was: object, same_tree: bool) -> tuple[bool, bool]:
     """Whether a file differs from its stamp, and whether it is gone."""
     if not isinstance(was, list) or len(was) not in (0, 3):
         return False, False
-    now = stamp(path, was if same_tree else None)
+    now = file_stamp(path, was if same_tree else None)
     if now is None:
         return False, False
     if not now or not was:

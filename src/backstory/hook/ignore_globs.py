@@ -11,18 +11,36 @@ if TYPE_CHECKING:
 
 def ignores_folder(folder: str, globs: "Iterable[str]") -> bool:
     """Whether a folder, or one that it lies in, is ignored."""
-    return any(matches(folder, glob) or matches(folder, glob.rstrip("/") + "/*") for glob in globs)
+    return any(glob_matches(folder, glob) or glob_matches(folder, glob.rstrip("/") + "/*") for glob in globs)
 
 
-def ignores_path(path: str, globs: "Iterable[str]") -> bool:
-    """Whether a file is ignored, by its name, by its whole path or by a folder that it lies in."""
-    path = path.replace("\\", "/").removeprefix("@")
-    name = path.rpartition("/")[2]
-    for glob in (form for each in globs for form in expand_braces(each)):
-        below = glob.rstrip("/") + "/*"
-        if matches(name, glob) or matches(path, glob) or matches(path, below) or matches(path, "*/" + below):
-            return True
+def ignores_any(paths: "Iterable[str]", globs: "Iterable[str]") -> bool:
+    """Whether one of these files is ignored, by its name, its whole path or a folder that it lies in.
+
+    There may be thousands, and most have nothing of any glob.
+    """
+    forms = [(glob, _literal(glob.rstrip("/"))) for each in globs for glob in expand_braces(each)]
+    for path in paths:
+        path = path.replace("\\", "/").removeprefix("@")
+        name = path.rpartition("/")[2]
+        for glob, literal in forms:
+            if literal not in path:
+                continue
+            below = glob.rstrip("/") + "/*"
+            if (
+                glob_matches(name, glob)
+                or glob_matches(path, glob)
+                or glob_matches(path, below)
+                or glob_matches(path, "*/" + below)
+            ):
+                return True
     return False
+
+
+def _literal(glob: str) -> str:
+    """The longest piece of a glob that stands for itself; a text without it cannot match."""
+    pieces = glob.partition("[")[0].replace("?", "*").split("*")
+    return max(pieces, key=len)
 
 
 def expand_braces(word: str) -> list[str]:
@@ -43,7 +61,7 @@ def expand_braces(word: str) -> list[str]:
 _MOST_BRACED = 200
 
 
-def matches(text: str, glob: str) -> bool:
+def glob_matches(text: str, glob: str) -> bool:
     """Whether the whole text is what the glob describes."""
     at = in_glob = 0
     star, resume = -1, 0

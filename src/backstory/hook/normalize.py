@@ -1,4 +1,4 @@
-"""What a prompt, a command and an edit are recognised by when they come again.
+"""What a command and an edit are recognised by when they come again.
 
 The worker computes these keys when it prepares a project's notes, the hook when something happens: one
 spelling for both. Only string methods, because `re` costs more than all of this.
@@ -6,97 +6,15 @@ spelling for both. Only string methods, because `re` costs more than all of this
 
 from _blake2 import blake2b
 
-PROMPT_CHARS = 8_000
 _EDIT_SIDE, _WRITTEN, _GAP = 400, 1_500, " … "  # what capture keeps of an edit's sides and of a file
 _LONG_ENOUGH = 40  # characters that are not put into a file twice by chance
 
-_CUT = {ord(char): " " for char in "\"'`()[]{}<>,;!?|&=*+~^%#@$\\“”‘’«»…→·"}
-_INSIDE = "_./-:"
-_APART = {ord(char): " " for char in _INSIDE}
-_ENDINGS = (
-    *("ations", "ation", "ating", "ated", "ates", "ate", "ions", "ion", "ments", "ment"),
-    *("ings", "ing", "ied", "ies", "ers", "ed", "er", "es", "s"),
-)
-_SHORTEST_STEM = 4
-_CLOSE = 2  # words back that still belong together
-_FOLDERS = 16  # of a path: deeper ones are not told apart
 _TRIMMED = (" 2>&1", " 2>/dev/null")
 _CUTTERS = ("| tail", "| head", "|tail", "|head")
 _STEPS = ("&&", "||", ";", "\n")
-_UNSPACED = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"), ("\uf900", "\ufaff"))
-
-
-def terms(text: str) -> dict[str, str]:
-    """The words of a text as they are compared, each with its own spelling; names also as a whole."""
-    found: dict[str, str] = {}
-    for word in text[:PROMPT_CHARS].translate(_CUT).split():
-        word = word.strip(_INSIDE)
-        if not word.isascii():
-            for pair in _pairs(word):
-                found.setdefault(pair, pair)
-        if is_name(word) and any(char.isalpha() for char in word):
-            found.setdefault(word.lower(), word)
-        for part in word.translate(_APART).split():
-            _plain(part, found)
-    return found
-
-
-def _plain(word: str, found: dict[str, str]) -> None:
-    if len(word) > 2 and any(char.isalpha() for char in word) and not _unspaced(word[0]):
-        found.setdefault(stem(word.lower()), word)
-
-
-def stem(word: str) -> str:
-    """Enough of a word to recognise its other forms."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            word = word[: -len(ending)]
-            break
-    return word[:-1] if len(word) > _SHORTEST_STEM and word[-1] in "ey" else word
-
-
-def is_name(term: str) -> bool:
-    """Whether a term is spelled as no plain word is: a file, a path, an option, an identifier."""
-    return any(char in term for char in _INSIDE)
-
-
-def strong_terms(text: str) -> list[str]:
-    """What may reach a note alone: words as they are spelled, two close to each other, folders of paths.
-
-    A word with a capital is given with it, too, unless a sentence begins with it.
-    """
-    found: dict[str, None] = {}
-    before: list[str] = []
-    begins = True
-    for token in text.translate(_CUT).split():
-        word = token.strip(_INSIDE)
-        lower = word.lower()
-        found[lower] = None
-        if word != lower and not begins:
-            found[word] = None
-        begins = token[-1] in ".:"
-        if len(word) > 2 and not is_name(word):
-            stemmed = stem(lower)
-            found.update((f"{each} {stemmed}", None) for each in before[-_CLOSE:])
-            before.append(stemmed)
-        parts = lower.split("/", _FOLDERS)[:_FOLDERS] if "/" in token else []
-        if parts and token.endswith("/"):
-            parts.append("")
-        for first in range(len(parts) - 1):
-            for last in range(first + 1, len(parts)):
-                found["/".join(parts[first:last]) + "/"] = None
-    return list(found)
-
-
-def _unspaced(char: str) -> bool:
-    return any(first <= char <= last for first, last in _UNSPACED)
-
-
-def _pairs(word: str) -> list[str]:
-    """Every two neighbours in scripts without spaces."""
-    return [
-        word[at : at + 2] for at in range(len(word) - 1) if _unspaced(word[at]) and _unspaced(word[at + 1])
-    ]
+_MOST_STEPS = 20
+_BEFORE_PROGRAMS = ("sudo", "env", "time", "nice", "exec", "command", "nohup")
+_RUNS = ("run", "exec", "x")
 
 
 def command_key(command: str) -> str:
@@ -135,6 +53,34 @@ def command_keys(command: str) -> list[str]:
     return [key for key in keys if key.strip()]
 
 
+def command_stems(command: str) -> list[str]:
+    """What the steps of a command have in common with their like: the program and its verbs, each once.
+
+    `git commit -m "…"` is `git commit`; what `run` and `exec` are told to run belongs to it.
+    """
+    text = command.partition("<<")[0]  # what is typed into it are no steps
+    parts = [text]
+    for sign in (*_STEPS, "|"):
+        parts = [piece for part in parts for piece in part.split(sign)]
+    return list(dict.fromkeys(filter(None, map(_stem_of, parts[:_MOST_STEPS]))))
+
+
+def _stem_of(step: str) -> str:
+    words = command_key(step).split()
+    while words and ("=" in words[0] or words[0] in _BEFORE_PROGRAMS):
+        del words[0]
+    if not words or words[0] == "cd":
+        return ""
+    found = [words[0].rpartition("/")[2]]
+    for word in words[1:4]:
+        if not word.replace("-", "a").replace("_", "a").replace(":", "a").isalnum() or word[0] == "-":
+            break
+        if len(found) > 1 and found[1] not in _RUNS:
+            break
+        found.append(word)
+    return " ".join(found)
+
+
 def as_typed(command: str) -> str:
     """A key that a command shares with no other spelling of it, not even in another folder."""
     return f" {' '.join(command.split())}"
@@ -155,7 +101,7 @@ def ends(text: str, limit: int) -> str:
     return text[:head] + _GAP + text[len(text) - (room - head) :]
 
 
-def sides(text: str) -> list[tuple[str, str]]:
+def edit_sides(text: str) -> list[tuple[str, str]]:
     """What each of the edits in a text took out, and what it put in."""
     found: list[tuple[list[str], list[str]]] = []
     side: list[str] = []
@@ -179,7 +125,7 @@ def edit_keys(file: str, text: str, root: str) -> list[str]:
     """
     path = _within(file, root)
     keys: dict[str, None] = {}
-    for old, new in sides(text):
+    for old, new in edit_sides(text):
         out, put = _differing(_lines(old), _lines(new))
         if out or put:
             keys[_key(path, "-", *out, "+", *put)] = None

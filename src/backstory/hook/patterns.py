@@ -7,11 +7,12 @@ it is needed. The judge is the name of a function in validators.py or pii.py, wh
 versions escape.
 
 No anchor holds a character that JSON may escape: a raw JSON document can be checked unparsed.
-Two more files hold rows: token_shapes.py those of services, context_shapes.py those that only their
-surroundings tell. Nothing else is imported here: the hook loads this file while an agent waits.
+Three more files hold rows: token_shapes.py those of services, context_shapes.py those that only their
+surroundings tell, command_shapes.py those that the words of a command tell. Nothing else is
+imported here: the hook loads this file while an agent waits.
 """
 
-from backstory.hook import context_shapes, token_shapes
+from backstory.hook import command_shapes, context_shapes, token_shapes
 
 # Of the names of secrets: see secret_names.py.
 STEMS = ("pass", "pwd", "secret", "token", "cred", "auth", "key")
@@ -41,16 +42,16 @@ class Row:
 
 _NAMES = (
     r"((?i:pass(?:w(?:or)?d|phrase)?|pwd|secret|token|cred(?:ential)?s?|auth(?:orization)?|key)"
-    r"(?:[_-]?(?i:key|base|value|prod|dev|live|staging|old|new)|[_-]?[0-9]{1,3})?)"
+    r"(?:[_-]?(?i:key|base|string|value|prod|dev|live|staging|old|new)|[_-]?[0-9]{1,3})?)"
 )
 _GIVES = (
     r"(?:\\?[\"'`])?\]?"
     r"((?:[ \t]{0,8}:[ \t]?(?:&(?:'static )?)?[A-Za-z_][\w.]{0,40}"
-    r"(?:\[[\w., |]{0,40}\])?(?:[ ]?\|[ ]?[\w.]{1,20}){0,2})?[ \t]{0,8}={1,3}>?"
-    r"|[ \t]{0,8}(?::=?|!==?|\|\||\?\?)|>|[ \t]{1,3}(?i:is)(?=[ \t:])[ \t]{0,2}:?|[ \t]{1,4})[ \t]{0,8}"
+    r"(?:\[[\w., |]{0,40}\])?(?:[ ]?\|[ ]?[\w.]{1,20}){0,2})?[ \t]{0,8}[?+]?={1,3}>?"
+    r"|(?<=[\"'])[ \t]{0,4},(?=[ \t]{0,4}\\?[\"'])|[ \t]{0,8}(?::=?|!==?|\|\||\?\?)|>|[ \t]{1,3}(?i:is)(?=[ \t:])[ \t]{0,2}:?|[ \t]{1,4})[ \t]{0,8}"  # noqa: E501
 )
 _NAMES_ABROAD = (
-    r"((?i:passwort|passord|senha|mot[ _]?de[ _]?passe"
+    r"((?i:passwort|passord|senha|mot(?: de |_de_|de)passe"
     r"|contrase(?:ñ|n\u0303?|\\u00f1)a))"
 )
 _GIVES_ABROAD = (
@@ -303,6 +304,8 @@ ROWS: tuple[Row, ...] = (
         r"|(?i:bearer[ \t]{1,4})([A-Za-z0-9._~+/=-]{16,256})"
         r"|(?i:authorization[\"'`\]\\]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`\\]{0,2})"
         r"([A-Za-z0-9._~+/=-]{20,256})(?![A-Za-z0-9 ])"
+        r"|(?i:authorization[\"'`\]\\]{0,3}[ \t]{0,4}[:=,][ \t]{0,4}[\"'`\\]{0,2}[a-z][\w-]{1,20}[ \t]{1,4})"
+        r"([A-Za-z0-9._~+/=-]{20,256})"
         r"|(?i:authorization:[ \t]{0,4}digest[ \t]{1,4})([^\n\r]{10,1000})",
         "Authorization: Basic " + "dXNlcjpodW50ZXIyeHl6",
         "word",
@@ -357,7 +360,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "secret",
         ("sshpass",),
-        rf"sshpass[ \t]{{1,4}}(?:-v[ \t]{{1,4}})?-p[ \t]{{0,4}}{_ARGUMENT.format('')}",
+        rf"sshpass[ \t]{{1,4}}(?:-v[ \t]{{1,4}})?(?<= )-p[ \t]{{0,4}}{_ARGUMENT.format('')}",
         "sshpass -p " + "hunter2 ssh db",
         "command-p",
         "option_password",
@@ -382,7 +385,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "secret",
         ("machine", "default login"),
-        r"(?:machine[ \t]{1,8}[^\s\\]{1,255}|default)(?:\s|\\n){1,20}"
+        r"(?:machine[ \t]{1,8}[^\s\\]{1,255}|default(?= login))(?:\s|\\n){1,20}"
         r"(?:(?:login|account)[ \t]{1,8}[^\s\\]{1,255}(?:\s|\\n){1,20}){0,2}"
         r"password[ \t]{1,8}([^\s\"'\\]{1,256})",
         "machine shop.internal login jane password " + "sesame",
@@ -402,6 +405,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *(Row(*row) for row in token_shapes.ROWS),
     *(Row(*row) for row in context_shapes.ROWS),
+    *(Row(*row) for row in command_shapes.ROWS),
     Row(
         "email",
         ("@",),

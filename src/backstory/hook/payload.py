@@ -2,7 +2,7 @@
 
 A hook that answers has some 30 ms; `json` alone costs 11 of them (it pulls in `re`). The C scanner inside it
 can be called directly, which is all that reading a payload needs. Input comes from other people's programs:
-whatever it is, `parse` gives a dictionary or raises `BadPayload`.
+whatever it is, `parse_payload` gives a dictionary or raises `BadPayload`.
 """
 
 try:
@@ -57,7 +57,7 @@ class _Options:
 _scan = make_scanner(_Options)  # type: ignore[arg-type]
 
 
-def parse(data: bytes) -> "dict[str, object]":
+def parse_payload(data: bytes) -> "dict[str, object]":
     """The payload in these bytes, repaired where Windows paths were not escaped."""
     text = _decode(data)
     if not text:
@@ -77,7 +77,7 @@ def parse(data: bytes) -> "dict[str, object]":
     if _has_broken_path(value):
         from backstory.hook import windows_paths
 
-        windows_paths.restore(value)
+        windows_paths.restore_paths(value)
     return value
 
 
@@ -148,7 +148,7 @@ def _without_lone_surrogates(value: "Any", depth: int = 0) -> "Any":
 # --- the other direction ---------------------------------------------------------------------------------
 
 
-def encode(value: object, depth: int = 0) -> str:
+def encode_json(value: object, depth: int = 0) -> str:
     """The value as JSON in ASCII, which every console and code page can print."""
     if isinstance(value, str):
         return encode_basestring_ascii(value)
@@ -161,8 +161,8 @@ def encode(value: object, depth: int = 0) -> str:
     if depth > _DEEPEST:
         raise ValueError("nested too deeply for JSON")
     if isinstance(value, dict):
-        pairs = [f"{encode(str(key))}:{encode(item, depth + 1)}" for key, item in value.items()]
+        pairs = [f"{encode_json(str(key))}:{encode_json(item, depth + 1)}" for key, item in value.items()]
         return "{" + ",".join(pairs) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ",".join([encode(item, depth + 1) for item in value]) + "]"
+        return "[" + ",".join([encode_json(item, depth + 1) for item in value]) + "]"
     raise TypeError(f"{type(value).__name__} has no JSON form")

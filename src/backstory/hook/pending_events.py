@@ -10,9 +10,9 @@ import time
 
 from backstory.hook import spool
 from backstory.hook.brief_text import Row, rows_of, shorten
-from backstory.hook.ignore_globs import ignores_folder, ignores_path, matches
-from backstory.hook.payload import BadPayload, parse
-from backstory.hook.project_identity import Place, ident, resolve, session_id
+from backstory.hook.ignore_globs import glob_matches, ignores_any, ignores_folder
+from backstory.hook.payload import BadPayload, parse_payload
+from backstory.hook.project_identity import LONGEST_PATH, Place, ident, resolve_place, session_id
 from backstory.hook.remote_code import as_told, runs_remote_code
 from backstory.hook.untrusted_text import quoted_output
 
@@ -28,7 +28,9 @@ _SESSIONS = 4
 _PROMPTS = 3
 _FAILURES = 5
 _FOLDERS = 50
-_TEXT = 20_000  # of a text, that much is redacted, and then shortened
+_TEXT = 20_000  # of a text, that much is redacted, and then shortened; a longer command is not told
+_MOST_NAMES = 2_000  # what is given more words and values than that may be about any file
+_ROUNDS = 5  # what is cut out may leave another mark behind
 _SAID_CHARS = 500
 _OLDER_CHARS = 250
 _LIST_CHARS = 400
@@ -80,7 +82,7 @@ class Waiting:
         self.notes: list[Row] = []
 
 
-def rows(
+def pending_rows(
     folder: str,
     place: Place,
     settings: "dict[str, Any]",
@@ -90,14 +92,14 @@ def rows(
     joined: "Callable[[Place, str], bool] | None" = None,
 ) -> list[Row]:
     """Rows about what waits for this place's project, newest session first; stops at monotonic `until`."""
-    sessions = collect(folder, place, settings, frozenset(forgotten), until, joined)
+    sessions = pending_sessions(folder, place, settings, frozenset(forgotten), until, joined)
     found = [note for session in sessions for note in session.notes]
     for session in [session for session in sessions if session.events][:_SESSIONS]:
         found += _rows_of(session, place.root, redact)
     return found
 
 
-def collect(
+def pending_sessions(
     folder: str,
     place: Place,
     settings: "dict[str, Any]",
@@ -108,17 +110,17 @@ def collect(
     """The sessions of this project that have files waiting, newest first."""
     sessions: dict[str, Waiting] = {}
     ours = _Ours(place, settings, joined)
-    for entry in reversed(spool.entries(folder, NEWEST, until)):
+    for entry in reversed(spool.spool_entries(folder, NEWEST, until)):
         largest = LARGEST_TOOL if entry.name.event in _TOOL_EVENTS else LARGEST
         if entry.name.event in _TELLS_NOTHING or entry.size > largest:
             continue
         if until and time.monotonic() > until:
             break
-        data = spool.read(entry.path)
+        data = spool.read_spooled(entry.path)
         if data is None or not ours.may_hold(data):
             continue
         try:
-            payload = parse(data)
+            payload = parse_payload(data)
         except (BadPayload, SystemError):  # the second is what Python 3.11's C scanner makes of an error
             continue
         native = payload.get("parent_agent_id") or payload.get("session_id") or payload.get("sessionId")
@@ -179,7 +181,9 @@ class _Ours:
                 known = False
             else:
                 chosen = self._settings
-                place = resolve(cwd, chosen.get("confirmed"), chosen.get("monorepo") or (), self._joined)
+                place = resolve_place(
+                    cwd, chosen.get("confirmed"), chosen.get("monorepo") or (), self._joined
+                )
                 known = place.identity == self._identity
             self._folders[cwd] = known
         return known
@@ -215,15 +219,16 @@ def _note_tool(
     path = next(filter(None, map(_text, named)), "")
     if tool.startswith(_OUR_TOOLS) or runs_backstory(command):
         return
-    if any(matches(tool, glob) for glob in settings.get("skip_tools") or ()):
+    if any(glob_matches(tool, glob) for glob in settings.get("skip_tools") or ()):
         return
     error = _text(payload.get("error")) or _error_in_answer(payload)
     if _touches(settings.get("ignore_paths") or [], given, _words(command), error):
         return
     session.events += 1
+    patch, command = command, command if len(command) <= _TEXT else ""
     what = command or f"{tool} {path}".strip()
     if tool == "apply_patch":
-        for file in patched(command):
+        for file in patched_files(patch):
             session.written.setdefault(file, at)
     elif error and not payload.get("is_interrupt"):
         session.failed.append((what, error, at))
@@ -240,19 +245,22 @@ def _touches(ignored: "list[str]", given: "dict[str, Any]", words: list[str], er
         return False
     named = [value for value in given.values() if isinstance(value, str)]
     found = [line.partition(":")[0] for line in error.splitlines()]
-    said = [*named, *words, *found]
-    said += [word.rpartition(":")[2] for word in words if ":" in word]  # `git show HEAD:.env`
-    said += [
-        f"{name.rstrip('/')}/{word}" for name in named if " " not in name for word in words[:_WORDS_MOST]
-    ]
-    return any(ignores_path(word, ignored) for word in said if word)
+    said = dict.fromkeys((*named, *words, *found))
+    if len(said) > _MOST_NAMES:
+        return True  # what nobody can tell in time is not told
+    # `git show HEAD:.env`
+    said.update(dict.fromkeys(word.rpartition(":")[2] for word in words if ":" in word))
+    folders = [name.rstrip("/") for name in named if " " not in name]
+    below = words[: min(_WORDS_MOST, _MOST_NAMES // max(1, len(folders)))]
+    said.update(dict.fromkeys(f"{folder}/{word}" for folder in folders for word in below))
+    return ignores_any((word for word in said if 0 < len(word) <= LONGEST_PATH), ignored)
 
 
 _WORDS_MOST = 40  # words of a command that are looked at below each folder which its tool was given
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 
 
-def patched(patch: str) -> list[str]:
+def patched_files(patch: str) -> list[str]:
     """The files that a patch in Codex's own form touches."""
     lines = patch.splitlines()
     return [line.partition(": ")[2].strip() for line in lines if line.startswith(_PATCHED)]
@@ -297,10 +305,22 @@ def _words(command: str) -> list[str]:
 def without_injected(text: str) -> str:
     """A prompt without the block that an agent put our own notes into, and without the files it names."""
     for opening, closing in _INJECTED:
-        while (start := text.find(opening)) >= 0:
-            end = text.find(closing, start)
-            text = text[:start] + (text[end + len(closing) :] if end >= 0 else "")
+        for _ in range(_ROUNDS):
+            if opening not in text:
+                break
+            text = _without_blocks(text, opening, closing)
+        text = text.partition(opening)[0]
     return text.partition(_REFERENCED)[0].strip()
+
+
+def _without_blocks(text: str, opening: str, closing: str) -> str:
+    """A text without what stands between two marks; what is not closed goes to the end."""
+    kept, at = [], 0
+    while (start := text.find(opening, at)) >= 0:
+        kept.append(text[at:start])
+        end = text.find(closing, start)
+        at = end + len(closing) if end >= 0 else len(text)
+    return "".join(kept) + text[at:]
 
 
 def runs_backstory(command: str) -> bool:

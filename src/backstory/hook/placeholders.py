@@ -54,6 +54,9 @@ OPENERS = {")": "(", "]": "[", "}": "{"}
 
 def bare_end(text: str, start: int, end: int) -> int:
     """Where a value without quotes ends: at a blank, or at a sign after which code or an address goes on."""
+    value = text[start:end]
+    if not any(sign in value for sign in SIGNS):
+        return end
     for at in range(start, end):
         if text[at] in SIGNS and _ends_value(text, start, at):
             return at
@@ -69,6 +72,8 @@ def _ends_value(text: str, start: int, at: int) -> bool:
     follows = rest[len(name) : len(name) + 1]
     if follows in ("=", ":") and name and not name[0].isdigit():
         return True  # the next parameter, field or assignment
+    if sign == "(" and not _closed(text, at):
+        return False
     if sign in "([{<":
         plain = before.replace(".", "").replace("_", "").replace("-", "")
         drawn = before.upper() != before != before.lower() and any(map(str.isdigit, before))
@@ -80,6 +85,12 @@ def _ends_value(text: str, start: int, at: int) -> bool:
     if sign in ",;|":
         return name.isalpha() or not name
     return sign in OPENERS and OPENERS[sign] in before and before.count(OPENERS[sign]) <= before.count(sign)
+
+
+def _closed(text: str, at: int) -> bool:
+    """Whether a parenthesis is closed on its line, or opens what goes on in the next."""
+    line = text[at : at + 400].partition("\n")[0].rstrip()
+    return ")" in line or line.endswith((",", "(", "{", "[", "+", "\\")) or len(line) > 300
 
 
 class Grain:

@@ -130,6 +130,8 @@ def given_to_secret(match: "re.Match[str]", name: int) -> bool:
 
 
 def _by_equals(given: Given) -> bool:
+    if given.label.startswith("--"):
+        return _by_option(given)
     if given.label.isupper():
         return given.after[:1] in SHELL_ENDS and wordy(given.word, code=False)
     line = given.line()
@@ -138,10 +140,10 @@ def _by_equals(given: Given) -> bool:
     goes_on = given.after[:1] == ";" and (given.label[0].isupper() or line.endswith(";"))
     if not (given.ends or goes_on or given.after[0] in " \t&\"'"):
         return False
-    return _scrambled(given.word) or wordy(given.word, code=True)
+    return scrambled(given.word) or wordy(given.word, code=True)
 
 
-def _scrambled(word: str) -> bool:
+def scrambled(word: str) -> bool:
     """Whether letters alone change their case as no name in code does."""
     if len(word) < SHORTEST_SCRAMBLED or not word.isalpha() or not word.isascii():
         return False

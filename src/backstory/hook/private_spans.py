@@ -65,6 +65,21 @@ def private(tags: "Iterable[re.Match[str]]", text: str) -> "Iterator[Span]":
         yield start, len(text), 0
 
 
+MOST_REPEATS = 64  # values that are sought in one text, so that many of them stay linear
+
+
+def without_repeats(text: str, told: "set[str]", counts: "dict[str, int]") -> str:
+    """The text without what was redacted elsewhere in it, if that could be nothing but the secret."""
+    from backstory.hook.context_validators import strict
+
+    for value in sorted(told, key=lambda value: (-len(value), value))[:MOST_REPEATS]:
+        again = text.count(value) if strict(value) else 0
+        if again:
+            text = text.replace(value, "[redacted:secret]")
+            counts["secret"] = counts.get("secret", 0) + again
+    return text
+
+
 def merged(found: "list[Span]") -> "list[Span]":
     """Spans in order, without overlaps: the row that stands first in the table names what two have found."""
     kept: list[Span] = []

@@ -28,6 +28,7 @@ MARKERS = (
 _ID_LIMIT = 200
 _SMALL = 64 * 1024
 _REFS = 16 * 1024 * 1024
+LONGEST_PATH = 32_767 if os.name == "nt" else 4_096  # none is longer, and looking one up takes its square
 _CONFIG = 256 * 1024  # it is parsed line by line, for each waiting payload that names another folder
 
 
@@ -80,7 +81,7 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def resolve(
+def resolve_place(
     cwd: str,
     confirmed: dict[str, str] | None = None,
     monorepo: bool | list[str] | tuple[str, ...] = (),
@@ -90,6 +91,8 @@ def resolve(
 
     `joined` says whether a repository may be the project that it claims to be; without it every claim counts.
     """
+    if len(cwd) > LONGEST_PATH:
+        return Place(ident(cwd), ident(cwd))
     here = _real(cwd)
     folder, gone = here, False
     while not os.path.isdir(folder):
@@ -159,6 +162,8 @@ def _work_tree(folder: str) -> Place | None:
             return None
         folder = parent
     shared = _line(os.path.join(git_dir, "commondir"))
+    if remote_url.leaves_machine(shared, folder):
+        shared = ""
     common = _real(os.path.join(git_dir, shared)) if shared else git_dir
     if shared and not os.path.isdir(common):
         shared, common = "", git_dir
@@ -177,6 +182,8 @@ def _git_dir(dot: str, folder: str) -> str:
         if not line.startswith("gitdir:"):
             return ""
         dot = os.path.join(folder, line[len("gitdir:") :].strip())
+        if remote_url.leaves_machine(dot, folder):
+            return ""
     return _real(dot) if os.path.isfile(os.path.join(dot, "HEAD")) else ""
 
 
@@ -189,7 +196,7 @@ def _mutual(git_dir: str, common: str, folder: str) -> bool:
         ours = os.path.dirname(git_dir) == os.path.join(common, "worktrees")
         return ours and _same(os.path.join(git_dir, _line(os.path.join(git_dir, "gitdir"))), dot)
     config = read_head(os.path.join(git_dir, "config"), _CONFIG).decode("utf-8", "surrogateescape")
-    tree = remote_url.values(config, "core", "worktree").get("", "")  # as in a submodule
+    tree = remote_url.config_values(config, "core", "worktree").get("", "")  # as in a submodule
     return bool(tree) and _same(os.path.join(git_dir, tree), folder)
 
 
@@ -227,9 +234,9 @@ def _hash(text: str) -> str:
 def _of_remote(place: Place) -> str:
     """The remote in its one spelling: origin, else the first by name."""
     config = read_head(os.path.join(place.common_dir, "config"), _CONFIG)
-    urls = remote_url.urls(config.decode("utf-8", "surrogateescape"))
+    urls = remote_url.remote_urls(config.decode("utf-8", "surrogateescape"))
     for name in sorted(urls, key=_origin_first):
-        if identity := remote_url.normalise(urls[name], place.root):
+        if identity := remote_url.normalise_url(urls[name], place.root):
             return identity
     return ""
 
@@ -263,13 +270,13 @@ def _claim(place: Place, here: str, confirmed: dict[str, str]) -> None:
         candidates.append(os.path.dirname(place.common_dir))
     for folder in candidates:
         wanted = confirmed.get(folder)
-        if wanted and claimed(folder) == wanted:
+        if wanted and claimed_project(folder) == wanted:
             place.identity = wanted
             place.name = remote_url.last_part(wanted)
             return
 
 
-def claimed(folder: str) -> str:
+def claimed_project(folder: str) -> str:
     """What `.backstory.toml` in `folder` says the project is: its top-level `project = "…"`."""
     text = read_head(os.path.join(folder, ".backstory.toml"), _SMALL).decode("utf-8", "replace")
     for line in text.splitlines():

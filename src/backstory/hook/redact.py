@@ -29,12 +29,15 @@ SHORTEST = 6  # a@b.co
 SHORTEST_TOLD = 4  # of a value whose key tells what it is
 PASSES = 8  # rows that uncover each other; real texts need one
 # Strings of events repeat (ids, paths, names of tools, outputs: 8 of 10), so what was clean is remembered.
+# What was told once is sought in the rest of its text, where nothing says what it is.
+SHORTEST_REPEATED, LONGEST_REPEATED = 8, 256
+UNREPEATED = ("private", "private-key", "email", "ip", "ssn", "card", "phone", "cookie")
 MEMO_LONGEST = 65_536
 MEMO_ROOM = 2_000_000
 HEADERS = ("set-cookie", "cookie")  # keys whose values are redacted as these headers
 AT_ANCHORS = (
     *("word", "command", "command-p", "left", "block", "pipe", "at", "star", "valued", "spoken", "title"),
-    *("short", "element"),
+    *("short", "line", "http", "element", "here"),
 )
 BLOCKS = ("block", "title")
 AT_RUNS = ("head", "start", "digit", "whole")  # rows whose matches start there
@@ -233,6 +236,7 @@ class Redactor:
             kind = next((header for header in HEADERS if low.endswith(header)), "")
             if not kind and self._secret > 0:
                 kind = key_names_secret(low)
+                kind = "" if kind == "keyed" else kind
             known = (self.redact(name), kind)
             if len(self._keys) < 4096 and len(name) < 256:
                 self._keys[name] = known
@@ -270,6 +274,7 @@ class Redactor:
     # --- One text -------------------------------------------------------------------------------------
 
     def _run(self, text: str, counts: dict[str, int]) -> str:
+        told: set[str] = set()
         for _ in range(PASSES):
             spans = self._spans(text)
             if not spans:
@@ -279,9 +284,17 @@ class Redactor:
             for start, end, rank in spans:
                 name = self._rows[rank].name
                 parts += (text[at:start], f"[redacted:{name}]" if rank else "[private]")
+                if name not in UNREPEATED and SHORTEST_REPEATED <= end - start <= LONGEST_REPEATED:
+                    told.add(text[start:end])
                 at = end
                 counts[name] = counts.get(name, 0) + 1
             text = "".join((*parts, text[at:]))
+        if told:
+            from backstory.hook.private_spans import without_repeats
+
+            clean = without_repeats(text, told, counts)
+            if clean != text:  # what stood beside a repeat may be seen for what it is now
+                return self._run(clean, counts)
         return text
 
     def _spans(self, text: str) -> "list[Span]":

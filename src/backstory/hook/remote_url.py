@@ -6,6 +6,10 @@ are all `github.com/org/repo`. Credentials never survive. A remote on this machi
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _CASELESS = ("github.com", "gitlab.com", "bitbucket.org")  # where Org/Repo and org/repo are one
 _ALIASES = {
     "www.github.com": "github.com",
@@ -23,7 +27,7 @@ def last_part(identity: str) -> str:
     return name[:-4] if name.endswith(".git") and len(name) > 4 else name
 
 
-def normalise(url: str, root: str = "") -> str:
+def normalise_url(url: str, root: str = "") -> str:
     """The one spelling of a remote; relative paths start at `root`. Empty if nothing can be made of it."""
     url = url.strip()
     if not url or any(ord(char) < 32 or ord(char) == 127 for char in url):
@@ -66,6 +70,8 @@ def _host(authority: str) -> tuple[str, str]:
 def _local(path: str, root: str) -> str:
     """The real path of a repository on this machine, as its own common folder would be named."""
     path = os.path.join(root, path)
+    if leaves_machine(path, root):
+        return path
     for candidate in (os.path.join(path, ".git"), path, path + ".git"):
         if os.path.isdir(candidate):
             path = candidate
@@ -76,12 +82,20 @@ def _local(path: str, root: str) -> str:
         return ""
 
 
-def urls(config: str) -> dict[str, str]:
+def leaves_machine(
+    path: str, folder: str, drive_of: "Callable[[str], tuple[str, str]]" = os.path.splitdrive
+) -> bool:
+    """Whether a path in git's files names another host (`\\\\host\\share`), which Windows would log in to."""
+    drive = drive_of(path)[0].replace("/", "\\").lower()
+    return drive.startswith("\\\\") and drive != drive_of(folder)[0].replace("/", "\\").lower()
+
+
+def remote_urls(config: str) -> dict[str, str]:
     """Each remote's first URL in a `.git/config`; includes are not followed."""
-    return {name: url for name, url in values(config, "remote", "url").items() if name}
+    return {name: url for name, url in config_values(config, "remote", "url").items() if name}
 
 
-def values(config: str, wanted: str, key: str) -> dict[str, str]:
+def config_values(config: str, wanted: str, key: str) -> dict[str, str]:
     """The first value of a key in each section of this sort, by the section's name ("" if it has none)."""
     found: dict[str, str] = {}
     sort = name = ""

@@ -25,7 +25,7 @@ HIDDEN = dict.fromkeys(
 _HIDDEN_OR_ALIKE = HIDDEN | {0xFF1C: "‹", 0xFF1E: "›", 0xFE64: "‹", 0xFE65: "›"}
 
 
-def neutral(text: str) -> str:
+def sanitized_line(text: str) -> str:
     """The text on one line, without what hides, reorders, impersonates or runs what it fetches."""
     if "\x1b" in text or "\x9b" in text:
         text = without_escapes(text)

@@ -33,16 +33,21 @@ NAMES_ABROAD = (
     *listed("passwort passord senha contraseña contrasena"),
 )
 # commands that give a value to a name after it
-SETTERS = (
-    *("env ", "set -", "setenv ", "setx ", "aws configure set ", "git config ", "npm config set "),
-    *("rclone ", "pip config set ", "yarn config set ", "gcloud config set ", "poetry config "),
-)
-NAME_TAILS = listed("key base value prod dev live staging old new")
+SETTERS = ("env ", "arg ", "set -", "setenv ", "setx ", "git config ", "rclone ", "poetry config ")
+SETTING = (" set", " add", " put", ":set", " --secret", " --global")  # `npm config set`, `user-secrets set`
+NAME_TAILS = listed("key base string value prod dev live staging old new")
 KEY_OF = listed(
     """
     api access secret private client encryption signing master account service auth shared storage ssh
     deploy webhook app hmac license admin fastly server rest integration write global ingest preshared
     subscription application genie
+    """
+)
+# keys that are no secrets; any other NAME_KEY in capitals is judged by what it is given
+NO_KEY_OF = listed(
+    """
+    public primary foreign cache sort partition map object index unique bucket row lock group ref query
+    route idempotency storage hot short registry publishable pub site hash range id dedupe
     """
 )
 # a pass of a compiler or a test is none of these
@@ -75,7 +80,8 @@ def name_before(text: str, at: int) -> str:
 def names_secret(before: str, word: str) -> str:
     """Which kind of secret an identifier names, or "" for none.
 
-    "plain" is a password, be it a mere word; "human" may be one; "machine" is a key or a token.
+    "plain" is a password, be it a mere word; "human" may be one; "machine" is a key or a token; "keyed" is a
+    key of something, a secret only if its name is in capitals and its value was drawn by a machine.
     """
     for known in NAME_WORDS:
         if not word.startswith(known):
@@ -85,6 +91,8 @@ def names_secret(before: str, word: str) -> str:
             continue
         owner = before.rstrip("_-")
         if known == "key" and not owner.endswith(KEY_OF):
+            if word == known and before.endswith("_") and owner.rpartition("_")[2] not in NO_KEY_OF:
+                return "keyed"
             continue
         if known == "token" and owner.replace("-", "_").rpartition("_")[2] in TOKEN_OF:
             continue
@@ -129,14 +137,15 @@ def assigns_secret(low: str, stem: str) -> bool:
         if (
             gap
             and (
-                gap[0] in ":=>!|?"
+                gap[0] in ":=>!|?+"
+                or (gap[0] == "," and gap[1:].lstrip(" \t\\")[:1] in ("'", '"'))
                 or gap.startswith("is")
                 or "\\" in after[: len(after) - len(gap)]
                 or (
-                    after[0] in " \t"
+                    after.lstrip("\\\"'")[:1] in (" ", "\t")
                     and (
                         after[1:2] in (" ", "\t")
-                        or name_before(low, place).startswith("--")
+                        or name_before(low, place).startswith("-")
                         or given_by_command(low, place)
                     )
                 )
@@ -150,8 +159,9 @@ def assigns_secret(low: str, stem: str) -> bool:
 
 def given_by_command(text: str, place: int) -> bool:
     """Whether a command gives a value to the name that stands here: `ENV DB_PASSWORD …`."""
-    line = text[max(0, place - 64) : place].lower().rpartition("\n")[2].rpartition("\\n")[2]
-    return line.lstrip(" +>$#").startswith(SETTERS)
+    line = text[max(0, place - 96) : place].lower().rpartition("\n")[2].rpartition("\\n")[2]
+    command, blank, _ = line.lstrip(" +>$#").rpartition(" ")
+    return line.lstrip(" +>$#").startswith(SETTERS) or bool(blank and command.endswith(SETTING))
 
 
 def _tells(low: str, place: int, after: str) -> bool:

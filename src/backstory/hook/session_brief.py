@@ -8,8 +8,8 @@ import time
 from backstory.hook import brief_text, file_stamps, pending_events
 from backstory.hook.agent_facts import facts_of
 from backstory.hook.ignore_globs import ignores_folder
-from backstory.hook.payload import BadPayload, parse
-from backstory.hook.project_identity import ident, joined_in, project_id, resolve, session_id
+from backstory.hook.payload import BadPayload, parse_payload
+from backstory.hook.project_identity import ident, joined_in, project_id, resolve_place, session_id
 from backstory.hook.regular_file import read_head
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 SOURCES = ("startup", "resume", "clear", "compact", "fork")
+_SAME_BRANCH = 0.5  # more worth: what came of the last session on the branch that is checked out
 _FILE_BYTES = 4 * 1024 * 1024
 # What the worker writes for hooks, by the type of each value; see `Settings.for_hook`.
 _SHAPES: "dict[str, type]" = {
@@ -57,13 +58,13 @@ def brief_for(
     native = forked or native
     own = session_id(agent, ident(native)) if native else ""
     joined = joined_in(home)
-    place = resolve(cwd, settings.get("confirmed"), settings.get("monorepo") or (), joined)
+    place = resolve_place(cwd, settings.get("confirmed"), settings.get("monorepo") or (), joined)
     briefs = os.path.join(home, "briefs")
     prepared = json_file(os.path.join(briefs, f"{project or project_id(place.identity)}.json"))
     session = json_file(os.path.join(briefs, "sessions", f"{own}.json")) if own else {}
     try:
-        forgotten = texts(json_file(os.path.join(briefs, "forgotten.json")).get("sessions"))
-        waiting = pending_events.rows(
+        forgotten = text_list(json_file(os.path.join(briefs, "forgotten.json")).get("sessions"))
+        waiting = pending_events.pending_rows(
             os.path.join(home, "spool"), place, settings, redact, forgotten, until, joined
         )
     except Exception as error:
@@ -71,20 +72,23 @@ def brief_for(
             raise
         failed(error)
         waiting = []
-    rows = _taken_over(brief_text.rows_of(prepared.get("rows")), briefs, agent, source)
-    file_stamps.label(rows, prepared, place.root, {own, *(row.session for row in waiting)}, until)
+    rows = brief_text.rows_of(prepared.get("rows"))
+    for row in rows:
+        row.worth += _SAME_BRANCH if row.branch and row.branch == place.branch else 0.0
+    rows = _taken_over(rows, briefs, agent, source)
+    file_stamps.label_rows(rows, prepared, place.root, {own, *(row.session for row in waiting)}, until)
     told = {row.id for row in rows}
     waiting = [row for row in waiting if row.id not in told]  # a note that is prepared already
     facts = facts_of(agent)
-    tokens = number(settings.get("budget_tokens"), brief_text.TOKENS)
+    tokens = positive_number(settings.get("budget_tokens"), brief_text.TOKENS)
     if source == "resume" and facts["told_again"]:
         source, rows = "startup", [row for row in rows if row.session != own]
-    return brief_text.compose(
-        brief_text.choose(source, rows, session, waiting, own, spoke),
+    return brief_text.compose_brief(
+        brief_text.choose_rows(source, rows, session, waiting, own, spoke),
         str(prepared.get("name") or place.name),
         now_ms(),
-        [*notices, *_trouble(home), *texts(prepared.get("notices"))],
-        number(settings.get("budget_chars"), brief_text.CHARS),
+        [*notices, *_trouble(home), *text_list(prepared.get("notices"))],
+        positive_number(settings.get("budget_chars"), brief_text.CHARS),
         min(tokens, facts["most_tokens"] or tokens),
     )
 
@@ -109,7 +113,7 @@ def _trouble(home: str) -> list[str]:
     trouble = json_file(os.path.join(home, "trouble.json"))
     if not trouble:
         return []
-    since = brief_text.age(number(trouble.get("since"), 0), now_ms())
+    since = brief_text.age_label(positive_number(trouble.get("since"), 0), now_ms())
     return [f"Backstory could not store anything ({since}); what was captured waits. Run `backstory doctor`."]
 
 
@@ -117,10 +121,10 @@ def settings_file(home: str) -> "dict[str, Any]":
     """What the worker tells hooks of the settings; what is not of its shape counts as not told."""
     found = json_file(os.path.join(home, "hook", "settings.json"))
     shaped = {key: value for key, value in found.items() if isinstance(value, _SHAPES.get(key, object))}
-    return {key: texts(value) if isinstance(value, list) else value for key, value in shaped.items()}
+    return {key: text_list(value) if isinstance(value, list) else value for key, value in shaped.items()}
 
 
-def texts(value: object) -> list[str]:
+def text_list(value: object) -> list[str]:
     """The texts of a list in a prepared file, whatever state it is in."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
@@ -129,12 +133,12 @@ def json_file(path: str) -> "dict[str, Any]":
     """A prepared file; a missing or broken one is an empty one."""
     data = read_head(path, _FILE_BYTES)
     try:
-        return parse(data) if data else {}
+        return parse_payload(data) if data else {}
     except BadPayload:
         return {}
 
 
-def number(value: object, default: int) -> int:
+def positive_number(value: object, default: int) -> int:
     """A setting that must be a positive number."""
     return value if isinstance(value, int) and value > 0 else default
 

@@ -67,7 +67,7 @@ def parse_fail(text: str) -> tuple[str, str, str] | None:
     return (name.agent, name.event, reason) if name else None
 
 
-def entries(folder: str, newest: int = 0, until: float = 0.0) -> list[Entry]:
+def spool_entries(folder: str, newest: int = 0, until: float = 0.0) -> list[Entry]:
     """Our files, oldest first: all of them or the `newest` ones; stops looking at monotonic `until`."""
     found = []
     try:
@@ -94,7 +94,7 @@ def _order(entry: Entry) -> tuple[int, str]:
     return entry.mtime_ns, entry.path
 
 
-def read(path: str) -> bytes | None:
+def read_spooled(path: str) -> bytes | None:
     """The payload of a finished file, or None if its writer has not finished or it is gone."""
     try:
         fd = open_regular(path, follow=False)
@@ -120,7 +120,7 @@ def _read_all(fd: int) -> bytes:
     return b"".join(chunks)
 
 
-def write(folder: str, agent: str, event: str, data: bytes) -> str:
+def write_spooled(folder: str, agent: str, event: str, data: bytes) -> str:
     """Leave a payload as the script's hook would, and the same marks on failure; the new file's path."""
     path = os.path.join(folder, f"{agent}.{event}.{os.getppid()}.{os.getpid()}")
     reason = "open"

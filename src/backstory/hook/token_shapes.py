@@ -24,7 +24,9 @@ _PREFIXES = """
     sm_pat_ sm_aat_ ddp_ ddo_ ddw_ pat-na1- pat-na2- pat-eu1- pat-ap1- p8e- xkeysib- xsmtpsib- LTAI AKID
     y0_ AQVN IGQV ABSK ABIA ACCA bedrock-api-key- IQoJb3JpZ2lu FwoGZXIvYXdz APA91b dG9rOj eyJrIjoi
     ops_eyJ xprv dkea sup_sk_ e2b_ cal_live_ polar_oat_ polar_pat_ plane_api_ rpa_ ctx7sk- ctx7sk_
-    bb_live_
+    bb_live_ ory_pat_ ory_at_ ory_rt_ ory_st_ apify_api_ lip_ lmb_ lma_ waka_ zpka_ unkey_ vtwn_ rootly_
+    samsara_api_ pina_ pdl_live_ pdl_sdbx_ cfsk_ma_ CCDB1_ dvc_server_ dvc_mobile_ dnkey- APP_USR- Mid-server-
+    isat_ JDC_ AKLT wrkatu wrkaus nsec1 gsk- dpop_ fsk_ AQAAABAAAA
 """
 # Those that names in code start with as well.
 _WORD_PREFIXES = """
@@ -32,6 +34,26 @@ _WORD_PREFIXES = """
     api_key_ access_token_ pat_ sess- sk_ pk_ re_ md- fw_ rnd_ retool_ hcp_ fc- pa- pul- ico- EXO EAA
     cio dose K00 aio_
 """
+# Services name a token `ory_pat_…`, `apify_api_…`: the kind stands between the service's name and what was drawn.  # noqa: E501
+KINDS = tuple(
+    f"{kind}_"
+    for kind in [
+        "pat",
+        "api",
+        "apikey",
+        "key",
+        "sk",
+        "secret",
+        "token",
+        "live",
+        "oat",
+        "uat",
+        "sat",
+        "tkn",
+        "access",
+        "refresh",
+    ]
+)
 PREFIXES, WORD_PREFIXES = tuple(_PREFIXES.split()), tuple(_WORD_PREFIXES.split())
 _HEADS = "|".join(sorted(PREFIXES, reverse=True))  # the longer of two goes first; none holds a special sign
 _WORD_HEADS = "|".join(sorted(WORD_PREFIXES, reverse=True))
@@ -40,7 +62,7 @@ _WORD_HEADS = "|".join(sorted(WORD_PREFIXES, reverse=True))
 _WRAPPED = (
     "LS0tLS1CRUdJTiB(?:SU0EgUFJJVk|QUklWQ|PUEVOU1NI|FQyBQUk|FTkNSWV|EU0EgUFJJ|QR1AgUFJJ)"
     "|b3BlbnNzaC1rZXktdjEAAAAA"
-    "|MII[A-Za-z0-9+/]{1,8}IBADANBgkqhkiG9w0BAQEFAASC|MII[A-Z][A-Za-z0-9+/]{2}IBAAKC|M[HI][A-Za-z0-9]CAQEEI"
+    "|MII[A-Za-z0-9+/]{1,8}IBADANBgkqhkiG9w0BAQEFAASC|MII[A-Z][A-Za-z0-9+/]{2}IBAAKC|M(?:H[cQ]|I[GI])CAQEEI"
     "|MIGHAgEAMBMGByqGSM49|MC4CAQAwBQYDK2VwBCIEI|RWRTY0Iy"
 )
 
@@ -48,7 +70,7 @@ ROWS = (
     (
         "private-key",
         ("LS0tLS1CRUdJTiB", "b3BlbnNzaC1rZXktdjE", "MII", "MHc", "MHQ", "MIG", "MC4", "RWRTY0Iy"),
-        rf"(?:{_WRAPPED})[A-Za-z0-9+/]{{12,}}+={{0,2}}(?:(?:[\"'+,>|-]|\s|\\[nr]){{1,40}}+[A-Za-z0-9+/]{{40,}}+={{0,2}})*+"
+        rf"(?={_B}{{20}})(?:{_WRAPPED})[A-Za-z0-9+/]{{12,}}+={{0,2}}(?:(?:[\"'+,>|-]|\s|\\[nr]){{1,40}}+[A-Za-z0-9+/]{{40,}}+={{0,2}})*+"
         rf"(?:(?:(?:\n|\\[nr])[ >+-]{{0,3}}){{1,20}}+[A-Za-z0-9+/]{{1,39}}(?:={{1,2}}|(?=[\s>+-]*+\Z)))?",
         "LS0tLS1CRUdJTiBSU0Eg" + "UFJJVkFURSBLRVktLS0tLQpNSUlFcEFJQkFBS0NBUUVB",
         "start",
@@ -61,6 +83,14 @@ ROWS = (
         "shp" + "at_" + _HEX32,
         "start",
         "head_token",
+    ),
+    (
+        "service-token",
+        KINDS,
+        rf"(?:{'|'.join(KINDS)})[A-Za-z0-9]{{20,255}}(?![A-Za-z0-9_])",
+        "acme_pat_" + "Xk3vQ9mTz7LpRw2YbNc8Hd5Jf1GsXk3v",
+        "head",
+        "kind_token",
     ),
     (
         "service-token",
@@ -86,18 +116,30 @@ ROWS = (
                 "oauth~",
             ),
             *(".prd.", ".dev.", ".stg.", ".prod.", ".ci.", "amzn.mws.", "cs.v1.", "Atzr|", "Atza|"),
+            *("mlsn.", "WPL_AP0.", "WPL_AP1.", "hcp.", "na1."),
         ),
         rf"(?:hv[sbr]\.|dp\.(?:[psc]t|sa)\.(?:(?:prd|dev|stg|prod|ci)\.)?|atlasv1\.|(?:sha256|oauth)~|amzn\.mws\."
-        rf"|amzn1\.oa2-cs\.v1\.|Atz[ra]\|){_B}{{20,2000}}",
+        rf"|amzn1\.oa2-cs\.v1\.|Atz[ra]\||mlsn\.|WPL_AP[01]\.|hcp\.|na1\.){_B}{{20,2000}}",
         "hv" + "s.CAESIJ7Qk2Lz9WvNt4RpYc8Hd5Jf1GsXk3vQ9mTz7",
         "foot",
         "random_token",
     ),
     (
         "service-token",
-        ("NRAL", "_mmk", "AZDO", *(f"-us{n}" for n in range(1, 10)), *(f"us{n}" for n in range(10, 40))),
+        (
+            "NRAL",
+            "_mmk",
+            "AZDO",
+            "AzFu",
+            "AzSe",
+            "AzCa",
+            "ACDb",
+            *(f"-us{n}" for n in range(1, 10)),
+            *(f"us{n}" for n in range(10, 40)),
+        ),
         r"(?:[0-9a-f]{36,40}NRAL|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk|[A-Za-z0-9]{72,80}AZDO[A-Za-z0-9]{4}"
-        r"|[0-9a-f]{32}-us[1-3]?[0-9])(?![A-Za-z0-9_-])",
+        r"|[A-Za-z0-9_-]{33,76}A(?:zFu|zSe|zCa|CDb)[A-Za-z0-9_-]{6}={0,2}"
+        r"|[0-9a-f]{32}-us(?:[1-9]|[1-3][0-9]))(?![A-Za-z0-9_-])",
         _HEX32 + "-us" + "12",
         "whole",
         "fixed_head",
@@ -109,7 +151,7 @@ ROWS = (
         "A" * 22
         + "MLheAAAAAAA0%2BuSeid%2BULvsea4JtiGRiSDSJSI%3D"
         + "EUifiRBkKG5E2XzMDjRfl76ZC9Ub0wnz4XsNiRVBChTYbJcE3F",
-        "start",
+        "head",
         "twitter_token",
     ),
     (
@@ -136,10 +178,11 @@ ROWS = (
             "ww." + "w" * 60,
             "www." + "w" * 60,
             "w." + "w" * 60,
+            "w" * 8 + "." + "w" * 8 + "." + "w" * 43,
         ),
         rf"(?:pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}"
         rf"|dt0[a-z][0-9]{{2}}\.[A-Z2-7]{{24}}\.[A-Z2-7]{{64}}|t1\.[A-Z0-9a-z_-]{{60,}}+(?:[.]{_B}{{60,}}+)?"
-        rf"|mfa\.{_B}{{60,}}+|v1\.0-[0-9a-f]{{24}}-[0-9a-f]{{146}}|sl\.(?:[A-Za-z]\.)?{_B}{{60,}}+)(?![A-Za-z0-9])",
+        rf"|snyk_[a-z]{{3}}\.[0-9a-f]{{8}}\.{_B}{{43,}}+|mfa\.{_B}{{60,}}+|v1\.0-[0-9a-f]{{24}}-[0-9a-f]{{146}}|sl\.(?:[A-Za-z]\.)?{_B}{{60,}}+)(?![A-Za-z0-9])",
         "pat" + "Xk3vQ9mTz7LpRw." + _HEX32 + _HEX32,
         "shapes",
         "fixed",
@@ -147,7 +190,7 @@ ROWS = (
     (
         "google-oauth",
         ("w  " + "w" * 43, "w    " + "w" * 43),
-        rf"1(?:\\?/){{2}}0{_B}{{42,255}}",
+        rf"1(?://|\\/\\/)0{_B}{{42,255}}",
         "1/" + "/0gXk3vQ9mTz7LpRw2YbNc8Hd5Jf1GsXk3vQ9mTz7Lp-RtYk2Jf83hGq01LpZx7Vb",
         "shapes",
     ),
@@ -164,14 +207,14 @@ ROWS = (
         ("webhook.office.com", "make.com", "ifttt.com", "infura.io", "alchemy.com"),
         r"(?:webhook\.office\.com\\?/webhookb2\\?/|hook\.[a-z0-9.]{1,12}make\.com\\?/"
         r"|ifttt\.com\\?/trigger\\?/[\w-]{1,60}\\?/(?:json\\?/)?with\\?/key\\?/|infura\.io\\?/(?:ws\\?/)?v3\\?/"
-        r"|alchemy\.com\\?/v2\\?/)([A-Za-z0-9@_-]{20,255}(?:\\?/[A-Za-z0-9_-]{8,64}){0,4})",
+        r"|alchemy\.com\\?/v2\\?/)(?=[A-Za-z0-9_-]{20})([A-Za-z0-9@_-]{20,255}(?:\\?/[A-Za-z0-9_-]{8,64}){0,4})",
         "https://mainnet.infura.io/v3" + "/" + _HEX32,
         "address",
         "value",
     ),
     (
         "password-hash",
-        ("$apr1$", "$2", "$1$", "$6$", "$argon2", "$production$"),
+        ("$apr1$", "$2a$", "$2b$", "$2y$", "$1$", "$6$", "$argon2", "$production$"),
         r"\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}|\$(?:apr1|[16])\$(?:rounds=[0-9]{1,9}\$)?[./A-Za-z0-9]{1,40}\$"
         r"(?:[./A-Za-z0-9]{1,40}\$)?[./A-Za-z0-9]{20,99}|\$argon2(?:id?|d)\$[^\s\"':]{40,255}"
         r"|access_token\$production\$[a-z0-9]{16}\$[0-9a-f]{32}",

@@ -63,7 +63,7 @@ def authorization(match: "re.Match[str]") -> int:
     if placeholder(given) or template(given) or given[0] == "[" or text[end : end + 1] in ("(", "[", "{"):
         return 0
     grain = Grain(given)
-    if match.lastindex == 2 and not grain.random():
+    if match.lastindex in (2, 4) and not grain.random():
         return 0
     if not grain.digits and not (grain.upper and grain.lower) and not given.endswith("="):
         return 0  # Bearer token, Bearer ACCESS_TOKEN
@@ -80,10 +80,17 @@ def url_password(match: "re.Match[str]") -> int:
     return match.end(group) if group == 1 or Grain(given).random() else 0  # https://TOKEN@host
 
 
+def url_user(match: "re.Match[str]") -> int:
+    """A token in the place of a URL's user."""
+    return match.end(1) if Grain(match[1].partition(":")[0]).random() else 0
+
+
 LOCAL_PASSWORDS = ("password", "pass", "postgres", "root", "mysql", "guest", "user", "admin", "test")
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0")  # noqa: S104 - compared, not bound
 
 
+SHORTEST_DRAWN = 20  # of a key that only its value tells
+HUMAN_KINDS = ("plain", "human")
 _PLAIN = {"plain": given_word, "machine": given_to_secret}
 
 
@@ -93,10 +100,30 @@ def assigned(match: "re.Match[str]") -> int:
     kind, name = names_secret(before, match[1].lower()), match.start() - len(before)
     if not kind or text[name - 10 : name] == "[redacted:":
         return 0
-    if not match[2].strip() and not before.startswith("--") and not given_by_command(text, match.start()):
+    if not match[2].strip() and not before.startswith("-") and not given_by_command(text, match.start()):
         return _in_row(match, name)
+    if kind == "keyed" and not _keyed(match, name):
+        return 0
+    if match.lastindex == BARE and _names_another(match[BARE]):
+        return 0
     plain = _PLAIN.get(kind)
-    return _given(match, kind != "machine", lambda: plain is not None and plain(match, name))
+    return _given(match, kind in HUMAN_KINDS, lambda: plain is not None and plain(match, name))
+
+
+def _names_another(value: str) -> bool:
+    """Whether a value is itself the name of a secret that is given one: it is looked at there."""
+    name, sign, _ = value[:48].partition("=")
+    return bool(sign) and bool(names_secret("", name.lower()))
+
+
+def _keyed(match: "re.Match[str]", name: int) -> bool:
+    """Whether STRIPE_KEY is given what a machine has drawn; a key in small letters may be that of a map."""
+    given = match[match.lastindex or 0]
+    return (
+        match.string[name : match.end(1)].isupper()
+        and len(given) >= SHORTEST_DRAWN
+        and Grain(given).scattered()
+    )
 
 
 def _in_row(match: "re.Match[str]", name: int) -> int:
@@ -140,6 +167,8 @@ def _given(match: "re.Match[str]", human: bool, plain: "Callable[[], bool]") -> 
         end = start + len(given)
         if not human and sign == ":" and given[:1].isupper() and given.isidentifier() and of_words(given):
             return 0  # the name of a type
+    if sign == "," and given.isidentifier() and (of_words(given) or given.islower()):
+        return 0  # a list of names
     if (sign == ">" and after != "<") or (sign in ("||", "??") and not quoted):
         return 0
     if not given or not (looks_secret(given, human, quoted) or plain()):

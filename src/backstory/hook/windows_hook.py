@@ -19,7 +19,7 @@ CREATE_NEW_PROCESS_GROUP = 0x00000200
 _EXPLANATION = "This is Backstory's hook: a coding agent runs it and sends an event to its stdin.\n"
 
 
-def capture(home: str, agent: str, event: str, start: "Callable[[str], None] | None" = None) -> None:
+def capture_stdin(home: str, agent: str, event: str, start: "Callable[[str], None] | None" = None) -> None:
     """Copy stdin into the spool, answer if the agent waits for it, wake the worker if it is time."""
     if os.environ.get("BACKSTORY_GUARD"):
         return
@@ -32,15 +32,15 @@ def capture(home: str, agent: str, event: str, start: "Callable[[str], None] | N
     lost = False
     try:
         if facts["notes"].get(event) != "before":  # what the tool did is told when it is done
-            spool.write(os.path.join(home, "spool"), agent, event, data)
+            spool.write_spooled(os.path.join(home, "spool"), agent, event, data)
     except OSError as error:
         lost = True
-        hook.log(home, agent, event, error)
+        hook.log_error(home, agent, event, error)
     if event in facts["answers"] or event in facts["delivers"] or event in facts["notes"]:
         try:
-            hook.write(1, hook.answer(home, agent, event, data, lost).encode("utf-8", "replace"))
+            hook.write_all(1, hook.answer_hook(home, agent, event, data, lost).encode("utf-8", "replace"))
         except Exception as error:  # the worker is woken all the same
-            hook.log(home, agent, event, error)
+            hook.log_error(home, agent, event, error)
     if event in facts["wakes"]:
         (start or start_worker)(home)
 

@@ -33,7 +33,7 @@ def parse_unescaped(text: str, parse: "Callable[[str], object]") -> object:
         except BadPayload:
             raise error from None
     if isinstance(value, dict):
-        restore(value)
+        restore_paths(value)
     return value
 
 
@@ -70,14 +70,14 @@ def _closed(text: str) -> str:
     return "".join(out) + text[done:]
 
 
-def restore(value: "dict[str, Any]", depth: int = 0) -> None:
+def restore_paths(value: "dict[str, Any]", depth: int = 0) -> None:
     """In every field that holds a path: control characters back to what they were, in place."""
     for key, item in value.items():
         if isinstance(item, str):
             if _names_path(key) and not item.isprintable() and not item.startswith("/"):
                 value[key] = "".join([_CONTROLS.get(c, c) for c in item])
         elif isinstance(item, dict) and depth < _LEVELS:
-            restore(item, depth + 1)
+            restore_paths(item, depth + 1)
 
 
 def _names_path(key: object) -> bool:

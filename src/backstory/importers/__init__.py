@@ -11,7 +11,7 @@ it, and nothing of it is the user's own word but the prompts.
 - `sqlite_tables`                  another tool's database, read and never touched
 - `table_rows`                     rows of theirs as lines, and the reader of such lines
 - `event_writer`                   what they say, written as events
-- `markdown_pages`                 Markdown: frontmatter, sections, days
+- `markdown_pages`                 Markdown: sections, days
 - `folder_names`                   the real folders behind the names that tools keep
 - `imported_memories`              events of theirs → memories, also on a rebuild
 """

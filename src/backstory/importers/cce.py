@@ -17,11 +17,11 @@ from backstory.agents.payload_fields import ident, mapping
 from backstory.agents.payload_fields import path as clean_path
 from backstory.file_reader import read_text
 from backstory.importers import event_writer
-from backstory.importers.database_sessions import identified, sessions
-from backstory.importers.event_writer import Pen, labelled, lines
+from backstory.importers.database_sessions import database_trails, identified_trail
+from backstory.importers.event_writer import Pen, join_lines, labelled_part
 from backstory.importers.folder_names import Folders
-from backstory.importers.sqlite_tables import Row, Span, Tables, opened, whole
-from backstory.importers.table_rows import Naming, RowReader, line, parsed, text
+from backstory.importers.sqlite_tables import Row, Span, Tables, as_number, open_tables
+from backstory.importers.table_rows import Naming, RowReader, column_json, column_text, row_line
 from backstory.model import Event
 
 NAME = "cce"
@@ -62,22 +62,22 @@ class History:
     def find(self, place: Path) -> Iterator[Trail]:
         """One trail per session, and one for what belongs to none."""
         folders = Folders()
-        return sessions(place, _FILE, lambda tables, file: _sessions(tables, file, folders))
+        return database_trails(place, _FILE, lambda tables, file: _sessions(tables, file, folders))
 
     def identify(self, trail: Trail) -> Trail | None:
         """It is known from the start, if its database can be read."""
-        return identified(trail)
+        return identified_trail(trail)
 
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """All rows of a session, as they came; a tool call with its payload."""
-        with opened(trail.path) as tables:
+        with open_tables(trail.path) as tables:
             own = "" if trail.part == _NOBODYS else trail.part
             rows = [
                 (rank, table, row) for rank, table in enumerate(_TABLES) for row in _rows(tables, table, own)
             ]
         _date([row for _, _, row in rows], trail.updated // 1000)
         for _, table, row in sorted(rows, key=lambda each: (_seconds(each[2]), each[0])):
-            yield line(table, row)
+            yield row_line(table, row)
 
     def reader(self, trail: Trail, start: int) -> HistoryReader:
         """Makes events of rows."""
@@ -98,7 +98,9 @@ def _rows(tables: Tables, table: str, own: str) -> Iterator[Row]:
 def _sessions(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
     if "sessions" not in tables or "decisions" not in tables:  # many tools call a database so
         return
-    projects = {text(row.get("id")): text(row.get("project")) for row in tables.rows("sessions")}
+    projects = {
+        column_text(row.get("id")): column_text(row.get("project")) for row in tables.rows("sessions")
+    }
     spans: dict[str, Span] = {}
     for table in _TABLES:
         column, number = (
@@ -144,7 +146,7 @@ def _date(rows: list[Row], latest: int) -> None:
 
 def _seconds(row: Row) -> int:
     started = row.get("started_at_epoch")
-    return whole(row.get("created_at_epoch") if started is None else started)
+    return as_number(row.get("created_at_epoch") if started is None else started)
 
 
 class _Telling:
@@ -156,53 +158,57 @@ class _Telling:
         self._naming = Naming()
 
     def session(self, row: Row) -> Iterator[Event]:
-        at, number = _seconds(row) * 1000, text(row.get("id"))
-        about = f"session {number} in {text(row.get('project')) or self._project}"
+        at, number = _seconds(row) * 1000, column_text(row.get("id"))
+        about = f"session {number} in {column_text(row.get('project')) or self._project}"
         yield from self._pen.noted(event_writer.HEADER, at, about, "session")
         ended = row.get("ended_at_epoch")
-        over = at if ended is None else whole(ended) * 1000
+        over = at if ended is None else as_number(ended) * 1000
         summed = row.get("rollup_summary_at_epoch")
-        when = over if summed is None else whole(summed) * 1000
+        when = over if summed is None else as_number(summed) * 1000
         yield from self._pen.noted(
             f"{event_writer.COMPRESSED}{event_writer.SUMMARY}",
             when,
-            text(row.get("rollup_summary")),
+            column_text(row.get("rollup_summary")),
             "rollup",
         )
         if ended is not None:
-            yield from self._pen.ended(over, text(row.get("exit_reason")) or text(row.get("status")))
+            yield from self._pen.ended(
+                over, column_text(row.get("exit_reason")) or column_text(row.get("status"))
+            )
 
     def prompt(self, row: Row) -> list[Event]:
         return self._pen.prompt(
-            _seconds(row) * 1000, text(row.get("prompt_text")), self._native("prompts", row)
+            _seconds(row) * 1000, column_text(row.get("prompt_text")), self._native("prompts", row)
         )
 
     def tool(self, row: Row) -> list[Event]:
-        name = text(row.get("tool_name"))
+        name = column_text(row.get("tool_name"))
         if not name:
             return []
-        inputs, output = parsed(row.get("raw_input")), parsed(row.get("raw_output"))
+        inputs, output = column_json(row.get("raw_input")), column_json(row.get("raw_output"))
         used = self._pen.used(_seconds(row) * 1000, name, inputs, output, self._native("tool_events", row))
-        summary = text(row.get("summary"))
-        return [replace(used, text=lines(summary, used.text)) if summary else used]
+        summary = column_text(row.get("summary"))
+        return [replace(used, text=join_lines(summary, used.text)) if summary else used]
 
     def turn(self, row: Row) -> list[Event]:
         what = f"{event_writer.COMPRESSED}turn summary"
-        told = _with(text(row.get("summary")), row, "tier")
+        told = _with(column_text(row.get("summary")), row, "tier")
         return self._pen.noted(what, _seconds(row) * 1000, told, self._native("turn_summaries", row))
 
     def decision(self, row: Row) -> list[Event]:
         return self._pen.noted(
             f"{event_writer.COMPRESSED}{event_writer.DECISION}",
             _seconds(row) * 1000,
-            _with(text(row.get("decision")), row, "source"),
+            _with(column_text(row.get("decision")), row, "source"),
             self._native("decisions", row),
-            reason=text(row.get("reason")),
+            reason=column_text(row.get("reason")),
         )
 
     def area(self, row: Row) -> list[Event]:
-        path, description = text(row.get("file_path")), text(row.get("description"))
-        told = _with(lines(description or path, labelled(event_writer.CHANGED, path)), row, "source")
+        path, description = column_text(row.get("file_path")), column_text(row.get("description"))
+        told = _with(
+            join_lines(description or path, labelled_part(event_writer.CHANGED, path)), row, "source"
+        )
         return self._pen.noted("code area", _seconds(row) * 1000, told, self._native("code_areas", row))
 
     def _native(self, table: str, row: Row) -> str:
@@ -211,4 +217,8 @@ class _Telling:
 
 def _with(told: str, row: Row, column: str) -> str:
     """What a row says, and where the engine has it from."""
-    return lines(told, labelled(f"{event_writer.METADATA}{column} ", text(row.get(column)))) if told else ""
+    return (
+        join_lines(told, labelled_part(f"{event_writer.METADATA}{column} ", column_text(row.get(column))))
+        if told
+        else ""
+    )

@@ -16,11 +16,11 @@ from backstory.agents.json_lines import milliseconds
 from backstory.agents.payload_fields import ident
 from backstory.agents.payload_fields import path as clean_path
 from backstory.importers import event_writer
-from backstory.importers.database_sessions import identified, sessions
-from backstory.importers.event_writer import Pen, bullets, labelled, lines
+from backstory.importers.database_sessions import database_trails, identified_trail
+from backstory.importers.event_writer import Pen, bullet_list, join_lines, labelled_part
 from backstory.importers.folder_names import Folders
-from backstory.importers.sqlite_tables import Row, Span, Tables, opened
-from backstory.importers.table_rows import Naming, RowReader, line, listed, parsed, text
+from backstory.importers.sqlite_tables import Row, Span, Tables, open_tables
+from backstory.importers.table_rows import Naming, RowReader, column_json, column_list, column_text, row_line
 from backstory.model import Event
 
 NAME = "claude-mem"
@@ -69,25 +69,25 @@ class History:
     def find(self, place: Path) -> Iterator[Trail]:
         """One trail per session, with how many rows it has."""
         folders = Folders()
-        return sessions(place, _FILE, lambda tables, file: _sessions(tables, file, folders))
+        return database_trails(place, _FILE, lambda tables, file: _sessions(tables, file, folders))
 
     def identify(self, trail: Trail) -> Trail | None:
         """It is known from the start, if its database can be read."""
-        return identified(trail)
+        return identified_trail(trail)
 
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """All rows of a session, as they came."""
-        with opened(trail.path) as tables:
+        with open_tables(trail.path) as tables:
             found = [
                 (_time(row), rank, table, row)
                 for rank, (table, column) in enumerate(_TABLES)
                 for row in tables.rows(table, tables.column(table, *column), _ids(tables, trail, column))
             ]
-        asked = {text(row.get("prompt_text")) for *_, row in found}
+        asked = {column_text(row.get("prompt_text")) for *_, row in found}
         for _, _, table, row in sorted(found, key=lambda each: each[:2]):
-            if text(row.get("user_prompt")) in asked:  # told by its own row
+            if column_text(row.get("user_prompt")) in asked:  # told by its own row
                 row["user_prompt"] = None
-            yield line(table, row)
+            yield row_line(table, row)
 
     def reader(self, trail: Trail, start: int) -> HistoryReader:
         """Makes events of rows."""
@@ -105,7 +105,7 @@ def _ids(tables: Tables, trail: Trail, column: tuple[str, ...]) -> list[str]:
         return [trail.part]
     memory = tables.column("sdk_sessions", *_MEMORY)
     rows = tables.rows("sdk_sessions", tables.column("sdk_sessions", *_CONTENT), [trail.part])
-    return list(filter(None, (text(row.get(memory)) for row in rows)))
+    return list(filter(None, (column_text(row.get(memory)) for row in rows)))
 
 
 def _sessions(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
@@ -113,10 +113,10 @@ def _sessions(tables: Tables, file: Trail, folders: Folders) -> Iterator[Trail]:
     owner: dict[str, str] = {}
     projects: dict[str, str] = {}
     for row in tables.rows("sdk_sessions"):
-        own = text(row.get(content))
-        if known_as := text(row.get(memory)):
+        own = column_text(row.get(content))
+        if known_as := column_text(row.get(memory)):
             owner[known_as] = own
-        projects.setdefault(own, text(row.get("project")))
+        projects.setdefault(own, column_text(row.get("project")))
     spans: dict[str, Span] = {}
     for table, column in _TABLES:
         counted = "started_at_epoch" if table == "sdk_sessions" else "created_at_epoch"
@@ -144,7 +144,7 @@ def _project(tables: Tables, own: str) -> str:
     names = _MEMORY if own.startswith(_ORPHAN) else _CONTENT
     for table in (table for table, column in _TABLES if column is names):
         rows = tables.rows(table, tables.column(table, *names), [own.removeprefix(_ORPHAN)])
-        if name := next((name for row in rows if (name := text(row.get("project")))), ""):
+        if name := next((name for row in rows if (name := column_text(row.get("project")))), ""):
             return name
     return ""
 
@@ -174,56 +174,62 @@ class _Telling:
         return _time(row) or self._latest
 
     def session(self, row: Row) -> Iterator[Event]:
-        at, number = self._at(row), text(row.get("id"))
-        agent = text(row.get("platform_source")) or "claude"
-        title = text(row.get("custom_title"))
-        about = f"{agent} session {text(row.get(_CONTENT[0])) or text(row.get(_CONTENT[1]))}"
-        where = f"{about} in {text(row.get('project'))}"
-        yield from self._pen.noted(event_writer.HEADER, at, lines(title, where), f"sdk_sessions:{number}")
-        yield from self._pen.prompt(at, text(row.get("user_prompt")), f"sdk_sessions:{number}:prompt")
+        at, number = self._at(row), column_text(row.get("id"))
+        agent = column_text(row.get("platform_source")) or "claude"
+        title = column_text(row.get("custom_title"))
+        about = f"{agent} session {column_text(row.get(_CONTENT[0])) or column_text(row.get(_CONTENT[1]))}"
+        where = f"{about} in {column_text(row.get('project'))}"
+        yield from self._pen.noted(
+            event_writer.HEADER, at, join_lines(title, where), f"sdk_sessions:{number}"
+        )
+        yield from self._pen.prompt(at, column_text(row.get("user_prompt")), f"sdk_sessions:{number}:prompt")
         if ended := milliseconds(row.get("completed_at_epoch")) or milliseconds(row.get("completed_at")):
-            yield from self._pen.ended(ended, text(row.get("status")))
+            yield from self._pen.ended(ended, column_text(row.get("status")))
 
     def prompt(self, row: Row) -> list[Event]:
-        native = f"user_prompts:{text(row.get('id'))}"
-        return self._pen.prompt(self._at(row), text(row.get("prompt_text")), native)
+        native = f"user_prompts:{column_text(row.get('id'))}"
+        return self._pen.prompt(self._at(row), column_text(row.get("prompt_text")), native)
 
     def tool_use(self, row: Row) -> list[Event]:
-        name = text(row.get("tool_name"))
-        native = text(row.get("tool_use_id")) or self._naming.of("tool_uses", row, *row)
-        inputs, response = parsed(row.get("tool_input")), parsed(row.get("tool_response"))
+        name = column_text(row.get("tool_name"))
+        native = column_text(row.get("tool_use_id")) or self._naming.of("tool_uses", row, *row)
+        inputs, response = column_json(row.get("tool_input")), column_json(row.get("tool_response"))
         cwd = clean_path(row.get("cwd"))
         return [self._pen.used(self._at(row), name, inputs, response, native, cwd)] if name else []
 
     def observation(self, row: Row) -> list[Event]:
-        told = lines(
-            text(row.get("title")),
-            text(row.get("subtitle")),
-            text(row.get("narrative")),
-            bullets(listed(row.get("facts"))),
-            text(row.get("text")),
+        told = join_lines(
+            column_text(row.get("title")),
+            column_text(row.get("subtitle")),
+            column_text(row.get("narrative")),
+            bullet_list(column_list(row.get("facts"))),
+            column_text(row.get("text")),
         )
-        more = lines(
-            labelled(event_writer.CONCEPTS, ", ".join(listed(row.get("concepts")))),
-            labelled(event_writer.METADATA, _metadata(row.get("metadata"))),
-            labelled(event_writer.READ, ", ".join(listed(row.get("files_read")))),
-            labelled(event_writer.CHANGED, ", ".join(listed(row.get("files_modified")))),
+        more = join_lines(
+            labelled_part(event_writer.CONCEPTS, ", ".join(column_list(row.get("concepts")))),
+            labelled_part(event_writer.METADATA, _metadata(row.get("metadata"))),
+            labelled_part(event_writer.READ, ", ".join(column_list(row.get("files_read")))),
+            labelled_part(event_writer.CHANGED, ", ".join(column_list(row.get("files_modified")))),
         )
-        what = text(row.get("type")) or "observation"
-        return self._pen.noted(what, self._at(row), lines(told, more), f"observations:{text(row.get('id'))}")
+        what = column_text(row.get("type")) or "observation"
+        return self._pen.noted(
+            what, self._at(row), join_lines(told, more), f"observations:{column_text(row.get('id'))}"
+        )
 
     def summary(self, row: Row) -> Iterator[Event]:
-        at, native = self._at(row), f"session_summaries:{text(row.get('id'))}"
-        parts = [text(row.get("request"))]
-        parts += [labelled(f"{label}: ", text(row.get(column))) for label, column in _PARTS]
-        files = lines(
-            labelled(event_writer.READ, ", ".join(listed(row.get("files_read")))),
-            labelled(event_writer.CHANGED, ", ".join(listed(row.get("files_edited")))),
+        at, native = self._at(row), f"session_summaries:{column_text(row.get('id'))}"
+        parts = [column_text(row.get("request"))]
+        parts += [labelled_part(f"{label}: ", column_text(row.get(column))) for label, column in _PARTS]
+        files = join_lines(
+            labelled_part(event_writer.READ, ", ".join(column_list(row.get("files_read")))),
+            labelled_part(event_writer.CHANGED, ", ".join(column_list(row.get("files_edited")))),
         )
-        yield from self._pen.noted(event_writer.SUMMARY, at, lines(*parts, files), native)
-        yield from self._pen.noted(event_writer.NEXT_STEP, at, text(row.get("next_steps")), f"{native}:next")
+        yield from self._pen.noted(event_writer.SUMMARY, at, join_lines(*parts, files), native)
+        yield from self._pen.noted(
+            event_writer.NEXT_STEP, at, column_text(row.get("next_steps")), f"{native}:next"
+        )
 
 
 def _metadata(value: object) -> str:
-    found = parsed(value)
+    found = column_json(value)
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False) if found else ""

@@ -3,24 +3,26 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from backstory.agents.history_source import Trail, files
-from backstory.importers.sqlite_tables import Tables, opened
+from backstory.agents.history_source import Trail, history_files
+from backstory.importers.sqlite_tables import Tables, open_tables
 
 
-def sessions(place: Path, name: str, read: Callable[[Tables, Trail], Iterator[Trail]]) -> Iterator[Trail]:
+def database_trails(
+    place: Path, name: str, read: Callable[[Tables, Trail], Iterator[Trail]]
+) -> Iterator[Trail]:
     """The sessions that `read` finds in all databases of that name; one that is unreadable is a trail."""
-    for file in files(place, name):
+    for file in history_files(place, name):
         try:
-            with opened(file.path) as tables:
+            with open_tables(file.path) as tables:
                 found = list(read(tables, file))
         except OSError:
             found = [file]
         yield from found
 
 
-def identified(trail: Trail) -> Trail:
+def identified_trail(trail: Trail) -> Trail:
     """A trail that was found in a database; raises what is wrong with a database that could not be read."""
     if not trail.session:
-        with opened(trail.path) as tables:
+        with open_tables(trail.path) as tables:
             raise tables.trouble()
     return trail

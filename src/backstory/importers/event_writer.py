@@ -126,16 +126,16 @@ def row_of(native: str) -> str:
     return _MARK.sub("", native)
 
 
-def lines(*parts: str) -> str:
+def join_lines(*parts: str) -> str:
     """The parts that say something, one below the other."""
     return "\n".join(filter(None, parts))
 
 
-def labelled(label: str, text: str) -> str:
+def labelled_part(label: str, text: str) -> str:
     """A part with its name before it, if there is one."""
     return f"{label}{text}" if text else ""
 
 
-def bullets(texts: Iterable[str]) -> str:
+def bullet_list(texts: Iterable[str]) -> str:
     """A list, one a line."""
     return "\n".join(f"- {text}" for text in texts)

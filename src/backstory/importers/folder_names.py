@@ -19,12 +19,12 @@ _SEPARATORS = re.compile(r"[-_\s]+")
 _TRANSCRIPTS_OPENED = 5
 
 
-def slug(name: str) -> str:
+def tool_slug(name: str) -> str:
     """A name without the differences that tools make: MemPalace writes shop-api as shop_api."""
     return _SEPARATORS.sub("_", name.lower()).strip("_")
 
 
-def munged(path: str) -> str:
+def claude_folder_name(path: str) -> str:
     """The name that Claude Code gives to what it keeps about a folder."""
     return _OTHER.sub("-", path)
 
@@ -43,7 +43,7 @@ class Folders:
     def called(self, name: str) -> str:
         """The one folder with this name; "" if there is none, or several."""
         self._known()
-        found = {cwd for cwd in self._cwds.values() if cwd and slug(Path(cwd).name) == slug(name)}
+        found = {cwd for cwd in self._cwds.values() if cwd and tool_slug(Path(cwd).name) == tool_slug(name)}
         return found.pop() if len(found) == 1 else ""
 
     def behind(self, folder: Path) -> str:
@@ -81,7 +81,7 @@ def _recorded(folder: Path) -> str:
         try:
             for row in first_rows(transcript):
                 cwd = clean_path(row.get("cwd"))
-                if cwd and munged(cwd) == folder.name:
+                if cwd and claude_folder_name(cwd) == folder.name:
                     return cwd
         except OSError:
             continue
@@ -101,7 +101,7 @@ def _below(place: str, rest: str) -> Iterator[str]:
     except OSError:
         return
     for name in names:
-        dashed = munged(name)
+        dashed = claude_folder_name(name)
         here = f"{place.rstrip('/')}/{name}"
         if dashed == rest:
             yield here

@@ -28,7 +28,7 @@ _ONLY_FOUND = frozenset((event_writer.HEADER, event_writer.LOG, event_writer.IND
 _LAST_ONLY = {MemoryKind.SUMMARY: MemoryKind.TURN, MemoryKind.NEXT_STEP: None}
 
 
-def memories(agent: str, events: Sequence[StoredEvent]) -> list[Draft]:
+def imported_drafts(agent: str, events: Sequence[StoredEvent]) -> list[Draft]:
     """What is worth giving back of a session that another tool noted."""
     notes = [stored for stored in events if stored.event.kind is Kind.NOTED]
     last = {what: _last(notes, what) for what in (event_writer.SUMMARY, event_writer.NEXT_STEP)}

@@ -1,4 +1,4 @@
-"""Markdown that memory tools keep: frontmatter, sections, days and times of day."""
+"""Markdown that memory tools keep: sections, days and times of day."""
 
 import re
 from collections import Counter
@@ -9,26 +9,15 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.agents.history_source import Trail, trail_of
-from backstory.agents.markdown_history import pages
+from backstory.agents.markdown_history import markdown_files
 from backstory.paths import default_home
 
 DAILY = re.compile(r"(\d{4}-\d\d-\d\d)\.md")
-_FRONTMATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"^([A-Za-z_][\w-]*):[ \t]*+(|.*[^ \t\n])[ \t]*+$", re.MULTILINE)
 _FENCE = re.compile(r"^(```|~~~)")
 _HEADING = re.compile(r"(#{1,6}) ")
 
 
-def frontmatter(text: str) -> tuple[dict[str, str], str]:
-    """The fields before a page, and the page."""
-    head = _FRONTMATTER.match(text)
-    if head is None:
-        return {}, text
-    fields = {name.lower(): value.strip("\"'") for name, value in _FIELD.findall(head[1])}
-    return fields, text[head.end() :]
-
-
-def sections(text: str, deepest: int) -> Iterator[str]:
+def page_sections(text: str, deepest: int) -> Iterator[str]:
     """A page cut at its headings down to a level; headings inside fences are text. Empty ones stay."""
     part: list[str] = []
     fence = ""
@@ -50,10 +39,10 @@ def says_something(section: str) -> bool:
 
 def day_at(day: str, time_of_day: str = "00:00") -> int:
     """A time of day on a day, in the user's zone; 0 if there is no such."""
-    return moment(f"{day}T{time_of_day.zfill(5)}")
+    return parse_moment(f"{day}T{time_of_day.zfill(5)}")
 
 
-def moment(text: str) -> int:
+def parse_moment(text: str) -> int:
     """A day or a time as people write it, in the user's zone unless it names one; 0 if it is none."""
     try:
         found = datetime.fromisoformat(text.strip())
@@ -78,9 +67,9 @@ class Numbering:
         return f"{said}#{self._seen[said]}"
 
 
-def trails(place: Path, wanted: Callable[[Path], bool]) -> Iterator[Trail]:
+def markdown_trails(place: Path, wanted: Callable[[Path], bool]) -> Iterator[Trail]:
     """The Markdown files below a place that are wanted, or the one that is named; never Backstory's own."""
     ours = default_home().resolve()
-    for path, found in pages(place, lambda name: name.endswith(".md")):
+    for path, found in markdown_files(place, lambda name: name.endswith(".md")):
         if (path == place or wanted(path)) and not path.resolve().is_relative_to(ours):
             yield trail_of(path, found)

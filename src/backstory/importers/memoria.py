@@ -14,17 +14,17 @@ from backstory.agents.agent import HistoryReader
 from backstory.agents.history_source import Trail
 from backstory.agents.markdown_history import PageReader, short_id
 from backstory.file_reader import read_bytes
+from backstory.front_matter import text_fields
 from backstory.importers import event_writer
 from backstory.importers.event_writer import Pen
 from backstory.importers.markdown_pages import (
     DAILY,
     Numbering,
     day_at,
-    frontmatter,
-    moment,
+    markdown_trails,
+    page_sections,
+    parse_moment,
     says_something,
-    sections,
-    trails,
 )
 from backstory.model import Event
 
@@ -45,7 +45,7 @@ class History:
 
     def find(self, place: Path) -> Iterator[Trail]:
         """All daily logs and articles, a trail each."""
-        return trails(place, lambda path: _top(path) is not None)
+        return markdown_trails(place, lambda path: _top(path) is not None)
 
     def identify(self, trail: Trail) -> Trail | None:
         """By the folder that it lies in: a day's session, or that of all articles."""
@@ -80,7 +80,7 @@ def _top(path: Path) -> Path | None:
 
 def _entries(told: Pen, path: Path, day: str, text: str) -> Iterator[Event]:
     numbering = Numbering()
-    for number, section in enumerate(sections(text, 3)):
+    for number, section in enumerate(page_sections(text, 3)):
         if not says_something(section):
             continue
         entry = _ENTRY.match(section)
@@ -91,8 +91,8 @@ def _entries(told: Pen, path: Path, day: str, text: str) -> Iterator[Event]:
 
 
 def _article(told: Pen, trail: Trail, text: str) -> list[Event]:
-    fields, page = frontmatter(text)
-    at = next((at for name in _DATES if (at := moment(fields.get(name, "")))), 0)
+    fields, page = text_fields(text)
+    at = next((at for name in _DATES if (at := parse_moment(fields.get(name, "")))), 0)
     path = str(trail.path)
     return told.document(
         event_writer.ARTICLE if says_something(page) else event_writer.INDEX,

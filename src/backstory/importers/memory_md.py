@@ -15,18 +15,18 @@ from backstory.agents.agent import HistoryReader
 from backstory.agents.history_source import Trail
 from backstory.agents.markdown_history import PageReader, short_id
 from backstory.file_reader import read_bytes
+from backstory.front_matter import text_fields
 from backstory.importers import event_writer
-from backstory.importers.event_writer import Pen, lines
+from backstory.importers.event_writer import Pen, join_lines
 from backstory.importers.folder_names import Folders
 from backstory.importers.markdown_pages import (
     DAILY,
     Numbering,
     day_at,
-    frontmatter,
-    moment,
+    markdown_trails,
+    page_sections,
+    parse_moment,
     says_something,
-    sections,
-    trails,
 )
 from backstory.model import Event
 
@@ -56,7 +56,7 @@ class History:
     def find(self, place: Path) -> Iterator[Trail]:
         """All files of memory folders and groups, a trail each."""
         self._folders = Folders()
-        return trails(place, _wanted)
+        return markdown_trails(place, _wanted)
 
     def identify(self, trail: Trail) -> Trail | None:
         """By the folder that it lies in, and the project that this folder is about."""
@@ -117,13 +117,15 @@ def _logged(told: Pen, path: Path, day: str, text: str) -> Iterator[Event]:
 
 def _facts(told: Pen, trail: Trail, text: str) -> Iterator[Event]:
     """A topic file is one fact, of MEMORY.md each section is; a list of links to the others is an index."""
-    fields, page = frontmatter(text)
-    at = next((at for name in _DATES if (at := moment(fields.get(name, "")))), 0) or trail.updated
+    fields, page = text_fields(text)
+    at = next((at for name in _DATES if (at := parse_moment(fields.get(name, "")))), 0) or trail.updated
     path, numbering = str(trail.path), Numbering()
-    parts = list(sections(page, 3)) if trail.path.name == _INDEX else [page.strip()]
+    parts = list(page_sections(page, 3)) if trail.path.name == _INDEX else [page.strip()]
     if fields:
         head = [fields.pop("name", ""), fields.pop("description", "")]
-        parts[0] = lines(*head, *(f"{name}: {value}" for name, value in fields.items() if value), parts[0])
+        parts[0] = join_lines(
+            *head, *(f"{name}: {value}" for name, value in fields.items() if value), parts[0]
+        )
     for part in parts:
         if not says_something(part):
             continue

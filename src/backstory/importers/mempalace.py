@@ -18,12 +18,12 @@ from backstory.agents.json_lines import milliseconds
 from backstory.agents.payload_fields import ident, mapping
 from backstory.file_reader import read_text
 from backstory.importers import event_writer
-from backstory.importers.database_sessions import identified, sessions
-from backstory.importers.event_writer import Pen, labelled, lines
+from backstory.importers.database_sessions import database_trails, identified_trail
+from backstory.importers.event_writer import Pen, join_lines, labelled_part
 from backstory.importers.folder_names import Folders
-from backstory.importers.markdown_pages import moment
-from backstory.importers.sqlite_tables import Row, Span, Tables, opened
-from backstory.importers.table_rows import RowReader, line, text
+from backstory.importers.markdown_pages import parse_moment
+from backstory.importers.sqlite_tables import Row, Span, Tables, open_tables
+from backstory.importers.table_rows import RowReader, column_text, row_line
 from backstory.model import Event
 
 NAME = "mempalace"
@@ -64,7 +64,7 @@ class History:
                 return Path(configured).expanduser()
         try:
             config = json.loads(read_text(Path.home() / ".mempalace" / "config.json"))
-            if configured := text(mapping(config).get("palace_path")):
+            if configured := column_text(mapping(config).get("palace_path")):
                 return Path(configured).expanduser()
         except (OSError, ValueError):
             pass
@@ -79,20 +79,20 @@ class History:
             said = tables.spans("embedding_metadata", tables.column("embedding_metadata", "id"), "")
             return _rooms(self._found[file.path], said, file, folders)
 
-        return sessions(place, _FILE, rooms)
+        return database_trails(place, _FILE, rooms)
 
     def identify(self, trail: Trail) -> Trail | None:
         """It is known from the start, if its database can be read."""
-        return identified(trail)
+        return identified_trail(trail)
 
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """The drawers of a room, each as one row."""
-        with opened(trail.path) as tables:
+        with open_tables(trail.path) as tables:
             rooms = self._found.get(trail.path) or _by_room(tables)
             numbers = rooms.get(tuple(json.loads(trail.part)), [])
             for first in range(0, len(numbers), _AT_ONCE):
                 for drawer in _drawers(tables, numbers[first : first + _AT_ONCE]):
-                    yield line("drawers", drawer)
+                    yield row_line("drawers", drawer)
 
     def reader(self, trail: Trail, start: int) -> HistoryReader:
         """Makes an event of each drawer."""
@@ -102,7 +102,7 @@ class History:
 
 def _segments(tables: Tables) -> list[object]:
     """Where Chroma keeps the rows of the collections that are no index of others."""
-    kept = [row["id"] for row in tables.rows("collections") if _DERIVED not in text(row.get("name"))]
+    kept = [row["id"] for row in tables.rows("collections") if _DERIVED not in column_text(row.get("name"))]
     return [row["id"] for row in tables.rows("segments", tables.column("segments", "collection"), kept)]
 
 
@@ -112,7 +112,7 @@ def _by_room(tables: Tables) -> Rooms:
     for row in tables.rows(
         "embedding_metadata", tables.column("embedding_metadata", "key"), ["wing", "room"]
     ):
-        named[row["id"]][text(row.get("key"))] = text(row.get("string_value"))
+        named[row["id"]][column_text(row.get("key"))] = column_text(row.get("string_value"))
     rooms: Rooms = defaultdict(list)
     column = tables.column("embeddings", "segment_id")
     for row in tables.rows("embeddings", column, _segments(tables)):
@@ -124,7 +124,7 @@ def _by_room(tables: Tables) -> Rooms:
 def _rooms(rooms: Rooms, said: Mapping[str, Span], file: Trail, folders: Folders) -> Iterator[Trail]:
     for (wing, room), numbers in rooms.items():
         project = wing.removeprefix("wing_") or NAME
-        drawers = sum((said.get(text(number), Span()) for number in numbers), Span())
+        drawers = sum((said.get(column_text(number), Span()) for number in numbers), Span())
         yield replace(
             file,
             size=len(numbers),
@@ -139,30 +139,30 @@ def _rooms(rooms: Rooms, said: Mapping[str, Span], file: Trail, folders: Folders
 def _drawers(tables: Tables, numbers: list[object]) -> Iterator[Row]:
     found: dict[object, Row] = {}
     for row in tables.rows("embeddings", "id", numbers):
-        found[row["id"]] = {"drawer": text(row.get("embedding_id")), "\0at": row.get("created_at")}
+        found[row["id"]] = {"drawer": column_text(row.get("embedding_id")), "\0at": row.get("created_at")}
     for row in tables.rows("embedding_metadata", "id", numbers):
         value = next((row[name] for name in _VALUES if row.get(name) is not None), None)
-        found[row["id"]][text(row.get("key"))] = value
+        found[row["id"]][column_text(row.get("key"))] = value
     yield from found.values()
 
 
 def _told(told: Pen, row: Row, latest: int) -> list[Event]:
-    content = text(row.get(_TEXT))
+    content = column_text(row.get(_TEXT))
     if not content or not row["drawer"]:
         return []
     at = next((at for name in _DATES if (at := _moment(row.get(name)))), 0)
     shown = (*_SHOWN, *sorted(row.keys() - _KNOWN))  # the user's own keys too
-    about = lines(*(labelled(f"{name}: ", text(row.get(name))) for name in shown))
-    place = " / ".join(filter(None, (text(row.get("wing")), text(row.get("room")))))
-    source = text(row.get("source_file"))
+    about = join_lines(*(labelled_part(f"{name}: ", column_text(row.get(name))) for name in shown))
+    place = " / ".join(filter(None, (column_text(row.get("wing")), column_text(row.get("room")))))
+    source = column_text(row.get("source_file"))
     return told.document(
         event_writer.DRAWER,
         at or _moment(row.get("\0at")) or latest,
-        lines(content, labelled("\nFiled under ", place), about),
-        text(row["drawer"]),
+        join_lines(content, labelled_part("\nFiled under ", place), about),
+        column_text(row["drawer"]),
         source,
     )
 
 
 def _moment(value: object) -> int:
-    return moment(value) if isinstance(value, str) else milliseconds(value)
+    return parse_moment(value) if isinstance(value, str) else milliseconds(value)

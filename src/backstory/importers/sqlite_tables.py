@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backstory.foreign_database import ForeignDatabase, Unreadable, open_database, quoted
+from backstory.foreign_database import ForeignDatabase, Unreadable, open_database, quoted_name
 
 _AT_ONCE = 500
 _MARKS = 2**62
@@ -74,15 +74,15 @@ class Tables:
         if table not in self._columns or (values is not None and not column):
             return
         if values is None:
-            yield from self._db.named_rows(f"SELECT * FROM {quoted(table)} ORDER BY rowid", ())  # noqa: S608
+            yield from self._db.named_rows(f"SELECT * FROM {quoted_name(table)} ORDER BY rowid", ())  # noqa: S608
             return
         for start in range(0, len(values), _AT_ONCE):
             part = values[start : start + _AT_ONCE]
-            wanted = f"{quoted(column)} IN ({', '.join('?' * len(part))})"
+            wanted = f"{quoted_name(column)} IN ({', '.join('?' * len(part))})"
             if "" in part:
-                wanted += f" OR {quoted(column)} IS NULL"
+                wanted += f" OR {quoted_name(column)} IS NULL"
             yield from self._db.named_rows(
-                f"SELECT * FROM {quoted(table)} WHERE {wanted} ORDER BY rowid",  # noqa: S608
+                f"SELECT * FROM {quoted_name(table)} WHERE {wanted} ORDER BY rowid",  # noqa: S608
                 part,
             )
 
@@ -90,19 +90,20 @@ class Tables:
         """The rows of a table by the value of a column, counted, with the highest value of another."""
         if not column or table not in self._columns:
             return {}
-        last = f"max({quoted(numbers)})" if numbers in self._columns[table] else "0"
-        said = ", ".join(f"CAST({quoted(name)} AS BLOB)" for name in sorted(self._columns[table]))
+        last = f"max({quoted_name(numbers)})" if numbers in self._columns[table] else "0"
+        said = ", ".join(f"CAST({quoted_name(name)} AS BLOB)" for name in sorted(self._columns[table]))
         mark = f"marking({said})" if marked else "0"
         found = self._db.rows(
-            f"SELECT {quoted(column)}, count(*), {last}, {mark} FROM {quoted(table)} GROUP BY 1"  # noqa: S608
+            f"SELECT {quoted_name(column)}, count(*), {last}, {mark} FROM {quoted_name(table)} GROUP BY 1"  # noqa: S608
         )
         return {
-            _text(value): Span(whole(count), whole(last), whole(mark)) for value, count, last, mark in found
+            _text(value): Span(as_number(count), as_number(last), as_number(mark))
+            for value, count, last, mark in found
         }
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[Tables]:
+def open_tables(file: Path) -> Iterator[Tables]:
     """A database's tables, for as long as they are needed."""
     with open_database(file) as database:
         database.connection.text_factory = _text
@@ -117,7 +118,7 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def whole(value: object) -> int:
+def as_number(value: object) -> int:
     """A number, 0 if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0

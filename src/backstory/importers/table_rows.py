@@ -16,7 +16,7 @@ from backstory.model import Event
 _TABLE = "\0table"
 
 
-def line(table: str, row: Row) -> bytes:
+def row_line(table: str, row: Row) -> bytes:
     """A row as a line."""
     plain = {name: value.decode("utf-8", "replace") if isinstance(value, bytes) else value
              for name, value in row.items()}  # fmt: skip
@@ -65,20 +65,22 @@ class Naming:
 
     def of(self, table: str, row: Row, *columns: str) -> str:
         """The name of a row whose table may have no ids; equal rows are numbered."""
-        own = text(row.get("id"))
-        return f"{table}:{own or self._numbering.of(table, *(text(row.get(name)) for name in columns))}"
+        own = column_text(row.get("id"))
+        return (
+            f"{table}:{own or self._numbering.of(table, *(column_text(row.get(name)) for name in columns))}"
+        )
 
 
-def text(value: object) -> str:
+def column_text(value: object) -> str:
     """A column's text, "" if it has none."""
     if isinstance(value, str):
         return value.strip()
     return "" if value is None or isinstance(value, bool) else str(value)
 
 
-def listed(value: object) -> list[str]:
+def column_list(value: object) -> list[str]:
     """The texts in a column that holds a JSON list; what is no JSON is one text."""
-    whole = text(value)
+    whole = column_text(value)
     try:
         found = json.loads(whole) if whole else []
     except (ValueError, RecursionError):
@@ -88,9 +90,9 @@ def listed(value: object) -> list[str]:
     return [item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in found if item]
 
 
-def parsed(value: object) -> object:
+def column_json(value: object) -> object:
     """What a column of JSON holds; what is no JSON stays text."""
-    whole = text(value)
+    whole = column_text(value)
     try:
         return json.loads(whole) if whole else ""
     except (ValueError, RecursionError):

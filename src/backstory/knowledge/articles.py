@@ -10,16 +10,15 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from backstory.knowledge.log_notes import Note, gist, shortly
+from backstory.front_matter import front_matter, split_front_matter
+from backstory.knowledge.log_notes import Note, note_gist, note_summary
 from backstory.knowledge.markdown_page import (
-    cut,
-    front,
-    harmless,
-    link,
+    harmless_line,
     links_in,
-    parted,
-    sections,
+    page_sections,
+    shorten_markdown,
     slug,
+    wikilink,
     words_of,
 )
 from backstory.knowledge.topics import Topic, title_of
@@ -75,13 +74,13 @@ class Article:
         parts = [f"# {self.title}", self.intro.strip()]
         parts += [f"## {name}\n\n" + ("\n".join(self.rows[name]) or "- None yet.") for name in SECTIONS]
         parts += [f"## {name}\n\n{text.strip()}" for name, text in self.others.items()]
-        return front(fields) + "\n" + "\n\n".join(part for part in parts if part) + "\n"
+        return front_matter(fields) + "\n" + "\n\n".join(part for part in parts if part) + "\n"
 
 
 def article_from(address: str, text: str) -> Article:
     """An article as it stands on disk, whoever wrote it."""
-    fields, body = parted(text)
-    found = sections(body)
+    fields, body = split_front_matter(text)
+    found = page_sections(body)
     head = found.pop("", "")
     title = str(fields.get("title") or "")
     if match := re.search(r"^# (.+)$", head, re.MULTILINE):
@@ -109,7 +108,7 @@ def _rows(text: str) -> list[str]:
     return [row for row in rows if row != "- None yet."]
 
 
-class Shelf:
+class ArticleIndex:
     """The concepts that there are, found by whatever they are called."""
 
     def __init__(self, articles: Iterable[Article]) -> None:
@@ -135,12 +134,12 @@ class Shelf:
 
     def new(self, topic: Topic, today: str) -> Article:
         """An empty article about a topic, with an address of its own."""
-        title = harmless(title_of(topic), 90)
+        title = harmless_line(title_of(topic), 90)
         prefix = "decision-" if topic.kind == "decision" else ""
         address = f"concepts/{prefix}{slug(title) or 'topic'}"
         if address in self.articles:
             address += "-" + blake2b(topic.name.encode(), digest_size=2).hexdigest()
-        aliases = [harmless(topic.name)] if topic.name != title else []
+        aliases = [harmless_line(topic.name)] if topic.name != title else []
         article = Article(address, title, aliases, [topic.kind], created=today, updated=today)
         self.articles[address] = article
         return article
@@ -148,14 +147,14 @@ class Shelf:
 
 def row_of(note: Note) -> str:
     """A note as a row of its home."""
-    return f"- {harmless(shortly(note))} {cite(note)}"
+    return f"- {harmless_line(note_summary(note))} {citation(note)}"
 
 
-def cite(note: Note) -> str:
+def citation(note: Note) -> str:
     """Where a row comes from: the log of its day, who said it, and the handle to ask for more."""
     shown = f"{note.day} {note.time}".strip()
     handle = f", `{note.handle}`" if note.handle else ""
-    return f"({link(f'daily/{note.day}', shown)}, {harmless(note.source, 40)}{handle})"
+    return f"({wikilink(f'daily/{note.day}', shown)}, {harmless_line(note.source, 40)}{handle})"
 
 
 def drop_day(article: Article, day: str) -> None:
@@ -166,19 +165,23 @@ def drop_day(article: Article, day: str) -> None:
     article.sources = [source for source in article.sources if source != f"daily/{day}"]
 
 
-def add(article: Article, told: Sequence[Note], pointed: Mapping[str, Sequence[tuple[Note, str]]]) -> None:
+def add_notes(
+    article: Article, told: Sequence[Note], pointed: Mapping[str, Sequence[tuple[Note, str]]]
+) -> None:
     """Add notes to their home, and under `pointed` rows that link to the homes of others."""
     for note in told:
         _add_row(article, DETAILS if note.kind == "turn" else POINTS, row_of(note))
         if note.kind == "decision" and note.files:
-            files = ", ".join(f"`{harmless(file, 120)}`" for file in note.files[:6])
-            _add_row(article, DETAILS, f"- Changed with it: {files} {cite(note)}")
+            files = ", ".join(f"`{harmless_line(file, 120)}`" for file in note.files[:6])
+            _add_row(article, DETAILS, f"- Changed with it: {files} {citation(note)}")
     for home, notes in pointed.items():
         for note, title in notes:
             where = DETAILS if note.kind == "turn" else POINTS
             label = _POINTERS.get(note.kind, "Also named")
-            said = f"{harmless(gist(note))} → " if note.kind in ("lesson", "attempt", "line") else ""
-            _add_row(article, where, f"- {label}: {said}{link(home, title)} {cite(note)}")
+            said = (
+                f"{harmless_line(note_gist(note))} → " if note.kind in ("lesson", "attempt", "line") else ""
+            )
+            _add_row(article, where, f"- {label}: {said}{wikilink(home, title)} {citation(note)}")
     turns = article.rows[DETAILS]
     ours = [row for row in turns if _CITED.search(row)]
     for row in ours[: max(0, len(ours) - _MOST_DETAILS)]:
@@ -189,7 +192,7 @@ def add(article: Article, told: Sequence[Note], pointed: Mapping[str, Sequence[t
         if source not in article.sources:
             article.sources.append(source)
         if not any(source in links_in(row) for row in article.rows[SOURCES]):
-            article.rows[SOURCES].append(f"- {link(source)}")
+            article.rows[SOURCES].append(f"- {wikilink(source)}")
 
 
 def _add_row(article: Article, name: str, row: str) -> None:
@@ -197,11 +200,11 @@ def _add_row(article: Article, name: str, row: str) -> None:
         article.rows[name].append(row)
 
 
-def relate(article: Article, other: Article | str) -> None:
+def link_articles(article: Article, other: Article | str) -> None:
     """Link to another article, once."""
     address, title = (other, "") if isinstance(other, str) else (other.link, other.title)
     if address != article.link and not any(address in links_in(row) for row in article.rows[RELATED]):
-        article.rows[RELATED].append(f"- {link(address, title)}")
+        article.rows[RELATED].append(f"- {wikilink(address, title)}")
 
 
 def told_of(article: Article) -> str:
@@ -209,10 +212,12 @@ def told_of(article: Article) -> str:
     rows = article.rows[POINTS] or article.rows[DETAILS]
     plain = _LINK_WORDS.sub(r"\1", rows[-1].removeprefix("- ").partition(" ([[daily/")[0]) if rows else ""
     more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
-    return f"- {link(article.link, article.title)}" + (f": {cut(plain, _SHORT)}{more}" if plain else "")
+    return f"- {wikilink(article.link, article.title)}" + (
+        f": {shorten_markdown(plain, _SHORT)}{more}" if plain else ""
+    )
 
 
-def introduce(article: Article) -> None:
+def write_introduction(article: Article) -> None:
     """Say, above what people wrote, what the article is and how it was made."""
     cited = [row for name in (POINTS, DETAILS) for row in article.rows[name] if _CITED.search(row)]
     days = sorted({day for row in cited for day in _CITED.findall(row)})
@@ -244,7 +249,7 @@ def without_links_to(article: Article, gone: str) -> Article:
     left = [row for row in article.intro.split("\n") if not (row.startswith(MADE) and gone in links_in(row))]
     without = replace(article, rows=rows, intro="\n".join(left))
     if without.intro != article.intro:
-        introduce(without)
+        write_introduction(without)
     return without
 
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from backstory.hook.brief_text import tokens
-from backstory.hook.sanitize import neutral
+from backstory.front_matter import split_front_matter
+from backstory.hook.brief_text import token_estimate
+from backstory.hook.sanitize import sanitized_line
 from backstory.knowledge import facts
-from backstory.knowledge.markdown_page import parted
 from backstory.knowledge.vault import Vault
 
 MOST_TOKENS = 3_000
@@ -53,14 +53,16 @@ def bootstrap(
     if shared is not None:
         pages = [f"daily/{day}" for day in shared.days()[-_DAYS:]]
         parts += [_Part(f"shared/{page}", shared.read(page), _SHARED_SHARE) for page in reversed(pages)]
-    parts += [_Part(fact.link, fact.text, _FACT_SHARE) for fact in relevant(vault, about or _lately(vault))]
+    parts += [
+        _Part(fact.link, fact.text, _FACT_SHARE) for fact in relevant_facts(vault, about or _lately(vault))
+    ]
     there = [part for part in parts if part.text.strip()]
     if not there:
         return ""
-    name = neutral(vault.name).replace('"', "'")
+    name = sanitized_line(vault.name).replace('"', "'")
     head = f'<backstory-notes project="{name}">\n{_INTRO}'
     tail = "</backstory-notes>"
-    room = most - tokens(head) - tokens(tail) - 1
+    room = most - token_estimate(head) - token_estimate(tail) - 1
     whole = sum(part.share for part in there)
     lines = [head]
     spare = 0.0
@@ -76,15 +78,15 @@ def _fitting(part: _Part, room: float, hidden: frozenset[str]) -> tuple[list[str
     """The lines of a page that fit: of a log the last ones, of the rest the first; and what they cost."""
     rows = [
         row
-        for row in map(neutral, parted(part.text)[1].splitlines())
+        for row in map(sanitized_line, split_front_matter(part.text)[1].splitlines())
         if row and not row.startswith(("<!--", "‹!--", "|---")) and hidden.isdisjoint(_HANDLE.findall(row))
     ]
     newest_first = "daily/" in part.title
     title = f"## {part.title}"
-    left = room - tokens(title) - 1
+    left = room - token_estimate(title) - 1
     kept: list[str] = []
     for row in reversed(rows) if newest_first else rows:
-        cost = tokens(row) + 0.3
+        cost = token_estimate(row) + 0.3
         if cost > left:
             break
         left -= cost
@@ -99,7 +101,7 @@ def _fitting(part: _Part, room: float, hidden: frozenset[str]) -> tuple[list[str
     return [title, *kept], room - left
 
 
-def relevant(vault: Vault, about: str, most: int = _IN_FULL) -> list[facts.Fact]:
+def relevant_facts(vault: Vault, about: str, most: int = _IN_FULL) -> list[facts.Fact]:
     """The typed facts whose description says most about it; at most three, none that says nothing."""
     words = _words(about)
     scored = [

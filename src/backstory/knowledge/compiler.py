@@ -15,24 +15,25 @@ from typing import Any
 
 from backstory.errors import UsageError
 from backstory.file_reader import read_bytes
+from backstory.front_matter import front_matter, split_front_matter
 from backstory.knowledge import articles as making
 from backstory.knowledge import rollup
-from backstory.knowledge.articles import Article, Shelf
-from backstory.knowledge.index_page import articles, put_index, put_log
+from backstory.knowledge.articles import Article, ArticleIndex
+from backstory.knowledge.index_page import article_links, put_index, put_log
 from backstory.knowledge.log_notes import (
     Note,
     Standing,
-    gist,
     is_note,
+    load_standing,
     note_from,
+    note_gist,
     notes_in,
     passed_over,
-    standing,
 )
-from backstory.knowledge.markdown_page import front, harmless, link, links_in, parted, with_block, words_of
+from backstory.knowledge.markdown_page import harmless_line, links_in, wikilink, with_block, words_of
 from backstory.knowledge.model_prose import leave_word
 from backstory.knowledge.page_transaction import Changes, take_back
-from backstory.knowledge.skipped_work import skip, take_skips
+from backstory.knowledge.skipped_work import record_skip, take_skips
 from backstory.knowledge.topics import Topic, files_of, module_of, topics_of
 from backstory.knowledge.vault import Vault
 from backstory.store import Store
@@ -79,7 +80,9 @@ class Compiled:
     damaged: tuple[str, ...] = ()
 
 
-def stale(vault: Vault, everything: bool = False, only: str = "", now: Standing | None = None) -> list[Stale]:
+def stale_logs(
+    vault: Vault, everything: bool = False, only: str = "", now: Standing | None = None
+) -> list[Stale]:
     """The logs that are to be compiled, past days first."""
     days = vault.days()
     if only:
@@ -99,8 +102,8 @@ def stale(vault: Vault, everything: bool = False, only: str = "", now: Standing 
             found.append(Stale(day, "new"))
         elif now is not None and now.differs(map(note_from, known["notes"]), known.get("passed", ())):
             found.append(Stale(day, "judged"))
-        elif known["hash"] != digest(data):
-            whole = digest(data[: known["size"]]) == known["hash"]
+        elif known["hash"] != content_digest(data):
+            whole = content_digest(data[: known["size"]]) == known["hash"]
             found.append(Stale(day, "grown" if whole else "changed"))
     return found
 
@@ -117,7 +120,7 @@ def is_day(state: dict[str, Any]) -> bool:
     return whole and isinstance(notes, list) and all(map(is_note, notes)) and isinstance(passed, list)
 
 
-def digest(data: bytes) -> str:
+def content_digest(data: bytes) -> str:
     """What tells one content of a log from another."""
     return blake2b(data, digest_size=16).hexdigest()
 
@@ -141,8 +144,8 @@ def compile_vault(
     with vault.held():
         taken_back = () if dry else tuple(take_back(vault))
         earlier = () if dry else tuple(take_skips(vault))
-        now = standing(store, project_id)
-        every = stale(vault, everything, only, now)
+        now = load_standing(store, project_id)
+        every = stale_logs(vault, everything, only, now)
         found = [each for each in every if each.how != "damaged"]
         work = _Compilation(vault, store, stamp[:10], now)
         deadline = time.monotonic() + limits.seconds
@@ -174,7 +177,7 @@ def compile_vault(
                     vault.state(f"days/{each.day}", is_day)  # moves aside what cannot be read
             work.changes.write()
             if left:
-                skip(vault, "compile", f"{len(left)} logs left at the limit: {', '.join(left[:5])}")
+                record_skip(vault, "compile", f"{len(left)} logs left at the limit: {', '.join(left[:5])}")
     return result
 
 
@@ -198,11 +201,11 @@ class _Compilation:
                 self._notes[day] = notes_in(vault.read(f"daily/{day}"), day, store, now)
             elif known:
                 self._notes[day] = [note_from(value) for value in known["notes"]]
-        self._shelf = Shelf(
+        self._articles = ArticleIndex(
             making.article_from(address, self.changes.read(f"{address}.md") or "")
             for address in vault.links("concepts")
         )
-        self._before = {article.link: article.text() for article in self._shelf.articles.values()}
+        self._before = {article.link: article.text() for article in self._articles.articles.values()}
         self._pairs: dict[tuple[str, str], list[Note]] = {}
 
     def read(self, each: Stale) -> None:
@@ -213,7 +216,7 @@ class _Compilation:
         if each.how == "grown":
             start, before = int((_known(self._vault, each.day) or {})["size"]), self._notes[each.day]
         elif each.how != "new":
-            for article in self._shelf.articles.values():
+            for article in self._articles.articles.values():
                 if f"daily/{each.day}" in article.sources:
                     making.drop_day(article, each.day)
         text = data.decode("utf-8", "replace")
@@ -221,7 +224,7 @@ class _Compilation:
         self.fresh += new
         self._notes[each.day] = [*before, *new]
         state: dict[str, Any] = {
-            "hash": digest(data),
+            "hash": content_digest(data),
             "size": len(data),
             "notes": [note.as_json() for note in self._notes[each.day]],
             "passed": passed_over(text, self._now),
@@ -230,7 +233,7 @@ class _Compilation:
 
     def articles(self) -> list[Article]:
         """All concepts, as they will be."""
-        return list(self._shelf.articles.values())
+        return list(self._articles.articles.values())
 
     def write_articles(self) -> None:
         """Make and change articles, in memory."""
@@ -245,11 +248,11 @@ class _Compilation:
         wanted = dict.fromkeys(topic for note in self.fresh for topic in topics_of(note))
         new: set[Topic] = set()
         for topic in wanted:
-            if self._shelf.about(topic) is None and _qualifies(homes[topic], mentions[topic]):
-                self._shelf.new(topic, self._today)
+            if self._articles.about(topic) is None and _qualifies(homes[topic], mentions[topic]):
+                self._articles.new(topic, self._today)
                 new.add(topic)
         for topic in wanted:
-            article = self._shelf.about(topic)
+            article = self._articles.about(topic)
             if article is None:
                 continue
             told = [note for note in homes[topic] if topic in new or note in fresh]
@@ -257,8 +260,8 @@ class _Compilation:
             for note in mentions[topic]:
                 home = self._home(note)
                 if home is not None and home is not article:
-                    making.relate(article, home)
-                    making.relate(home, article)
+                    making.link_articles(article, home)
+                    making.link_articles(home, article)
                 if topic not in new and note not in fresh:
                     continue
                 if home is article:
@@ -266,27 +269,27 @@ class _Compilation:
                 elif home is not None:
                     pointed[home.link].append((note, home.title))
             told.sort(key=lambda note: (note.day, note.time))
-            making.add(article, told, pointed)
+            making.add_notes(article, told, pointed)
         self._modules(wanted)
-        for article in list(self._shelf.articles.values()):
+        for article in list(self._articles.articles.values()):
             if article.text() == self._before.get(article.link):
                 continue
             if article.link in self._before and making.is_empty(article):
                 self._remove(article.link)
                 continue
-            making.introduce(article)
+            making.write_introduction(article)
             article.updated = self._today
         self._pairs = self._paired(every)
 
     def _home(self, note: Note) -> Article | None:
         """The article that tells a note: of the first of its topics that has one."""
-        found = (self._shelf.about(topic) for topic in topics_of(note))
+        found = (self._articles.about(topic) for topic in topics_of(note))
         return next((article for article in found if article is not None), None)
 
     def _modules(self, wanted: Iterable[Topic]) -> None:
         """An article for a folder in which several files have theirs."""
         inside: dict[str, list[Article]] = defaultdict(list)
-        for article in self._shelf.articles.values():
+        for article in self._articles.articles.values():
             names = [name for name in (article.title, *article.aliases) if "file" in article.tags]
             path = max(names, key=len, default="")
             if module := module_of(path):
@@ -296,20 +299,20 @@ class _Compilation:
             if len(inside[module]) < _ENOUGH_MENTIONS:
                 continue
             topic = Topic("module", f"{module}/")
-            article = self._shelf.about(topic) or self._shelf.new(topic, self._today)
+            article = self._articles.about(topic) or self._articles.new(topic, self._today)
             for file in inside[module]:
                 others = [row for row in article.rows[making.POINTS] if file.link not in links_in(row)[:1]]
                 article.rows[making.POINTS] = [*others, making.told_of(file)]
-                making.relate(article, file)
-                making.relate(file, article)
+                making.link_articles(article, file)
+                making.link_articles(file, article)
                 article.sources = sorted({*article.sources, *file.sources})
-            article.rows[making.SOURCES] = [f"- {link(source)}" for source in article.sources]
+            article.rows[making.SOURCES] = [f"- {wikilink(source)}" for source in article.sources]
 
     def _remove(self, address: str) -> None:
-        del self._shelf.articles[address]
+        del self._articles.articles[address]
         self.removed.append(address)
-        for other in self._shelf.articles.values():
-            self._shelf.articles[other.link] = making.without_links_to(other, address)
+        for other in self._articles.articles.values():
+            self._articles.articles[other.link] = making.without_links_to(other, address)
 
     def _paired(self, every: Iterable[Note]) -> dict[tuple[str, str], list[Note]]:
         """Pairs of concepts that notes name together, often enough to say so."""
@@ -319,7 +322,7 @@ class _Compilation:
             about = topics_of(note)
             for topic in about:
                 if topic not in known:
-                    known[topic] = self._shelf.about(topic)
+                    known[topic] = self._articles.about(topic)
             found = list(dict.fromkeys(a.link for topic in about if (a := known[topic]) is not None))
             for other in found[1:]:
                 first, second = sorted((found[0], other))
@@ -336,7 +339,7 @@ class _Compilation:
     def put(self, stamp: str, project_id: str) -> None:
         """Plan every page, and the state."""
         self._put_connections()
-        for article in self._shelf.articles.values():
+        for article in self._articles.articles.values():
             if article.text() != self._before.get(article.link):
                 (self.updated if article.link in self._before else self.created).append(article.link)
                 self.changes.put(f"{article.link}.md", article.text())
@@ -359,20 +362,20 @@ class _Compilation:
             if known is None and added >= _MOST_CONNECTIONS:
                 continue
             added += known is None
-            one, other = (self._shelf.articles[each] for each in (first, second))
+            one, other = (self._articles.articles[each] for each in (first, second))
             for concept in (one, other):
-                making.relate(concept, address)
+                making.link_articles(concept, address)
             text = _connection(one, other, notes, self._today, known or "")
             if text != known:
                 self.changes.put(f"{address}.md", text)
                 (self.created if known is None else self.updated).append(address)
-        for address in articles(self.changes, "connections"):
-            fields, _ = parted(self.changes.read(f"{address}.md") or "")
+        for address in article_links(self.changes, "connections"):
+            fields, _ = split_front_matter(self.changes.read(f"{address}.md") or "")
             if any(one in self.removed for one in words_of(fields.get("connects"))):
                 self.changes.remove(f"{address}.md")
                 self.removed.append(address)
-                for article in self._shelf.articles.values():
-                    self._shelf.articles[article.link] = making.without_links_to(article, address)
+                for article in self._articles.articles.values():
+                    self._articles.articles[article.link] = making.without_links_to(article, address)
 
 
 def _qualifies(told: list[Note], mentioned: list[Note]) -> bool:
@@ -387,21 +390,21 @@ def _qualifies(told: list[Note], mentioned: list[Note]) -> bool:
 
 def _connection(one: Article, other: Article, notes: list[Note], today: str, old: str) -> str:
     """The page that says how two concepts belong together."""
-    fields, body = parted(old)
+    fields, body = split_front_matter(old)
     days = sorted({note.day for note in notes})
     rows = [
-        f"- {_WHAT.get(note.kind, 'A note')}: {harmless(gist(note))} {making.cite(note)}"
+        f"- {_WHAT.get(note.kind, 'A note')}: {harmless_line(note_gist(note))} {making.citation(note)}"
         for note in notes[-12:]
     ]
     files = sorted({name for note in notes for name in files_of(note)})[:6]
     made = (
-        f"{link(one.link, one.title)} and {link(other.link, other.title)} come up together in "
+        f"{wikilink(one.link, one.title)} and {wikilink(other.link, other.title)} come up together in "
         f"{len(notes)} note{'' if len(notes) == 1 else 's'}"
         + (f", about {', '.join(f'`{name}`' for name in files)}" if files else "")
         + ".\n\n## Connection\n\n"
         + "\n".join(rows)
         + "\n\n## Sources\n\n"
-        + "\n".join(f"- {link(f'daily/{day}')}" for day in days)
+        + "\n".join(f"- {wikilink(f'daily/{day}')}" for day in days)
     )
     head = {
         "title": f"{one.title} and {other.title}",
@@ -411,8 +414,8 @@ def _connection(one: Article, other: Article, notes: list[Note], today: str, old
         "created": str(fields.get("created") or today),
     }
     page = with_block(body.strip(), f"# {one.title} and {other.title}\n", made).lstrip("\n")
-    same = front({**head, "updated": str(fields.get("updated") or today)}) + "\n" + page
-    return same if same == old else front({**head, "updated": today}) + "\n" + page
+    same = front_matter({**head, "updated": str(fields.get("updated") or today)}) + "\n" + page
+    return same if same == old else front_matter({**head, "updated": today}) + "\n" + page
 
 
 _WHAT = {

@@ -15,7 +15,7 @@ from itertools import pairwise
 from backstory.atomic import write_atomic
 from backstory.errors import BackstoryError, Failed
 from backstory.failpoints import step
-from backstory.knowledge.markdown_page import harmless
+from backstory.knowledge.markdown_page import harmless_line
 from backstory.knowledge.vault import Vault
 
 log = logging.getLogger(__name__)
@@ -51,16 +51,16 @@ class Appended:
     out_of_order: bool = False
 
 
-def header(vault: Vault, day: str) -> str:
+def log_header(vault: Vault, day: str) -> str:
     """How every daily log begins."""
     return (
         f"# Daily log {day}\n\n"
-        f"What happened in {harmless(vault.name, 80)}, as sessions ended; only appended to. "
+        f"What happened in {harmless_line(vault.name, 80)}, as sessions ended; only appended to. "
         "`backstory log --append` adds a line.\n"
     )
 
 
-def read(vault: Vault, day: str) -> str:
+def read_log(vault: Vault, day: str) -> str:
     """The log of a day; "" if there is none."""
     return vault.read(f"daily/{day}")
 
@@ -84,14 +84,14 @@ def checked_time(text: str) -> str:
 
 def append_lines(vault: Vault, day: str, time: str, source: str, lines: Iterable[str]) -> Appended:
     """Append what is new of single lines, with their source; the caller holds the vault."""
-    old = read(vault, day)
+    old = read_log(vault, day)
     seen = {_content(match) for match in _LINE.findall(old)}
-    tag = harmless(source, _LONGEST_SOURCE).replace("[", "(").replace("]", ")")
+    tag = harmless_line(source, _LONGEST_SOURCE).replace("[", "(").replace("]", ")")
     late = time < _last_time(old)
     added: list[str] = []
     repeated = 0
     for text in lines:
-        said = harmless(text, _LONGEST_LINE)
+        said = harmless_line(text, _LONGEST_LINE)
         if not said:
             continue
         content = f"[{tag}] {said}"
@@ -112,8 +112,8 @@ def append_lines(vault: Vault, day: str, time: str, source: str, lines: Iterable
 
 def append_entry(vault: Vault, day: str, time: str, title: str, body: str) -> Appended:
     """Append an entry unless its body stands there already; the caller holds the vault."""
-    old = read(vault, day)
-    if _content(body) in {_content(entry.partition("\n")[2]) for entry in entries(old)}:
+    old = read_log(vault, day)
+    if _content(body) in {_content(entry.partition("\n")[2]) for entry in log_entries(old)}:
         return Appended(day, 0, 1)
     late = time < _last_time(old)
     if late:
@@ -123,13 +123,13 @@ def append_entry(vault: Vault, day: str, time: str, title: str, body: str) -> Ap
     return Appended(day, 1, 0, late)
 
 
-def entries(text: str) -> list[str]:
+def log_entries(text: str) -> list[str]:
     """The entries of a log, each from its heading to the next; lines between them belong to the former."""
     starts = [match.start() for match in _ENTRY.finditer(text)]
     return [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
 
-def chunks(text: str, most: int = _CHUNK_CHARS) -> list[str]:
+def log_chunks(text: str, most: int = _CHUNK_CHARS) -> list[str]:
     """A log in pieces of whole sections, each within the limit unless one section alone is longer.
 
     Put together again they are the log, to the byte.
@@ -145,7 +145,7 @@ def chunks(text: str, most: int = _CHUNK_CHARS) -> list[str]:
 
 
 def _append(vault: Vault, day: str, old: str, new: str) -> None:
-    old = old or header(vault, day)
+    old = old or log_header(vault, day)
     if not old.endswith("\n"):
         old += "\n"
     write_atomic(vault.page(f"daily/{day}"), (old + new).encode("utf-8", "replace"))

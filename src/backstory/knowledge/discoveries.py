@@ -7,7 +7,7 @@ the same one.
 import re
 
 from backstory.errors import BackstoryError
-from backstory.knowledge.markdown_page import harmless
+from backstory.knowledge.markdown_page import harmless_line
 from backstory.knowledge.page_transaction import Changes
 
 PAGE = "discoveries.md"
@@ -25,7 +25,7 @@ class BadDiscovery(BackstoryError):
     exit_code = 2
 
 
-def put(changes: Changes, what: str, context: str, promote_to: str, stamp: str) -> bool:
+def plan_discovery(changes: Changes, what: str, context: str, promote_to: str, stamp: str) -> bool:
     """Plan a discovery; False if it is there already."""
     if not _STAMP.fullmatch(stamp):
         raise BadDiscovery(f"{stamp!r} is no time: write YYYY-MM-DDTHH:MM")
@@ -33,9 +33,9 @@ def put(changes: Changes, what: str, context: str, promote_to: str, stamp: str) 
     for name, value in values.items():
         if re.search(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]", value):
             raise BadDiscovery(f"{name} must be one line")
-        if not harmless(value):
+        if not harmless_line(value):
             raise BadDiscovery(f"{name} is empty: a discovery says what, in which context, and where it goes")
-    entry = "\n".join(f"- {name}: {harmless(value, _LONGEST)}" for name, value in values.items())
+    entry = "\n".join(f"- {name}: {harmless_line(value, _LONGEST)}" for name, value in values.items())
     old = changes.read(PAGE) or _HEAD
     if _normal(entry) in {_normal(part.partition("\n")[2]) for part in old.split("\n## ")[1:]}:
         return False

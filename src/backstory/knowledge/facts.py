@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from backstory.errors import UsageError
-from backstory.knowledge.index_page import articles
-from backstory.knowledge.markdown_page import front, harmless, link, links_in, parted, slug
+from backstory.front_matter import front_matter, split_front_matter
+from backstory.knowledge.index_page import article_links
+from backstory.knowledge.markdown_page import harmless_line, links_in, slug, wikilink
 from backstory.knowledge.page_transaction import Changes
 from backstory.knowledge.vault import Vault
 
@@ -39,30 +40,32 @@ class Fact:
     text: str
 
 
-def put(changes: Changes, kind: str, text: str, name: str, handle: str, today: str) -> str:
+def plan_fact(changes: Changes, kind: str, text: str, name: str, handle: str, today: str) -> str:
     """Plan a fact's page and the index; gives its link. A fact of the same name is written anew."""
     if kind not in TYPES:
         raise UsageError(f"{kind!r} is no type of fact: {', '.join(TYPES)}")
-    said = harmless(text)
-    title = harmless(name, 70) or harmless(re.split(r"(?<=\w)[.!?](?:\s|$)", said, maxsplit=1)[0], 70)
+    said = harmless_line(text)
+    title = harmless_line(name, 70) or harmless_line(
+        re.split(r"(?<=\w)[.!?](?:\s|$)", said, maxsplit=1)[0], 70
+    )
     address = f"facts/{kind}-{slug(title) or 'fact'}"
     if kind == "project":
-        said = dated(said, date.fromisoformat(today))
-    old, _ = parted(changes.read(f"{address}.md") or "")
+        said = date_named_days(said, date.fromisoformat(today))
+    old, _ = split_front_matter(changes.read(f"{address}.md") or "")
     fields = {
         "name": title,
-        "description": harmless(said, LONGEST_LINE - len(f"- {link(address)} ")),
+        "description": harmless_line(said, LONGEST_LINE - len(f"- {wikilink(address)} ")),
         "type": kind,
         "created": str(old.get("created") or today),
         "updated": today,
         "memory": handle,
     }
-    changes.put(f"{address}.md", front(fields) + f"\n# {title}\n\n{said}\n")
+    changes.put(f"{address}.md", front_matter(fields) + f"\n# {title}\n\n{said}\n")
     put_index(changes)
     return address
 
 
-def dated(text: str, today: date) -> str:
+def date_named_days(text: str, today: date) -> str:
     """Text in which a day that is named from today on carries its date."""
 
     def absolute(match: re.Match[str]) -> str:
@@ -79,22 +82,22 @@ def dated(text: str, today: date) -> str:
     return _RELATIVE.sub(absolute, text)
 
 
-def pages(changes: Changes) -> list[str]:
+def fact_links(changes: Changes) -> list[str]:
     """The facts that there will be, as links."""
-    return [address for address in articles(changes, "facts") if address != INDEX]
+    return [address for address in article_links(changes, "facts") if address != INDEX]
 
 
 def put_index(changes: Changes) -> None:
     """Plan the index of facts: one line each; none is ever left out."""
     rows = []
-    for address in pages(changes):
-        fields, _ = parted(changes.read(f"{address}.md") or "")
-        rows.append(f"- {link(address)} {fields.get('description') or fields.get('name') or ''}".rstrip())
+    for address in fact_links(changes):
+        fields, _ = split_front_matter(changes.read(f"{address}.md") or "")
+        rows.append(f"- {wikilink(address)} {fields.get('description') or fields.get('name') or ''}".rstrip())
     if rows or changes.read(f"{INDEX}.md") is not None:
         changes.put(f"{INDEX}.md", "\n".join(rows) + "\n")
 
 
-def problems(vault: Vault) -> Iterator[tuple[str, str]]:
+def index_problems(vault: Vault) -> Iterator[tuple[str, str]]:
     """What is wrong with the index of facts, and how bad that is."""
     found = [address for address in vault.links("facts") if address != INDEX]
     lines = vault.read(INDEX).splitlines()
@@ -117,7 +120,7 @@ def facts_of(vault: Vault) -> list[Fact]:
     found = []
     for address in vault.links("facts"):
         if address != INDEX:
-            fields, body = parted(vault.read(address))
+            fields, body = split_front_matter(vault.read(address))
             kind, name, about = (str(fields.get(key) or "") for key in ("type", "name", "description"))
             found.append(Fact(address, kind, name, about, body.strip()))
     return found

@@ -3,7 +3,15 @@
 import re
 from collections.abc import Sequence
 
-from backstory.knowledge.markdown_page import cut, harmless, link, parted, sections, with_block, words_of
+from backstory.front_matter import split_front_matter
+from backstory.knowledge.markdown_page import (
+    harmless_line,
+    page_sections,
+    shorten_markdown,
+    wikilink,
+    with_block,
+    words_of,
+)
 from backstory.knowledge.page_transaction import Changes
 from backstory.knowledge.vault import ARTICLES
 
@@ -17,7 +25,7 @@ def put_index(changes: Changes) -> None:
     """Plan the index of the articles as they will be."""
     parts = []
     for folder in ARTICLES:
-        links = articles(changes, folder)
+        links = article_links(changes, folder)
         if links:
             rows = [_row(changes, address) for address in links]
             parts.append(
@@ -26,18 +34,18 @@ def put_index(changes: Changes) -> None:
             )
     places = [_place(changes, folder) for folder in ("weekly", "daily", "facts")]
     singles = [
-        link(name) for name in ("RUNBOOK", "highlights", "log") if changes.read(f"{name}.md") is not None
+        wikilink(name) for name in ("RUNBOOK", "highlights", "log") if changes.read(f"{name}.md") is not None
     ]
     if any(places) or singles:
         parts.append(
             "## Elsewhere\n\n" + "\n".join(f"- {place}" for place in [*filter(None, places), *singles])
         )
-    head = f"# {harmless(changes.vault.name, 80)}: what is known\n"
+    head = f"# {harmless_line(changes.vault.name, 80)}: what is known\n"
     text = with_block(changes.read("index.md") or "", head, "\n\n".join(parts) or "Nothing is compiled yet.")
     changes.put("index.md", text)
 
 
-def articles(changes: Changes, folder: str) -> list[str]:
+def article_links(changes: Changes, folder: str) -> list[str]:
     """The articles of a folder as they will be, as links."""
     found = set(changes.vault.links(folder))
     for relative, data in changes.pages.items():
@@ -48,9 +56,9 @@ def articles(changes: Changes, folder: str) -> list[str]:
 
 
 def _row(changes: Changes, address: str) -> str:
-    fields, body = parted(changes.read(f"{address}.md") or "")
+    fields, body = split_front_matter(changes.read(f"{address}.md") or "")
     cells = (
-        link(address, str(fields.get("title") or "")).replace("|", "\\|"),
+        wikilink(address, str(fields.get("title") or "")).replace("|", "\\|"),
         _cell(_summary(body)),
         source_cell(words_of(fields.get("sources"))),
         _cell(str(fields.get("updated") or fields.get("filed") or "")),
@@ -61,7 +69,7 @@ def _row(changes: Changes, address: str) -> str:
 def source_cell(sources: Sequence[str]) -> str:
     """The latest sources of an article, and how many more there are."""
     shown = [
-        link(source, source.partition("/")[2]).replace("|", "\\|")
+        wikilink(source, source.partition("/")[2]).replace("|", "\\|")
         for source in sorted(sources)[-MOST_SOURCES:]
     ]
     more = f" +{len(sources) - MOST_SOURCES}" if len(sources) > MOST_SOURCES else ""
@@ -70,23 +78,23 @@ def source_cell(sources: Sequence[str]) -> str:
 
 def _summary(body: str) -> str:
     """The first thing that an article says, as plain words."""
-    found = sections(body)
+    found = page_sections(body)
     for name in ("Key Points", "Answer", "Connection", "Details", ""):
         for row in found.get(name, "").splitlines():
             text = _LINKED.sub(r"\1", row.strip().lstrip("-*# ").partition(" ([[")[0])
             if text and not row.startswith(("*Compiled", "#", "<!--")) and text != "None yet.":
-                return cut(text, _SUMMARY)
+                return shorten_markdown(text, _SUMMARY)
     return ""
 
 
 def _cell(text: str) -> str:
-    return harmless(text).replace("|", "/")
+    return harmless_line(text).replace("|", "/")
 
 
 def _place(changes: Changes, folder: str) -> str:
-    links = [address for address in articles(changes, folder) if not address.endswith("/index")]
+    links = [address for address in article_links(changes, folder) if not address.endswith("/index")]
     return (
-        f"{folder}: {link(links[-1])}" + (f" and {len(links) - 1} more" if len(links) > 1 else "")
+        f"{folder}: {wikilink(links[-1])}" + (f" and {len(links) - 1} more" if len(links) > 1 else "")
         if links
         else ""
     )
@@ -101,5 +109,5 @@ def put_log(
     # no links: an article may go one day, and what was written here stays
     rows = [f"- {name}: {', '.join(f'`{page}`' for page in pages) or 'none'}" for name, pages in done]
     if more:
-        rows.append(f"- {harmless(more, 300)}")
+        rows.append(f"- {harmless_line(more, 300)}")
     changes.put("log.md", old.rstrip("\n") + f"\n\n## {stamp} {what}\n\n" + "\n".join(rows) + "\n")

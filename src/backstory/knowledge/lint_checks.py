@@ -8,13 +8,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from backstory.file_reader import regular
+from backstory.file_reader import regular_file
+from backstory.front_matter import split_front_matter
 from backstory.knowledge import facts
-from backstory.knowledge.compiler import stale
+from backstory.knowledge.compiler import stale_logs
 from backstory.knowledge.index_page import MOST_SOURCES, put_index
-from backstory.knowledge.markdown_page import cut, harmless, links_in, parted, sections, word_count
-from backstory.knowledge.page_transaction import Changes, unfinished
-from backstory.knowledge.skipped_work import skips
+from backstory.knowledge.markdown_page import (
+    harmless_line,
+    links_in,
+    page_sections,
+    shorten_markdown,
+    word_count,
+)
+from backstory.knowledge.page_transaction import Changes, unfinished_pages
+from backstory.knowledge.skipped_work import recorded_skips
 from backstory.knowledge.vault import Vault
 from backstory.knowledge.writer_protocol import Writer, said_nothing
 
@@ -45,7 +52,7 @@ class _Wiki:
     def __init__(self, vault: Vault) -> None:
         self.vault = vault
         self.articles = {link: vault.read(link) for link in vault.articles()}
-        loose = [path.stem for path in sorted(vault.root.glob("*.md")) if regular(path)]
+        loose = [path.stem for path in sorted(vault.root.glob("*.md")) if regular_file(path)]
         folders = [link for folder in ("weekly", "facts", "reports") for link in vault.links(folder)]
         self.others = {link: vault.read(link) for link in (*loose, *folders)}
         self.known = {*self.articles, *self.others, *vault.links("daily")}
@@ -58,7 +65,7 @@ class _Wiki:
         return target in self.known or ("/" not in target and target in self._names)
 
 
-def lint(vault: Vault, writer: Writer | None = None) -> list[Issue]:
+def lint_vault(vault: Vault, writer: Writer | None = None) -> list[Issue]:
     """Everything that is to be said of a wiki; without a writer no model is asked."""
     wiki = _Wiki(vault)
     found = [issue for check in _CHECKS for issue in check(wiki)]
@@ -90,13 +97,13 @@ def _orphans(wiki: _Wiki) -> Iterator[Issue]:
 
 
 def _uncompiled(wiki: _Wiki) -> Iterator[Issue]:
-    for each in stale(wiki.vault):
+    for each in stale_logs(wiki.vault):
         if each.how == "new":
             yield Issue("never-compiled", "warning", f"daily/{each.day}", "was never compiled")
 
 
 def _changed(wiki: _Wiki) -> Iterator[Issue]:
-    for each in stale(wiki.vault):
+    for each in stale_logs(wiki.vault):
         if each.how == "damaged":
             text = (
                 f"what was compiled of it is damaged: `backstory compile --file {each.day}.md` does it anew"
@@ -144,16 +151,16 @@ def _index(wiki: _Wiki) -> Iterator[Issue]:
 
 
 def _facts(wiki: _Wiki) -> Iterator[Issue]:
-    for text, severity in facts.problems(wiki.vault):
+    for text, severity in facts.index_problems(wiki.vault):
         yield Issue("facts", severity, facts.INDEX, text, fixable=severity == "error")
 
 
 def _unfinished(wiki: _Wiki) -> Iterator[Issue]:
     """What was begun and never finished, or was left out (NC-40, NC-41)."""
-    if pages := unfinished(wiki.vault):
+    if pages := unfinished_pages(wiki.vault):
         text = f"a compilation was killed over {len(pages)} pages; the next one takes it back"
         yield Issue("unfinished", "warning", pages[0].removesuffix(".md"), text, fixable=True)
-    for said in skips(wiki.vault):
+    for said in recorded_skips(wiki.vault):
         yield Issue("skipped", "warning", "log", said)
 
 
@@ -176,8 +183,8 @@ def contradictions(vault: Vault, writer: Writer) -> list[Issue]:
     rows: list[str] = []
     room = _PROMPT_CHARS
     for page, text in wiki.articles.items():
-        for row in sections(parted(text)[1]).get("Key Points", "").splitlines():
-            said = f"[[{page}]] {cut(row, 300)}"
+        for row in page_sections(split_front_matter(text)[1]).get("Key Points", "").splitlines():
+            said = f"[[{page}]] {shorten_markdown(row, 300)}"
             room -= len(said) + 1
             if row.startswith("- ") and room > 0:
                 rows.append(said)
@@ -187,29 +194,29 @@ def contradictions(vault: Vault, writer: Writer) -> list[Issue]:
         answer = writer.write("lint", _ASK + "\n" + "\n".join(rows))
     except Exception as error:  # whatever a provider raises
         text = f"the check for contradictions did not work: {error}"
-        return [Issue("contradiction", "warning", "log", harmless(text, 300))]
+        return [Issue("contradiction", "warning", "log", harmless_line(text, 300))]
     if said_nothing(answer):
         return []
     found = []
     for row in answer.splitlines():
         pages = [target for target in links_in(row) if target in wiki.articles]
         if len(pages) > 1:
-            said = cut(row.replace("[[", "").replace("]]", "").lstrip("- "), 400)
-            found.append(Issue("contradiction", "warning", pages[0], harmless(said)))
+            said = shorten_markdown(row.replace("[[", "").replace("]]", "").lstrip("- "), 400)
+            found.append(Issue("contradiction", "warning", pages[0], harmless_line(said)))
     return found
 
 
-def report(issues: list[Issue], stamp: str) -> str:
+def lint_report(issues: list[Issue], stamp: str) -> str:
     """A dated page of what was found."""
     parts = [f"# Lint {stamp}"]
     for severity in ("error", "warning", "suggestion"):
         some = [issue for issue in issues if issue.severity == severity]
-        rows = [f"- `{issue.check}` `{issue.page}`: {harmless(issue.text, 400)}" for issue in some]
+        rows = [f"- `{issue.check}` `{issue.page}`: {harmless_line(issue.text, 400)}" for issue in some]
         parts.append(f"## {severity.capitalize()}s: {len(some)}\n\n" + ("\n".join(rows) or "- None."))
     return "\n\n".join(parts) + "\n"
 
 
-def fix(vault: Vault, changes: Changes) -> int:
+def plan_fixes(vault: Vault, changes: Changes) -> int:
     """Plan what needs no thought: backlinks, rows and source cells of the indexes; gives how many pages."""
     before = len(changes.pages)
     articles = {link: links_in(changes.read(f"{link}.md") or "") for link in vault.articles()}

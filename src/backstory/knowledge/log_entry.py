@@ -14,7 +14,7 @@ from datetime import tzinfo
 from backstory import clock
 from backstory.attribution import told_as
 from backstory.hook.brief_text import HANDLE
-from backstory.knowledge.markdown_page import harmless
+from backstory.knowledge.markdown_page import harmless_line
 from backstory.model import Memory, MemoryKind, Session
 
 CONTEXT = "Context"
@@ -109,19 +109,19 @@ def _context(session: Session, new: Sequence[Memory], zone: tzinfo | None) -> st
     files = list(dict.fromkeys(file for memory in new for file in memory.files))
     facts = [when]
     if session.branch:
-        facts.append(f"branch {harmless(session.branch, 60)}")
+        facts.append(f"branch {harmless_line(session.branch, 60)}")
     if files:
         more = f" and {len(files) - 6} more" if len(files) > 6 else ""
-        facts.append("files " + ", ".join(f"`{harmless(file, 120)}`" for file in files[:6]) + more)
+        facts.append("files " + ", ".join(f"`{harmless_line(file, 120)}`" for file in files[:6]) + more)
     return f"{asked} ({'; '.join(facts)})"
 
 
 def told_title(title: str) -> str:
     """What a log says a session was about."""
-    return harmless(title, _CONTEXT)
+    return harmless_line(title, _CONTEXT)
 
 
-def told(memory: Memory) -> str:
+def memory_line(memory: Memory) -> str:
     """What a log says of a memory."""
     text = memory.text
     if memory.kind is MemoryKind.DECISION:
@@ -133,7 +133,7 @@ def told(memory: Memory) -> str:
         text = f"{told_as(memory) or 'Wanted'}: {_plainly(text)}"
     elif memory.kind is MemoryKind.ATTEMPT:
         text = f"Abandoned: {text}"
-    return harmless(_DOTS.sub(r"\1", text), _ROW)
+    return harmless_line(_DOTS.sub(r"\1", text), _ROW)
 
 
 def _plainly(text: str) -> str:
@@ -144,7 +144,7 @@ def _plainly(text: str) -> str:
 
 def _row(memory: Memory) -> str:
     box = "[ ] " if memory.kind is MemoryKind.NEXT_STEP else ""
-    return f"- {box}`{memory.id[:HANDLE]}` {told(memory)}"
+    return f"- {box}`{memory.id[:HANDLE]}` {memory_line(memory)}"
 
 
 def _task(memories: Sequence[Memory]) -> list[str]:
@@ -161,5 +161,5 @@ def _task(memories: Sequence[Memory]) -> list[str]:
         value = parts.get(key)
         text = "; ".join(map(str, value)) if isinstance(value, list) else str(value or "")
         if text:
-            rows.append(f"- {label}: {harmless(text, _ROW)}")
+            rows.append(f"- {label}: {harmless_line(text, _ROW)}")
     return rows

@@ -12,7 +12,7 @@ from typing import Any
 from backstory.hook.brief_text import HANDLE
 from backstory.knowledge import daily_log
 from backstory.knowledge import log_entry as sections
-from backstory.knowledge.markdown_page import cut
+from backstory.knowledge.markdown_page import shorten_markdown
 from backstory.store import Store
 
 _HEADING = re.compile(r"### (\d\d:\d\d) · (\S+) · (s[0-9a-f]+)")
@@ -60,7 +60,7 @@ _TURN = re.compile(r"Asked: (?P<asked>.+?)(?: (?:Changed|Read|Ran|Failed with) .
 _FAILED = re.compile(r'failed: ["“](.{1,600}?)["”] →')
 
 
-def shortly(note: Note) -> str:
+def note_summary(note: Note) -> str:
     """What a note says in an article: of a turn what was asked and answered; the rest is in the log."""
     found = _TURN.fullmatch(note.text) if note.kind == "turn" else None
     if found is None:
@@ -68,10 +68,10 @@ def shortly(note: Note) -> str:
     return f"{found['asked']} → {found['said']}" if found["said"] else found["asked"]
 
 
-def gist(note: Note, longest: int = 110) -> str:
+def note_gist(note: Note, longest: int = 110) -> str:
     """A few words that tell a note from others: of a failure, the error."""
     found = _FAILED.search(note.text)
-    return cut(f"“{found[1]}”" if found else shortly(note), longest)
+    return shorten_markdown(f"“{found[1]}”" if found else note_summary(note), longest)
 
 
 def is_note(value: Any) -> bool:
@@ -105,13 +105,13 @@ class Standing:
         )
 
 
-def standing(store: Store | None, project_id: str) -> Standing:
+def load_standing(store: Store | None, project_id: str) -> Standing:
     """How the memories of a project stand."""
     if store is None or not project_id:
         return Standing()
     return Standing(
         frozenset(mid[:HANDLE] for mid in store.memories.hidden(project_id)),
-        {memory.id[:HANDLE]: sections.told(memory) for memory in store.memories.reworded(project_id)},
+        {memory.id[:HANDLE]: sections.memory_line(memory) for memory in store.memories.reworded(project_id)},
     )
 
 
@@ -125,7 +125,7 @@ def passed_over(text: str, now: Standing) -> list[str]:
 def notes_in(text: str, day: str, store: Store | None, now: Standing | None = None) -> list[Note]:
     """What a log, or its tail, says; a decision is about the files that its turn changed."""
     found = [
-        note for piece in daily_log.chunks(text) for note in _notes(piece, day, store, now or Standing())
+        note for piece in daily_log.log_chunks(text) for note in _notes(piece, day, store, now or Standing())
     ]
     changed = {(note.session, note.turn): note.files for note in found if note.kind == "turn" and note.turn}
     return [

@@ -67,4 +67,4 @@ def _logged(vault: Vault, session: Session, memories: list[Memory], zone: tzinfo
     """All that the logs of a session's days say; a session may span several."""
     first = clock.day_of(min(memory.at for memory in memories) - _DAY_MS, zone)
     last = clock.day_of(max(session.last_at, *(memory.at for memory in memories)) + _DAY_MS, zone)
-    return "\n".join(daily_log.read(vault, day) for day in vault.days() if first <= day <= last)
+    return "\n".join(daily_log.read_log(vault, day) for day in vault.days() if first <= day <= last)

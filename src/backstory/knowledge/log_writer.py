@@ -12,14 +12,14 @@ from typing import Any
 
 from backstory import clock
 from backstory.knowledge import lint_checks, log_state, model_prose
-from backstory.knowledge.compiler import Compiled, Limits, compile_vault, stale
+from backstory.knowledge.compiler import Compiled, Limits, compile_vault, stale_logs
 from backstory.knowledge.index_page import put_log
 from backstory.knowledge.lint_checks import Issue
-from backstory.knowledge.log_notes import standing
+from backstory.knowledge.log_notes import load_standing
 from backstory.knowledge.page_transaction import Changes, take_back
-from backstory.knowledge.skipped_work import skip, take_skips
+from backstory.knowledge.skipped_work import record_skip, take_skips
 from backstory.knowledge.vault import SHARED, Vault, shared_vault, vault_of
-from backstory.knowledge.vault_export import Exported, export, folder_for
+from backstory.knowledge.vault_export import Exported, export_vault, folder_for
 from backstory.knowledge.writer_protocol import Writer
 from backstory.llm.model_provider import OFF
 from backstory.model import Project
@@ -33,7 +33,7 @@ _MINUTE_MS = 60_000
 _INTERVAL = "BACKSTORY_COMPILE_INTERVAL_MIN"
 
 
-class Writing:
+class LogWriter:
     """Writes down what a home knows; what is the worker's is called with its lock held."""
 
     def __init__(self, home: Home, settings: Settings, store: Store) -> None:
@@ -87,7 +87,7 @@ class Writing:
         if vault is None:
             return
         with vault.held():
-            found = lint_checks.lint(vault)
+            found = lint_checks.lint_vault(vault)
             if any(issue.severity != "suggestion" for issue in found):
                 self.report(vault, found, 0)
             vault.set_state("linted", {"day": clock.day_of(clock.now_ms(), self._zone)})
@@ -95,7 +95,7 @@ class Writing:
     def introduce(self, subject: str, writer: Writer) -> list[str]:
         """What a model writes in a wiki; gives its pages. Called without the worker's lock."""
         vault, _ = self._of(subject)
-        return model_prose.introduce(vault, writer, self._stamp()) if vault is not None else []
+        return model_prose.write_introductions(vault, writer, self._stamp()) if vault is not None else []
 
     # --- parts -------------------------------------------------------------------------------------------
 
@@ -130,13 +130,13 @@ class Writing:
         """Have a model write now, for a while; gives its pages, and what went wrong, which is tried again."""
         deadline = time.monotonic() + self._settings.knowledge_max_seconds
         try:
-            return model_prose.introduce(
+            return model_prose.write_introductions(
                 vault, writer, self._stamp(), lambda: time.monotonic() > deadline
             ), ""
         except Exception as error:  # whatever a provider raises: the wiki stays what the rules made
             trouble = f"the model did not write: {error}"
             with vault.held():
-                skip(vault, "compile", trouble)
+                record_skip(vault, "compile", trouble)
             return [], f"{trouble}; the worker asks it again"
 
     def exported(self, vault: Vault, project: Project, folder: str = "") -> Exported | None:
@@ -145,7 +145,7 @@ class Writing:
         if not into:
             return None
         with vault.held():
-            done = export(vault, Path(project.root), into)
+            done = export_vault(vault, Path(project.root), into)
         for page in done.left:
             log.warning("%s in %s is not ours, or was changed: it is left as it is", page, done.folder)
         return done
@@ -156,7 +156,7 @@ class Writing:
         take_skips(vault)
         page = f"reports/lint-{stamp[:10]}.md"
         changes = Changes(vault)
-        changes.put(page, lint_checks.report(found, stamp))
+        changes.put(page, lint_checks.lint_report(found, stamp))
         errors = sum(issue.severity == "error" for issue in found)
         said = f"{errors} errors of {len(found)} issues; {fixed} pages repaired"
         put_log(changes, stamp, "lint", [], [], said)
@@ -167,14 +167,16 @@ class Writing:
         """Mend what needs no thought; gives how many pages. The caller holds the vault."""
         take_back(vault)
         changes = Changes(vault)
-        fixed = lint_checks.fix(vault, changes)
+        fixed = lint_checks.plan_fixes(vault, changes)
         changes.write()
         return fixed
 
     def _ask_for_compilation(self, subject: str, vault: Vault) -> None:
         """When something has changed AND the interval has passed, whatever the hour is."""
         project_id = "" if subject == SHARED else subject
-        if not any(each.how != "damaged" for each in stale(vault, now=standing(self._store, project_id))):
+        if not any(
+            each.how != "damaged" for each in stale_logs(vault, now=load_standing(self._store, project_id))
+        ):
             return
         now, last = clock.now_ms(), vault.state("compiled", _tells_time).get("at", 0)
         if last > now:  # the clock was ahead then, and says nothing of how long ago that was

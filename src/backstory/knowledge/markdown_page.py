@@ -1,54 +1,49 @@
-"""Markdown, made and read: text that stays text, slugs, front matter, links, sections.
+"""Markdown, made and read: text that stays text, slugs, links, sections.
 
 What is stored was written by agents, tools and whoever they read. In a page it is one line that can neither
 link, embed, open a tag, begin a comment nor end the block it stands in.
 """
 
-import json
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from backstory.hook.sanitize import neutral
+from backstory.front_matter import split_front_matter
+from backstory.hook.brief_text import shorten
+from backstory.hook.sanitize import sanitized_line
 
 _SLUG_CHARS = 60
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINK = re.compile(r"(?<!\\)\[\[([^\[\]|#^\n]+)(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_HEAD = re.compile(r"\A---\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"^([A-Za-z_][\w-]*):[ \t]*(.*)$")
 _SECTION = re.compile(r"^## (.*[^ \t\n])[ \t]*$", re.MULTILINE)
 
 
-def harmless(text: str, longest: int = 0) -> str:
+def harmless_line(text: str, longest: int = 0) -> str:
     """Any text as one line of a page that does nothing but stand there."""
-    line = _TAG.sub("‹", neutral(text))
+    line = _TAG.sub("‹", sanitized_line(text))
     for found, instead in (("[[", "[ ["), ("]]", "] ]"), ("](", "] ("), ("%%", "% %")):
         while found in line:
             line = line.replace(found, instead)
-    return cut(line, longest) if longest else line
+    return shorten_markdown(line, longest) if longest else line
 
 
-def cut(text: str, longest: int) -> str:
+def shorten_markdown(text: str, longest: int) -> str:
     """Text of at most this length, cut between words if it must be."""
-    if len(text) <= longest:
-        return text
-    kept = text[: longest - 1]
-    head, _, tail = kept.rpartition(" ")
-    kept = head if len(head) > longest // 2 and len(tail) < 40 else kept
-    if kept.count("`") % 2:  # a code span that the cut opened
-        kept = kept.rpartition("`")[0]
-    return kept.rstrip(" ,;:.-") + "…"
+    kept = shorten(text, longest)
+    if kept != text and kept.count("`") % 2:  # a code span that the cut opened
+        return kept.rpartition("`")[0].rstrip() + " …"
+    return kept
 
 
 _ANY_LINK = re.compile(r"\[\[((?:[^\[\]|]|\[(?!\[))*)(?:\|(?:[^\[\]]|\[(?!\[))*)?\]\]")
 
 
-def linked(text: str, allowed: Collection[str], longest: int) -> str:
+def line_with_links(text: str, allowed: Collection[str], longest: int) -> str:
     """Any text as one harmless line in which those links alone are links that are allowed."""
     given = [target for target in links_in(text) if target in allowed]
-    line = harmless(_ANY_LINK.sub(r"«\1»", text), longest)
+    line = harmless_line(_ANY_LINK.sub(r"«\1»", text), longest)
     for target in given:
         line = line.replace(f"«{target}»", f"[[{target}]]")
     return line
@@ -64,49 +59,16 @@ def slug(text: str) -> str:
     return made
 
 
-def link(target: str, shown: str = "") -> str:
+def wikilink(target: str, shown: str = "") -> str:
     """A wikilink."""
-    label = harmless(shown).replace("|", "/").replace("[", "(").replace("]", ")")
+    label = harmless_line(shown).replace("|", "/").replace("[", "(").replace("]", ")")
     return f"[[{target}|{label}]]" if label else f"[[{target}]]"
 
 
 def links_in(text: str) -> list[str]:
     """The targets of a page's wikilinks, each once, in their order; not those in code or front matter."""
-    found = _LINK.findall(_CODE.sub("", _HEAD.sub("", text)))
+    found = _LINK.findall(_CODE.sub("", split_front_matter(text)[1]))
     return list(dict.fromkeys(target.strip().rstrip("\\") for target in found))
-
-
-def front(fields: Mapping[str, Any]) -> str:
-    """Front matter; values are written as JSON, which YAML reads."""
-    rows = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
-    return "---\n" + "\n".join(rows) + "\n---\n"
-
-
-def parted(text: str) -> tuple[dict[str, Any], str]:
-    """Front matter and body of a page, whoever wrote it; what is not understood stays text."""
-    match = _HEAD.match(text)
-    if match is None:
-        return {}, text
-    fields: dict[str, Any] = {}
-    listed = ""
-    for row in match[1].splitlines():
-        if found := _FIELD.match(row):
-            listed = found[1]
-            fields[listed] = _value(found[2])
-        elif listed and (item := re.match(r"[ \t]*-[ \t]+(.+)", row)):
-            before = fields[listed] if isinstance(fields[listed], list) else []
-            fields[listed] = [*before, _value(item[1])]
-    return fields, text[match.end() :]
-
-
-def _value(text: str) -> Any:
-    text = text.strip()
-    try:
-        return json.loads(text)
-    except ValueError:
-        if text.startswith("[") and text.endswith("]"):
-            return [part.strip().strip("'\"") for part in text[1:-1].split(",") if part.strip()]
-        return text.strip("'\"")
 
 
 def words_of(value: Any) -> list[str]:
@@ -116,7 +78,7 @@ def words_of(value: Any) -> list[str]:
     return [str(item) for item in value] if isinstance(value, Sequence) else []
 
 
-def sections(body: str) -> dict[str, str]:
+def page_sections(body: str) -> dict[str, str]:
     """The sections of a page by their heading, and under "" what stands before the first."""
     found: dict[str, str] = {}
     parts = _SECTION.split(body)
@@ -128,7 +90,7 @@ def sections(body: str) -> dict[str, str]:
 
 def word_count(text: str) -> int:
     """How many words a page has, its front matter left out."""
-    return len(parted(text)[1].split())
+    return len(split_front_matter(text)[1].split())
 
 
 _BEGIN, _END = "<!-- backstory: made anew each time -->", "<!-- /backstory -->"

@@ -15,7 +15,7 @@ from backstory.failpoints import step
 from backstory.knowledge.articles import MADE, RELATED, Article, article_from, row_of
 from backstory.knowledge.index_page import put_index, put_log
 from backstory.knowledge.log_notes import Note
-from backstory.knowledge.markdown_page import harmless, linked, links_in
+from backstory.knowledge.markdown_page import harmless_line, line_with_links, links_in
 from backstory.knowledge.page_transaction import Changes, take_back
 from backstory.knowledge.vault import Vault
 from backstory.knowledge.writer_protocol import Writer
@@ -53,7 +53,7 @@ Answer with one JSON object of this schema and nothing else:
 """
 
 
-class News(NamedTuple):
+class ArticleNews(NamedTuple):
     """An article of which a model is to write, and the rows that it has not read."""
 
     article: Article
@@ -73,7 +73,7 @@ def leave_word(changes: Changes, articles: Sequence[Article], fresh: Sequence[No
     _put_state(changes, state)
 
 
-def withdraw(changes: Changes, gone: Callable[[str], bool], handle_gone: Callable[[str], bool]) -> None:
+def forget_prose(changes: Changes, gone: Callable[[str], bool], handle_gone: Callable[[str], bool]) -> None:
     """Plan that neither articles nor notes are known any more that are gone."""
     state = {
         name: {
@@ -92,7 +92,7 @@ def is_waiting(vault: Vault) -> bool:
     return bool(_state(Changes(vault))["waiting"])
 
 
-def introduce(
+def write_introductions(
     vault: Vault, writer: Writer, stamp: str, enough: Callable[[], bool] = lambda: False
 ) -> list[str]:
     """Have introductions written until none is waiting, or it is enough; gives their pages.
@@ -111,10 +111,10 @@ def introduce(
     return pages
 
 
-def _batch(vault: Vault) -> list[News]:
+def _batch(vault: Vault) -> list[ArticleNews]:
     """The articles of the next call, with what is new in each."""
     changes = Changes(vault)
-    found: list[News] = []
+    found: list[ArticleNews] = []
     room = PROMPT_CHARS - len(_ASK) - INDEX_CHARS
     for address, handles in list(_state(changes)["waiting"].items())[:_ARTICLES]:
         article = article_from(address, changes.read(f"{address}.md") or "")
@@ -123,11 +123,11 @@ def _batch(vault: Vault) -> list[News]:
         room -= min(sum(map(len, rows)), _ARTICLE_CHARS)
         if found and room < 0:
             break
-        found.append(News(article, list(handles), rows))
+        found.append(ArticleNews(article, list(handles), rows))
     return found
 
 
-def _prompt(vault: Vault, batch: Sequence[News]) -> str:
+def _prompt(vault: Vault, batch: Sequence[ArticleNews]) -> str:
     """The question: how to answer, a slice of the index, and for each article its newest notes that fit."""
     parts = [_ASK, "Index:\n" + "\n".join(f"- {row}" for row in _slice(vault, batch))]
     for article, handles, rows in batch:
@@ -140,12 +140,12 @@ def _prompt(vault: Vault, batch: Sequence[News]) -> str:
             if notes and room < 0:
                 break
             notes.append(note[:_ARTICLE_CHARS])
-        title = harmless(article.title, 90)
+        title = harmless_line(article.title, 90)
         parts.append(f"Article {article.link} ({title}):\n" + "\n".join(reversed(notes)))
     return "\n\n".join(parts)
 
 
-def _slice(vault: Vault, batch: Sequence[News]) -> Iterator[str]:
+def _slice(vault: Vault, batch: Sequence[ArticleNews]) -> Iterator[str]:
     """Pages of the index: those related to the articles, then others, as many as fit."""
     related = [page for news in batch for page in _related(news.article)]
     room = INDEX_CHARS
@@ -178,7 +178,7 @@ def _texts(answer: dict[str, Any]) -> dict[str, str]:
     return found
 
 
-def _put(vault: Vault, batch: Sequence[News], said: dict[str, str], stamp: str) -> list[str]:
+def _put(vault: Vault, batch: Sequence[ArticleNews], said: dict[str, str], stamp: str) -> list[str]:
     """Write what was said, where it cites what it was given; the caller holds the vault."""
     changes = Changes(vault)
     state = _state(changes)
@@ -193,7 +193,7 @@ def _put(vault: Vault, batch: Sequence[News], said: dict[str, str], stamp: str) 
             continue
         state["read"][asked.link] = sorted({*state["read"].get(asked.link, ()), *handles})
         article = article_from(asked.link, old)
-        text = linked(said.get(asked.link, ""), _related(article), _ANSWER_CHARS)
+        text = line_with_links(said.get(asked.link, ""), _related(article), _ANSWER_CHARS)
         rows = "\n".join(row for found in article.rows.values() for row in found)
         cited = re.findall(r"`(m[0-9a-f]{8})`", text)
         if not cited or not all(f"`{code}`)" in rows for code in cited):

@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from backstory.atomic import write_atomic
-from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
+from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular_file
+from backstory.front_matter import split_front_matter
 from backstory.hook.brief_text import HANDLE
 from backstory.knowledge import facts, model_prose
 from backstory.knowledge.articles import article_from, is_empty
 from backstory.knowledge.index_page import put_index
 from backstory.knowledge.log_entry import CONTEXT, told_title
-from backstory.knowledge.markdown_page import links_in, parted, sections
+from backstory.knowledge.markdown_page import links_in, page_sections
 from backstory.knowledge.page_transaction import Changes, take_back
 from backstory.knowledge.vault import ARTICLES, Vault
-from backstory.knowledge.vault_export import copied
+from backstory.knowledge.vault_export import exported_pages
 from backstory.paths import Home
 
 _HANDLE = re.compile(r"\b([ms][0-9a-f]{8})[0-9a-f]*\b")
@@ -81,7 +82,7 @@ class Unwanted:
         return self.has_words(address) or self.tells(address.rpartition("/")[2].replace("-", " "))
 
 
-def vaults(home: Home) -> Iterator[Vault]:
+def home_vaults(home: Home) -> Iterator[Vault]:
     """Every vault of a home."""
     for root in sorted(home.knowledge.iterdir()) if home.knowledge.is_dir() else ():
         if root.is_dir() and not root.is_symlink():
@@ -92,7 +93,7 @@ def pages_with(home: Home, unwanted: Unwanted) -> list[Path]:
     """The pages, and what was compiled of them, that would be changed or removed."""
     inside = [
         path
-        for vault in vaults(home)
+        for vault in home_vaults(home)
         for relative in _planned(vault, unwanted).pages
         if (path := vault.file(relative)).exists()
     ]
@@ -105,7 +106,7 @@ def others_with(home: Home, unwanted: Unwanted, has: Callable[[Path], bool]) -> 
     Boards, drawings, an editor's own state: whoever edits them must know their format. They stay.
     """
     found = []
-    for vault in (Vault(home.knowledge, ""), *vaults(home)):
+    for vault in (Vault(home.knowledge, ""), *home_vaults(home)):
         for relative in _files(vault, deep=vault.root != home.knowledge):
             path = vault.root / relative
             page = _is_page(relative)
@@ -124,18 +125,18 @@ def exported_with(
     changed = {path.relative_to(vault.root).as_posix() for path in pages if vault.root in path.parents}
     ours: list[Path] = []
     others: list[Path] = []
-    for name, text, mine in copied(base):
+    for name, text, mine in exported_pages(base):
         if _cleaned(name, text, unwanted) != text or (mine and name in changed):
             (ours if mine else others).append(base / name)
     return ours, others
 
 
-def erase(home: Home, unwanted: Unwanted) -> None:
+def erase_pages(home: Home, unwanted: Unwanted) -> None:
     """Take it out of every page of every vault."""
     for path, text in _loose(home):
         if (clean := _cleaned(path.name, text, unwanted)) != text:
             write_atomic(path, clean.encode("utf-8", "replace"))
-    for vault in vaults(home):
+    for vault in home_vaults(home):
         with vault.held():
             take_back(vault)
             _planned(vault, unwanted).write()
@@ -165,7 +166,7 @@ def _planned(vault: Vault, unwanted: Unwanted) -> Changes:
         if changes.read("index.md") is not None:
             put_index(changes)
         facts.put_index(changes)
-    model_prose.withdraw(changes, lambda page: page in gone or unwanted.names(page), unwanted.session)
+    model_prose.forget_prose(changes, lambda page: page in gone or unwanted.names(page), unwanted.session)
     for relative, text in _states(vault):
         compiled = relative.startswith(".backstory/days/")
         if unwanted.tells(text) if compiled else unwanted.has_words(text):
@@ -178,7 +179,7 @@ def _states(vault: Vault) -> Iterator[tuple[str, str]]:
     for path in sorted(vault.own.rglob("*")) if vault.own.is_dir() else ():
         relative = path.relative_to(vault.root).as_posix()
         needed = relative in (".backstory/format.json", ".backstory/lock", model_prose.STATE_FILE)
-        if not needed and regular(path) and not path.is_symlink():
+        if not needed and regular_file(path) and not path.is_symlink():
             yield relative, _text(path)
 
 
@@ -211,7 +212,7 @@ def _files(vault: Vault, deep: bool = True) -> Iterator[str]:
         )
         for name in sorted(names):
             path = os.path.join(folder, name)  # noqa: PTH118
-            if not os.path.islink(path) and regular(path) is not None:  # noqa: PTH114
+            if not os.path.islink(path) and regular_file(path) is not None:  # noqa: PTH114
                 yield path[len(root) + 1 :].replace(os.sep, "/")
 
 
@@ -272,13 +273,13 @@ def _is_gone(address: str, changes: Changes, unwanted: Unwanted) -> bool:
         return True
     if f"{address}.md" not in changes.pages:
         return False
-    fields, body = parted(text)
+    fields, body = split_front_matter(text)
     match address.partition("/")[0]:
         case "facts":
             return True
         case "concepts":
             return is_empty(article_from(address, text))
         case "connections":
-            return not sections(body).get("Connection", "").strip()
+            return not page_sections(body).get("Connection", "").strip()
         case _:
-            return not fields.get("title") or not sections(body).get("Answer", "").strip()
+            return not fields.get("title") or not page_sections(body).get("Answer", "").strip()

@@ -75,7 +75,7 @@ class Changes:
         self.pages.clear()
 
 
-def unfinished(vault: Vault) -> list[str]:
+def unfinished_pages(vault: Vault) -> list[str]:
     """The pages of a change that was begun and never finished."""
     path = vault.file(f"{_UNDO}/manifest.json")
     try:
@@ -86,7 +86,7 @@ def unfinished(vault: Vault) -> list[str]:
 
 def take_back(vault: Vault) -> list[str]:
     """Take back a change that was never finished; gives its pages. The caller holds the vault."""
-    pages = unfinished(vault)
+    pages = unfinished_pages(vault)
     undo = vault.file(_UNDO)
     if pages:
         for number, row in enumerate(json.loads(read_bytes(undo / "manifest.json"))):

@@ -9,10 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from backstory import clock
+from backstory.front_matter import front_matter, split_front_matter
 from backstory.hook.brief_text import HANDLE
 from backstory.knowledge.index_page import put_index, put_log
 from backstory.knowledge.lint_checks import with_related
-from backstory.knowledge.markdown_page import front, harmless, link, linked, links_in, parted, sections, slug
+from backstory.knowledge.markdown_page import (
+    harmless_line,
+    line_with_links,
+    links_in,
+    page_sections,
+    slug,
+    wikilink,
+)
 from backstory.knowledge.page_transaction import Changes
 from backstory.knowledge.vault import Vault
 from backstory.knowledge.writer_protocol import Writer, said_nothing
@@ -54,7 +62,7 @@ class Reply:
     filed: str = ""
 
 
-def reply(
+def answer_question(
     vault: Vault,
     question: str,
     hits: Sequence[Hit],
@@ -69,7 +77,7 @@ def reply(
     told = "\n".join(row for _, row in found)
     useful = [hit for hit in hits if not found or hit.kind in _SAYING]  # articles tell the rest better
     remembered = [hit for hit in useful if f"`{hit.id[:HANDLE]}`" not in told][:_HITS]
-    passages += [(harmless(hit.text, _TEXT), f"`{hit.id[:HANDLE]}`") for hit in remembered]
+    passages += [(harmless_line(hit.text, _TEXT), f"`{hit.id[:HANDLE]}`") for hit in remembered]
     if not passages:
         return Reply(question, False, UNKNOWN)
     articles = tuple(dict.fromkeys(address for address, _ in found))
@@ -106,13 +114,13 @@ def _articles(
     words = telling | {word for word in words if len(word) > _FEW}
     handles = {hit.id[:HANDLE] for hit in hits}
     for address, text in texts.items():
-        _, body = parted(text)
+        _, body = split_front_matter(text)
         covered = len(telling & said[address]) / len(telling) if telling else 0.0
         cited = any(f"`{one}`" in body for one in handles)
         reasoned = why and any("because" in row and words & _words(row) for row in body.splitlines())
         if covered < _ENOUGH and not cited and not reasoned:
             continue
-        parts = sections(body)
+        parts = page_sections(body)
         for name in ("Answer", "Key Points", "Details"):
             for row in parts.get(name, "").splitlines():
                 worth = _worth(row, words, handles, why)
@@ -157,7 +165,7 @@ def _words(text: str) -> set[str]:
 
 def _prompt(question: str, passages: Sequence[tuple[str, str]]) -> str:
     rows = "\n".join(f"- {row} {source}" for row, source in passages)[:_PROMPT_CHARS]
-    return f"{_ASK}\nQuestion: {harmless(question, _TEXT)}\n\nPassages:\n{rows}"
+    return f"{_ASK}\nQuestion: {harmless_line(question, _TEXT)}\n\nPassages:\n{rows}"
 
 
 def _cited(answer: str, articles: Sequence[str], memories: Sequence[str]) -> str:
@@ -166,14 +174,14 @@ def _cited(answer: str, articles: Sequence[str], memories: Sequence[str]) -> str
     codes = [code for code in memories if f"`{code}`" in answer]
     if not given and not codes:
         return ""
-    return linked(answer, articles, 4 * _TEXT)
+    return line_with_links(answer, articles, 4 * _TEXT)
 
 
 def file_back(vault: Vault, changes: Changes, found: Reply, stamp: str) -> str:
     """Plan a Q&A article with the exact question, and the rows of index and log; gives its link."""
-    title = harmless(found.question, 90).rstrip(" ?") + "?"
+    title = harmless_line(found.question, 90).rstrip(" ?") + "?"
     address = f"qa/{slug(title) or 'question'}"
-    known, _ = parted(changes.read(f"{address}.md") or "")
+    known, _ = split_front_matter(changes.read(f"{address}.md") or "")
     old = changes.read(f"{address}.md")
     if old is not None and known.get("question") != found.question:
         number = 2
@@ -196,10 +204,10 @@ def file_back(vault: Vault, changes: Changes, found: Reply, stamp: str) -> str:
         "tags": ["qa"],
         "sources": sources[-6:],
     }
-    consulted = [f"- {link(page)}" for page in found.articles] + [f"- `{one}`" for one in found.memories]
+    consulted = [f"- {wikilink(page)}" for page in found.articles] + [f"- `{one}`" for one in found.memories]
     answer = found.text if found.text.startswith("- ") else f"{found.text}"
     body = f"# {title}\n\n## Answer\n\n{answer}\n\n## Consulted\n\n" + ("\n".join(consulted) or "- Nothing.")
-    changes.put(f"{address}.md", front(fields) + f"\n{body}\n")
+    changes.put(f"{address}.md", front_matter(fields) + f"\n{body}\n")
     for page in found.articles:
         text = changes.read(f"{page}.md") or ""
         if address not in links_in(text):

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from backstory.hook.brief_text import HANDLE
-from backstory.knowledge.articles import cite
-from backstory.knowledge.index_page import articles
-from backstory.knowledge.log_notes import Note, shortly
-from backstory.knowledge.markdown_page import harmless, link, sections, with_block
+from backstory.knowledge.articles import citation
+from backstory.knowledge.index_page import article_links
+from backstory.knowledge.log_notes import Note, note_summary
+from backstory.knowledge.markdown_page import harmless_line, page_sections, wikilink, with_block
 from backstory.knowledge.page_transaction import Changes
 from backstory.model import MemoryKind
 from backstory.store import Store
@@ -50,7 +50,7 @@ def put_week(changes: Changes, week: str, notes: Iterable[Note]) -> None:
     agents = sorted({note.source for note in found if note.session})
     head = f"{sessions} session{'' if sessions == 1 else 's'}"
     head += f" of {', '.join(agents)}" if agents else ""
-    parts = [f"{head}; " + ", ".join(link(f"daily/{day}", day) for day in days)]
+    parts = [f"{head}; " + ", ".join(wikilink(f"daily/{day}", day) for day in days)]
     left = WEEK_CHARS - len(parts[0])
     asked = [(note, _words(note.text.partition(" Said: ")[0])) for note in found if note.kind == "turn"]
     for title, kinds, most in _PARTS:
@@ -87,9 +87,9 @@ def _rows(notes: Sequence[Note], most: int, room: int) -> tuple[list[str], int]:
     rows: list[str] = []
     dropped = 0
     for note in reversed(notes):
-        said = shortly(note)
+        said = note_summary(note)
         words = " ".join(said.casefold().split())
-        row = f"- {harmless(said, _ROW)} {cite(note)}"
+        row = f"- {harmless_line(said, _ROW)} {citation(note)}"
         if words in seen:
             continue
         seen.add(words)
@@ -106,16 +106,16 @@ def _rows(notes: Sequence[Note], most: int, room: int) -> tuple[list[str], int]:
 
 def put_highlights(changes: Changes) -> None:
     """Plan the highlights: the first rows of the latest weeks' pages."""
-    weeks = articles(changes, "weekly")[-_WEEKS:]
+    weeks = article_links(changes, "weekly")[-_WEEKS:]
     parts: list[str] = []
     room = HIGHLIGHT_CHARS
     for address in reversed(weeks):
-        found = sections(changes.read(f"{address}.md") or "")
+        found = page_sections(changes.read(f"{address}.md") or "")
         rows = []
         for title, most in _HIGHLIGHTS:
             listed = [row for row in found.get(title, "").splitlines() if re.match(r"- [^(]", row)]
             rows += listed[-most:]
-        text = f"## {link(address, address.partition('/')[2])}\n\n" + "\n".join(rows)
+        text = f"## {wikilink(address, address.partition('/')[2])}\n\n" + "\n".join(rows)
         if rows and len(text) > room:
             break
         if rows:
@@ -134,7 +134,7 @@ def put_runbook(changes: Changes, store: Store, project_id: str) -> None:
         words = memory.text.rpartition(":")[0] or memory.text
         if words not in seen and len(rows) < _COMMANDS:
             seen.add(words)
-            rows.append(f"- {harmless(memory.text, _ROW)} (`{memory.id[:HANDLE]}`)")
+            rows.append(f"- {harmless_line(memory.text, _ROW)} (`{memory.id[:HANDLE]}`)")
     if rows:
         head = "# Runbook\n\nCommands that were run here, and how they went; the latest first.\n"
         changes.put("RUNBOOK.md", with_block(changes.read("RUNBOOK.md") or "", head, "\n".join(rows)))

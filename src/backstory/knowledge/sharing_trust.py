@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from backstory.model import Project
 
 
-def trusted(project: Project, rows: Sequence[str]) -> bool:
+def is_trusted(project: Project, rows: Sequence[str]) -> bool:
     """Whether a project may read and write what is shared; the last row that speaks of it decides."""
     answer = False
     for row in rows:

@@ -8,13 +8,13 @@ from backstory.knowledge.vault import Vault
 _TOLD = {"what", "why"}
 
 
-def skip(vault: Vault, what: str, why: str) -> None:
+def record_skip(vault: Vault, what: str, why: str) -> None:
     """Leave word that something was not done; the caller holds the vault."""
     rows = _rows(vault)
     vault.set_state("skipped", {"skipped": [*rows, {"what": what, "why": why, "at": clock.now_ms()}]})
 
 
-def skips(vault: Vault) -> list[str]:
+def recorded_skips(vault: Vault) -> list[str]:
     """What was left out, in words."""
     return [f"{row['what']} was not finished: {row['why']}" for row in _rows(vault)]
 
@@ -31,7 +31,7 @@ def _lists_rows(state: dict[str, Any]) -> bool:
 
 def take_skips(vault: Vault) -> list[str]:
     """What was left out, in words, and no longer on record; the caller holds the vault."""
-    found = skips(vault)
+    found = recorded_skips(vault)
     if found:
         vault.file(".backstory/skipped.json").unlink(missing_ok=True)
     return found

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from backstory.knowledge.log_entry import BECAUSE
 from backstory.knowledge.log_notes import Note
-from backstory.knowledge.markdown_page import cut, harmless
+from backstory.knowledge.markdown_page import harmless_line, shorten_markdown
 
 _ERROR = re.compile(
     r"\b([A-Z]\w*(?:Error|Exception|Warning|Failure|Panic))\b|\b((?:TS|CS|C|LNK|SC|E)\d{3,5})\b"
@@ -111,7 +111,7 @@ def decision_title(text: str) -> str:
     """A decision as a title: what was decided, without who did and why."""
     said = _TALK.sub("", _DECIDED.sub("", text))
     said = re.split(rf"(?<=\w)(?:\.(?:\s|$)| \(|; |, (?:{BECAUSE})\b)", said, maxsplit=1)[0]
-    title = cut(harmless(said), _TITLE).rstrip(".") or "A decision"
+    title = shorten_markdown(harmless_line(said), _TITLE).rstrip(".") or "A decision"
     return title[0].upper() + title[1:]
 
 

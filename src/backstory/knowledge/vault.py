@@ -14,7 +14,7 @@ from typing import Any
 
 from backstory.atomic import lock, make_private_dir, read_state, write_own, write_state
 from backstory.errors import Failed, SourceMissing
-from backstory.file_reader import read_bytes, regular
+from backstory.file_reader import read_bytes, regular_file
 from backstory.knowledge.markdown_page import slug
 from backstory.model import Project
 from backstory.paths import Home
@@ -69,7 +69,7 @@ class Vault:
         """The pages in a folder, as links, sorted."""
         place = self.root / folder
         found = sorted(place.glob("*.md")) if place.is_dir() else []
-        return [f"{folder}/{path.stem}" for path in found if path.name[0] != "." and regular(path)]
+        return [f"{folder}/{path.stem}" for path in found if path.name[0] != "." and regular_file(path)]
 
     def articles(self) -> list[str]:
         """Every article, as a link."""
@@ -109,7 +109,7 @@ class Vault:
         with lock(self.own / "lock", wait=wait) as free:
             if not free:
                 raise Failed(f"another process has been writing in {self.root} for {wait:.0f} s: try again")
-            migrate(self)
+            migrate_vault(self)
             yield
 
 
@@ -123,7 +123,7 @@ def shared_vault(home: Home) -> Vault:
     return Vault(home.knowledge / SHARED, SHARED)
 
 
-def migrate(vault: Vault) -> bool:
+def migrate_vault(vault: Vault) -> bool:
     """Bring a vault's format up to date, by its owner only; True if something was written."""
     path = vault.file(".backstory/format.json")
     version = vault.state("format", _tells_format).get("version", 0)
@@ -142,7 +142,7 @@ def _tells_format(state: State) -> bool:
     return isinstance(version, int) and not isinstance(version, bool) and version >= 0
 
 
-def existing(vault: Vault) -> Vault:
+def existing_vault(vault: Vault) -> Vault:
     """The vault, or an error that says that there is none yet."""
     if not vault.root.is_dir():
         raise SourceMissing(

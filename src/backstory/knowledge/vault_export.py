@@ -45,7 +45,7 @@ def folder_for(project: Project, rows: Sequence[str]) -> str:
     return ""
 
 
-def export(vault: Vault, root: Path, folder: str) -> Exported:
+def export_vault(vault: Vault, root: Path, folder: str) -> Exported:
     """Copy the pages of a vault into a folder of the repository at `root`; the caller holds the vault."""
     base = _checked(root, folder)
     known = _listed(base / LIST)
@@ -88,7 +88,7 @@ def exported_to(project: Project, rows: Sequence[str]) -> tuple[Path, str] | Non
     return (base, folder) if base is not None and _listed(base / LIST) else None
 
 
-def copied(base: Path) -> Iterator[tuple[str, str, bool]]:
+def exported_pages(base: Path) -> Iterator[tuple[str, str, bool]]:
     """The pages on our list that are there, with their texts, and whether they are still as we wrote them."""
     for name, digests in sorted(_listed(base / LIST).items()):
         data = _content(base, name)

@@ -18,7 +18,7 @@ from typing import Any
 
 from backstory.file_reader import read_text
 from backstory.llm.model_provider import Access, Question, Reply, Trouble
-from backstory.program_lookup import find_program
+from backstory.program_lookup import find_program, trusted_path
 
 # All that a child is told of our environment; an agent's own variables would make it think it is inside one.
 _NAMES = """
@@ -56,7 +56,7 @@ class Program:
 
     def ask(self, question: Question) -> Reply:
         """The answer, or a `Trouble`; when the time is over the whole group is killed."""
-        program = find_program(self.name)
+        program = find_program(self.name, self._access.folders)
         if program is None:
             raise Trouble(
                 f"there is no program {self.name} on PATH: install it, or set model.provider", sent=False
@@ -76,6 +76,7 @@ class Program:
 
     def _environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name in _KEPT | self._kind.keeps}
+        kept["PATH"] = trusted_path(self._access.folders)
         return {**kept, **self._kind.variables(self._access), **_GUARD}
 
 

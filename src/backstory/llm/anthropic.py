@@ -29,7 +29,7 @@ class Anthropic:
         if answer.status == 400 and self._takes_schema and b"output_config" in answer.body:
             self._takes_schema = False
             answer = self._post(question)
-        json_post.refuse(answer, self._where, self._access.key)
+        json_post.raise_for_status(answer, self._where, self._access.key)
         return self._read(answer.json(self._where))
 
     def _post(self, question: Question) -> json_post.Answer:
@@ -42,7 +42,7 @@ class Anthropic:
         if self._takes_schema and question.schema:
             body["output_config"] = {"format": {"type": "json_schema", "schema": question.schema}}
         headers = {"x-api-key": self._access.key, "anthropic-version": _VERSION}
-        return json_post.post(self._url, headers, body, self._access.seconds, self._access.key)
+        return json_post.post_json(self._url, headers, body, self._access.seconds, self._access.key)
 
     def _read(self, told: Any) -> Reply:
         try:

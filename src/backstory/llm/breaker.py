@@ -17,7 +17,7 @@ _FAR_MORE = 3
 _MARGIN = 1_000
 
 
-def anomalous(estimated: int, took: int) -> bool:
+def is_anomalous(estimated: int, took: int) -> bool:
     """Whether a call took far more tokens than it was thought to."""
     return took > estimated * _FAR_MORE + _MARGIN
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from backstory import clock
 from backstory.errors import Failed
 from backstory.llm import breaker
-from backstory.llm.model_provider import OFF, Provider, Question, Reply, Trouble, model_for
-from backstory.llm.prices import cost, price_of, shown, tokens
-from backstory.llm.spending_caps import Cap, caps, period
+from backstory.llm.model_provider import OFF, PURPOSES, Provider, Question, Reply, Trouble, model_for
+from backstory.llm.prices import call_cost, format_money, price_of, token_estimate
+from backstory.llm.spending_caps import Cap, cap_period, spending_caps
 from backstory.settings import Settings
 from backstory.store import Store
 from backstory.store.model_ledger import ANOMALY, FAILED, OK, OPEN
@@ -37,7 +37,7 @@ class Refused(Failed):
         self.until = until
 
 
-class Asked(NamedTuple):
+class GovernedReply(NamedTuple):
     """A reply, and the row that its call has in the ledger."""
 
     call_id: str
@@ -65,20 +65,22 @@ class Governor:
         self._settings = settings
         self._store = store
         self._current = current
-        self._caps: dict[str, Cap] = caps(settings)
+        self._caps: dict[str, Cap] = spending_caps(settings)
         self._zone = clock.zone(settings.time_zone)
 
     def room(self) -> int:
         """How many tokens a question of one call may have, its system text included."""
         return max(self._caps["call"].tokens - self._settings.model_output_tokens, 0)
 
-    def ask(self, provider: Provider, question: Question, purpose: Purpose) -> Asked:
+    def ask(self, provider: Provider, question: Question, purpose: Purpose) -> GovernedReply:
         """Make a call, if it is allowed: `Refused` if not, `Trouble` if there is no answer."""
         now = clock.now_ms()
         self._heed_changes(now)
         price = price_of(provider.model, self._settings.model_prices)
-        inward = tokens(question.system, question.text, json.dumps(question.schema)) + provider.overhead
-        most = cost(price, inward, question.max_tokens)
+        inward = (
+            token_estimate(question.system, question.text, json.dumps(question.schema)) + provider.overhead
+        )
+        most = call_cost(price, inward, question.max_tokens)
         call = Call(
             f"c{uuid.uuid4().hex[:14]}", purpose.name, purpose.session_id, provider.name, provider.model,
             purpose.finalized_at or now, now, None, None, None, OPEN, "", inward, question.max_tokens, most,
@@ -95,11 +97,11 @@ class Governor:
             said = f"{trouble} ({trouble.said})" if trouble.said else str(trouble)
             self._settle(call, FAILED, said, took, price)
             raise
-        took = reply.tokens_in or inward, reply.tokens_out or tokens(reply.text)
-        odd = breaker.anomalous(inward + question.max_tokens, sum(took))
+        took = reply.tokens_in or inward, reply.tokens_out or token_estimate(reply.text)
+        odd = breaker.is_anomalous(inward + question.max_tokens, sum(took))
         error = f"{sum(took):,} tokens, at most {inward + question.max_tokens:,} were expected" if odd else ""
         self._settle(call, ANOMALY if odd else OK, error, took, price)
-        return Asked(call.id, reply)
+        return GovernedReply(call.id, reply)
 
     def _heed_changes(self, now: int) -> None:
         """Follow the settings as they are now; `Refused` if nobody, or somebody else, is to be asked."""
@@ -110,14 +112,14 @@ class Governor:
             raise Refused(OFF, "model.provider is off", now)
         if _who(current) != _who(self._settings):
             raise Refused("changed", "another model is to be asked", now)
-        self._settings, self._caps = current, caps(current)
+        self._settings, self._caps = current, spending_caps(current)
 
     def _settle(
         self, call: Call, outcome: str, error: str, took: tuple[int, int], price: tuple[int, int] | None
     ) -> None:
         settled = call._replace(
             answered_at=clock.now_ms(), outcome=outcome, error=error, tokens_in=took[0], tokens_out=took[1],
-            cost=cost(price, *took),
+            cost=call_cost(price, *took),
         )  # fmt: skip
         with self._store.transaction():
             self._store.ledger.settle(settled)
@@ -139,14 +141,14 @@ class Governor:
             if scope == "session" and call.session_id:
                 spent = ledger.spent(0, call.session_id)
             elif scope in ("day", "month"):
-                since, after = period(scope, now, self._zone)
+                since, after = cap_period(scope, now, self._zone)
                 spent = ledger.spent(since)
             if reason := cap.exceeded(spent, call.tokens_in + call.tokens_out, call.cost):
                 raise Refused(scope, reason, after)
 
     def paused(self, now: int) -> tuple[int, str]:
         """Until when the breaker is open, and why; (0, "") if it is closed."""
-        resumed = int(self._store.books.meta(_RESUMED) or 0)
+        resumed = int(self._store.meta.get(_RESUMED) or 0)
         until, why = breaker.open_until(self._store.ledger.latest(breaker.LOOK_BACK, resumed))
         return (until, why) if until > now else (0, "")
 
@@ -162,9 +164,9 @@ def _who(settings: Settings) -> tuple[str, ...]:
     )
 
 
-def resume(store: Store, now: int) -> None:
+def resume_calls(store: Store, now: int) -> None:
     """A person says that calls may be made again: what went wrong before counts no more."""
-    store.books.set_meta(_RESUMED, str(now))
+    store.meta.set(_RESUMED, str(now))
 
 
 def note_refusal(store: Store, refused: Refused, now: int) -> bool:
@@ -172,32 +174,32 @@ def note_refusal(store: Store, refused: Refused, now: int) -> bool:
     if refused.scope not in SAID_ONCE:
         return False
     key = f"{refused.scope} {refused.until if refused.scope != 'breaker' else now // (24 * _HOUR_MS)}"
-    said = json.loads(store.books.meta(_SAID) or "{}")
+    said = json.loads(store.meta.get(_SAID) or "{}")
     if said.get("key") == key:
         return False
     briefs, _ = store.briefs.totals()
-    store.books.set_meta(_SAID, json.dumps({"key": key, "why": str(refused), "briefs": briefs}))
+    store.meta.set(_SAID, json.dumps({"key": key, "why": str(refused), "briefs": briefs}))
     return True
 
 
-def notice(store: Store) -> str:
+def spending_notice(store: Store) -> str:
     """What the next brief says of models that are not asked; "" once a brief has said it."""
-    said = json.loads(store.books.meta(_SAID) or "{}")
+    said = json.loads(store.meta.get(_SAID) or "{}")
     if not said.get("why") or store.briefs.totals()[0] > said["briefs"]:
         return ""
     return f"Backstory asks no model for now, and goes on by rules: {said['why']}. See `backstory cost`"
 
 
-def told(store: Store) -> bool:
+def notice_was_given(store: Store) -> bool:
     """Whether a brief has said it, and nobody has written that down yet."""
-    said = json.loads(store.books.meta(_SAID) or "{}")
+    said = json.loads(store.meta.get(_SAID) or "{}")
     return bool(said.get("why")) and store.briefs.totals()[0] > said["briefs"]
 
 
 def note_told(store: Store) -> None:
     """Write that a brief has said it."""
-    said = json.loads(store.books.meta(_SAID) or "{}")
-    store.books.set_meta(_SAID, json.dumps({"key": said.get("key", "")}))
+    said = json.loads(store.meta.get(_SAID) or "{}")
+    store.meta.set(_SAID, json.dumps({"key": said.get("key", "")}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,20 +223,22 @@ class Spending:
             sent = f", but {self.under_way} sent before is not answered yet" if self.under_way else ""
             return f"off: nothing is sent{sent}"
         day = self.caps["day"]
+        today = self.today
         line = (
-            f"{self.provider} {self.models['distil']}: {self.today.calls:,} calls today, "
-            f"{self.today.tokens:,} of {day.tokens:,} tokens, {shown(self.today.cost)} of {shown(day.money)}"
+            f"{self.provider} {self.models['distil']}: {today.calls:,} calls today, "
+            f"{today.tokens:,} of {day.tokens:,} tokens, "
+            f"{format_money(today.cost)} of {format_money(day.money)}"
         )
         return f"{line}; PAUSED: {self.paused_why}" if self.paused_until else line
 
 
-def spending(settings: Settings, store: Store | None) -> Spending:
+def spending_report(settings: Settings, store: Store | None) -> Spending:
     """How things stand."""
     now, zone = clock.now_ms(), clock.zone(settings.time_zone)
-    models = {purpose: model_for(settings, purpose) for purpose in ("distil", "compile")}
+    models = {purpose: model_for(settings, purpose) for purpose in PURPOSES}
     until, why = Governor(settings, store).paused(now) if store else (0, "")
     sums = [
-        store.ledger.spent(period(scope, now, zone)[0]) if store else Spent(0, 0, 0)
+        store.ledger.spent(cap_period(scope, now, zone)[0]) if store else Spent(0, 0, 0)
         for scope in ("day", "month")
     ]
     unpriced = {
@@ -251,7 +255,7 @@ def spending(settings: Settings, store: Store | None) -> Spending:
         models,
         sums[0],
         sums[1],
-        caps(settings),
+        spending_caps(settings),
         until,
         why,
         tuple(sorted(unpriced)),

@@ -1,7 +1,8 @@
-"""One POST of JSON with a deadline for all of it: connecting, sending, and an answer that comes in drops.
+"""The HTTP client for models and embeddings: one POST of JSON with a deadline for all of it.
 
-A socket's own timeout begins anew with every byte, so a timer closes the connection at the deadline.
-Redirects are not followed: a key goes to the address that the user wrote, and nowhere else.
+Connecting, sending, and an answer that comes in drops count: a socket's own timeout begins anew with every
+byte, so a timer closes the connection at the deadline. Redirects are not followed: a key goes to the address
+that the user wrote, and nowhere else.
 """
 
 import contextlib
@@ -42,17 +43,20 @@ class Answer:
             raise Trouble(f"{where} answered with something else than JSON: check model.url") from None
 
 
-def post(url: str, headers: Mapping[str, str], body: Any, seconds: float, secret: str = "") -> Answer:
+def post_json(
+    url: str, headers: Mapping[str, str], body: Any, seconds: float, secret: str = "", section: str = "model"
+) -> Answer:
     """Send JSON and read the answer within so many seconds; whatever goes wrong is a Trouble.
 
-    `secret` is what an excerpt of the answer must not repeat.
+    `secret` is the key, which is not sent unencrypted; `section` is the section of the settings to check.
     """
     parts = urlsplit(url)
     where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     if parts.scheme not in _CONNECTIONS or not parts.hostname:
-        raise Trouble(f"model.url must begin with http:// or https://, not {url!r}: set it")
+        raise Trouble(f"{section}.url must begin with http:// or https://, not {url!r}: set it")
     if secret and parts.scheme == "http" and not _near(parts.hostname):
-        raise Trouble(f"a key is not sent to {where} unencrypted: use https:// in model.url")
+        raise Trouble(f"a key is not sent to {where} unencrypted: use https:// in {section}.url")
+    too_late = f"{where} did not answer within {seconds:g} s: check {section}.url"
     data = json.dumps(body).encode()
     connection = _CONNECTIONS[parts.scheme](parts.hostname, parts.port, timeout=seconds)
     try:
@@ -66,20 +70,22 @@ def post(url: str, headers: Mapping[str, str], body: Any, seconds: float, secret
                     raise http.client.IncompleteRead(answer, response.length)
             except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
                 if late.is_set() or isinstance(error, TimeoutError):
-                    raise Trouble(f"{where} did not answer within {seconds:g} s: check model.url") from None
+                    raise Trouble(
+                        f"{where} did not answer within {seconds:g} s: check {section}.url"
+                    ) from None
                 reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
                 sent = not isinstance(error, ConnectionRefusedError | socket.gaierror)
-                raise Trouble(f"{where} gives no answer ({reason}): check model.url", sent=sent) from None
+                raise Trouble(f"{where} gives no answer ({reason}): check {section}.url", sent=sent) from None
     finally:
         connection.close()
     if late.is_set():
-        raise Trouble(f"{where} did not answer within {seconds:g} s: check model.url")
+        raise Trouble(too_late)
     if len(answer) > _LARGEST:
-        raise Trouble(f"{where} answered with more than {_LARGEST:,} bytes: check model.url")
+        raise Trouble(f"{where} answered with more than {_LARGEST:,} bytes: check {section}.url")
     return Answer(response.status, answer, _seconds_of(response.getheader("Retry-After", "")))
 
 
-def refuse(answer: Answer, where: str, secret: str = "") -> None:
+def raise_for_status(answer: Answer, where: str, secret: str = "") -> None:
     """Raise the Trouble that a status other than 200 means."""
     if answer.status == 200:
         return

@@ -5,7 +5,7 @@ asks it. Keys are read from the environment when a question is asked, and never 
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -70,6 +70,7 @@ class Access:
     url: str = ""
     key: str = ""
     seconds: float = 60.0
+    folders: tuple[str, ...] = ()  # of projects: no program that lies in one is started
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +129,11 @@ def model_for(settings: Settings, purpose: str) -> str:
     return chosen or row.model if row else ""
 
 
-def provider(settings: Settings, purpose: str) -> Provider | None:
-    """Who is asked for this purpose; None when models are off, a `Trouble` when something is missing."""
+def provider(settings: Settings, purpose: str, folders: Iterable[str] = ()) -> Provider | None:
+    """Who is asked for this purpose; None when models are off, a `Trouble` when something is missing.
+
+    `folders` are those of projects, in which no program is looked for.
+    """
     row = PROVIDERS.get(settings.model_provider)
     if row is None:
         return None
@@ -138,12 +142,16 @@ def provider(settings: Settings, purpose: str) -> Provider | None:
     if row.needs_key and not key:
         raise Trouble(f"the environment has no {key_env}: set it, or name another one in model.key_env")
     access = Access(
-        model_for(settings, purpose), settings.model_url or row.url, key, settings.model_timeout_seconds
+        model_for(settings, purpose),
+        settings.model_url or row.url,
+        key,
+        settings.model_timeout_seconds,
+        tuple(folders),
     )
     return row.make(access)
 
 
-def out_of_reach(settings: Settings) -> str:
+def out_of_reach(settings: Settings, folders: Iterable[str] = ()) -> str:
     """Why the one who is to be asked cannot be reached, or ""; nothing is sent.
 
     A program must be on the PATH; at an address somebody must take the connection.
@@ -156,7 +164,7 @@ def out_of_reach(settings: Settings) -> str:
     row = PROVIDERS[settings.model_provider]
     url = settings.model_url or row.url
     if not row.url:
-        there = find_program(settings.model_provider)
+        there = find_program(settings.model_provider, folders)
         return "" if there else f"there is no program {settings.model_provider} on PATH"
     try:
         parts = urlsplit(url)

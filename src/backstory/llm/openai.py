@@ -26,7 +26,7 @@ class OpenAI:
         if answer.status in (400, 422) and self._takes_schema and b"response_format" in answer.body:
             self._takes_schema = False
             answer = self._post(question)
-        json_post.refuse(answer, self._where, self._access.key)
+        json_post.raise_for_status(answer, self._where, self._access.key)
         return self._read(answer.json(self._where))
 
     def _post(self, question: Question) -> json_post.Answer:
@@ -45,7 +45,7 @@ class OpenAI:
             body["response_format"] = {"type": "json_schema", "json_schema": shape}
         key = self._access.key
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        return json_post.post(self._url, headers, body, self._access.seconds, key)
+        return json_post.post_json(self._url, headers, body, self._access.seconds, key)
 
     def _read(self, told: Any) -> Reply:
         try:

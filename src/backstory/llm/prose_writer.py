@@ -10,7 +10,7 @@ from backstory.llm.governor import Governor, Purpose
 from backstory.llm.model_provider import Provider, Question, Schema, Trouble, provider
 from backstory.llm.structured_answer import ask_for
 from backstory.paths import Home
-from backstory.settings import Settings, load
+from backstory.settings import Settings, load_settings
 from backstory.store import Store
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class ModelWriter:
         self._settings = settings
         self._store = store
         self._alone = alone
-        self._governor = Governor(settings, store, lambda: load(home)[0])
+        self._governor = Governor(settings, store, lambda: load_settings(home)[0])
 
     def write(self, purpose: str, prompt: str) -> str:
         """The model's text for a prompt; a `Refused` or a `Trouble` says what went wrong."""
@@ -50,7 +50,7 @@ class ModelWriter:
 
     @contextlib.contextmanager
     def _asking(self) -> Iterator[Provider]:
-        chosen = provider(self._settings, "compile")
+        chosen = provider(self._settings, "compile", self._store.projects.folders())
         if chosen is None:
             raise Trouble("no model is configured: set model.provider", sent=False)
         if self._alone:

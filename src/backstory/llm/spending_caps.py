@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 
 from backstory.clock import in_zone
-from backstory.llm.prices import amount, shown
+from backstory.llm.prices import format_money, parse_amount
 from backstory.settings import Settings
 from backstory.store.records import Spent
 
@@ -28,24 +28,26 @@ class Cap:
             used = f"{spent.tokens:,} + about {tokens:,}"
             return f"{used} tokens, the cap of a {self.scope} is {self.tokens:,} (model.{self.scope}_tokens)"
         if spent.cost + cost > self.money:
-            used = f"{shown(spent.cost)} + about {shown(cost)}"
-            return f"{used}, the cap of a {self.scope} is {shown(self.money)} (model.{self.scope}_money)"
+            used = f"{format_money(spent.cost)} + about {format_money(cost)}"
+            return (
+                f"{used}, the cap of a {self.scope} is {format_money(self.money)} (model.{self.scope}_money)"
+            )
         return ""
 
 
-def caps(settings: Settings) -> dict[str, Cap]:
+def spending_caps(settings: Settings) -> dict[str, Cap]:
     """The caps that the settings name, by scope."""
     return {
         scope: Cap(
             scope,
             getattr(settings, f"model_{scope}_tokens"),
-            amount(getattr(settings, f"model_{scope}_money")) or 0,
+            parse_amount(getattr(settings, f"model_{scope}_money")) or 0,
         )
         for scope in SCOPES
     }
 
 
-def period(scope: str, now: int, zone: tzinfo | None) -> tuple[int, int]:
+def cap_period(scope: str, now: int, zone: tzinfo | None) -> tuple[int, int]:
     """When the day or the month of `now` began, and when the next one begins."""
     begin = in_zone(now, zone).replace(hour=0, minute=0, second=0, microsecond=0)
     after = begin + timedelta(days=1)

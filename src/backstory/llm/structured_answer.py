@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from backstory import clock
 from backstory.llm import lenient_json
-from backstory.llm.governor import Asked, Governor, Purpose
+from backstory.llm.governor import GovernedReply, Governor, Purpose
 from backstory.llm.model_provider import Provider, Question, Trouble
 from backstory.store import Store
 
@@ -49,14 +49,14 @@ def ask_for(
         raise Trouble(f"{provider.model} answered twice in a way that cannot be used: {error}") from None
 
 
-def _read(store: Store, asked: Asked, read: Callable[[dict[str, Any]], T]) -> T:
+def _read(store: Store, asked: GovernedReply, read: Callable[[dict[str, Any]], T]) -> T:
     found = read(lenient_json.read_object(asked.reply.text))
     with store.transaction():
         store.ledger.parsed(asked.call_id, clock.now_ms())
     return found
 
 
-def _unusable(store: Store, asked: Asked, error: ValueError, clean: Callable[[str], str]) -> None:
+def _unusable(store: Store, asked: GovernedReply, error: ValueError, clean: Callable[[str], str]) -> None:
     log.warning("an answer (%s) cannot be used: %s", asked.call_id, error)
     with store.transaction():
         store.ledger.unusable(asked.call_id, f"{error}; it began: {clean(asked.reply.text[:200])}")

@@ -21,11 +21,11 @@ from backstory import clock
 from backstory.app import App
 from backstory.errors import SourceMissing, UsageError
 from backstory.file_reader import read_bytes
+from backstory.front_matter import split_front_matter
 from backstory.hook.brief_text import HANDLE, shorten
-from backstory.knowledge.markdown_page import parted
 from backstory.knowledge.vault import vault_of
 from backstory.recall.prepare import FORGOT
-from backstory.upkeep.erasure import Changed, Forgotten, Wanted, hold_to
+from backstory.upkeep.erasure import ErasurePlan, ErasureRequest, PlanChanged, hold_to
 
 _MINUTES = 10
 _SHOWN = 20
@@ -42,8 +42,8 @@ _LISTS = ("index.md", "log.md", "facts/index.md")
 class _Told:
     """What a first call told would go, and until when it may be confirmed."""
 
-    wanted: Wanted
-    plan: Forgotten
+    wanted: ErasureRequest
+    plan: ErasurePlan
     until: float
     folder: Path
     rows: tuple[str, ...]
@@ -53,7 +53,7 @@ _told: dict[str, _Told] = {}
 _agreed: set[str] = set()
 
 
-def question(code: str) -> str:
+def confirmation_question(code: str) -> str:
     """What a client asks its user before a code is carried out; "" if it is unknown, or was agreed to."""
     told = _told.get(code)
     if told is None or told.until < now() or code in _agreed:
@@ -61,12 +61,12 @@ def question(code: str) -> str:
     return "\n".join((f"Forget this for good? {_counts(told.plan)}. It cannot be undone.", *told.rows))
 
 
-def agree(code: str) -> None:
+def record_agreement(code: str) -> None:
     """The client's user wants what a code stands for."""
     _agreed.add(code)
 
 
-def forget(app: App, arguments: Mapping[str, Any], folder: Path, asks_user: bool = False) -> str:
+def forget_call(app: App, arguments: Mapping[str, Any], folder: Path, asks_user: bool = False) -> str:
     """Tell what would be forgotten, or forget what was told; `asks_user`: the client asks first."""
     if code := arguments.get("confirm", "").strip(" `'\".,"):
         if arguments.get("all") or any(arguments.get(name, "").strip() for name in ("handle", "text")):
@@ -98,11 +98,11 @@ def forget(app: App, arguments: Mapping[str, Any], folder: Path, asks_user: bool
     return "\n".join((head, *rows, last))
 
 
-def _beyond_an_agent(app: App, plan: Forgotten, folder: Path) -> str:
+def _beyond_an_agent(app: App, plan: ErasurePlan, folder: Path) -> str:
     """Why an agent may not forget this by itself; "" if it may. Whatever a plan touches is looked at."""
     events, memories = plan.reach.events, plan.reach.memories
     done = Counter[str]()  # today, so that many calls are no way around it
-    for _, _, event, what, count in app.store.books.counted(clock.day_of(clock.now_ms())):
+    for _, _, event, what, count in app.store.counters.since(clock.day_of(clock.now_ms())):
         done[what] += count if event == FORGOT else 0
     if done["event"] + len(events) > MOST_EVENTS or done["memory"] + len(memories) > MOST_MEMORIES:
         return f"No agent forgets more than {MOST_EVENTS} events or {MOST_MEMORIES} memories a day by itself"
@@ -145,7 +145,7 @@ def _page_is_older(page: Path, vault: Path, since: int) -> bool:
     if name.startswith("daily/"):
         made = page.stem
     else:
-        made = str(parted(read_bytes(page).decode("utf-8", "replace"))[0].get("created") or "")
+        made = str(split_front_matter(read_bytes(page).decode("utf-8", "replace"))[0].get("created") or "")
     return _changed_at(page) < since or (bool(made) and made < clock.day_of(since))
 
 
@@ -156,7 +156,7 @@ def _changed_at(file: Path) -> int:
         return 0
 
 
-def _command(app: App, wanted: Wanted) -> str:
+def _command(app: App, wanted: ErasureRequest) -> str:
     """The command that forgets it."""
     words = ["backstory", "forget", *(full[:HANDLE] for full in wanted.ids)]
     project = app.store.projects.get(wanted.project_id) if wanted.project_id else None
@@ -187,7 +187,7 @@ def _carry_out(app: App, code: str) -> str:
             done = patient.forget(
                 told.wanted, True, lambda plan: _hold_to(patient, code, told, plan), by_agent=True
             )
-    except Changed as error:
+    except PlanChanged as error:
         del _told[code]
         raise UsageError(
             f"{error}: nothing was forgotten. Call forget again with what is meant, look at what it tells "
@@ -198,7 +198,7 @@ def _carry_out(app: App, code: str) -> str:
     return "\n".join((f"Forgotten: {_counts(done)}.", *_beyond(done)))
 
 
-def _hold_to(app: App, code: str, told: _Told, plan: Forgotten) -> None:
+def _hold_to(app: App, code: str, told: _Told, plan: ErasurePlan) -> None:
     """Raise unless this is what was told, and is still within an agent's limits or agreed to by the user."""
     hold_to(app.store, told.plan, plan)
     if code not in _agreed and (limits := _beyond_an_agent(app, plan, told.folder)):
@@ -207,12 +207,12 @@ def _hold_to(app: App, code: str, told: _Told, plan: Forgotten) -> None:
         )
 
 
-def _counts(plan: Forgotten) -> str:
+def _counts(plan: ErasurePlan) -> str:
     parts = ((plan.reach.sessions, "sessions"), (plan.reach.events, "events"))
     return ", ".join(f"{len(ids)} {name}" for ids, name in (*parts, (plan.reach.memories, "memories")))
 
 
-def _rows(app: App, plan: Forgotten) -> list[str]:
+def _rows(app: App, plan: ErasurePlan) -> list[str]:
     """What would go, one line each: memories first, they say most."""
     memories = (app.store.memories.kept(mid) for mid in sorted(plan.reach.memories)[:_SHOWN])
     events = (app.store.events.event(eid) for eid in sorted(plan.reach.events)[:_SHOWN])
@@ -230,18 +230,18 @@ def _rows(app: App, plan: Forgotten) -> list[str]:
     ]
 
 
-def _copies(plan: Forgotten) -> list[str]:
+def _copies(plan: ErasurePlan) -> list[str]:
     gone = [f"- the file {path}" for path in plan.files]
     cut = [f"- its words in {path}" for path in (*plan.pages, *plan.exported, *plan.archives, *plan.copies)]
     return [*gone, *cut, *_beyond(plan)]
 
 
-def _beyond(plan: Forgotten) -> list[str]:
+def _beyond(plan: ErasurePlan) -> list[str]:
     paths = (*plan.backups, *plan.out_of_reach)
     return [*(f"Out of reach, may still have it: {path}" for path in paths), *_stays(plan)]
 
 
-def _stays(plan: Forgotten) -> list[str]:
+def _stays(plan: ErasurePlan) -> list[str]:
     called = [
         f"Stays: the project {name} has the words in its name or address; only the user can forget "
         "all of it, with `backstory forget --project`."

@@ -141,7 +141,7 @@ class Conversation:
             return ""
         from backstory.mcp import forget_tool
 
-        if not (says := forget_tool.question(code)):
+        if not (says := forget_tool.confirmation_question(code)):
             return ""
         self._questions += 1
         id_ = f"backstory-forget-{self._questions}"
@@ -159,7 +159,7 @@ class Conversation:
         content = result.get("content")
         wants = isinstance(content, dict) and content.get("forget") is True
         if result.get("action") == "accept" and wants:
-            forget_tool.agree(_confirms(call))
+            forget_tool.record_agreement(_confirms(call))
             return [self._respond(call)]
         says = "The user was asked and does not want it: nothing was forgotten."
         return [_result(call["id"], {"content": [{"type": "text", "text": says}], "isError": True})]
@@ -240,7 +240,7 @@ class Conversation:
             raise RpcError(INVALID_PARAMS, "arguments must be an object")
         from backstory.mcp import tool_calls
 
-        text, failed = tool_calls.call(
+        text, failed = tool_calls.call_tool(
             tool, arguments or {}, self.folder, len(self._folders), asks_user=self._asks_user
         )
         return {"content": [{"type": "text", "text": _cut(text) if failed else text}], "isError": failed}
@@ -250,7 +250,7 @@ class Conversation:
         from backstory.mcp import resources
 
         try:
-            return {"resources": resources.listing(self.folder)}
+            return {"resources": resources.list_resources(self.folder)}
         except BackstoryError as error:
             raise RpcError(FAILED, str(error)) from None
 
@@ -267,7 +267,7 @@ class Conversation:
         if not isinstance(uri, str):
             raise RpcError(INVALID_PARAMS, "no uri")
         try:
-            text = resources.read(uri, self.folder)
+            text = resources.read_resource(uri, self.folder)
         except SourceMissing as error:
             raise RpcError(RESOURCE_NOT_FOUND, str(error), {"uri": uri}) from None
         except BackstoryError as error:

@@ -5,9 +5,9 @@ from typing import Any
 
 from backstory.app import App
 from backstory.errors import SourceMissing
-from backstory.hook.sanitize import neutral
+from backstory.hook.sanitize import sanitized_line
 from backstory.mcp.slow_calls import in_time
-from backstory.mcp.tool_calls import PATIENCE_SECONDS, document, quoted, well_formed
+from backstory.mcp.tool_calls import PATIENCE_SECONDS, handle_document, quote_notes, well_formed
 from backstory.model import Session
 
 MIME_TYPE = "text/markdown"
@@ -25,7 +25,7 @@ TEMPLATES = (
 )
 
 
-def listing(folder: str) -> list[dict[str, Any]]:
+def list_resources(folder: str) -> list[dict[str, Any]]:
     """This project's brief and its latest sessions."""
     sessions = in_time("resources/list", folder, lambda: _sessions(folder))
     brief = {"uri": _BRIEF, "name": "brief", "title": "What a session starting here is told"}
@@ -35,7 +35,7 @@ def listing(folder: str) -> list[dict[str, Any]]:
             {
                 "uri": f"{_SESSION}{session.id}",
                 "name": session.id,
-                "title": neutral(f"{session.agent}: {session.title or 'untitled'}")[:120],
+                "title": sanitized_line(f"{session.agent}: {session.title or 'untitled'}")[:120],
                 "mimeType": MIME_TYPE,
             }
             for session in sessions
@@ -50,7 +50,7 @@ def _sessions(folder: str) -> list[Session]:
         return app.sessions(app.project_at(Path(folder)).id, _SESSIONS)
 
 
-def read(uri: str, folder: str) -> str:
+def read_resource(uri: str, folder: str) -> str:
     """The text of a resource; `SourceMissing` if there is none."""
     return in_time("resources/read", [uri, folder], lambda: _read(well_formed(uri), folder))
 
@@ -62,8 +62,8 @@ def _read(uri: str, folder: str) -> str:
         if not uri.startswith(_SESSION):
             raise SourceMissing(f"there is no resource {uri!r}")
         handle = uri.removeprefix(_SESSION)
-        text = document(app.show(handle))
+        text = handle_document(app.show(handle))
         if (more := len(text) - _LONGEST) > 0:
             how = f"the tool get reads on, with handle={handle} and offset={_LONGEST}"
             text = f"{text[:_LONGEST]}\n[{more} characters more: {how}]"
-        return quoted(text)
+        return quote_notes(text)

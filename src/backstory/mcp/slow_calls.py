@@ -44,7 +44,7 @@ def in_time(what: str, asked: object, run: Callable[[], _T]) -> _T:
 
 
 def _seconds() -> float:
-    return settings.load(Home.default())[0].mcp_answer_seconds
+    return settings.load_settings(Home.default())[0].mcp_answer_seconds
 
 
 def _begin(run: Callable[[], _T]) -> Future[_T]:

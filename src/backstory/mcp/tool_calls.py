@@ -13,9 +13,9 @@ from backstory import clock
 from backstory.app import App, EventView, MemoryView, SessionView, payload_state
 from backstory.attribution import author, doer
 from backstory.errors import BackstoryError, UsageError
-from backstory.hook.brief_text import HANDLE, age, shorten
-from backstory.hook.sanitize import neutral
-from backstory.mcp.forget_tool import forget
+from backstory.hook.brief_text import HANDLE, age_label, shorten
+from backstory.hook.sanitize import sanitized_line
+from backstory.mcp.forget_tool import forget_call
 from backstory.mcp.slow_calls import in_time
 from backstory.model import Event, Kind, Memory, Outcome, Session, Speaker, speaker
 from backstory.search.excerpt import excerpt
@@ -43,7 +43,7 @@ _SAYS = {
 Arguments = Mapping[str, Any]
 
 
-def call(
+def call_tool(
     tool: Mapping[str, Any], arguments: Arguments, folder: str, of: int = 1, asks_user: bool = False
 ) -> tuple[str, bool]:
     """The text that answers a call, and whether it failed; `folder` is the first of so many.
@@ -55,11 +55,11 @@ def call(
     def answer() -> str:
         with App(patience=PATIENCE_SECONDS) as app:
             if name == "forget":
-                text = forget(app, checked, Path(folder), asks_user)
+                text = forget_call(app, checked, Path(folder), asks_user)
             else:
                 text = _CALLS[name](app, checked, Path(folder))
         where = f"\n(This is of {Path(folder).name}, the first of {of} folders.)"
-        return quoted(text + where if of > 1 and _of_a_folder(name, checked) else text)
+        return quote_notes(text + where if of > 1 and _of_a_folder(name, checked) else text)
 
     try:
         checked = _checked(tool, arguments)
@@ -74,9 +74,9 @@ def _of_a_folder(name: str, arguments: Arguments) -> bool:
     return limited and not arguments.get("all")
 
 
-def quoted(text: str) -> str:
+def quote_notes(text: str) -> str:
     """Notes in the wrapper by which they are recognised, should they ever come back to us."""
-    lines = (neutral(line) if line.strip() else "" for line in text.splitlines())
+    lines = (sanitized_line(line) if line.strip() else "" for line in text.splitlines())
     return "\n".join(("<backstory-notes>", *lines, "</backstory-notes>"))
 
 
@@ -133,7 +133,7 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
         return f"{note}Nothing relevant{wider}.{lacking}"
     now = clock.now_ms()
     told = "\n".join(
-        f"- [{age(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}"
+        f"- [{age_label(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}"
         f"{f' · {hit.project}' if arguments.get('all') else ''}{f' · {hit.label}' if hit.label else ''}] "
         f"{shorten(excerpt(hit.text, query, _HIT_CHARS), _HIT_CHARS)} ({hit.id[:HANDLE]})"
         for hit in found.hits
@@ -148,7 +148,8 @@ def _timeline(app: App, arguments: Arguments, folder: Path) -> str:
     events = app.timeline(_project(app, arguments, folder), since, limit)
     now = clock.now_ms()
     lines = [
-        f"- [{age(stored.event.at, now)} · {doer(stored.event)}] {_what(stored.event)} ({stored.id[:HANDLE]})"
+        f"- [{age_label(stored.event.at, now)} · {doer(stored.event)}] "
+        f"{_what(stored.event)} ({stored.id[:HANDLE]})"
         for stored in events
     ]
     return "\n".join(lines) or "Nothing happened here yet."
@@ -166,10 +167,12 @@ def _what(event: Event) -> str:
 
 
 def _get(app: App, arguments: Arguments, folder: Path) -> str:
-    return page(document(app.show(arguments["handle"].strip(" []()`'\".,;:"))), arguments.get("offset", 0))
+    return text_page(
+        handle_document(app.show(arguments["handle"].strip(" []()`'\".,;:"))), arguments.get("offset", 0)
+    )
 
 
-def page(text: str, offset: int) -> str:
+def text_page(text: str, offset: int) -> str:
     """One page of a long text, and where the next one begins."""
     if offset and offset >= len(text):
         raise UsageError(f"there is nothing at offset={offset}: it ends after {len(text)} characters")
@@ -178,7 +181,7 @@ def page(text: str, offset: int) -> str:
     return part if end >= len(text) else f"{part}\n[{len(text) - end} characters more: offset={end}]"
 
 
-def document(view: SessionView | EventView | MemoryView) -> str:
+def handle_document(view: SessionView | EventView | MemoryView) -> str:
     """All that is known of what a handle stands for."""
     match view:
         case MemoryView():
@@ -240,7 +243,7 @@ def _status(app: App, arguments: Arguments, folder: Path) -> str:
         f"{status.projects} projects; {status.spooled} waiting, {status.quarantined} unreadable."
     ]
     if status.last_event_at:
-        lines.append(f"Last event: {age(status.last_event_at, clock.now_ms())}.")
+        lines.append(f"Last event: {age_label(status.last_event_at, clock.now_ms())}.")
     return "\n".join([*lines, *(f"! {problem}" for problem in status.problems)])
 
 

@@ -6,7 +6,7 @@ from backstory import clock
 from backstory.app.status_report import Status
 from backstory.llm.governor import Spending
 from backstory.model import Memory, Project, Session, StoredEvent
-from backstory.upkeep.erasure import Forgotten
+from backstory.upkeep.erasure import ErasurePlan
 
 
 def event_json(stored: StoredEvent) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def memory_json(memory: Memory) -> dict[str, Any]:
     }
 
 
-def forgotten_json(plan: Forgotten, forgotten: bool) -> dict[str, object]:
+def forgotten_json(plan: ErasurePlan, forgotten: bool) -> dict[str, object]:
     """What forgetting touches, for programs."""
     return {
         "forgotten": forgotten,

@@ -1,8 +1,8 @@
 """Texts and data as every surface shows them: harmless on a terminal, counted, dated, as JSON.
 
 What is stored was written by agents, by tools and by whoever they read, so it is hostile until it went
-through `plain`: no escape sequence, control character or direction override reaches a terminal. In JSON
-they are escaped, so nothing is lost there.
+through `terminal_text`: no escape sequence, control character or direction override reaches a terminal. In
+JSON they are escaped, so nothing is lost there.
 """
 
 import dataclasses
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory import clock
+from backstory.hook.brief_text import shorten
 
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # colours, cursor
@@ -32,7 +33,7 @@ _AGES = ((60, "just now", 1), (3_600, "min", 60), (172_800, "h", 3_600), (1_209_
 JOB_STATES = {"leased": "running", "parked": "failed"}
 
 
-def plain(text: str) -> str:
+def terminal_text(text: str) -> str:
     """Text that does nothing to a terminal but appear on it; lines and tabs stay."""
     if text.isprintable():  # nothing below is
         return text
@@ -42,8 +43,8 @@ def plain(text: str) -> str:
 
 def one_line(text: str, longest: int = 0) -> str:
     """Harmless text on one line, cut to a length if there is one."""
-    line = " ".join(plain(text).split())
-    return line if not longest or len(line) <= longest else line[: longest - 1].rstrip() + "…"
+    line = " ".join(terminal_text(text).split())
+    return shorten(line, longest) if longest else line
 
 
 def to_json(value: Any) -> str:
@@ -62,7 +63,7 @@ def _simple(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-def age(at: int, now: int | None = None) -> str:
+def age_text(at: int, now: int | None = None) -> str:
     """How long ago, in one unit that people think in."""
     seconds = max(0, (clock.now_ms() if now is None else now) - at) // 1000
     for below, unit, size in _AGES:
@@ -74,12 +75,12 @@ def age(at: int, now: int | None = None) -> str:
     return f"{days // 30} months ago" if days < 730 else f"{days // 365} years ago"
 
 
-def when(at: int, zone: tzinfo | None, now: int | None = None) -> str:
+def when_text(at: int, zone: tzinfo | None, now: int | None = None) -> str:
     """Date, time and age, as a person reads them."""
-    return f"{clock.stamp(at, zone)} ({age(at, now)})"
+    return f"{clock.stamp(at, zone)} ({age_text(at, now)})"
 
 
-def count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
     """A number of things: 1 event, 2,000 events, 3 memories."""
     many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number:,} {noun if number == 1 else many}"
@@ -90,13 +91,13 @@ def megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB"
 
 
-def listed(items: Iterable[str]) -> str:
+def comma_list(items: Iterable[str]) -> str:
     """Words as people list them: a, b and c."""
     words = list(items)
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def written(value: Any) -> str:
+def setting_text(value: Any) -> str:
     """A setting's value as one would type it."""
     if isinstance(value, bool):
         return "true" if value else "false"

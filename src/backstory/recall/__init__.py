@@ -1,10 +1,15 @@
 """Recall: giving back what was learned.
 
 prepare.py    the rows of a project's brief and of a session's checkpoint, written for the hook to read
+brief_rows.py which rows a project's brief may show, each with its worth
+outcomes.py   what came of a session, in one row
+worth.py      how much a statement is worth at a start: features and fitted weights
+written_down.py  what CLAUDE.md, AGENTS.md, GEMINI.md and README.md say already
 rows.py       a memory as a row of them
 notes.py      what may be said on a prompt, before a tool or after its failure, and the flags for the shell
 deeds.py      which commands, edits and errors they belong to
-named.py      which names reach one of them alone
+informative.py what of a passage is worth telling
+lookup.py     passages that tell of a prompt, an error, a command or a file
 freshness.py  whether the files that a memory names are as they were
 gitpast.py    what git knows of files: changed since when, moved where to
 standing.py   in force or history, fresh or not: the labels of memories

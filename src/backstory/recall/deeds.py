@@ -47,7 +47,7 @@ class Deeds:
     """Notes by what they belong to, the newest first.
 
     `places` are the files of those notes whose error alone does not tell; `ran` are the commands that errors
-    were met with; `over` are the lessons whose command has passed since it failed.
+    were met with.
     """
 
     commands: Keys = field(default_factory=lambda: defaultdict(list))
@@ -55,7 +55,6 @@ class Deeds:
     errors: Keys = field(default_factory=lambda: defaultdict(list))
     ran: Keys = field(default_factory=lambda: defaultdict(list))
     places: Keys = field(default_factory=dict)
-    over: list[str] = field(default_factory=list)
 
 
 def deeds(store: Store, project_id: str, memories: Iterable[Memory], roots: Sequence[str]) -> Deeds:
@@ -75,8 +74,6 @@ def deeds(store: Store, project_id: str, memories: Iterable[Memory], roots: Sequ
         _list(found.commands, red, memory)
         if memory.kind is MemoryKind.LESSON:
             _errors(found, memory, events, failed)
-            if _is_over(memory, events, passed):
-                found.over.append(memory.id)
             edits = _beside_the_point(memory, events)
         else:
             edits = changed or (_tried(store, memory, events) if red else [])
@@ -129,16 +126,6 @@ def _command_keys(memory: Memory, failed: list[str], events: Sequence[StoredEven
     return [normalize.as_typed(each) if same else normalize.command_key(each) for each in failed]
 
 
-def _is_over(memory: Memory, events: Sequence[StoredEvent], passed: dict[str, int]) -> bool:
-    """Whether what failed has passed since, called as it was."""
-    failures = [each.event for each in events if _failed(each)]
-    if not failures or _AS in memory.text:
-        return False
-    last = failures[-1]
-    key = normalize.command_key(last.target)
-    return max(passed.get(key, 0), passed.get(_runner(key), 0)) > last.at
-
-
 def _whole(commands: Iterable[str]) -> list[str]:
     """The commands that were not cut."""
     return [command for command in dict.fromkeys(commands) if command and "…" not in command]
@@ -159,7 +146,7 @@ def _shown(text: str) -> str:
 
 def _errors(found: Deeds, memory: Memory, events: Sequence[StoredEvent], failed: list[str]) -> None:
     lines = _quoted(memory.detail)
-    keys = [key for line in lines if (key := error_signature.key(line))]
+    keys = [key for line in lines if (key := error_signature.line_key(line))]
     if not keys:
         return
     _list(found.errors, keys, memory)
@@ -169,7 +156,10 @@ def _errors(found: Deeds, memory: Memory, events: Sequence[StoredEvent], failed:
     ):
         outputs = [each.event.text for each in events if _failed(each)]
         told = [
-            name for text in outputs for line in _reports(text, lines) for name in error_signature.files(line)
+            name
+            for text in outputs
+            for line in _reports(text, lines)
+            for name in error_signature.error_files(line)
         ]
         found.places[memory.id] = list(dict.fromkeys([*memory.files, *told]))[:_PLACES]
 
@@ -202,7 +192,7 @@ def _backs(edits: Sequence[StoredEvent]) -> set[str]:
     backs: set[str] = set()
     made: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
     for each in edits:
-        target, sides = each.event.target, normalize.sides(each.event.text)
+        target, sides = each.event.target, normalize.edit_sides(each.event.text)
         if (target, tuple((new, old) for old, new in sides)) in made:
             backs.add(each.id)
         else:

@@ -12,7 +12,7 @@ By the worker or a command, never by a hook.
 import os
 from pathlib import Path
 
-from backstory.hook.project_identity import resolve
+from backstory.hook.project_identity import resolve_place
 from backstory.model import Memory, MemoryKind
 from backstory.recall.gitpast import GitPast
 from backstory.store import Store
@@ -108,7 +108,7 @@ class _Tree:
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
         # git names files from the top of the work tree, of which the project may be a folder
-        place = resolve(str(root))
+        place = resolve_place(str(root))
         self._top = Path(place.root)
         self._git = GitPast(self._root, place)
         self._places: dict[tuple[str, str, bool], str | None] = {}

@@ -17,7 +17,7 @@ from backstory.git.commit_history import former_names, last_commits, moves, touc
 from backstory.git.repository import Repository, open_repository
 from backstory.git.tree_diff import Change
 from backstory.git.work_tree import is_changed, staged_moves
-from backstory.hook.project_identity import Place, resolve
+from backstory.hook.project_identity import Place, resolve_place
 
 _COMMITS = 400
 _SECONDS = 2.0  # for the last commits
@@ -163,7 +163,7 @@ class GitPast:
 
 def names_before(root: Path, file: str) -> list[str]:
     """The names that a file, or one that is called so in some folder, had before, the latest first."""
-    place = resolve(str(root))
+    place = resolve_place(str(root))
     repository = _opened(place)[1]
     if repository is None or not repository.head:
         return []

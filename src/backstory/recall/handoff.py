@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from backstory.agents import Agent
-from backstory.hook.brief_text import HANDLE, age
-from backstory.hook.sanitize import neutral
+from backstory.hook.brief_text import HANDLE, age_label
+from backstory.hook.sanitize import sanitized_line
 from backstory.model import LOST, Memory, MemoryKind, Session
 
 _ASK = "Go on with the work that these notes describe. Check them against the code first."
@@ -57,9 +57,9 @@ def hand_over(
     session: Session, parts: dict[str, Any], made_in: str, target: Agent, theirs: Session | None, now: int
 ) -> Handoff:
     """The hand-over of a session to an agent; `theirs` is the session of that agent to take up, if any."""
-    name = neutral(session.project_name)
-    head = f"Left by {made_in}, {age(session.last_at, now)}, in the project {name}"
-    head += f" on the branch {neutral(session.branch)}." if session.branch else "."
+    name = sanitized_line(session.project_name)
+    head = f"Left by {made_in}, {age_label(session.last_at, now)}, in the project {name}"
+    head += f" on the branch {sanitized_line(session.branch)}." if session.branch else "."
     body = [line for key, title, _ in _PARTS for line in _section(title, parts.get(key))]
     command = _command(target, session, theirs)
     lines = [
@@ -81,8 +81,8 @@ def hand_over(
 
 def _section(title: str, value: object) -> list[str]:
     if isinstance(value, list):
-        return [f"{title}:", *(f"- {neutral(str(item))}" for item in value)] if value else []
-    return [f"{title}: {neutral(str(value))}"] if value else []
+        return [f"{title}:", *(f"- {sanitized_line(str(item))}" for item in value)] if value else []
+    return [f"{title}: {sanitized_line(str(value))}"] if value else []
 
 
 def _command(target: Agent, session: Session, theirs: Session | None) -> str:

@@ -1,34 +1,34 @@
 """What may be said at work, prepared by the worker: a file of notes for each project, flags for the shell.
 
-A note belongs to the words of a prompt, to a command or an edit that failed, to an error that was mended. The
-hook only looks its keys up (`hook/work_notes.py`); `deeds.py` and `named.py` know which these are. Which
-words tell something is known here: those that are rare in language and not in every note of the project. A
-flag in `briefs/at/<folder>/` says that a folder has notes of a kind; without one, no hook starts Python.
+A note belongs to a command or an edit that failed, or to an error that was mended: the hook only looks its
+keys up (`hook/work_notes.py`); `deeds.py` knows which these are. A command whose like failed before gets what
+the project knows about such commands, looked up here ahead. What has to do with a prompt, or with an error
+that is not known, the hook looks up itself (`lookup.py`). A flag in `briefs/at/<folder>/` says that a folder
+has notes of a kind; without one, no hook starts Python.
 """
 
 import json
-import math
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from backstory import clock
 from backstory.atomic import make_private_dir, write_own
-from backstory.embed.word_rarity import rarity
 from backstory.file_reader import read_bytes
-from backstory.hook import error_signature, normalize
-from backstory.hook.work_notes import MOST, met_before
-from backstory.model import Action, Memory, MemoryKind, Outcome
+from backstory.hook import normalize
+from backstory.hook.shell_programs import READERS
+from backstory.hook.work_notes import KEYED, MOST, met_before
+from backstory.model import Action, MemoryKind, Outcome
 from backstory.paths import Home
 from backstory.recall.deeds import deeds
-from backstory.recall.named import strong
-from backstory.recall.rows import stamped
+from backstory.recall.informative import informative
+from backstory.recall.lookup import Found, Lookup
+from backstory.recall.rows import Row, stamped
 from backstory.recall.standing import Standing
-from backstory.search import floor
-from backstory.settings import Settings, load
+from backstory.settings import Settings, load_settings
 from backstory.store import Store
+from backstory.store.passage_reader import reading
 
 FORMAT = 1
 SWITCHES = tuple(f"notes.{kind}" for kind in MOST)
@@ -40,36 +40,39 @@ _KINDS = (
     (MemoryKind.PREFERENCE, 20),
     (MemoryKind.FACT, 20),
 )
-_WORDS = 60
 _STAMPS = 200  # files; a hook looks at those of the notes that it says
-_PLAIN = 4.6  # as rare as words that every project talks of: test, file, error, add, change
-_UNKNOWN = 3.0  # of another script
-_NAME = 4.5
+# So many commands whose like failed are looked up ahead, the latest first; of each so many rows, so long.
+_STEMS, _ROWS, _ROOM = 40, 4, 1_000
+_SESSIONS = 200
+# They are looked up again when there are so many times as many passages.
+_GROWN = 1.05
 _LONGEST_PATH = 3_000
-
-Weigh = Callable[[str, str], float]
 
 
 def write(home: Home, store: Store, project_id: str) -> None:
     """Write a project's notes and their flags; without notes there are no files."""
-    settings, _ = load(home)
+    settings, _ = load_settings(home)
     project = store.projects.get(project_id)
-    value = notes(store, project_id, weigh)
     path = home.notes / f"{project_id}.json"
-    if value["notes"]:
+    value = _with_stems(home, store, notes(store, project_id), _read(path))
+    value["flags"] = _kinds(settings, value)
+    if value["notes"] or value["size"]:
         value["name"] = project.name if project else ""
         make_private_dir(home.notes)
         write_own(path, json.dumps(value, ensure_ascii=False).encode())
     else:
         path.unlink(missing_ok=True)
-    _flag_all(home, settings, value, _roots(store, project_id))
+    _flag_all(home, value["flags"], _roots(store, project_id))
 
 
 def flag_again(home: Home, store: Store) -> None:
     """Put up the flags for prepared notes that the settings allow now, and take down the others."""
-    settings, _ = load(home)
+    settings, _ = load_settings(home)
     for path in sorted(home.notes.glob("*.json")):
-        _flag_all(home, settings, _read(path), _roots(store, path.stem))
+        value = _read(path)
+        value["flags"] = _kinds(settings, value)
+        write_own(path, json.dumps(value, ensure_ascii=False).encode())
+        _flag_all(home, value["flags"], _roots(store, path.stem))
 
 
 def flagged(home: Home, folder: str) -> bool:
@@ -107,7 +110,7 @@ def _read(path: Path) -> dict[str, Any]:
 # --- what a note belongs to --------------------------------------------------------------------------------
 
 
-def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
+def notes(store: Store, project_id: str) -> dict[str, Any]:
     """All notes of a project with their keys."""
     told = [
         memory
@@ -118,60 +121,86 @@ def notes(store: Store, project_id: str, weigh: Weigh) -> dict[str, Any]:
     standing = Standing(store)
     rows = [standing.row(memory.kind, memory) for memory in told]
     project = store.projects.get(project_id)
-    words = words_of(told, weigh)
-    needed = floor.of_notes()
-    by_name = strong(told)
     done = deeds(store, project_id, told, _roots(store, project_id))
     return {
         "v": FORMAT,
         "project": project_id,
         "made_at": clock.now_ms(),
         "notes": rows,
-        "floor": needed.weight,
-        "longer": needed.a_doubling,
-        "weights": words[0],
-        "words": words[1],
-        "strong": by_name.alone,
-        "within": by_name.within,
         "commands": done.commands,
         "edits": done.edits,
         "errors": done.errors,
         "ran": done.ran,
         "places": done.places,
-        "over": done.over,
     } | stamped(rows, project.root if project else "", _STAMPS)
 
 
-def weigh(term: str, word: str) -> float:
-    """How much a word tells: as much as it is rare. Names are rare by themselves."""
-    if normalize.is_name(term):
-        return _NAME
-    if not word.isascii():
-        return _UNKNOWN
-    rare = min(rarity(form) for form in (word, term, f"{term}e"))
-    return max(0.0, min(rare - _PLAIN, _NAME))
+def _with_stems(home: Home, store: Store, value: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """The notes with what is known about commands whose like failed; as `before`, while little is new."""
+    project_id = str(value["project"])
+    size = store.passages.size_of(project_id)
+    rows: dict[str, Row] = {row["id"]: row for row in value["notes"]}
+    outgrown = size > _GROWN * _size(before)
+    kept = {} if outgrown else _still_there(store, before)
+    rows.update(kept)
+    told = before.get("stems") if not outgrown else {}
+    stems: dict[str, list[str]] = {}
+    with reading(str(home.database)) as connection:
+        told_by_key = [note for note, row in rows.items() if row["section"] in KEYED]
+        looks = Lookup(connection, project_id, known=told_by_key, memories=list(rows))
+        for stem in failed_stems(store, project_id):
+            if isinstance(told, dict) and stem in told:
+                stems[stem] = [note for note in told[stem] if note in rows]
+                continue
+            found = looks.about(stem, _ROWS, _ROOM)
+            stems[stem] = [each.id for each in found]
+            rows.update((each.id, _row(each)) for each in found if each.id not in rows)
+    said = {note for notes in stems.values() for note in notes} - {row["id"] for row in value["notes"]}
+    value["notes"] += [row for note, row in rows.items() if note in said]
+    return value | {"stems": stems, "size": size if outgrown else _size(before)}
 
 
-def words_of(memories: Sequence[Memory], weigh: Weigh) -> tuple[dict[str, float], dict[str, list[str]]]:
-    """The words that tell something, with their weights; and those of each note."""
-    own = {
-        memory.id: normalize.terms(
-            " ".join((error_signature.without_generic(memory.text), memory.reason, *memory.files))
-        )
-        for memory in memories
+def outgrown(home: Home, store: Store, project_id: str) -> bool:
+    """Whether there is much that was not there when the notes on commands were looked up."""
+    before = _read(home.notes / f"{project_id}.json")
+    return store.passages.size_of(project_id) > _GROWN * _size(before)
+
+
+def _size(prepared: dict[str, Any]) -> int:
+    size = prepared.get("size")
+    return size if isinstance(size, int) else 0
+
+
+def _still_there(store: Store, before: dict[str, Any]) -> dict[str, Row]:
+    """Rows that were looked up before and say what the index still says: nothing of it was forgotten."""
+    rows = [row for row in before.get("notes") or () if str(row.get("id"))[:1] == "e"]
+    there = store.passages.of_owners([row["id"] for row in rows])
+    said = {(owner, informative(form, kind, text)) for owner, form, kind, text in there}
+    return {row["id"]: row for row in rows if (row["id"], row.get("text")) in said}
+
+
+def _row(found: Found) -> Row:
+    return {
+        "id": found.id,
+        "section": "note",
+        "text": found.text,
+        "at": found.at,
+        "agent": found.agent,
+        "session": found.session,
+        "by": found.said_by,
     }
-    notes_with = Counter(term for terms in own.values() for term in terms)
-    weights: dict[str, float] = {}
-    for terms in own.values():
-        for term, word in terms.items():
-            if term not in weights:
-                weights[term] = round(weigh(term, word) / (1 + math.log2(notes_with[term]) / 2), 2)
-    kept = {term: weight for term, weight in weights.items() if weight > 0}
-    by_note = {
-        mid: sorted((term for term in terms if term in kept), key=lambda term: -kept[term])[:_WORDS]
-        for mid, terms in own.items()
-    }
-    return kept, by_note
+
+
+def failed_stems(store: Store, project_id: str) -> list[str]:
+    """What commands that failed here have in common with their like, the latest first; no mere looking."""
+    found: dict[str, None] = {}
+    for command in store.events.failed_commands(project_id, _SESSIONS):
+        for stem in normalize.command_stems(command)[:1]:
+            if stem.partition(" ")[0] not in READERS:
+                found[stem] = None
+        if len(found) >= _STEMS:
+            break
+    return list(found)
 
 
 def _roots(store: Store, project_id: str) -> list[str]:
@@ -193,14 +222,19 @@ def _is_sound(folder: str) -> bool:
     return absolute and os.path.normpath(folder) == folder != "/"
 
 
-def _flag_all(home: Home, settings: Settings, prepared: dict[str, Any], folders: Iterable[str]) -> None:
+def _kinds(settings: Settings, prepared: dict[str, Any]) -> list[str]:
+    """The kinds of notes that there may be something of, and that the settings allow."""
     present = {
-        "prompt": bool(prepared.get("notes")) and settings.notes_prompt,
-        "before": bool(prepared.get("commands") or prepared.get("edits")) and settings.notes_before,
-        "after": bool(prepared.get("errors")) and settings.notes_after,
+        "prompt": bool(prepared.get("size") or prepared.get("notes")) and settings.notes_prompt,
+        "before": any(map(prepared.get, ("commands", "edits", "stems"))) and settings.notes_before,
+        "after": bool(prepared.get("size") or prepared.get("errors")) and settings.notes_after,
     }
+    return [kind for kind, there in present.items() if there]
+
+
+def _flag_all(home: Home, kinds: Sequence[str], folders: Iterable[str]) -> None:
     for folder in folders:
-        _flag(home, folder, present)
+        _flag(home, folder, {kind: kind in kinds for kind in MOST})
 
 
 def _flag(home: Home, folder: str, present: dict[str, bool]) -> None:

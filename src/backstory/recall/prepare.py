@@ -6,33 +6,20 @@ its context has been given and its checkpoint. Both are written as a whole, and 
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from backstory import clock
 from backstory.atomic import write_own
-from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.work_notes import MOST
 from backstory.llm import governor
 from backstory.model import Memory, MemoryKind, Session
 from backstory.paths import Home
 from backstory.recall import notes
-from backstory.recall.rows import Row, row, stamped
-from backstory.recall.standing import Standing
+from backstory.recall.rows import SECTIONS, Row, stamped
 from backstory.store import Store
 
 FORMAT = 1
-_RECENT_MS = 30 * 86_400_000
-# section, the kinds it shows, how many rows at most
-_SECTIONS: tuple[tuple[str, tuple[MemoryKind, ...], int], ...] = (
-    ("decisions", (MemoryKind.DECISION,), 5),
-    ("prefs", (MemoryKind.PREFERENCE, MemoryKind.FACT), 8),
-    ("failed", (MemoryKind.LESSON, MemoryKind.ATTEMPT), 10),
-    ("commands", (MemoryKind.COMMAND,), 8),
-)
 _STAMPS = 40  # files that every start of a session looks at
-_OPEN_SESSIONS = 2
-_OPEN_STEPS = 8
-_OTHER_SESSIONS = 5
 _CHECKPOINT_PARTS = (
     ("goal", "Goal"),
     ("done", "Done"),
@@ -57,13 +44,15 @@ _FAILURES = {
 
 def section_of(kind: MemoryKind) -> str:
     """The section of a brief that tells memories of a kind."""
-    return next(section for section, kinds, _ in _SECTIONS if kind in kinds)
+    return next((section for section, kinds, _ in SECTIONS if kind in kinds), "commands")
 
 
 def project_file(home: Home, store: Store, project_id: str) -> None:
     """Write the rows of a project's brief."""
+    from backstory.recall.brief_rows import project_rows  # reads sessions anew, which only a worker does
+
     project = store.projects.get(project_id)
-    rows = project_rows(store, project_id)
+    rows = project_rows(store, project_id, project.root if project else "")
     value = {
         "v": FORMAT,
         "project": project_id,
@@ -79,7 +68,7 @@ def project_file(home: Home, store: Store, project_id: str) -> None:
 
 def forgotten_file(home: Home, store: Store, also: Iterable[str] = ()) -> None:
     """Write which sessions were forgotten: what of them still comes in is shown to nobody."""
-    sessions = sorted(store.books.buried("session").union(also))
+    sessions = sorted(store.tombstones.of_kind("session").union(also))
     if sessions or home.forgotten.exists():
         write_own(home.forgotten, json.dumps({"sessions": sessions}).encode())
 
@@ -111,57 +100,29 @@ def _subagents(store: Store, session: Session) -> dict[str, list[str]]:
     return {name: ids for name, ids in told.items() if name and ids}
 
 
-def project_rows(store: Store, project_id: str) -> list[Row]:
-    """All rows that a brief of this project may show, by section, best first."""
-    summaries = store.memories.of_project(project_id, [MemoryKind.SUMMARY], _OTHER_SESSIONS + 1)
-    summaries.sort(key=lambda summary: not _worked(store, summary))  # stable: the newest that did something
-    rows = [row("left_off", summary) for summary in summaries[:1]]
-    latest = {summary.session_id for summary in summaries[:_OPEN_SESSIONS]}
-    steps = store.memories.of_project(project_id, [MemoryKind.NEXT_STEP], 40)
-    still_open = _distinct(step for step in steps if step.session_id in latest)[:_OPEN_STEPS]
-    rows += [row("open", step) for step in still_open]
-    standing = Standing(store)
-    open_events = {source for step in still_open for source in step.sources}
-    for section, kinds, limit in _SECTIONS:
-        found = [
-            memory
-            for memory in store.memories.of_project(project_id, kinds, limit * 4)
-            # a check that is still red is told once, as an open thread
-            if (memory.kind is not MemoryKind.ATTEMPT or open_events.isdisjoint(memory.sources))
-            and not (memory.kind is MemoryKind.COMMAND and runs_remote_code(memory.text))
-        ]
-        rows += [standing.row(section, m) for m in _distinct(_by_worth(found))[:limit]]
-    since = clock.now_ms() - _RECENT_MS
-    rows += [row("others", summary) for summary in summaries[1:] if summary.at >= since]
-    return rows
-
-
-def _worked(store: Store, summary: Memory) -> bool:
-    """Whether a session left more than an exchange of words."""
-    told = (MemoryKind.SUMMARY, MemoryKind.TURN, MemoryKind.CHECKPOINT)
-    return bool(summary.files) or any(
-        memory.kind not in told for memory in store.memories.of_session(summary.session_id)
-    )
-
-
 def note_unheard(store: Store, unheard: Mapping[str, tuple[int, int]]) -> bool:
     """Write of how many sessions of an agent nothing was captured, since when; True if that is news."""
     value = json.dumps(unheard, sort_keys=True)
-    news = value != (store.books.meta(_UNHEARD) or "{}")
-    store.books.set_meta(_UNHEARD, value)
+    news = value != (store.meta.get(_UNHEARD) or "{}")
+    store.meta.set(_UNHEARD, value)
     return news
 
 
 def notices(store: Store) -> list[str]:
     """What the user should know, one line each: where capture failed, what agents forgot, models."""
-    return [*_unheard(store), *_failures(store), *_forgot(store), *filter(None, [governor.notice(store)])]
+    return [
+        *_unheard(store),
+        *_failures(store),
+        *_forgot(store),
+        *filter(None, [governor.spending_notice(store)]),
+    ]
 
 
 def _forgot(store: Store) -> list[str]:
     """One line for each day of the last week on which an agent forgot something, the latest first."""
     since = clock.day_of(clock.now_ms() - _NOTICE_MS)
     days: dict[str, list[str]] = {}
-    for day, _, event, what, n in store.books.counted(since):
+    for day, _, event, what, n in store.counters.since(since):
         if event == FORGOT:
             days.setdefault(day, []).append(f"{n} {_PLURALS[what] if n > 1 else what}")
     return [
@@ -171,7 +132,7 @@ def _forgot(store: Store) -> list[str]:
 
 
 def _unheard(store: Store) -> list[str]:
-    found = json.loads(store.books.meta(_UNHEARD) or "{}")
+    found = json.loads(store.meta.get(_UNHEARD) or "{}")
     return [
         f"Backstory recorded nothing of {n} session{'' if n == 1 else 's'} of {agent} "
         f"since {clock.day_of(since)}: run `backstory doctor`"
@@ -183,7 +144,7 @@ def _failures(store: Store) -> list[str]:
     """One line for each day and agent that hooks failed for in the last week, the latest first."""
     since = clock.day_of(clock.now_ms() - _NOTICE_MS)
     sums: Counter[tuple[str, str, str]] = Counter()
-    for day, agent, _, name, n in store.books.counted(since):
+    for day, agent, _, name, n in store.counters.since(since):
         if name in _FAILURES:
             sums[day, agent, _FAILURES[name]] += n
     return [
@@ -194,22 +155,6 @@ def _failures(store: Store) -> list[str]:
 
 def _events(n: int, agent: str) -> str:
     return f"{n} event{'' if n == 1 else 's'}" + (f" of {agent}" if agent else "")
-
-
-def _by_worth(memories: Sequence[Memory]) -> list[Memory]:
-    """Pinned and weighty first, then the newest; what an agent said counts less than what the user said."""
-    return sorted(memories, key=lambda m: (not m.pinned, -m.weight, -m.at))
-
-
-def _distinct(memories: Iterable[Memory]) -> list[Memory]:
-    seen: set[str] = set()
-    found = []
-    for memory in memories:
-        words = " ".join(memory.text.lower().split())
-        if words not in seen:
-            seen.add(words)
-            found.append(memory)
-    return found
 
 
 def _checkpoint_rows(checkpoint: Memory, session: Session) -> list[Row]:

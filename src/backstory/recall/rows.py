@@ -6,11 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from backstory.attribution import author, told_as
-from backstory.hook.file_stamps import stamp
+from backstory.hook.file_stamps import file_stamp
 from backstory.model import Memory, MemoryKind
 
 Row = dict[str, Any]
 REASON_CHARS = 200
+# section, the kinds it shows, how many rows at most
+SECTIONS: tuple[tuple[str, tuple[MemoryKind, ...], int], ...] = (
+    ("decisions", (MemoryKind.DECISION,), 8),
+    ("prefs", (MemoryKind.PREFERENCE, MemoryKind.FACT), 8),
+    ("failed", (MemoryKind.LESSON, MemoryKind.ATTEMPT), 6),
+)
 
 
 def row(section: str, memory: Memory, before: str = "", label: str = "", files: Iterable[str] = ()) -> Row:
@@ -40,7 +46,7 @@ def stamped(rows: Sequence[Row], root: str, most: int) -> Row:
     """Stamps of the rows' files below `root` for hooks to compare: the first of every row, the second, ..."""
     turns = zip_longest(*(each.get("files", ()) for each in rows))
     names = dict.fromkeys(name for name in chain.from_iterable(turns) if name and _inside(name))
-    found = {name: stamp(str(Path(root, name))) for name in islice(names, most)}
+    found = {name: file_stamp(str(Path(root, name))) for name in islice(names, most)}
     return {"root": root, "files": {name: seen for name, seen in found.items() if seen is not None}}
 
 

@@ -31,7 +31,7 @@ class Standing:
         """Whether it is history, and what is in force in its place."""
         if memory.status is not MemoryStatus.SUPERSEDED:
             return ""
-        newer = self._store.successions.after(memory.id)
+        newer = self._store.supersessions.newer_than(memory.id)
         return f"superseded by {newer[:HANDLE]}" if newer else "superseded"
 
     def row(self, section: str, memory: Memory) -> Row:
@@ -42,7 +42,7 @@ class Standing:
     def _instead(self, memory: Memory) -> str:
         if memory.kind not in (MemoryKind.DECISION, MemoryKind.FACT):
             return ""
-        older = [self._store.memories.kept(mid) for mid in self._store.successions.before(memory.id)]
+        older = [self._store.memories.kept(mid) for mid in self._store.supersessions.older_than(memory.id)]
         texts = [each.text for each in sorted(filter(None, older), key=lambda each: each.at)]
         if not texts:
             return ""

@@ -27,7 +27,7 @@ class Places:
         return self.state.with_name(f"{self.state.name}.lock")
 
 
-def chosen(
+def registry_places(
     home: Home,
     state: str | None = None,
     sentinel: str | None = None,

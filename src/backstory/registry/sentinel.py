@@ -17,7 +17,7 @@ class Need(NamedTuple):
     reason: str
 
 
-def need(sentinel: Path, session: str) -> Need:
+def bootstrap_need(sentinel: Path, session: str) -> Need:
     """Whether the session with this id still needs its bootstrap."""
     if not session:
         return Need(True, "no session id in the environment")
@@ -35,7 +35,7 @@ def need(sentinel: Path, session: str) -> Need:
     return Need(False, "this session was given its bootstrap")
 
 
-def leave(sentinel: Path, session: str) -> bool:
+def write_sentinel(sentinel: Path, session: str) -> bool:
     """Write that this session was given its bootstrap; False, and nothing written, without an id."""
     if not session:
         return False

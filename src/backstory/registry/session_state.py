@@ -58,7 +58,7 @@ class State:
         return found
 
 
-def read(path: Path) -> State:
+def read_state(path: Path) -> State:
     """The state as it can be used; what cannot be understood is left out, with a note."""
     try:
         whole = json.loads(read_text(path))
@@ -83,7 +83,7 @@ def read(path: Path) -> State:
     return State(whole)
 
 
-def register(places: Places, name: str, session_id: str | None, now: datetime) -> State:
+def register_session(places: Places, name: str, session_id: str | None, now: datetime) -> State:
     """Write that a session with this name starts; the state as written, or untouched if it is newer."""
     with _changing(places) as state:
         stamp = _stamp(now)
@@ -93,7 +93,7 @@ def register(places: Places, name: str, session_id: str | None, now: datetime) -
     return state
 
 
-def end(places: Places, name: str, now: datetime) -> tuple[State, bool]:
+def end_session(places: Places, name: str, now: datetime) -> tuple[State, bool]:
     """Write that a session is over; False if there is none of this name."""
     with _changing(places) as state:
         known = name in state.sessions
@@ -114,7 +114,7 @@ def _changing(places: Places) -> Iterator[State]:
             ) from None
         if not held:
             raise RegistryFailed(f"another process has held {places.lock} for {_LOCK_SECONDS:.0f} s")
-        state = read(places.state)
+        state = read_state(places.state)
         yield state
         if state.newer:
             return

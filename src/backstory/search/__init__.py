@@ -3,6 +3,7 @@
 find.py          from a question to an answer
 hits.py          what was found, as it is shown
 question.py      a question, taken apart: its words, what it says of a time
+question_words.py the words of a question that say what is sought
 smallwords.py    words that say nothing of what is sought
 spelling.py      typing errors: words that were meant otherwise
 times.py         the time that a question speaks of: since, until, between
@@ -17,8 +18,10 @@ whose.py         the agents that such a question names: whose doing it asks for
 landmarks.py     something that happened, beside which a matter is asked for: "before the migration"
 then.py          what a time holds, if nothing else is asked for
 meaning.py       the nearest vectors (numpy)
+marks.py         how well passages fit a question
 ranking.py       words, context and meaning, weighed and summed; priors
 names.py         names that are spelled out: that one or none
+evidence.py      what speaks for passages being an answer
 floor.py         whether there is an answer at all, and what is relevant enough
 thoughts.py      what agents reasoned, searched on request
 repeats.py       one thing stored in two forms is shown once

@@ -20,7 +20,7 @@ def own_words(
 ) -> frozenset[str]:
     """The ids of what is being asked right now, so that it is no answer."""
     named = [environment[name] for name in SESSION_VARIABLES if environment.get(name)]
-    found = store.doing.prompts(named) if named else frozenset()
+    found = store.activity.open_prompts(named) if named else frozenset()
     if not found and by_agent:
-        found = store.doing.prompts(project_id=project_id, since=now - _LATELY_MS)
+        found = store.activity.open_prompts(project_id=project_id, since=now - _LATELY_MS)
     return found

@@ -5,7 +5,7 @@ import time
 
 from backstory.embed.embedder import Embedder
 from backstory.store import Store
-from backstory.store.records import Vector
+from backstory.store.vectors import Vector
 
 log = logging.getLogger(__name__)
 

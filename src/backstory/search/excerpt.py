@@ -1,6 +1,6 @@
 """As much of a hit's text as there is room for, with the words that were asked for in it."""
 
-from backstory.search.question import WORD
+from backstory.search.question_words import WORD
 from backstory.search.smallwords import SMALL
 
 _ELLIPSIS = "… "

@@ -14,10 +14,12 @@ from backstory.search import floor as relevance
 from backstory.search import hits as shown
 from backstory.search import spelling
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, ReadAs
+from backstory.search.evidence import shares_any
 from backstory.search.landmarks import Landmark, sort_beside
+from backstory.search.marks import marks
 from backstory.search.names import unknown
 from backstory.search.question import CHARS, Question, question
-from backstory.search.ranking import Here, Ranked, marks, ranked
+from backstory.search.ranking import Here, Ranked, ranked
 from backstory.search.then import (
     Then,
     beside,
@@ -30,7 +32,8 @@ from backstory.search.then import (
 )
 from backstory.search.wishes import Wish
 from backstory.store import Store
-from backstory.store.records import Depth, Filters, Found, Matches
+from backstory.store.full_text_index import Matches
+from backstory.store.records import Filters, Found, PayloadMatches
 
 BY_WORDS = Means(why="by words only", off=True)
 BY_BOTH = "by words and meaning"
@@ -164,7 +167,7 @@ class _Search:
     def _tells_both(self, hit: Hit, asked: Landmark) -> bool:
         """Whether a hit has words of the matter and of the landmark."""
         both = (question(text, self.now, self.zone) for text in (asked.matter, asked.name))
-        return all(relevance.shares_any([word.text for word in each.words], hit.text) for each in both)
+        return all(shares_any([word.text for word in each.words], hit.text) for each in both)
 
     def _by_matter(self, text: str, said: Question) -> Answer:
         asked, matches, read = self._by_words(text, self._dated(said))
@@ -201,14 +204,14 @@ class _Search:
             withheld=bool(best) and not hits,
         )
 
-    def _deep(self, asked: Question, matches: Matches, hits: Sequence[Hit]) -> Depth:
+    def _deep(self, asked: Question, matches: Matches, hits: Sequence[Hit]) -> PayloadMatches:
         """Names that the index does not know, or the word or two asked for, in what it leaves out."""
         names, absent = asked.unknown, set(matches.absent)
         if not hits and len(asked.words) <= _LOOKED_UP:
             names = tuple(word.text for word in asked.words if absent.issuperset(word.phrases))
         if not names:
-            return Depth([], set(), whole=True)
-        found = self.store.depths.look(names, self.project_id, self.limit, _DEEP_SECONDS, self.filters)
+            return PayloadMatches([], set(), whole=True)
+        found = self.store.payload_scan.find(names, self.project_id, self.limit, _DEEP_SECONDS, self.filters)
         return found._replace(found=[each for each in found.found if each.owner not in self.but])
 
     def _then(self, asked: Question) -> Then:
@@ -269,8 +272,10 @@ class _Search:
             return _Meant(
                 f"by words; {model} gives other vectors than before: the next worker makes them anew"
             )
-        near, among = meaning.nearest(self.store, model, vector, self.project_id, self._pool, self.filters)
-        others = partial(meaning.cosines, self.store, model, vector)
+        vectors, filters = self.store.vectors, self.filters
+        through = (lambda rows: self.store.passages.passing(rows, filters)) if filters else None
+        near, among = meaning.nearest(vectors, model, vector, self.project_id, self._pool, through)
+        others = partial(meaning.cosines, vectors, model, vector)
         return _Meant(f"{BY_BOTH} ({model})", near, among, others)
 
     def _ranked(self, asked: Question, matches: Matches, meant: _Meant) -> list[Ranked]:
@@ -279,7 +284,7 @@ class _Search:
         marked = marks(matches.ranks, near)
         rows = marked.best(max(_READ, 4 * self.limit))
         candidates = [
-            each for each in self.store.passages.read(rows, self.filters) if each.owner not in self.but
+            each for each in self.store.passages.by_row(rows, self.filters) if each.owner not in self.but
         ]
         return ranked(asked, candidates, marked, self.here, self.now)
 
@@ -287,7 +292,7 @@ class _Search:
         """How it was searched, and why not better, if it should have been."""
         mode = meant.mode
         lacking = "" if self.means.off or meant.near or mode.startswith(BY_BOTH) else mode
-        if self.store.passages.unshelved():
+        if self.store.passages.words_unindexed():
             mode = lacking = f"{mode}; {_UNSHELVED}"
         return mode, lacking
 

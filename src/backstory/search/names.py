@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 
-from backstory.search.question import Word
+from backstory.search.question_words import Word
 
 # What many texts have by chance: a word in Latin letters, a number, a year, an amount.
 _PLAIN = re.compile(r"[a-z\u00c0-\u024f]+|[\d.,:%]+")

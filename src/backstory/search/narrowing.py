@@ -22,15 +22,15 @@ def check(store: Store, filters: Filters, project_id: str | None, agents: Iterab
     for kind in filters.kinds:
         if kind not in KINDS:
             raise UsageError(f"there is no kind {kind!r}{_instead(kind, KINDS)}")
-    seen = sorted({*store.views.choices("")[0], *_OURS}) if filters.agents else []
+    seen = sorted({*store.listings.filter_choices("")[0], *_OURS}) if filters.agents else []
     for agent in filters.agents:
         if agent not in (known := {*agents, *seen}):
             raise UsageError(f"there is no agent {agent!r}{_instead(agent, sorted(known))}")
         if agent not in seen:
             raise SourceMissing(f"no session of {agent} is remembered: known are {', '.join(seen)}")
     for branch in filters.branches:
-        if not store.views.on_branch(branch, project_id):
-            others = _instead(branch, store.views.branches(project_id))
+        if not store.listings.knows_branch(branch, project_id):
+            others = _instead(branch, store.listings.branches(project_id))
             raise SourceMissing(f"nothing happened on a branch {branch!r}{others}")
 
 
@@ -40,8 +40,8 @@ def renamed(
     """For files that nothing touched, the earlier names by which something did; refuse those without."""
     found = {}
     for file in filters.files:
-        if not store.views.touched(file, project_id):
-            names = (name for name in earlier(file) if store.views.touched(name, project_id))
+        if not store.listings.knows_file(file, project_id):
+            names = (name for name in earlier(file) if store.listings.knows_file(name, project_id))
             if (name := next(names, None)) is None:
                 raise SourceMissing(
                     f"nothing is known that touched {file!r}: leave --file out, or name another"

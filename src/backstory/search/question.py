@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from backstory.search.landmarks import EARLIER, Landmark, landmark
+from backstory.search.question_words import MOST, Word, phrases_of, words_of
 from backstory.search.smallwords import SMALL
 from backstory.search.times import time_of
 from backstory.search.whose import whose
 from backstory.search.wishes import Wish, asks_how_much, asks_what_is_open, says_nothing, wish_of
-from backstory.store.tokenizer import phrases
+from backstory.store.tokenizer import query_phrases
 
 CHARS = 2_000
-_WORDS = 40
-WORD = re.compile(r"[^\s\"'`()\[\]{}<>,;!?]+")
 # How one asks a memory, which says nothing of what.
 _ASKING = re.compile(
     r"\b(?:"
@@ -41,14 +40,6 @@ _LANDMARK = re.compile(
     r"(?:(?:the|our|my|that|this|we|i|you|they|der|dem|den|die|das|wir|ich) )*"
     r"([a-z][\w./-]*(?: [\w./-]+){0,2})"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word of a question, and the quoted phrases by which the index finds it."""
-
-    text: str
-    phrases: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +71,7 @@ class Question:
     @property
     def phrases(self) -> list[str]:
         """All phrases, each once."""
-        return list(dict.fromkeys(phrase for word in self.words for phrase in word.phrases))
+        return phrases_of(self.words)
 
     @property
     def whole(self) -> bool:
@@ -93,10 +84,10 @@ def question(text: str, now: int, zone: tzinfo | None = None) -> Question:
     text = text.replace("\0", " ")[:CHARS]
     since, until, rest, other, how = time_of(text, now, zone)
     for said in (_ASKING.sub(" ", rest), rest, text):
-        telling, spare = _words(said)
+        telling, spare = words_of(said)
         if telling or (spare and said is text):
             break
-    words = tuple((telling or spare)[:_WORDS])
+    words = tuple((telling or spare)[:MOST])
     if until:
         agents, doing = whose(other)
         wish = _wish(doing)
@@ -124,9 +115,9 @@ def _anchor(text: str) -> str:
     if match is None or asks_how_much(text):
         return ""
     head, tail = text[: match.start()], text[match.end() :]
-    if not _idle(head) or (not _words(head)[1] and not _idle(tail)):
+    if not _idle(head) or (not words_of(head)[1] and not _idle(tail)):
         return ""
-    telling = _words(text[match.start(2) :])[0]
+    telling = words_of(text[match.start(2) :])[0]
     return " ".join(word.text for word in telling if not says_nothing(word.text))
 
 
@@ -139,19 +130,7 @@ def _beside(text: str) -> Landmark | None:
 
 
 def _tells(text: str) -> bool:
-    return any(not says_nothing(word.text) for word in _words(text)[0])
-
-
-def _words(text: str) -> tuple[list[Word], list[Word]]:
-    """The words of a text: those that tell something, and the small ones."""
-    telling: dict[str, Word] = {}
-    spare: dict[str, Word] = {}
-    for found in WORD.findall(text)[: 4 * _WORDS]:
-        quoted = tuple(phrases(found))
-        if quoted:
-            target = spare if found.strip(".:*-_/?").lower() in SMALL else telling
-            target.setdefault(found.lower(), Word(found.lower(), quoted))
-    return list(telling.values()), list(spare.values())
+    return any(not says_nothing(word.text) for word in words_of(text)[0])
 
 
 def _landmark(text: str) -> tuple[tuple[str, ...], bool]:
@@ -160,4 +139,4 @@ def _landmark(text: str) -> tuple[tuple[str, ...], bool]:
     if match is None:
         return (), False
     named = [word for word in match[2].split() if word.strip(".-") not in SMALL]
-    return tuple(phrase for word in named for phrase in phrases(word)), match[1] in EARLIER
+    return tuple(phrase for word in named for phrase in query_phrases(word)), match[1] in EARLIER

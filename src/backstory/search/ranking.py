@@ -11,22 +11,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from backstory.model import MemoryStatus
+from backstory.search.marks import FORMS, KINDS, Marks
 from backstory.search.question import Question
-from backstory.store.records import Found, Match
+from backstory.store.records import Found
 
-_WEIGHTS = {"words": 0.2, "context": 0.2, "meaning": 0.6}
 # What the best of its session, and of what stands beside it, counts for a passage: answers rarely come alone.
 _SESSION, _BESIDE = 0.3, 0.1
-# The cosine of what has nothing to do with each other: the worst of the candidates is often not bad.
-_STRANGE = -0.1
-# Where all cosines are low, the highest is no proof.
-_SPAN = 0.3
-# What was written for others to read says more than what was asked for; digests repeat what events say.
-_FORMS = {"commit": 0.08, "closing": 0.05, "step": 0.03, "prompt": -0.03}
-_KINDS = {
-    "turn": -0.1, "summary": -0.1, "next_step": -0.05, "session": -0.1,
-    "decision": 0.01, "lesson": 0.02, "attempt": 0.02, "command": 0.01, "preference": 0.02, "fact": 0.03,
-}  # fmt: skip
 _FOUND_BY = {
     (True, True): "words and meaning", (True, False): "words", (False, True): "meaning", (False, False): "",
 }  # fmt: skip
@@ -38,7 +28,7 @@ _THEN, _THEN_ROUGHLY, _LANDMARK, _LONG_DAYS, _BESIDE_DAYS = 0.30, 0.15, 0.04, 31
 
 def retells(kind: str) -> bool:
     """Whether memories of this kind tell again what others say, as a summary does."""
-    return _KINDS.get(kind, 0.0) < 0
+    return KINDS.get(kind, 0.0) < 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +38,6 @@ class Here:
     project_id: str = ""
     branch: str = ""
     files: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """How well each candidate fits, by its row: what its marks add to its score, and its cosine."""
-
-    shares: Mapping[int, Mapping[str, float]]
-    cosines: Mapping[int, float]
-
-    def best(self, most: int) -> list[int]:
-        """The rows of the best candidates, before priors, best first."""
-        return sorted(self.shares, key=lambda row: -sum(self.shares[row].values()))[:most]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +54,6 @@ class Ranked:
         """By what it was found: words, meaning or both."""
         words = self.shares["words"] > 0 or self.shares["context"] > 0
         return _FOUND_BY[words, self.cosine is not None]
-
-
-def marks(ranks: Sequence[Match], cosines: Mapping[int, float]) -> Marks:
-    """The marks of all candidates that were found by words or have a cosine."""
-    words = _scaled({each.row: -each.own for each in ranks}, 0.0, 0.0)
-    context = _scaled({each.row: -each.with_context for each in ranks}, 0.0, 0.0)
-    meaning = _scaled(cosines, _STRANGE, _SPAN)
-    total = 1.0 if cosines else _WEIGHTS["words"] + _WEIGHTS["context"]
-    shares = {
-        row: {
-            name: _WEIGHTS[name] / total * values.get(row, 0.0)
-            for name, values in (("words", words), ("context", context), ("meaning", meaning))
-        }
-        for row in {**words, **meaning}
-    }
-    return Marks(shares, cosines)
 
 
 def ranked(
@@ -130,15 +92,10 @@ def _beside(candidates: Sequence[Found], scores: Mapping[int, float]) -> dict[in
     return found
 
 
-def _scaled(values: Mapping[int, float], low: float, span: float) -> dict[int, float]:
-    high = max(values.values(), default=low)
-    return {row: max(value - low, 0.0) / max(high - low, span, 1e-9) for row, value in values.items()}
-
-
 def _priors(found: Found, question: Question, here: Here, now: int) -> float:
     """What speaks for a candidate before its words are looked at."""
     prior = _RECENT * math.exp(-max(now - found.at, 0) / (30 * _DAY_MS))
-    prior += _FORMS.get(found.form, 0.0) if found.form else _KINDS.get(found.kind, 0.0)
+    prior += FORMS.get(found.form, 0.0) if found.form else KINDS.get(found.kind, 0.0)
     if found.pinned:
         prior += 0.04
     if found.said_by == "user":

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Sequence
 
 from backstory.embed.bert_tokenizer import english_words
 from backstory.search.answer import ReadAs
-from backstory.search.question import Word
+from backstory.search.question_words import Word
 from backstory.store import Store
-from backstory.store.tokenizer import errors
+from backstory.store.tokenizer import typing_errors
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 # Shorter words are near too many others; from eight letters on two errors are forgiven.
@@ -40,7 +40,7 @@ def read_as(store: Store, typed: Iterable[str], project_id: str | None) -> list[
     for word in typed:
         most = 2 if len(word) >= _LONG else 1
         near = [
-            (errors(word, other.lower()), -count, other)
+            (typing_errors(word, other.lower()), -count, other)
             for other, count in store.passages.spelled_like(word, most, project_id).items()
             if _likely(word, other.lower())
         ]

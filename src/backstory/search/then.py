@@ -18,7 +18,7 @@ from backstory.search.timetold import told
 from backstory.search.wishes import Asked, Wish
 from backstory.store import Store
 from backstory.store.records import Filters, Found, Sort
-from backstory.store.tokenizer import phrases
+from backstory.store.tokenizer import query_phrases
 
 _LEARNED = (
     MemoryKind.SUMMARY,
@@ -132,7 +132,7 @@ def _value(found: Found, each: str) -> str:
 
 def _with(then: Then, verbs: Sequence[str]) -> list[Found]:
     """What has one of the words, of the time, best first."""
-    terms = [phrase for verb in verbs for phrase in phrases(verb)]
+    terms = [phrase for verb in verbs for phrase in query_phrases(verb)]
     given = then.filters or Filters()
     within = replace(
         given, since=max(given.since, then.since), until=min(given.until or then.until, then.until)

@@ -19,24 +19,42 @@ row_check.py        what makes a row of theirs fit
 projects.py         projects, and the folders that belonged to them
 event_ids.py        which event is which: ids made of what it is
 events.py           sessions, turns and events, each stored exactly once
+event_reader.py     sessions and events, read
 memories.py         memories with their lineage
 supersessions.py    which decision took the place of which
 brief_receipts.py   what a brief is made from, and receipts of what was given
 job_queue.py        work to be done: leased, retried, parked
 model_ledger.py     calls of models: what they took, what was answered
 passages.py         the text index: what search looks through
+passage_reader.py   the text index as a hook reads it: one connection that cannot write
 payload_scan.py     names in the middle of long outputs, which the index leaves out
 full_text_index.py  which passages have which words, project by project
 tokenizer.py        what is indexed beside the text, and how a question's words are put to it
 vectors.py          vectors of passages, all of one model
 activity.py         what is being done right now
 listings.py         what only people look at: long lists, sums, what has just happened
-bookkeeping.py      counters, tombstones, spool receipts, transcript marks
+counters.py         counters of what capture did
+spool_receipts.py   which spool files are stored, though not removed yet
+transcript_marks.py how far histories were read, and how much of each is in our copy
+tombstones.py       ids of what was forgotten
+meta_values.py      small values
 disk_errors.py      a full or read-only disk, lost permissions: what keeps a whole database from being used
 integrity.py        is the database whole, looked at without changing it
 migrations/         numbered schema files, never edited
 """
 
-from backstory.store.sqlite import Store, open_store, scratch
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Store", "open_store", "scratch"]
+if TYPE_CHECKING:
+    from backstory.store.sqlite import Store, open_store, scratch_store
+
+__all__ = ["Store", "open_store", "scratch_store"]
+
+
+def __getattr__(name: str) -> Any:
+    """What opens a store is imported when asked for: a hook reads one index and has no time for more."""
+    if name not in __all__:
+        raise AttributeError(name)
+    from backstory.store import sqlite
+
+    return getattr(sqlite, name)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from backstory.model import Action, Kind
 
 
-class Doing:
+class Activity:
     """Reads of one database about what goes on."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
-    def prompts(
+    def open_prompts(
         self, natives: Sequence[str] = (), project_id: str | None = None, since: int = 0
     ) -> frozenset[str]:
         """The prompts of turns that go on, and the memories that rest on them.
@@ -41,7 +41,7 @@ class Doing:
         )
         return frozenset(row[0] for row in rows)
 
-    def files(self, project_id: str, since: int, limit: int) -> list[str]:
+    def recent_files(self, project_id: str, since: int, limit: int) -> list[str]:
         """The names, without their folders, of the files that were changed last in a project."""
         rows = self._db.execute(
             f"""

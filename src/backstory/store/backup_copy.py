@@ -57,7 +57,7 @@ class Contents:
     damage: str = ""
 
 
-def make(connection: sqlite3.Connection, home: Home, why: str, needed: Path | None = None) -> Path:
+def make_copy(connection: sqlite3.Connection, home: Home, why: str, needed: Path | None = None) -> Path:
     """Copy the open database into the backups folder; our oldest beyond five go, none still `needed`."""
     folder = make_private_dir(home.backups)
     _clear_abandoned(folder)
@@ -76,7 +76,7 @@ def make(connection: sqlite3.Connection, home: Home, why: str, needed: Path | No
 
 def _rotate(home: Home, needed: set[Path | None]) -> None:
     """Remove the oldest of our own copies beyond five, none of those that are `needed`."""
-    ours = [path for path in listed(home) if is_ours(path)]
+    ours = [path for path in list_copies(home) if is_ours(path)]
     free = [path for path in ours if path not in needed]
     for old in free[: max(0, len(ours) - KEPT)]:
         old.unlink(missing_ok=True)  # two processes may upgrade at once
@@ -107,7 +107,7 @@ def _sync(path: Path) -> None:
         os.close(fd)
 
 
-def listed(home: Home) -> list[Path]:
+def list_copies(home: Home) -> list[Path]:
     """All backups of the database, oldest first: ours by the stamp in the name, others by the file's time."""
     return sorted((path for path in home.backups.glob("*.db") if path.is_file()), key=_age)
 
@@ -139,13 +139,13 @@ def _stamped(path: Path) -> float:
         return 0.0
 
 
-def everywhere(home: Home) -> list[Path]:
+def all_backup_files(home: Home) -> list[Path]:
     """Whatever of the backups may hold a row: copies, what was set aside, what a killed backup has left."""
     aside = (path.parent for path in home.backups.glob(f"*/{home.database.name}"))
-    return sorted({*listed(home), *aside, *home.backups.glob("*.part")})
+    return sorted({*list_copies(home), *aside, *home.backups.glob("*.part")})
 
 
-def rows(path: Path, query: str) -> list[tuple[object, ...]]:
+def query_copy(path: Path, query: str) -> list[tuple[object, ...]]:
     """What a copy answers, nothing if it is damaged; changes nothing, not even beside it."""
     try:
         with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
@@ -154,18 +154,46 @@ def rows(path: Path, query: str) -> list[tuple[object, ...]]:
         return []
 
 
-def tombstones(path: Path) -> list[tuple[object, ...]]:
+def copy_tombstones(path: Path) -> list[tuple[object, ...]]:
     """What had been forgotten when a copy was made."""
-    return rows(path, "SELECT id, what, reason, at FROM tombstones")
+    return query_copy(path, "SELECT id, what, reason, at FROM tombstones")
 
 
-def key(path: Path) -> str:
+def copy_key(path: Path) -> str:
     """The key that a copy's events are recognised by; "" if it has none."""
-    found = rows(path, "SELECT value FROM meta WHERE key = 'key'")
+    found = query_copy(path, "SELECT value FROM meta WHERE key = 'key'")
     return str(found[0][0]) if found else ""
 
 
-def look(path: Path, whole: bool = True) -> Contents:
+@contextlib.contextmanager
+def settled(home: Home, path: Path) -> Iterator[Path]:
+    """A copy in one file: itself, or if a log or journal lies beside it, a copy of all that for the block.
+
+    A copied home has both, and so has what `repair` set aside: without its log it would be an older memory,
+    without its journal a half written one.
+    """
+    beside = [(path.with_name(path.name + side), side) for side in ("-wal", "-journal")]
+    if not any(each.is_file() and each.stat().st_size for each, _ in beside):
+        yield path
+        return
+    make_private_dir(home.root)
+    with new_database(home) as copy:
+        shutil.copyfile(path, copy)
+        for each, side in beside:
+            if each.is_file():
+                shutil.copyfile(each, copy.with_name(copy.name + side))
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(copy)) as db:
+            db.execute("PRAGMA journal_mode = DELETE")  # what is damaged is found when it is looked into
+        yield copy
+
+
+def foreign_object(path: Path) -> str:
+    """A trigger or view in a copy, in words; "". None is ours, and what a trigger does nobody has seen."""
+    found = query_copy(path, "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') LIMIT 1")
+    return f"a {found[0][0]} called {found[0][1]!r}" if found else ""
+
+
+def copy_contents(path: Path, whole: bool = True) -> Contents:
     """What a copy holds; `whole` also checks every page. Changes nothing, not even beside it."""
     size = path.stat().st_size
     try:
@@ -214,7 +242,7 @@ def schema_of(path: Path) -> int:
 
 
 @contextlib.contextmanager
-def alone(path: Path) -> Iterator[Held | None]:
+def exclusive_access(path: Path) -> Iterator[Held | None]:
     """Keep everybody else out of the database for the block; None if it is too damaged to be locked.
 
     Raises `Failed` if another process goes on having it open; nothing was changed then. In the block the

@@ -24,7 +24,7 @@ class Obstacle:
         return f"{self.found}: {self.todo}"
 
 
-def obstacle(database: Path) -> Obstacle | None:
+def find_obstacle(database: Path) -> Obstacle | None:
     """What keeps this user from writing the database, as far as its surroundings tell."""
     home = database.parent
     if not home.exists():

@@ -10,8 +10,8 @@ from typing import Any
 
 from backstory.errors import StoreUnusable
 from backstory.store.passages import Passages
-from backstory.store.records import OldRows, Room
-from backstory.store.row_export import Dump
+from backstory.store.records import DatabaseSize, OldRows
+from backstory.store.row_export import RowExport
 
 _KEPT_AGENTS = "('user', 'docs')"
 
@@ -19,7 +19,7 @@ _KEPT_AGENTS = "('user', 'docs')"
 class Retention:
     """Finds and deletes old rows of one database."""
 
-    def __init__(self, connection: sqlite3.Connection, passages: Passages, dump: Dump) -> None:
+    def __init__(self, connection: sqlite3.Connection, passages: Passages, dump: RowExport) -> None:
         self._db = connection
         self._passages = passages
         self._dump = dump
@@ -95,13 +95,13 @@ class Retention:
 
     # --- room ------------------------------------------------------------------------------------------
 
-    def room(self) -> Room:
+    def room(self) -> DatabaseSize:
         """How large the file is, and how much of it is free."""
         size, pages, free = (
             int(self._db.execute(f"PRAGMA {name}").fetchone()[0])
             for name in ("page_size", "page_count", "freelist_count")
         )
-        return Room(size * pages, size * free)
+        return DatabaseSize(size * pages, size * free)
 
     def payload_bytes(self, before: int) -> tuple[int, int]:
         """How many bytes all payloads take, and those of events from before a time."""

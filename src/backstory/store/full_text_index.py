@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from backstory.store.records import Match, Matches
-from backstory.store.tokenizer import errors
+from backstory.store.tokenizer import typing_errors
 
 _BITS = 32
 _ROWS = (1 << _BITS) - 1
@@ -32,7 +31,25 @@ _VOCABULARY = (
 _STEM, _STEMS, _COUNTED = 3, 8, 20
 
 
-class Worded(NamedTuple):
+class Match(NamedTuple):
+    """A passage by its row, and how well the words fit: its own, and those of its turn's prompt as well.
+
+    Both are BM25 as SQLite counts it: below zero, and the smaller the better.
+    """
+
+    row: int
+    own: float
+    with_context: float
+
+
+class Matches(NamedTuple):
+    """Passages and how well they fit, best first; and the terms that are in none."""
+
+    ranks: list[Match]
+    absent: list[str]
+
+
+class IndexedPassage(NamedTuple):
     """A passage as the index of words takes it: its row, and what is indexed."""
 
     row: int
@@ -42,7 +59,7 @@ class Worded(NamedTuple):
     context: str
 
 
-class Narrowed(NamedTuple):
+class PassageCondition(NamedTuple):
     """What else is asked of passages `f`: tables joined to them, a condition, its values."""
 
     joined: str
@@ -50,22 +67,22 @@ class Narrowed(NamedTuple):
     values: Sequence[object]
 
 
-class Shelves:
+class FullTextIndex:
     """Writes and searches the index of words of one database."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
-    def put(self, passages: Iterable[Worded]) -> None:
+    def add(self, passages: Iterable[IndexedPassage]) -> None:
         """Index passages that are not in the index yet."""
         self._db.executemany(
             "INSERT INTO passage_fts (rowid, text, extra, context) VALUES (?, ?, ?, ?)",
             self._placed(passages),
         )
 
-    def remove(self, passages: Iterable[Worded]) -> None:
+    def remove(self, passages: Iterable[IndexedPassage]) -> None:
         """Take passages out; the index needs what it was given."""
-        unshelved = self.unshelved()
+        unshelved = self.last_unindexed()
         self._db.executemany(
             """
             INSERT INTO passage_fts (passage_fts, rowid, text, extra, context) VALUES ('delete', ?, ?, ?, ?)
@@ -78,14 +95,14 @@ class Shelves:
         self._db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('delete-all')")
         self._db.execute("DELETE FROM meta WHERE key = 'unshelved'")
 
-    def unshelved(self) -> int:
+    def last_unindexed(self) -> int:
         """The last of the older passages that are still to be indexed; 0 if none is."""
         row = self._db.execute("SELECT value FROM meta WHERE key = 'unshelved'").fetchone()
         return 0 if row is None else int(row[0])
 
-    def shelve(self, limit: int) -> int:
+    def index_older(self, limit: int) -> int:
         """Index the newest of the older passages; 0 when all are. Call it inside a transaction."""
-        if not (unshelved := self.unshelved()):
+        if not (unshelved := self.last_unindexed()):
             return 0
         rows = self._db.execute(
             """
@@ -94,13 +111,13 @@ class Shelves:
             """,
             (unshelved, limit),
         ).fetchall()
-        self.put(map(Worded._make, rows))
+        self.add(map(IndexedPassage._make, rows))
         left = rows[-1][0] - 1 if len(rows) == limit else 0
         self._db.execute("UPDATE meta SET value = ? WHERE key = 'unshelved' AND ?", (str(left), left))
         self._db.execute("DELETE FROM meta WHERE key = 'unshelved' AND NOT ?", (left,))
         return len(rows)
 
-    def sound(self) -> bool:
+    def is_consistent(self) -> bool:
         """Whether the index agrees with itself, and has the passages that it should; reads all of it."""
         try:
             self._db.execute("INSERT INTO passage_fts (passage_fts) VALUES ('integrity-check')")
@@ -115,11 +132,22 @@ class Shelves:
             f"""
             SELECT EXISTS ({wanted} EXCEPT {there}) OR EXISTS ({there} EXCEPT {wanted})
             """,
-            (_BITS, self.unshelved()) * 2,
+            (_BITS, self.last_unindexed()) * 2,
         ).fetchone()[0]
 
+    def count(self, project_id: str) -> int:
+        """How many passages of a project can be found by their words."""
+        row = self._db.execute(
+            "SELECT count(*) FROM passage_fts_docsize WHERE id BETWEEN ? AND ?", self._shelf_of(project_id)
+        ).fetchone()
+        return int(row[0])
+
     def matches(
-        self, terms: Sequence[str], project_id: str | None, limit: int, narrowed: Narrowed | None = None
+        self,
+        terms: Sequence[str],
+        project_id: str | None,
+        limit: int,
+        narrowed: PassageCondition | None = None,
     ) -> Matches:
         """The passages with any of the quoted `terms`."""
         counts = self._counts(terms, project_id, _enough(project_id))
@@ -140,7 +168,7 @@ class Shelves:
             (typed[0], chr(ord(typed[0]) + 1), min(_STEM, len(typed) - most), len(typed) + most),
         ).fetchall()
         near = sorted(
-            (errors(typed, term, most, begins=True), -len(term), term)
+            (typing_errors(typed, term, most, begins=True), -len(term), term)
             for (term,) in rows
             if len(set(term) - letters) <= most
         )
@@ -156,7 +184,7 @@ class Shelves:
                 found[term] = [row for (row,) in having]
         return found
 
-    def begun(self, typed: str, project_id: str | None) -> list[int]:
+    def beginning_with(self, typed: str, project_id: str | None) -> list[int]:
         """Some rows with words whose stems begin so, or that begin like these."""
         for table in _VOCABULARY:
             self._db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}")
@@ -210,13 +238,13 @@ class Shelves:
         finding: Sequence[str],
         project_id: str | None,
         limit: int,
-        narrowed: Narrowed | None,
+        narrowed: PassageCondition | None,
     ) -> list[Match]:
         """Passages that have one of the terms that find, weighed by all terms."""
         if not finding:
             return []
         matching, values = self._matching(project_id)
-        joined, condition, wanted = narrowed or Narrowed("", "1", ())
+        joined, condition, wanted = narrowed or PassageCondition("", "1", ())
         chosen, others = "1", list[object]()
         if finding != terms:
             chosen = f"+passage_fts.rowid IN (SELECT rowid FROM passage_fts WHERE {matching})"  # noqa: S608
@@ -243,7 +271,7 @@ class Shelves:
         shelf = self._number(project_id) << _BITS
         return shelf, shelf + _ROWS
 
-    def _placed(self, passages: Iterable[Worded]) -> list[tuple[int, str, str, str]]:
+    def _placed(self, passages: Iterable[IndexedPassage]) -> list[tuple[int, str, str, str]]:
         """What is indexed, by its number, in the order that the index wants: else it writes out each time."""
         return sorted(
             (self._shelf(each.project_id) | each.row, each.text, each.extra, each.context)

@@ -13,7 +13,7 @@ TITLE = "title"
 Row = Mapping[str, Any]
 
 
-class Admission:
+class ImportFilter:
     """What one export tells of itself, and what of it is forgotten; `graves` are the ids of that."""
 
     def __init__(self, graves: set[str]) -> None:
@@ -49,7 +49,7 @@ class Admission:
                     self._shaken.add(values["session_id"])
             case "memories":
                 self._remembered.add((values["project_id"], values["session_id"]))
-                if row_check.sources(row) is None:
+                if row_check.row_sources(row) is None:
                     self._ids[table].add(values["id"])
             case "memory_sources":
                 self._sources.setdefault(values["memory_id"], []).append(values["event_id"])
@@ -118,7 +118,7 @@ class Admission:
 
     def sources_of(self, mid: str, row: Row) -> Sequence[str] | None:
         """The events that a memory rests on; None if the export does not tell."""
-        told = row_check.sources(row)
+        told = row_check.row_sources(row)
         if told is not None or (self.graves and mid == self._unsure):
             return told
         return self._sources.get(mid)

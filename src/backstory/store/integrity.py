@@ -39,7 +39,7 @@ def has_fts5() -> bool:
     return True
 
 
-def examine(path: Path, deep: bool = False) -> Health:
+def examine_database(path: Path, deep: bool = False) -> Health:
     """Read the whole database once, and try whether it can be written right now.
 
     Payloads are unpacked, the latest first, for a few seconds; all of them if it is to be `deep`.

@@ -10,16 +10,22 @@ from collections.abc import Iterable, Sequence
 
 from backstory.store.records import Job
 
+# The kinds of job; `pipeline.py` tells who does each, for how long, and what follows. First: an agent's own
+# transcript is read, a session distilled, a project's decisions compared, a brief prepared; vectors are made,
+# notes on commands looked up again, a transcript is copied.
+TRANSCRIPT, DISTIL, SUPERSEDE, BRIEF = "transcript", "distil", "supersede", "brief"
+EMBED, NOTES, ARCHIVE = "embed", "notes", "archive"
 # What is written down: the log of a project (or of a session, before a compaction), the wiki, a check of it,
 # and what a model writes in it. Their subject is a project, a session, or what is shared.
 DAY, COMPILE, LINT, PROSE = "day", "compile", "lint", "prose"
 # Kinds that ask a model: whoever does them holds the model's lock, not the worker's.
-ASKING = ("refine", PROSE)
+REFINE = "refine"
+ASKING = (REFINE, PROSE)
 # Everything derived is made again: of a session, without asking a model; the text index (of all, or of the
 # memories that it lacks); the look for sessions of which nothing was captured.
 REBUILD, REINDEX, PROVE = "rebuild", "reindex", "prove"
 # What a round of work does first, in this order: commands wait for it.
-ROUND = ("transcript", "distil", REBUILD, REINDEX, "brief", PROVE)
+ROUND = (TRANSCRIPT, DISTIL, REBUILD, REINDEX, SUPERSEDE, BRIEF, PROVE)
 # Work that is no job, but whose tries are counted as if it were: a worker may die of it, too.
 DRAIN, INDEX = "drain", "index"
 # So often a worker may be ended by its limits while doing a job; then the job is parked.

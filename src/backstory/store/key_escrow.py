@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backstory.atomic import write_own
-from backstory.file_reader import lines, read_text
+from backstory.file_reader import read_lines, read_text
 
 NAME = "spare.jsonl"
 _FORGOTTEN = "forgotten"  # other graves may open again, and only their database knows
 Grave = tuple[object, ...]
 
 
-def keep(connection: sqlite3.Connection, database: Path) -> None:
+def update_escrow(connection: sqlite3.Connection, database: Path) -> None:
     """Bring the file up to date, if something was forgotten or the key is another one."""
     path = database.with_name(NAME)
     with contextlib.suppress(OSError, sqlite3.Error):  # there will be another time
@@ -33,12 +33,14 @@ def keep(connection: sqlite3.Connection, database: Path) -> None:
             return
         known = connection.execute("SELECT id, what, reason, at FROM tombstones ORDER BY at, id").fetchall()
         ids = {grave[0] for grave in known}
-        older = [grave for grave in graves(database) if grave[0] not in ids and grave[2] == _FORGOTTEN]
+        older = [
+            grave for grave in escrowed_tombstones(database) if grave[0] not in ids and grave[2] == _FORGOTTEN
+        ]
         lines = [head, *(json.dumps(grave) for grave in (*older, *known))]
         write_own(path, "".join(f"{line}\n" for line in lines).encode())
 
 
-def key(database: Path) -> str:
+def escrowed_key(database: Path) -> str:
     """The database's key; empty if it is not there."""
     with contextlib.suppress(ValueError, IndexError):
         found = json.loads(_lines(database.with_name(NAME))[0])[0]
@@ -46,7 +48,7 @@ def key(database: Path) -> str:
     return ""
 
 
-def graves(database: Path) -> list[Grave]:
+def escrowed_tombstones(database: Path) -> list[Grave]:
     """What was forgotten, as its tombstones have it; lines that are none are left out."""
     return list(_graves(_lines(database.with_name(NAME))[1:]))
 
@@ -61,7 +63,7 @@ def _graves(lines: list[str]) -> Iterator[Grave]:
 
 def _first_line(path: Path) -> str:
     with contextlib.suppress(OSError, ValueError):
-        return next(lines(path), b"").decode().rstrip("\n")
+        return next(read_lines(path), b"").decode().rstrip("\n")
     return ""
 
 

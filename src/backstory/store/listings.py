@@ -3,26 +3,27 @@
 import json
 import sqlite3
 from collections import Counter
+from collections.abc import Iterable
 
 from backstory.model import MemoryKind, Session, StoredEvent
 from backstory.store.events import Events
 from backstory.store.memories import VISIBLE
 from backstory.store.passages import TOUCHED
-from backstory.store.records import SessionsWanted, Worked
+from backstory.store.records import SessionActivity, SessionFilter
 
 _TOP = "s.parent_id = '' AND s.agent NOT IN ('user', 'docs')"
 # Tombstones of sessions that a source has taken back; what was forgotten has no row any more.
 _SHOWN = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id = s.id)"
 
 
-class Views:
+class Listings:
     """Reads of one database for pages and pictures."""
 
     def __init__(self, connection: sqlite3.Connection, events: Events) -> None:
         self._db = connection
         self._events = events
 
-    def sessions(self, wanted: SessionsWanted, before: tuple[int, str] | None, limit: int) -> list[Session]:
+    def sessions(self, wanted: SessionFilter, before: tuple[int, str] | None, limit: int) -> list[Session]:
         """Sessions, the latest first, from before a cursor (last_at, id)."""
         clauses, values = [_TOP, _SHOWN], list[object]()
         for column, value in (
@@ -47,7 +48,7 @@ class Views:
             f"WHERE {where} ORDER BY s.last_at DESC, s.id DESC LIMIT ?", (*values, limit)
         )
 
-    def choices(self, project_id: str) -> tuple[list[str], list[str]]:
+    def filter_choices(self, project_id: str) -> tuple[list[str], list[str]]:
         """The agents, and the branches of a project, that sessions have."""
         agents = self._db.execute(
             """
@@ -77,7 +78,7 @@ class Views:
         )
         return [branch for (branch,) in rows]
 
-    def on_branch(self, branch: str, project_id: str | None) -> bool:
+    def knows_branch(self, branch: str, project_id: str | None) -> bool:
         """Whether anything happened on a branch: a session may leave the one it began on."""
         found = self._db.execute(
             """
@@ -92,7 +93,7 @@ class Views:
         )
         return bool(found.fetchone()[0])
 
-    def touched(self, file: str, project_id: str | None) -> bool:
+    def knows_file(self, file: str, project_id: str | None) -> bool:
         """Whether anything that can be found, in one project or in all, had to do with a file."""
         found = self._db.execute(
             f"""
@@ -104,7 +105,7 @@ class Views:
         )
         return bool(found.fetchone()[0])
 
-    def story(self, sid: str, after: tuple[int, int], limit: int) -> list[StoredEvent]:
+    def session_events(self, sid: str, after: tuple[int, int], limit: int) -> list[StoredEvent]:
         """Events of a session in their order, from behind a cursor (at, seq)."""
         return self._events.read_events(
             "WHERE e.session_id = ? AND (e.at, e.seq) > (?, ?) ORDER BY e.at, e.seq LIMIT ?",
@@ -115,7 +116,7 @@ class Views:
         """The number of the event that was stored last."""
         return int(self._db.execute("SELECT coalesce(max(row), 0) FROM events").fetchone()[0])
 
-    def after(self, row: int, limit: int) -> list[tuple[int, StoredEvent]]:
+    def events_after(self, row: int, limit: int) -> list[tuple[int, StoredEvent]]:
         """Events that were stored after one, in the order they were stored."""
         rows = self._db.execute(
             "SELECT row FROM events WHERE row > ? ORDER BY row LIMIT ?", (row, limit)
@@ -127,7 +128,7 @@ class Views:
         )
         return [(number, stored) for (number,), stored in zip(rows, found, strict=False)]
 
-    def worked(self, since: int) -> list[Worked]:
+    def session_activity(self, since: int) -> list[SessionActivity]:
         """The sessions in which something happened since then, for a picture."""
         rows = self._db.execute(
             f"""
@@ -136,13 +137,13 @@ class Views:
             """,  # noqa: S608 - a constant
             (since,),
         )
-        return list(map(Worked._make, rows))
+        return list(map(SessionActivity._make, rows))
 
-    def injected(self, since: int) -> list[tuple[int, int]]:
+    def brief_tokens(self, since: int) -> list[tuple[int, int]]:
         """When briefs were given since then, and their tokens."""
         return self._db.execute("SELECT at, tokens FROM injections WHERE at >= ?", (since,)).fetchall()
 
-    def files(self, since: int, project_id: str, limit: int) -> list[tuple[str, ...]]:
+    def changed_files(self, since: int, project_id: str, limit: int) -> list[tuple[str, ...]]:
         """The files that each of the latest sessions changed."""
         rows = self._db.execute(
             f"""
@@ -163,3 +164,23 @@ class Views:
             by_status[status] += n
             by_maker[maker] += n
         return dict(by_status), dict(by_maker)
+
+    def table_counts(self) -> dict[str, int]:
+        """How many events, sessions (of agents, without sub-agents), memories and projects there are."""
+        tables = {
+            "events": "events",
+            "sessions": "sessions WHERE parent_id = '' AND agent NOT IN ('user', 'docs')",
+            "memories": "memories",
+            "projects": "projects",
+        }
+        return {
+            name: int(self._db.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])  # noqa: S608 - constants
+            for name, rows in tables.items()
+        }
+
+    def row_counts(self, tables: Iterable[str]) -> dict[str, int]:
+        """How many rows these tables have."""
+        return {
+            table: int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608 - ours
+            for table in tables
+        }

@@ -1,13 +1,15 @@
 """Memories and where they come from. Derived: a session's are replaced as a whole when it is distilled again.
 
 A memory's id is a hash of session, kind and subject, so it survives a rebuild, and what a person said
-about it (pinned, rejected) stays with it.
+about it (pinned, rejected) stays with it. Rows with one signature are one thing that several sessions showed:
+`consolidate` says which of them stands for all, and how often it showed. With a session go its rows, with the
+last of them the thing.
 """
 
 import itertools
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 from backstory.model import Act, Draft, Memory, MemoryKind, MemoryStatus, Scope, Session, Tier
@@ -17,13 +19,16 @@ from backstory.store.passages import Passages
 SHOWN = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
 VISIBLE = f"""
     m.status IN ({", ".join(f"'{status}'" for status in SHOWN)})
+    AND (NOT m.own_work OR m.seen > 1 OR m.pinned OR m.status = 'confirmed')
     AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
 """  # noqa: S608 - the states above
+# Of what several sessions showed, the row that stands for all of them; also if that row is gone by now.
+ONCE = "NOT EXISTS (SELECT 1 FROM memories r WHERE r.id = m.told_by)"
 # For the person who looks through what was set aside: everything but what was forgotten.
 KEPT = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))"
 _COLUMNS = """
     m.id, m.project_id, p.name, m.session_id, m.agent, m.kind, m.tier, m.status, m.scope, m.text, m.detail,
-    m.reason, m.files, m.said_by, m.at, m.weight, m.pinned, m.turn, m.made_by
+    m.reason, m.files, m.said_by, m.at, m.weight, m.pinned, m.turn, m.made_by, m.seen, m.total
 """
 _JUDGED: dict[Act, str] = {
     Act.CONFIRM: "status = 'confirmed'",
@@ -37,6 +42,7 @@ _JUDGED: dict[Act, str] = {
 # A project's memories, and the pinned ones of it: each is read off the end of an index (the plus keeps the
 # second from being read off the first's).
 _OF_PROJECT = ("m.project_id = ?", "+m.project_id = ? AND m.pinned = 1")
+_OFTEN = 2  # sessions
 # Kinds that search does not look through: they repeat what others say.
 _NOT_INDEXED = (MemoryKind.CHECKPOINT,)
 
@@ -64,9 +70,16 @@ class Memories:
             "SELECT id FROM memories WHERE session_id = ? AND tier = ?", (session.id, tier)
         ).fetchall()
         outlived = self._outlived(session.id)
-        self._delete([mid for (mid,) in old if mid not in kept and mid not in outlived])
+        gone = [mid for (mid,) in old if mid not in kept and mid not in outlived]
+        heirs = {mid: self._heir(mid, kept) for mid in gone}
+        names = {mid: self._names(mid) for mid, heir in heirs.items() if heir}
+        self._delete([mid for mid in gone if heirs[mid] or not self._is_vouched(mid)])
         for mid, draft in kept.items():
             self._put(mid, session, draft, tier, made_by)
+        for mid, before in names.items():
+            self._db.execute(
+                "UPDATE memories SET formerly = trim(formerly || ' ' || ?) WHERE id = ?", (before, heirs[mid])
+            )
         self._judge_again(session)
         return len(kept)
 
@@ -87,16 +100,53 @@ class Memories:
         if act is Act.EDIT and (memory := self.kept(mid)) is not None:
             self._index(mid, memory.project_id, memory.session_id, memory.kind, memory.at, memory)
 
+    def _heir(self, mid: str, kept: Mapping[str, Draft]) -> str:
+        """The memory that newer rules make of the events of one that a person judged, or ""."""
+        rests = {
+            event_id
+            for (event_id,) in self._db.execute(
+                """
+                SELECT f.event_id FROM memory_sources f JOIN events e ON e.id = f.event_id
+                WHERE f.memory_id = ? AND e.kind <> 'judged'
+                    AND EXISTS (SELECT 1 FROM memory_sources j JOIN events a ON a.id = j.event_id
+                                WHERE j.memory_id = f.memory_id AND a.kind = 'judged')
+                """,
+                (mid,),
+            )
+        }
+        (kind,) = self._db.execute("SELECT kind FROM memories WHERE id = ?", (mid,)).fetchone()
+        shared = {new: len(rests.intersection(d.sources)) for new, d in kept.items() if d.kind == kind}
+        best = max(shared, key=lambda new: (shared[new], new), default="")
+        return best if best and shared[best] else ""
+
+    def _names(self, mid: str) -> str:
+        """The ids under which people may have judged a memory."""
+        (before,) = self._db.execute("SELECT formerly FROM memories WHERE id = ?", (mid,)).fetchone()
+        return f"{before} {mid}".strip()
+
+    def _is_vouched(self, mid: str) -> bool:
+        """Whether a person stands for a memory, so that it outlives the rules that made it."""
+        row = self._db.execute(
+            """
+            SELECT 1 FROM memories m WHERE m.id = ? AND (m.pinned OR m.status = 'confirmed') AND EXISTS (
+                SELECT 1 FROM memory_sources f JOIN events e ON e.id = f.event_id
+                WHERE f.memory_id = m.id AND e.kind = 'judged')
+            """,
+            (mid,),
+        ).fetchone()
+        return row is not None
+
     def _judge_again(self, session: Session) -> None:
-        """Do again, in their order, what people did to this session's memories."""
+        """Do again, in their order, what people did to this session's memories, also under former ids."""
         acts = self._db.execute(
             """
-            SELECT e.target, e.reason, e.text, e.id FROM sessions u JOIN events e ON e.session_id = u.id
-            WHERE u.agent = 'user' AND u.project_id = ? AND e.kind = 'judged'
-                AND e.target IN (SELECT m.id FROM memories m WHERE m.session_id = ?)
+            SELECT m.id, e.reason, e.text, e.id
+            FROM sessions u JOIN events e ON e.session_id = u.id
+            JOIN memories m ON m.session_id = ? AND (m.id = e.target OR instr(m.formerly, e.target))
+            WHERE u.agent = 'user' AND u.project_id = ? AND e.kind = 'judged' AND e.target <> ''
             ORDER BY e.at, e.seq
             """,
-            (session.project_id, session.id),
+            (session.id, session.project_id),
         ).fetchall()
         for mid, act, text, event_id in acts:
             self.judge(mid, Act(act), text, event_id)
@@ -141,12 +191,14 @@ class Memories:
         self._db.execute(
             """
             INSERT INTO memories (id, project_id, session_id, agent, kind, tier, status, scope, text, detail,
-                                  reason, files, said_by, at, weight, turn, auto, made_by)
-            VALUES (?, ?, ?, ?, ?, ?, ?, 'project', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                  reason, files, said_by, at, weight, turn, auto, made_by, signature, times,
+                                  own_work)
+            VALUES (?, ?, ?, ?, ?, ?, ?, 'project', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET
                 text = excluded.text, detail = excluded.detail, reason = excluded.reason,
                 files = excluded.files, said_by = excluded.said_by, at = excluded.at,
-                weight = excluded.weight, turn = excluded.turn, made_by = excluded.made_by
+                weight = excluded.weight, turn = excluded.turn, made_by = excluded.made_by,
+                signature = excluded.signature, times = excluded.times, own_work = excluded.own_work
             """,
             (
                 mid,
@@ -166,6 +218,9 @@ class Memories:
                 draft.turn,
                 draft.auto,
                 made_by,
+                draft.signature,
+                draft.times,
+                draft.own_work,
             ),
         )
         self._db.execute("DELETE FROM memory_sources WHERE memory_id = ?", (mid,))
@@ -185,10 +240,51 @@ class Memories:
 
     def index_missing(self) -> int:
         """Index memories that came from elsewhere, such as an export; call it inside a transaction."""
-        found = self._read("NOT EXISTS (SELECT 1 FROM passages f WHERE f.owner = m.id)", ())
+        rows = self._db.execute(
+            f"""
+            SELECT {_COLUMNS} FROM memories m JOIN projects p ON p.id = m.project_id
+            WHERE m.status IN ({", ".join("?" * len(SHOWN))}) AND {KEPT}
+                AND NOT EXISTS (SELECT 1 FROM passages f WHERE f.owner = m.id)
+            """,  # noqa: S608 - constants of this file
+            SHOWN,
+        ).fetchall()
+        found = [self._memory(row) for row in rows]
         for memory in found:
             self._index(memory.id, memory.project_id, memory.session_id, memory.kind, memory.at, memory)
         return len(found)
+
+    def consolidate(self, project_id: str) -> None:
+        """Find out which rows of a project are one thing; call it inside a transaction.
+
+        What a person pinned, confirmed or rejected stands for the others, else the latest: what was rejected
+        does not come back with the next session that shows it. What a sub-agent showed its session showed.
+        """
+        rows = self._db.execute(
+            """
+            WITH known AS (
+                SELECT m.*, CASE WHEN s.parent_id = '' THEN s.id ELSE s.parent_id END AS shown_in
+                FROM memories m JOIN sessions s ON s.id = m.session_id
+                WHERE m.project_id = ? AND m.signature <> ''
+                    AND m.status IN ('candidate', 'confirmed', 'rejected')
+                    AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
+            ), things AS (
+                SELECT kind, signature, count(DISTINCT shown_in) AS seen, sum(times) AS total
+                FROM known GROUP BY kind, signature
+            ), told AS (
+                SELECT k.id, k.told_by, k.seen AS was_seen, k.total AS was_total, t.seen, t.total,
+                    first_value(k.id) OVER (
+                        PARTITION BY k.kind, k.signature
+                        ORDER BY k.status = 'rejected' DESC, k.pinned DESC, k.status = 'confirmed' DESC,
+                            k.own_work, k.at DESC, k.id
+                    ) AS best
+                FROM known k JOIN things t USING (kind, signature)
+            )
+            SELECT CASE WHEN best = id THEN '' ELSE best END, seen, total, id FROM told
+            WHERE (was_seen, was_total, told_by) <> (seen, total, CASE WHEN best = id THEN '' ELSE best END)
+            """,
+            (project_id,),
+        ).fetchall()
+        self._db.executemany("UPDATE memories SET told_by = ?, seen = ?, total = ? WHERE id = ?", rows)
 
     def memory(self, mid: str) -> Memory | None:
         """One memory with its sources, if it may be shown."""
@@ -247,7 +343,7 @@ class Memories:
             some = self._read(
                 f"""
                 {of_project} AND m.kind = ? AND m.status = ? AND m.at >= ?
-                AND (SELECT s.parent_id FROM sessions s WHERE s.id = m.session_id) = ''
+                AND (SELECT s.parent_id FROM sessions s WHERE s.id = m.session_id) = '' AND {ONCE}
                 """,  # noqa: S608 - one of two constants
                 (project_id, kind, status, since, limit),
                 "ORDER BY m.at DESC LIMIT ?",
@@ -291,7 +387,7 @@ class Memories:
 
     def _memory(self, row: tuple[str, ...]) -> Memory:
         (mid, project_id, name, session_id, agent, kind, tier, status, scope, text, detail, reason, files,
-         said_by, at, weight, pinned, turn, made_by) = row  # fmt: skip
+         said_by, at, weight, pinned, turn, made_by, seen, total) = row  # fmt: skip
         sources = self._db.execute("SELECT event_id FROM memory_sources WHERE memory_id = ?", (mid,))
         return Memory(
             id=mid,
@@ -303,7 +399,7 @@ class Memories:
             tier=Tier(tier),
             status=MemoryStatus(status),
             scope=Scope(scope),
-            text=text,
+            text=_counted(kind, text, int(seen), int(total)) if status == MemoryStatus.CANDIDATE else text,
             detail=detail,
             reason=reason,
             files=tuple(json.loads(files)),
@@ -314,4 +410,15 @@ class Memories:
             turn=int(turn),
             made_by=made_by,
             sources=tuple(source for (source,) in sources),
+            seen=int(seen),
+            times=int(total),
         )
+
+
+def _counted(kind: str, text: str, seen: int, total: int) -> str:
+    """What a memory says, with how often sessions showed it if more than one did."""
+    if seen < _OFTEN:
+        return text
+    if kind == MemoryKind.COMMAND:
+        return f"{text.rpartition(': ')[0] or text}: passed {total} times in {seen} sessions"
+    return f"{text} (in {seen} sessions)" if kind == MemoryKind.LESSON else text

@@ -45,7 +45,7 @@ def new_database(home: Home) -> Iterator[Path]:
         yield path
 
 
-def leftovers(home: Home) -> list[Path]:
+def leftover_files(home: Home) -> list[Path]:
     """Files that killed makers of databases have left; those of a maker that lives are not among them."""
     found = [path for pattern in _FORMERLY for path in home.root.glob(pattern) if path.is_file()]
     for folder in home.root.glob(f"{UNFINISHED}*"):
@@ -56,7 +56,7 @@ def leftovers(home: Home) -> list[Path]:
 
 def clear_leftovers(home: Home) -> int:
     """Remove what killed makers of databases have left; gives how many files that were."""
-    found = leftovers(home)
+    found = leftover_files(home)
     for path in found:
         path.unlink(missing_ok=True)
     for folder in home.root.glob(f"{UNFINISHED}*"):
@@ -80,7 +80,7 @@ def put_in_place(new: Path, home: Home, expected: Mapping[str, int], old: sqlite
     step("build.filled")
     with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as db:
         db.execute("PRAGMA journal_mode = DELETE")  # nothing may be left in a log beside it
-        if found := fault(db, expected):
+        if found := find_fault(db, expected):
             raise Failed(f"the new database is not whole ({found}): the old one was left as it is")
     _sync(new)
     step("build.checked")
@@ -112,7 +112,7 @@ def _sync(path: Path) -> None:
         os.close(fd)
 
 
-def fault(db: sqlite3.Connection, expected: Mapping[str, int]) -> str:
+def find_fault(db: sqlite3.Connection, expected: Mapping[str, int]) -> str:
     """What is wrong with a new database; "" if nothing is. `expected`: how many rows each table must have."""
     try:
         found = str(db.execute("PRAGMA integrity_check(1)").fetchone()[0])
@@ -120,9 +120,13 @@ def fault(db: sqlite3.Connection, expected: Mapping[str, int]) -> str:
             return " ".join(found.split())
         if missing := _outline_of_today() - _outline(db):
             return f"its schema lacks {min(missing)[1]}"
+        if extra := db.execute(
+            "SELECT name FROM main.sqlite_master WHERE type IN ('trigger', 'view')"
+        ).fetchone():
+            return f"{extra[0]} is none of ours"
         if loose := db.execute("PRAGMA foreign_key_check").fetchone():
             return f"a row of {loose[0]} refers to a row of {loose[2]} that is not there"
-        for table, rows in counts(db, expected).items():
+        for table, rows in row_counts(db, expected).items():
             if rows != expected[table]:
                 return f"{rows} of {expected[table]} rows of {table}"
         if damaged := unreadable_payloads(db):
@@ -134,7 +138,7 @@ def fault(db: sqlite3.Connection, expected: Mapping[str, int]) -> str:
 
 def _outline_of_today() -> set[tuple[str, ...]]:
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        schema.apply(db, schema.migrations())
+        schema.apply_migrations(db, schema.migrations())
         return _outline(db)
 
 
@@ -149,7 +153,7 @@ def _outline(db: sqlite3.Connection) -> set[tuple[str, ...]]:
     }
 
 
-def counts(db: sqlite3.Connection, tables: Mapping[str, object]) -> dict[str, int]:
+def row_counts(db: sqlite3.Connection, tables: Mapping[str, object]) -> dict[str, int]:
     """How many rows these tables have."""
     return {
         table: int(db.execute(f"SELECT count(*) FROM main.{table}").fetchone()[0])  # noqa: S608

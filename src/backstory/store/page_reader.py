@@ -78,7 +78,7 @@ class Shape:
     forms: tuple[Form | None, ...]
 
 
-def shapes(new: sqlite3.Connection, tables: Collection[str]) -> list[Shape]:
+def table_shapes(new: sqlite3.Connection, tables: Collection[str]) -> list[Shape]:
     """How a database of today's schema lays its tables down."""
     return [_shape(new, table) for table in tables]
 

@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from backstory.model import Kind, Outcome, StoredEvent
-from backstory.store.full_text_index import Narrowed, Shelves, Worded
-from backstory.store.records import Filters, Found, Matches, NewPassage, Sort, Turns
-from backstory.store.tokenizer import errors, spread
+from backstory.store.full_text_index import FullTextIndex, IndexedPassage, Matches, PassageCondition
+from backstory.store.records import Filters, Found, NewPassage, Sort, Turns
+from backstory.store.tokenizer import index_text, typing_errors
 from backstory.store.vectors import Vectors
 
 PASSAGE_CHARS = 1_000
@@ -92,13 +92,16 @@ class Passages:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
-        self._shelves = Shelves(connection)
+        self._full_text = FullTextIndex(connection)
 
     def put(self, owner: str, project_id: str, session_id: str, kind: str, at: int, text: str) -> None:
         """Index `text` for its owner, in place of what was indexed for it before; the same stays as it is."""
         self._replace(
             owner,
-            [_New(owner, n, project_id, session_id, kind, at, each) for n, each in enumerate(pieces(text))],
+            [
+                _New(owner, n, project_id, session_id, kind, at, each)
+                for n, each in enumerate(split_passages(text))
+            ],
         )
 
     def rewrite(self, owner: str, clean: Callable[[str], str]) -> None:
@@ -148,14 +151,14 @@ class Passages:
 
     def _remove(self, *owners: str) -> None:
         rows = [
-            Worded._make(row)
+            IndexedPassage._make(row)
             for owner in owners
             for row in self._db.execute(
                 "SELECT row, project_id, text, extra, context FROM passages WHERE owner = ?", (owner,)
             )
         ]
         if rows:
-            self._shelves.remove(rows)
+            self._full_text.remove(rows)
             self._db.executemany("DELETE FROM passages WHERE owner = ?", [(owner,) for owner in owners])
             Vectors(self._db).remove([each.row for each in rows])
 
@@ -216,9 +219,9 @@ class Passages:
         row = self._db.execute("SELECT project_id, imported_by FROM sessions WHERE id = ?", (sid,)).fetchone()
         return (str(row[0]), bool(row[1])) if row else ("", False)
 
-    def shelve(self, limit: int) -> int:
+    def index_words(self, limit: int) -> int:
         """Index the words of older passages, the newest first; 0 when all are. Inside a transaction."""
-        return self._shelves.shelve(limit)
+        return self._full_text.index_older(limit)
 
     def first_unindexed(self) -> int | None:
         """The row of the next event that is not indexed yet, or None."""
@@ -263,7 +266,7 @@ class Passages:
         text = f"{title}\n{agent} session in {cwd or 'an unknown folder'}, {day}"
         return _New(session_id, 0, project_id, session_id, "session", at, text)
 
-    def head_again(self, session_id: str) -> None:
+    def rewrite_header(self, session_id: str) -> None:
         """If a session is found as a whole, let it be by the title that it has now."""
         row = self._db.execute("SELECT project_id FROM passages WHERE owner = ?", (session_id,)).fetchone()
         if row is not None:
@@ -271,25 +274,25 @@ class Passages:
 
     def _put_all(self, found: Sequence[_New]) -> None:
         last = self._db.execute("SELECT coalesce(max(row), 0) FROM passages").fetchone()[0]
-        last = max(last, self._shelves.unshelved())
+        last = max(last, self._full_text.last_unindexed())
         worded = [
-            Worded(row, new.project_id, new.text, spread(new.text), new.context)
+            IndexedPassage(row, new.project_id, new.text, index_text(new.text), new.context)
             for row, new in enumerate(found, last + 1)
         ]
         self._db.executemany(
             _INSERT,
             [(each.row, *new[:7], each.extra, *new[7:]) for each, new in zip(worded, found, strict=True)],
         )
-        self._shelves.put(worded)
+        self._full_text.add(worded)
 
     def clear(self) -> None:
         """Empty the index, to be built again from the start."""
-        self._shelves.clear()
+        self._full_text.clear()
         self._db.execute("DELETE FROM passages")
         Vectors(self._db).clear()
         self._db.execute("DELETE FROM meta WHERE key IN ('indexed_events', 'skipped_events', 'stale_turns')")
 
-    def sound(self) -> bool:
+    def is_consistent(self) -> bool:
         """Whether the index is there and agrees with itself; reads all of it."""
         empty = self._db.execute(
             """
@@ -299,7 +302,7 @@ class Passages:
                   AND e.row <= CAST(m.value AS INTEGER))
             """
         ).fetchone()[0]
-        return not empty and self._shelves.sound()
+        return not empty and self._full_text.is_consistent()
 
     def lower_mark(self) -> None:
         """After events were deleted: the numbers of the last rows are given again, to events not indexed."""
@@ -317,9 +320,9 @@ class Passages:
         waiting = self._db.execute("SELECT count(*) FROM events WHERE row > ?", (mark,)).fetchone()[0]
         return int(waiting) + len(self._stale())
 
-    def unshelved(self) -> bool:
+    def words_unindexed(self) -> bool:
         """Whether older passages wait to be found by their words."""
-        return self._shelves.unshelved() > 0
+        return self._full_text.last_unindexed() > 0
 
     def _meta(self, key: str) -> str | None:
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
@@ -330,7 +333,7 @@ class Passages:
     ) -> list[Found]:
         """Passages with any of the quoted `terms`, best first, of one project or of all."""
         ranks = {each.row: each.own for each in self.matches(terms, project_id, limit, filters).ranks}
-        found = [each._replace(rank=ranks[each.row]) for each in self.read(list(ranks), filters)]
+        found = [each._replace(rank=ranks[each.row]) for each in self.by_row(list(ranks), filters)]
         return sorted(found, key=lambda each: each.rank)
 
     def matches(
@@ -343,8 +346,8 @@ class Passages:
         narrowed = None
         if filters:
             condition, values = _wanted(filters)
-            narrowed = Narrowed(_JOINED, f"{_NOT_FORGOTTEN} AND {condition}", values)
-        return self._shelves.matches(terms, project_id, limit, narrowed)
+            narrowed = PassageCondition(_JOINED, f"{_NOT_FORGOTTEN} AND {condition}", values)
+        return self._full_text.matches(terms, project_id, limit, narrowed)
 
     def spelled_like(self, typed: str, most: int, project_id: str | None) -> dict[str, int]:
         """Words that differ from this one by so many typing errors, and in how many passages each is.
@@ -352,18 +355,18 @@ class Passages:
         Passages are counted by the stem, and only up to a few.
         """
         found: dict[str, int] = {}
-        for rows in self._shelves.spelled_like(typed, most, project_id).values():
+        for rows in self._full_text.spelled_like(typed, most, project_id).values():
             for text in self.texts(rows[:_READ]).values():
                 for written in dict.fromkeys(re.findall(rf"(?i)(?<![a-z]){typed[0]}[a-z]+", text)):
                     for word in dict.fromkeys((written, written.removesuffix("s"))):
-                        if errors(typed, word.lower(), most) <= most:
+                        if typing_errors(typed, word.lower(), most) <= most:
                             found.setdefault(word, len(rows))
                             break
         return found
 
     def completions(self, typed: str, project_id: str | None) -> list[str]:
         """Words that begin like what somebody types in small letters, the commonest first; at most three."""
-        texts = self.texts(self._shelves.begun(typed, project_id)).values()
+        texts = self.texts(self._full_text.beginning_with(typed, project_id)).values()
         found = Counter(
             word.lower()
             for text in texts
@@ -371,7 +374,21 @@ class Passages:
         )
         return [word for word, _ in found.most_common(_COMPLETIONS)]
 
-    def read(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
+    def size_of(self, project_id: str) -> int:
+        """How much there is to be found of a project, by words and by meaning."""
+        return self._full_text.count(project_id) + Vectors(self._db).count(project_id)
+
+    def of_owners(self, owners: Sequence[str]) -> list[tuple[str, str, str, str]]:
+        """What is indexed of these: owner, form, kind and text of each passage."""
+        return [
+            row
+            for owner in owners
+            for row in self._db.execute(
+                "SELECT owner, form, kind, text FROM passages WHERE owner = ?", (owner,)
+            )
+        ]
+
+    def by_row(self, numbers: Sequence[int], filters: Filters | None = None) -> list[Found]:
         """These passages, those that may be shown and are wanted."""
         wanted, values = _wanted(filters)
         marks = ",".join("?" * len(numbers))
@@ -384,7 +401,7 @@ class Passages:
         )
         return [Found._make(row) for row in rows]
 
-    def let_through(self, numbers: Sequence[int], filters: Filters) -> list[int]:
+    def passing(self, numbers: Sequence[int], filters: Filters) -> list[int]:
         """Those of these passages that may be shown and are wanted, in the same order."""
         wanted, values = _wanted(filters)
         rows = self._db.execute(
@@ -461,7 +478,7 @@ class Passages:
                 """,  # noqa: S608
                 (found.session_id, found.owner, found.at, first, count),
             )
-            there = self.read([row for (row,) in rows])
+            there = self.by_row([row for (row,) in rows])
             sides.append(sorted(there, key=lambda each: (each.at, each.row)))
         return sides[0], sides[1]
 
@@ -481,7 +498,11 @@ def _wanted(filters: Filters | None) -> tuple[str, list[object]]:
         parts.append(f"m.status IN ({','.join('?' * len(filters.statuses))})")
         values += filters.statuses
     else:
-        parts.append("(m.id IS NULL OR m.status IN ('candidate', 'confirmed', 'superseded'))")
+        parts.append(
+            """(m.id IS NULL OR (m.status IN ('candidate', 'confirmed', 'superseded')
+                AND (NOT m.own_work OR m.seen > 1 OR m.pinned OR m.status = 'confirmed')
+                AND NOT EXISTS (SELECT 1 FROM memories r WHERE r.id = m.told_by)))"""
+        )
     for column, wanted in (
         ("f.kind", filters.kinds),
         ("s.agent", filters.agents),
@@ -510,18 +531,18 @@ def _kind_of(kind: Kind) -> str:
 def _as_it_is(stored: StoredEvent, project_id: str) -> Iterator[_New]:
     event = stored.event
     body = f"{event.target}\n{event.text}" if event.target and event.text else event.target or event.text
-    for part, piece in enumerate(pieces(body)):
+    for part, piece in enumerate(split_passages(body)):
         yield _New(stored.id, part, project_id, stored.session_id, event.kind, event.at, piece, stored.turn)
 
 
-def pieces(text: str, size: int = PASSAGE_CHARS) -> Iterator[str]:
+def split_passages(text: str, size: int = PASSAGE_CHARS) -> Iterator[str]:
     """Cut text into passages; nothing is dropped but space at their ends."""
-    for start, end in cuts(text, size):
+    for start, end in passage_bounds(text, size):
         if piece := text[start:end].strip():
             yield piece
 
 
-def cuts(text: str, size: int = PASSAGE_CHARS) -> Iterator[tuple[int, int]]:
+def passage_bounds(text: str, size: int = PASSAGE_CHARS) -> Iterator[tuple[int, int]]:
     """Where passages begin and end: at line ends or spaces where there are any.
 
     Where there are none, neighbours overlap, so that a name or a pair of characters is whole in one of them.

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from backstory.store.compression import unpack
 from backstory.store.passages import SEARCHED, Passages
-from backstory.store.records import Depth, Filters, Found
+from backstory.store.records import Filters, Found, PayloadMatches
 
 _SHORTEST = 400  # characters; what is shorter is not cut anywhere
 _SMALLEST = 800  # characters of a payload that may hold such a text beside its frame
@@ -22,21 +22,21 @@ _DEEPEST = 20
 _STEP = 2_000  # events whose payloads are sought at once
 
 
-class Depths:
+class PayloadScan:
     """Looks into the payloads of one database."""
 
     def __init__(self, connection: sqlite3.Connection, passages: Passages) -> None:
         self._db = connection
         self._passages = passages
 
-    def look(
+    def find(
         self,
         names: Sequence[str],
         project_id: str | None,
         limit: int,
         seconds: float,
         filters: Filters | None = None,
-    ) -> Depth:
+    ) -> PayloadMatches:
         """Events in whose long texts one of the names stands, the latest first, at most so many."""
         deadline = time.monotonic() + seconds
         found: list[Found] = []
@@ -60,7 +60,7 @@ class Depths:
                 known.add(name)
             if len(found) >= limit:
                 break
-        return Depth(found, known, whole)
+        return PayloadMatches(found, known, whole)
 
     def _texts(self, project_id: str | None, deadline: float) -> Iterator[tuple[int, str, str, bytes | None]]:
         """Events by their rows, with target and text; the payload if it may hold more, else b""."""

@@ -61,6 +61,11 @@ class Projects:
         rows = self._db.execute("SELECT path, project_id FROM places ORDER BY path")
         return [(path, project_id) for path, project_id in rows]
 
+    def folders(self) -> list[str]:
+        """All folders that projects were seen in."""
+        rows = self._db.execute("SELECT root FROM projects UNION SELECT path FROM places")
+        return [path for (path,) in rows]
+
     def commits_of(self, project_id: str, limit: int) -> list[str]:
         """The commits that a project's own folders were at when sessions worked there, the latest first."""
         rows = self._db.execute(

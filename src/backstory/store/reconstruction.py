@@ -40,7 +40,7 @@ class Clues:
     project_of: Callable[[str, int], Project]
 
 
-def remake(db: sqlite3.Connection, clues: Clues, lost: Iterable[str]) -> None:
+def rebuild_lost_rows(db: sqlite3.Connection, clues: Clues, lost: Iterable[str]) -> None:
     """Make again what can be of the tables that are `lost`, and of sessions and projects that are missing."""
     _remake_sessions(db, clues)
     _remake_projects(db, clues)

@@ -55,7 +55,7 @@ class Mark(NamedTuple):
     held: int = 0
 
 
-class Kept(NamedTuple):
+class CopyMark(NamedTuple):
     """How much of a transcript is in our copy of it, and how long the copy then was."""
 
     source: int
@@ -141,24 +141,6 @@ class ModelAnswer(NamedTuple):
     at: int
 
 
-class Match(NamedTuple):
-    """A passage by its row, and how well the words fit: its own, and those of its turn's prompt as well.
-
-    Both are BM25 as SQLite counts it: below zero, and the smaller the better.
-    """
-
-    row: int
-    own: float
-    with_context: float
-
-
-class Matches(NamedTuple):
-    """Passages and how well they fit, best first; and the terms that are in none."""
-
-    ranks: list[Match]
-    absent: list[str]
-
-
 class NewPassage(NamedTuple):
     """A passage of an event that is to be indexed: its place there, what it is, and its turn's prompt."""
 
@@ -218,7 +200,7 @@ class Filters:
         return self != Filters()
 
 
-class Depth(NamedTuple):
+class PayloadMatches(NamedTuple):
     """What was found in payloads, with the text around it; which names; whether all were looked through."""
 
     found: "list[Found]"
@@ -234,23 +216,6 @@ class Sort(NamedTuple):
     failed: bool = False
 
 
-class Unembedded(NamedTuple):
-    """A passage that waits for its vector."""
-
-    row: int
-    project_id: str
-    text: str
-
-
-class Vector(NamedTuple):
-    """The vector of a passage: 8 bits a dimension, and its signs."""
-
-    row: int
-    project_id: str
-    values: bytes
-    signs: bytes
-
-
 class OldRows(NamedTuple):
     """Rows that have grown old: as an archive keeps them, what to drop them by, where to go on."""
 
@@ -259,7 +224,7 @@ class OldRows(NamedTuple):
     last: tuple[int, int]
 
 
-class Room(NamedTuple):
+class DatabaseSize(NamedTuple):
     """The size of the database file, and how much of it is free, in bytes."""
 
     size: int
@@ -278,7 +243,7 @@ class Reach:
         return bool(self.events or self.memories or self.sessions)
 
 
-class Decided(NamedTuple):
+class DecisionRow(NamedTuple):
     """A decision as successions need it.
 
     A `firm` one was confirmed, pinned or judged by a person and stays; the user's own word, or what a person
@@ -294,7 +259,7 @@ class Decided(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SessionsWanted:
+class SessionFilter:
     """Which sessions a list shows; empty means all. Times are a range [since, until) of their last event."""
 
     project_id: str = ""
@@ -304,7 +269,7 @@ class SessionsWanted:
     until: int = 0
 
 
-class Worked(NamedTuple):
+class SessionActivity(NamedTuple):
     """A session as a picture needs it."""
 
     started_at: int

@@ -41,7 +41,7 @@ class Column:
     needed: bool
 
 
-def columns(db: sqlite3.Connection, table: str) -> list[Column]:
+def table_columns(db: sqlite3.Connection, table: str) -> list[Column]:
     """The columns of a table; the number of a row is local and left out."""
     found = db.execute(f"PRAGMA table_info({table})").fetchall()
     return [
@@ -51,7 +51,7 @@ def columns(db: sqlite3.Connection, table: str) -> list[Column]:
     ]
 
 
-def fitting(table: str, shape: list[Column], row: Mapping[str, Any]) -> dict[str, Any]:
+def fitting_values(table: str, shape: list[Column], row: Mapping[str, Any]) -> dict[str, Any]:
     """The row's values by column; raises `Failed` if one does not fit."""
     return {
         column.name: _value(table, column, row[column.name])
@@ -60,7 +60,7 @@ def fitting(table: str, shape: list[Column], row: Mapping[str, Any]) -> dict[str
     }
 
 
-def sources(row: Mapping[str, Any]) -> list[str] | None:
+def row_sources(row: Mapping[str, Any]) -> list[str] | None:
     """The events that a memory's row says it rests on; None if it does not say."""
     found = row.get("sources")
     if found is None:

@@ -28,7 +28,7 @@ _COMPLAINTS = (("jobs", "last_error"), ("model_calls", "error"))
 _UNTOLD = "not told any more: something was forgotten since"
 
 
-class Forgetting:
+class RowErasure:
     """Finds and removes what is to be forgotten in one database."""
 
     def __init__(self, connection: sqlite3.Connection, passages: Passages) -> None:
@@ -73,12 +73,12 @@ class Forgetting:
         rows = self._db.execute(f"SELECT id, {_SESSION_TEXTS} FROM sessions")  # noqa: S608
         return [row[0] for row in rows if any(matches(text) for text in row[1:])]
 
-    def entitled(self, matches: Callable[[str], bool]) -> dict[str, str]:
+    def sessions_with_title(self, matches: Callable[[str], bool]) -> dict[str, str]:
         """Sessions whose title matches, with their projects."""
         rows = self._db.execute("SELECT id, title, project_id FROM sessions WHERE title <> ''")
         return {sid: project for sid, title, project in rows if matches(title)}
 
-    def answered(self, matches: Callable[[str], bool]) -> dict[str, str]:
+    def sessions_with_answer(self, matches: Callable[[str], bool]) -> dict[str, str]:
         """Sessions of which a model said something that matches, with their projects."""
         rows = self._db.execute(
             """
@@ -299,7 +299,7 @@ class Forgetting:
             """,
             (sid,),
         )
-        self._passages.head_again(sid)
+        self._passages.rewrite_header(sid)
 
     def rewrite(self, clean: Callable[[str], str], clean_json: Callable[[str], str]) -> Reach:
         """Put every stored text as `clean` gives it; inside a transaction. Gives what was changed."""
@@ -336,7 +336,7 @@ class Forgetting:
         for owner in events | memories:
             self._rewrite_passages(owner, clean)
         for sid in sessions:
-            self._passages.head_again(sid)
+            self._passages.rewrite_header(sid)
         for table, column in _COMPLAINTS:
             for row in self._db.execute(f"SELECT DISTINCT {column} FROM {table}").fetchall():  # noqa: S608
                 self._rewrite_row(table, column, row[0], column, row, clean)
@@ -385,7 +385,7 @@ def carry_tombstones(buried: Sequence[tuple[Any, ...]], restored: Path) -> None:
     with closing(sqlite3.connect(restored, isolation_level=None)) as db:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("BEGIN IMMEDIATE")
-        forgetting = Forgetting(db, Passages(db))
+        forgetting = RowErasure(db, Passages(db))
         untitled = _titles(buried) - _titles(db.execute("SELECT id, what FROM tombstones"))
         db.executemany("INSERT OR IGNORE INTO tombstones (id, what, reason, at) VALUES (?, ?, ?, ?)", buried)
         by_kind = {
@@ -404,7 +404,7 @@ def carry_tombstones(buried: Sequence[tuple[Any, ...]], restored: Path) -> None:
             erase_traces(db)
 
 
-def unforgotten(backup: Path, restored: Path) -> dict[str, int]:
+def expected_counts(backup: Path, restored: Path) -> dict[str, int]:
     """How many sessions and events a restored backup must have: all but what a tombstone took."""
     buried = "SELECT id FROM main.tombstones WHERE what IN ('event', 'session')"
     gone = f"SELECT id FROM backup.sessions WHERE id IN ({buried}) OR parent_id IN ({buried})"  # noqa: S608
@@ -434,7 +434,7 @@ def clean_file(restored: Path, clean: Callable[[str], str], clean_json: Callable
     with closing(sqlite3.connect(restored, isolation_level=None)) as db:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("BEGIN IMMEDIATE")
-        forgetting = Forgetting(db, Passages(db))
+        forgetting = RowErasure(db, Passages(db))
         reach = forgetting.rewrite(clean, clean_json)
         _distil_again(db, forgetting.touched(reach))
         db.execute("COMMIT")

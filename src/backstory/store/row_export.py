@@ -55,7 +55,7 @@ Row = dict[str, Any]
 Values = Sequence[object] | Mapping[str, object]
 
 
-class Dump:
+class RowExport:
     """Reads everything of one database as plain rows."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:

@@ -17,10 +17,10 @@ from backstory.errors import Failed
 from backstory.store import row_check
 from backstory.store.compression import pack
 from backstory.store.event_ids import EventIds
-from backstory.store.import_filter import TITLE, Admission, Row
-from backstory.store.job_queue import Jobs
+from backstory.store.import_filter import TITLE, ImportFilter, Row
+from backstory.store.job_queue import DISTIL, Jobs
 from backstory.store.records import REPLACED, Reach
-from backstory.store.row_erasure import EVENT, MEMORY, SESSION, Forgetting
+from backstory.store.row_erasure import EVENT, MEMORY, SESSION, RowErasure
 from backstory.store.row_export import TABLES
 
 _REFERS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
@@ -39,21 +39,21 @@ _REFERS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
 Rows = Iterable[tuple[str, Row]]
 
 
-class Intake:
+class RowImport:
     """Takes one export into one database: `look` first, then `forget`, `write` and `finish`."""
 
     def __init__(
-        self, connection: sqlite3.Connection, event_ids: EventIds, forgetting: Forgetting, jobs: Jobs
+        self, connection: sqlite3.Connection, event_ids: EventIds, forgetting: RowErasure, jobs: Jobs
     ) -> None:
         self._db = connection
         self._event_ids = event_ids
         self._forgetting = forgetting
         self._jobs = jobs
-        self._shapes = {table: row_check.columns(connection, table) for table in TABLES}
+        self._shapes = {table: row_check.table_columns(connection, table) for table in TABLES}
         self._keys = {table: _key(connection, table) for table in TABLES}
         # what one side or the other has forgotten; what its source has merely replaced is kept, and hidden
         buried = connection.execute("SELECT id FROM tombstones WHERE reason <> ?", (REPLACED,))
-        self._admission = Admission({row[0] for row in buried})
+        self._admission = ImportFilter({row[0] for row in buried})
         self._theirs: dict[str, dict[str, Any]] = {}  # their tombstones that are not here
         self._untitled: set[str] = set()  # sessions whose title was not taken
         self._counted: set[tuple[object, ...]] = set()
@@ -93,7 +93,7 @@ class Intake:
     def _fitting(self, table: str, row: Row) -> dict[str, Any]:
         if table not in self._shapes:
             raise Failed(f"no export has rows of {table[:40]!r}: this one was changed")
-        return row_check.fitting(table, self._shapes[table], row)
+        return row_check.fitting_values(table, self._shapes[table], row)
 
     def _there(self, table: str, key: Row) -> bool:
         condition = " AND ".join(f"{name} ?" if name.endswith(">") else f"{name} = ?" for name in key)
@@ -127,7 +127,7 @@ class Intake:
         for sid in lost | {grave.partition("/")[0] for grave in ids[TITLE]}:
             if self._there("sessions", {"id": sid}):
                 self._forgetting.retitle(sid)
-                self._jobs.ask("distil", sid, now)
+                self._jobs.ask(DISTIL, sid, now)
 
     def write(self, rows: Rows, now: int) -> dict[str, int]:
         """Write rows that are not there yet and may be; inside a transaction. How many were new, by table."""
@@ -136,7 +136,7 @@ class Intake:
             values = self._admission.of(table, self._fitting(table, row), row)
             if values is None:
                 if self._admission.is_shaky(row.get("id")) and not self._there(table, {"id": row["id"]}):
-                    self._jobs.ask("distil", row["session_id"], now)  # made again from what is left
+                    self._jobs.ask(DISTIL, row["session_id"], now)  # made again from what is left
                 continue
             done = self._insert(table, values)
             if done.rowcount > 0:

@@ -15,11 +15,11 @@ from typing import Any
 
 from backstory.errors import Failed
 from backstory.store import backup_copy, key_escrow, page_reader, row_check, schema
-from backstory.store.bookkeeping import RECEIPTS_LOST
 from backstory.store.compression import unpack
-from backstory.store.new_database import counts
-from backstory.store.reconstruction import Clues, remake
+from backstory.store.new_database import row_counts
+from backstory.store.reconstruction import Clues, rebuild_lost_rows
 from backstory.store.row_erasure import carry_tombstones
+from backstory.store.spool_receipts import RECEIPTS_LOST
 
 # The text index is derived and built anew.
 _DERIVED = ("passages", "passage_fts", "shelves", "vectors", "blocks", "successions")
@@ -50,12 +50,12 @@ class Rescued:
     lost: int | None = 0
 
 
-def rebuild(
+def rebuild_database(
     source: Path, target: Path, fallback: Sequence[Path], database: Path, clues: Clues
 ) -> dict[str, Rescued]:
     """Make `target` from what `source` gives, a copy of `database`; what that lost comes from elsewhere."""
     with contextlib.closing(sqlite3.connect(target.as_uri(), uri=True, isolation_level=None)) as new:
-        schema.apply(new, schema.migrations())
+        schema.apply_migrations(new, schema.migrations())
         new.execute("PRAGMA foreign_keys = OFF")
         head = _first_page(target)
         older = _attached(new, fallback)
@@ -65,26 +65,26 @@ def rebuild(
         with _readable(source, target.with_name("damaged.db"), head) as file:
             unreadable, expected = _by_sql(file, new, tables)
             lost = [table for table in tables if unreadable[table] != 0]
-            by_sql = counts(new, dict.fromkeys(tables))
+            by_sql = row_counts(new, dict.fromkeys(tables))
             _by_page(file, head, new, [table for table in lost if table not in _ONLY_BY_SQL])
-        by_page = counts(new, dict.fromkeys(tables))
+        by_page = row_counts(new, dict.fromkeys(tables))
         if older:
             _fill(new, [table for table in lost if table not in _ONLY_BY_SQL])
-        filled = counts(new, dict.fromkeys(tables))
+        filled = row_counts(new, dict.fromkeys(tables))
         _keep_key(new, fallback, database)
         _trust_receipts(new, unreadable)
         _drop_damaged_payloads(new)
-        remake(new, clues, lost)
+        rebuild_lost_rows(new, clues, lost)
         _drop_orphans(new)
-        made = counts(new, dict.fromkeys(tables))
+        made = row_counts(new, dict.fromkeys(tables))
         new.execute("DELETE FROM meta WHERE key IN ('indexed_events', 'unshelved', 'stale_turns')")
         new.execute("COMMIT")
     # what was forgotten must not come back, neither now nor when transcripts are read again
-    graves = {grave for path in fallback for grave in backup_copy.tombstones(path)}
-    carry_tombstones(sorted({*graves, *key_escrow.graves(database)}, key=str), target)
+    graves = {grave for path in fallback for grave in backup_copy.copy_tombstones(path)}
+    carry_tombstones(sorted({*graves, *key_escrow.escrowed_tombstones(database)}, key=str), target)
     with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as new:
         new.execute("VACUUM")
-        now = counts(new, dict.fromkeys(tables))
+        now = row_counts(new, dict.fromkeys(tables))
     if expected["turns"] is None and unreadable["events"] == 0:
         expected["turns"] = made["turns"]  # events tell their turns
     return {
@@ -228,7 +228,7 @@ def _by_page(file: Path, head: bytes, new: sqlite3.Connection, tables: Collectio
     """Read the rows of these tables that lie anywhere in the file."""
     if not tables:
         return
-    wanted = [*page_reader.shapes(new, tables), page_reader.SESSION_NAMES, page_reader.PROJECT_NAMES]
+    wanted = [*page_reader.table_shapes(new, tables), page_reader.SESSION_NAMES, page_reader.PROJECT_NAMES]
     fits = {table: _Fitting(new, table) for table in tables}
     with contextlib.closing(page_reader.Pages(file, len(head), reserved=head[20])) as every:
         for shape, row in every.rows(wanted):
@@ -243,11 +243,11 @@ class _Fitting:
 
     def __init__(self, new: sqlite3.Connection, table: str) -> None:
         self._table = table
-        self._shape = [each for each in row_check.columns(new, table) if each.type != "BLOB"]
+        self._shape = [each for each in row_check.table_columns(new, table) if each.type != "BLOB"]
 
     def __call__(self, row: dict[str, Any]) -> bool:
         try:
-            row_check.fitting(self._table, self._shape, row)
+            row_check.fitting_values(self._table, self._shape, row)
         except Failed:
             return False
         return True
@@ -256,7 +256,7 @@ class _Fitting:
 def _attached(new: sqlite3.Connection, fallback: Sequence[Path]) -> bool:
     """Make the newest backup that can be read known as `older`."""
     for path in reversed(fallback):
-        found = backup_copy.look(path, whole=False)
+        found = backup_copy.copy_contents(path, whole=False)
         if not found.damage and found.schema <= len(schema.migrations()):
             new.execute("ATTACH ? AS older", (f"{path.as_uri()}?mode=ro&immutable=1",))
             return True
@@ -376,7 +376,9 @@ def _keep_key(new: sqlite3.Connection, fallback: Sequence[Path], database: Path)
     """Without the local key, everything that is captured again would count as new."""
     if new.execute("SELECT 1 FROM main.meta WHERE key = 'key'").fetchone():
         return
-    kept = next(filter(None, (key_escrow.key(database), *map(backup_copy.key, reversed(fallback)))), "")
+    kept = next(
+        filter(None, (key_escrow.escrowed_key(database), *map(backup_copy.copy_key, reversed(fallback)))), ""
+    )
     if kept:
         new.execute("INSERT INTO main.meta (key, value) VALUES ('key', ?)", (kept,))
 

@@ -27,14 +27,14 @@ def migrations() -> list[Migration]:
     return found
 
 
-def version(connection: sqlite3.Connection) -> int:
+def schema_version(connection: sqlite3.Connection) -> int:
     """The number of the last migration that was applied."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def known_to(connection: sqlite3.Connection, path: Path) -> list[Migration]:
     """The migrations, if none is missing; asked before anything is set, so that a refusal changes nothing."""
-    refuse_newer(version(connection), str(path))
+    refuse_newer(schema_version(connection), str(path))
     return migrations()
 
 
@@ -47,13 +47,13 @@ def refuse_newer(found: int, what: str) -> None:
         )
 
 
-def apply(connection: sqlite3.Connection, wanted: Sequence[Migration]) -> None:
+def apply_migrations(connection: sqlite3.Connection, wanted: Sequence[Migration]) -> None:
     """Apply migrations that are not applied yet, each as a whole or not at all."""
     for number, script in wanted:
         connection.execute("BEGIN IMMEDIATE")
         try:
             # another process may have migrated while this one waited for the lock
-            if version(connection) >= number:
+            if schema_version(connection) >= number:
                 connection.execute("ROLLBACK")
                 continue
             for statement in _statements(script):
@@ -71,7 +71,7 @@ def apply(connection: sqlite3.Connection, wanted: Sequence[Migration]) -> None:
 def upgrade_file(path: Path) -> None:
     """Bring a database that nobody uses, such as a copy of a backup, up to date in place."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        apply(connection, migrations()[version(connection) :])
+        apply_migrations(connection, migrations()[schema_version(connection) :])
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -12,24 +12,28 @@ from backstory.atomic import make_private_dir
 from backstory.errors import StoreBusy, StoreUnusable
 from backstory.paths import Home
 from backstory.store import backup_copy, key_escrow, schema
-from backstory.store.activity import Doing
-from backstory.store.bookkeeping import Books
+from backstory.store.activity import Activity
 from backstory.store.brief_receipts import Briefs
-from backstory.store.disk_errors import obstacle
+from backstory.store.counters import Counters
+from backstory.store.disk_errors import find_obstacle
 from backstory.store.event_ids import EventIds
 from backstory.store.events import Events
 from backstory.store.expired_rows import Retention
 from backstory.store.job_queue import Jobs
-from backstory.store.listings import Views
+from backstory.store.listings import Listings
 from backstory.store.memories import Memories
+from backstory.store.meta_values import MetaValues
 from backstory.store.model_ledger import Ledger
 from backstory.store.passages import Passages
-from backstory.store.payload_scan import Depths
+from backstory.store.payload_scan import PayloadScan
 from backstory.store.projects import Projects
-from backstory.store.row_erasure import Forgetting
-from backstory.store.row_export import Dump
-from backstory.store.row_import import Intake
-from backstory.store.supersessions import Successions
+from backstory.store.row_erasure import RowErasure
+from backstory.store.row_export import RowExport
+from backstory.store.row_import import RowImport
+from backstory.store.spool_receipts import SpoolReceipts
+from backstory.store.supersessions import Supersessions
+from backstory.store.tombstones import Tombstones
+from backstory.store.transcript_marks import TranscriptMarks
 from backstory.store.vectors import Vectors
 
 # So long one waits for somebody else who writes, unless told otherwise.
@@ -53,26 +57,30 @@ class Store:
         self.path = path
         self.only_reads = only_reads
         self._event_ids = EventIds(connection, bytes.fromhex(_local_key(connection)))
-        self.books = Books(connection)  # counters, spool receipts, transcript marks, tombstones, small values
+        self.counters = Counters(connection)  # of what capture did
+        self.spool_receipts = SpoolReceipts(connection)
+        self.transcript_marks = TranscriptMarks(connection)  # how far agents' histories were read
+        self.tombstones = Tombstones(connection)
+        self.meta = MetaValues(connection)  # small values
         self.passages = Passages(connection)  # the text index
-        self.depths = Depths(connection, self.passages)  # what the text index leaves out
+        self.payload_scan = PayloadScan(connection, self.passages)  # what the text index leaves out
         self.vectors = Vectors(connection)
-        self.doing = Doing(connection)  # what goes on right now
+        self.activity = Activity(connection)  # what goes on right now
         self.memories = Memories(connection, self.passages)
-        self.successions = Successions(connection)  # which decision took the place of which
+        self.supersessions = Supersessions(connection)  # which decision took the place of which
         self.projects = Projects(connection)
         self.events = Events(connection, self._event_ids, self.projects)
-        self.views = Views(connection, self.events)  # lists and sums for pages
+        self.listings = Listings(connection, self.events)  # lists and sums for pages
         self.jobs = Jobs(connection)
         self.ledger = Ledger(connection)  # calls of models, and what they answered
         self.briefs = Briefs(connection)  # receipts of briefs
-        self.forgetting = Forgetting(connection, self.passages)
-        self.dump = Dump(connection)  # everything as plain rows
-        self.retention = Retention(connection, self.passages, self.dump)  # what has grown old
+        self.row_erasure = RowErasure(connection, self.passages)
+        self.row_export = RowExport(connection)  # everything as plain rows
+        self.retention = Retention(connection, self.passages, self.row_export)  # what has grown old
 
-    def intake(self) -> Intake:
+    def row_import(self) -> RowImport:
         """What takes one export in."""
-        return Intake(self._connection, self._event_ids, self.forgetting, self.jobs)
+        return RowImport(self._connection, self._event_ids, self.row_erasure, self.jobs)
 
     @contextlib.contextmanager
     def transaction(self, wait: float | None = None) -> Iterator[None]:
@@ -124,21 +132,21 @@ class Store:
             raise StoreUnusable(f"{self.path} cannot be written: {self._why(error)}") from error
 
     def _why(self, error: BaseException) -> str:
-        found = self.only_reads or obstacle(self.path)
+        found = self.only_reads or find_obstacle(self.path)
         return str(found or f"{error}; `backstory doctor` tells more")
 
     def copy_to_backups(self, home: Home, why: str) -> Path:
         """Copy the database, while it is in use, into the home's backups."""
-        return backup_copy.make(self._connection, home, why)
+        return backup_copy.make_copy(self._connection, home, why)
 
     def schema_version(self) -> int:
         """The number of the last migration that was applied."""
-        return schema.version(self._connection)
+        return schema.schema_version(self._connection)
 
     def close(self) -> None:
         """Close the database; the store is of no use afterwards."""
         if not self.only_reads:
-            key_escrow.keep(self._connection, self.path)
+            key_escrow.update_escrow(self._connection, self.path)
         self._connection.close()
 
 
@@ -160,7 +168,7 @@ def open_store(home: Home, wait: float = WAIT_SECONDS) -> Store:
             connection.close()
             raise
     except sqlite3.Error as error:
-        if why := obstacle(home.database):
+        if why := find_obstacle(home.database):
             return _reading(home.database, str(why))
         if _is_busy(error):
             raise _busy(home.database) from error
@@ -168,15 +176,17 @@ def open_store(home: Home, wait: float = WAIT_SECONDS) -> Store:
             f"the database {home.database} cannot be used: {error}; `backstory doctor` tells more"
         ) from error
     except OSError as error:
-        found = obstacle(home.database) or f"the home {home.root} cannot be used: {error.strerror or error}"
+        found = (
+            find_obstacle(home.database) or f"the home {home.root} cannot be used: {error.strerror or error}"
+        )
         raise StoreUnusable(str(found)) from error
 
 
-def scratch() -> Store:
+def scratch_store() -> Store:
     """An empty store in memory, for what the real one cannot take in yet."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("PRAGMA foreign_keys = ON")
-    schema.apply(connection, schema.migrations())
+    schema.apply_migrations(connection, schema.migrations())
     return Store(connection, Path(":memory:"))
 
 
@@ -186,7 +196,7 @@ def _reading(path: Path, why: str) -> Store:
         how = "mode=ro&immutable=1" if backup_copy.is_still(path) else "mode=ro"
         connection = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None)
         try:
-            if schema.version(connection) == len(schema.migrations()):
+            if schema.schema_version(connection) == len(schema.migrations()):
                 return Store(connection, path, why)
         except BaseException:
             connection.close()
@@ -205,12 +215,12 @@ def _connect(path: Path, wait: float) -> sqlite3.Connection:
 
 def _migrate(connection: sqlite3.Connection, home: Home, known: Sequence[schema.Migration]) -> None:
     """Bring a home's database up to date; one that holds something is copied to the backups before."""
-    before = schema.version(connection)
+    before = schema.schema_version(connection)
     if before == len(known):
         return
     if before:
-        backup_copy.make(connection, home, backup_copy.BEFORE_SCHEMA.format(before))
-    schema.apply(connection, known[before:])
+        backup_copy.make_copy(connection, home, backup_copy.BEFORE_SCHEMA.format(before))
+    schema.apply_migrations(connection, known[before:])
 
 
 def _be_patient(connection: sqlite3.Connection, seconds: float) -> None:

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Mapping
 
-from backstory.store.records import Decided
+from backstory.store.records import DecisionRow
 
 _MOST = 300
 _SUCCEEDED = "(m.kind = 'decision' OR (m.kind = 'fact' AND m.agent = 'user'))"
@@ -13,13 +13,13 @@ _JUDGED = """
 """
 
 
-class Successions:
+class Supersessions:
     """Who succeeded whom in one database."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
-    def decisions(self, project_id: str) -> list[Decided]:
+    def candidates(self, project_id: str) -> list[DecisionRow]:
         """The latest decisions of a project, and facts that a person told, in force and history."""
         rows = self._db.execute(
             f"""
@@ -34,7 +34,7 @@ class Successions:
             """,  # noqa: S608 - constants of this file
             (project_id,),
         )
-        return [Decided(*row[:4], *map(bool, row[4:])) for row in rows]
+        return [DecisionRow(*row[:4], *map(bool, row[4:])) for row in rows]
 
     def write(self, project_id: str, found: Mapping[str, str]) -> bool:
         """Make these, older → newer, the successions of a project; False if they were so already."""
@@ -79,12 +79,12 @@ class Successions:
         )
         return dict(rows.fetchall())
 
-    def after(self, older: str) -> str:
+    def newer_than(self, older: str) -> str:
         """The memory that took this one's place, or ""."""
         row = self._db.execute("SELECT newer FROM successions WHERE older = ?", (older,)).fetchone()
         return str(row[0]) if row else ""
 
-    def before(self, newer: str) -> list[str]:
+    def older_than(self, newer: str) -> list[str]:
         """The memories whose place this one took."""
         return [
             older for (older,) in self._db.execute("SELECT older FROM successions WHERE newer = ?", (newer,))

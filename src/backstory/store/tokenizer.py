@@ -2,8 +2,8 @@
 
 The index cuts text at everything that is neither letter nor digit, so `snake_case`, paths and versions are
 phrases of their parts and find themselves. Two things it cannot cut: `camelCase`, and scripts that are
-written without spaces. For these `spread` gives the parts, which are indexed in a column of their own: the
-parts of a camel-case name, and of a run of Chinese, Japanese or Korean every two neighbouring characters.
+written without spaces. For these `index_text` gives the parts, which are indexed in a column of their own:
+the parts of a camel-case name, and of a run of Chinese, Japanese or Korean every two neighbouring characters.
 """
 
 import re
@@ -32,7 +32,7 @@ UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _PART = re.compile(rf"[^\W_{_UNSPACED}]+")
 
 
-def spread(text: str) -> str:
+def index_text(text: str) -> str:
     """What is indexed beside a text: the parts of names and scripts that have no gaps."""
     found: dict[str, None] = {}
     if not text.islower():
@@ -58,7 +58,7 @@ def _camels(text: str) -> Iterator[str]:
             at = shape.find(hump, end)
 
 
-def phrases(word: str) -> list[str]:
+def query_phrases(word: str) -> list[str]:
     """What to look for in the index to find a word of a question: itself, whole, and its parts."""
     found = []
     if parts := _PART.findall(word):
@@ -84,7 +84,7 @@ def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
-def errors(typed: str, word: str, most: int = 40, begins: bool = False) -> int:
+def typing_errors(typed: str, word: str, most: int = 40, begins: bool = False) -> int:
     """How many typing errors lie between two words, or between a beginning of the first and the second.
 
     Nobody counts on when they are more than `most`.

@@ -8,15 +8,32 @@ dimension, its signs with one bit; `embed/` makes both, here they are bytes.
 import sqlite3
 from collections.abc import Iterator, Sequence
 from struct import Struct
+from typing import NamedTuple
 
 from backstory.errors import Failed
-from backstory.store.records import Unembedded, Vector
 
 BLOCK = 4_096
 _NUMBER = Struct("<Q")
 _NUMBER_BYTES = _NUMBER.size
 # More that wait than so many are the passages without those that have a vector: an index tells that sooner.
 _FEW = 10_000
+
+
+class Unembedded(NamedTuple):
+    """A passage that waits for its vector."""
+
+    row: int
+    project_id: str
+    text: str
+
+
+class Vector(NamedTuple):
+    """The vector of a passage: 8 bits a dimension, and its signs."""
+
+    row: int
+    project_id: str
+    values: bytes
+    signs: bytes
 
 
 class Vectors:
@@ -78,6 +95,11 @@ class Vectors:
         if waiting == _FEW:
             waiting = max(_FEW, self._db.execute("SELECT count(*) FROM passages").fetchone()[0] - done)
         return int(done), int(waiting)
+
+    def count(self, project_id: str) -> int:
+        """How many passages of a project have a vector."""
+        query = "SELECT coalesce(sum(filled), 0) FROM blocks WHERE project_id = ?"
+        return int(self._db.execute(query, (project_id,)).fetchone()[0])
 
     def put(self, vectors: Sequence[Vector]) -> None:
         """Write vectors of the model that was adopted; inside a transaction."""

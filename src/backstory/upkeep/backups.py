@@ -7,7 +7,7 @@ replaces it. Nor secrets: what is brought back is cleaned by the rules of today 
 
 import contextlib
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from backstory.capture.privacy import Privacy
@@ -15,10 +15,10 @@ from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.paths import Home
 from backstory.store import Store, backup_copy, key_escrow, schema
 from backstory.store.backup_copy import Contents, Held
-from backstory.store.disk_errors import obstacle
+from backstory.store.disk_errors import find_obstacle
 from backstory.store.new_database import drop_unreadable_payloads, new_database, put_in_place
 from backstory.store.records import Reach
-from backstory.store.row_erasure import carry_tombstones, clean_file, unforgotten
+from backstory.store.row_erasure import carry_tombstones, clean_file, expected_counts
 
 LATEST = "latest"
 
@@ -39,34 +39,38 @@ class Restored:
     unreadable: int = 0
 
 
-def listing(home: Home) -> list[Contents]:
+def list_backups(home: Home) -> list[Contents]:
     """All backups with what they hold, newest first."""
-    return [backup_copy.look(path, whole=False) for path in reversed(backup_copy.listed(home))]
+    return [backup_copy.copy_contents(path, whole=False) for path in reversed(backup_copy.list_copies(home))]
 
 
-def make(home: Home, store: Store) -> Contents:
+def make_backup(home: Home, store: Store) -> Contents:
     """Copy the database, while it is in use, into the backups; the copy is checked."""
-    made = backup_copy.look(store.copy_to_backups(home, backup_copy.BY_HAND))
+    made = backup_copy.copy_contents(store.copy_to_backups(home, backup_copy.BY_HAND))
     if made.damage:
         raise Failed(f"the copy {made.path} is damaged ({made.damage}): run `backstory doctor`")
     return made
 
 
-def named(home: Home, name: str) -> Contents:
+def find_backup(home: Home, name: str) -> Contents:
     """The backup that a name, its beginning, a path or "latest" stands for; checked page by page."""
     path = Path(name)
     if not (path.is_absolute() and path.is_file()):
         path = _found(home, name)
-    contents = backup_copy.look(path)
+    with backup_copy.settled(home, path) as still:
+        contents = replace(backup_copy.copy_contents(still), path=path)
+        strange = backup_copy.foreign_object(still)
     if contents.damage:
         raise Failed(f"the backup {path} is damaged ({contents.damage}): name another one")
+    if strange:
+        raise Failed(f"the backup {path} has {strange}, which Backstory does not make: name another one")
     schema.refuse_newer(contents.schema, f"the backup {path}")
     return contents
 
 
 def _found(home: Home, name: str) -> Path:
     """The backup of this name; the latest is one that we made, as long as there is any."""
-    every = backup_copy.listed(home)
+    every = backup_copy.list_copies(home)
     if name == LATEST:
         found = [path for path in every if backup_copy.is_ours(path)][-1:] or every[-1:]
     else:
@@ -78,39 +82,42 @@ def _found(home: Home, name: str) -> Path:
     return found[0]
 
 
-def current(home: Home) -> Contents | None:
+def current_contents(home: Home) -> Contents | None:
     """What the database in use holds; one of a newer Backstory is refused."""
     if not home.database.exists():
         return None
     found = backup_copy.look_live(home.database)
-    if found.damage and (why := obstacle(home.database)):
+    if found.damage and (why := find_obstacle(home.database)):
         if not backup_copy.is_still(home.database):
             raise StoreUnusable(str(why))
-        found = backup_copy.look(home.database, whole=False)
+        found = backup_copy.copy_contents(home.database, whole=False)
     schema.refuse_newer(found.schema, str(home.database))
     return found
 
 
-def restore(home: Home, backup: Contents, privacy: Privacy) -> Restored:
+def restore_backup(home: Home, backup: Contents, privacy: Privacy) -> Restored:
     """Replace the database by a backup; for who holds the worker's lock."""
-    before = current(home)
-    buried = {grave for path in backup_copy.listed(home) for grave in backup_copy.tombstones(path)}
-    buried |= set(key_escrow.graves(home.database))
+    before = current_contents(home)
+    buried = {grave for path in backup_copy.list_copies(home) for grave in backup_copy.copy_tombstones(path)}
+    buried |= set(key_escrow.escrowed_tombstones(home.database))
     with contextlib.ExitStack() as held:
+        source = held.enter_context(backup_copy.settled(home, backup.path))
         new = held.enter_context(new_database(home))
-        shutil.copyfile(backup.path, new)
+        shutil.copyfile(source, new)
         schema.upgrade_file(new)
         unreadable = drop_unreadable_payloads(new)
         carry_tombstones(list(buried), new)
         cleaned = clean_file(new, privacy.text, privacy.body)
         connection, kept = None, None
         if before is not None:
-            connection = held.enter_context(backup_copy.alone(home.database))
+            connection = held.enter_context(backup_copy.exclusive_access(home.database))
             kept = _kept(home, before, backup, connection)
-            since = set(backup_copy.tombstones(kept if connection else kept / home.database.name)) - buried
+            since = (
+                set(backup_copy.copy_tombstones(kept if connection else kept / home.database.name)) - buried
+            )
             if since:
                 carry_tombstones(list(since), new)
-        put_in_place(new, home, unforgotten(backup.path, new), connection)
+        put_in_place(new, home, expected_counts(source, new), connection)
     return Restored(backup, before, kept, cleaned=cleaned, unreadable=unreadable)
 
 
@@ -120,8 +127,10 @@ def _kept(home: Home, before: Contents, backup: Contents, connection: Held | Non
         kept = backup_copy.set_aside(home, "damaged")
         there = (kept / home.database.name).is_file()
     else:
-        kept = backup_copy.make(connection, home, backup_copy.BEFORE_RESTORE, needed=backup.path)
-        there = kept.is_file() and (bool(before.damage) or not backup_copy.look(kept, whole=False).damage)
+        kept = backup_copy.make_copy(connection, home, backup_copy.BEFORE_RESTORE, needed=backup.path)
+        there = kept.is_file() and (
+            bool(before.damage) or not backup_copy.copy_contents(kept, whole=False).damage
+        )
     if not there:
         raise Failed(f"what is there now could not be kept in {kept}: nothing was replaced")
     return kept

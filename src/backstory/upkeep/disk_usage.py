@@ -11,19 +11,19 @@ from backstory import clock
 from backstory.paths import Home
 from backstory.store import Store
 
-# What `freeable` counts as old: an age at which raw payloads are rarely asked for.
+# What `bytes_freeable` counts as old: an age at which raw payloads are rarely asked for.
 OLD_DAYS = 30
 _DAY_MS = 86_400_000
 _LARGE = 64_000_000
 _NOTED = "payload_bytes"
 
 
-def note(store: Store) -> None:
-    """Sum up the payloads, for `taken` and `freeable` to tell; inside a transaction."""
-    store.books.set_meta(_NOTED, json.dumps(_summed(store)))
+def record_payload_sizes(store: Store) -> None:
+    """Sum up the payloads, for `bytes_taken` and `bytes_freeable` to tell; inside a transaction."""
+    store.meta.set(_NOTED, json.dumps(_summed(store)))
 
 
-def taken(home: Home, store: Store | None) -> dict[str, int]:
+def bytes_taken(home: Home, store: Store | None) -> dict[str, int]:
     """The bytes of each part of the home; `payloads` are a part of the database."""
     database = home.database
     sizes = {
@@ -42,7 +42,7 @@ def taken(home: Home, store: Store | None) -> dict[str, int]:
     return sizes | {name: _folder(path) for name, path in folders.items()}
 
 
-def freeable(store: Store) -> dict[str, int]:
+def bytes_freeable(store: Store) -> dict[str, int]:
     """Bytes that could go: free pages, and payloads that `retention.payload_days` would archive."""
     old = _payloads(store)[1]
     return {"free pages": store.retention.room().free, f"payloads older than {OLD_DAYS} days": old}
@@ -52,7 +52,7 @@ def _payloads(store: Store) -> tuple[int, int]:
     """The bytes of all payloads and of the old ones; of a large database as of the last day of work."""
     if store.retention.room().size <= _LARGE:
         return _summed(store)
-    everything, old = json.loads(store.books.meta(_NOTED) or "[0, 0]")
+    everything, old = json.loads(store.meta.get(_NOTED) or "[0, 0]")
     return int(everything), int(old)
 
 

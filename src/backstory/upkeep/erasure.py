@@ -19,19 +19,20 @@ from backstory.errors import Failed, UsageError
 from backstory.failpoints import step
 from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.hook import spool
-from backstory.knowledge.page_erasure import Unwanted, erase, exported_with, others_with, pages_with
+from backstory.knowledge.page_erasure import Unwanted, erase_pages, exported_with, others_with, pages_with
 from backstory.knowledge.vault import vault_of
-from backstory.knowledge.vault_export import export, exported_to
+from backstory.knowledge.vault_export import export_vault, exported_to
 from backstory.model import Project
 from backstory.paths import Home
 from backstory.recall import prepare
 from backstory.recall.prepare import FORGOT
 from backstory.store import Store, backup_copy
-from backstory.store.new_database import UNFINISHED, clear_leftovers, leftovers
+from backstory.store.job_queue import BRIEF, DISTIL, SUPERSEDE
+from backstory.store.new_database import UNFINISHED, clear_leftovers, leftover_files
 from backstory.store.records import Reach
 from backstory.upkeep import event_archive
-from backstory.upkeep.injected_copies import Echo, copies_with
-from backstory.upkeep.normal_form import containing, fold, searching
+from backstory.upkeep.injected_copies import InjectedCopies, copies_with
+from backstory.upkeep.normal_form import contains_words, finds_pattern, folded_text
 
 # Files here are copies of words that the database has too: whichever has the words goes as a whole.
 _TOLD = ("spool", "logs", "briefs", "trouble.json")
@@ -41,7 +42,7 @@ _SHORTEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ErasureRequest:
     """What is to be forgotten: any of these, together."""
 
     ids: tuple[str, ...] = ()
@@ -53,7 +54,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class ErasurePlan:
     """What forgetting touches: `copies` are transcripts that lose lines, `answers` sessions whose models'
     answers have the words.
 
@@ -72,7 +73,7 @@ class Forgotten:
     pages: tuple[Path, ...]
     projects: tuple[str, ...]
     unwanted: Unwanted
-    echo: Echo
+    echo: InjectedCopies
     unreadable: int = 0  # events whose payloads are damaged: nobody can tell whether they have the words
     damaged: tuple[Path, ...] = ()  # archives of which only a part can be read
     damaged_copies: tuple[Path, ...] = ()  # kept transcripts of which only a part can be read
@@ -84,70 +85,72 @@ class Forgotten:
         return bool(self.reach or self.sessions or self.files or self.pages or self.exported)
 
 
-class Changed(Failed):
+class PlanChanged(Failed):
     """What would be forgotten is no longer what was agreed to."""
 
 
-def plan(home: Home, store: Store, wanted: Wanted, exports: Sequence[str] = ()) -> Forgotten:
+def plan_erasure(
+    home: Home, store: Store, wanted: ErasureRequest, exports: Sequence[str] = ()
+) -> ErasurePlan:
     """Everything that forgetting would touch; changes nothing. `exports` is the setting of that name."""
     matches = _matcher(wanted)
-    old, of_sessions = event_archive.holding(home, _archived(store, wanted, matches))
-    told = store.forgetting.holding(matches) if matches else Reach()
-    now = store.forgetting.with_sources(_named(store, wanted, matches, told))
+    old, of_sessions = event_archive.find_in_archives(home, _archived(store, wanted, matches))
+    told = store.row_erasure.holding(matches) if matches else Reach()
+    now = store.row_erasure.with_sources(_named(store, wanted, matches, told))
     named = Reach(now.events | old.events, now.memories, now.sessions)
-    reach = store.forgetting.with_lineage(named)
+    reach = store.row_erasure.with_lineage(named)
     meant = old.memories if _limited(wanted) else old.memories | told.memories
     alone = meant - reach.memories  # no event of theirs goes: they need tombstones of their own
     named = Reach(named.events, named.memories | alone, named.sessions)
     reach = Reach(reach.events, reach.memories | alone, reach.sessions)
-    touched = store.forgetting.touched(Reach(reach.events, reach.memories, reach.sessions | of_sessions))
-    echo = Echo([*reach.events, *reach.memories, *reach.sessions], store.forgetting.said_by(reach))
+    touched = store.row_erasure.touched(Reach(reach.events, reach.memories, reach.sessions | of_sessions))
+    echo = InjectedCopies([*reach.events, *reach.memories, *reach.sessions], store.row_erasure.said_by(reach))
     repeated = _repeated(store, echo)
-    echo.came_by(store.forgetting.calls(repeated))
+    echo.came_by(store.row_erasure.calls(repeated))
     reach = Reach(reach.events | repeated, reach.memories, reach.sessions)
     answers: dict[str, str] = {}
     if matches and not _limited(wanted):
-        touched |= store.forgetting.entitled(matches)
-        touched |= (answers := store.forgetting.answered(matches))
-        touched |= store.forgetting.touched(Reach(sessions=frozenset(_kept_with(home, matches))))
+        touched |= store.row_erasure.sessions_with_title(matches)
+        touched |= (answers := store.row_erasure.sessions_with_answer(matches))
+        touched |= store.row_erasure.touched(Reach(sessions=frozenset(_kept_with(home, matches))))
     natives = [s.native_id for sid in reach.sessions if (s := store.events.session(sid)) is not None]
-    in_file = matches or (containing(natives) if natives else None)
+    in_file = matches or (contains_words(natives) if natives else None)
     where = (
         _mine(home, store, {*touched.values(), wanted.project_id}) if matches and _limited(wanted) else None
     )
     told_in = list(_files(home, in_file, where)) if in_file else []
     made = [file for file in _made_of(home, touched) if file.exists()]
-    unfinished = leftovers(home) if reach or told_in else []  # nobody can tell what they hold
+    unfinished = leftover_files(home) if reach or told_in else []  # nobody can tell what they hold
     files = tuple(dict.fromkeys([*told_in, *made, *unfinished]))
     needed = tuple(_needed(home, in_file)) if in_file else ()
-    outside = tuple(path for path in store.forgetting.transcripts(touched) if Path(path).exists())
-    archives = tuple(event_archive.having(home, reach))
+    outside = tuple(path for path in store.row_erasure.transcripts(touched) if Path(path).exists())
+    archives = tuple(event_archive.archives_with(home, reach))
     unwanted = Unwanted(
         reach.memories | reach.sessions,
         None if _limited(wanted) else matches,
         echo.says,
-        {sid: store.forgetting.title_without(sid, reach.events) for sid in touched},
+        {sid: store.row_erasure.title_without(sid, reach.events) for sid in touched},
     )
     others = others_with(home, unwanted, lambda path: in_file is not None and _has(path, in_file))
     pages = pages_with(home, unwanted)
     exported, changed, rewritten = _exported(home, store, exports, pages, unwanted)
     damaged_copies: list[Path] = []
-    return Forgotten(
+    return ErasurePlan(
         named=named,
         reach=reach,
         sessions=touched,
         files=files,
         copies=tuple(copies_with(home, echo, touched, damaged_copies.append)),
         archives=archives,
-        backups=tuple(backup_copy.everywhere(home)),
+        backups=tuple(backup_copy.all_backup_files(home)),
         needed=(*needed, *others, *changed),
         out_of_reach=outside,
         pages=tuple(pages),
-        projects=tuple(store.forgetting.projects_like(matches)) if matches and not _limited(wanted) else (),
+        projects=tuple(store.row_erasure.projects_like(matches)) if matches and not _limited(wanted) else (),
         unwanted=unwanted,
         echo=echo,
-        unreadable=len(store.forgetting.unreadable - reach.events),
-        damaged=tuple(event_archive.damaged(home)),
+        unreadable=len(store.row_erasure.unreadable - reach.events),
+        damaged=tuple(event_archive.damaged_archives(home)),
         damaged_copies=tuple(damaged_copies),
         answers=frozenset(answers),
         exported=exported,
@@ -172,22 +175,22 @@ def _exported(
     return tuple(ours), tuple(changed), tuple(again)
 
 
-def hold_to(store: Store, agreed: Forgotten, now: Forgotten) -> None:
-    """Raise `Changed` if more would go than was agreed to, by ids.
+def hold_to(store: Store, agreed: ErasurePlan, now: ErasurePlan) -> None:
+    """Raise `PlanChanged` if more would go than was agreed to, by ids.
 
     What was only recalled since tells of the plan itself. Pages, files and archives follow from the ids, and
     the worker writes them at any time.
     """
     more = now.reach.events - agreed.reach.events
     if (
-        not more <= store.forgetting.recalled(more)
+        not more <= store.row_erasure.recalled(more)
         or now.reach.memories - agreed.reach.memories
         or now.reach.sessions - agreed.reach.sessions
     ):
-        raise Changed("what would be forgotten has changed since it was told")
+        raise PlanChanged("what would be forgotten has changed since it was told")
 
 
-def carry_out(home: Home, store: Store, what: Forgotten, by_agent: bool = False) -> None:
+def carry_out(home: Home, store: Store, what: ErasurePlan, by_agent: bool = False) -> None:
     """Forget it, all but its traces in the file; for who holds the worker's lock."""
     now = clock.now_ms()
     _drop_prepared(home, what)  # first: killed in between, no brief may tell it any more
@@ -196,57 +199,58 @@ def carry_out(home: Home, store: Store, what: Forgotten, by_agent: bool = False)
         file.unlink(missing_ok=True)
     clear_leftovers(home)
     if what.pages:
-        erase(home, what.unwanted)
+        erase_pages(home, what.unwanted)
     for project, folder in what.exports:
         vault = vault_of(home, project)
         with vault.held():
-            export(vault, Path(project.root), folder)
+            export_vault(vault, Path(project.root), folder)
     for old in {*what.archives, *what.damaged}:
-        event_archive.drop(old, what.reach, store.dump.head())
+        event_archive.drop_from_archive(old, what.reach, store.row_export.head())
     for copy in {*what.copies, *what.damaged_copies}:
         _cut(store, copy, what.echo)
     with store.transaction():
-        store.forgetting.remove(what.reach, what.named, now)
+        store.row_erasure.remove(what.reach, what.named, now)
         if by_agent:
             _count(store, what.reach, now)
-        store.forgetting.drop_answers(what.answers)
-        store.books.drop_copies(what.sessions)
+        store.row_erasure.drop_answers(what.answers)
+        store.transcript_marks.drop_copies(what.sessions)
         for sid, project_id in what.sessions.items():
             if sid not in what.reach.sessions:
-                store.forgetting.retitle(sid)
-                store.jobs.ask("distil", sid, now)
-                store.jobs.ask("brief", sid, now)
+                store.row_erasure.retitle(sid)
+                store.jobs.ask(DISTIL, sid, now)
+                store.jobs.ask(BRIEF, sid, now)
             if store.projects.get(project_id) is not None:
-                store.jobs.ask("brief", project_id, now)
+                store.jobs.ask(SUPERSEDE, project_id, now)
+                store.jobs.ask(BRIEF, project_id, now)
         for subject in filter(None, (_prepared_for(home, file) for file in what.files)):
             if store.projects.get(subject) is not None or store.events.session(subject) is not None:
-                store.jobs.ask("brief", subject, now)
+                store.jobs.ask(BRIEF, subject, now)
     step("forget.removed")
 
 
 def _count(store: Store, reach: Reach, now: int) -> None:
     """Leave how much an agent forgot, and on which day; nothing of what it was."""
     sums = {"session": reach.sessions, "event": reach.events, "memory": reach.memories}
-    store.books.count(clock.day_of(now), {("", FORGOT, what): len(ids) for what, ids in sums.items() if ids})
+    store.counters.add(clock.day_of(now), {("", FORGOT, what): len(ids) for what, ids in sums.items() if ids})
 
 
-def _drop_prepared(home: Home, what: Forgotten) -> None:
+def _drop_prepared(home: Home, what: ErasurePlan) -> None:
     """Prepared briefs are made again from what is left, in a moment; until then there are none."""
     for file in _made_of(home, what.sessions):
         file.unlink(missing_ok=True)
 
 
-def _repeated(store: Store, echo: Echo) -> frozenset[str]:
+def _repeated(store: Store, echo: InjectedCopies) -> frozenset[str]:
     """Events in which we told of it; of what somebody did only what was done to it."""
-    own = store.forgetting.own_words()
+    own = store.row_erasure.own_words()
     return frozenset(eid for eid, act, text in own if (echo.names(text) if act else echo.repeats(text)))
 
 
-def _cut(store: Store, copy: Path, echo: Echo) -> None:
+def _cut(store: Store, copy: Path, echo: InjectedCopies) -> None:
     """Write a kept transcript anew without the lines in which we told of it."""
     data = gzip.compress(b"".join(line for line in kept_lines(copy) if not echo.within(line)), 6)
     with store.transaction():
-        store.books.resize_copy(copy.name.partition(".")[0], len(data))
+        store.transcript_marks.resize_copy(copy.name.partition(".")[0], len(data))
         write_atomic(copy, data)
 
 
@@ -283,12 +287,12 @@ def _mine(home: Home, store: Store, projects: set[str | None]) -> Callable[[Path
     return mine
 
 
-def _limited(wanted: Wanted) -> bool:
+def _limited(wanted: ErasureRequest) -> bool:
     """Whether words are meant in one project or at one time only."""
     return wanted.project_id is not None or wanted.since is not None or wanted.until is not None
 
 
-def _named(store: Store, wanted: Wanted, matches: Callable[[str], bool] | None, told: Reach) -> Reach:
+def _named(store: Store, wanted: ErasureRequest, matches: Callable[[str], bool] | None, told: Reach) -> Reach:
     events: set[str] = set()
     memories: set[str] = set()
     sessions: set[str] = set()
@@ -296,44 +300,44 @@ def _named(store: Store, wanted: Wanted, matches: Callable[[str], bool] | None, 
         {"e": events, "m": memories, "s": sessions}[full[0]].add(full)
     ranged = wanted.since is not None or wanted.until is not None
     if matches is None and wanted.project_id is not None and not ranged:
-        sessions |= store.forgetting.of_project(wanted.project_id)
+        sessions |= store.row_erasure.of_project(wanted.project_id)
     elif _limited(wanted):
-        span = store.forgetting.between(wanted.since or 0, wanted.until or 2**62, wanted.project_id)
+        span = store.row_erasure.between(wanted.since or 0, wanted.until or 2**62, wanted.project_id)
         events |= span if matches is None else span & told.events
     elif matches is not None:
         events |= told.events
-        sessions |= set(store.forgetting.sessions_like(matches))
+        sessions |= set(store.row_erasure.sessions_like(matches))
     return Reach(frozenset(events), frozenset(memories), frozenset(sessions))
 
 
 def _archived(
-    store: Store, wanted: Wanted, matches: Callable[[str], bool] | None
+    store: Store, wanted: ErasureRequest, matches: Callable[[str], bool] | None
 ) -> Callable[[event_archive.Row], bool]:
     """Whether a row of an archive is meant: by the same rules as one of the database."""
     ranged = wanted.since is not None or wanted.until is not None
-    of_project = None if wanted.project_id is None else store.forgetting.of_project(wanted.project_id)
+    of_project = None if wanted.project_id is None else store.row_erasure.of_project(wanted.project_id)
 
     def meant(row: event_archive.Row) -> bool:
         if matches is None and not ranged:
             return False  # by id, session or project: lineage finds it
         inside = (wanted.since or 0) <= row["at"] < (wanted.until or 2**62)
         here = of_project is None or row["session_id"] in of_project
-        words = matches is None or any(matches(text) for text in event_archive.texts(row))
+        words = matches is None or any(matches(text) for text in event_archive.row_texts(row))
         return words and here and inside
 
     return meant
 
 
-def _matcher(wanted: Wanted) -> Callable[[str], bool] | None:
+def _matcher(wanted: ErasureRequest) -> Callable[[str], bool] | None:
     if wanted.pattern:
         try:
-            return searching(re.compile(wanted.pattern))
+            return finds_pattern(re.compile(wanted.pattern))
         except re.error as error:
             raise UsageError(f"the pattern {wanted.pattern!r} is no regular expression: {error}") from None
     if wanted.text:
-        if len(fold(wanted.text)) < _SHORTEST:
+        if len(folded_text(wanted.text)) < _SHORTEST:
             raise UsageError(f"{wanted.text!r} is too short: it would match nearly everything")
-        return containing([wanted.text])
+        return contains_words([wanted.text])
     return None
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from backstory.atomic import make_private_dir, write_atomic
 from backstory.failpoints import step
-from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular
-from backstory.gzip_pieces import State, pieces
+from backstory.file_reader import LARGEST_HISTORY, read_bytes, regular_file
+from backstory.gzip_pieces import State, gzip_members
 from backstory.paths import Home
 from backstory.store.records import Reach
 
@@ -72,25 +72,25 @@ def _free_name(folder: Path) -> Path:
     return path
 
 
-def listed(home: Home) -> list[Path]:
+def list_archives(home: Home) -> list[Path]:
     """All archives, oldest first."""
-    return [path for path in sorted(home.archive.glob(f"*{SUFFIX}")) if regular(path) is not None]
+    return [path for path in sorted(home.archive.glob(f"*{SUFFIX}")) if regular_file(path) is not None]
 
 
-def lines(path: Path) -> Iterator[str]:
+def archive_lines(path: Path) -> Iterator[str]:
     """The lines of an archive that can be read; a last piece that was torn by a kill is left out."""
     for piece in _pieces(path)[0]:
         yield from (f"{line}\n" for line in piece.split("\n") if line)
 
 
-def damaged(home: Home) -> list[Path]:
+def damaged_archives(home: Home) -> list[Path]:
     """Archives that are empty, or of which something was changed since; a torn end is a kill's, and whole."""
-    return [path for path in listed(home) if _is_damaged(path)]
+    return [path for path in list_archives(home) if _is_damaged(path)]
 
 
 def _is_damaged(path: Path) -> bool:
     whole, lost = _pieces(path)
-    return lost or not whole or not all(map(_is_row, lines(path)))
+    return lost or not whole or not all(map(_is_row, archive_lines(path)))
 
 
 def _is_row(line: str) -> bool:
@@ -108,17 +108,17 @@ def _is_row(line: str) -> bool:
 
 def _pieces(path: Path) -> tuple[list[str], bool]:
     """The pieces of an archive that can be read, and whether one before its end cannot."""
-    found = list(pieces(read_bytes(path, LARGEST_HISTORY)))
+    found = list(gzip_members(read_bytes(path, LARGEST_HISTORY)))
     whole = [piece.decode("utf-8", "replace") for piece, state in found if state is State.WHOLE]
     return whole, any(state is State.DAMAGED for _, state in found)
 
 
-def holding(home: Home, wanted: Callable[[Row], bool]) -> tuple[Reach, frozenset[str]]:
+def find_in_archives(home: Home, wanted: Callable[[Row], bool]) -> tuple[Reach, frozenset[str]]:
     """What of the archives is wanted, by ids, and the sessions that it is of."""
     events: set[str] = set()
     memories: set[str] = set()
     sessions: set[str] = set()
-    for path in listed(home):
+    for path in list_archives(home):
         for row in _rows(path):
             if wanted(row):
                 {"events": events, "memories": memories}[row["table"]].add(row["id"])
@@ -127,20 +127,20 @@ def holding(home: Home, wanted: Callable[[Row], bool]) -> tuple[Reach, frozenset
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    for line in filter(_is_row, lines(path)):
+    for line in filter(_is_row, archive_lines(path)):
         row = json.loads(line)
         if row.get("table") in _OLD:
             yield row
 
 
-def texts(row: Row) -> Iterator[str]:
+def row_texts(row: Row) -> Iterator[str]:
     """Every text of an archived row."""
     yield from (value for value in row.values() if isinstance(value, str) and value)
 
 
-def having(home: Home, reach: Reach) -> list[Path]:
+def archives_with(home: Home, reach: Reach) -> list[Path]:
     """The archives that hold something of a reach."""
-    return [path for path in listed(home) if any(_within(row, reach) for row in _rows(path))]
+    return [path for path in list_archives(home) if any(_within(row, reach) for row in _rows(path))]
 
 
 def _within(row: Row, reach: Reach) -> bool:
@@ -149,7 +149,7 @@ def _within(row: Row, reach: Reach) -> bool:
     return row.get("id") in reach.events or bool(reach.memories & {row.get("id"), row.get("memory_id")})
 
 
-def drop(path: Path, reach: Reach, head: Row) -> None:
+def drop_from_archive(path: Path, reach: Reach, head: Row) -> None:
     """Write an archive anew without what is in a reach; one that nothing is left of is removed.
 
     Of a damaged one what can be read stays, under a new `head` if its own is lost: nobody can tell what the
@@ -165,12 +165,12 @@ def drop(path: Path, reach: Reach, head: Row) -> None:
 
 def _head_and_rows(path: Path, head: Row) -> tuple[str, list[tuple[str, Row]]]:
     """The first line, or `head` if it is lost, and the rows with the lines that they stand in."""
-    rows = [(line, json.loads(line)) for line in filter(_is_row, lines(path))]
+    rows = [(line, json.loads(line)) for line in filter(_is_row, archive_lines(path))]
     first = next((line for line, row in rows if "table" not in row), f"{json.dumps(head)}\n")
     return first, [(line, row) for line, row in rows if "table" in row]
 
 
-def clean(path: Path, line_cleaned: Callable[[bytes], bytes], head: Row, really: bool) -> bool:
+def clean_archive(path: Path, line_cleaned: Callable[[bytes], bytes], head: Row, really: bool) -> bool:
     """Put every row as `line_cleaned` gives it; gives whether that changes anything.
 
     Of a damaged one what can be read stays, under a new `head` if its own is lost.

@@ -18,11 +18,11 @@ from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, SourceMissing
 from backstory.failpoints import step
 from backstory.model import Memory, MemoryKind, Session
-from backstory.store import Store, schema, scratch
+from backstory.store import Store, schema, scratch_store
 from backstory.store.row_export import FORMAT
-from backstory.store.row_import import Intake
+from backstory.store.row_import import RowImport
 from backstory.upkeep import event_archive
-from backstory.upkeep.import_privacy import storable
+from backstory.upkeep.import_privacy import redacted_row
 
 _BATCH = 1_000
 _READABLE = range(1, FORMAT + 1)
@@ -40,17 +40,17 @@ _HEADINGS = {
 Row = dict[str, Any]
 
 
-def lines(store: Store, sessions: list[Session] | None = None) -> Iterator[str]:
+def export_lines(store: Store, sessions: list[Session] | None = None) -> Iterator[str]:
     """All rows, one JSON object a line, as of one moment; of some sessions only, if they are given."""
     ids = None if sessions is None else [session.id for session in sessions]
     with store.snapshot():
-        yield json.dumps({**store.dump.head(), "at": clock.now_ms()})
-        for table, row in store.dump.rows(ids):
+        yield json.dumps({**store.row_export.head(), "at": clock.now_ms()})
+        for table, row in store.row_export.rows(ids):
             step("export.line")
             yield json.dumps({"table": table, **row}, ensure_ascii=False)
 
 
-def load(store: Store, path: Path, privacy: Privacy, dry: bool = False) -> tuple[dict[str, int], bool]:
+def load_export(store: Store, path: Path, privacy: Privacy, dry: bool = False) -> tuple[dict[str, int], bool]:
     """Take in an export; gives what was new by table, and whether ids of later captures will meet these.
 
     It is read twice: nothing is written before all of it was looked at. `dry`: only tells what would be new.
@@ -60,7 +60,7 @@ def load(store: Store, path: Path, privacy: Privacy, dry: bool = False) -> tuple
     file = _File(path)
     head = file.head()
     key = str(head.get("key"))
-    intake = store.intake()
+    intake = store.row_import()
     same_key = intake.meets(key)
     intake.look(file.rows())
     new = {"tombstones": graves} if (graves := intake.graves()) else {}
@@ -68,7 +68,7 @@ def load(store: Store, path: Path, privacy: Privacy, dry: bool = False) -> tuple
         with store.transaction():
             intake.forget(key, clock.now_ms())
     with contextlib.closing(file.rows()) as rows:
-        while batch := [(table, storable(table, row, privacy)) for table, row in islice(rows, _BATCH)]:
+        while batch := [(table, redacted_row(table, row, privacy)) for table, row in islice(rows, _BATCH)]:
             for table, count in _written(store, intake, batch, dry).items():
                 new[table] = new.get(table, 0) + count
     if not dry:
@@ -79,7 +79,7 @@ def load(store: Store, path: Path, privacy: Privacy, dry: bool = False) -> tuple
     return new, same_key
 
 
-def _written(store: Store, intake: Intake, batch: list[tuple[str, Row]], dry: bool) -> dict[str, int]:
+def _written(store: Store, intake: RowImport, batch: list[tuple[str, Row]], dry: bool) -> dict[str, int]:
     if dry:
         return intake.count(batch)
     with store.transaction():
@@ -88,12 +88,12 @@ def _written(store: Store, intake: Intake, batch: list[tuple[str, Row]], dry: bo
     return new
 
 
-def look(store: Store | None, path: Path, privacy: Privacy) -> tuple[dict[str, int], bool]:
+def preview_export(store: Store | None, path: Path, privacy: Privacy) -> tuple[dict[str, int], bool]:
     """What taking in an export would give; without a store, into a new one."""
     if store is not None:
-        return load(store, path, privacy, dry=True)
-    with contextlib.closing(scratch()) as empty:
-        return load(empty, path, privacy, dry=True)
+        return load_export(store, path, privacy, dry=True)
+    with contextlib.closing(scratch_store()) as empty:
+        return load_export(empty, path, privacy, dry=True)
 
 
 @dataclass(slots=True)
@@ -124,9 +124,9 @@ class _File:
 
     def _lines(self) -> Generator[bytes]:
         if self.path.name.endswith(event_archive.SUFFIX):
-            yield from (line.encode() for line in event_archive.lines(self.path))
+            yield from (line.encode() for line in event_archive.archive_lines(self.path))
             return
-        yield from file_reader.lines(self.path)
+        yield from file_reader.read_lines(self.path)
 
 
 def _number(value: object) -> int:
@@ -141,7 +141,7 @@ def _parsed(line: bytes) -> Row | None:
     return value if isinstance(value, dict) else None
 
 
-def markdown(store: Store, sessions: list[Session], zone: tzinfo | None) -> Iterator[str]:
+def markdown_lines(store: Store, sessions: list[Session], zone: tzinfo | None) -> Iterator[str]:
     """What was learned in each session, to read."""
     yield "# What was learned\n"
     for session in sessions:

@@ -32,7 +32,7 @@ _JSON: Mapping[str, tuple[str, ...]] = MappingProxyType(
 Row = dict[str, Any]
 
 
-def storable(table: str, row: Row, privacy: Privacy) -> Row:
+def redacted_row(table: str, row: Row, privacy: Privacy) -> Row:
     """A row without its secrets."""
     row = _changed(row, _TEXTS.get(table, ()), privacy.text)
     row = _changed(row, _PLACES.get(table, ()), privacy.place)

@@ -21,7 +21,7 @@ _SHORTEST = 12  # a shorter text says nothing of its own
 _OURS = "backstory"
 
 
-class Echo:
+class InjectedCopies:
     """Tells whether a text repeats what is forgotten: things by their ids, and what they said."""
 
     def __init__(self, ids: Iterable[str], texts: Iterable[str]) -> None:
@@ -64,7 +64,9 @@ class Echo:
         return _OURS in text and any(_OURS in one and self.says(one) for one in _strings(text))
 
 
-def copies_with(home: Home, echo: Echo, gone: Iterable[str], damaged: Callable[[Path], None]) -> list[Path]:
+def copies_with(
+    home: Home, echo: InjectedCopies, gone: Iterable[str], damaged: Callable[[Path], None]
+) -> list[Path]:
     """Kept transcripts in which we repeated it, apart from those of sessions whose copies go anyway.
 
     Of the others `damaged` is told of those that cannot be read in full.

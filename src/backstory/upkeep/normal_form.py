@@ -44,7 +44,7 @@ _UNMISTAKABLE = 12  # letters that are found without any space between them
 Matches = Callable[[str], bool]
 
 
-def normal(text: str) -> str:
+def normal_text(text: str) -> str:
     """A text in its normal form, in the case that it has."""
     if "\x1b" in text or "\x9b" in text:
         text = without_escapes(text)
@@ -59,15 +59,15 @@ def normal(text: str) -> str:
     return text
 
 
-def fold(text: str) -> str:
+def folded_text(text: str) -> str:
     """A text in its normal form, whatever case it has."""
-    text = normal(text)
+    text = normal_text(text)
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text.casefold())
 
 
-def containing(words: Iterable[str]) -> Matches:
+def contains_words(words: Iterable[str]) -> Matches:
     """Whether a text holds one of the words, in any spelling that has the same normal form."""
-    needles = [_Needle(folded) for folded in map(fold, words) if folded]
+    needles = [_Needle(folded) for folded in map(folded_text, words) if folded]
 
     def matches(text: str) -> bool:
         return any(_may_hold(text, needle.plain) and _holds(text, needle) for needle in needles)
@@ -75,11 +75,11 @@ def containing(words: Iterable[str]) -> Matches:
     return matches
 
 
-def searching(pattern: re.Pattern[str]) -> Matches:
+def finds_pattern(pattern: re.Pattern[str]) -> Matches:
     """Whether a pattern finds something in a text, as it is or in its normal form."""
 
     def matches(text: str) -> bool:
-        return any(pattern.search(form) for form in dict.fromkeys((text, normal(text))))
+        return any(pattern.search(form) for form in dict.fromkeys((text, normal_text(text))))
 
     return matches
 
@@ -99,12 +99,12 @@ class _Needle:
         self.run_together = "".join(words) if by_words and letters >= _UNMISTAKABLE else ""
 
     def stands_in(self, text: str) -> bool:
-        if self._written.search(fold(text)):
+        if self._written.search(folded_text(text)):
             return True
         if not self.words:
             return False
-        lines = [normal(line) for line in text.splitlines()]
-        if self.run_together and self.run_together in "".join(_WORD.findall(fold(" ".join(lines)))):
+        lines = [normal_text(line) for line in text.splitlines()]
+        if self.run_together and self.run_together in "".join(_WORD.findall(folded_text(" ".join(lines)))):
             return True
         return _in_sequence(self.words, _tokens(text.splitlines(), lines))
 
@@ -141,7 +141,7 @@ def _tokens(raw: list[str], lines: list[str]) -> list[_Token]:
             last = at == len(words) - 1
             mine = len(tokens) + 1
             after = range(first, first + leads) if last else range(mine, mine + 1)
-            tokens.append(_Token(fold(word[0]), after, last and parted))
+            tokens.append(_Token(folded_text(word[0]), after, last and parted))
     return tokens
 
 
@@ -222,7 +222,7 @@ def _may_be_escaped(text: str, words: list[str]) -> bool:
 def _likenesses() -> re.Pattern[str]:
     """Characters that the normal form turns into plain letters or digits: full width, ligatures."""
     found = (chr(code) for block in (range(0x80, 0xD800), range(0xF900, 0x10000)) for code in block)
-    near = "".join(c for c in found if _PLAIN_RUN.search(fold(c)))
+    near = "".join(c for c in found if _PLAIN_RUN.search(folded_text(c)))
     return re.compile(f"[{near}]|[\U0001d400-\U0001d7ff\U0001f100-\U0001f1ff]")
 
 

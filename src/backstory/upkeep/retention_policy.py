@@ -16,7 +16,7 @@ from backstory.model import MemoryKind
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store
-from backstory.store.records import OldRows, Room
+from backstory.store.records import DatabaseSize, OldRows
 from backstory.upkeep import disk_usage
 from backstory.upkeep.event_archive import Archive
 
@@ -40,13 +40,13 @@ class Pruned:
     whole: bool
 
 
-def prune(home: Home, settings: Settings, store: Store, interrupted: Callable[[], bool]) -> Pruned:
+def prune_expired(home: Home, settings: Settings, store: Store, interrupted: Callable[[], bool]) -> Pruned:
     """Archive and delete what is older than the settings say, unless that was done today already."""
     now = clock.now_ms()
     today = f"{clock.day_of(now)} {_ages(settings)}"
-    if store.books.meta(_DONE) == today:
+    if store.meta.get(_DONE) == today:
         return Pruned(0, whole=True)
-    archive = Archive(home, store.dump.head())
+    archive = Archive(home, store.row_export.head())
     rows = 0
     for old, drop in _steps(store, settings, now):
         archive.add(old.rows)  # on the disk before anything is deleted
@@ -61,8 +61,8 @@ def prune(home: Home, settings: Settings, store: Store, interrupted: Callable[[]
     if worth_compacting(store.retention.room()):
         _compact(store)
     with store.transaction():
-        store.books.set_meta(_DONE, today)
-        disk_usage.note(store)
+        store.meta.set(_DONE, today)
+        disk_usage.record_payload_sizes(store)
     return Pruned(rows, whole=True)
 
 
@@ -113,11 +113,11 @@ def _payloads(store: Store, before: int, more: Callable[[], bool]) -> Iterator[t
         after = found.last
 
 
-def _used(file: Room) -> int:
+def _used(file: DatabaseSize) -> int:
     return file.size - file.free
 
 
-def worth_compacting(file: Room) -> bool:
+def worth_compacting(file: DatabaseSize) -> bool:
     """Whether so much of the file is free that rewriting it is worth the while."""
     return file.free > WORTH_BYTES and file.free > WORTH_PART * file.size
 

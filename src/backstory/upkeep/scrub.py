@@ -10,11 +10,12 @@ from pathlib import Path
 from backstory import clock
 from backstory.atomic import write_atomic
 from backstory.capture.privacy import Privacy
-from backstory.capture.transcript_archive import kept_copies, kept_lines, redacted
+from backstory.capture.transcript_archive import kept_copies, kept_lines, redacted_line
 from backstory.file_reader import LARGEST_HISTORY, read_bytes
 from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.store import Store, backup_copy
+from backstory.store.job_queue import BRIEF, DISTIL, SUPERSEDE
 from backstory.store.records import Reach
 from backstory.upkeep import event_archive
 
@@ -36,28 +37,33 @@ class Scrubbed:
     unreadable: int = 0
 
 
-def scrub(home: Home, store: Store, settings: Settings, really: bool) -> Scrubbed:
+def scrub_secrets(home: Home, store: Store, settings: Settings, really: bool) -> Scrubbed:
     """Rewrite what has secrets in it, or only tell what has; for who holds the worker's lock."""
     privacy = Privacy(settings)
     found: list[Reach] = []
     try:
         with store.transaction():
-            reach = store.forgetting.rewrite(privacy.text, privacy.body)
+            reach = store.row_erasure.rewrite(privacy.text, privacy.body)
             found.append(reach)
-            for sid, project_id in store.forgetting.touched(reach).items():
-                for kind, subject in (("distil", sid), ("brief", sid), ("brief", project_id)):
+            for sid, project_id in store.row_erasure.touched(reach).items():
+                for kind, subject in (
+                    (DISTIL, sid),
+                    (BRIEF, sid),
+                    (SUPERSEDE, project_id),
+                    (BRIEF, project_id),
+                ):
                     store.jobs.ask(kind, subject, clock.now_ms())
             if not really:
                 raise _OnlyLooked
     except _OnlyLooked:
         pass
-    damaged = tuple(event_archive.damaged(home))
+    damaged = tuple(event_archive.damaged_archives(home))
     damaged_copies: list[Path] = []
     files = tuple(_rewritten(home, store, privacy, really, damaged_copies))
     if really and found[0]:
-        store.forgetting.erase_traces()
-    unreadable = len(store.forgetting.unreadable)
-    backups = tuple(backup_copy.everywhere(home))
+        store.row_erasure.erase_traces()
+    unreadable = len(store.row_erasure.unreadable)
+    backups = tuple(backup_copy.all_backup_files(home))
     return Scrubbed(found[0], files, backups, damaged, tuple(damaged_copies), unreadable)
 
 
@@ -90,13 +96,13 @@ def _copies(home: Home, store: Store, privacy: Privacy, really: bool, damaged: l
     changed = []
     for path in kept_copies(home):
         before = list(kept_lines(path, damaged.append))
-        after = [redacted(line, privacy) for line in before]
+        after = [redacted_line(line, privacy) for line in before]
         if after != before:
             changed.append(path)
         if really and (after != before or path in damaged):
             data = gzip.compress(b"".join(after), 6)
             with store.transaction():
-                store.books.resize_copy(path.name.partition(".")[0], len(data))
+                store.transcript_marks.resize_copy(path.name.partition(".")[0], len(data))
                 write_atomic(path, data)
     return changed
 
@@ -105,6 +111,8 @@ def _archives(home: Home, store: Store, privacy: Privacy, really: bool) -> list[
     """Archives that had a secret in them."""
     return [
         path
-        for path in event_archive.listed(home)
-        if event_archive.clean(path, lambda line: redacted(line, privacy), store.dump.head(), really)
+        for path in event_archive.list_archives(home)
+        if event_archive.clean_archive(
+            path, lambda line: redacted_line(line, privacy), store.row_export.head(), really
+        )
     ]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from backstory import clock
 from backstory.model import Event, Kind, Outcome, Session, Where
 from backstory.store import Store
+from backstory.store.job_queue import DISTIL
 from backstory.store.records import Arrival
 
 ORIGIN = "upkeep"
@@ -17,12 +18,12 @@ REASON = "orphaned"
 HOUR_MS = 3_600_000
 
 
-def find(store: Store, max_age_hours: float) -> list[Session]:
+def find_stale_sessions(store: Store, max_age_hours: float) -> list[Session]:
     """Sessions without an end in which nothing has happened for so long."""
     return store.events.silent_since(clock.now_ms() - int(max_age_hours * HOUR_MS))
 
 
-def end(store: Store, sessions: Sequence[Session]) -> None:
+def end_stale_sessions(store: Store, sessions: Sequence[Session]) -> None:
     """Give them an end, and ask for their summaries; inside a transaction."""
     now = clock.now_ms()
     for session in sessions:
@@ -31,7 +32,7 @@ def end(store: Store, sessions: Sequence[Session]) -> None:
         broken = not session.imported_by and store.events.turn_is_open(session.id)
         ended = _end_of(session, Outcome.FAILED if broken else Outcome.OK)
         store.events.add([Arrival(ended, project, store.events.key(ended))])
-        store.jobs.ask("distil", session.id, now)
+        store.jobs.ask(DISTIL, session.id, now)
 
 
 def _end_of(session: Session, outcome: Outcome) -> Event:

@@ -7,47 +7,47 @@ from backstory.errors import UsageError
 from backstory.model import Act
 from backstory.settings import on_terminal_only
 from backstory.web.pages import forget_page as forget_page
-from backstory.web.request import Asked, Elsewhere, NotInTheBrowser, Page, local
+from backstory.web.request import NotInTheBrowser, Page, PageRequest, Redirect, local_path
 
 
-def judge(app: App, asked: Asked) -> Elsewhere:
+def judge(app: App, asked: PageRequest) -> Redirect:
     """`backstory review HANDLE --confirm`, and so on; `also` is another one to which the same is done."""
     act = asked.parts["act"]
     if act not in set(Act):
         raise UsageError(f"a memory cannot be {act!r}: it can be {', '.join(Act)}")
     for handle in filter(None, (asked.parts["id"], asked.get("also"))):
         app.judge(handle, Act(act), asked.get("text"))
-    return Elsewhere(local(asked.values.get("next", "/")))
+    return Redirect(local_path(asked.values.get("next", "/")))
 
 
-def remember(app: App, asked: Asked) -> Elsewhere:
+def remember(app: App, asked: PageRequest) -> Redirect:
     """`backstory remember TEXT`."""
     folder = Path(app.project_named(asked.get("project")).root)
     app.remember(asked.get("text"), folder, asked.get("kind"))
-    return Elsewhere(local(asked.values.get("next", "/memories")))
+    return Redirect(local_path(asked.values.get("next", "/memories")))
 
 
-def forget(app: App, asked: Asked) -> Page:
+def forget(app: App, asked: PageRequest) -> Page:
     """`backstory forget HANDLE --yes`."""
     handle, text = asked.get("handle"), asked.get("text")
     if not handle and not text:
         raise UsageError("there is nothing to forget: name a handle or words")
-    return forget_page.done(app.forget(app.wanted([handle] if handle else [], text=text), really=True))
+    return forget_page.done_page(app.forget(app.wanted([handle] if handle else [], text=text), really=True))
 
 
-def resume_models(app: App, asked: Asked) -> Elsewhere:
+def resume_models(app: App, asked: PageRequest) -> Redirect:
     """`backstory cost --resume`."""
     app.resume_models()
-    return Elsewhere(local(asked.values.get("next", "/health")))
+    return Redirect(local_path(asked.values.get("next", "/health")))
 
 
-def change_setting(app: App, asked: Asked) -> Elsewhere:
+def change_setting(app: App, asked: PageRequest) -> Redirect:
     """`backstory config KEY VALUE`."""
-    changed(app, asked.get("key"), None if asked.get("unset") else asked.values.get("value", ""))
-    return Elsewhere(local(asked.values.get("next", "/settings")))
+    change_safe_setting(app, asked.get("key"), None if asked.get("unset") else asked.values.get("value", ""))
+    return Redirect(local_path(asked.values.get("next", "/settings")))
 
 
-def changed(app: App, key: str, value: str | None) -> None:
+def change_safe_setting(app: App, key: str, value: str | None) -> None:
     """Change a setting that does not decide where data goes."""
     if on_terminal_only(key):
         raise NotInTheBrowser(f"{key} is changed on the terminal only: `backstory config {key} VALUE`")

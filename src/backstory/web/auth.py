@@ -83,7 +83,7 @@ class Keys:
 
     def proof(self, nonce: str) -> str:
         """What proves to a program of the owner that this is the server whose token it knows."""
-        return server_record.proof(self._token, self.port, nonce)
+        return server_record.token_proof(self._token, self.port, nonce)
 
     def take(self, key: str) -> bool:
         """Use up a link."""
@@ -185,7 +185,7 @@ class Gate:
         if headers.get("sec-fetch-site", "none") != "none":
             # from the file that `serve` opens: no strict cookie goes along with a redirect from elsewhere
             answer = HTMLResponse(
-                notice("Backstory", "Come in.", [h("meta", http_equiv="refresh", content="0;url=/")])
+                notice_page("Backstory", "Come in.", [h("meta", http_equiv="refresh", content="0;url=/")])
             )
         answer.headers["set-cookie"] = self._keys.cookie()
         return answer
@@ -216,10 +216,10 @@ def _given(scope: Scope, name: str) -> str:
 def _answer(headers: Headers, status: int, says: str) -> Response:
     if "text/html" not in headers.get("accept", ""):
         return JSONResponse({"error": says}, status)
-    return HTMLResponse(notice(str(status), says), status)
+    return HTMLResponse(notice_page(str(status), says), status)
 
 
-def notice(title: str, says: str, more: Iterable[Html] = ()) -> str:
+def notice_page(title: str, says: str, more: Iterable[Html] = ()) -> str:
     """A page that says one thing."""
     body = h("main", h("h1", title), h("p", says), more, class_="notice", id="main")
     return document(title, body)

@@ -5,6 +5,7 @@ given a file that only its owner can read, which forwards to the link, and which
 """
 
 import logging
+import os
 import threading
 import time
 import webbrowser
@@ -12,6 +13,7 @@ from collections.abc import Callable
 
 from backstory.atomic import write_own
 from backstory.paths import Home
+from backstory.program_lookup import trusted_path
 from backstory.web.markup import h
 
 log = logging.getLogger(__name__)
@@ -26,7 +28,8 @@ def open_browser(home: Home, link: str, used: Callable[[], bool]) -> None:
 
 def _open(home: Home, link: str, used: Callable[[], bool]) -> None:
     try:
-        write_own(home.open_viewer, forwarding(link).encode())
+        write_own(home.open_viewer, forwarding_page(link).encode())
+        os.environ["PATH"] = trusted_path()  # what opens browsers is looked for by name, and does so itself
         webbrowser.open(home.open_viewer.as_uri())
         until = time.monotonic() + _SECONDS
         while not used() and time.monotonic() < until:
@@ -37,7 +40,7 @@ def _open(home: Home, link: str, used: Callable[[], bool]) -> None:
         home.open_viewer.unlink(missing_ok=True)
 
 
-def forwarding(link: str) -> str:
+def forwarding_page(link: str) -> str:
     """A page that leads on at once."""
     head = h(
         "head",

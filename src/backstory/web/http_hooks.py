@@ -19,8 +19,8 @@ from backstory import clock
 from backstory.agents import AGENTS
 from backstory.app import App
 from backstory.hook import spool
-from backstory.hook.__main__ import shape
-from backstory.hook.payload import BadPayload, encode, parse
+from backstory.hook.__main__ import shape_answer
+from backstory.hook.payload import BadPayload, encode_json, parse_payload
 from backstory.hook.project_identity import ident
 from backstory.hook.session_brief import SOURCES
 from backstory.paths import Home
@@ -37,7 +37,7 @@ async def hook(request: Request) -> Response:
     body = await request.body()
     try:
         payload = await run_in_threadpool(
-            parse, body
+            parse_payload, body
         )  # as the drain will, with backslashes that nobody escaped
     except BadPayload as error:
         return JSONResponse({"error": f"a hook's payload is a JSON object: this is {error.reason}"}, 400)
@@ -51,7 +51,7 @@ async def hook(request: Request) -> Response:
         log.exception("a hook's payload could not be taken in")
         answer = ""
     if answer and request.query_params.get("shape") == "hook":
-        return Response(shape(agent, event, answer), 202, media_type="application/json")
+        return Response(shape_answer(agent, event, answer), 202, media_type="application/json")
     return PlainTextResponse(answer, 202)
 
 
@@ -59,7 +59,7 @@ def _take(home: Home, agent: str, event: str, body: bytes, payload: dict[str, An
     """Leave the payload as a hook does; what a starting session is told, with its receipt."""
     if os.environ.get("BACKSTORY_GUARD"):
         return ""
-    path = spool.write(str(home.spool), agent, event, body)
+    path = spool.write_spooled(str(home.spool), agent, event, body)
     with contextlib.suppress(OSError):  # the worker may have it already
         now = time.time_ns()  # finer than the file system's own clock: requests follow each other quickly
         os.utime(path, ns=(now, now))
@@ -80,5 +80,5 @@ def _take(home: Home, agent: str, event: str, body: bytes, payload: dict[str, An
             "tokens": made.tokens,
             "at": clock.now_ms(),
         }
-        spool.write(str(home.spool), agent, spool.RECEIPT, encode(receipt).encode())
+        spool.write_spooled(str(home.spool), agent, spool.RECEIPT, encode_json(receipt).encode())
     return made.text

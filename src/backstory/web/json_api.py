@@ -21,10 +21,10 @@ from backstory.model import Act, MemoryKind, MemoryStatus
 from backstory.present.json_rows import event_json, forgotten_json, memory_json, session_json, status_json
 from backstory.present.plain_text import to_json
 from backstory.web import openapi
-from backstory.web.actions import changed
+from backstory.web.actions import change_safe_setting
 from backstory.web.openapi import BOOLEAN, COUNT, TEXT, Endpoint, Field
 from backstory.web.pages import brief_page, health_page, memories_page, search_page, sessions_page
-from backstory.web.request import MOST, Asked, clamped, status_of
+from backstory.web.request import MOST, PageRequest, clamped_limit, status_of
 
 _PROJECT = Field("project", TEXT, "id of a project, as /api/projects gives it")
 _BEFORE = Field("before", TEXT, "`next` of the page before")
@@ -34,24 +34,24 @@ _ID = Field("id", TEXT, "a handle; its first characters are enough", place="path
 Answer = Mapping[str, Any]
 
 
-def _status(app: App, asked: Asked) -> Answer:
+def _status(app: App, asked: PageRequest) -> Answer:
     return status_json(app.status(), app.projects())
 
 
-def _health(app: App, asked: Asked) -> Answer:
-    return {"checks": health_page.checks(app)}
+def _health(app: App, asked: PageRequest) -> Answer:
+    return {"checks": health_page.doctor_checks(app)}
 
 
-def _projects(app: App, asked: Asked) -> Answer:
+def _projects(app: App, asked: PageRequest) -> Answer:
     return {"projects": app.projects()}
 
 
-def _sessions(app: App, asked: Asked) -> Answer:
-    found, more = sessions_page.listed(app, asked)
+def _sessions(app: App, asked: PageRequest) -> Answer:
+    found, more = sessions_page.listed_sessions(app, asked)
     return {"sessions": [session_json(each) for each in found], "next": more or None}
 
 
-def _session(app: App, asked: Asked) -> Answer:
+def _session(app: App, asked: PageRequest) -> Answer:
     view = app.show(asked.parts["id"])
     if not isinstance(view, SessionView):
         raise SourceMissing(f"{asked.parts['id']!r} is no session")
@@ -64,43 +64,43 @@ def _session(app: App, asked: Asked) -> Answer:
     }
 
 
-def _event(app: App, asked: Asked) -> Answer:
+def _event(app: App, asked: PageRequest) -> Answer:
     view = app.show(asked.parts["id"])
     if not isinstance(view, EventView):
         raise SourceMissing(f"{asked.parts['id']!r} is no event")
     return {"event": event_json(view.stored), "session": session_json(view.session), "payload": view.payload}
 
 
-def _timeline(app: App, asked: Asked) -> Answer:
+def _timeline(app: App, asked: PageRequest) -> Answer:
     since = clock.parse_when(asked.get("since"), asked.zone) if asked.get("since") else 0
-    events = app.timeline(asked.get("project") or None, since, clamped(asked.get("limit")))
+    events = app.timeline(asked.get("project") or None, since, clamped_limit(asked.get("limit")))
     return {"events": [event_json(stored) for stored in events]}
 
 
-def _memories(app: App, asked: Asked) -> Answer:
-    found, more = memories_page.listed(app, asked)
+def _memories(app: App, asked: PageRequest) -> Answer:
+    found, more = memories_page.listed_memories(app, asked)
     return {"memories": [memory_json(each) for each in found], "next": more or None}
 
 
-def _memory(app: App, asked: Asked) -> Answer:
+def _memory(app: App, asked: PageRequest) -> Answer:
     view = app.show(asked.parts["id"])
     if not isinstance(view, MemoryView):
         raise SourceMissing(f"{asked.parts['id']!r} is no memory")
     return {"memory": memory_json(view.memory), "sources": [event_json(stored) for stored in view.sources]}
 
 
-def _remember(app: App, asked: Asked) -> Answer:
+def _remember(app: App, asked: PageRequest) -> Answer:
     folder = asked.get("cwd") or app.project_named(asked.get("project")).root
     if not Path(folder).is_absolute():
         raise UsageError("cwd must be an absolute path, or name a project")
     return {"memory": memory_json(app.remember(asked.get("text"), Path(folder), asked.get("kind")))}
 
 
-def _judge(app: App, asked: Asked) -> Answer:
+def _judge(app: App, asked: PageRequest) -> Answer:
     return {"memory": memory_json(app.judge(asked.parts["id"], Act(asked.parts["act"]), asked.get("text")))}
 
 
-def _search(app: App, asked: Asked) -> Answer:
+def _search(app: App, asked: PageRequest) -> Answer:
     if not asked.get("q"):
         raise UsageError("there is nothing to search for: give q")
     answer = search_page.asked_of(app, asked, explain=bool(asked.get("explain")))
@@ -114,12 +114,12 @@ def _search(app: App, asked: Asked) -> Answer:
     }
 
 
-def _brief(app: App, asked: Asked) -> Answer:
+def _brief(app: App, asked: PageRequest) -> Answer:
     made = brief_page.made_for(app, asked)
     return {"text": made.text, "chars": made.chars, "tokens": made.tokens, "rows": made.rows}
 
 
-def _forget(app: App, asked: Asked) -> Answer:
+def _forget(app: App, asked: PageRequest) -> Answer:
     handles = asked.get("handle").split()
     if not handles and not asked.get("text"):
         raise UsageError("there is nothing to forget: give handle or text")
@@ -128,12 +128,12 @@ def _forget(app: App, asked: Asked) -> Answer:
     return forgotten_json(plan, forgotten=really)
 
 
-def _settings(app: App, asked: Asked) -> Answer:
+def _settings(app: App, asked: PageRequest) -> Answer:
     return {"settings": app.setting_rows()}
 
 
-def _change(app: App, asked: Asked) -> Answer:
-    changed(app, asked.parts["key"], asked.values.get("value"))
+def _change(app: App, asked: PageRequest) -> Answer:
+    change_safe_setting(app, asked.parts["key"], asked.values.get("value"))
     return {"setting": next(row for row in app.setting_rows() if row.key == asked.parts["key"])}
 
 
@@ -276,8 +276,8 @@ async def _answer(endpoint: Endpoint, request: Request) -> Response:
 
 
 def _run(
-    run: Callable[[App, Asked], Answer], home: Any, parts: Mapping[str, str], values: Mapping[str, str]
+    run: Callable[[App, PageRequest], Answer], home: Any, parts: Mapping[str, str], values: Mapping[str, str]
 ) -> str:
     with App(home, attended=True) as app:
         zone = clock.zone(app.settings.time_zone)
-        return to_json(run(app, Asked(parts=parts, values=values, zone=zone)))
+        return to_json(run(app, PageRequest(parts=parts, values=values, zone=zone)))

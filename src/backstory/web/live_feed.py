@@ -38,7 +38,7 @@ _TOLD = tuple(kind for kind in MemoryKind if kind not in (MemoryKind.TURN, Memor
 Told = dict[str, Any]
 
 
-class Live:
+class LiveFeed:
     """Watches one home for all who listen."""
 
     def __init__(self, home: Home) -> None:
@@ -97,11 +97,11 @@ class Live:
         if not self._home.database.exists():
             return []
         with App(self._home, attended=True) as app:
-            views = app.store.views
+            views = app.store.listings
             if self._row < 0:
                 self._row = views.last_row()
                 return []
-            found = views.after(self._row, _AT_ONCE)
+            found = views.events_after(self._row, _AT_ONCE)
             if found:
                 self._row = found[-1][0]
             touched = {stored.session_id: app.store.events.session(stored.session_id) for _, stored in found}
@@ -132,7 +132,7 @@ class Live:
             {
                 "what": "memory",
                 "kind": memory.kind.replace("_", " "),
-                "tone": components.tone(memory.kind),
+                "tone": components.kind_colour(memory.kind),
                 "text": one_line(memory.text, _TEXT),
                 "agent": memory.agent,
                 "project": one_line(memory.project_name, 80),
@@ -148,9 +148,9 @@ def _event(stored: StoredEvent, session: Session | None, zone: tzinfo | None) ->
     event = stored.event
     return {
         "what": "event",
-        "kind": components.verb(event),
+        "kind": components.event_verb(event),
         "tone": components.event_tone(event),
-        "text": components.told(event, _TEXT),
+        "text": components.event_line(event, _TEXT),
         "agent": event.agent,
         "project": one_line(session.project_name, 80) if session else "",
         "session": stored.session_id,
@@ -163,5 +163,5 @@ def _event(stored: StoredEvent, session: Session | None, zone: tzinfo | None) ->
 
 async def stream(request: Request) -> Response:
     """`GET /live`."""
-    live: Live = request.app.state.live
+    live: LiveFeed = request.app.state.live
     return StreamingResponse(live.listen(), media_type="text/event-stream")

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable
 from html import escape
 
-from backstory.present.plain_text import plain
+from backstory.present.plain_text import terminal_text
 
 _VOID = frozenset(("br", "hr", "img", "input", "link", "meta"))
 _LINKS = ("href", "src", "action", "formaction")
@@ -44,7 +44,7 @@ def _child(child: Child) -> str:
     if isinstance(child, Html):
         return child
     if isinstance(child, str):
-        return escape(plain(child), quote=False)
+        return escape(terminal_text(child), quote=False)
     if isinstance(child, Iterable):
         return "".join(_child(each) for each in child)
     return escape(str(child), quote=False)
@@ -60,7 +60,7 @@ def _attribute(name: str, value: object) -> str:
         return ""
     if value is True:
         return f" {name}"
-    text = plain(str(value))
+    text = terminal_text(str(value))
     if name in _LINKS and not (text.startswith(_SAFE_LINKS) and not text.startswith("//")):
         return ""
     return f' {name}="{escape(text)}"'

@@ -17,7 +17,7 @@ MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PageRequest:
     """What was asked: the path with its parts, the query or the form, and what holds for all pages."""
 
     path: str = "/"
@@ -50,7 +50,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class Redirect:
     """What an action gives: where to look next, and what to say there."""
 
     path: str
@@ -66,7 +66,7 @@ def status_of(error: BackstoryError) -> int:
     return next((status for kind, status in statuses if isinstance(error, kind)), 400)
 
 
-def cursor(text: str) -> tuple[int, str] | None:
+def parse_cursor(text: str) -> tuple[int, str] | None:
     """A cursor as a link carries it, `at~id`; None if there is none."""
     if not text:
         return None
@@ -75,7 +75,7 @@ def cursor(text: str) -> tuple[int, str] | None:
     return int(found[1]), found[2]
 
 
-def paged(found: list[T], limit: int, at: Callable[[T], tuple[int, str]]) -> tuple[list[T], str]:
+def page_rows(found: list[T], limit: int, at: Callable[[T], tuple[int, str]]) -> tuple[list[T], str]:
     """A page out of one row more than fits, and the cursor of the next one; "" if there is none."""
     if len(found) <= limit:
         return found, ""
@@ -83,11 +83,11 @@ def paged(found: list[T], limit: int, at: Callable[[T], tuple[int, str]]) -> tup
     return found[:limit], f"{when}~{key}"
 
 
-def clamped(text: str, default: int = PAGE, most: int = MOST) -> int:
+def clamped_limit(text: str, default: int = PAGE, most: int = MOST) -> int:
     """A number of rows within reason, whatever was asked for."""
     return min(max(int(text), 1), most) if text.isdecimal() and len(text) < 10 else default
 
 
-def local(path: str) -> str:
+def local_path(path: str) -> str:
     """A path of this site, or the beginning of it."""
     return path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"

@@ -42,21 +42,21 @@ from backstory.web.pages import (
     sessions_page,
     settings_page,
 )
-from backstory.web.pages.layout import heading, whole
-from backstory.web.request import Asked, Elsewhere, Page, status_of
+from backstory.web.pages.layout import heading, render_page
+from backstory.web.request import Page, PageRequest, Redirect, status_of
 from backstory.web.request_limits import Limits
 
 log = logging.getLogger(__name__)
 
-Answered = Page | Elsewhere
-PAGES: Mapping[str, Callable[[App, Asked], Answered]] = {
+Answered = Page | Redirect
+PAGES: Mapping[str, Callable[[App, PageRequest], Answered]] = {
     "/": home_page.page,
     "/sessions": sessions_page.page,
     "/sessions/{id}": session_page.page,
     "/events/{id}": event_page.page,
     "/search": search_page.page,
     "/memories": memories_page.page,
-    "/memories/{id}": memories_page.one,
+    "/memories/{id}": memories_page.memory_page,
     "/review": review_page.page,
     "/forget": forget_page.page,
     "/knowledge": knowledge_page.page,
@@ -65,7 +65,7 @@ PAGES: Mapping[str, Callable[[App, Asked], Answered]] = {
     "/health": health_page.page,
     "/settings": settings_page.page,
 }
-ACTIONS: Mapping[str, Callable[[App, Asked], Answered]] = {
+ACTIONS: Mapping[str, Callable[[App, PageRequest], Answered]] = {
     "/memories/{id}/{act}": actions.judge,
     "/remember": actions.remember,
     "/forget": actions.forget,
@@ -75,7 +75,7 @@ ACTIONS: Mapping[str, Callable[[App, Asked], Answered]] = {
 STATIC = {"style.css": "text/css", "viewer.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
-def site(home: Home, keys: Keys, read_only: bool, feed: live_feed.Live) -> Gate:
+def build_site(home: Home, keys: Keys, read_only: bool, feed: live_feed.LiveFeed) -> Gate:
     """The whole application, behind its gate."""
     routes = [
         *(Route(path, partial(_shown, page), methods=["GET"]) for path, page in PAGES.items()),
@@ -95,24 +95,24 @@ def site(home: Home, keys: Keys, read_only: bool, feed: live_feed.Live) -> Gate:
     return Gate(Limits(made), keys, read_only)
 
 
-async def _shown(page: Callable[[App, Asked], Answered], request: Request) -> Response:
+async def _shown(page: Callable[[App, PageRequest], Answered], request: Request) -> Response:
     values = {key: value for key, value in request.query_params.items() if "\0" not in value}
     return await _answered(page, request, values)
 
 
-async def _done(action: Callable[[App, Asked], Answered], request: Request) -> Response:
+async def _done(action: Callable[[App, PageRequest], Answered], request: Request) -> Response:
     pairs = parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
     return await _answered(action, request, dict(pairs))
 
 
 async def _answered(
-    do: Callable[[App, Asked], Answered], request: Request, values: Mapping[str, str]
+    do: Callable[[App, PageRequest], Answered], request: Request, values: Mapping[str, str]
 ) -> Response:
     state = request.app.state
 
     def work() -> Response:
         with App(state.home, attended=True) as app:
-            asked = Asked(
+            asked = PageRequest(
                 path=request.url.path,
                 parts=dict(request.path_params),
                 values=values,
@@ -124,11 +124,11 @@ async def _answered(
                 answer = do(app, asked)
             except BackstoryError as error:
                 answer = _trouble(error)
-            if isinstance(answer, Elsewhere):
+            if isinstance(answer, Redirect):
                 return RedirectResponse(answer.path, 303)
             if asked.fragment:
                 return HTMLResponse(answer.body, answer.status)
-            return HTMLResponse(whole(answer, asked), answer.status)
+            return HTMLResponse(render_page(answer, asked), answer.status)
 
     return await run_in_threadpool(work)
 
@@ -146,7 +146,9 @@ async def _refused(request: Request, error: HTTPException) -> Response:
         return JSONResponse({"error": error.detail}, status)
     title, says = ("That did not work", error.detail) if known else ("Not found", "There is no such page.")
     page = Page(title, join(heading(title, says), h("p", h("a", "To the first page", href="/"))))
-    return HTMLResponse(whole(page, Asked(request.url.path, read_only=request.app.state.read_only)), status)
+    return HTMLResponse(
+        render_page(page, PageRequest(request.url.path, read_only=request.app.state.read_only)), status
+    )
 
 
 async def _broken(request: Request, error: Exception) -> Response:

@@ -24,9 +24,9 @@ from backstory.web import server_record
 from backstory.web.auth import Keys
 from backstory.web.browser import open_browser
 from backstory.web.connection import LARGEST_HEAD, Connection
-from backstory.web.live_feed import Live
-from backstory.web.routes import site
-from backstory.web.spool_watcher import attend
+from backstory.web.live_feed import LiveFeed
+from backstory.web.routes import build_site
+from backstory.web.spool_watcher import watch_spool
 
 log = logging.getLogger(__name__)
 _GRACE_SECONDS = 3
@@ -71,17 +71,17 @@ def serve(home: Home, options: Options, ready: Callable[[str, str], None]) -> No
 
             try:
                 with _attended(home, options.read_only):
-                    server_record.announce(home, port)
+                    server_record.announce_server(home, port)
                     server.run_on(sockets, tell)
             finally:
-                server_record.leave(home)
+                server_record.remove_record(home)
 
 
 def _in_use(home: Home) -> str:
-    found = server_record.running(home, seconds=2)
+    found = server_record.running_server(home, seconds=2)
     if found is None:
         return "a viewer of this home is starting or ending right now: try again in a moment"
-    url = server_record.ask(home, found, "POST", "/links").get("url")
+    url = server_record.ask_server(home, found, "POST", "/links").get("url")
     shown = url if isinstance(url, str) else found.url
     return f"already in use: the viewer of this home runs as process {found.pid}; open {shown}"
 
@@ -133,7 +133,7 @@ def _attended(home: Home, read_only: bool) -> Iterator[None]:
         yield
         return
     stopped = threading.Event()
-    worker = threading.Thread(target=attend, args=(home, stopped), name="worker")
+    worker = threading.Thread(target=watch_spool, args=(home, stopped), name="worker")
     worker.start()
     try:
         yield
@@ -146,9 +146,9 @@ class _Server(uvicorn.Server):
     """uvicorn, with our signals, and a live feed that lets go when it ends."""
 
     def __init__(self, home: Home, keys: Keys, read_only: bool) -> None:
-        self._live = Live(home)
+        self._live = LiveFeed(home)
         config = uvicorn.Config(
-            site(home, keys, read_only, self._live),
+            build_site(home, keys, read_only, self._live),
             http=Connection,
             h11_max_incomplete_event_size=LARGEST_HEAD,
             backlog=_BACKLOG,

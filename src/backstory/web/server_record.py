@@ -23,7 +23,7 @@ _LARGEST_ANSWER = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class ServerRecord:
     """A server that is said to run."""
 
     port: int
@@ -35,7 +35,7 @@ class Presence:
         return f"http://{ADDRESS}:{self.port}"
 
 
-def said(home: Home) -> Presence | None:
+def recorded_server(home: Home) -> ServerRecord | None:
     """What `serve.json` says, if that can be true; nothing is asked."""
     try:
         value = json.loads(read_bytes(home.serving))
@@ -44,34 +44,36 @@ def said(home: Home) -> Presence | None:
         return None
     if type(port) is not int or type(pid) is not int or not 1 <= port <= 65535 or pid < 1:
         return None
-    return Presence(port, pid)
+    return ServerRecord(port, pid)
 
 
-def running(home: Home, seconds: float = PROBE_SECONDS) -> Presence | None:
+def running_server(home: Home, seconds: float = PROBE_SECONDS) -> ServerRecord | None:
     """The server of this home, if what answers there proves to be it."""
-    found, key = said(home), token(home)
+    found, key = recorded_server(home), recorded_token(home)
     if found is None or not key:
         return None
     nonce = secrets.token_urlsafe(24)
     shown = _answer(found, "GET", f"/proof?nonce={nonce}", seconds, {}).get("proof")
-    expected = proof(key, found.port, nonce)
+    expected = token_proof(key, found.port, nonce)
     return (
         found if isinstance(shown, str) and hmac.compare_digest(shown.encode(), expected.encode()) else None
     )
 
 
-def proof(key: str, port: int, nonce: str) -> str:
+def token_proof(key: str, port: int, nonce: str) -> str:
     """What only the holder of the token can say; with its port, so that nobody can pass it on."""
     return hmac.new(key.encode(), f"backstory:{port}:{nonce}".encode(), hashlib.sha256).hexdigest()
 
 
-def ask(home: Home, server: Presence, method: str, path: str, seconds: float = 5.0) -> dict[str, object]:
-    """What a server that `running` has found answers its owner; nothing if it does not."""
-    return _answer(server, method, path, seconds, {"Authorization": f"Bearer {token(home)}"})
+def ask_server(
+    home: Home, server: ServerRecord, method: str, path: str, seconds: float = 5.0
+) -> dict[str, object]:
+    """What a server that `running_server` has found answers its owner; nothing if it does not."""
+    return _answer(server, method, path, seconds, {"Authorization": f"Bearer {recorded_token(home)}"})
 
 
 def _answer(
-    server: Presence, method: str, path: str, seconds: float, headers: dict[str, str]
+    server: ServerRecord, method: str, path: str, seconds: float, headers: dict[str, str]
 ) -> dict[str, object]:
     connection = http.client.HTTPConnection(ADDRESS, server.port, timeout=seconds)
     try:
@@ -84,14 +86,14 @@ def _answer(
     return answer if isinstance(answer, dict) else {}
 
 
-def announce(home: Home, port: int) -> None:
+def announce_server(home: Home, port: int) -> None:
     """Say where this process serves."""
     write_state(home.serving, {"port": port, "pid": os.getpid()})
 
 
-def leave(home: Home) -> None:
+def remove_record(home: Home) -> None:
     """Say nothing any more, unless somebody else does."""
-    found = said(home)
+    found = recorded_server(home)
     if found is None or found.pid == os.getpid():
         for path in (home.serving, home.serve_token, home.open_viewer):
             path.unlink(missing_ok=True)
@@ -104,7 +106,7 @@ def new_token(home: Home) -> str:
     return made
 
 
-def token(home: Home) -> str:
+def recorded_token(home: Home) -> str:
     """The token of the server that runs, or ran last; "" if there is none."""
     try:
         return read_text(home.serve_token).strip()

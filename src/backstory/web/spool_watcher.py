@@ -12,7 +12,7 @@ import time
 
 from backstory import clock, settings
 from backstory.atomic import lock
-from backstory.capture.spool_state import asked_to_look, waiting, wanted
+from backstory.capture.spool_state import asked_to_look, has_waiting_files, lock_is_wanted
 from backstory.capture.worker_spawn import call_worker
 from backstory.llm.model_provider import OFF
 from backstory.paths import Home
@@ -27,7 +27,7 @@ _JOBS_SECONDS = 20.0
 _CHORES_SECONDS = 3_600.0
 
 
-def attend(home: Home, stopped: threading.Event) -> None:
+def watch_spool(home: Home, stopped: threading.Event) -> None:
     """See to the spool until told to stop; give way to who wants the lock."""
     chores_at = 0.0
     while not stopped.is_set():
@@ -46,9 +46,9 @@ def attend(home: Home, stopped: threading.Event) -> None:
 def _watch(home: Home, stopped: threading.Event, chores_at: float) -> bool:
     """Wait until there is something to do; False if nothing is, but somebody wants the lock or we end."""
     jobs_at = time.monotonic() + _JOBS_SECONDS
-    while not stopped.is_set() and not wanted(home):
+    while not stopped.is_set() and not lock_is_wanted(home):
         now = time.monotonic()
-        if now >= chores_at or waiting(home) or asked_to_look(home):
+        if now >= chores_at or has_waiting_files(home) or asked_to_look(home):
             return True
         if now >= jobs_at:
             if _due(home):
@@ -62,7 +62,7 @@ def _due(home: Home) -> bool:
     try:
         if not home.database.exists():
             return False
-        loaded, _ = settings.load(home)
+        loaded, _ = settings.load_settings(home)
         with contextlib.closing(open_store(home)) as store:
             return store.jobs.any_due(clock.now_ms(), asking=loaded.model_provider != OFF)
     except Exception:  # a database in repair, a full disk: the worker finds out, and leaves word

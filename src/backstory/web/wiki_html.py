@@ -31,23 +31,12 @@ _MOST_ROWS = 200
 _LARGEST = 200_000
 
 
-def front_matter(text: str) -> tuple[list[tuple[str, str]], str]:
-    """The fields between the first two lines of dashes, and the rest."""
-    if not text.startswith("---\n"):
-        return [], text
-    head, mark, rest = text[4:].partition("\n---")
-    if not mark:
-        return [], text
-    fields = [line.partition(":") for line in head.splitlines() if ":" in line]
-    return [(key.strip(), value.strip()) for key, _, value in fields], rest.partition("\n")[2]
-
-
-def links(text: str) -> list[str]:
+def wikilink_targets(text: str) -> list[str]:
     """The targets of all wikilinks."""
     return [found[1].rstrip("\\").strip() for found in _CODE_OR_WIKILINK.finditer(text) if found[1]]
 
 
-def rendered(text: str, resolve: Resolve) -> list[Html]:
+def render_wiki(text: str, resolve: Resolve) -> list[Html]:
     """A whole text, up to a length."""
     from markdown_it.tree import SyntaxTreeNode
 

@@ -50,20 +50,6 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "the migration still needs to be run",
         ),
     ),
-    "offer": (
-        Phrase(
-            r"\b(?:(?:do|would) you (?:want|like|prefer)|want me to|should (?:i|we)|shall (?:i|we)|"
-            r"ready to|may i|can i go ahead|how (?:would|do) you (?:want|like)|which (?:one|option|"
-            r"approach|of)|what would you (?:like|prefer)|let me know (?:if|when|which|whether) you)\b",
-            "Should I run the migration?",
-        ),
-        Phrase(
-            r"\b(?:is (?:that|this) (?:the|what) .{0,40}\byou|(?:does|would) (?:that|this) (?:direction|"
-            r"approach|"
-            r"plan) (?:work|fit|make sense)|where do you want to (?:start|begin))\b",
-            "Is that the direction you're thinking?",
-        ),
-    ),
     "filler": (
         Phrase(
             r"\b(?:anything else|further (?:changes|questions|help)|any (?:other|more|further|questions|"
@@ -132,10 +118,8 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
 #: Words without which a table cannot match: looking for them first is what keeps distilling quick.
 ANCHORS: dict[str, str] = {
     "assistant_choice": (
-        "decid|decision|chose|choosing|opted|picked|settled on|went with|go with|going with|kept |"
-        "left |leav|avoid|switch|ll use|will use|m using|re using|am using|keep|stick|i used|"
-        "design choice|i put|i made|i placed|i wrote|i built|i set|i stored|i did|i implemented|"
-        "i named|i returned|i treated|i moved|i've |i have |i deliberately|i intentionally| is to "
+        "decid|decision|chose|choosing|opted|picked|settled on|went with|going with|sticking with|"
+        "switched|design choice|deliberately|intentionally"
     ),
     "cause": (
         "issue|problem|bug|cause|culprit|error|failure|reason|because|found it|turns out|due to the fact"
@@ -154,6 +138,6 @@ ANCHORS: dict[str, str] = {
     ),
     "standing": (
         "always|never|ever|from now on|going forward|future|rule|every time|whenever|next time|"
-        "don't|dont|do not|stop|prefer|i like|i want|i'd like|i hate|i dislike"
+        "don't|dont|do not|stop|prefer|i like|i want|i'd like|i hate|i dislike|must|should|before |possible"
     ),
 }

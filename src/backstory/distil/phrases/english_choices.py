@@ -6,7 +6,8 @@ from backstory.distil.phrases.phrase import Phrase
 BACK_TO = (
     r" back (?:to|onto)\b(?! (?:you|me|us|it|this|that|work|sleep|bed|step|square|page|task|normal|what|"
     r"where|when|how|why|main|master|head|\d|the (?:\S+ ){0,2}?(?:start|beginning|top|plan|task|issue|"
-    r"question|test|list|problem|bug|code|file|previous|last|first|earlier|board|page|error|failure|ticket|pr|"
+    r"question|test|list|problem|bug|code|file|previous|last|first|earlier|board|page|error|failure|"
+    r"ticket|pr|"
     r"review)s?)\b)"
     r"(?=.{2,400}?\b(?:instead|rather|because|since|cause|as (?:it|we|they|the)|so (?:that|we))\b"
     r"|.{2,400}?[,;:–—] ?\S{1,80} \S{1,80} \S)"
@@ -18,117 +19,86 @@ NO_PART_OF_A_NAME = (
     r"when|if|but|as|because|since|then|here|there|please|only|alone|too|everywhere|instead|rather)\b))"
 )
 
+#: Verbs that take or give up something for good. To add, fix, update, run or commit something is a task.
+TAKING = (
+    r"(?:us(?:e|ing)|go(?:ing)? (?:with|for)|keep(?:ing)?|stay(?:ing)?|stick(?:ing)?|remain|switch(?:ing)?|"
+    r"migrat(?:e|ing)|mov(?:e|ing)(?: \S+){0,4}? (?:to|from)|drop(?:ping)?|ditch|scrap|remove|replace|"
+    r"leave|avoid|support|target|"
+    r"pin|prefer|default to|skip|stop(?:ping)? using|no longer use|take(?! (?:a|care|into)\b)|store|cap|"
+    r"sign|hash|"
+    r"retry|paginate|do(?= (?:that|this)\b)|(?:name|make)(?= (?:it|the|all|them|every|`)))\b"
+)
+
 CHOICES: dict[str, tuple[Phrase, ...]] = {
     "user_choice": (
         Phrase(
-            r"\blet'?s\s+(?:just\s+|please\s+|not\s+|also\s+)*(?!(?:see|look|check|start|begin|understand|"
-            r"talk|consider|discuss|review|try|run|test|continue|find|figure|first|take (?:a|another|"
-            r"care|stock)|proceed|get|"
-            r"go\s+(?:ahead|through|over|back)|work|commit|push|say|think|them|explore|read|investigate|"
-            r"debug|fix|plan|verify|turn (?:our|your|to)|move (?:on|to)|capture|address|be sure|"
-            r"wait|ask|skip to|jump|focus|finish)\b)\w+",
+            r"\b(?:let'?s|let us) (?:just |please |not |also |always |rather |really )*" + TAKING,
             "let's use RS256",
         ),
         Phrase(
-            r"^(?:(?:ok(?:ay)?|no|yes|sorry|please|and|so|then|well|actually|hm+|just|instead|"
-            r"on second thoughts?)[,. ]++)*(?:(?:let'?s|we(?:'ll|'re| will| should| want to| need to| are)?|"
-            r"i(?:'d| would)? (?:want|like|rather|prefer)(?: to)?) )?(?:just )?(?:go|switch|move|change|roll|"
-            r"return|revert)(?:ing)?" + BACK_TO,
-            "go back to MySQL, nobody here runs Postgres",
-        ),
-        Phrase(
-            r"\b(?:we|i)(?:'ll| will| should| want to| wanna| need to)\s+(?:use|go with|stick with|keep|"
-            r"switch to|avoid|drop|support|target)\b",
+            r"\b(?:we|i|you)(?:'ll| will| should| want to| wanna| need to| must| have to|'d| would|'re| can) "
+            r"(?:rather |only |always |never |just |please |not |explicitly )*" + TAKING,
             "we'll go with Postgres",
         ),
-        Phrase(r"\bwe\s+(?:stay|remain|keep|take|go|never|always|only|explicitly)\b", "we stay on v1"),
         Phrase(
-            r"\b(?:i|we)\s+(?:have |already )?(?:decided|chose|settled on|picked|opted)\b",
+            r"\bwe (?:also |only |always |never |explicitly )*(?:use|stop using|no longer use|stay|keep|"
+            r"stick|drop|ditch|go with|take|"
+            r"don'?t (?:use|want|support|pull in)|ship)\b",
+            "we stay on v1",
+        ),
+        Phrase(
+            r"^(?:[^,;:]{3,50}[,;:] )?(?:please |just |rather |better |simply |always |only |instead )*"
+            r"(?:don'?t |do not |never )*" + TAKING,
+            "use RS256",
+        ),
+        Phrase(
+            r"\b(?:i|we|team)(?:'ve| have| has)? (?:just |already |finally |all )?(?:decided|chose|chosen|"
+            r"settled "
+            r"on|picked|opted|agreed|standardi[sz]ed)\b",
             "we decided on SQLite",
         ),
-        Phrase(r"\b(?:i|we)(?:'d)?\s+(?:would\s+|should\s+)?(?:rather|prefer)\b", "I'd rather keep it flat"),
-        Phrase(
-            r"\b(?:i|we)(?:'d| would) (?!(?:like|love|need|want|say|guess|have|be|know|ask|see|hate|expect|"
-            r"think|get|appreciate|assume|never|still|also|hope|wish)\b)\w+",
-            "I'd keep the tests in one file",
-        ),
-        Phrase(
-            r"^(?:ok(?:ay)?[,. ]+|no[,. ]+|yes[,. ]+|please\s+|and\s+|so\s+|then\s+|actually[,. ]+|"
-            r"hm+[,. ]+|just\s+|instead[,. ]+)*(?:use|go with|keep|switch to|stick with|drop|avoid|"
-            r"don'?t use|do not use|make it|store|leave)\b",
-            "ok, use RS256",
-        ),
-        Phrase(
-            r"\b(?:i think )?we (?:(?:don'?t )?want(?! to (?:know|see|understand|be|check|make sure|find|"
-            r"look|review|discuss|test|talk|ask))|should (?:use|go|keep|make|do|have|just|not))\b",
-            "i think we want a container",
-        ),
-        Phrase(
-            r"\b(?:decisions?(?: (?:made|taken|locked in|confirmed|is|are))?|final|verdict)\s*:",
-            "Decision: flat files",
-        ),
+        Phrase(r"^(?:ok so )?(?:decisions?|final|verdict)\s*:", "Decision: flat files"),
+        Phrase(r"\b(?:i|we)(?:'d)? (?:would |should )?(?:rather|prefer)\b", "I'd rather keep it flat"),
         Phrase(
             r"\b(?!(?:what|how|as|like|that|because|which|where|who|one|since|whatever|way|think|say|know|"
-            r"whether|if|when|than|but|and)\b)[\w.+#`-]{1,60} it is(?: (?:then|after all|"
-            r"for now))?(?=[,.:;!–—-]|$)",
+            r"whether|if|when|than|but|and)\b)[\w.+#`-]{1,60} it is(?: (?:then|after all))?(?=[,.:;!–—-]|$)",
             "SQLite it is: two writers",
         ),
         Phrase(
-            r"\b(?:go(?:ing)? (?:with|for)|i'd go (?:with|for)|opt for|settle on)\b",
-            "I'm going with the second",
-        ),
-        Phrase(
-            r"\b(?:should|must|(?:needs?|has|have) to)\s+(?!have (?:\w+ed|been|caught|done|known|seen|"
-            r"made|said|"
-            r"thought)\b)(?:always\s+|only\s+|not\s+|never\s+|"
-            r"just\s+)*(?:be|have|use|go|live|stay|come|return|stop|show|keep)\b",
+            r"^(?:[\w`'-]+ ){1,5}?(?:should|must|(?:needs?|has|have) to) (?!have\b)(?:always |only |not |"
+            r"never |"
+            r"just |first )*(?:be|have|use|go|live|stay|come|return|show|keep|handle|create|run)\b",
             "this should be DEBUG, not INFO",
         ),
         Phrase(
-            r"\bbetter (?:that|to|if) (?:we|i|you|use|keep|not)\b",
-            "better that we not collect them",
+            r"^(?:the |our |all |my |every )?[\w`'-]+(?: [\w`'-]+){0,2} (?:stays?|lives?|belongs?|goes|"
+            r"becomes?|"
+            r"gets? (?:its|their) own)\b(?! (?:live|wrong|down|up|away|back|from|missing|through)\b)",
+            "money stays integer cents",
         ),
         Phrase(
-            r"^(?:instead of|rather than)\b.{3,90}?\b(?:use|have|name|call|make|put|let'?s|we should|show|"
-            r"store|keep|do)\b",
+            r"^(?:instead of|rather than)\b.{3,90}?\b(?:use|have|name|call|make|put|show|store|keep)\b",
             "instead of globals use a context",
         ),
-        Phrase(r"\b(?:we|i) have no (?:desire|wish|intention)\b", "we have no desire to rate them"),
-        Phrase(r"^do (?:it|this|that)\b", "Do it as a follow-up, not here"),
-        Phrase(r"\bwe\s+(?:use|do|don'?t|do not)\b", "we do container-first, not local"),
+        Phrase(
+            r"^(?:(?:let'?s|we(?:'ll|'re| will| should| want to| need to| are)?|i(?:'d| would)? (?:want|"
+            r"like|rather|"
+            r"prefer)(?: to)?) )?(?:just )?(?:go|switch|move|change|roll|return|revert)(?:ing)?" + BACK_TO,
+            "go back to MySQL, nobody here runs Postgres",
+        ),
     ),
     "assistant_choice": (
         Phrase(
-            r"\b(?:i|we)(?:'ve| have)?\s+(?:deliberately\s+|intentionally\s+|therefore\s+|"
-            r"also\s+)?(?:decided|chose|opted|picked|settled on|went with|kept|left|avoided|switched)\b",
+            r"\b(?:i|we)(?:'ve| have)? (?:therefore |also )?(?:decided|chose|opted|picked|settled on|"
+            r"went with|"
+            r"(?:deliberately|intentionally) \w+)\b",
             "I chose bcrypt",
         ),
-        Phrase(
-            r"\b(?:i|we)(?:'ll| will|'m|'re| am| are)\s+(?:go(?:ing)? with|us(?:e|ing)|keep(?:ing)?|"
-            r"stick(?:ing)? with|switch(?:ing)? to|leav(?:e|ing)|avoid(?:ing)?)\b",
-            "I'll go with bcrypt",
-        ),
-        Phrase(r"\bi used\b", "I used a queue"),
         Phrase(
             r"\b(?:decisions?(?: (?:made|taken|locked in|confirmed))?|decided|design choice)\s*:",
             "Decisions locked in: one queue",
         ),
-        Phrase(
-            r"\bi(?:'ve| have)?\s+(?:deliberately\s+|intentionally\s+)?(?:put|made|placed|wrote|built|"
-            r"set|stored|"
-            r"did(?:n'?t| not) \w+|implemented|named|returned|treated|moved)\b",
-            "I put it into LDLIBS",
-        ),
-        Phrase(
-            r"\bthe (?:simplest|cleanest|right|best|safest|minimal|smallest) (?:fix|approach|way|option|"
-            r"solution|"
-            r"move|place|choice)(?: here)? is to \w+",
-            "the simplest fix is to treat both alike",
-        ),
-        Phrase(
-            r"^(?:keeping|chose|choosing|kept|went with|going with|sticking with|opted for)\b",
-            "Chose a lock file",
-        ),
+        Phrase(r"^(?:chose|choosing|went with|going with|sticking with|opted for)\b", "Chose a lock file"),
     ),
     "contrast": (
         Phrase(r"\brather\b.{3,160}?\bthan\b", "I'd rather keep a prop than add a context"),
@@ -157,7 +127,7 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"(?<!want )(?<!need )(?<!like )(?<!going )(?<!have )(?<!has )(?<!try )"
             r"(?<!decided )(?<!chose )(?<!opted )(?<!prefer )(?<!important )to (?:avoid|keep|"
             r"prevent|make sure|ensure|reduce|save|match|minimi[sz]e|simplify|allow|stay|be sure)|"
-            r"in order to|otherwise|that way|this way|the reason|for now|for (?:consistency|simplicity|"
+            r"in order to|otherwise|that way|this way|the reason|for (?:consistency|simplicity|"
             r"performance|safety|compatibility|security|speed|readability)" + NO_PART_OF_A_NAME + r"|"
             r"given that|which (?:avoids|"
             r"keeps|means|lets|makes|is (?:simpler|faster|safer|cleaner|better)))",
@@ -213,7 +183,28 @@ CHOICES: dict[str, tuple[Phrase, ...]] = {
             r"ever|unless|without|by default)\b",
             "don't commit without asking",
         ),
-        Phrase(r"^(?:please )(?:don'?t|do not|stop)\s+\w", "please don't add emojis"),
+        Phrase(
+            r"^(?:please )(?:don'?t|do not|stop)\s+\w(?!.*\b(?:yet|right now|for now|this time|today)\b)",
+            "please don't add emojis",
+        ),
+        Phrase(
+            r"\b(?:(?:should|must) (?:never|always)|must not|(?:should|must)(?: not|n'?t) .{3,80} ever)\b",
+            "full schema should not be updated ever",
+        ),
+        Phrase(
+            r"^(?:always )?before (?:making|you|doing|any|each|every|committing|pushing|"
+            r"opening)\b.{3,80}\b(?:don'?t "
+            r"forget|make sure|always|first)\b",
+            "before making changes, don't forget to switch to main",
+        ),
+        Phrase(
+            r"\bi(?:'d| would) (?:much |strongly |really )?prefer (?:that|if|not to|to (?!see|know))",
+            "I would prefer that the flows are tested",
+        ),
+        Phrase(
+            r"\b(?:keep|keeping|make|should be|must be) (?:[\w'-]+ ){1,3}as \W?\w+\W? as possible\b",
+            "keep this as serverless as possible",
+        ),
         Phrase(
             r"\bi (?:prefer|like|want|'d like|hate|dislike) (?:it when |that )?(?:you (?:to )?(?:always |"
             r"never )|short|small|tabs|spaces|conventional|concise|plain|to (?:always|never)|when you)",

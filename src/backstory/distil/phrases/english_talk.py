@@ -105,49 +105,6 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             "it has to die",
         ),
     ),
-    "negated": (
-        Phrase(
-            r"^(?:(?:i|we|you) )?(?:no|not|never|without|don'?t|do not|must ?n[o']t|should ?n[o']t|"
-            r"avoid|drop|"
-            r"remove|skip|forget)\b",
-            "no mkdir",
-        ),
-    ),
-    "verdict": (
-        Phrase(
-            r"\b(?:is|are|it'?s|that'?s|sounds|seems|looks|feels|would be|"
-            r"wins?)\s+(?:\w+ ){0,2}?(?:better|best|"
-            r"simpler|safer|cleaner|nicer|preferable|enough|overkill|important|the way to go|pointless|"
-            r"unnecessary|nonsense|fine (?:for|with)|plenty|too (?:big|slow|heavy|much|wide|complex|"
-            r"complicated|risky|"
-            r"expensive|fragile|clever|magic))\b",
-            "option B is better",
-        ),
-    ),
-    "merit": (
-        Phrase(
-            r"\b(?:not|isn'?t|aren'?t|wasn'?t|didn'?t|hasn'?t|no|needs?|it (?:is|was|has|would|will)|"
-            r"it'?s|they'?re|"
-            r"anyway|every|twice|worse|worst|forbidden|allowed|policy|must|gdpr|audit|contract|silly|"
-            r"clear|nothing|forever|everywhere|dies|blows?|kills?|hides?|hurts?|chokes?|crash(?:es)?|"
-            r"leaks?|"
-            r"blocks?|bigger|asked|awful|eol|bitten|us|we (?:get|had|can|have|already|only)|"
-            r"worth|better|best|simpler|easier|cleaner|faster|slower|slow|wide|heavy|huge|overkill|enough|"
-            r"confusing|wrong|weird|odd|noisy?|ugly|expensive|cheap|cheaper|safe|safer|risky|dangerous|"
-            r"breaks?|"
-            r"loses?|lost|locks?|locked|fills?|fails?|already|only|never|nobody|no one|everyone|"
-            r"everybody|too|"
-            r"can'?t|cannot|doesn'?t|don'?t|won'?t|would|otherwise|again|trouble|hard|hate|fragile|"
-            r"insists?|requires?|costs?|expects?|waste|wasted|pointless|useless|redundant|same|"
-            r"last (?:time|"
-            r"year|week|month)|bites?|bit us|burn(?:ed|t)|legacy|deprecated|preferred|standard|readable|"
-            r"simply|simple|single|horrible|terrible|meant to|maintain\w*|at least|at most|up to|"
-            r"per (?:second|minute|hour|day)|\d+ ?(?:k|m|mb|gb|kb|ms|"
-            r"users|rows|lines|times|billion|million|thousand|hours|minutes|seconds|days))\b",
-            "that's not important",
-        ),
-        Phrase(r"\d ?%", "30% of the time"),
-    ),
     "chore": (
         Phrase(
             r"^(?:(?:(?:can|could|would|will) you|don'?t|do not|never|only|just|go and|please|pls|now|then|"
@@ -195,51 +152,12 @@ TALK: dict[str, tuple[Phrase, ...]] = {
             "don't restructure anything yet",
         ),
     ),
-    "own_plan": (
-        Phrase(
-            r"^(?:and |so |but )?(?:i'?ll|i will|i'?m (?:going|off|out|on|in|at|not sure|sorry)|i have to|"
-            r"i need to|i gotta|i want (?:you |to (?:see|know|keep|check|look|read|understand|"
-            r"have a look))|"
-            r"i'?ve got|let me|brb|we'?ll see|i(?:'d| would) like (?:you|to see)|thanks?|thx|please|"
-            r"i (?:see|"
-            r"got|get|keep|ran|tried|think|guess|believe|don'?t know|know|noticed|saw)|i(?:'ve|"
-            r" have)? (?:just |"
-            r"already )?(?:put|reset|pushed|uploaded|updated|installed|added|moved|changed|set|fixed|renamed|"
-            r"restarted|merged))\b",
-            "I'll ask Petra",
-        ),
-    ),
-    "undecided": (
-        Phrase(
-            r"\b(?:sleep on it|(?:have|need|want|got) to (?:see|think|talk|ask|discuss|sleep|check with)|"
-            r"need to (?:see|think|talk|ask|discuss)|(?:let me|i'?ll|will|i will|gotta) (?:think|"
-            r"ask|talk|sleep|"
-            r"get back|decide|discuss)|think (?:about|over) (?:it|that|this)|thinking about it|"
-            r"park (?:it|that|"
-            r"this)|"
-            r"don'?t know(?: yet)?$|no idea|dunno|idk|not decided|undecided|decide (?:it |that )?(?:later|"
-            r"tomorrow|"
-            r"next|when|once|after)|"
-            r"(?:will|'ll|can|to|must|has to|have to) decide|hard to say|can'?t (?:decide|say)|torn\b|"
-            r"don'?t know yet|we'?ll see|let'?s see|depends on)",
-            "I'll sleep on it",
-        ),
-    ),
     "reversal": (
         Phrase(
             r"\b(?:forget (?:what i said|about|that|the)|scrap (?:that|this|the)|on second thoughts?|"
             r"changed? my mind|never ?mind|after all|i take (?:that|it) back|not .{2,30} any ?more|"
             r"back to .{2,40} then)\b",
             "on second thought, SQLite",
-        ),
-    ),
-    "delegate": (
-        Phrase(
-            r"\b(?:what(?:ever|'s) (?:you|do you) (?:think|prefer|like|recommend)|whatever(?:'s|"
-            r" is) (?:best|"
-            r"easiest|simplest)|up to you|your call|you (?:decide|choose|pick)|you know (?:best|better)|"
-            r"i(?:'ll)? (?:leave|trust) (?:it|that|you)|as you (?:like|see fit|prefer))\b",
-            "whatever you think is best",
         ),
     ),
 }

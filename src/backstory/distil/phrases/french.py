@@ -58,35 +58,11 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "pas de nouvelle dépendance",
         ),
     ),
-    "negated": (Phrase(r"^(?:pas |ne |n'|aucun|sans |jamais )", "pas de cache"),),
-    "verdict": (
-        Phrase(
-            r"\b(?:est|c'est|serait) (?:\w+ )?(?:mieux|meilleur\w*|plus (?:simple|sûr|propre)|suffisant|"
-            r"inutile|"
-            r"trop)\b",
-            "la B est mieux",
-        ),
-    ),
-    "merit": (
-        Phrase(
-            r"\b(?:pas|trop|plus|déjà|jamais|seulement|sinon|personne|mieux|inutile|lent|besoin|suffit|"
-            r"encore)\b",
-            "on n'en a pas besoin",
-        ),
-    ),
     "chore": (
         Phrase(
             r"^(?:montre|regarde|vérifie|explique|lance|teste|cherche|lis|commite|"
             r"attends)\b",
             "montre le diff",
-        ),
-    ),
-    "own_plan": (Phrase(r"^(?:je (?:vais|dois|demande|regarde|reviens)|merci)\b", "je vais demander"),),
-    "undecided": (
-        Phrase(
-            r"\b(?:on verra|je (?:vais|dois) (?:y )?(?:réfléchir|demander|voir)|j'y réfléchis|je ne sais pas|"
-            r"je sais pas|aucune idée|à voir|faut que j'en parle|pas encore décidé)",
-            "je vais y réfléchir",
         ),
     ),
     "reversal": (
@@ -95,7 +71,6 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "finalement SQLite",
         ),
     ),
-    "delegate": (Phrase(r"\b(?:comme tu (?:veux|préfères)|à toi de (?:voir|choisir))\b", "comme tu veux"),),
     "time": (
         Phrase(
             r"\b(?:demain|plus tard|la prochaine fois|la semaine prochaine|lundi|pas (?:aujourd'hui|"
@@ -130,7 +105,6 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "il reste à migrer",
         ),
     ),
-    "offer": (Phrase(r"\b(?:voulez-vous|veux-tu|souhaitez-vous|dois-je|faut-il)\b", "Dois-je migrer ?"),),
     "filler": (Phrase(r"\b(?:autre chose|d'autres questions)\b", "Autre chose ?"),),
     "recommend": (
         Phrase(r"\b(?:je (?:recommande|propose|suggère)|ma recommandation)\b", "je recommande SQLite"),

@@ -98,26 +98,6 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "die Logs kommen nach stdout",
         ),
     ),
-    "negated": (
-        Phrase(r"^(?:keine?n?|nicht|nie|ohne|bitte nicht|(?:\w+ ){1,4}(?:nicht|keine?n?))\b", "kein ORM"),
-    ),
-    "verdict": (
-        Phrase(
-            r"\b(?:ist|sind|wäre|klingt|reicht) ?(?:\w+ ){0,3}?(?:besser|einfacher|sicherer|sauberer|"
-            r"genug|zu viel|"
-            r"übertrieben|wichtig|unnötig|reicht|aus)\b",
-            "Variante B ist besser",
-        ),
-    ),
-    "merit": (
-        Phrase(
-            r"\b(?:nicht|kein\w*|besser|einfacher|schneller|langsam|teuer|billiger|sicher\w*|schon|"
-            r"bereits|nur|nie|"
-            r"niemand|jeder|zu (?:groß|viel|langsam|breit)|kann man|braucht|brauchen|sonst|würde|wäre|"
-            r"wieder|besteht|verlangt|reicht|genug|ärger|überall)\b",
-            "der Steuerberater besteht darauf",
-        ),
-    ),
     "chore": (
         Phrase(
             r"^(?:bitte |dann |jetzt |mal )*(?:schau|zeig|prüf|check|erklär|such|lies|teste|committe|"
@@ -129,36 +109,10 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
         ),
         Phrase(r"^.{0,60}?\b(?:schau mal|fass .{0,20}nichts an|noch nichts ändern)\b", "schau mal"),
     ),
-    "own_plan": (
-        Phrase(
-            r"^(?:ich (?:frage?|muss|melde|gehe|bin|schaue?|kläre?|gucke?|will nur|sehe|glaube)|danke|"
-            r"bitte|"
-            r"jetzt ist)\b",
-            "ich frage Petra",
-        ),
-    ),
-    "undecided": (
-        Phrase(
-            r"\b(?:(?:denke|überlege?) (?:ich |wir )?(?:mir )?(?:das )?(?:noch|nochmal|noch mal)|"
-            r"drüber (?:nach|"
-            r"schlafen)|überleg(?:e|en)? (?:es |das )?mir|weiß (?:ich )?(?:noch )?nicht|"
-            r"keine ahnung|mal sehen|"
-            r"schauen wir mal|entscheide(?:n)? (?:ich|wir) (?:später|morgen|noch)|noch nicht entschieden|"
-            r"muss .{0,30}(?:fragen|besprechen))",
-            "da schlafe ich noch drüber, mal sehen",
-        ),
-    ),
     "reversal": (
         Phrase(
             r"\b(?:vergiss|doch (?:lieber|wieder)|nun doch|anders überlegt|zurück zu)\b",
             "doch lieber SQLite",
-        ),
-    ),
-    "delegate": (
-        Phrase(
-            r"\b(?:wie du (?:meinst|willst|magst)|entscheide du|such dir .{0,10}aus|deine entscheidung|"
-            r"was du (?:meinst|für besser hältst))\b",
-            "wie du meinst",
         ),
     ),
     "time": (
@@ -220,12 +174,6 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             r"implementiert))|(?:muss|müssen|sollte|sollten) noch|fehlt noch|fehlen noch|steht noch aus|"
             r"bleibt noch|als nächstes)\b",
             "die Migration muss noch laufen",
-        ),
-    ),
-    "offer": (
-        Phrase(
-            r"\b(?:soll ich|möchten sie|möchtest du|willst du|wollen sie|sollen wir)\b",
-            "Soll ich migrieren?",
         ),
     ),
     "filler": (Phrase(r"\b(?:sonst noch|weitere fragen|noch etwas)\b", "Sonst noch etwas?"),),

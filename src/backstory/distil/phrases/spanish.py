@@ -59,36 +59,13 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "nada de dependencias nuevas",
         ),
     ),
-    r"negated": (Phrase(r"^(?:sin|nunca|nada de|quita|elimina)\b", "nada de caché"),),
-    "verdict": (
-        Phrase(
-            r"\b(?:es|está|sería) (?:\w+ )?(?:mejor|más (?:simple|seguro|limpio)|suficiente|"
-            r"innecesari\w|demasiado)\b",
-            "la B es mejor",
-        ),
-    ),
-    "merit": (
-        Phrase(
-            r"\b(?:no|demasiado|más|ya|nunca|solo|si no|nadie|mejor|lento|necesitamos|basta|otra vez)\b",
-            "no lo necesitamos",
-        ),
-    ),
     "chore": (
         Phrase(
             r"^(?:muestra|mira|revisa|explica|ejecuta|prueba|busca|lee|espera|haz (?:commit|push))\b",
             "muestra el diff",
         ),
     ),
-    r"own_plan": (Phrase(r"^(?:voy a|tengo que|preguntaré|gracias)\b", "voy a preguntar"),),
-    "undecided": (
-        Phrase(
-            r"\b(?:ya veremos|lo (?:pienso|pensaré|consulto|vemos)|(?:tengo que|voy a) (?:pensar|preguntar|"
-            r"consultar|ver)|no (?:lo )?sé|ni idea|no lo he decidido|déjame pensar)",
-            "lo pienso y te digo",
-        ),
-    ),
     r"reversal": (Phrase(r"\b(?:olvida (?:lo que|el|la)|al final|cambié de idea)\b", "al final SQLite"),),
-    r"delegate": (Phrase(r"\b(?:como (?:quieras|prefieras)|tú decides|lo que veas)\b", "tú decides"),),
     "time": (
         Phrase(
             r"\b(?:mañana|más tarde|la próxima (?:vez|semana)|luego (?:hacemos|añadimos)|hoy no|"
@@ -130,7 +107,6 @@ TABLES: dict[str, tuple[Phrase, ...]] = {
             "falta por migrar",
         ),
     ),
-    "offer": (Phrase(r"(?:¿\s*(?:quieres|quiere|debo|deseas)|\bquieres que\b)", "¿Quieres que migre?"),),
     r"filler": (Phrase(r"\b(?:algo más|otra cosa|más preguntas)\b", "¿Algo más?"),),
     r"recommend": (Phrase(r"\b(?:recomiendo|propongo|sugiero|mi recomendación)\b", "recomiendo SQLite"),),
     "approval": (

@@ -8,12 +8,12 @@ from backstory.app import App
 from backstory.errors import UsageError
 from backstory.hook.brief_text import SECTIONS
 from backstory.hook.session_brief import SOURCES
-from backstory.present.plain_text import count, one_line
+from backstory.present.plain_text import count_of, one_line
 from backstory.recall.brief import Brief, Told
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components
 from backstory.web.pages.layout import heading
-from backstory.web.request import Asked, Page
+from backstory.web.request import Page, PageRequest
 
 _WHY: Mapping[str, str] = {
     "checkpoint": "this session's own state before it was compacted",
@@ -23,12 +23,13 @@ _WHY: Mapping[str, str] = {
     "decisions": "a current decision: pinned and weighty first, then the newest",
     "failed": "something that failed here, and what is known of the cause",
     "prefs": "a wish or a fact that you told",
-    "commands": "a command that worked here",
-    "others": "what another session did in the last weeks",
+    "known": "a statement that is worth reading whatever a session is about",
+    "commands": "checks that passed in several sessions",
+    "others": "what came of a session of the last weeks",
 }
 
 
-def made_for(app: App, asked: Asked) -> Brief:
+def made_for(app: App, asked: PageRequest) -> Brief:
     """The brief that was asked for: of a project or a folder, for an agent and a way to start."""
     agent, source = asked.get("agent") or "claude-code", asked.get("source") or SOURCES[0]
     if agent not in AGENTS:
@@ -45,21 +46,21 @@ def made_for(app: App, asked: Asked) -> Brief:
     return app.brief(Path(folder), agent, source, asked.get("session"))
 
 
-def page(app: App, asked: Asked) -> Page:
+def page(app: App, asked: PageRequest) -> Page:
     """The brief as it will be given."""
     made = made_for(app, asked)
     projects = app.projects()[:200]
     chosen = asked.get("project") or (projects[0].id if projects else "")
     form = h(
         "form",
-        components.choose("project", "Project", chosen, [(each.id, each.name) for each in projects]),
-        components.choose(
+        components.select_list("project", "Project", chosen, [(each.id, each.name) for each in projects]),
+        components.select_list(
             "agent",
             "Agent",
             asked.get("agent") or "claude-code",
             [(name, agent.title) for name, agent in AGENTS.items()],
         ),
-        components.choose(
+        components.select_list(
             "source", "Start", asked.get("source") or SOURCES[0], [(each, each) for each in SOURCES]
         ),
         h("button", "Show", type="submit"),
@@ -78,7 +79,7 @@ def page(app: App, asked: Asked) -> Page:
             h(
                 "p",
                 h("strong", f"{made.tokens:,} tokens"),
-                f", {count(made.chars, 'character')}, {count(len(made.rows), 'row')} ",
+                f", {count_of(made.chars, 'character')}, {count_of(len(made.rows), 'row')} ",
                 h("span", limits, class_="how"),
                 class_="sum",
             ),
@@ -99,7 +100,7 @@ def page(app: App, asked: Asked) -> Page:
 
 
 def _empty() -> Html:
-    return components.empty(
+    return components.empty_page(
         "Nothing to say",
         "A session that starts here now is told nothing. That is better than something irrelevant.",
     )
@@ -107,11 +108,15 @@ def _empty() -> Html:
 
 def _why(rows: tuple[Told, ...]) -> list[Html]:
     shown = []
-    for section, title, _ in SECTIONS:
+    for section, title in SECTIONS:
         found = [row for row in rows if row.section == section]
         if found:
             listed = [
-                h("li", h("a", components.spoken(one_line(row.text, 160)), href=_link(row)), data_row=True)
+                h(
+                    "li",
+                    h("a", components.text_with_code(one_line(row.text, 160)), href=_link(row)),
+                    data_row=True,
+                )
                 for row in found
             ]
             shown.append(

@@ -7,11 +7,12 @@ from pathlib import Path
 from backstory import clock
 from backstory.agents import AGENTS
 from backstory.hook.brief_text import HANDLE
-from backstory.model import Event, Kind, Memory, MemoryKind, MemoryStatus, Outcome, Session
-from backstory.present.plain_text import age, count, one_line, plain
+from backstory.model import Event, Kind, Memory, MemoryKind, MemoryStatus, Outcome, Project, Session
+from backstory.present.plain_text import age_text, count_of, one_line, terminal_text
 from backstory.web.markup import Child, Html, h
-from backstory.web.request import Asked
+from backstory.web.request import PageRequest
 
+_MOST_PROJECTS = 200
 _BAD = (Outcome.FAILED, Outcome.INTERRUPTED)
 _TONES: Mapping[str, str] = {
     MemoryKind.DECISION: "indigo",
@@ -55,7 +56,7 @@ KINDS: Mapping[MemoryKind, str] = {
 }
 
 
-def tone(kind: str) -> str:
+def kind_colour(kind: str) -> str:
     """The colour of a kind of memory."""
     return _TONES.get(kind, "grey")
 
@@ -69,26 +70,28 @@ def event_tone(event: Event) -> str:
     )
 
 
-def verb(event: Event) -> str:
+def event_verb(event: Event) -> str:
     """What happened, in a word."""
     if event.kind is Kind.TOOL:
         return str(event.action) if event.action not in ("", "other") else one_line(event.tool, 24) or "tool"
     return _VERBS.get(event.kind, event.kind.replace("_", " "))
 
 
-def target(event: Event) -> str:
+def event_target(event: Event) -> str:
     """What a tool worked on; a path as it reads in its project."""
     return event.target.removeprefix(f"{event.where.worktree or event.where.cwd}/")
 
 
-def told(event: Event, longest: int) -> str:
+def event_line(event: Event, longest: int) -> str:
     """What happened, in a line."""
     if event.kind is not Kind.TOOL:
         said = event.text or _UNSAID.get(event.kind) or event.reason or event.target
         return one_line(said, longest)
     if event.outcome in _BAD:
-        return one_line(f"{one_line(target(event), longest // 2)} → {event.text or event.outcome}", longest)
-    return one_line(target(event) or event.text, longest)
+        return one_line(
+            f"{one_line(event_target(event), longest // 2)} → {event.text or event.outcome}", longest
+        )
+    return one_line(event_target(event) or event.text, longest)
 
 
 def short_path(text: str) -> str:
@@ -96,9 +99,9 @@ def short_path(text: str) -> str:
     return text.replace(str(Path.home()), "~")
 
 
-def spoken(text: str) -> list[Child]:
+def text_with_code(text: str) -> list[Child]:
     """Text in which `code` looks like code."""
-    parts = plain(text).split("`")
+    parts = terminal_text(text).split("`")
     if len(parts) % 2 == 0:
         return [text]
     return [h("code", part) if number % 2 else part for number, part in enumerate(parts)]
@@ -109,9 +112,9 @@ def agent_name(name: str) -> str:
     return AGENTS[name].title if name in AGENTS else {"user": "You"}.get(name, name)
 
 
-def moment(at: int, zone: tzinfo | None, short: bool = False) -> Html:
+def time_element(at: int, zone: tzinfo | None, short: bool = False) -> Html:
     """A time: how long ago, or within a day the time of day; whole when one points at it."""
-    text = clock.stamp(at, zone)[11:] if short else age(at)
+    text = clock.stamp(at, zone)[11:] if short else age_text(at)
     iso = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
     return h("time", text, datetime=iso, title=clock.stamp(at, zone))
 
@@ -148,14 +151,14 @@ def session_line(session: Session, zone: tzinfo | None, project: bool = True) ->
     if session.branch:
         facts.append(h("span", session.branch, class_="mono"))
     facts += [
-        h("span", count(session.prompt_count, "prompt")),
-        h("span", count(session.event_count, "event")),
+        h("span", count_of(session.prompt_count, "prompt")),
+        h("span", count_of(session.event_count, "event")),
     ]
     return h(
         "li",
         h("a", session.title or "Untitled session", href=f"/sessions/{session.id}", class_="title"),
         h("div", facts, class_="facts"),
-        h("div", state(session), moment(session.last_at, zone), class_="when"),
+        h("div", session_state(session), time_element(session.last_at, zone), class_="when"),
         class_="row",
         data_row=True,
         id=session.id,
@@ -176,8 +179,8 @@ def session_short(session: Session, zone: tzinfo | None) -> Html:
             "div",
             agent_chip(session.agent),
             h("span", session.project_name),
-            moment(session.last_at, zone),
-            state(session),
+            time_element(session.last_at, zone),
+            session_state(session),
             class_="facts",
         ),
         class_="row",
@@ -185,44 +188,44 @@ def session_short(session: Session, zone: tzinfo | None) -> Html:
     )
 
 
-def line(kind: str, colour: str, text: str, link: str, when: Html | None = None) -> Html:
+def linked_line(kind: str, colour: str, text: str, link: str, when: Html | None = None) -> Html:
     """Something in one line: a chip, a link, a time."""
-    words = h("a", spoken(text), href=link)
+    words = h("a", text_with_code(text), href=link)
     return h("li", chip(kind, colour), words, when, class_="line", data_row=True)
 
 
-def why(reason: str) -> str:
+def reason_text(reason: str) -> str:
     """A reason as it stands after a colon."""
     text = reason.strip()
     return text[8:] if text.lower().startswith("because ") else text
 
 
-def state(session: Session) -> Html | None:
+def session_state(session: Session) -> Html | None:
     """Whether a session runs, is open or failed; nothing is said of one that just ended."""
     colours = {"running": "green", "open": "grey", "failed": "red"}
     told = session.state(clock.now_ms())
     return chip(told, colours[told]) if told in colours else None
 
 
-def memory_line(memory: Memory, asked: Asked, acts: Sequence[str] = ()) -> Html:
+def memory_line(memory: Memory, asked: PageRequest, acts: Sequence[str] = ()) -> Html:
     """A memory in a list, with what can be done to it."""
     return h(
         "li",
         h(
             "div",
-            chip(memory.kind.replace("_", " "), tone(memory.kind)),
+            chip(memory.kind.replace("_", " "), kind_colour(memory.kind)),
             chip("pinned", "amber") if memory.pinned else None,
             chip(memory.status, "grey") if memory.status is not MemoryStatus.CANDIDATE else None,
             class_="chips",
         ),
-        h("a", spoken(one_line(memory.text, 600)), href=f"/memories/{memory.id}", class_="title"),
-        h("p", h("b", "Why: "), why(memory.reason), class_="reason") if memory.reason else None,
+        h("a", text_with_code(one_line(memory.text, 600)), href=f"/memories/{memory.id}", class_="title"),
+        h("p", h("b", "Why: "), reason_text(memory.reason), class_="reason") if memory.reason else None,
         h(
             "div",
             agent_chip(memory.agent),
             h("span", memory.project_name),
             h("span", said_by(memory)) if memory.said_by else None,
-            moment(memory.at, asked.zone),
+            time_element(memory.at, asked.zone),
             handle(memory.id),
             class_="facts",
         ),
@@ -243,12 +246,12 @@ def said_by(memory: Memory) -> str:
 _KEYS = {"confirm": "c", "reject": "r", "pin": "p", "unpin": "p"}
 
 
-def act_forms(memory: Memory, asked: Asked, acts: Iterable[str]) -> Html:
+def act_forms(memory: Memory, asked: PageRequest, acts: Iterable[str]) -> Html:
     """Buttons, one form each, so that they work without a script."""
     return h(
         "div",
         [
-            post(
+            post_form(
                 f"/memories/{memory.id}/{act}",
                 asked,
                 h("button", act.capitalize(), type="submit", class_=act, data_key=_KEYS.get(act)),
@@ -260,25 +263,36 @@ def act_forms(memory: Memory, asked: Asked, acts: Iterable[str]) -> Html:
     )
 
 
-def post(action: str, asked: Asked, *children: Child, **attributes: object) -> Html:
+def post_form(action: str, asked: PageRequest, *children: Child, **attributes: object) -> Html:
     """A form that changes something, and comes back to this page."""
     back = h("input", type="hidden", name="next", value=asked.with_())
     return h("form", back, *children, method="post", action=action, **attributes)
 
 
-def empty(title: str, *says: Child) -> Html:
+def empty_page(title: str, *says: Child) -> Html:
     """What a page says when it has nothing to show: what to do."""
     return h("div", h("h2", title), h("p", *says), class_="empty")
 
 
-def pager(asked: Asked, more: str) -> Html | None:
+def pager(asked: PageRequest, more: str) -> Html | None:
     """The way to older rows, if there are some."""
     first = h("a", "Newest", href=asked.with_()) if asked.get("before") else None
     older = h("a", "Older", href=asked.with_(before=more), rel="next", class_="button") if more else None
     return h("nav", first, older, class_="pager", aria_label="Pages") if first or older else None
 
 
-def choose(name: str, label: str, chosen: str, options: Iterable[tuple[str, str]]) -> Html:
+def project_list(projects: Sequence[Project], chosen: str) -> Html:
+    """The projects to choose from."""
+    known = [(each.id, each.name) for each in projects[:_MOST_PROJECTS]]
+    return select_list("project", "Project", chosen, [("", "All projects"), *known])
+
+
+def agent_list(agents: Iterable[str], chosen: str) -> Html:
+    """The agents to choose from."""
+    return select_list("agent", "Agent", chosen, [("", "All agents"), *((a, agent_name(a)) for a in agents)])
+
+
+def select_list(name: str, label: str, chosen: str, options: Iterable[tuple[str, str]]) -> Html:
     """A list to choose from; the first means everything."""
     shown = [h("option", text, value=value, selected=value == chosen) for value, text in options]
     return h("label", h("span", label), h("select", shown, name=name, data_submit=True))

@@ -1,18 +1,18 @@
 """Forget: first everything that it touches, then, if that is meant, for good."""
 
 from backstory.app import App
-from backstory.present.plain_text import count, one_line
-from backstory.upkeep.erasure import Forgotten
+from backstory.present.plain_text import count_of, one_line
+from backstory.upkeep.erasure import ErasurePlan
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components
 from backstory.web.pages.layout import heading
-from backstory.web.request import Asked, Page
+from backstory.web.request import Page, PageRequest
 
 _SHOWN = 30
 _MOST = 60
 
 
-def page(app: App, asked: Asked) -> Page:
+def page(app: App, asked: PageRequest) -> Page:
     """What forgetting a handle, or everything with some words, would touch."""
     handle, text = asked.get("handle"), asked.get("text")
     if not handle and not text:
@@ -20,15 +20,15 @@ def page(app: App, asked: Asked) -> Page:
     plan = app.forget(app.wanted([handle] if handle else [], text=text), really=False)
     if not plan:
         says = "Only a project is called so" if plan.projects else "There is nothing of that kind"
-        back = components.empty(says, h("a", "Back", href="/memories"))
+        back = components.empty_page(says, h("a", "Back", href="/memories"))
         body = join(heading("Forget"), back, _rest(plan))
         return Page("Forget", body, "/memories")
     reach = plan.reach
     counts = ", ".join(
         (
-            count(len(reach.sessions), "session"),
-            count(len(reach.events), "event"),
-            count(len(reach.memories), "memory"),
+            count_of(len(reach.sessions), "session"),
+            count_of(len(reach.events), "event"),
+            count_of(len(reach.memories), "memory"),
         )
     )
     body = join(
@@ -56,12 +56,12 @@ def page(app: App, asked: Asked) -> Page:
     return Page("Forget", body, "/memories")
 
 
-def done(plan: Forgotten) -> Page:
+def done_page(plan: ErasurePlan) -> Page:
     """What was forgotten, and what still has it."""
     reach = plan.reach
     says = (
-        f"{count(len(reach.sessions), 'session')}, {count(len(reach.events), 'event')} and "
-        f"{count(len(reach.memories), 'memory')} are gone, and no import brings them back."
+        f"{count_of(len(reach.sessions), 'session')}, {count_of(len(reach.events), 'event')} and "
+        f"{count_of(len(reach.memories), 'memory')} are gone, and no import brings them back."
     )
     body = join(
         heading("Forgotten", says), _rest(plan), h("p", h("a", "Back to the memories", href="/memories"))
@@ -69,7 +69,7 @@ def done(plan: Forgotten) -> Page:
     return Page("Forgotten", body, "/memories")
 
 
-def _form(asked: Asked) -> Html:
+def _form(asked: PageRequest) -> Html:
     field = h("input", name="text", minlength=3, required=True)
     return h(
         "form",
@@ -80,7 +80,7 @@ def _form(asked: Asked) -> Html:
     )
 
 
-def _rows(app: App, plan: Forgotten) -> list[Html]:
+def _rows(app: App, plan: ErasurePlan) -> list[Html]:
     rows = []
     for sid in sorted(plan.reach.sessions)[:_SHOWN]:
         session = app.store.events.session(sid)
@@ -94,7 +94,11 @@ def _rows(app: App, plan: Forgotten) -> list[Html]:
         stored = app.store.events.event(eid)
         if stored is not None:
             rows.append(
-                _row(components.verb(stored.event), components.told(stored.event, 200), f"/events/{eid}")
+                _row(
+                    components.event_verb(stored.event),
+                    components.event_line(stored.event, 200),
+                    f"/events/{eid}",
+                )
             )
     rest = len(plan.reach.sessions) + len(plan.reach.memories) + len(plan.reach.events) - len(rows)
     if rest > 0:
@@ -103,10 +107,10 @@ def _rows(app: App, plan: Forgotten) -> list[Html]:
 
 
 def _row(kind: str, text: str, link: str) -> Html:
-    return components.line(kind, "grey", one_line(text, 240) or "…", link)
+    return components.linked_line(kind, "grey", one_line(text, 240) or "…", link)
 
 
-def _rest(plan: Forgotten) -> Html | None:
+def _rest(plan: ErasurePlan) -> Html | None:
     said = [
         *(f"Deletes the file {file}" for file in plan.files),
         *(f"Takes it out of the page {file}" for file in (*plan.pages, *plan.exported)),

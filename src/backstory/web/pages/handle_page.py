@@ -5,7 +5,7 @@ from backstory.present.plain_text import one_line
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components
 from backstory.web.pages.layout import heading
-from backstory.web.request import Asked, Elsewhere, Page
+from backstory.web.request import Page, PageRequest, Redirect
 
 _SHORTEST = 4
 _TEXT = 160
@@ -20,37 +20,37 @@ def standing_for(app: App, handle: str) -> list[str]:
     return [handle] if handle in found else found
 
 
-def address(full: str) -> str:
+def handle_address(full: str) -> str:
     """Where a thing is shown."""
     return _PLACES[full[0]] + full
 
 
-def elsewhere(app: App, asked: Asked, kind: str) -> Page | Elsewhere | None:
+def handle_redirect(app: App, asked: PageRequest, kind: str) -> Page | Redirect | None:
     """Where the short handle in a path leads, or what to choose from; None if it is an id, or nothing."""
     handle = asked.parts["id"]
     found = [full for full in standing_for(app, handle) if full[0] == kind and full != handle]
     if len(found) == 1:
-        return Elsewhere(address(found[0]))
-    return choice(app, asked, handle, found) if found else None
+        return Redirect(handle_address(found[0]))
+    return choice_page(app, asked, handle, found) if found else None
 
 
-def choice(app: App, asked: Asked, handle: str, found: list[str]) -> Page:
+def choice_page(app: App, asked: PageRequest, handle: str, found: list[str]) -> Page:
     """What begins so, to choose from."""
     says = f"{handle} stands for several by now."
-    return Page("Several begin so", join(heading("Several begin so", says), listed(app, asked, found)))
+    return Page("Several begin so", join(heading("Several begin so", says), handle_list(app, asked, found)))
 
 
-def listed(app: App, asked: Asked, found: list[str]) -> Html:
+def handle_list(app: App, asked: PageRequest, found: list[str]) -> Html:
     """Each of these things, as a link to it."""
     return h("ul", [_row(app, asked, full) for full in found], class_="rows")
 
 
-def _row(app: App, asked: Asked, full: str) -> Html:
+def _row(app: App, asked: PageRequest, full: str) -> Html:
     at, text = _told(app, full)
     return h(
         "li",
-        h("a", one_line(text, _TEXT) or full, href=address(full), class_="title"),
-        h("div", components.moment(at, asked.zone), components.handle(full), class_="facts"),
+        h("a", one_line(text, _TEXT) or full, href=handle_address(full), class_="title"),
+        h("div", components.time_element(at, asked.zone), components.handle(full), class_="facts"),
         class_="row",
         data_row=True,
     )

@@ -6,35 +6,39 @@ from backstory import doctor
 from backstory.app import App, Status
 from backstory.capture import written_files
 from backstory.doctor import Check, State
-from backstory.present.plain_text import age, count, megabytes
+from backstory.present.plain_text import age_text, count_of, megabytes
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, spending_page
 from backstory.web.pages.layout import heading
-from backstory.web.request import Asked, Page
+from backstory.web.request import Page, PageRequest
 
 _COUNTED = {"spooled": "heard", "failed": "failed", "quarantined": "unreadable"}
 _SILENT = "connected; no session since"
 _COLOURS = {State.OK: "green", State.WARN: "amber", State.FAIL: "red"}
 
 
-def page(app: App, asked: Asked) -> Page:
+def page(app: App, asked: PageRequest) -> Page:
     """How the memory is doing; the doctor is asked only on request, since it runs the hooks."""
     found = app.status()
     body = join(
         heading("Health", "Whether what your agents do arrives here."),
         h("div", _numbers(found), class_="numbers"),
-        h("ul", [h("li", components.spoken(problem)) for problem in found.problems], class_="problems")
+        h(
+            "ul",
+            [h("li", components.text_with_code(problem)) for problem in found.problems],
+            class_="problems",
+        )
         if found.problems
         else None,
         h("div", _capture(app, asked), _work(app, found), _sizes(found), class_="cards"),
-        spending_page.section(app, asked, found.spending),
+        spending_page.spending_section(app, asked, found.spending),
         _doctor(app, asked),
     )
     return Page("Health", body, "/health")
 
 
 def _numbers(found: Status) -> list[Html]:
-    last = age(found.last_event_at) if found.last_event_at else "none yet"
+    last = age_text(found.last_event_at) if found.last_event_at else "none yet"
     pairs = (
         (f"{found.events:,}", "events"),
         (f"{found.sessions:,}", "sessions"),
@@ -54,14 +58,14 @@ def _card(title: str, rows: list[tuple[str, object]]) -> Html:
     )
 
 
-def _capture(app: App, asked: Asked) -> Html:
+def _capture(app: App, asked: PageRequest) -> Html:
     by_agent: dict[str, dict[str, int]] = {}
     if app.home.database.exists():
-        for _, agent, _, name, n in app.store.books.counted():
+        for _, agent, _, name, n in app.store.counters.since():
             if agent and name in _COUNTED:
                 counts = by_agent.setdefault(agent, {})
                 counts[name] = counts.get(name, 0) + n
-    for agent in written_files.known(app.home):
+    for agent in written_files.written_sites(app.home):
         by_agent.setdefault(agent, {})
     rows: list[tuple[str, object]] = [
         (
@@ -72,7 +76,8 @@ def _capture(app: App, asked: Asked) -> Html:
     ]
     return _card(
         "Capture",
-        rows or [("Hooks", components.spoken("no agent is connected: `backstory install` connects them"))],
+        rows
+        or [("Hooks", components.text_with_code("no agent is connected: `backstory install` connects them"))],
     )
 
 
@@ -81,7 +86,7 @@ def _work(app: App, found: Status) -> Html:
     rows: list[tuple[str, object]] = [
         ("Spool", f"{found.spooled:,} waiting, {found.quarantined:,} in quarantine"),
         ("Jobs", jobs),
-        ("To index", count(found.unindexed, "event")),
+        ("To index", count_of(found.unindexed, "event")),
         ("Worker", "at work" if found.worker_running else "resting"),
         ("Briefs given", f"{found.briefs:,}, about {found.brief_tokens:,} tokens"),
         ("Hooks that failed", f"{found.failed_hooks:,}"),
@@ -99,12 +104,12 @@ def _sizes(found: Status) -> Html:
     return _card("Disk use", rows)
 
 
-def checks(app: App) -> list[Check]:
+def doctor_checks(app: App) -> list[Check]:
     """The doctor's findings."""
-    return list(doctor.examine(app, Path(app.projects()[0].root) if app.projects() else app.home.root))
+    return list(doctor.run_checks(app, Path(app.projects()[0].root) if app.projects() else app.home.root))
 
 
-def _doctor(app: App, asked: Asked) -> Html:
+def _doctor(app: App, asked: PageRequest) -> Html:
     title = h("h2", "The doctor", id="doctor")
     if not asked.get("examine"):
         link = h("a", "Examine everything", href="/health?examine=1#doctor", class_="button")
@@ -119,12 +124,12 @@ def _doctor(app: App, asked: Asked) -> Html:
             "li",
             components.chip(check.state, _COLOURS[check.state]),
             h("strong", check.name),
-            h("span", components.spoken(components.short_path(check.found))),
-            h("p", "→ ", components.spoken(components.short_path(check.todo)), class_="todo")
+            h("span", components.text_with_code(components.short_path(check.found))),
+            h("p", "→ ", components.text_with_code(components.short_path(check.todo)), class_="todo")
             if check.todo
             else None,
             class_=f"check {check.state}",
         )
-        for check in checks(app)
+        for check in doctor_checks(app)
     ]
     return h("section", title, h("ul", rows, class_="checks"))

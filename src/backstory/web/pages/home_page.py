@@ -5,14 +5,14 @@ from backstory.app import App
 from backstory.capture.history_reader import SPENT
 from backstory.llm.model_provider import OFF
 from backstory.model import MemoryStatus
-from backstory.present.plain_text import count, one_line
-from backstory.store.records import SessionsWanted
+from backstory.present.plain_text import count_of, one_line
+from backstory.store.records import SessionFilter
 from backstory.web import charts
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components
 from backstory.web.pages.layout import heading
 from backstory.web.pages.spending_page import against_caps
-from backstory.web.request import Asked, Page
+from backstory.web.request import Page, PageRequest
 
 _DAY_MS = 86_400_000
 _WEEKS = 12
@@ -20,7 +20,7 @@ _LATEST = 14
 _FILES = 8
 
 
-def page(app: App, asked: Asked) -> Page:
+def page(app: App, asked: PageRequest) -> Page:
     """The first page."""
     if not app.home.database.exists() or not app.projects():
         return Page("Now", _welcome(), "/")
@@ -56,7 +56,7 @@ def _welcome() -> Html:
     )
 
 
-def _feed(app: App, asked: Asked) -> Html:
+def _feed(app: App, asked: PageRequest) -> Html:
     events = app.timeline(None, 0, _LATEST)
     names = {sid: app.store.events.session(sid) for sid in {stored.session_id for stored in events}}
     rows = []
@@ -66,9 +66,13 @@ def _feed(app: App, asked: Asked) -> Html:
         rows.append(
             h(
                 "li",
-                components.moment(event.at, asked.zone, short=True),
-                components.chip(components.verb(event), components.event_tone(event)),
-                h("a", components.told(event, 200) or "…", href=f"/sessions/{stored.session_id}#{stored.id}"),
+                components.time_element(event.at, asked.zone, short=True),
+                components.chip(components.event_verb(event), components.event_tone(event)),
+                h(
+                    "a",
+                    components.event_line(event, 200) or "…",
+                    href=f"/sessions/{stored.session_id}#{stored.id}",
+                ),
                 h("span", session.project_name if session else "", class_="where"),
                 class_="row",
             )
@@ -80,13 +84,13 @@ def _feed(app: App, asked: Asked) -> Html:
     return join(title, feed)
 
 
-def _sessions(app: App, asked: Asked) -> Html:
-    recent = app.store.views.sessions(SessionsWanted(), None, 8)
+def _sessions(app: App, asked: PageRequest) -> Html:
+    recent = app.store.listings.sessions(SessionFilter(), None, 8)
     now = clock.now_ms()
     running = [session for session in recent if session.state(now) == "running"]
     rest = [session for session in recent if session not in running]
     shown = [components.session_short(session, asked.zone) for session in (running + rest)[:5]]
-    title = f"{count(len(running), 'session')} running" if running else "Latest sessions"
+    title = f"{count_of(len(running), 'session')} running" if running else "Latest sessions"
     return h(
         "section",
         h("h2", title),
@@ -95,38 +99,41 @@ def _sessions(app: App, asked: Asked) -> Html:
     )
 
 
-def _learned(app: App, asked: Asked) -> Html | None:
+def _learned(app: App, asked: PageRequest) -> Html | None:
     kinds = list(components.KINDS)[:5]
     found = app.memories(kinds, [MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED], None, None, 5)
     if not found:
         return None
     shown = [
-        components.line(
-            m.kind.replace("_", " "), components.tone(m.kind), one_line(m.text, 160), f"/memories/{m.id}"
+        components.linked_line(
+            m.kind.replace("_", " "),
+            components.kind_colour(m.kind),
+            one_line(m.text, 160),
+            f"/memories/{m.id}",
         )
         for m in found
     ]
     return h("section", h("h2", "Last learned"), h("ul", shown, class_="lines"))
 
 
-def _pictures(app: App, asked: Asked) -> Html:
+def _pictures(app: App, asked: PageRequest) -> Html:
     now = clock.now_ms()
     since = now - _WEEKS * 7 * _DAY_MS
-    views = app.store.views
-    worked = views.worked(since)
+    views = app.store.listings
+    worked = views.session_activity(since)
     days = charts.days(now, _WEEKS * 7, asked.zone)
     by_agent: dict[str, int] = {}
     for each in worked:
         by_agent[each.agent] = by_agent.get(each.agent, 0) + each.events
     by_day = charts.by_day(days, asked.zone, ((each.started_at, each.events) for each in worked))
-    tokens = charts.by_day(days, asked.zone, views.injected(since))
+    tokens = charts.by_day(days, asked.zone, views.brief_tokens(since))
     touched: dict[str, int] = {}
-    for files in views.files(since, "", 500):
+    for files in views.changed_files(since, "", 500):
         for file in files:
             touched[file] = touched.get(file, 0) + 1
     most = sorted(touched.items(), key=lambda item: (-item[1], item[0]))[:_FILES]
     agents = sorted(by_agent.items(), key=lambda item: -item[1])
-    counted = app.store.books.by_agent(SPENT, days[0])
+    counted = app.store.counters.by_agent(SPENT, days[0])
     spent = [(f"Spent by {components.agent_name(name)}", n) for name, n in sorted(counted.items())]
     figures = [
         _figure(

@@ -17,11 +17,12 @@ from urllib.parse import quote
 from backstory.app import App
 from backstory.errors import SourceMissing
 from backstory.file_reader import open_file
+from backstory.front_matter import text_fields
 from backstory.web import wiki_html
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components
 from backstory.web.pages.layout import heading
-from backstory.web.request import Asked, Page
+from backstory.web.request import Page, PageRequest
 
 _MOST_PAGES = 5_000
 _LARGEST = 2_000_000
@@ -29,7 +30,7 @@ _DAY = re.compile(r"(?:.*/)?daily/(\d{4})-(\d{2})-(\d{2})")
 _FOLDERS = ("concepts", "connections", "qa", "facts", "weekly", "daily")
 
 
-def vaults(app: App) -> dict[str, Path]:
+def vault_folders(app: App) -> dict[str, Path]:
     """The wikis of this home, by the name of their folder, the latest changed first."""
     if not app.home.knowledge.is_dir():
         return {}
@@ -46,7 +47,7 @@ class File(NamedTuple):
     size: int
 
 
-class Said(NamedTuple):
+class PageSummary(NamedTuple):
     """What other pages need to know of one: its title, and whom it links to."""
 
     title: str
@@ -80,25 +81,25 @@ def _inside(path: str, root: str) -> tuple[int, int] | None:
 
 
 @functools.lru_cache(maxsize=2 * _MOST_PAGES)
-def _said(file: File) -> Said:
-    text = read(file)
-    title = dict(wiki_html.front_matter(text)[0]).get("title", "").strip("\"'")
-    return Said(title, tuple(wiki_html.links(text)))
+def _said(file: File) -> PageSummary:
+    text = read_page(file)
+    title = text_fields(text)[0].get("title", "")
+    return PageSummary(title, tuple(wiki_html.wikilink_targets(text)))
 
 
-def read(file: File) -> str:
+def read_page(file: File) -> str:
     """The text of a page; what is no UTF-8 is marked, not refused."""
     with open_file(Path(file.path)) as opened:
         return opened.read(_LARGEST).decode("utf-8", "replace")
 
 
-def page(app: App, asked: Asked) -> Page:
+def page(app: App, asked: PageRequest) -> Page:
     """A wiki's front: its index, its folders, its log by calendar; or a page of it."""
-    known = vaults(app)
+    known = vault_folders(app)
     if not known:
         body = join(
             heading("Knowledge", "A wiki made of your sessions, in plain Markdown."),
-            components.empty(
+            components.empty_page(
                 "No page yet",
                 "Pages are written from what was learned: ",
                 h("code", "backstory compile"),
@@ -133,10 +134,10 @@ def _resolver(vault: str, found: dict[str, File], here: str = "") -> wiki_html.R
     return resolve
 
 
-def _front(asked: Asked, known: dict[str, Path], name: str, found: dict[str, File]) -> Page:
+def _front(asked: PageRequest, known: dict[str, Path], name: str, found: dict[str, File]) -> Page:
     choice = h(
         "form",
-        components.choose(
+        components.select_list(
             "vault", "Project", name, [(each, each.rpartition("-")[0] or each) for each in known]
         ),
         h("button", "Show", type="submit"),
@@ -167,7 +168,7 @@ def _front(asked: Asked, known: dict[str, Path], name: str, found: dict[str, Fil
     ]
     index = found.get("index")
     text = (
-        wiki_html.rendered(wiki_html.front_matter(read(index))[1], _resolver(name, found, "index"))
+        wiki_html.render_wiki(text_fields(read_page(index))[1], _resolver(name, found, "index"))
         if index
         else None
     )
@@ -194,7 +195,7 @@ def _title(name: str, file: File) -> str:
     return _said(file).title or name.rpartition("/")[2].replace("-", " ")
 
 
-def _calendar(asked: Asked, vault: str, days: list[str]) -> Html | None:
+def _calendar(asked: PageRequest, vault: str, days: list[str]) -> Html | None:
     written = {}
     for name in days:
         if found := _DAY.fullmatch(name):
@@ -250,7 +251,7 @@ def _one(vault: str, found: dict[str, File], wanted: str) -> Page:
     if wanted not in found:
         raise SourceMissing(f"there is no page {wanted!r} in this wiki")
     resolve = _resolver(vault, found, wanted)
-    fields, text = wiki_html.front_matter(read(found[wanted]))
+    fields, text = text_fields(read_page(found[wanted]))
     own = _link(vault, wanted)
     last = wanted.rpartition("/")[2].lower()
     back = [
@@ -258,7 +259,9 @@ def _one(vault: str, found: dict[str, File], wanted: str) -> Page:
         for name, file in found.items()
         if name != wanted and any(last in link.lower() and resolve(link) == own for link in _said(file).links)
     ]
-    rows = [h("div", h("dt", key), h("dd", value)) for key, value in fields if value and key != "title"]
+    rows = [
+        h("div", h("dt", key), h("dd", value)) for key, value in fields.items() if value and key != "title"
+    ]
     title = _title(wanted, found[wanted])
     body = join(
         h("p", h("a", "Knowledge", href=f"/knowledge?vault={quote(vault)}"), " / ", wanted, class_="crumb"),
@@ -267,7 +270,7 @@ def _one(vault: str, found: dict[str, File], wanted: str) -> Page:
             h(
                 "article",
                 None if text.lstrip().startswith("# ") else h("h1", title),
-                wiki_html.rendered(text, resolve),
+                wiki_html.render_wiki(text, resolve),
                 class_="wide prose",
             ),
             h(

@@ -1,8 +1,8 @@
 """What stands around every page: where one can go, and the one search field."""
 
 from backstory.web.markup import Html, document, h, join
-from backstory.web.pages.components import spoken
-from backstory.web.request import Asked, Page
+from backstory.web.pages.components import text_with_code
+from backstory.web.request import Page, PageRequest
 
 # key, path, name; the key after `g` goes there
 PLACES = (
@@ -28,7 +28,7 @@ _KEYS = (
 )
 
 
-def whole(page: Page, asked: Asked) -> str:
+def render_page(page: Page, asked: PageRequest) -> str:
     """A page as it is sent."""
     here = page.here or asked.path
     places = [
@@ -86,5 +86,9 @@ def _status() -> Html:
 def heading(title: str, says: str = "", *more: object) -> Html:
     """The top of a page: what it is, and what it is good for."""
     return h(
-        "div", h("h1", title), h("p", spoken(says), class_="lead") if says else None, *more, class_="top"
+        "div",
+        h("h1", title),
+        h("p", text_with_code(says), class_="lead") if says else None,
+        *more,
+        class_="top",
     )

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from backstory.app import App
 from backstory.errors import SourceMissing
 from backstory.model import Act, Kind, Memory, MemoryKind, MemoryStatus, StoredEvent
-from backstory.present.plain_text import one_line, plain
+from backstory.present.plain_text import one_line, terminal_text
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, handle_page
 from backstory.web.pages.layout import heading
-from backstory.web.request import Asked, Elsewhere, Page, clamped, cursor, paged
+from backstory.web.request import Page, PageRequest, Redirect, clamped_limit, page_rows, parse_cursor
 
 _IN_FORCE = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
 _STATES = {
@@ -27,21 +27,21 @@ def kinds_of(text: str) -> list[MemoryKind]:
     return [MemoryKind(text)] if text in set(MemoryKind) else list(components.KINDS)[:5]
 
 
-def listed(app: App, asked: Asked) -> tuple[list[Memory], str]:
+def listed_memories(app: App, asked: PageRequest) -> tuple[list[Memory], str]:
     """The memories that were asked for, and where the next page begins."""
-    limit = clamped(asked.get("limit"))
+    limit = clamped_limit(asked.get("limit"))
     state = asked.get("status")
     states = [MemoryStatus(state)] if state in set(MemoryStatus) else list(_IN_FORCE)
-    before = cursor(asked.get("before"))
+    before = parse_cursor(asked.get("before"))
     project = asked.get("project") or None
     kinds = kinds_of(asked.get("kind"))
     found = app.memories(kinds, states, project, before, limit + 1, pinned=state == "pinned")
-    return paged(found, limit, lambda memory: (memory.at, memory.id))
+    return page_rows(found, limit, lambda memory: (memory.at, memory.id))
 
 
-def page(app: App, asked: Asked) -> Page:
+def page(app: App, asked: PageRequest) -> Page:
     """The list."""
-    found, more = listed(app, asked)
+    found, more = listed_memories(app, asked)
     tabs = [
         h("a", title, href=asked.with_(kind=kind), aria_current="true" if asked.get("kind") == kind else None)
         for kind, title in [("", "All"), *((kind.value, title) for kind, title in components.KINDS.items())]
@@ -63,12 +63,12 @@ def page(app: App, asked: Asked) -> Page:
     return Page("Memories", body, "/memories")
 
 
-def _none(asked: Asked) -> Html:
+def _none(asked: PageRequest) -> Html:
     if any(asked.get(name) for name in ("kind", "status", "project", "before")):
-        return components.empty(
+        return components.empty_page(
             "Nothing of that kind", "Choose less, or ", h("a", "look at all", href="/memories"), "."
         )
-    return components.empty(
+    return components.empty_page(
         "Nothing learned yet", "Memories are made when a session's turn ends. Work on, then look again."
     )
 
@@ -78,31 +78,26 @@ def _acts(memory: Memory, acts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("unpin" if act == "pin" and memory.pinned else act for act in acts if act not in done)
 
 
-def _filters(app: App, asked: Asked) -> Html:
+def _filters(app: App, asked: PageRequest) -> Html:
     return h(
         "form",
         h("input", type="hidden", name="kind", value=asked.get("kind")),
-        components.choose(
-            "project",
-            "Project",
-            asked.get("project"),
-            [("", "All projects"), *((each.id, each.name) for each in app.projects()[:200])],
-        ),
-        components.choose("status", "State", asked.get("status"), _STATES.items()),
+        components.project_list(app.projects(), asked.get("project")),
+        components.select_list("status", "State", asked.get("status"), _STATES.items()),
         h("button", "Show", type="submit"),
         class_="filters",
         action="/memories",
     )
 
 
-def _remember(app: App, asked: Asked) -> Html | None:
+def _remember(app: App, asked: PageRequest) -> Html | None:
     projects = app.projects()[:200]
     if asked.read_only or not projects:
         return None
     return h(
         "section",
         h("h2", "Add a note"),
-        components.post(
+        components.post_form(
             "/remember",
             asked,
             h(
@@ -110,7 +105,7 @@ def _remember(app: App, asked: Asked) -> Html | None:
                 h("span", "What the next sessions should know"),
                 h("textarea", name="text", rows=3, maxlength=20_000, required=True),
             ),
-            components.choose(
+            components.select_list(
                 "project", "Project", asked.get("project"), [(each.id, each.name) for each in projects]
             ),
             h("button", "Remember", type="submit", class_="button"),
@@ -119,11 +114,11 @@ def _remember(app: App, asked: Asked) -> Html | None:
     )
 
 
-def one(app: App, asked: Asked) -> Page | Elsewhere:
+def memory_page(app: App, asked: PageRequest) -> Page | Redirect:
     """A memory, whatever its state."""
     memory = app.store.memories.kept(asked.parts["id"])
     if memory is None:
-        if (other := handle_page.elsewhere(app, asked, "m")) is not None:
+        if (other := handle_page.handle_redirect(app, asked, "m")) is not None:
             return other
         raise SourceMissing(f"there is no memory {asked.parts['id']!r}")
     sources = [stored for eid in memory.sources if (stored := app.store.events.event(eid)) is not None]
@@ -133,8 +128,8 @@ def one(app: App, asked: Asked) -> Page | Elsewhere:
         ("Project", h("a", memory.project_name, href=f"/memories?project={memory.project_id}")),
         ("Agent", components.agent_chip(memory.agent)),
         ("Session", h("a", "the session it comes from", href=f"/sessions/{memory.session_id}")),
-        ("When", components.moment(memory.at, asked.zone)),
-        ("Instead of", _others(app, app.store.successions.before(memory.id))),
+        ("When", components.time_element(memory.at, asked.zone)),
+        ("Instead of", _others(app, app.store.supersessions.older_than(memory.id))),
         ("Its place has", _others(app, [_newer(app, memory, sources)])),
         ("Files", ", ".join(memory.files)),
         ("Made by", f"{memory.made_by} ({memory.tier})"),
@@ -145,30 +140,30 @@ def one(app: App, asked: Asked) -> Page | Elsewhere:
     acts = _acts(memory, ("confirm", "pin", "reject") if in_force else ("restore",))
     zone = asked.zone
     evidence = [
-        components.line(
-            components.verb(stored.event),
+        components.linked_line(
+            components.event_verb(stored.event),
             components.event_tone(stored.event),
-            components.told(stored.event, 300) or stored.id,
+            components.event_line(stored.event, 300) or stored.id,
             f"/events/{stored.id}",
-            components.moment(stored.event.at, zone),
+            components.time_element(stored.event.at, zone),
         )
         for stored in sources
         if stored.event.kind is not Kind.JUDGED
     ]
     said = [
-        components.line(
+        components.linked_line(
             stored.event.reason,
             "amber",
             "your act",
             f"/events/{stored.id}",
-            components.moment(stored.event.at, zone),
+            components.time_element(stored.event.at, zone),
         )
         for stored in sources
         if stored.event.kind is Kind.JUDGED
     ]
-    detail = plain(memory.detail) if memory.detail and memory.detail != memory.text else ""
+    detail = terminal_text(memory.detail) if memory.detail and memory.detail != memory.text else ""
     chips = (
-        components.chip(memory.kind.replace("_", " "), components.tone(memory.kind)),
+        components.chip(memory.kind.replace("_", " "), components.kind_colour(memory.kind)),
         components.chip(memory.status, "grey" if in_force else "red"),
         components.chip("pinned", "amber") if memory.pinned else None,
     )
@@ -177,8 +172,8 @@ def one(app: App, asked: Asked) -> Page | Elsewhere:
             "div",
             h("p", h("a", "Memories", href="/memories"), class_="crumb"),
             h("div", chips, class_="chips"),
-            h("h1", components.spoken(memory.text), class_="statement"),
-            h("p", h("b", "Why: "), components.why(memory.reason), class_="reason")
+            h("h1", components.text_with_code(memory.text), class_="statement"),
+            h("p", h("b", "Why: "), components.reason_text(memory.reason), class_="reason")
             if memory.reason
             else None,
             components.act_forms(memory, asked, acts) if not asked.read_only else None,
@@ -208,19 +203,19 @@ def _newer(app: App, memory: Memory, sources: Sequence[StoredEvent]) -> str:
     if memory.status is not MemoryStatus.SUPERSEDED:
         return ""
     said = [stored.event.text for stored in sources if stored.event.reason == Act.SUPERSEDE]
-    return said[-1] if said else app.store.successions.after(memory.id)
+    return said[-1] if said else app.store.supersessions.newer_than(memory.id)
 
 
 def _others(app: App, ids: Sequence[str]) -> list[Html]:
     found = [other for mid in ids if mid and (other := app.store.memories.kept(mid)) is not None]
     return [
-        h("p", h("a", components.spoken(one_line(other.text, 160)), href=f"/memories/{other.id}"))
+        h("p", h("a", components.text_with_code(one_line(other.text, 160)), href=f"/memories/{other.id}"))
         for other in found
     ]
 
 
-def _change(memory: Memory, asked: Asked) -> Html:
-    edit = components.post(
+def _change(memory: Memory, asked: PageRequest) -> Html:
+    edit = components.post_form(
         f"/memories/{memory.id}/edit",
         asked,
         h(
@@ -232,7 +227,7 @@ def _change(memory: Memory, asked: Asked) -> Html:
         class_="tell",
     )
     supersede = (
-        components.post(
+        components.post_form(
             f"/memories/{memory.id}/supersede",
             asked,
             h(

@@ -9,7 +9,7 @@ from backstory.model import Kind, Memory, MemoryKind, MemoryStatus
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components
 from backstory.web.pages.layout import heading
-from backstory.web.request import Asked, Page, clamped, cursor, paged
+from backstory.web.request import Page, PageRequest, clamped_limit, page_rows, parse_cursor
 
 _COMPARED = 120
 _PAIRS = 5
@@ -18,25 +18,20 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 _PAGE = 20
 
 
-def page(app: App, asked: Asked) -> Page:
+def page(app: App, asked: PageRequest) -> Page:
     """The inbox."""
-    limit = clamped(asked.get("limit"), _PAGE)
+    limit = clamped_limit(asked.get("limit"), _PAGE)
     project = asked.get("project") or None
-    before = cursor(asked.get("before"))
+    before = parse_cursor(asked.get("before"))
     candidates = app.memories(REVIEWED, [MemoryStatus.CANDIDATE], project, before, limit + 1)
-    found, more = paged(candidates, limit, lambda memory: (memory.at, memory.id))
+    found, more = page_rows(candidates, limit, lambda memory: (memory.at, memory.id))
     body = join(
         heading(
             "Review", "Found by rules and not reviewed yet. Confirm what is true; briefs put that first."
         ),
         h(
             "form",
-            components.choose(
-                "project",
-                "Project",
-                asked.get("project"),
-                [("", "All projects"), *((each.id, each.name) for each in app.projects()[:200])],
-            ),
+            components.project_list(app.projects(), asked.get("project")),
             h("button", "Show", type="submit"),
             class_="filters",
             action="/review",
@@ -44,7 +39,7 @@ def page(app: App, asked: Asked) -> Page:
         _contradictions(app, asked, project) if before is None else None,
         h("ul", [_candidate(app, memory, asked) for memory in found], class_="rows review")
         if found
-        else components.empty(
+        else components.empty_page(
             "Nothing to review", "Everything is reviewed. New memories come with the next sessions."
         ),
         components.pager(asked, more),
@@ -52,14 +47,14 @@ def page(app: App, asked: Asked) -> Page:
     return Page("Review", body, "/review")
 
 
-def _candidate(app: App, memory: Memory, asked: Asked) -> Html:
+def _candidate(app: App, memory: Memory, asked: PageRequest) -> Html:
     line = components.memory_line(memory, asked, ("confirm", "reject", "pin"))
     events = [stored for eid in memory.sources[:3] if (stored := app.store.events.event(eid)) is not None]
     evidence = [
-        components.line(
-            components.verb(stored.event),
+        components.linked_line(
+            components.event_verb(stored.event),
             components.event_tone(stored.event),
-            components.told(stored.event, 240) or stored.id,
+            components.event_line(stored.event, 240) or stored.id,
             f"/events/{stored.id}",
         )
         for stored in events
@@ -67,7 +62,7 @@ def _candidate(app: App, memory: Memory, asked: Asked) -> Html:
     edit = (
         None
         if asked.read_only
-        else components.post(
+        else components.post_form(
             f"/memories/{memory.id}/edit",
             asked,
             h(
@@ -106,7 +101,7 @@ def pairs(decisions: Sequence[Memory]) -> list[tuple[Memory, Memory]]:
     return found
 
 
-def _contradictions(app: App, asked: Asked, project: str | None) -> Html:
+def _contradictions(app: App, asked: PageRequest, project: str | None) -> Html:
     in_force = [MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED]
     decisions = app.memories([MemoryKind.DECISION], in_force, project, None, _COMPARED)
     told = app.memories([MemoryKind.FACT], in_force, project, None, _COMPARED)
@@ -119,7 +114,7 @@ def _contradictions(app: App, asked: Asked, project: str | None) -> Html:
 
 def _taken(app: App, newer: Memory) -> Iterator[tuple[Memory, Memory]]:
     """The decisions whose place the rules gave to this one, and nobody has said yet whether that is right."""
-    for mid in app.store.successions.before(newer.id):
+    for mid in app.store.supersessions.older_than(newer.id):
         older = app.store.memories.kept(mid)
         if older is None or older.status is not MemoryStatus.SUPERSEDED:
             continue
@@ -138,7 +133,7 @@ _TAKEN = (("Yes, the newer holds", "c", "supersede", "older"), ("No, both hold",
 
 
 def _pairs(
-    title: str, found: Sequence[tuple[Memory, Memory]], asked: Asked, says: Sequence[tuple[str, ...]]
+    title: str, found: Sequence[tuple[Memory, Memory]], asked: PageRequest, says: Sequence[tuple[str, ...]]
 ) -> Html | None:
     if not found:
         return None
@@ -158,21 +153,23 @@ def _pairs(
     return h("section", h("h2", title), h("ul", shown, class_="pairs"))
 
 
-def _of_pair(which: str, memory: Memory, asked: Asked) -> Html:
+def _of_pair(which: str, memory: Memory, asked: PageRequest) -> Html:
     return h(
         "p",
         h("strong", which),
         " ",
-        h("a", components.spoken(memory.text), href=f"/memories/{memory.id}"),
+        h("a", components.text_with_code(memory.text), href=f"/memories/{memory.id}"),
         " ",
-        h("small", h("b", "Why: "), components.why(memory.reason), " ") if memory.reason else None,
-        components.moment(memory.at, asked.zone),
+        h("small", h("b", "Why: "), components.reason_text(memory.reason), " ") if memory.reason else None,
+        components.time_element(memory.at, asked.zone),
     )
 
 
-def _verdict(newer: Memory, older: Memory, asked: Asked, says: str, key: str, act: str, to: str) -> Html:
+def _verdict(
+    newer: Memory, older: Memory, asked: PageRequest, says: str, key: str, act: str, to: str
+) -> Html:
     touched, other = (older, newer) if to == "older" else (newer, older)
     name = "also" if act == "confirm" else "text"
     hidden = h("input", type="hidden", name=name, value=other.id) if act != "restore" else None
     button = h("button", says, type="submit", data_key=key)
-    return components.post(f"/memories/{touched.id}/{act}", asked, hidden, button)
+    return components.post_form(f"/memories/{touched.id}/{act}", asked, hidden, button)

@@ -11,7 +11,7 @@ from backstory.store.records import Filters
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, handle_page
 from backstory.web.pages.layout import heading
-from backstory.web.request import Asked, Elsewhere, Page, clamped
+from backstory.web.request import Page, PageRequest, Redirect, clamped_limit
 
 _LIMIT = 20
 _UNFINISHED = re.compile(r"[^\W\d_]{3,40}$")
@@ -38,7 +38,7 @@ _SPANS = (
 )
 
 
-def asked_of(app: App, asked: Asked, explain: bool = False) -> Answer:
+def asked_of(app: App, asked: PageRequest, explain: bool = False) -> Answer:
     """The answer to what was asked, within reason."""
     since, until, file = asked.get("since"), asked.get("until"), asked.get("file")
     filters = Filters(
@@ -52,19 +52,19 @@ def asked_of(app: App, asked: Asked, explain: bool = False) -> Answer:
     return app.search(
         asked.get("q")[:_LONGEST],
         asked.get("project") or None,
-        clamped(asked.get("limit"), _LIMIT, 100),
+        clamped_limit(asked.get("limit"), _LIMIT, 100),
         floor=not asked.get("nearest"),
         filters=filters,
         explain=explain,
     )
 
 
-def page(app: App, asked: Asked) -> Page | Elsewhere:
+def page(app: App, asked: PageRequest) -> Page | Redirect:
     """The form and, if something was asked, the hits; a handle leads to what it stands for."""
     named = handle_page.standing_for(app, asked.get("q"))
     if len(named) == 1 and not asked.fragment:
-        return Elsewhere(handle_page.address(named[0]))
-    shown = handle_page.listed(app, asked, named) if named else _results(app, asked)
+        return Redirect(handle_page.handle_address(named[0]))
+    shown = handle_page.handle_list(app, asked, named) if named else _results(app, asked)
     results = h("div", shown, id="results", aria_live="polite")
     if asked.fragment:
         return Page("Search", results)
@@ -76,8 +76,8 @@ def page(app: App, asked: Asked) -> Page | Elsewhere:
     return Page(f"{one_line(asked.get('q'), 40)} · Search" if asked.get("q") else "Search", body, "/search")
 
 
-def _form(app: App, asked: Asked) -> Html:
-    agents, _ = app.store.views.choices("") if app.home.database.exists() else ([], [])
+def _form(app: App, asked: PageRequest) -> Html:
+    agents, _ = app.store.listings.filter_choices("") if app.home.database.exists() else ([], [])
     return h(
         "form",
         h(
@@ -93,22 +93,12 @@ def _form(app: App, asked: Asked) -> Html:
         ),
         h(
             "div",
-            components.choose(
-                "project",
-                "Project",
-                asked.get("project"),
-                [("", "All projects"), *((each.id, each.name) for each in app.projects()[:200])],
-            ),
-            components.choose(
-                "agent",
-                "Agent",
-                asked.get("agent"),
-                [("", "All agents"), *((each, components.agent_name(each)) for each in agents)],
-            ),
-            components.choose(
+            components.project_list(app.projects(), asked.get("project")),
+            components.agent_list(agents, asked.get("agent")),
+            components.select_list(
                 "kind", "Kind", asked.get("kind"), [("", "Everything"), *((k, k) for k in _KINDS)]
             ),
-            components.choose("since", "When", asked.get("since"), _SPANS),
+            components.select_list("since", "When", asked.get("since"), _SPANS),
             _tick("explain", "Explain", asked),
             _tick("nearest", "Even if not relevant", asked),
             class_="filters",
@@ -120,35 +110,35 @@ def _form(app: App, asked: Asked) -> Html:
     )
 
 
-def _tick(name: str, says: str, asked: Asked) -> Html:
+def _tick(name: str, says: str, asked: PageRequest) -> Html:
     box = h("input", type="checkbox", name=name, value="1", checked=bool(asked.get(name)), data_submit=True)
     return h("label", box, h("span", says), class_="tick")
 
 
-def _results(app: App, asked: Asked) -> Html:
+def _results(app: App, asked: PageRequest) -> Html:
     if not asked.get("q"):
-        return components.empty(
+        return components.empty_page(
             "Ask anything", "Handles such as ", h("code", "m1a2b3c4d"), " lead there at once."
         )
     answer = _as_typed(app, asked)
     read = h("p", answer.reading, class_="how") if answer.reading else None
-    note = h("p", components.spoken(answer.time_note), class_="short") if answer.time_note else None
+    note = h("p", components.text_with_code(answer.time_note), class_="short") if answer.time_note else None
     if answer.withheld and not answer.hits:
         nearest = h("a", "Show the nearest", href=asked.with_(nearest="1"))
-        none = components.empty(
+        none = components.empty_page(
             "Nothing relevant", "There are hits, but none is near enough. ", nearest, " all the same."
         )
         return join(note, read, none)
     if not answer.hits:
         return join(
-            note, read, components.empty("Nothing found", "Try other words, or look in all projects.")
+            note, read, components.empty_page("Nothing found", "Try other words, or look in all projects.")
         )
     how = h("p", f"Searched {answer.mode}.", class_="how") if asked.get("explain") and answer.mode else None
     hits = h("ul", [_hit(hit, asked) for hit in answer.hits], class_="rows hits")
     return join(note, read, hits, how)
 
 
-def _as_typed(app: App, asked: Asked) -> Answer:
+def _as_typed(app: App, asked: PageRequest) -> Answer:
     """The answer; if there is none, that to the question with its last word as the memory has it whole."""
     explain = bool(asked.get("explain"))
     answer = asked_of(app, asked, explain)
@@ -163,8 +153,8 @@ def _as_typed(app: App, asked: Asked) -> Answer:
     return answer
 
 
-def _hit(hit: Hit, asked: Asked) -> Html:
-    tone = components.tone(hit.kind) if hit.id.startswith("m") else "blue"
+def _hit(hit: Hit, asked: PageRequest) -> Html:
+    tone = components.kind_colour(hit.kind) if hit.id.startswith("m") else "blue"
     return h(
         "li",
         h(
@@ -175,7 +165,7 @@ def _hit(hit: Hit, asked: Asked) -> Html:
         ),
         h(
             "a",
-            components.spoken(components.short_path(one_line(hit.text, _TEXT))),
+            components.text_with_code(components.short_path(one_line(hit.text, _TEXT))),
             href=f"/memories/{hit.id}" if hit.id.startswith("m") else f"/events/{hit.id}",
             class_="title",
         ),
@@ -184,7 +174,7 @@ def _hit(hit: Hit, asked: Asked) -> Html:
             components.agent_chip(hit.agent),
             h("span", hit.project),
             h("span", hit.branch, class_="mono") if hit.branch else None,
-            components.moment(hit.when, asked.zone),
+            components.time_element(hit.when, asked.zone),
             h("a", "its session", href=f"/sessions/{hit.session}"),
             components.handle(hit.id),
             class_="facts",

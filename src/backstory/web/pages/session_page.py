@@ -10,11 +10,12 @@ from backstory import clock
 from backstory.app import App
 from backstory.attribution import doer
 from backstory.errors import SourceMissing
+from backstory.hook.brief_text import shorten
 from backstory.model import Kind, Memory, MemoryKind, Outcome, Session, StoredEvent
-from backstory.present.plain_text import count, one_line, plain
+from backstory.present.plain_text import count_of, one_line, terminal_text
 from backstory.web.markup import Child, Html, h, join
 from backstory.web.pages import components, handle_page
-from backstory.web.request import Asked, Elsewhere, Page, cursor
+from backstory.web.request import Page, PageRequest, Redirect, parse_cursor
 
 _PART = 300
 _SAID_CHARS = 4_000
@@ -27,16 +28,16 @@ _WORDS = (Kind.PROMPT, Kind.SAID, Kind.REMEMBERED, Kind.NOTED, Kind.COMPACTED)
 _OPEN_STEPS = 3
 
 
-def page(app: App, asked: Asked) -> Page | Elsewhere:
+def page(app: App, asked: PageRequest) -> Page | Redirect:
     """The story of a session."""
     session = app.store.events.session(asked.parts["id"])
-    if session is None and (other := handle_page.elsewhere(app, asked, "s")) is not None:
+    if session is None and (other := handle_page.handle_redirect(app, asked, "s")) is not None:
         return other
-    if session is None or app.store.books.tombstoned([session.id]):
+    if session is None or app.store.tombstones.among([session.id]):
         raise SourceMissing(f"there is no session {asked.parts['id']!r}")
-    after = cursor(asked.get("after"))
+    after = parse_cursor(asked.get("after"))
     start = (after[0], int(after[1])) if after and after[1].isdecimal() and len(after[1]) < 18 else (-1, -1)
-    events = app.store.views.story(session.id, start, _PART + 1)
+    events = app.store.listings.session_events(session.id, start, _PART + 1)
     last = events[_PART - 1] if len(events) > _PART else None
     shown = events[:_PART]
     more = (
@@ -73,7 +74,7 @@ def page(app: App, asked: Asked) -> Page | Elsewhere:
     return Page(session.title or "Session", body, "/sessions")
 
 
-def _head(app: App, session: Session, asked: Asked) -> Html:
+def _head(app: App, session: Session, asked: PageRequest) -> Html:
     span = f"{clock.stamp(session.started_at, asked.zone)} – {clock.stamp(session.last_at, asked.zone)[11:]}"
     parent = (
         h("a", "part of another session", href=f"/sessions/{session.parent_id}")
@@ -85,8 +86,8 @@ def _head(app: App, session: Session, asked: Asked) -> Html:
         h("a", session.project_name, href=f"/sessions?project={session.project_id}"),
         h("span", session.branch, class_="mono") if session.branch else None,
         h("span", span),
-        h("span", f"{count(session.prompt_count, 'prompt')}, {count(session.event_count, 'event')}"),
-        components.state(session),
+        h("span", f"{count_of(session.prompt_count, 'prompt')}, {count_of(session.event_count, 'event')}"),
+        components.session_state(session),
         parent,
         components.handle(session.id),
         h("a", "Forget…", href=f"/forget?handle={session.id}", class_="quiet")
@@ -102,9 +103,9 @@ def _head(app: App, session: Session, asked: Asked) -> Html:
     )
 
 
-def _turns(events: Sequence[StoredEvent], asked: Asked) -> Iterable[Html]:
+def _turns(events: Sequence[StoredEvent], asked: PageRequest) -> Iterable[Html]:
     if not events:
-        yield components.empty("No events", "They have left for the archive; what was learned stays.")
+        yield components.empty_page("No events", "They have left for the archive; what was learned stays.")
     for turn, group in itertools.groupby(events, lambda stored: stored.turn):
         parts = list(_parts([stored for stored in group if stored.event.kind not in _SILENT], asked))
         if parts:
@@ -116,7 +117,7 @@ def _turns(events: Sequence[StoredEvent], asked: Asked) -> Iterable[Html]:
             )
 
 
-def _parts(events: Sequence[StoredEvent], asked: Asked) -> Iterable[Html]:
+def _parts(events: Sequence[StoredEvent], asked: PageRequest) -> Iterable[Html]:
     for routine, group in itertools.groupby(events, _is_routine):
         steps = list(group)
         if not routine:
@@ -137,21 +138,21 @@ def _sum(steps: Sequence[StoredEvent]) -> str:
     """What a run of steps was, in words: 5 reads, 2 edits."""
     verbs: dict[str, int] = {}
     for stored in steps:
-        verb = components.verb(stored.event)
+        verb = components.event_verb(stored.event)
         verbs[verb] = verbs.get(verb, 0) + 1
-    return f"{count(len(steps), 'step')}: " + ", ".join(
+    return f"{count_of(len(steps), 'step')}: " + ", ".join(
         f"{verb} ×{n}" if n > 1 else verb for verb, n in verbs.items()
     )
 
 
-def _step(stored: StoredEvent, asked: Asked) -> Html:
+def _step(stored: StoredEvent, asked: PageRequest) -> Html:
     event = stored.event
     return h(
         "li",
-        components.chip(components.verb(event), components.event_tone(event)),
+        components.chip(components.event_verb(event), components.event_tone(event)),
         h(
             "code",
-            one_line(components.target(event) or event.text or event.tool, _TARGET_CHARS),
+            one_line(components.event_target(event) or event.text or event.tool, _TARGET_CHARS),
             class_="target",
         ),
         _raw(stored, asked),
@@ -161,26 +162,26 @@ def _step(stored: StoredEvent, asked: Asked) -> Html:
     )
 
 
-def _raw(stored: StoredEvent, asked: Asked) -> Html:
-    when = components.moment(stored.event.at, asked.zone, short=True)
+def _raw(stored: StoredEvent, asked: PageRequest) -> Html:
+    when = components.time_element(stored.event.at, asked.zone, short=True)
     return h("a", when, href=f"/events/{stored.id}", class_="raw", title="Everything about this event")
 
 
-def _told(stored: StoredEvent, asked: Asked) -> Html:
+def _told(stored: StoredEvent, asked: PageRequest) -> Html:
     event = stored.event
     if event.kind is Kind.TOOL:
         return h(
             "div",
             h(
                 "div",
-                components.chip(f"{components.verb(event)} {event.outcome}", "red"),
+                components.chip(f"{components.event_verb(event)} {event.outcome}", "red"),
                 _raw(stored, asked),
                 class_="who",
             ),
-            h("pre", h("code", one_line(components.target(event), _TARGET_CHARS)), class_="command")
+            h("pre", h("code", one_line(components.event_target(event), _TARGET_CHARS)), class_="command")
             if event.target
             else None,
-            h("pre", shortened(event.text, _ERROR_CHARS), class_="error", tabindex="0")
+            h("pre", shortened_text(event.text, _ERROR_CHARS), class_="error", tabindex="0")
             if event.text
             else None,
             id=stored.id,
@@ -191,7 +192,7 @@ def _told(stored: StoredEvent, asked: Asked) -> Html:
         said = h("span", one_line(event.text or event.reason, 200)) if event.text or event.reason else None
         return h(
             "p",
-            components.chip(components.verb(event), components.event_tone(event)),
+            components.chip(components.event_verb(event), components.event_tone(event)),
             said,
             _raw(stored, asked),
             id=stored.id,
@@ -205,32 +206,33 @@ def _told(stored: StoredEvent, asked: Asked) -> Html:
     return h(
         "div",
         h("div", h("strong", label), _raw(stored, asked), class_="who"),
-        h("div", shortened(event.text, _SAID_CHARS), class_="words"),
+        h("div", shortened_text(event.text, _SAID_CHARS), class_="words"),
         id=stored.id,
         class_=kind,
         data_row=True,
     )
 
 
-def shortened(text: str, longest: int) -> str:
+def shortened_text(text: str, longest: int) -> str:
     """As much of a text as a page bears; the event's own page has all of it."""
-    text = plain(text[: 4 * longest])
-    return text if len(text) <= longest else text[:longest].rstrip() + " …"
+    return shorten(terminal_text(text[: 4 * longest]), longest)
 
 
-def _aside(app: App, session: Session, learned: Sequence[Memory], asked: Asked) -> Iterable[Html]:
+def _aside(app: App, session: Session, learned: Sequence[Memory], asked: PageRequest) -> Iterable[Html]:
     for kind, title in components.KINDS.items():
         found = [memory for memory in learned if memory.kind is kind]
         if found:
             shown = [
                 h(
                     "li",
-                    h("a", components.spoken(one_line(m.text, 300)), href=f"/memories/{m.id}"),
+                    h("a", components.text_with_code(one_line(m.text, 300)), href=f"/memories/{m.id}"),
                     data_row=True,
                 )
                 for m in found
             ]
-            yield h("section", h("h2", title), h("ul", shown, class_=f"learned {components.tone(kind)}"))
+            yield h(
+                "section", h("h2", title), h("ul", shown, class_=f"learned {components.kind_colour(kind)}")
+            )
     files = sorted({file for memory in learned if memory.kind is MemoryKind.SUMMARY for file in memory.files})
     if files:
         shown = [
@@ -244,19 +246,19 @@ def _aside(app: App, session: Session, learned: Sequence[Memory], asked: Asked) 
             h(
                 "li",
                 h("a", child.title or child.subagent_type or "Sub-agent", href=f"/sessions/{child.id}"),
-                h("span", count(child.event_count, "event"), class_="facts"),
+                h("span", count_of(child.event_count, "event"), class_="facts"),
             )
             for child in children
         ]
-        fold = h("details", h("summary", count(len(children), "sub-agent")), h("ul", shown))
+        fold = h("details", h("summary", count_of(len(children), "sub-agent")), h("ul", shown))
         yield h("section", h("h2", "Sub-agents"), fold)
     given = app.store.briefs.of_session(session.id)
     if given:
         shown = [
             h(
                 "li",
-                components.moment(each.at, asked.zone),
-                f" {each.source}: {each.tokens:,} tokens, {count(len(each.shown), 'memory')}",
+                components.time_element(each.at, asked.zone),
+                f" {each.source}: {each.tokens:,} tokens, {count_of(len(each.shown), 'memory')}",
             )
             for each in given
         ]

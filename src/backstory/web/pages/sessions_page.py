@@ -8,14 +8,14 @@ from backstory import clock
 from backstory.app import App
 from backstory.errors import UsageError
 from backstory.model import Session
-from backstory.store.records import SessionsWanted
+from backstory.store.records import SessionFilter
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components
 from backstory.web.pages.layout import heading
-from backstory.web.request import PAGE, Asked, Page, clamped, cursor, paged
+from backstory.web.request import Page, PageRequest, clamped_limit, page_rows, parse_cursor
 
 
-def day_span(day: str, asked: Asked) -> tuple[int, int]:
+def day_span(day: str, asked: PageRequest) -> tuple[int, int]:
     """From when to when a day of the user's zone is, in milliseconds; all of time if there is none."""
     if not day:
         return 0, 0
@@ -28,18 +28,18 @@ def day_span(day: str, asked: Asked) -> tuple[int, int]:
     return clock.day_start(date, asked.zone), clock.day_start(date + timedelta(days=1), asked.zone)
 
 
-def listed(app: App, asked: Asked) -> tuple[list[Session], str]:
+def listed_sessions(app: App, asked: PageRequest) -> tuple[list[Session], str]:
     """The sessions that were asked for, and where the next page begins."""
-    limit = clamped(asked.get("limit"))
+    limit = clamped_limit(asked.get("limit"))
     since, until = day_span(asked.get("day"), asked)
-    wanted = SessionsWanted(asked.get("project"), asked.get("agent"), asked.get("branch"), since, until)
-    found = app.store.views.sessions(wanted, cursor(asked.get("before")), limit + 1)
-    return paged(found, limit, lambda session: (session.last_at, session.id))
+    wanted = SessionFilter(asked.get("project"), asked.get("agent"), asked.get("branch"), since, until)
+    found = app.store.listings.sessions(wanted, parse_cursor(asked.get("before")), limit + 1)
+    return page_rows(found, limit, lambda session: (session.last_at, session.id))
 
 
-def page(app: App, asked: Asked) -> Page:
+def page(app: App, asked: PageRequest) -> Page:
     """The list."""
-    found, more = listed(app, asked)
+    found, more = listed_sessions(app, asked)
     body = join(
         heading("Sessions", "Every session of every agent, the latest first."),
         _filters(app, asked),
@@ -49,14 +49,14 @@ def page(app: App, asked: Asked) -> Page:
     return Page("Sessions", body, "/sessions")
 
 
-def _rows(found: list[Session], asked: Asked) -> Html:
+def _rows(found: list[Session], asked: PageRequest) -> Html:
     if not found:
         narrowed = any(asked.get(name) for name in ("project", "agent", "branch", "day", "before"))
         if narrowed:
-            return components.empty(
+            return components.empty_page(
                 "No session fits", "Choose less, or ", h("a", "look at all of them", href="/sessions"), "."
             )
-        return components.empty(
+        return components.empty_page(
             "No session yet", "Connect an agent with ", h("code", "backstory install"), " and start it."
         )
     in_one = bool(asked.get("project"))
@@ -64,7 +64,7 @@ def _rows(found: list[Session], asked: Asked) -> Html:
     return join(_day(day, list(group), asked, in_one) for day, group in days)
 
 
-def _day(day: str, found: list[Session], asked: Asked, in_one: bool) -> Html:
+def _day(day: str, found: list[Session], asked: PageRequest, in_one: bool) -> Html:
     written = datetime.strptime(day, "%Y-%m-%d").strftime(
         "%A, %-d %B %Y" if os.name == "posix" else "%A, %d %B %Y"
     )
@@ -72,24 +72,14 @@ def _day(day: str, found: list[Session], asked: Asked, in_one: bool) -> Html:
     return h("section", h("h2", written, class_="day"), h("ul", rows, class_="rows"))
 
 
-def _filters(app: App, asked: Asked) -> Html:
+def _filters(app: App, asked: PageRequest) -> Html:
     project = asked.get("project")
-    agents, branches = app.store.views.choices(project)
+    agents, branches = app.store.listings.filter_choices(project)
     return h(
         "form",
-        components.choose(
-            "project",
-            "Project",
-            project,
-            [("", "All projects"), *((each.id, each.name) for each in app.projects()[: PAGE * 4])],
-        ),
-        components.choose(
-            "agent",
-            "Agent",
-            asked.get("agent"),
-            [("", "All agents"), *((each, components.agent_name(each)) for each in agents)],
-        ),
-        components.choose(
+        components.project_list(app.projects(), project),
+        components.agent_list(agents, asked.get("agent")),
+        components.select_list(
             "branch", "Branch", asked.get("branch"), [("", "All branches"), *((b, b) for b in branches)]
         )
         if branches

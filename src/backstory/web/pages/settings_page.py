@@ -3,15 +3,15 @@
 import itertools
 
 from backstory.app import App
-from backstory.present.plain_text import written
+from backstory.present.plain_text import setting_text
 from backstory.settings import Row
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components
 from backstory.web.pages.layout import heading
-from backstory.web.request import Asked, Page
+from backstory.web.request import Page, PageRequest
 
 
-def page(app: App, asked: Asked) -> Page:
+def page(app: App, asked: PageRequest) -> Page:
     """All settings, by section."""
     groups = itertools.groupby(app.setting_rows(), lambda row: row.key.partition(".")[0])
     shown = [
@@ -37,13 +37,14 @@ def page(app: App, asked: Asked) -> Page:
     return Page("Settings", body, "/settings")
 
 
-def _row(row: Row, asked: Asked) -> Html:
+def _row(row: Row, asked: PageRequest) -> Html:
     if row.terminal_only:
         return _shown(row)
     field: Html
     if isinstance(row.default, bool):
         options = [
-            h("option", each, value=each, selected=each == written(row.value)) for each in ("true", "false")
+            h("option", each, value=each, selected=each == setting_text(row.value))
+            for each in ("true", "false")
         ]
         field = h("select", options, name="value", id=row.key, disabled=asked.read_only)
     else:
@@ -53,7 +54,7 @@ def _row(row: Row, asked: Asked) -> Html:
             type=kind,
             name="value",
             id=row.key,
-            value=written(row.value),
+            value=setting_text(row.value),
             min=0 if kind == "number" else None,
             disabled=asked.read_only,
         )
@@ -72,7 +73,7 @@ def _row(row: Row, asked: Asked) -> Html:
         "li",
         h("label", _name(row), for_=row.key),
         _meaning(row),
-        components.post("/settings", asked, key, field, buttons, class_="setting"),
+        components.post_form("/settings", asked, key, field, buttons, class_="setting"),
         data_row=True,
     )
 
@@ -85,7 +86,7 @@ def _shown(row: Row) -> Html:
         _meaning(row),
         h(
             "div",
-            h("strong", written(row.value) or "empty"),
+            h("strong", setting_text(row.value) or "empty"),
             h("p", "On the terminal: ", h("code", f"backstory config {row.key} …"), class_="how"),
         ),
         data_row=True,
@@ -98,4 +99,4 @@ def _name(row: Row) -> Html:
 
 
 def _meaning(row: Row) -> Html:
-    return h("p", f"{row.doc}. ", h("span", f"Default: {written(row.default) or 'empty'}", class_="how"))
+    return h("p", f"{row.doc}. ", h("span", f"Default: {setting_text(row.default) or 'empty'}", class_="how"))

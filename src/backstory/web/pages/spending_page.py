@@ -7,13 +7,13 @@ from backstory import clock
 from backstory.app import App
 from backstory.llm.governor import Spending
 from backstory.llm.model_provider import OFF
-from backstory.llm.prices import shown
+from backstory.llm.prices import format_money
 from backstory.present.plain_text import one_line
 from backstory.store.records import Call
 from backstory.web import charts
 from backstory.web.markup import Html, h
 from backstory.web.pages import components
-from backstory.web.request import Asked
+from backstory.web.request import PageRequest
 
 _DAYS_MS = 30 * 86_400_000
 _CALLS = 12
@@ -29,7 +29,12 @@ def against_caps(spending: Spending) -> list[Html]:
         rows.append(_meter(name, words, spent.tokens, cap.tokens))
         if not spending.unpriced:
             rows.append(
-                _meter("", f"{shown(spent.cost)} of {shown(cap.money)} in money", spent.cost, cap.money)
+                _meter(
+                    "",
+                    f"{format_money(spent.cost)} of {format_money(cap.money)} in money",
+                    spent.cost,
+                    cap.money,
+                )
             )
     return rows
 
@@ -39,7 +44,7 @@ def _meter(name: str, words: str, used: int, of: int) -> Html:
     return h("div", h("p", h("strong", f"{name} ") if name else None, words), charts.share(used, of, text))
 
 
-def section(app: App, asked: Asked, spending: Spending) -> Html:
+def spending_section(app: App, asked: PageRequest, spending: Spending) -> Html:
     """The part of a page that tells all of it; `backstory cost` is the same."""
     title = h("h2", "Models", id="models")
     since = clock.now_ms() - _DAYS_MS
@@ -58,11 +63,11 @@ def section(app: App, asked: Asked, spending: Spending) -> Html:
     )
 
 
-def _paused(asked: Asked, spending: Spending) -> Html | None:
+def _paused(asked: PageRequest, spending: Spending) -> Html | None:
     if not spending.paused_until:
         return None
     button = h("button", "Ask models again", type="submit", class_="button")
-    form = None if asked.read_only else components.post("/models/resume", asked, button)
+    form = None if asked.read_only else components.post_form("/models/resume", asked, button)
     until = clock.stamp(spending.paused_until, asked.zone)
     return h("div", h("p", f"No model is asked until {until}: {spending.paused_why}"), form, class_="paused")
 
@@ -76,7 +81,7 @@ def _by_purpose(app: App, since: int) -> Html | None:
             f"{row.failed:,}",
             f"{row.tokens_in:,}",
             f"{row.tokens_out:,}",
-            shown(row.cost),
+            format_money(row.cost),
         )
         for row in app.spent_on(since)
     ]
@@ -92,7 +97,7 @@ def _ledger(calls: list[Call], zone: tzinfo | None) -> Html | None:
             h("a", "its session", href=f"/sessions/{call.session_id}") if call.session_id else "–",
             components.chip(call.outcome, _TONES.get(call.outcome, "red")),
             f"{call.tokens_in:,} + {call.tokens_out:,}",
-            shown(call.cost),
+            format_money(call.cost),
             one_line(call.error, 160),
         )
         for call in calls

@@ -1,0 +1,77 @@
+"""Rows of patterns.py: secrets that a command line gives by position, by a short option or through a pipe.
+
+A program's own row (context_shapes.py) knows its options. These rows know ways that many programs share.
+Nothing is imported here: the hook loads this file.
+"""
+
+_ARG = r"(?:\\?\"([^\s\"\\]{1,256})|\\?'([^\s'\\]{1,256})|([^\s\"'`;|&<>()\\]{1,256}))"
+_WORD = r"(?:\\?\"[^\"\n]{1,200}\"|\\?'[^'\n]{1,200}'|[^\s\"'`;|<>-][^\s\"'`;|<>]{0,200})"
+_OPTIONS = r"(?:[ \t]{1,4}--?[A-Za-z][\w-]{0,40}){0,4}"
+_BLANK = r"[ \t]{1,4}"
+
+
+def _after(words: int) -> str:
+    """That many words of a command, and the secret that follows them."""
+    return rf"{_OPTIONS}(?:{_BLANK}{_WORD}){{{words}}}{_OPTIONS}{_BLANK}{_ARG}"
+
+
+ROWS = (
+    (
+        "secret",
+        ("alias set", "http-basic."),
+        rf"(?:(?<=mc )alias set(?=[^\n]{{0,600}}?(?i:http)){_after(3)}|http-basic\.[^\s]{{1,80}}{_after(1)})",
+        "mc alias set prod https://s3.acme.dev jane " + "S3cretPa55",
+        "http",
+        "positional_password",
+    ),
+    (
+        "secret",
+        (" -p",),
+        rf" -[pP][ \t=]{{1,4}}{_ARG}",
+        "crane auth login r.acme.dev -u jane -p " + "S3cretPa55",
+        "command-p",
+        "user_password",
+    ),
+    (
+        "secret",
+        ("echo", "printf"),
+        rf"(?:echo|printf)(?:[ \t]{{1,4}}-[neE]{{1,3}})?(?:[ \t]{{1,4}}[\"']%s(?:\\n)?[\"'])?[ \t]{{1,4}}"
+        rf"{_ARG}[\"'\\]{{0,2}}[ \t]{{0,4}}\|[ \t]{{0,4}}(?=[^\n|;&]{{0,80}}?(?i:secret|passw|token|login|api_?key|kinit|auth))",  # noqa: E501
+        "echo " + "S3cretPa55 | vercel env add API_SECRET",
+        "pipe",
+        "quoted_password",
+    ),
+    (
+        "secret",
+        ("<<<",),
+        rf"<<<[ \t]{{0,4}}{_ARG}",
+        "gh auth login --with-token x <<< " + "S3cretPa55",
+        "here",
+        "here_string",
+    ),
+    (
+        "secret",
+        ("openssl ",),
+        r"openssl rand(?=[^\n\\]{0,80} -[a-z])[^\n\\]{0,80}(?:\r?\n|\\n)"
+        r"([A-Za-z0-9+/=_!@#$%^&*-]{12,256})(?=\s|\\n|\Z)",
+        "$ openssl rand -hex 16\n" + "3f9a1c7be04d5826" + "9b1e7c20af84d356",
+        "command",
+        "random_value",
+    ),
+    (
+        "secret",
+        ("identified by",),
+        r"(?i:identified by)[ \t]{1,4}([^\s\"'`;,()<>\\]{6,128})",
+        "CREATE USER app IDENTIFIED BY " + "S3cretPa55 DEFAULT TABLESPACE x;",
+        "word",
+        "quoted_password",
+    ),
+    (
+        "authorization",
+        ("authorization",),
+        r"(?i:authorization)[^\n]{0,12}(?i:basic)[^\n]{0,12}\(b?\\?[\"'`][\w.@+-]{1,60}:([^\s\"'`\\]{4,128})\\?[\"'`]",
+        "{ Authorization: 'Basic ' + btoa('jane:" + "S3cretPa55') }",
+        "word",
+        "argument_password",
+    ),
+)

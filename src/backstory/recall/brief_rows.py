@@ -1,0 +1,284 @@
+"""The rows of a project's brief: what each session that starts is told, whatever it will be about.
+
+Three sources. Outcomes of the latest sessions; memories, in the sections of their kinds; and statements of
+any age, by their worth (`worth.py`). Each row carries its worth, and the hook takes the best that fit. A
+statement is told only above a floor, and only if it repeats no better row: what is not worth telling is left
+out, however much room there is.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from backstory import clock
+from backstory.hook.brief_text import shorten
+from backstory.hook.remote_code import runs_remote_code
+from backstory.hook.untrusted_text import fetches_and_runs
+from backstory.model import Memory, MemoryKind, MemoryStatus, Session, Speaker, speaker
+from backstory.recall import worth
+from backstory.recall.outcomes import COMMITTED, outcome
+from backstory.recall.rows import SECTIONS, Row, row
+from backstory.recall.standing import Standing
+from backstory.recall.written_down import WrittenDown
+from backstory.statements import PassageKind, Statement, statements
+from backstory.store import Store
+
+_SESSIONS = 20  # whose statements are weighed
+_OUTCOMES = 3
+_OUTCOME_CHARS = (300, 220, 220)
+_ASKED_CHARS = 100
+_OPEN_SESSIONS = 2
+_OPEN_STEPS = 4
+_STATEMENTS = 12
+_COMMANDS = 6
+_COMMAND_CHARS = 60
+_COMMAND_DAYS = 90
+_RECENT_MS = 30 * 86_400_000
+# What a start is told first. Statements have about 0.3 to 1; a pinned memory comes before everything.
+_PINNED, _OUTCOME, _OPEN, _WANTED, _SHARED_COMMANDS, _DECIDED, _NOTED = 3.0, 2.0, 0.9, 0.9, 0.6, 0.4, 0.3
+_LONGEST = 360  # characters of a row that is no outcome
+_REPEATS = 0.25  # of a statement's words that a better row has: then it says little new
+_TELLING = (
+    PassageKind.PROMPT,
+    PassageKind.REFUSAL,
+    PassageKind.CLOSING,
+    PassageKind.SUMMARY,
+    PassageKind.COMMIT,
+    PassageKind.RECORD,
+)
+_WORDS = (MemoryKind.DECISION, MemoryKind.PREFERENCE, MemoryKind.FACT)
+_OUTCOME_KINDS = (PassageKind.CLOSING, PassageKind.COMMIT, PassageKind.RECORD)
+_SAME = 0.6  # of the words of a hidden memory
+_WORD = re.compile(r"[^\W\d_][\w'-]{2,}")
+_LEADS = {PassageKind.PROMPT: "The user said", PassageKind.REFUSAL: "The user refused a call and said"}
+_LABELLED = re.compile(r"^\w+: `(.+)`: (.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """A statement and its worth."""
+
+    worth: float
+    statement: Statement
+
+
+def project_rows(store: Store, project_id: str, root: str = "") -> list[Row]:
+    """All rows that a brief of this project may show, each with its section and worth."""
+    sessions = store.events.sessions(project_id, _SESSIONS)
+    known = [
+        each for session in sessions for each in statements(session, store.events.of_session(session.id))
+    ]
+    around = worth.surroundings([session.id for session in sessions], known)
+    weighed = [_Weighed(worth.worth(each, around), each) for each in known]
+    written = WrittenDown(root)
+    rows = list(_outcomes(store, project_id, sessions, weighed))
+    recent = {each["session"] for each in rows[:1]} | {session.id for session in sessions[:1]}
+    rows += _memories(store, project_id, around, recent, written)
+    rows += _commands(store, project_id)
+    hidden = filter(None, map(store.memories.kept, store.memories.hidden(project_id)))
+    rows += _statements(sessions, weighed, rows, written, [_words(memory.text) for memory in hidden])
+    places = {section: place for place, section in enumerate(_ORDER)}
+    return sorted(rows, key=lambda each: (places[each["section"]], -each["worth"]))
+
+
+_ORDER = ("left_off", "open", "prefs", "decisions", "failed", "known", "commands", "others")
+
+
+# --- outcomes ---------------------------------------------------------------------------------------------
+
+
+def _outcomes(
+    store: Store, project_id: str, sessions: Sequence[Session], weighed: Sequence[_Weighed]
+) -> Iterator[Row]:
+    """One row for each of the latest sessions, the newest that left work behind first."""
+    summaries = store.memories.of_project(project_id, [MemoryKind.SUMMARY], 2 * _OUTCOMES)
+    summaries.sort(key=lambda summary: not _worked(store, summary))  # stable: the newest that did something
+    branches = {session.id: session.branch for session in sessions}
+    titles = {session.id: session.title for session in sessions}
+    since = clock.now_ms() - _RECENT_MS
+    for place, (summary, room) in enumerate(zip(summaries, _OUTCOME_CHARS, strict=False)):
+        if place and summary.at < since:
+            continue
+        own = [
+            (each.worth, each.statement) for each in weighed if each.statement.session == summary.session_id
+        ]
+        told = row("others" if place else "left_off", summary)
+        text = "" if summary.status is MemoryStatus.CONFIRMED else outcome(own, room, worth.FLOOR)
+        if text and not text.startswith(COMMITTED) and (asked := titles.get(summary.session_id)):
+            text = f"Asked: {shorten(asked, _ASKED_CHARS)} {text}"
+        branch = branches.get(summary.session_id, "")
+        if text:
+            told["text"] = f"On {branch}: {text}" if branch else text
+        yield told | {"worth": _PINNED if summary.pinned else _OUTCOME - place / 10, "branch": branch}
+
+
+def _worked(store: Store, summary: Memory) -> bool:
+    """Whether a session left more than an exchange of words."""
+    told = (MemoryKind.SUMMARY, MemoryKind.TURN, MemoryKind.CHECKPOINT)
+    return bool(summary.files) or any(
+        memory.kind not in told for memory in store.memories.of_session(summary.session_id)
+    )
+
+
+# --- memories ---------------------------------------------------------------------------------------------
+
+
+def _memories(
+    store: Store, project_id: str, around: worth.Surroundings, recent: set[str], written: WrittenDown
+) -> Iterator[Row]:
+    """What was distilled: open steps of the latest sessions, decisions, wishes, what failed."""
+    steps = store.memories.of_project(project_id, [MemoryKind.NEXT_STEP], 40)
+    latest = [s.id for s in store.events.sessions(project_id, _OPEN_SESSIONS)]
+    still_open = _distinct(step for step in steps if step.session_id in latest)[:_OPEN_STEPS]
+    for step in still_open:
+        yield row("open", step) | {"worth": _OPEN - latest.index(step.session_id) / 10}
+    standing = Standing(store)
+    open_events = {source for step in still_open for source in step.sources}
+    for section, kinds, limit in SECTIONS:
+        found = [
+            memory
+            for memory in store.memories.of_project(project_id, kinds, limit * 4)
+            # a check that is still red is told once, as an open thread
+            if (memory.kind is not MemoryKind.ATTEMPT or open_events.isdisjoint(memory.sources))
+            and (_judged(memory) or not written.says(memory.text))
+        ]
+        for memory in _distinct(_by_weight(found))[:limit]:
+            if value := _worth_of(memory, around, recent):
+                yield standing.row(section, memory) | {"worth": value}
+
+
+def _worth_of(memory: Memory, around: worth.Surroundings, recent: set[str]) -> float:
+    """What a memory is worth; 0 if it is not told.
+
+    The user's words count most. What failed and was mended by editing, and what only an agent said, is the
+    last session's business: in older sessions it is development, not knowledge.
+    """
+    if _judged(memory):
+        return _PINNED
+    if speaker(memory.said_by) is Speaker.USER and memory.kind in _WORDS:
+        return _DECIDED if memory.kind is MemoryKind.DECISION else _WANTED
+    if memory.kind is MemoryKind.LESSON and not memory.files and len(memory.text) <= _LONGEST:
+        found = worth.worth(as_statement(memory), around)
+        if found >= worth.FLOOR:
+            return found
+    return _NOTED if memory.session_id in recent or memory.agent == Speaker.USER else 0.0
+
+
+def as_statement(memory: Memory) -> Statement:
+    """A memory, to be weighed like a statement."""
+    text = row("", memory)["text"]
+    return Statement(
+        text, f"memory_{memory.kind}", "", memory.id, memory.session_id, memory.at, edits=bool(memory.files)
+    )
+
+
+def _judged(memory: Memory) -> bool:
+    """Whether a person pinned or confirmed it."""
+    return memory.pinned or memory.status is MemoryStatus.CONFIRMED
+
+
+def _by_weight(memories: Sequence[Memory]) -> list[Memory]:
+    """Pinned and weighty first, then the newest; what an agent said counts less than what the user said."""
+    return sorted(memories, key=lambda m: (not m.pinned, -m.weight, -m.at))
+
+
+def _distinct(memories: Iterable[Memory]) -> list[Memory]:
+    seen: dict[str, Memory] = {}
+    for memory in memories:
+        seen.setdefault(" ".join(memory.text.lower().split()), memory)
+    return list(seen.values())
+
+
+# --- commands ---------------------------------------------------------------------------------------------
+
+
+def _commands(store: Store, project_id: str) -> Iterator[Row]:
+    """What somebody noted, and one row of the checks that passed in several sessions."""
+    found = [
+        memory
+        for memory in store.memories.of_project(project_id, [MemoryKind.COMMAND], 400)
+        if not runs_remote_code(memory.text)
+    ]
+    for memory in found:
+        if _judged(memory) or memory.agent == Speaker.USER:
+            yield row("commands", memory) | {"worth": _PINNED if _judged(memory) else _WANTED}
+    named = [(match[1], memory) for memory in found if (match := _LABELLED.match(memory.text))]
+    sessions: Counter[str] = Counter()
+    since = clock.now_ms() - _COMMAND_DAYS * 86_400_000
+    for target, _, _ in store.events.passes(project_id, since):
+        sessions[" ".join(target.split())] += 1
+    newest = dict(reversed(named))
+    often = [
+        (count, command)
+        for command in newest
+        if (count := sessions[command]) > 1 and len(command) <= _COMMAND_CHARS
+    ]
+    often.sort(key=lambda each: (-each[0], each[1]))
+    if often:
+        text = ", ".join(f"`{command}` ({count} sessions)" for count, command in often[:_COMMANDS])
+        yield row("commands", newest[often[0][1]]) | {"text": f"Passed in {text}", "worth": _SHARED_COMMANDS}
+
+
+# --- statements -------------------------------------------------------------------------------------------
+
+
+def _statements(
+    sessions: Sequence[Session],
+    weighed: Sequence[_Weighed],
+    better: Sequence[Row],
+    written: WrittenDown,
+    hidden: Sequence[set[str]],
+) -> Iterator[Row]:
+    """The statements that are worth telling beside the other rows, best first.
+
+    `hidden` are the words of memories that were rejected or replaced: nothing says the same in their place.
+    """
+    latest = sessions[0].id if sessions else ""
+    agents = {session.id: session.agent for session in sessions}
+    told = [_words(each["text"]) for each in better]
+    left = _STATEMENTS
+    for each in sorted(weighed, key=lambda each: -each.worth):
+        if each.worth < worth.FLOOR or not left:
+            return
+        statement = each.statement
+        words = _words(statement.told)
+        if not _may_be_told(statement, latest) or any(_repeats(words, one) for one in told):
+            continue
+        if fetches_and_runs(statement.told) or written.says(statement.text):
+            continue
+        if any(len(words & one) >= _SAME * len(one) for one in hidden if one):
+            continue
+        told.append(words)
+        left -= 1
+        yield _row(statement, agents[statement.session]) | {"worth": each.worth}
+
+
+def _may_be_told(statement: Statement, latest: str) -> bool:
+    """Outcomes are the last session's, unless they tell a cause; of prompts only wishes."""
+    if statement.kind not in _TELLING or len(statement.told) > _LONGEST or worth.is_momentary(statement):
+        return False
+    if statement.kind in (PassageKind.PROMPT, PassageKind.REFUSAL):
+        return worth.is_wish(statement)
+    return statement.kind not in _OUTCOME_KINDS or statement.session == latest or worth.tells_cause(statement)
+
+
+def _row(statement: Statement, agent: str) -> Row:
+    lead = _LEADS.get(PassageKind(statement.kind), "")
+    return {
+        "id": statement.event,
+        "section": "prefs" if lead else "failed" if worth.tells_failure(statement) else "known",
+        "text": f"{lead}: {statement.told}" if lead else statement.told,
+        "at": statement.at,
+        "agent": agent,
+        "session": statement.session,
+        "by": Speaker.USER.value if lead else Speaker.AGENT.value,
+    }
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
+def _repeats(words: set[str], other: set[str]) -> bool:
+    return len(words & other) >= _REPEATS * min(len(words), len(other))

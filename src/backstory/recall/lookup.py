@@ -1,0 +1,281 @@
+"""What a project knows about a prompt, an error or a command: passages, looked up as search does.
+
+Words find passages by BM25, meaning by the cosine of their vectors; the sum ranks them (`search/marks.py`).
+For a prompt the episode that fits best comes first, as a whole: an answer rarely stands alone. Nothing is
+said if it has too little to do with the question (`search/evidence.py`), and each row tells something
+(`informative.py`). Hooks run this on a connection of their own, so it imports little; numpy and the model
+only where there are vectors to compare with.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from backstory.embed import MINILM
+from backstory.error_lines import error_lines
+from backstory.hook.remote_code import runs_remote_code
+from backstory.recall.informative import informative
+from backstory.search.evidence import LOOKED_AT, enough, shares_enough
+from backstory.search.marks import FORMS, KINDS, marks
+from backstory.search.names import bare, stands_in, unknown
+from backstory.search.question_words import MOST, phrases_of, words_of
+from backstory.store.full_text_index import FullTextIndex
+from backstory.store.passage_reader import Told, reading, rows_of, texts_of, told, turns_of
+from backstory.store.vectors import Vectors
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from backstory.embed.vector_codes import Floats
+
+__all__ = ["Found", "Lookup", "reading"]
+
+#: So much of a prompt is looked up: what the model reads of it.
+ASKED_CHARS = 600
+_POOL, _READ = 300, 60
+# A passage is told if it is as near as this, whatever else speaks for it.
+_COSINE = 0.3
+# How much surer than a search a note must be: nobody has asked for it.
+_SURER = 0.04
+# An episode is known by its best passages, so many; a session of so few turns is one; its part of the room.
+_OF_SESSION, _SHORT, _OF_ROOM = 4, 10, 0.9
+# Two rows that share so many of their words say the same.
+_SAME = 0.6
+_ERROR_LINES = 3
+_COMMAND_CHARS = 200
+_HEREDOC = re.compile(r"[\"']?\$\(cat <<|<<-?\s*[\"']?\w")
+_QUOTED = re.compile(r"`([^`]{1,500})`")
+_LONG_TEXT = re.compile(r"\"[^\"]{25,}\"|'[^']{25,}'")
+_STANDS = ("", "candidate", "confirmed")
+
+
+class Found(NamedTuple):
+    """A row to tell."""
+
+    id: str
+    text: str
+    at: int
+    agent: str
+    session: str
+    said_by: str
+
+
+class _Fits(NamedTuple):
+    """A passage, how well it fits, and its cosine, if there is one."""
+
+    score: float
+    cosine: float | None
+    told: Told
+
+
+class _Looked(NamedTuple):
+    """What was found, best first: among how many by meaning, for which words, of which so many are known."""
+
+    fits: list[_Fits]
+    among: int
+    words: list[str]
+    known: float
+
+
+class Lookup:
+    """Looks up in one project's passages; `own` is the session that is told, `known` the ids it knows.
+
+    Of memories only `memories` are told: who says so has the words for whose they are.
+    """
+
+    def __init__(
+        self,
+        connection: "Connection",
+        project_id: str,
+        own: str = "",
+        known: Collection[str] = (),
+        memories: Collection[str] = (),
+        *,
+        by_meaning: bool = True,
+    ) -> None:
+        self._db = connection
+        self._project = project_id
+        self._own = own
+        self._known = known
+        self._memories = memories
+        self._by_meaning = by_meaning and Vectors(connection).model() == MINILM
+        self._vector: Floats  # of what was looked for last
+
+    def on_prompt(self, prompt: str, most: int, room: int) -> list[Found]:
+        """What the project knows about a prompt: first the episode in which most was said of it."""
+        looked = self._look(prompt)
+        named = {each.told.row for each in looked.fits if _names_any(looked.words, each.told.text)}
+        if not self._sure(looked):
+            return self._chosen([each for each in looked.fits if each.told.row in named], most, room, named)
+        episode = self._episode(looked.fits)
+        whole = {each.told.row for each in episode}
+        others = [each for each in looked.fits if each.told.row not in whole]
+        found = self._chosen(episode, most, int(room * _OF_ROOM), named, whole=True)
+        room -= sum(len(each.text) for each in found)
+        said = [_words(each.text) for each in found]
+        return found + self._chosen(others, most - len(found), room, named, said)
+
+    def _episode(self, fits: Sequence[_Fits]) -> list[_Fits]:
+        """All that was said in the episode that fits best: a turn, or the whole of a short session."""
+        turns = turns_of(self._db, list({each.told.session_id for each in fits}))
+        sums: dict[tuple[str, int], list[float]] = {}
+        for each in fits:
+            session, turn = each.told.session_id, each.told.turn
+            if turn:
+                sums.setdefault((session, 0 if turns[session] <= _SHORT else turn), []).append(each.score)
+        if not sums:
+            return []
+        best = max(sums, key=lambda key: sum(sorted(sums[key], reverse=True)[:_OF_SESSION]))
+        scores = {each.told.row: each for each in fits}
+        rows = rows_of(self._db, *best)
+        near = self._cosines([row for row in rows if row not in scores])
+        return [
+            scores.get(each.row) or _Fits(near.get(each.row, 0.0) + _prior(each), near.get(each.row), each)
+            for each in told(self._db, rows, self._own)
+            if each.form and each.form != "step"
+        ]
+
+    def on_failure(self, command: str, error: str, most: int, room: int) -> list[Found]:
+        """What the project knows about a command that failed so; nothing where the error says nothing."""
+        lines = error_lines(error, _ERROR_LINES)
+        return self.about(f"{without_texts(command)}\n{lines}", most, room) if lines else []
+
+    def about(self, text: str, most: int, room: int) -> list[Found]:
+        """What the project knows about a command or an error; that it failed before, too, is no knowledge."""
+        looked = self._look(text)
+        if not self._by_meaning and not self._sure(looked):
+            return []
+        return self._chosen([each for each in looked.fits if not _only_failed(each.told)], most, room)
+
+    def _look(self, text: str) -> _Looked:
+        """The passages that fit a text best, best first."""
+        telling, spare = words_of(text[:ASKED_CHARS])
+        words = (telling or spare)[:MOST]
+        if not words:
+            return _Looked([], 0, [], 0.0)
+        matches = FullTextIndex(self._db).matches(phrases_of(words), self._project, _POOL)
+        near, among = self._nearest(text[:ASKED_CHARS])
+        cosines = near | self._cosines([each.row for each in matches.ranks if each.row not in near])
+        marked = marks(matches.ranks, cosines)
+        found = [
+            _Fits(sum(marked.shares[each.row].values()) + _prior(each), cosines.get(each.row), each)
+            for each in told(self._db, marked.best(_READ), self._own)
+            if each.status in _STANDS and (each.form or each.owner in self._memories)
+        ]
+        found.sort(key=lambda each: (-each.score, -each.told.at))
+        known = 1 - len(unknown(words, matches.absent)) / len(words)
+        return _Looked(found, among, [word.text for word in telling[:MOST]], known)
+
+    def _nearest(self, text: str) -> tuple[dict[int, float], int]:
+        """The passages that are nearest in meaning, with their cosines, and among how many they are."""
+        if not self._by_meaning:
+            return {}, 0
+        from backstory.embed.minilm import minilm
+        from backstory.search import meaning
+
+        self._vector = meaning.vector_of(minilm(), text)
+        return meaning.nearest(Vectors(self._db), MINILM, self._vector, self._project, _POOL)
+
+    def _cosines(self, rows: Sequence[int]) -> dict[int, float]:
+        """How near these passages are to what was looked for last."""
+        if not self._by_meaning:
+            return {}
+        from backstory.search import meaning
+
+        return meaning.cosines(Vectors(self._db), MINILM, self._vector, rows)
+
+    def _sure(self, looked: _Looked) -> bool:
+        """Whether the best passages have to do with what was looked for."""
+        best = looked.fits[:LOOKED_AT]
+        if not best or not looked.words:
+            return False
+        texts = [each.told.text for each in best]
+        if not self._by_meaning:
+            return any(shares_enough(looked.words, each) for each in texts)
+        cosines = [each.cosine or 0.0 for each in best]
+        return enough(cosines, texts, looked.words, looked.among, looked.known, _SURER)
+
+    def _chosen(
+        self,
+        fitting: Iterable[_Fits],
+        most: int,
+        room: int,
+        named: Collection[int] = (),
+        also: Sequence[frozenset[str]] = (),
+        *,
+        whole: bool = False,
+    ) -> list[Found]:
+        """The best rows that tell something that is not told yet, as many as there is room for.
+
+        What has a name that was spelled out (its row is in `named`) need not be near in meaning. `also` was
+        told just now. Of a `whole` episode short rows count, too.
+        """
+        chosen: dict[frozenset[str], Found] = {}
+        if most < 1:
+            return []
+        said = [*also, *(_words(text) for text in texts_of(self._db, list(self._known)))]
+        for each in sorted(fitting, key=lambda each: -each.score):
+            one = each.told
+            least = _COSINE / 2 if whole else _COSINE
+            far = each.cosine is not None and each.cosine < least and one.row not in named
+            if one.owner in self._known or far:
+                continue
+            text = _told_as(one, whole)
+            words = _words(text)
+            if not words or any(_same(words, other) for other in said):
+                continue
+            if any(map(runs_remote_code, _QUOTED.findall(text))):
+                continue
+            twin = next((other for other in chosen if _same(words, other)), None)
+            if twin is not None and (one.form or chosen[twin].id[:1] == "m"):
+                continue
+            if len(text) <= room + (len(chosen[twin].text) if twin else 0):
+                row = Found(one.owner, text, one.at, one.agent, one.session_id, _speaker(one))
+                if twin is not None:  # a memory says what came of it, too
+                    room += len(chosen.pop(twin).text)
+                chosen[words] = row
+                room -= len(text)
+            if len(chosen) == most:
+                break
+        return list(chosen.values())
+
+
+def without_texts(command: str) -> str:
+    """A command without the texts that it is given: what they say is no part of what it does."""
+    text = _HEREDOC.split(command, maxsplit=1)[0]
+    return " ".join(_LONG_TEXT.sub("", text).split())[:_COMMAND_CHARS]
+
+
+def _names_any(words: Sequence[str], text: str) -> bool:
+    """Whether a text has a name that is spelled out among the words, or a folder of a path among them."""
+    told = bare(text)
+    folders = {word[: at + 1] for word in words for at, sign in enumerate(word) if sign == "/" and at > 1}
+    return any(stands_in(word, told) for word in words) or any(folder in told for folder in folders)
+
+
+def _told_as(passage: Told, whole: bool = False) -> str:
+    return informative(passage.form, passage.kind, passage.text, short=whole)
+
+
+def _only_failed(passage: Told) -> bool:
+    """Whether a passage is a command and its error, and nothing that explains them."""
+    return passage.form == "step" and _told_as(passage).startswith("`")
+
+
+def _prior(passage: Told) -> float:
+    return FORMS.get(passage.form, 0.0) if passage.form else KINDS.get(passage.kind, 0.0)
+
+
+def _speaker(passage: Told) -> str:
+    """Whose words a passage has: only what the user said may be told as theirs."""
+    if passage.said_by:
+        return passage.said_by
+    return "user" if passage.form in ("prompt", "answer", "refusal") else "agent"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word for word in text.lower().split() if len(word) > 1)
+
+
+def _same(words: frozenset[str], others: frozenset[str]) -> bool:
+    return len(words & others) >= _SAME * min(len(words), len(others) or 1)

@@ -1,0 +1,75 @@
+"""The text index as a hook reads it: one connection that cannot write, opened for one question.
+
+A reader in WAL mode waits for nobody and keeps nobody waiting. It imports little: a hook has milliseconds.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+_WAIT_SECONDS = 0.1
+_AT_ONCE = 500
+_READ = """
+    SELECT f.row, f.owner, f.session_id, s.agent, f.kind, f.form, f.turn, f.at, f.text,
+           coalesce(m.said_by, ''), coalesce(m.status, '')
+    FROM passages f JOIN sessions s ON s.id = f.session_id LEFT JOIN memories m ON m.id = f.owner
+    WHERE f.row IN ({marks}) AND f.session_id <> ? AND (coalesce(s.parent_id, '') = '' OR s.parent_id <> ?)
+      AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (f.owner, f.session_id))
+"""
+
+
+class Told(NamedTuple):
+    """A passage that may be told: where it stands, whose it is, and what it says."""
+
+    row: int
+    owner: str
+    session_id: str
+    agent: str
+    kind: str
+    form: str
+    turn: int
+    at: int
+    text: str
+    said_by: str
+    status: str
+
+
+@contextmanager
+def reading(path: str) -> Iterator[sqlite3.Connection]:
+    """The database at `path`, to be read and never written; an sqlite3.Error if it cannot be."""
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    connection = sqlite3.connect(f"file:{quoted}?mode=ro", uri=True, timeout=_WAIT_SECONDS)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def told(connection: sqlite3.Connection, rows: Sequence[int], but: str = "") -> list[Told]:
+    """These passages, but for those of session `but` and of its sub-agents, and for what was forgotten."""
+    found: list[Told] = []
+    for start in range(0, len(rows), _AT_ONCE):
+        some = rows[start : start + _AT_ONCE]
+        query = _READ.format(marks=",".join("?" * len(some)))
+        found += map(Told._make, connection.execute(query, (*some, but, but)))
+    return found
+
+
+def turns_of(connection: sqlite3.Connection, sessions: Sequence[str]) -> dict[str, int]:
+    """The last turn of each session of which something is indexed."""
+    query = "SELECT max(turn) FROM passages WHERE session_id = ?"
+    return {each: connection.execute(query, (each,)).fetchone()[0] or 0 for each in sessions}
+
+
+def rows_of(connection: sqlite3.Connection, session: str, turn: int) -> list[int]:
+    """The rows of the passages of one turn, or of all turns of a session if it is 0."""
+    query = "SELECT row FROM passages WHERE session_id = ? AND turn > 0 AND (? = 0 OR turn = ?)"
+    return [row for (row,) in connection.execute(query, (session, turn, turn))]
+
+
+def texts_of(connection: sqlite3.Connection, owners: Sequence[str]) -> list[str]:
+    """What was indexed of these memories and events."""
+    marks = ",".join("?" * len(owners[:_AT_ONCE]))
+    rows = connection.execute(f"SELECT text FROM passages WHERE owner IN ({marks})", owners[:_AT_ONCE])  # noqa: S608
+    return [text for (text,) in rows]

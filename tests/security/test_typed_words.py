@@ -1,0 +1,28 @@
+"""What of a prompt is the user's own word, told by structure: a set whose second half nobody looked at."""
+
+import hashlib
+import re
+
+from backstory.typed_words import typed_words
+from tests.security.pasted_prompts import OWN, PASTES
+
+RULE = re.compile(
+    r"\b(always|never|decided|from now on|immer|niemals|beschlossen|toujours|décidé|agreed|siempre|we use|let's use"
+    r"|prefer|ab sofort|ab jetzt|nehmen)\b",
+    re.IGNORECASE,
+)
+
+
+def held_back(prompts: str) -> list[str]:
+    texts = [text.strip("\n") for text in prompts.split("###\n")]
+    return [text for text in texts if hashlib.sha256(f"said:{text}".encode()).digest()[0] % 2 == 1]
+
+
+def test_most_of_what_a_prompt_hands_over_is_not_the_users_word() -> None:
+    told = [text for text in held_back(PASTES) if RULE.search(typed_words(text))]
+    assert len(told) <= len(held_back(PASTES)) * 0.25, told
+
+
+def test_rules_in_the_users_own_words_stay_theirs() -> None:
+    lost = [text for text in held_back(OWN) if len(RULE.findall(typed_words(text))) < len(RULE.findall(text))]
+    assert len(lost) <= len(held_back(OWN)) * 0.1, lost
