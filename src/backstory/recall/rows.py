@@ -13,7 +13,7 @@ Row = dict[str, Any]
 REASON_CHARS = 200
 # section, the kinds it shows, how many rows at most
 SECTIONS: tuple[tuple[str, tuple[MemoryKind, ...], int], ...] = (
-    ("decisions", (MemoryKind.DECISION,), 8),
+    ("decisions", (MemoryKind.DECISION,), 5),
     ("prefs", (MemoryKind.PREFERENCE, MemoryKind.FACT), 8),
     ("failed", (MemoryKind.LESSON, MemoryKind.ATTEMPT), 6),
 )
