@@ -466,7 +466,7 @@ def test_before_a_command_whose_like_failed_it_is_told_what_is_known_until_that_
     explains_a_refusal(house)
     assert "zebra" in desk.is_about_to_run("make ship VERSION=2", session="first")
     assert desk.is_about_to_run("make clean", session="second") == ""
-    with App(house.home, attended=True) as app:
+    with App(house.home) as app:
         app.forget(app.wanted([], text="zebra token"), really=True)
     assert "zebra" not in desk.is_about_to_run("make ship VERSION=2", session="third")
     house.works()
