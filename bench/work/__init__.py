@@ -5,5 +5,6 @@ replay.py    a transcript as the hook events that its agent would have sent
 home.py      a scratch home: earlier sessions imported, hooks installed, asked by the real program
 naive.py     the baseline that anybody writes in an hour
 fit_worth.py the weights of what a start is told, each project judged by the others
+fit_notes.py the weights of what a note tells at work, likewise
 run.py       the tables: told in time, the brief, search
 """

@@ -35,12 +35,17 @@ class ScratchHome:
             "BACKSTORY_HOME": str(folder / "home"),
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         }
-        for session in earlier:
-            (histories / session.file).write_text(session.text, "utf-8")
+        self._agent, self._histories = agent, histories
         self.run("install", "claude-code", "--yes", "--no-import")
-        self.run("import", agent, "--path", str(histories), "--min-messages", "1")
-        self._settle()
+        self.add(earlier)
         self._hooks = json.loads((user / ".claude" / "settings.json").read_text("utf-8"))["hooks"]
+
+    def add(self, sessions: Sequence[Session]) -> None:
+        """Import further sessions, and wait until everything is taken in."""
+        for session in sessions:
+            (self._histories / session.file).write_text(session.text, "utf-8")
+        self.run("import", self._agent, "--path", str(self._histories), "--min-messages", "1")
+        self._settle()
 
     def run(self, *words: str) -> str:
         """What a command prints."""

@@ -15,6 +15,7 @@ from backstory.embed import MINILM
 from backstory.error_lines import error_lines
 from backstory.hook.remote_code import runs_remote_code
 from backstory.recall.informative import informative
+from backstory.recall.note_worth import EPISODE_FLOOR, FLOOR, note_worth
 from backstory.search.evidence import LOOKED_AT, enough, shares_enough
 from backstory.search.marks import FORMS, KINDS, marks
 from backstory.search.names import bare, stands_in, unknown
@@ -137,8 +138,8 @@ class Lookup:
 
     def on_failure(self, command: str, error: str, most: int, room: int) -> list[Found]:
         """What the project knows about a command that failed so; nothing where the error says nothing."""
-        lines = error_lines(error, _ERROR_LINES)
-        return self.about(f"{without_texts(command)}\n{lines}", most, room) if lines else []
+        question = failure_question(command, error)
+        return self.about(question, most, room) if question else []
 
     def about(self, text: str, most: int, room: int) -> list[Found]:
         """What the project knows about a command or an error; that it failed before, too, is no knowledge."""
@@ -146,6 +147,10 @@ class Lookup:
         if not self._by_meaning and not self._sure(looked):
             return []
         return self._chosen([each for each in looked.fits if not _only_failed(each.told)], most, room)
+
+    def candidates(self, text: str) -> list[tuple[Told, float, float]]:
+        """The passages that fit a text best, with score and cosine: what weights are fitted on."""
+        return [(each.told, each.score, each.cosine or 0.0) for each in self._look(text).fits]
 
     def _look(self, text: str) -> _Looked:
         """The passages that fit a text best, best first."""
@@ -214,13 +219,17 @@ class Lookup:
         if most < 1:
             return []
         said = [*also, *(_words(text) for text in texts_of(self._db, list(self._known)))]
-        for each in sorted(fitting, key=lambda each: -each.score):
+        weighed = ((each, _told_as(each.told, whole)) for each in fitting)
+        for worth, each, text in sorted(
+            ((_worth(each, text), each, text) for each, text in weighed if text), key=lambda row: -row[0]
+        ):
             one = each.told
             least = _COSINE / 2 if whole else _COSINE
             far = each.cosine is not None and each.cosine < least and one.row not in named
-            if one.owner in self._known or far:
+            if one.owner in self._known or far or worth < (EPISODE_FLOOR if whole else FLOOR):
                 continue
-            text = _told_as(one, whole)
+            if not one.form and any(row.id == one.owner for row in chosen.values()):
+                continue  # a memory is told whole, whichever of its passages was found
             words = _words(text)
             if not words or any(_same(words, other) for other in said):
                 continue
@@ -240,6 +249,12 @@ class Lookup:
         return list(chosen.values())
 
 
+def failure_question(command: str, error: str) -> str:
+    """What is looked up when a command failed; "" where the error says nothing."""
+    lines = error_lines(error, _ERROR_LINES)
+    return f"{without_texts(command)}\n{lines}" if lines else ""
+
+
 def without_texts(command: str) -> str:
     """A command without the texts that it is given: what they say is no part of what it does."""
     text = _HEREDOC.split(command, maxsplit=1)[0]
@@ -255,6 +270,13 @@ def _names_any(words: Sequence[str], text: str) -> bool:
 
 def _told_as(passage: Told, whole: bool = False) -> str:
     return informative(passage.form, passage.kind, passage.text, short=whole)
+
+
+def _worth(fits: _Fits, text: str) -> float:
+    """What telling it is worth; a memory has been found worth keeping already."""
+    cosine = fits.score if fits.cosine is None else fits.cosine
+    found = note_worth(fits.told.form, text, fits.score, cosine)
+    return found if fits.told.form else max(found, FLOOR)
 
 
 def _only_failed(passage: Told) -> bool:
