@@ -181,6 +181,8 @@ def describe(name: str, inputs: Inputs, response: object, error: str | None, int
     target = _target(tool, inputs)
     if error is None:
         text = tool.text(inputs, response)
+        if text.startswith(_STOPPED_BY_USER):  # only Claude Code itself speaks so, and only in an error
+            text = f"output: {text}"
         outcome = Outcome.INTERRUPTED if interrupted else _outcome(response)
     else:
         text = error.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")

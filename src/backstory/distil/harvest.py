@@ -32,6 +32,10 @@ _LEAD_MOST = 600
 _LONGEST = {"prompt": 6_000, "report": 4_000}
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`\"'*\d(])")
 _FENCE = ("```", "~~~")
+# How Claude Code begins the answer of a call that its user refused; anything else is output of the tool. What
+# an MCP server or a page answers may begin so, too: of such calls no words are the user's.
+_REFUSED = ("The user doesn't want to ", "User rejected tool use", "[Request interrupted by user")
+_REFUSED_BY, _REFUSABLE = "claude-code", (Action.RUN, Action.EDIT, Action.WRITE, Action.PLAN)
 _SAID_BY_USER = ("the user said:", "provided the following reason for the rejection:", "reason:")
 
 
@@ -142,7 +146,7 @@ class _Turn:
     def _use(self, stored: StoredEvent) -> None:
         event = stored.event
         if event.outcome is Outcome.INTERRUPTED:
-            if words := refused_with(event.text):
+            if words := refused_with(event):
                 self._let_go()
                 self._cut(stored, PassageKind.REFUSAL, words)
         elif event.action is Action.RUN:
@@ -203,8 +207,11 @@ class _Turn:
         )
 
 
-def refused_with(text: str) -> str:
+def refused_with(event: Event) -> str:
     """The user's words in the answer of a tool call that the user refused, or ""."""
+    text = event.text
+    if event.agent != _REFUSED_BY or event.action not in _REFUSABLE or not text.startswith(_REFUSED):
+        return ""
     lowered = text.lower()
     for mark in _SAID_BY_USER:
         place = lowered.find(mark)

@@ -106,7 +106,7 @@ def _use(story: Story, turn: Turn, place: int, stored: StoredEvent, limits: Limi
     turn.ended = False
     if event.outcome is Outcome.INTERRUPTED and event.action in _REFUSABLE:
         refused = f"`{shell.parse(event.target).shown}`" if event.action is Action.RUN else file
-        turn.refusals.append((stored.id, event.at, refused, refused_with(event.text)))
+        turn.refusals.append((stored.id, event.at, refused, refused_with(event)))
     match event.action:
         case Action.RUN:
             command = _at_home(shell.parse(cut(event.target, limits.max_input)), story.session.cwd, event)

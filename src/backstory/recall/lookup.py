@@ -21,8 +21,18 @@ from backstory.search.marks import FORMS, KINDS, marks
 from backstory.search.names import bare, stands_in, unknown
 from backstory.search.question_words import MOST, phrases_of, words_of
 from backstory.store.full_text_index import FullTextIndex
-from backstory.store.passage_reader import Told, reading, rows_of, texts_of, told, turns_of
+from backstory.store.passage_reader import (
+    Told,
+    prompt_of,
+    reading,
+    rejected,
+    rows_of,
+    texts_of,
+    told,
+    turns_of,
+)
 from backstory.store.vectors import Vectors
+from backstory.typed_words import typed_words
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -47,6 +57,8 @@ _COMMAND_CHARS = 200
 _HEREDOC = re.compile(r"[\"']?\$\(cat <<|<<-?\s*[\"']?\w")
 _QUOTED = re.compile(r"`([^`]{1,500})`")
 _LONG_TEXT = re.compile(r"\"[^\"]{25,}\"|'[^']{25,}'")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
+_WORD = re.compile(r"[^\W\d_][\w'-]{2,}")
 _STANDS = ("", "candidate", "confirmed")
 
 
@@ -100,6 +112,8 @@ class Lookup:
         self._known = known
         self._memories = memories
         self._by_meaning = by_meaning and Vectors(connection).model() == MINILM
+        self._typed: dict[str, str] = {}
+        self._rejected: list[set[str]] | None = None
         self._vector: Floats  # of what was looked for last
 
     def on_prompt(self, prompt: str, most: int, room: int) -> list[Found]:
@@ -219,10 +233,8 @@ class Lookup:
         if most < 1:
             return []
         said = [*also, *(_words(text) for text in texts_of(self._db, list(self._known)))]
-        weighed = ((each, _told_as(each.told, whole)) for each in fitting)
-        for worth, each, text in sorted(
-            ((_worth(each, text), each, text) for each, text in weighed if text), key=lambda row: -row[0]
-        ):
+        weighed = ((_worth(each, whole), each) for each in fitting)
+        for worth, each in sorted(weighed, key=lambda pair: -pair[0]):
             one = each.told
             least = _COSINE / 2 if whole else _COSINE
             far = each.cosine is not None and each.cosine < least and one.row not in named
@@ -230,10 +242,9 @@ class Lookup:
                 continue
             if not one.form and any(row.id == one.owner for row in chosen.values()):
                 continue  # a memory is told whole, whichever of its passages was found
+            text = self.says(one.owner, one.form, one.kind, one.text, whole=whole)
             words = _words(text)
             if not words or any(_same(words, other) for other in said):
-                continue
-            if any(map(runs_remote_code, _QUOTED.findall(text))):
                 continue
             twin = next((other for other in chosen if _same(words, other)), None)
             if twin is not None and (one.form or chosen[twin].id[:1] == "m"):
@@ -247,6 +258,42 @@ class Lookup:
             if len(chosen) == most:
                 break
         return list(chosen.values())
+
+    def says(self, owner: str, form: str, kind: str, text: str, *, whole: bool = False) -> str:
+        """What of a passage may be told, in one line; "" if nothing.
+
+        Of a prompt that is what its user typed: what it quotes is somebody else's. Not told is what a person
+        rejected, whoever says it, and a command that runs what it fetches.
+        """
+        if form == "prompt":
+            if owner not in self._typed:
+                self._typed[owner] = typed_words(prompt_of(self._db, owner))
+            text = typed_part(text, self._typed[owner])
+        line = informative(form, kind, text, short=whole)
+        if any(map(runs_remote_code, _QUOTED.findall(line))) or (form and self._is_rejected(line)):
+            return ""
+        return line
+
+    def _is_rejected(self, line: str) -> bool:
+        if self._rejected is None:
+            found = (set(_WORD.findall(text.lower())) for text in rejected(self._db, self._project))
+            self._rejected = [words for words in found if words]
+        said = set(_WORD.findall(line.lower())) if self._rejected else set()
+        return any(len(said & words) >= _SAME * len(words) for words in self._rejected)
+
+
+def typed_part(passage: str, typed: str) -> str:
+    """What of a passage of a prompt stands in what its user typed."""
+    letters, words = _letters(passage), _letters(typed)
+    heading, _, rest = passage.partition(": ")
+    if letters in words or (_letters(heading) in words and rest and _letters(rest) in words):
+        return passage
+    bits = [bit for line in typed.split("\n") for bit in _SENTENCE_END.split(line.strip())]
+    return " ".join(bit for bit in bits if (spelled := _letters(bit)) and spelled in letters)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def failure_question(command: str, error: str) -> str:
@@ -268,20 +315,17 @@ def _names_any(words: Sequence[str], text: str) -> bool:
     return any(stands_in(word, told) for word in words) or any(folder in told for folder in folders)
 
 
-def _told_as(passage: Told, whole: bool = False) -> str:
-    return informative(passage.form, passage.kind, passage.text, short=whole)
-
-
-def _worth(fits: _Fits, text: str) -> float:
+def _worth(fits: _Fits, whole: bool) -> float:
     """What telling it is worth; a memory has been found worth keeping already."""
-    cosine = fits.score if fits.cosine is None else fits.cosine
-    found = note_worth(fits.told.form, text, fits.score, cosine)
-    return found if fits.told.form else max(found, FLOOR)
+    form, cosine = fits.told.form, fits.score if fits.cosine is None else fits.cosine
+    text = informative(form, fits.told.kind, fits.told.text, short=whole)
+    found = note_worth(form, text, fits.score, cosine) if text else 0.0
+    return found if form else max(found, FLOOR)
 
 
 def _only_failed(passage: Told) -> bool:
     """Whether a passage is a command and its error, and nothing that explains them."""
-    return passage.form == "step" and _told_as(passage).startswith("`")
+    return passage.form == "step" and informative(passage.form, passage.kind, passage.text).startswith("`")
 
 
 def _prior(passage: Told) -> float:
@@ -292,7 +336,8 @@ def _speaker(passage: Told) -> str:
     """Whose words a passage has: only what the user said may be told as theirs."""
     if passage.said_by:
         return passage.said_by
-    return "user" if passage.form in ("prompt", "answer", "refusal") else "agent"
+    # an answer stands behind the agent's question
+    return "user" if passage.form in ("prompt", "refusal") else "agent"
 
 
 def _words(text: str) -> frozenset[str]:

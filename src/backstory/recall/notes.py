@@ -22,7 +22,6 @@ from backstory.hook.work_notes import KEYED, MOST, met_before
 from backstory.model import Action, MemoryKind, Outcome
 from backstory.paths import Home
 from backstory.recall.deeds import deeds
-from backstory.recall.informative import informative
 from backstory.recall.lookup import Found, Lookup
 from backstory.recall.rows import Row, stamped
 from backstory.recall.standing import Standing
@@ -141,13 +140,13 @@ def _with_stems(home: Home, store: Store, value: dict[str, Any], before: dict[st
     size = store.passages.size_of(project_id)
     rows: dict[str, Row] = {row["id"]: row for row in value["notes"]}
     outgrown = size > _GROWN * _size(before)
-    kept = {} if outgrown else _still_there(store, before)
-    rows.update(kept)
     told = before.get("stems") if not outgrown else {}
     stems: dict[str, list[str]] = {}
     with reading(str(home.database)) as connection:
         told_by_key = [note for note, row in rows.items() if row["section"] in KEYED]
         looks = Lookup(connection, project_id, known=told_by_key, memories=list(rows))
+        if not outgrown:
+            rows.update(_still_there(store, looks, before))
         for stem in failed_stems(store, project_id):
             if isinstance(told, dict) and stem in told:
                 stems[stem] = [note for note in told[stem] if note in rows]
@@ -171,11 +170,11 @@ def _size(prepared: dict[str, Any]) -> int:
     return size if isinstance(size, int) else 0
 
 
-def _still_there(store: Store, before: dict[str, Any]) -> dict[str, Row]:
-    """Rows that were looked up before and say what the index still says: nothing of it was forgotten."""
+def _still_there(store: Store, looks: Lookup, before: dict[str, Any]) -> dict[str, Row]:
+    """Rows that were looked up before and would be told so now: nothing was forgotten or rejected."""
     rows = [row for row in before.get("notes") or () if str(row.get("id"))[:1] == "e"]
     there = store.passages.of_owners([row["id"] for row in rows])
-    said = {(owner, informative(form, kind, text)) for owner, form, kind, text in there}
+    said = {(owner, looks.says(owner, form, kind, text)) for owner, form, kind, text in there}
     return {row["id"]: row for row in rows if (row["id"], row.get("text")) in said}
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 _WAIT_SECONDS = 0.1
 _AT_ONCE = 500
+_PROMPT_CHARS = 12_000
 _READ = """
     SELECT f.row, f.owner, f.session_id, s.agent, f.kind, f.form, f.turn, f.at, f.text,
            coalesce(m.said_by, ''), coalesce(m.status, '')
@@ -73,3 +74,16 @@ def texts_of(connection: sqlite3.Connection, owners: Sequence[str]) -> list[str]
     marks = ",".join("?" * len(owners[:_AT_ONCE]))
     rows = connection.execute(f"SELECT text FROM passages WHERE owner IN ({marks})", owners[:_AT_ONCE])  # noqa: S608
     return [text for (text,) in rows]
+
+
+def prompt_of(connection: sqlite3.Connection, event: str) -> str:
+    """A prompt as it was sent, as far as passages are made of it."""
+    query = "SELECT substr(text, 1, ?) FROM events WHERE id = ?"
+    row = connection.execute(query, (_PROMPT_CHARS, event)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def rejected(connection: sqlite3.Connection, project_id: str) -> list[str]:
+    """What a person said is wrong: the texts of the project's rejected memories."""
+    query = "SELECT text FROM memories WHERE project_id = ? AND status = 'rejected'"
+    return [text for (text,) in connection.execute(query, (project_id,))]
