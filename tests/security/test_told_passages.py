@@ -78,11 +78,11 @@ def test_what_a_person_rejected_is_told_by_no_passage(house: House, desk: Desk) 
     story = house.session().starts()
     story.prompts("We decided to round discounts half-even because the auditors want banker's rounding.")
     story.runs("make audit-report", fails="Exit code 1\nAuditError: discounts of the auditors differ")
-    story.stops("We decided to round discounts half-even, the auditors want it in make audit-report.").ends()
+    story.stops("`make audit-report` needs discounts rounded half-even, never up: the auditors want it.").ends()
     house.works()
     asked = "Please look at how the discount rounding is done for the auditors"
     assert "half-even" in desk.asks(asked, session="first")
-    assert "half-even" in desk.is_about_to_run("make audit-report X=1", session="first")
+    assert "half-even" in desk.is_about_to_run("make audit-report X=1", session="another")
     [project] = house.store.projects.all()
     found = [each.id for each in house.store.memories.of_project(project.id, [MemoryKind.DECISION], 9)]
     assert found

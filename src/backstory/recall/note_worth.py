@@ -30,7 +30,7 @@ _FAILED = "→ failed"
 _SHORT, _LONG = 120, 300  # characters
 
 #: What is worth less is not told at work; beside others of its episode, less than `EPISODE_FLOOR`.
-FLOOR, EPISODE_FLOOR = 0.25, 0.1
+FLOOR, EPISODE_FLOOR = 0.2, 0.1
 WEIGHTS: dict[str, float] = {
     "announced": -0.081,
     "code": 0.061,
