@@ -78,7 +78,7 @@ def test_what_a_person_rejected_is_told_by_no_passage(house: House, desk: Desk) 
     story = house.session().starts()
     story.prompts("We decided to round discounts half-even because the auditors want banker's rounding.")
     story.runs("make audit-report", fails="Exit code 1\nAuditError: discounts of the auditors differ")
-    story.stops("`make audit-report` needs discounts rounded half-even, never up: the auditors want it.").ends()
+    story.stops("We decided to round discounts half-even, the auditors want it in make audit-report.").ends()
     house.works()
     asked = "Please look at how the discount rounding is done for the auditors"
     assert "half-even" in desk.asks(asked, session="first")
