@@ -169,6 +169,20 @@ GOES = {
         "curl.exe --proxy-user=jane:hunter2xyz https://api.acme.dev",
         'curl -u "jane:hunter2xyz" https://api.acme.dev',
         r"{\"cmd\": \"curl -u jane:hunter2xyz https://api.acme.dev\"}",
+        # What a sentence says has become of a password, and what it may be.
+        "The password has been reset to " + "Heron!4471",
+        "the root password must be set to " + "Heron!4471 in the config",
+        "I think the password might be " + "Heron!4471",
+        "we changed the root password from " + "Heron!4471",
+        "Heron!4471" + " is the new root password",
+        "the pass phrase: " + "Heron!4471",
+        "Pwd " + "Heron!4471",
+        # A name in bold, a setting of a connection, a script that types.
+        "- **Password**: " + "Heron!4471",
+        "**Password:** `" + "Heron!4471`",
+        "Host=db;Username=jane;Password=" + "heronQWeRt;Database=crm",
+        'expect "password:" { send "' + 'Heron4471\\r" }',
+        'ConvertTo-SecureString "' + 'he$7Ron4471" -AsPlainText -Force',
     ],
     "authorization": [
         "Authorization: Bearer abcdEFGH12345678",
@@ -186,6 +200,13 @@ GOES = {
         r"{\"cookie\": \"session=9f8e7d6c5b4a3210ffee\"}",
         'document.cookie = "csrftoken=9f8e7d6c5b4a3210ffee; path=/"',
         "Cookie: session=" + "a1b2c3d4" * 1000,
+    ],
+    "service-token": [
+        "sent with 3f9a1c7be04d58269b1e7c20"
+        + "af84d356-3f9a1c7b-9b1e7c20",  # of one length, without a prefix
+        "wallet 5Kb8kLf9zgWQnogidDA76M" + "zPL6TsZZY36hWXMssSzNydYXYB9KF",
+        "dt0s16.KCQXITAI." + "CJ5DVSYEJP2EL7XGRN4EXE2673ZLQOUNTPAMTEW2E53UPJ7DV4MYM4XVJWV6ZUGU",
+        "lmnr_" + "Xk3vQ9mTz7LpRw2YbNc8Hd5Jf1GsXk3vQ9mT",
     ],
     "slack-token": ["xapp" + "-1-A0B1C2D3E4F-4567890123456-9f8e7d6c5b4a32109f8e7d6c5b4a3210"],
     "google-oauth": ["client: GOCSPX" + "-a9Kq2LmX7vTz4RwPb3Nc8Hd5Jf1G"],
@@ -459,6 +480,16 @@ STAYS = [
     "1e+1234567890123",
     "415-555-26711 9415-555-2671",
     "200 300 4000",
+    # Sentences and labels that tell about a password, but not which.
+    "the password has been reset to its default",
+    "the password must be set to something longer",
+    "the password might be wrong",
+    "**Password**: required",
+    "**Token:** the parser reads one at a time",
+    "**Key**: `cache_key`",
+    "pwd shows the folder",
+    'socket.send "hello\\r" before the password',
+    "build 3f9a1c7be04d58269b1e7c20af84d3563f9a1c7b of main",
 ]
 
 

@@ -17,8 +17,10 @@ _SECRETS = (
 )
 _COLUMNS = r"(?i:(?:password|passwd|passwort|passphrase|secret|token|api[_-]?key|secret[_-]?key))"
 
+_LABELS = ("password", "passwort", "passphrase", "passcode", "pass", "pwd", "pw", "secret", "token", "key")
+
 # Sentences: what is told, of what, the verb.
-_HUMAN = r"pass(?:word|phrase|code|wort|wd)?s?|pw|mot de passe|contrase(?:ñ|n)a|senha"
+_HUMAN = r"pass(?:word|[ -]?phrase|code|wort|wd)?s?|pwd?|mot de passe|contrase(?:ñ|n)a|senha"
 _OF = (
     r"(?: (?:is|was) (?:re)?generated|,? (?:that )?(?:you|we|I|they)(?:'ll| will)? (?:need|use|want|have)"
     r"|(?: you are)? looking for| to use| below| here)?"
@@ -26,19 +28,40 @@ _OF = (
     r"|da|do|per|di|van|voor)(?: [^\s:=\"'`]{1,40}){1,5}?)?"
 )
 _VERB = (
-    r"(?:['’]s(?= )|(?: (?:is|was|are|will be|should be|ist|lautet|war|est|es|era|é|è|era|to|auf|à|a|como)(?=[ :])"  # noqa: E501
+    r"(?:['’]s(?= )|(?: (?:(?:has |had )?(?:was|been|got|is|be|must be|should be|to be)"
+    r" (?:re)?(?:set|changed|rotated|updated|switched) (?:back )?(?:to|from)"
+    r"|(?:might|may|must|could|can|used to) be|from|being|remains|equals|is|was|are|will be|should be|ist|lautet|war|est|es|era|é|è|era|to|auf|à|a|como)(?=[ :])"  # noqa: E501
     r"(?: (?:now|still|currently|again|jetzt|nun|maintenant|ahora|this|just))?:?|[ \u00a0]?[:=]"
     r"|[ \u00a0]?(?:->|=>|→|–|—|⇒)))"
 )
 _SAID = r"[ \t\u00a0]{1,3}(?:\"([^\"\n]{4,120})\"|'([^'\n]{4,120})'|`([^`\n]{4,120})`|([^\s\"'`]{4,256}))"
 # Anchors that announce less than their pattern: it looks ahead for them.
 _TOLD = (
-    *("password", "passphrase", "passcode", "passwort", "passwd ", "pass is ", "pass for ", "pw "),
+    *(
+        "password",
+        "passphrase",
+        "pass phrase",
+        "pass-phrase",
+        "passcode",
+        "passwort",
+        "passwd ",
+        "pass is ",
+        "pass for ",
+        "pw ",
+        "pwd ",
+    ),
     *("mot de passe", "contrase", "senha "),
 )
-_NAMING = ("password ", "passphrase ", "passwort ", "pw ", "mot de passe ", "contrase")
-_PAIRED = ("login ", "authenticate", "credential", "creds", "pass is ")
-_SUBJECTS = (" as password", " as token", " the password", " the token", " the secret", " the api key")
+_NAMING = ("password ", "passphrase ", "passwort ", "pw ", "pwd ", "mot de passe ", "contrase")
+_PAIRED = (
+    *("login ", "login:", "authenticate", "credential", "creds", "pass is "),
+    "basic auth ",
+)
+_SUBJECTS = (
+    *(" new password", " old password", " root password", " admin password", " db password", " my password"),
+    *(" our password", " your password", " sudo password", " master password", " login password", " the pw"),
+    *(" as password", " as token", " the password", " the token", " the secret", " the api key"),
+)
 _NAMED = r" (?:[\"'`]([^\s\"'`]{4,256})[\"'`]|([^\s\"'`]{4,256}))"
 
 ROWS = (
@@ -275,7 +298,7 @@ ROWS = (
         ("convertto-securestring",),
         r"(?i:convertto-securestring)(?=[\s\S]{0,300}? -[A-Za-z])"
         r"(?:[ \t]{1,4}-(?i:string|asplaintext|force)){0,3}[ \t]{1,4}"
-        r"(?:\\?\"([^\"\\\n$]{4,128})|\\?'([^'\\\n]{4,128}))",
+        r"(?:\\?\"((?:[^\"\\\n$]|\$(?![A-Za-z_{(])){4,128})|\\?'([^'\\\n]{4,128}))",
         'ConvertTo-SecureString "' + 'S3cretPa55" -AsPlainText -Force',
         "command",
         "argument_password",
@@ -349,6 +372,16 @@ ROWS = (
         "foot",
         "random_value",
     ),
+    # A name in bold, as Markdown has it.
+    (
+        "secret",
+        (*(f"{name}{end}" for name in _LABELS for end in ("**", ":**")),),
+        rf"(?i:{'|'.join(_LABELS)}):?\*\*[ \t]{{0,4}}[:=–-]?\s{{0,20}}"
+        r"(?:`([^\s`]{4,256})`|\"([^\s\"]{4,256})\"|([^\s\"'`<>*|]{4,256}))",
+        "- **Password**: " + "S3cretPa55",
+        "word",
+        "labelled",
+    ),
     # --- Addresses ------------------------------------------------------------------------------------
     (
         "url-password",
@@ -421,7 +454,7 @@ ROWS = (
         _SUBJECTS,
         r"(?<![^\s\"'`(])([^\s\"'`<>(){}]{6,256})[\"'`)]{0,2}"
         rf"(?i:(?= (?:as|is|was|ist|for|when) )(?=[^\n]{{0,120}}?(?:{'|'.join(_SUBJECTS)})))"
-        r"(?i: (?:as|is|was|ist|for|when (?:it|you) (?:is |are )?ask(?:s|ed)?(?: you)? for) (?:the |your |my |our )?(?:[\w-]{1,20} )?"  # noqa: E501
+        r"(?i: (?:as|is|was|ist|for|when (?:it|you) (?:is |are )?ask(?:s|ed)?(?: you)? for) (?:the |your |my |our )?(?:[\w-]{1,20} ){0,3}"  # noqa: E501
         r"(?:password|passphrase|pw|api[ -]?key|access[ -]?key|secret|token))(?![\w-])",
         "use " + "S3cretPa55 as the password",
         "inside",
@@ -431,12 +464,21 @@ ROWS = (
         "secret",
         _PAIRED,
         rf"(?i:(?={'|'.join(_PAIRED)})"
-        r"(?:login|authenticate|cred(?:ential)?s?|(?<=[rne]/)pass(?:word)?))"
+        r"(?:login|basic auth|authenticate|cred(?:ential)?s?|(?<=[rne]/)pass(?:word)?))"
         r"(?: (?:to|on|in|at) (?:the )?[\w.-]{1,40})?(?: (?:with|as|are|is|using|mit|for|sind|lauten))?:?"
-        r" [\"'`]?[\w.@+-]{2,60}[\"'`]?(?: ?/ ?|:| and |, )[\"'`]?([^\s\"'`/:,;()]{4,128})",
+        r" [\"'`]?[\w.@+-]{2,60}[\"'`]?(?: ?/ ?|:| and | with |, )"
+        r"(?:(?:the )?(?:password|pw|pass):? )?[\"'`]?([^\s\"'`/:,;()]{4,128})",
         "login with admin / " + "S3cretPa55",
         "word",
         "pair",
+    ),
+    (
+        "secret",
+        ("send ",),
+        r"send (?:-- )?\\?\"([^\s\"\\$]{4,128})\\{1,2}[rn]",
+        'expect "password:" { send "' + 'S3cretPa55\\r" }',
+        "beside",
+        "sent_password",
     ),
     (
         "secret",

@@ -109,6 +109,12 @@ def fixed_head(match: "re.Match[str]") -> int:
     return match.end() if _begins(match.string, match.start()) and not placeholder(match[0]) else 0
 
 
+def sized_token(match: "re.Match[str]") -> int:
+    """The same for one without a prefix; data in base64 goes on before it."""
+    random = drawn(match[0]) and match.string[match.start() - 1 : match.start()] not in ("+", "/", "=")
+    return fixed_head(match) if random else 0
+
+
 def wrapped_key(match: "re.Match[str]") -> int:
     """A private key in base64, at the start of a run."""
     return match.end() if _begins(match.string, match.start()) else 0
@@ -374,6 +380,24 @@ def named(match: "re.Match[str]") -> int:
 def _with(match: "re.Match[str]") -> bool:
     words = match.string[max(0, match.start() - 24) : match.start()].lower().split()
     return bool({"with", "mit", "avec", "con", "using"} & {*words[-3:]}) and wordy(match[1], code=False)
+
+
+def labelled(match: "re.Match[str]") -> int:
+    """What stands after a name in bold."""
+    if not _begins(match.string, match.start()):
+        return 0
+    given = _given(match).rstrip(ENDS)
+    quoted = match.lastindex != 3
+    if match[0][:1].lower() != "p":  # a token or a key: names and hashes of code stand there too
+        return _without_end(match, _machine)
+    sure = strict(given) or (quoted and wordy(given, code=True) and not given.isalpha()) if given else False
+    return match.start(match.lastindex or 0) + len(given) if sure else 0
+
+
+def sent_password(match: "re.Match[str]") -> int:
+    """What a script of `expect` sends after it has seen a prompt for a password."""
+    before = match.string[max(0, match.start() - 80) : match.start()].lower()
+    return quoted_password(match) if "assword" in before or "assphrase" in before else 0
 
 
 def pair(match: "re.Match[str]") -> int:

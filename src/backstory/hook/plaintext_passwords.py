@@ -140,7 +140,8 @@ def _by_equals(given: Given) -> bool:
     goes_on = given.after[:1] == ";" and (given.label[0].isupper() or line.endswith(";"))
     if not (given.ends or goes_on or given.after[0] in " \t&\"'"):
         return False
-    return scrambled(given.word) or wordy(given.word, code=True)
+    between = goes_on and (line.endswith(";") and "=" in line)  # of a connection's other settings
+    return scrambled(given.word) or wordy(given.word, code=not between)
 
 
 def scrambled(word: str) -> bool:

@@ -26,13 +26,13 @@ _PREFIXES = """
     ops_eyJ xprv dkea sup_sk_ e2b_ cal_live_ polar_oat_ polar_pat_ plane_api_ rpa_ ctx7sk- ctx7sk_
     bb_live_ ory_pat_ ory_at_ ory_rt_ ory_st_ apify_api_ lip_ lmb_ lma_ waka_ zpka_ unkey_ vtwn_ rootly_
     samsara_api_ pina_ pdl_live_ pdl_sdbx_ cfsk_ma_ CCDB1_ dvc_server_ dvc_mobile_ dnkey- APP_USR- Mid-server-
-    isat_ JDC_ AKLT wrkatu wrkaus nsec1 gsk- dpop_ fsk_ AQAAABAAAA
+    lmnr_ ion_ cflt KEY01 isat_ JDC_ AKLT wrkatu wrkaus nsec1 gsk- dpop_ fsk_ AQAAABAAAA
 """
 # Those that names in code start with as well.
 _WORD_PREFIXES = """
     test_ live_ key_ key- api- API- sdk- mob- secret_ secret- token_ token- tok_ apikey_ apikey-
     api_key_ access_token_ pat_ sess- sk_ pk_ re_ md- fw_ rnd_ retool_ hcp_ fc- pa- pul- ico- EXO EAA
-    cio dose K00 aio_
+    cio dose K00 aio_ db-
 """
 # Services name a token `ory_pat_…`, `apify_api_…`: the kind stands between the service's name and what was drawn.  # noqa: E501
 KINDS = tuple(
@@ -175,17 +175,29 @@ ROWS = (
         (
             "w" * 17 + "." + "w" * 64,
             "w" * 6 + "." + "w" * 24 + "." + "w" * 64,
+            "w" * 6 + "." + "w" * 8 + "." + "w" * 64,
+            "ww." + "w" * 30 + "." + "w" * 60,
             "ww." + "w" * 60,
             "www." + "w" * 60,
             "w." + "w" * 60,
             "w" * 8 + "." + "w" * 8 + "." + "w" * 43,
         ),
         rf"(?:pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}"
-        rf"|dt0[a-z][0-9]{{2}}\.[A-Z2-7]{{24}}\.[A-Z2-7]{{64}}|t1\.[A-Z0-9a-z_-]{{60,}}+(?:[.]{_B}{{60,}}+)?"
+        rf"|dt0[a-z][0-9]{{2}}\.[A-Z2-7]{{8}}(?:[A-Z2-7]{{16}})?\.[A-Z2-7]{{64}}|t1\.(?:{_B}{{60,}}+(?:[.]{_B}{{60,}}+)?|{_B}{{30,59}}[.]{_B}{{60,}}+)"
         rf"|snyk_[a-z]{{3}}\.[0-9a-f]{{8}}\.{_B}{{43,}}+|mfa\.{_B}{{60,}}+|v1\.0-[0-9a-f]{{24}}-[0-9a-f]{{146}}|sl\.(?:[A-Za-z]\.)?{_B}{{60,}}+)(?![A-Za-z0-9])",
         "pat" + "Xk3vQ9mTz7LpRw." + _HEX32 + _HEX32,
         "shapes",
         "fixed",
+    ),
+    # Of no prefix, but of one length and alphabet: sending keys of mail services, keys of wallets in base58.
+    (
+        "service-token",
+        ("w" * 50,),
+        r"(?:[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}|(?:5[HJK]|[KL][1-5][1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{49})"
+        r"(?![A-Za-z0-9_+/=-])",
+        _HEX32 + "-3f9a1c7b-" + "9b1e7c20",
+        "shapes",
+        "sized_token",
     ),
     (
         "google-oauth",
