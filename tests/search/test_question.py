@@ -52,20 +52,6 @@ def test_time_words_are_not_searched_for_and_the_rest_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "landmark", "earlier"),
-    [
-        ("what failed before the migration", '"migration"', True),
-        ("who changed the cache after we upgraded redis", '"redis"', False),
-        ("everything since the big refactoring", '"refactoring"', False),
-        ("the migration", "", False),
-    ],
-)
-def test_something_that_happened_can_be_a_time_too(text: str, landmark: str, earlier: bool) -> None:
-    asked = question(text, NOW, UTC)
-    assert (landmark in asked.landmark, asked.earlier) == (bool(landmark), earlier)
-
-
-@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("Can you remind me which port the proxy listens on?", ["port", "proxy", "listens"]),

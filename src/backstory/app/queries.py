@@ -19,7 +19,7 @@ from backstory.recall.gitpast import names_before
 from backstory.recall.handles import full_id
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
 from backstory.recall.standing import Standing
-from backstory.search import find, narrowing, thoughts
+from backstory.search import find, narrowing, reasoning
 from backstory.search.answer import Answer, ReadAs
 from backstory.search.asking import own_words
 from backstory.search.ranking import Here
@@ -116,7 +116,7 @@ class Queries(Context):
             narrowing.check(self.store, filters, project_id, AGENTS)
         most = self.settings.search_max_hits if limit is None else limit
         if filters and Kind.REASONED in filters.kinds:
-            return thoughts.search(self.store, question, project_id, filters, most)
+            return reasoning.search(self.store, question, project_id, filters, most)
         but = own_words(self.store, project_id, os.environ, by_agent, clock.now_ms())
 
         def ask(store: Store, means: Means = find.BY_WORDS, filters: Filters | None = filters) -> Answer:

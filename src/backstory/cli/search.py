@@ -73,9 +73,9 @@ def search(
 ) -> None:
     """Search what was asked, done and learned.
 
-    QUERY is words, an error message, a path, a command; "last week", "since March" or "before the
-    migration" prefer that time, and alone ("what did we do yesterday", "which files did we change on
-    Friday") get what it holds; of 03/11/2026 the day comes first. Each hit begins
+    QUERY is words, an error message, a path, a command; "last week", "since March" or "before
+    2026-03-04" prefer that time, and alone ("what did we do yesterday", "which files did we change on
+    Friday") get what it holds. Each hit begins
     with its handle and its date: `backstory show HANDLE` tells where it comes from. When nothing is
     relevant enough, nothing is printed. Write -- before a QUERY that begins with a dash.
     """

@@ -6,25 +6,17 @@ question.py      a question, taken apart: its words, what it says of a time
 question_words.py the words of a question that say what is sought
 smallwords.py    words that say nothing of what is sought
 spelling.py      typing errors: words that were meant otherwise
-times.py         the time that a question speaks of: since, until, between
-timeforms.py     the ways to name a time
-timeled.py       whether "friday" or "march" is a time where it stands
-timecalendar.py  days, weeks, months and years of the user's zone
-timeparts.py     the parts of a time that words before its name choose: "the end of"
-timewords.py     the words for it, in several languages
-timetold.py      a time, told to people
-wishes.py        what a question asks for beside its time, if it names no matter
-whose.py         the agents that such a question names: whose doing it asks for
-landmarks.py     something that happened, beside which a matter is asked for: "before the migration"
-then.py          what a time holds, if nothing else is asked for
+time_expressions.py the time that a question names: "last week", "since March"
+requested_kinds.py what kind of thing a question about a time asks for
+period_contents.py what a period holds, if nothing else is asked for
 meaning.py       the nearest vectors (numpy)
 marks.py         how well passages fit a question
 ranking.py       words, context and meaning, weighed and summed; priors
 names.py         names that are spelled out: that one or none
 evidence.py      what speaks for passages being an answer
 floor.py         whether there is an answer at all, and what is relevant enough
-thoughts.py      what agents reasoned, searched on request
-repeats.py       one thing stored in two forms is shown once
+reasoning.py     what agents reasoned, searched on request
+near_duplicates.py one thing stored in two forms is shown once
 history.py       replaced decisions, and what only repeats them, come last
 excerpt.py       what of a long text is shown
 answer.py        what a search gives back

@@ -9,28 +9,15 @@ from typing import NamedTuple
 from backstory import clock
 from backstory.embed.embedder import Means
 from backstory.errors import Failed
-from backstory.model import Kind
 from backstory.search import floor as relevance
 from backstory.search import hits as shown
 from backstory.search import spelling
 from backstory.search.answer import DEFAULT_LIMIT, Answer, Hit, ReadAs
-from backstory.search.evidence import shares_any
-from backstory.search.landmarks import Landmark, sort_beside
 from backstory.search.marks import marks
 from backstory.search.names import unknown
+from backstory.search.period_contents import Then, elsewhere, held, none_open, nothing, still_open
 from backstory.search.question import CHARS, Question, question
 from backstory.search.ranking import Here, Ranked, ranked
-from backstory.search.then import (
-    Then,
-    beside,
-    elsewhere,
-    held,
-    none_open,
-    nothing,
-    side_of,
-    still_open,
-)
-from backstory.search.wishes import Wish
 from backstory.store import Store
 from backstory.store.full_text_index import Matches
 from backstory.store.records import Filters, Found, PayloadMatches
@@ -44,11 +31,8 @@ _UNSHELVED = "not all older words yet: the worker indexes them anew"
 _POOL, _READ = 500, 150
 # So few words are looked up where nothing is found.
 _LOOKED_UP = 2
-# How many hits are asked whether they speak of a matter and of its landmark at once.
-_BEST = 3
 # How long what the index leaves out is looked through for a name that it does not know.
 _DEEP_SECONDS = 0.5
-_EVENTS = Filters(kinds=(Kind.PROMPT, Kind.SAID, Kind.TOOL))
 
 
 def search(
@@ -74,8 +58,7 @@ def search(
     looks = _Search(
         store, project_id, limit, floor, means, filters, here or Here(), explain, neighbours, zone, but, now
     )
-    sort = sort_beside(asked.text) if asked.anchor or asked.beside else None
-    answer = (looks.by_time(asked, sort) if asked.whole or sort else None) or looks.by_matter(text, asked)
+    answer = looks.by_time(asked) if asked.whole else looks.by_matter(text, asked)
     return replace(answer, cut=len(text) > CHARS)
 
 
@@ -107,70 +90,30 @@ class _Search:
     zone: tzinfo | None
     but: Collection[str]
     now: int
-    history: bool = False  # what was replaced since is as good as what is in force
 
-    def by_time(self, asked: Question, sort: Wish | None = None) -> Answer | None:
-        """What the time holds that is asked for, or is beside a landmark, or is open; None if unknown."""
+    def by_time(self, asked: Question) -> Answer:
+        """What the time holds that is asked for, or what is open."""
         then, mode = self._then(asked), _OPEN_STEPS if asked.open else _BY_TIME
-        if asked.open:
-            found, note, only_once = still_open(then, 4 * self.limit)
-        elif asked.wish is not None:
+        if asked.wish is not None:
             found, note, only_once = held(then, asked.wish, 4 * self.limit)
-        elif landmark := self._landmark(name := asked.anchor or (asked.beside.name if asked.beside else "")):
-            there = replace(then, name=f"the time {'before' if asked.earlier else 'after'} “{name}”")
-            found, note, only_once = beside(there, landmark, asked.earlier, sort, 4 * self.limit)
         else:
-            return None
+            found, note, only_once = still_open(then, 4 * self.limit)
         found = [(each, score) for each, score in found if each.owner not in self.but]
-        if not found and asked.landmark and not asked.open:
-            return None
         if not found:
-            note = none_open(then) if asked.open else _sentences(asked.how, nothing(then))
+            note = none_open(then) if asked.open else nothing(then)
             return Answer((), True, mode, time_note=note)
         hits = [shown.of_time(each, score, self.explain) for each, score in found]
         if only_once:
             more = f"{self.limit} of {len(hits)} are shown." if len(hits) > self.limit else ""
             hits, note = hits[: self.limit], _sentences(note, more)
         else:
-            # what was replaced since was in force before the landmark
-            hits = shown.each_once(hits, (each for each, _ in found), self.limit, history=asked.earlier)
+            hits = shown.each_once(hits, (each for each, _ in found), self.limit)
         hits = self._with_neighbours(hits, {each.owner: each for each, _ in found})
-        note = _sentences(asked.how, note)
         return Answer(tuple(hits), False, mode, time_note=note)
 
     def by_matter(self, text: str, said: Question) -> Answer:
-        """What has to do with what the question names; of a matter beside a landmark, that side first."""
-        answer = self._by_matter(text, said)
-        return self._beside(said.beside, answer) if said.beside else answer
-
-    def _beside(self, asked: Landmark, answer: Answer) -> Answer:
-        """The answer, before it what is on the landmark's right side and has to do with the matter alone."""
-        if not asked.earlier and any(self._tells_both(hit, asked) for hit in answer.hits[:_BEST]):
-            return answer  # what came of something is told with it
-        landmark = self._landmark(asked.name)
-        side = side_of(self.store, landmark, asked.earlier, self.now) if landmark else None
-        if side is None:
-            return answer
-        given = self.filters or Filters()
-        since, until = max(given.since, side[0]), min(given.until or side[1], side[1])
-        if since >= until:
-            return answer
-        within = replace(given, since=since, until=until)
-        # what comes first must be sure, even if the rest need not be
-        narrowed = replace(self, filters=within, floor=True, history=asked.earlier)
-        there = narrowed._by_matter(asked.matter, question(asked.matter, self.now, self.zone))
-        if not there.hits:
-            return answer
-        hits = shown.first_of(there.hits, answer.hits, self.limit)
-        return replace(answer, hits=hits, abstained=False, withheld=False)
-
-    def _tells_both(self, hit: Hit, asked: Landmark) -> bool:
-        """Whether a hit has words of the matter and of the landmark."""
-        both = (question(text, self.now, self.zone) for text in (asked.matter, asked.name))
-        return all(shares_any([word.text for word in each.words], hit.text) for each in both)
-
-    def _by_matter(self, text: str, said: Question) -> Answer:
-        asked, matches, read = self._by_words(text, self._dated(said))
+        """What has to do with what the question names."""
+        asked, matches, read = self._by_words(text, said)
         meant = self._by_meaning(asked)
         best = self._ranked(asked, matches, meant)
         found = {one.found.owner: one.found for one in best}
@@ -183,14 +126,13 @@ class _Search:
             (shown.of_ranked(one, sure if self.explain else None) for one in fitting),
             found.values(),
             self.limit,
-            history=self.history,
         )
         deep = self._deep(asked, matches, hits)
         found |= {each.owner: each for each in deep.found}
         inside = [shown.of_depth(each, self.explain) for each in deep.found]
         hits = self._with_neighbours([*shown.first_of(inside, hits, self.limit)], found)
         mode, lacking = self._mode(meant)
-        note = _sentences(said.how, self._of_other_times(said, hits, found))
+        note = self._of_other_times(said, hits, found)
         return Answer(
             tuple(hits),
             not hits,
@@ -215,25 +157,7 @@ class _Search:
         return found._replace(found=[each for each in found.found if each.owner not in self.but])
 
     def _then(self, asked: Question) -> Then:
-        filters = self.filters
-        if asked.agents and not (filters and filters.agents):
-            filters = replace(filters or Filters(), agents=asked.agents)
-        return Then(self.store, self.project_id, filters, asked.since, asked.until, self.now, self.zone)
-
-    def _landmark(self, anchor: str) -> str:
-        """The event that a question says something was before or after, or ""."""
-        found = search(
-            self.store, anchor, self.project_id, 1, means=self.means, filters=_EVENTS, but=self.but
-        ).hits
-        return found[0].id if found else ""
-
-    def _dated(self, asked: Question) -> Question:
-        """The question with the time that its landmark ("before the migration") stands for, if known."""
-        found = self.store.passages.search(asked.landmark, self.project_id, 1) if asked.landmark else []
-        if not found:
-            return asked
-        since, until = (0, found[0].at) if asked.earlier else (found[0].at + 1, self.now)
-        return replace(asked, since=since, until=until)
+        return Then(self.store, self.project_id, self.filters, asked.since, asked.until, self.now, self.zone)
 
     def _by_words(self, text: str, asked: Question) -> tuple[Question, Matches, list[ReadAs]]:
         """What has the question's words; and the question as it was read, if some were mistyped."""

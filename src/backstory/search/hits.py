@@ -7,8 +7,8 @@ from backstory.attribution import author
 from backstory.model import Kind
 from backstory.search.answer import Hit, Near, Why
 from backstory.search.history import in_order
+from backstory.search.near_duplicates import collapse
 from backstory.search.ranking import Ranked, retells
-from backstory.search.repeats import collapse
 from backstory.store import Store
 from backstory.store.records import Found
 
@@ -42,12 +42,11 @@ def each_once(
     hits: Iterable[Hit],
     found: Iterable[Found],
     limit: int,
-    history: bool = False,
 ) -> list[Hit]:
-    """Hits best first, each said once by its richest form, what is history last, unless wanted."""
+    """Hits best first, each said once by its richest form, what is history last."""
     once = collapse(hits, lambda hit: hit.text, _richer, limit + _MORE, _one_note, lambda hit: bool(hit.form))
     once = _joined(once)[:limit]
-    return once if history else in_order(once, found)
+    return in_order(once, found)
 
 
 def _joined(hits: Iterable[Hit]) -> list[Hit]:

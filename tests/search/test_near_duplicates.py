@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from backstory.embed.embedder import Means, load_embedder
 from backstory.search.find import BY_WORDS, search
-from backstory.search.repeats import canonical, collapse
+from backstory.search.near_duplicates import canonical, collapse
 from backstory.settings import Settings
 from tests.story import House
 

@@ -1,21 +1,19 @@
-"""What a time holds: for questions that ask for it and name no matter ("what did we do yesterday").
+"""What a period holds: for questions that name a time and no subject ("what did we do yesterday").
 
-There is nothing to compare such a question with: the time itself chooses. A sort of thing that is asked for
+There is nothing to compare such a question with: the time itself chooses. The kind of thing that is asked for
 comes first; else what sums up or was learned, then what was done turn by turn, then what was asked; of each
-the latest first. Of a landmark ("what happened before the migration") it is what lies nearest to it,
-and of a sort of thing ("which files did we change before the migration") the nearest of that sort.
+the latest first.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
 from backstory import clock
 from backstory.hook.brief_text import HANDLE, shorten
 from backstory.model import Kind, MemoryKind, MemoryStatus
-from backstory.search.timetold import told
-from backstory.search.wishes import Asked, Wish
+from backstory.search.requested_kinds import Asked, Wish
 from backstory.store import Store
 from backstory.store.records import Filters, Found, Sort
 from backstory.store.tokenizer import query_phrases
@@ -32,7 +30,6 @@ _DONE = (MemoryKind.TURN, MemoryKind.NEXT_STEP, MemoryKind.COMMAND)
 _ASKED = (Kind.PROMPT, Kind.NOTED, Kind.DOCUMENT)
 _SAID = (Kind.SAID, Kind.TOOL, Kind.COMPACTED)
 _TIERS = (Sort(_LEARNED), Sort(_DONE), Sort(_ASKED), Sort(_SAID))
-_NEAREST = (Sort((*_LEARNED, *_DONE)), Sort(_ASKED), Sort(_SAID))
 _TELLING = Sort((*_LEARNED, *_DONE, *_ASKED))
 _ALL = Sort((*_TELLING.kinds, *_SAID))
 _NEAR_CHARS = 80
@@ -52,10 +49,9 @@ class Then:
     until: int
     now: int
     zone: tzinfo | None
-    name: str = ""  # what it is called, if that says more than its ends
 
     def __str__(self) -> str:
-        return self.name or told(self.since, self.until, self.now, self.zone)
+        return describe_period(self.since, self.until, self.now, self.zone)
 
     @property
     def where(self) -> str:
@@ -78,19 +74,19 @@ class Held(NamedTuple):
     each: bool = False
 
 
-def held(then: Then, wish: Wish, limit: int, latest: bool = True, tiers: Sequence[Sort] = _TIERS) -> Held:
+def held(then: Then, wish: Wish, limit: int) -> Held:
     """What a time holds: what is asked for first, then the rest, unless all there is of it is known."""
     sorts = [each.sort for each in wish.asked]
     if any(each.each for each in wish.asked):
-        if found := _each(then, wish.asked[0], latest):
+        if found := _each(then, wish.asked[0]):
             return Held(found, _names(wish.asked[0], found), each=True)
     elif any(each.exact for each in wish.asked):
-        found = _tiers(then, sorts, limit, latest=latest)
+        found = _tiers(then, sorts, limit)
     else:
-        found = _tiers(then, [*sorts, *tiers], limit, _with(then, wish.verbs), latest)
+        found = _tiers(then, [*sorts, *_TIERS], limit, _with(then, wish.verbs))
     if found and (not sorts or any(found[0][0].kind in sort.kinds for sort in sorts)):
         return Held(found)
-    rest = _tiers(then, tiers, limit, latest=latest)
+    rest = _tiers(then, _TIERS, limit)
     names = " or ".join(each.name for each in wish.asked)
     note = f"No {names} of {then} is remembered{then.where}; this is what else there is."
     return Held(rest, note if rest else "")
@@ -108,11 +104,11 @@ def none_open(then: Then) -> str:
     return f"No open step is remembered{then.where}."
 
 
-def _each(then: Then, asked: Asked, latest: bool) -> list[tuple[Found, float]]:
-    """Each file, command, branch, … of a time once, the latest or the earliest first."""
+def _each(then: Then, asked: Asked) -> list[tuple[Found, float]]:
+    """Each file, command, branch, … of a time once, the latest first."""
     once: dict[str, tuple[Found, float]] = {}
     sorts = [asked.sort] if asked.sort.actions else _TIERS
-    for found, score in _tiers(then, sorts, _MANY, latest=latest):
+    for found, score in _tiers(then, sorts, _MANY):
         if value := _value(found, asked.each):
             once.setdefault(value, (found, score))
     return list(once.values())
@@ -138,28 +134,6 @@ def _with(then: Then, verbs: Sequence[str]) -> list[Found]:
         given, since=max(given.since, then.since), until=min(given.until or then.until, then.until)
     )
     return then.store.passages.search(terms, then.project_id, _MANY // 10, within) if terms else []
-
-
-def beside(then: Then, landmark: str, earlier: bool, wish: Wish | None, limit: int) -> Held:
-    """What came before or after the turn of an event, what is asked for first, of each the nearest first."""
-    side = side_of(then.store, landmark, earlier, then.now)
-    if side is None:
-        return Held([])
-    since, until = side
-    there = replace(then, since=since, until=until)
-    if wish is not None:
-        return held(there, wish, limit, latest=earlier, tiers=_NEAREST)
-    return Held(_tiers(there, _NEAREST, limit, latest=earlier))
-
-
-def side_of(store: Store, landmark: str, earlier: bool, now: int) -> tuple[int, int] | None:
-    """The time before or after the turn of an event; None if there is no such event."""
-    event = store.events.event(landmark)
-    if event is None:
-        return None
-    session = store.events.of_session(event.session_id)
-    turn = [each.event.at for each in session if each.turn == event.turn]
-    return (0, min(turn)) if earlier else (max(turn) + 1, now + 1)
 
 
 def nothing(then: Then) -> str:
@@ -190,7 +164,7 @@ def elsewhere(then: Then, hits: bool) -> str:
 
 
 def _tiers(
-    then: Then, tiers: Iterable[Sort], limit: int, first: Sequence[Found] = (), latest: bool = True
+    then: Then, tiers: Iterable[Sort], limit: int, first: Sequence[Found] = ()
 ) -> list[tuple[Found, float]]:
     """What a time holds, sort by sort; of each sort what is among `first` before the rest."""
     found: list[tuple[Found, float]] = []
@@ -199,8 +173,42 @@ def _tiers(
         if len(found) >= limit:
             break
         rows = [each for each in first if each.kind in sort.kinds]
-        for row in (*rows, *then.holds(sort, limit, latest)):
+        for row in (*rows, *then.holds(sort, limit)):
             if row.owner not in seen:
                 found.append((row, round(max(0.9 - 0.2 * tier, 0.1), 2)))
                 seen.add(row.owner)
     return found
+
+
+def describe_period(since: int, until: int, now: int, zone: tzinfo | None) -> str:
+    """A time as one speaks of it: its days, with hours only if it begins or ends within one."""
+    if not since:
+        return f"the time before {_moment(clock.in_zone(until, zone))}"
+    first, after = clock.in_zone(since, zone), clock.in_zone(until, zone)
+    if since <= now < until:
+        return f"the time since {_moment(first)}"
+    if _begins(first) and _begins(after):
+        return _days(first.date(), after.date() - timedelta(days=1))
+    if first.date() == clock.in_zone(until - 1, zone).date():
+        return f"{first:%A %Y-%m-%d}, {first:%H:%M} to {'24:00' if _begins(after) else f'{after:%H:%M}'}"
+    return f"{_moment(first)} to {_moment(after)}"
+
+
+def _begins(moment: datetime) -> bool:
+    return f"{moment:%H:%M}" == "00:00"
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%A %Y-%m-%d}" if _begins(moment) else f"{moment:%Y-%m-%d %H:%M}"
+
+
+def _days(first: date, last: date) -> str:
+    following = last + timedelta(days=1)
+    if first == last:
+        return f"{first:%A %Y-%m-%d}"
+    if (first.day, following.day) == (1, 1):
+        if (first.year, first.month) == (last.year, last.month):
+            return f"{first:%B %Y}"
+        if (first.month, following.month, first.year) == (1, 1, last.year):
+            return f"{first:%Y}"
+    return f"{first} to {last}"
