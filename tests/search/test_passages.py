@@ -303,20 +303,6 @@ def test_a_date_gets_what_is_of_that_day_or_was_told_soon_after_it(house: House)
         assert expected in ask(house, asked, filters=prompts).hits[0].text
 
 
-def test_before_and_after_something_that_happened_are_times(house: House) -> None:
-    aged(
-        house,
-        (30, "The nightly import of orders failed with a timeout"),
-        (20, "Run the postgres migration now"),
-        (10, "The nightly import of orders failed with a deadlock"),
-    )
-    prompts = Filters(kinds=("prompt",))
-    before = ask(house, "why did the import of orders fail before the postgres migration", filters=prompts)
-    after = ask(house, "why did the import of orders fail after the postgres migration", filters=prompts)
-    orders = [[t for t in texts(answer) if "orders" in t] for answer in (before, after)]
-    assert ["timeout" in orders[0][0], "deadlock" in orders[1][0]] == [True, True]
-
-
 def test_what_lies_close_to_where_it_is_asked_comes_first(house: House, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -9,6 +9,7 @@ rows.py       a memory as a row of them
 notes.py      what may be said on a prompt, before a tool or after its failure, and the flags for the shell
 deeds.py      which commands, edits and errors they belong to
 informative.py what of a passage is worth telling
+note_worth.py how much a passage is worth as a note: features and fitted weights
 lookup.py     passages that tell of a prompt, an error, a command or a file
 freshness.py  whether the files that a memory names are as they were
 gitpast.py    what git knows of files: changed since when, moved where to
