@@ -143,7 +143,8 @@ class _Worked:
 def _a_worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command that runs in the test's own process has its worker and its import there: quicker, and it is gone after.
 
-    Commands that are processes start real ones (`tests/test_job_limits.py`, `tests/faults/`).
+    Commands that are processes start real ones (`tests/test_job_limits.py`, `tests/faults/`). None is woken
+    behind a test's back: it would take in what the test's own rounds are to take in, with settings of before.
     """
 
     def work(home: Home, linger: int) -> _Worked:
@@ -161,6 +162,8 @@ def _a_worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
             yield pickle.load(told)
 
     monkeypatch.setattr("backstory.app.context.call_worker", work)
+    for module in ("annotations", "context"):
+        monkeypatch.setattr(f"backstory.app.{module}.wake_worker", lambda home: None)
     monkeypatch.setattr(import_process, "_heard", hear)
 
 
