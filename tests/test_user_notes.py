@@ -9,6 +9,7 @@ import pytest
 
 from backstory import user_notes
 from backstory.app import App, MemoryView
+from backstory.capture.worker_spawn import wake_worker
 from backstory.distil.spoken import kind_of
 from backstory.errors import UsageError
 from backstory.model import MemoryKind, MemoryStatus
@@ -22,9 +23,7 @@ NOTE = "The aardvark lives in tank 4"
 
 
 @pytest.fixture
-def app(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    """The app, without a worker that comes in between."""
-    monkeypatch.setattr("backstory.app.annotations.wake_worker", lambda home: None)
+def app(house: House) -> Iterator[App]:
     with App(house.home, patience=0.2) as opened:
         yield opened
 
@@ -124,7 +123,10 @@ def test_what_cannot_be_read_is_set_aside(house: House, app: App) -> None:
     assert house.counter("quarantined") == 1
 
 
-def test_a_worker_is_woken_that_makes_it_known_by_meaning(house: House) -> None:
+def test_a_worker_is_woken_that_makes_it_known_by_meaning(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backstory.app.annotations.wake_worker", wake_worker)
     with App(house.home) as app:
         app.remember(NOTE, house.project)
     eventually("it is taken in", lambda: not house.spooled(), 60)

@@ -17,7 +17,9 @@ from backstory import jsonc
 from backstory.agents.agent import Grouped
 from backstory.jsonc import InvalidJson
 
-_OURS = re.compile(r"\bBACKSTORY_AGENT=.*/hook/hook\.sh|[/\\]hook[/\\]hook\.pyc\"? capture ", re.DOTALL)
+_SCRIPT = "/hook/hook.sh"
+_MARK = re.compile(r"\bBACKSTORY_AGENT=")
+_BYTECODE = re.compile(r"[/\\]hook[/\\]hook\.pyc\"? capture ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,8 @@ def _is_ours(handler: Any) -> bool:
 
 def bears_our_mark(text: str) -> bool:
     """Whether a command, or a file that holds some, runs our script."""
-    return _OURS.search(text) is not None
+    mark = _MARK.search(text)
+    return (mark is not None and _SCRIPT in text[mark.end() :]) or _BYTECODE.search(text) is not None
 
 
 def put_entries(text: str, wanted: Mapping[str, WantedHook]) -> tuple[str, dict[str, str]]:
