@@ -26,7 +26,17 @@ LAYERS = (
         "passage_indexing",
         "model_pass",
     ),
-    ("recall", "search", "distil", "statements", "knowledge", "registry", "capture", "upkeep"),
+    (
+        "recall",
+        "search",
+        "distil",
+        "statements",
+        "failure_history",
+        "knowledge",
+        "registry",
+        "capture",
+        "upkeep",
+    ),
     ("store", "embed", "llm", "agents", "importers", "git", "hook", "error_lines"),
     ("settings",),
     (

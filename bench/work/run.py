@@ -77,6 +77,9 @@ def main() -> None:
     parser.add_argument("--naive", action="store_true")
     parser.add_argument("--sessions", type=int, default=sys.maxsize, metavar="N", help="only the first N")
     parser.add_argument("-v", "--verbose", action="store_true", help="tell what was missed")
+    parser.add_argument(
+        "--said", type=Path, metavar="DIR", help="write there what the hooks said, to be read"
+    )
     asked = parser.parse_args()
     if asked.data is None or not asked.data.is_dir():
         parser.error("name the folder of labelled projects with --data")
@@ -85,7 +88,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as scratch:
             project = load(asked.data / name, Path(scratch))
             if "in-time" in asked.parts:
-                told_in_time(project, Path(scratch), asked.sessions, asked.verbose)
+                told_in_time(project, Path(scratch), asked.sessions, asked.verbose, asked.said)
             if "brief" in asked.parts:
                 briefs(project, Path(scratch), asked.sessions, asked.naive)
             if "search" in asked.parts:
@@ -102,7 +105,7 @@ def later(project: Labelled, most: int) -> Iterator[tuple[int, Session]]:
 # --- told in time -----------------------------------------------------------------------------------------
 
 
-def told_in_time(project: Labelled, scratch: Path, most: int, verbose: bool) -> None:
+def told_in_time(project: Labelled, scratch: Path, most: int, verbose: bool, folder: Path | None) -> None:
     """Play each later session again, and print what was told in time."""
     sums = InTime()
     for number, session in later(project, most):
@@ -112,6 +115,10 @@ def told_in_time(project: Labelled, scratch: Path, most: int, verbose: bool) -> 
         said = list(_played(home, session, sums))
         home.close()
         _count(sums, session, said, project.known_before(number))
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            text = "\n\n".join(f"== line {each.line}, {each.moment}\n{each.text}" for each in said)
+            (folder / f"{project.name}-{number:02}.md").write_text(text, "utf-8")
     told = sum(sums.told.values())
     print(
         f"{project.name}: needs told in time {_share(told, sums.needs)}: "

@@ -68,6 +68,8 @@ def error_lines(output: str, most: int = 2) -> str:
     """The lines that say most, in their order; what they tell a reader to do is left out."""
     if "\x1b" in output:
         output = ANSI.sub("", output)
+    if "\\n\\n" in output or "\n" not in output:  # a text that was quoted once more on its way
+        output = output.replace("\\n", "\n")
     lines = [line.strip(_EDGES)[: 3 * _LINE_CHARS] for line in output.split("\n", _READ_LINES)[:_READ_LINES]]
     worth = [(_worth(line), -number) for number, line in enumerate(lines) if _tells(line)]
     said: dict[str, int] = {}

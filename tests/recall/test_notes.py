@@ -508,3 +508,39 @@ def test_a_note_is_told_whole_with_its_remedy_or_not_at_all(house: House, desk: 
     rows = [line for line in told.splitlines() if line.startswith("- ")]
     assert any("→ fixed by editing src/quokka_exporter_1" in row for row in rows), told
     assert not any(row.partition(" (m")[0].endswith("…") for row in rows), told
+
+
+def explains_much(house: House) -> None:
+    """A session that ends in a long message with two subjects, after a command that failed."""
+    story = house.session().starts().prompts("Ship the new version of the shop and tell me what you did")
+    story.runs("make ship", fails="Exit code 2\nvault: the signing token of this machine has expired")
+    story.stops(
+        "## Shipping\n\n`make ship` is refused because the signing token of this machine expired: ops must renew "
+        "it in the vault first, and a token lives for thirty days. Until then `make ship` cannot work from any "
+        "machine of the office, whoever calls it, and the release has to wait for the next morning.\n\n"
+        "## Invoices\n\nThe PDF of an invoice is rendered by WeasyPrint and needs the library pango in the image. "
+        "Without libpango the renderer dies with an OSError at its first import, so the Dockerfile must install "
+        "it before the Python packages; Alpine has no wheel for it, so the slim image stays."
+    ).ends()
+    house.works()
+
+
+def test_another_part_of_a_long_message_is_told_though_one_part_was(house: House, desk: Desk) -> None:
+    explains_much(house)
+    first = desk.asks("Why is make ship refused, what about the signing token in the vault?")
+    assert "ops must renew" in first
+    assert "libpango" not in first
+    second = desk.asks("Why does rendering the invoice PDF with WeasyPrint fail without pango?")
+    assert "libpango" in second
+    assert "ops must renew" not in second
+
+
+def test_what_is_prepared_for_a_command_does_not_stand_for_other_parts_of_its_message(
+    house: House, desk: Desk
+) -> None:
+    explains_much(house)
+    assert "ops must renew" in desk.is_about_to_run("make ship VERSION=2", session="first")
+    told = desk.asks("Why does rendering the invoice PDF with WeasyPrint fail without pango?")
+    assert "libpango" in told
+    rows = [line for line in told.splitlines() if line.startswith("- [")]
+    assert len(rows) == len(set(rows))

@@ -39,7 +39,7 @@ def test_a_command_is_recognised_whatever_stands_around_it(house: House, desk: D
     assert "PYTHONPATH=src python load.py" in desk.is_about_to_run(command)
 
 
-@pytest.mark.parametrize("command", ["python load.py --dry-run", "python save.py", "echo python load.py", ""])
+@pytest.mark.parametrize("command", ["python save.py", "echo python load.py", ""])
 def test_another_command_is_not_warned_about(house: House, desk: Desk, command: str) -> None:
     finds_another_way(house)
     assert desk.is_about_to_run(command) == ""

@@ -15,6 +15,8 @@ _STEPS = ("&&", "||", ";", "\n")
 _MOST_STEPS = 20
 _BEFORE_PROGRAMS = ("sudo", "env", "time", "nice", "exec", "command", "nohup")
 _RUNS = ("run", "exec", "x")
+# Programs that are nothing without the script, or the module behind -m, that they are to run.
+_INTERPRETERS = ("python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl", "php", "deno", "bun")
 
 
 def command_key(command: str) -> str:
@@ -72,6 +74,8 @@ def _stem_of(step: str) -> str:
     if not words or words[0] == "cd":
         return ""
     found = [words[0].rpartition("/")[2]]
+    if found[0] in _INTERPRETERS and (script := _script(words[1:])):
+        return f"{found[0]} {script}"
     for word in words[1:4]:
         if not word.replace("-", "a").replace("_", "a").replace(":", "a").isalnum() or word[0] == "-":
             break
@@ -79,6 +83,16 @@ def _stem_of(step: str) -> str:
             break
         found.append(word)
     return " ".join(found)
+
+
+def _script(words: list[str]) -> str:
+    """The script or module that an interpreter is to run; "" if it is told otherwise what to do."""
+    for at, word in enumerate(words):
+        if word == "-m":
+            return " ".join(words[at : at + 2])
+        if word[0] != "-":
+            return word.rpartition("/")[2] if "." in word or "/" in word else ""
+    return ""
 
 
 def as_typed(command: str) -> str:

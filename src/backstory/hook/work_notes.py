@@ -147,8 +147,12 @@ def _looked_up(
         return []
     lookup = installed.module("recall.lookup")
     by_meaning = context.settings.get("by_meaning") is not False
-    # what failed and was mended belongs to its own error, by its key
-    memories = [note for note, row in by_id.items() if how == "on_prompt" or row.section not in KEYED]
+    # what failed and was mended belongs to its own error, by its key; what is no memory, to its command
+    memories = [
+        note
+        for note, row in by_id.items()
+        if note[:1] == "m" and (how == "on_prompt" or row.section not in KEYED)
+    ]
     with lookup.reading(path) as connection:
         looks = lookup.Lookup(
             connection, context.project, context.own, context.known, memories, by_meaning=by_meaning

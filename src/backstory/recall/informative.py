@@ -1,9 +1,9 @@
 """What of a passage is worth telling: without the agent's announcements, small talk and bare commands.
 
 Agents announce what they do next ("Let me check …", "Now run the tests:"), greet what worked ("Perfect!") and
-ask ("Want me to push?"). Such a sentence stays only where it says something besides: a reason, a contrast, or
-two names of things. A command stands only behind a sentence that explains it, or if it failed. Pure; it
-imports little, because hooks use it.
+ask ("Want me to push?"). Such a sentence stays only where it says something besides: a reason or a contrast,
+with another one or with names of things. A command stands only behind a sentence that explains it, or if it
+failed. Pure; it imports little, because hooks use it.
 """
 
 import re
@@ -72,8 +72,8 @@ def _says(sentence: str) -> bool:
     core = _FILLER.sub("", sentence)
     if not _ANNOUNCES.match(core) and not _NEXT.match(sentence):
         return bool(core)
-    told = len(_REASONS.findall(core)) + len(_NAMES.findall(core))
-    return told > 1 and len(core) > _LONG_ANNOUNCEMENT
+    reasons = len(_REASONS.findall(core))
+    return reasons > 0 and reasons + len(_NAMES.findall(core)) > 1 and len(core) > _LONG_ANNOUNCEMENT
 
 
 def _is_no_question(sentence: str) -> bool:

@@ -101,7 +101,7 @@ class Lookup:
         connection: "Connection",
         project_id: str,
         own: str = "",
-        known: Collection[str] = (),
+        known: Iterable[str] = (),
         memories: Collection[str] = (),
         *,
         by_meaning: bool = True,
@@ -109,7 +109,7 @@ class Lookup:
         self._db = connection
         self._project = project_id
         self._own = own
-        self._known = known
+        self._known = known if isinstance(known, set) else set(known)
         self._memories = memories
         self._by_meaning = by_meaning and Vectors(connection).model() == MINILM
         self._typed: dict[str, str] = {}
@@ -232,15 +232,16 @@ class Lookup:
         chosen: dict[frozenset[str], Found] = {}
         if most < 1:
             return []
-        said = [*also, *(_words(text) for text in texts_of(self._db, list(self._known)))]
+        said = [*also, *(_words(text) for text in texts_of(self._db, self._known))]
         weighed = ((_worth(each, whole), each) for each in fitting)
         for worth, each in sorted(weighed, key=lambda pair: -pair[0]):
             one = each.told
             least = _COSINE / 2 if whole else _COSINE
             far = each.cosine is not None and each.cosine < least and one.row not in named
-            if one.owner in self._known or far or worth < (EPISODE_FLOOR if whole else FLOOR):
+            known = one.owner in self._known or one.id in self._known
+            if known or far or worth < (EPISODE_FLOOR if whole else FLOOR):
                 continue
-            if not one.form and any(row.id == one.owner for row in chosen.values()):
+            if not one.form and any(row.id == one.id for row in chosen.values()):
                 continue  # a memory is told whole, whichever of its passages was found
             text = self.says(one.owner, one.form, one.kind, one.text, whole=whole)
             words = _words(text)
@@ -250,7 +251,7 @@ class Lookup:
             if twin is not None and (one.form or chosen[twin].id[:1] == "m"):
                 continue
             if len(text) <= room + (len(chosen[twin].text) if twin else 0):
-                row = Found(one.owner, text, one.at, one.agent, one.session_id, _speaker(one))
+                row = Found(one.id, text, one.at, one.agent, one.session_id, _speaker(one))
                 if twin is not None:  # a memory says what came of it, too
                     room += len(chosen.pop(twin).text)
                 chosen[words] = row

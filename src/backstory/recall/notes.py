@@ -15,9 +15,9 @@ from typing import Any
 
 from backstory import clock
 from backstory.atomic import make_private_dir, write_own
+from backstory.failure_history import History, blamed_stem, failure_histories
 from backstory.file_reader import read_bytes
 from backstory.hook import normalize
-from backstory.hook.shell_programs import READERS
 from backstory.hook.work_notes import KEYED, MOST, met_before
 from backstory.model import Action, MemoryKind, Outcome
 from backstory.paths import Home
@@ -43,6 +43,8 @@ _STAMPS = 200  # files; a hook looks at those of the notes that it says
 # So many commands whose like failed are looked up ahead, the latest first; of each so many rows, so long.
 _STEMS, _ROWS, _ROOM = 40, 4, 1_000
 _SESSIONS = 200
+# What failed is put together over so many sessions.
+_OF_LATE = 60
 # They are looked up again when there are so many times as many passages.
 _GROWN = 1.05
 _LONGEST_PATH = 3_000
@@ -154,6 +156,9 @@ def _with_stems(home: Home, store: Store, value: dict[str, Any], before: dict[st
             found = looks.about(stem, _ROWS, _ROOM)
             stems[stem] = [each.id for each in found]
             rows.update((each.id, _row(each)) for each in found if each.id not in rows)
+    for each in failure_histories(store.events.deeds(project_id, _OF_LATE)):
+        rows[each.last.id] = _history_row(each)
+        stems[each.stem] = [each.last.id, *stems.get(each.stem, ())]
     said = {note for notes in stems.values() for note in notes} - {row["id"] for row in value["notes"]}
     value["notes"] += [row for note, row in rows.items() if note in said]
     return value | {"stems": stems, "size": size if outgrown else _size(before)}
@@ -173,9 +178,16 @@ def _size(prepared: dict[str, Any]) -> int:
 def _still_there(store: Store, looks: Lookup, before: dict[str, Any]) -> dict[str, Row]:
     """Rows that were looked up before and would be told so now: nothing was forgotten or rejected."""
     rows = [row for row in before.get("notes") or () if str(row.get("id"))[:1] == "e"]
-    there = store.passages.of_owners([row["id"] for row in rows])
+    owners = {str(row["id"]).partition(".")[0] for row in rows}
+    there = store.passages.of_owners(sorted(owners))
     said = {(owner, looks.says(owner, form, kind, text)) for owner, form, kind, text in there}
-    return {row["id"]: row for row in rows if (row["id"], row.get("text")) in said}
+    return {row["id"]: row for row in rows if (str(row["id"]).partition(".")[0], row.get("text")) in said}
+
+
+def _history_row(history: History) -> Row:
+    last = history.last
+    row = {"id": last.id, "section": "failed", "text": history.text, "at": last.at}
+    return row | {"agent": last.agent, "session": last.session, "by": ""}
 
 
 def _row(found: Found) -> Row:
@@ -194,9 +206,8 @@ def failed_stems(store: Store, project_id: str) -> list[str]:
     """What commands that failed here have in common with their like, the latest first; no mere looking."""
     found: dict[str, None] = {}
     for command in store.events.failed_commands(project_id, _SESSIONS):
-        for stem in normalize.command_stems(command)[:1]:
-            if stem.partition(" ")[0] not in READERS:
-                found[stem] = None
+        if stem := blamed_stem(command):
+            found[stem] = None
         if len(found) >= _STEMS:
             break
     return list(found)

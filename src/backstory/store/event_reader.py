@@ -14,6 +14,7 @@ from backstory.model import (
     Where,
 )
 from backstory.store.compression import unpack
+from backstory.store.records import Deed
 
 _AT_ONCE = 500
 # What a timeline tells: no documents, nothing that its source has taken back.
@@ -176,6 +177,22 @@ class EventReader:
             """,
             (project_id, since, since),
         ).fetchall()
+
+    def deeds(self, project_id: str, sessions: int) -> list[Deed]:
+        """The commands and changes of files of a project's last sessions, session by session, in order."""
+        rows = self._db.execute(
+            """
+            SELECT e.session_id, s.agent, e.id, e.at, e.action, e.outcome, e.target,
+                   CASE WHEN e.outcome = 'failed' AND e.action = 'run' THEN e.text ELSE '' END
+            FROM events e JOIN sessions s ON s.id = e.session_id
+            WHERE e.session_id IN (SELECT id FROM sessions WHERE project_id = ? ORDER BY last_at DESC LIMIT ?)
+              AND (e.action = 'run' OR (e.action IN ('edit', 'write') AND e.outcome = 'ok'))
+              AND NOT e.recalled
+            ORDER BY e.session_id, e.seq
+            """,
+            (project_id, sessions),
+        )
+        return [Deed(*row) for row in rows]
 
     def failed_commands(self, project_id: str, sessions: int, limit: int = 1_000) -> list[str]:
         """Commands that failed in so many of a project's last sessions, the latest first."""

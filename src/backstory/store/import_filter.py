@@ -84,7 +84,7 @@ class ImportFilter:
                 return values if self._sound(values["id"], row) else None
             case "injected":
                 mid = values["memory_id"]
-                return None if mid in self._shaky or mid in self.graves else values
+                return None if mid in self._shaky or mid.partition(".")[0] in self.graves else values
             case "model_answers":  # what was said about a whole stretch may tell of what is gone from it
                 return None if values["session_id"] in self._shaken else values
             case "model_calls" if values["session_id"] in self._gone:

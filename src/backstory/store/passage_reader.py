@@ -4,7 +4,7 @@ A reader in WAL mode waits for nobody and keeps nobody waiting. It imports littl
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ _WAIT_SECONDS = 0.1
 _AT_ONCE = 500
 _PROMPT_CHARS = 12_000
 _READ = """
-    SELECT f.row, f.owner, f.session_id, s.agent, f.kind, f.form, f.turn, f.at, f.text,
+    SELECT f.row, f.owner, f.part, f.session_id, s.agent, f.kind, f.form, f.turn, f.at, f.text,
            coalesce(m.said_by, ''), coalesce(m.status, '')
     FROM passages f JOIN sessions s ON s.id = f.session_id LEFT JOIN memories m ON m.id = f.owner
     WHERE f.row IN ({marks}) AND f.session_id <> ? AND (coalesce(s.parent_id, '') = '' OR s.parent_id <> ?)
@@ -25,6 +25,7 @@ class Told(NamedTuple):
 
     row: int
     owner: str
+    part: int
     session_id: str
     agent: str
     kind: str
@@ -34,6 +35,11 @@ class Told(NamedTuple):
     text: str
     said_by: str
     status: str
+
+    @property
+    def id(self) -> str:
+        """The memory, or which part of the event: another part of a long message is news."""
+        return f"{self.owner}.{self.part}" if self.form else self.owner
 
 
 @contextmanager
@@ -69,11 +75,16 @@ def rows_of(connection: sqlite3.Connection, session: str, turn: int) -> list[int
     return [row for (row,) in connection.execute(query, (session, turn, turn))]
 
 
-def texts_of(connection: sqlite3.Connection, owners: Sequence[str]) -> list[str]:
-    """What was indexed of these memories and events."""
-    marks = ",".join("?" * len(owners[:_AT_ONCE]))
-    rows = connection.execute(f"SELECT text FROM passages WHERE owner IN ({marks})", owners[:_AT_ONCE])  # noqa: S608
-    return [text for (text,) in rows]
+def texts_of(connection: sqlite3.Connection, ids: Collection[str]) -> list[str]:
+    """What was indexed of these memories and events, or of these parts of events."""
+    owners = list(dict.fromkeys(each.partition(".")[0] for each in ids))
+    found: list[str] = []
+    for start in range(0, len(owners), _AT_ONCE):
+        some = owners[start : start + _AT_ONCE]
+        marks = ",".join("?" * len(some))
+        rows = connection.execute(f"SELECT owner, part, text FROM passages WHERE owner IN ({marks})", some)  # noqa: S608
+        found += [text for owner, part, text in rows if owner in ids or f"{owner}.{part}" in ids]
+    return found
 
 
 def prompt_of(connection: sqlite3.Connection, event: str) -> str:

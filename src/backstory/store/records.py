@@ -141,6 +141,19 @@ class ModelAnswer(NamedTuple):
     at: int
 
 
+class Deed(NamedTuple):
+    """A command or a change of a file; of a command that failed also what it printed."""
+
+    session: str
+    agent: str
+    id: str
+    at: int
+    action: str
+    outcome: str
+    target: str
+    text: str
+
+
 class NewPassage(NamedTuple):
     """A passage of an event that is to be indexed: its place there, what it is, and its turn's prompt."""
 
