@@ -39,9 +39,10 @@ format:
 	@$(DEV) run ruff format .
 	@$(DEV) run ruff check --fix .
 
-docs:  ## generated pages: commands, settings, behaviours, the map of the source, the example vault
+docs:  ## generated pages: commands, settings, behaviours, the map of the source, the example vault, the recording
 	@$(DEV) run python tools/docs.py
 	@$(DEV) run python tools/example_vault.py
+	@$(DEV) run python tools/terminal_recording.py
 
 bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA names the data folder
 	@$(DEV) run python bench/hooks.py

@@ -1,4 +1,4 @@
-"""`make demo` tells its story, and the README shows what it really says."""
+"""`make demo` tells its story, and docs/how-it-works.md shows what it really says."""
 
 import contextlib
 import http.client
@@ -18,7 +18,7 @@ def _packed(text: str) -> str:
     return re.sub(r"\(todayis[0-9-]{10}\)", "", re.sub(r"[\s│]+", "", text))
 
 
-def test_the_demo_ends_well_and_the_readme_shows_the_brief_that_it_prints(tmp_path: Path) -> None:
+def test_the_demo_ends_well_and_the_docs_show_the_brief_that_it_prints(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "demo" / "story.py")],
         env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "TMPDIR": str(tmp_path), "COLUMNS": "110"},
@@ -28,12 +28,11 @@ def test_the_demo_ends_well_and_the_readme_shows_the_brief_that_it_prints(tmp_pa
         timeout=300,
     )
     shown = re.search(r"(<backstory-notes .*?</backstory-notes>)", done.stdout, re.DOTALL)
-    in_readme = re.search(
-        r"```\n(<backstory-notes .*?</backstory-notes>)\n```", (ROOT / "README.md").read_text(), re.DOTALL
-    )
+    page = (ROOT / "docs" / "how-it-works.md").read_text("utf-8")
+    in_docs = re.search(r"```\n(<backstory-notes .*?</backstory-notes>)\n```", page, re.DOTALL)
     assert shown is not None
-    assert in_readme is not None
-    assert _packed(in_readme[1]) == _packed(shown[1])
+    assert in_docs is not None
+    assert _packed(in_docs[1]) == _packed(shown[1])
     assert re.search(r"^decision +Let's sign with RS256", done.stdout, re.MULTILINE), "the search finds why"
     assert "from the daily log" in done.stdout
     assert re.search(r"The user decided: sign with RS256 instead of HS256", done.stdout), "the log's excerpt"

@@ -1,4 +1,4 @@
-"""Writes what is generated: docs/{behaviours,cli,map,settings,agents,schedules}.md, and the plugin's hooks.
+"""Writes what is generated: docs/{cli,map,settings,agents,schedules}.md, docs/lab/behaviours.md, hooks.json.
 
     docs.py            write them
     docs.py --check    exit 1 and name those that are stale
@@ -19,7 +19,7 @@ from backstory.cli.setup_pages import agents_page, schedules_page
 
 ROOT = Path(__file__).resolve().parent.parent
 SPECIFICATION = ROOT.parent / "shared" / "spec" / "BEHAVIOURS.md"
-BEHAVIOURS = ROOT / "docs" / "behaviours.md"
+BEHAVIOURS = ROOT / "docs" / "lab" / "behaviours.md"
 _ID = re.compile(r"\b(?:CM|MEMORIA|CMEM|CCE|MP|NC)-\d+\b")
 _SENTENCE = re.compile(r"^- \*\*([A-Z]+-\d+)\*\* (?:\[\w\] )?(.+)$")
 _ROW = re.compile(r"^\| ([A-Z]+-\d+) \| (.+?) \| ")

@@ -1,5 +1,7 @@
 """What can go wrong, as few typed errors; each message ends in what to do next.
 
+What exit codes mean stands in one place: `EXIT_CODES` in cli/main.py.
+
 BackstoryError
 ├── UsageError            the call is wrong                      exit 1
 ├── SourceMissing         something named is not there           exit 2

@@ -225,6 +225,40 @@ def test_mp_16_mp_18_a_dry_run_tells_what_a_real_one_would_do_also_when_that_is_
     assert "there is nothing to import" in nothing.stderr
 
 
+def test_what_is_skipped_is_counted_by_its_reason(past: Past) -> None:
+    for _ in range(3):
+        past.session()
+    past.memory.ask("import", "claude-code")
+    new = past.session()
+    for lines in (1, 2):
+        short = past.session()
+        assert short.transcript is not None
+        kept = short.transcript.read_text().splitlines(keepends=True)[:lines]
+        short.transcript.write_text("".join(kept))
+    done = past.memory.ask("import", "claude-code")
+    rows = [row for row in done.stdout.splitlines() if row.startswith("[")]
+    assert rows[0].startswith(f"[NEW] claude-code {new.session}: ")
+    assert sorted(rows[1:]) == [
+        "[SKIP] claude-code: 2 sessions: too short",
+        "[SKIP] claude-code: 3 sessions: unchanged",
+    ]
+    assert len(past.memory.json("import", "claude-code", "--dry-run")["sessions"]) == 6
+
+
+def test_an_import_that_is_quiet_names_only_what_failed(past: Past) -> None:
+    past.session()
+    assert past.memory.ask("import", "claude-code", "--quiet").output == ""
+    bad = past.session()
+    assert bad.transcript is not None
+    bad.transcript.unlink()
+    bad.transcript.mkdir()
+    (bad.transcript / "x.jsonl").symlink_to("/proc/self/mem")
+    done = past.memory.ask("import", "claude-code", "--quiet")
+    assert done.exit_code == 4
+    assert tags(done.stdout) == ["[SKIP]"]
+    assert "[SKIP] claude-code x.jsonl: " in done.stdout
+
+
 # MP-19
 def test_mp_19_a_database_that_is_none_makes_a_dry_run_call_everything_new(past: Past) -> None:
     past.session()

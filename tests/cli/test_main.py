@@ -1,5 +1,6 @@
 """The group: its help, its lightness, and one way out for every error."""
 
+import json
 import os
 import re
 import signal
@@ -11,7 +12,8 @@ import pytest
 
 from backstory import __version__
 from backstory.app import App
-from backstory.cli.main import SECTIONS, cli
+from backstory.cli.main import EXIT_CODES, SECTIONS, cli
+from backstory.errors import BackstoryError
 
 from .memory import Memory
 
@@ -31,7 +33,7 @@ def test_without_a_command_it_prints_the_same_help(memory: Memory) -> None:
     assert memory.ask().stdout == memory.ask("--help").stdout == memory.ask("-h").stdout
 
 
-WITHOUT_JSON = ("mcp", "export", "session")  # they speak JSON anyway
+WITHOUT_JSON = ("mcp", "export", "session", "help", "completion")  # they speak JSON anyway, or to a shell
 
 
 @pytest.mark.parametrize(("name", "line"), COMMANDS)
@@ -99,6 +101,45 @@ def test_wrong_usage_is_one_line_and_exit_1(memory: Memory, words: list[str]) ->
     assert done.exit_code == 1
     assert done.stdout == ""
     assert re.fullmatch(r"backstory: [^\n]+\n", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "part"),
+    [
+        (["show", "nothing", "--json"], 2, "nothing has the handle 'nothing'"),
+        (["search", "--json"], 1, "Missing argument"),
+        (["--json", "nonsense"], 1, "No such option"),
+        (["log", "--json", "--nonsense"], 2, "No such option"),
+    ],
+)
+def test_with_json_an_error_is_a_line_of_json_on_stderr(
+    memory: Memory, words: list[str], code: int, part: str
+) -> None:
+    done = memory.ask(*words)
+    assert (done.exit_code, done.stdout) == (code, "")
+    told = json.loads(done.stderr.splitlines()[-1])
+    assert told["exit"] == code
+    assert part in told["error"]
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_text_that_is_called_json_makes_no_error_json(memory: Memory) -> None:
+    assert memory.ask("show", "--", "--json").stderr.startswith("backstory: ")
+
+
+def test_every_exit_code_is_told_by_the_help_in_its_order(memory: Memory) -> None:
+    told = memory.ask("--help").stdout.partition("Exit codes:\n")[2]
+    assert re.findall(r"^  (\d+)  ", told, re.MULTILINE) == [str(code) for code, _ in EXIT_CODES]
+    words = " ".join(told.split())
+    assert all(meaning in words for _, meaning in EXIT_CODES)
+
+
+def errors(kind: type[BackstoryError] = BackstoryError) -> list[type[BackstoryError]]:
+    return [kind, *(each for below in kind.__subclasses__() for each in errors(below))]
+
+
+def test_no_error_ends_in_a_code_that_is_not_told() -> None:
+    assert {kind.exit_code for kind in errors()} <= {code for code, _ in EXIT_CODES}
 
 
 def test_a_mistyped_command_gets_the_nearest_name(memory: Memory) -> None:
@@ -175,16 +216,23 @@ def test_an_export_that_a_full_disk_ends_says_so_in_a_line(worked: Memory) -> No
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-def test_a_full_disk_behind_stdout_is_said(worked: Memory) -> None:
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("timeline", r"backstory: [^\n]*space[^\n]*\n"),
+        ("timeline --json", r'\{"error": "[^\n]*space[^\n]*", "exit": 4\}\n'),
+    ],
+)
+def test_a_full_disk_behind_stdout_is_said(worked: Memory, words: str, told: str) -> None:
     done = subprocess.run(
-        ["sh", "-c", f"{sys.executable} -m backstory timeline --json >/dev/full"],
+        ["sh", "-c", f"{sys.executable} -m backstory {words} >/dev/full"],
         env=worked.environment,
         cwd=worked.project,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 4
-    assert re.match(r"backstory: [^\n]*space[^\n]*\n$", done.stderr)
+    assert re.fullmatch(told, done.stderr)
 
 
 def test_ctrl_c_exits_130(worked: Memory) -> None:

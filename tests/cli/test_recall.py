@@ -34,10 +34,12 @@ def test_the_brief_as_json_has_text_chars_and_rows(worked: Memory) -> None:
 
 
 def test_nothing_known_is_an_empty_brief_and_valid_json(memory: Memory) -> None:
-    """CM-41: nothing known is valid JSON, and silence for programs that read text."""
+    """CM-41: nothing known is valid JSON; for programs that read text it is said on stderr alone."""
     assert memory.json("brief") == {"text": "", "chars": 0, "tokens": 0, "rows": []}
     done = memory.run("brief")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("Nothing is known yet about this project")
+    assert done.stderr.count("\n") == 1
     assert not memory.home.exists()
 
 

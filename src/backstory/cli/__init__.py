@@ -21,7 +21,7 @@ scheduled.py         what schedules run that were installed before scheduled_imp
 
 One command each: brief.py · search.py · show.py · timeline.py · remember.py · handoff.py · status.py ·
 doctor.py · config.py · serve.py · review.py · jobs.py · cost.py · rebuild.py · cleanup.py · export.py ·
-mcp.py
+mcp.py · help_.py · completion.py
 """
 
 from backstory.cli.main import cli, main

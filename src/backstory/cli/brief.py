@@ -3,7 +3,7 @@
 import click
 
 from backstory.agents import agent as known_agent
-from backstory.cli.output import json_option, on_terminal, print_json, raw, talk
+from backstory.cli.output import json_option, print_json, quiet_option, raw, talk
 from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
 from backstory.hook.session_brief import SOURCES
 
@@ -15,11 +15,13 @@ from backstory.hook.session_brief import SOURCES
     "--source", type=click.Choice(SOURCES), default=SOURCES[0], show_default=True, help="How it starts."
 )
 @click.option("--session", default="", metavar="ID", help="The agent's own id of the session that goes on.")
+@quiet_option
 @json_option
 def brief(cwd: str | None, agent: str, source: str, session: str, as_json: bool) -> None:
     """Print what a session starting in a folder would be told.
 
-    The same text that the agent's hook prints as context; when there is nothing to say, nothing is printed.
+    The same text that the agent's hook prints as context. When there is nothing to say, stdout stays empty
+    and stderr says so.
     """
     known_agent(agent)
     with open_app() as app:
@@ -28,5 +30,5 @@ def brief(cwd: str | None, agent: str, source: str, session: str, as_json: bool)
         print_json(made)
     elif made.text:
         raw(made.text)
-    elif on_terminal():
+    else:
         talk("Nothing is known yet about this project: work here with a connected agent, then ask again.")

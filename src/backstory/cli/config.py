@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from backstory.cli.output import Styled, json_option, line, print_json, table, talk
+from backstory.cli.output import Styled, json_option, line, print_json, quiet_option, table, talk
 from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
 from backstory.errors import UsageError
 from backstory.present.plain_text import setting_text
@@ -18,6 +18,7 @@ from backstory.present.plain_text import setting_text
     "--confirm", is_flag=True, help="Let the .backstory.toml or the remote of this folder name its project."
 )
 @cwd_option
+@quiet_option
 @json_option
 def config(
     key: str | None, value: str | None, unset: bool, confirm: bool, cwd: str | None, as_json: bool

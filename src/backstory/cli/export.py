@@ -12,7 +12,7 @@ import click
 from backstory import clock
 from backstory.app import App
 from backstory.atomic import replaceable
-from backstory.cli.output import talk
+from backstory.cli.output import quiet_option, talk
 from backstory.cli.project_scope import open_app
 from backstory.errors import UsageError
 from backstory.file_reader import UnusableFile
@@ -40,6 +40,7 @@ _FOREVER = 2**62
 )
 @click.option("--until", metavar="WHEN", help="Only sessions that began before then, or on that day.")
 @click.option("--force", is_flag=True, help="Write over a file that is there already.")
+@quiet_option
 def export(
     file: Path | None, form: str, project: str | None, since: str | None, until: str | None, force: bool
 ) -> None:

@@ -7,7 +7,7 @@ from backstory.agents import Agent
 from backstory.capture.importer import ImportOptions, ImportTally
 from backstory.cli.import_ import current_user, in_megabytes
 from backstory.cli.listing import short_handle
-from backstory.cli.output import line, progress, talk
+from backstory.cli.output import is_quiet, line, progress, warn
 from backstory.cli.project_scope import open_app
 from backstory.errors import BackstoryError
 from backstory.model import Memory
@@ -27,7 +27,7 @@ def import_histories(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:
                         kept, ImportOptions(user=current_user()), progress=in_megabytes(report)
                     )
         except BackstoryError as error:  # the agents are connected all the same
-            talk(f"the past was not imported: {error}; `backstory import` tries again")
+            warn(f"the past was not imported: {error}; `backstory import` tries again")
         found = app.telling() if tally.new or tally.grown or tally.skipped else None
     if not as_json:
         _show(tally, found)
@@ -36,11 +36,13 @@ def import_histories(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:
 
 
 def _show(tally: ImportTally, found: Memory | None) -> None:
+    if tally.errors:
+        warn(f"{count_of(tally.errors, 'session')} could not be read: `backstory import` tells which")
+    if is_quiet():
+        return
     if tally.new or tally.grown:
         sessions = count_of(tally.new + tally.grown, "session")
         line(f"Imported {count_of(tally.events, 'event')} of {sessions}.")
-    if tally.errors:
-        talk(f"{count_of(tally.errors, 'session')} could not be read: `backstory import` tells which")
     if found is not None:
         line()
         line(f"From your own past ({age_text(found.at)}, {found.agent}):")

@@ -12,7 +12,7 @@ from backstory import clock
 from backstory.app import App
 from backstory.capture.importer import MIN_MESSAGES, ImportLine, ImportOptions, ImportTally, Tag
 from backstory.capture.project_docs import AGENT as DOCUMENTS
-from backstory.cli.output import json_option, line, print_json, progress, talk
+from backstory.cli.output import is_quiet, json_option, line, print_json, progress, quiet_option, talk, warn
 from backstory.cli.project_scope import chosen_folder, open_app
 from backstory.errors import UsageError
 from backstory.model import Project
@@ -50,6 +50,7 @@ def _no_repair(_context: click.Context, _option: click.Parameter, given: bool) -
 @click.option("--again", is_flag=True, help="Read everything again; nothing is stored twice.")
 @click.option("--dry-run", is_flag=True, help="Tell what would be imported; change nothing.")
 @click.option("--no-repair", is_flag=True, hidden=True, expose_value=False, callback=_no_repair)
+@quiet_option
 @json_option
 def import_(
     agents: tuple[str, ...],
@@ -66,7 +67,8 @@ def import_(
     """Import the history that agents have kept themselves.
 
     Without AGENT: of all that have one here. It is only read, where it lies. Run it again whenever you like:
-    only what is new is read, also after it was interrupted. What was captured live is not stored twice.
+    only what is new is read, also after it was interrupted. What was captured live is not stored twice. What
+    is skipped is counted by its reason; --dry-run --json lists it.
 
     `backstory import docs DIR` makes documentation searchable: Markdown, text and reStructuredText.
 
@@ -91,7 +93,7 @@ def import_(
 
         def say(each: ImportLine) -> None:
             told.append(each)
-            if not as_json:
+            if not as_json and (each.failed or (not is_quiet() and each.tag is not Tag.SKIP)):
                 _print(each)
 
         with progress("Importing (MB)" if agents[:1] != (DOCUMENTS,) else "Importing") as report:
@@ -106,6 +108,8 @@ def import_(
     if as_json:
         print_json(_as_json(tally, told, dry_run))
     else:
+        if not is_quiet():
+            _print_skipped(told)
         _sum_up(tally, dry_run)
     if tally.errors:
         raise click.exceptions.Exit(2 if tally.sources_unreadable else 4)
@@ -151,7 +155,7 @@ def _import_export(file: Path, chosen: str | None, dry: bool, as_json: bool) -> 
     what = ", ".join(count_of(new.get(f"{each}s", 0), each) for each in ("session", "event"))
     line(f"{what}, {new.get('memories', 0):,} memories {done}")
     if not same_key:
-        talk("this home had a past of its own: what is captured or imported in both is not recognised as one")
+        warn("this home had a past of its own: what is captured or imported in both is not recognised as one")
 
 
 def _project(app: App, name: str) -> Project:
@@ -178,12 +182,26 @@ def _print(each: ImportLine) -> None:
     line((f"[{each.tag}]", "red" if each.failed else _STYLES[each.tag]), f" {each.agent} {name}: {what}")
 
 
+def _print_skipped(told: list[ImportLine]) -> None:
+    """What was skipped, by the reason: one of a kind by its name, several as a number."""
+    skipped: dict[tuple[str, str], list[ImportLine]] = {}
+    for each in told:
+        if each.tag is Tag.SKIP and not each.failed:
+            skipped.setdefault((each.agent, each.why.partition(" (")[0]), []).append(each)
+    for (agent, why), lines in skipped.items():
+        if len(lines) == 1:
+            _print(lines[0])
+            continue
+        number = count_of(len(lines), "file" if agent == DOCUMENTS else "session")
+        line((f"[{Tag.SKIP}]", _STYLES[Tag.SKIP]), f" {agent}: {number}: {why}")
+
+
 def _sum_up(tally: ImportTally, dry: bool) -> None:
     for what, number in (("line", tally.corrupt), ("session", tally.errors)):
         if number:
-            talk(f"{count_of(number, what)} could not be read and {'was' if number == 1 else 'were'} skipped")
+            warn(f"{count_of(number, what)} could not be read and {'was' if number == 1 else 'were'} skipped")
     if tally.unknown:
-        talk(
+        warn(
             f"{count_of(tally.unknown, 'line')} had something of a kind that is not known; that was left out"
         )
     if not tally.new and not tally.grown:
@@ -191,7 +209,8 @@ def _sum_up(tally: ImportTally, dry: bool) -> None:
         return
     found = f"{tally.new:,} new, {tally.grown:,} grown, {tally.skipped:,} skipped"
     done = "would be imported" if dry else "imported"
-    line(f"{count_of(tally.events, 'event')} {done}: {found}")
+    if not is_quiet():
+        line(f"{count_of(tally.events, 'event')} {done}: {found}")
 
 
 def _as_json(tally: ImportTally, told: list[ImportLine], dry: bool) -> dict[str, object]:

@@ -28,7 +28,7 @@ from backstory.capture.schedule_setup import SchedulePlan
 from backstory.capture.schedule_units import EVERY, KINDS, build_schedule, run_here, run_in_container
 from backstory.capture.settings_files import agent_surface, installable_agents, is_here
 from backstory.cli import first_import
-from backstory.cli.output import json_option, line, print_json, raw, talk
+from backstory.cli.output import is_quiet, json_option, line, print_json, quiet_option, raw, talk, warn
 from backstory.cli.project_scope import chosen_folder, open_app
 from backstory.errors import Failed, UsageError
 from backstory.paths import Home
@@ -41,7 +41,7 @@ _STYLES = {
 
 
 def _options(command: F) -> F:
-    command = json_option(command)
+    command = quiet_option(json_option(command))
     command = click.option("--yes", "-y", is_flag=True, help="Do not ask.")(command)
     command = click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")(
         command
@@ -204,9 +204,10 @@ def _carry_out(
     changing = [plan for plan in shown if _changes(plan)]
     if not as_json:
         told: set[Change] = set()
+        silent = is_quiet() and yes and not dry_run  # who is to agree has to see what to
         for plan in shown:
             if plan.changes or len(shown) == 1:
-                _print(plan, dry_run, told)
+                _print(plan, dry_run, told, silent)
     agreed = not dry_run and (
         not changing or yes or _agreed(f"{verb} {', '.join(plan.agent for plan in changing)}?")
     )
@@ -240,9 +241,10 @@ def _changes(plan: Plan) -> bool:
     return bool(plan.edited) or any(change.action not in ("keep", "warn") for change in plan.changes)
 
 
-def _print(plan: Plan, whole: bool, told: set[Change]) -> None:
-    """The plan, without what was `told` with another agent's: they share the home."""
-    line((plan.agent, "bold"))
+def _print(plan: Plan, whole: bool, told: set[Change], silent: bool = False) -> None:
+    """The plan, without what was `told` with another agent's: they share the home. `silent`: its warnings."""
+    if not silent:
+        line((plan.agent, "bold"))
     grouped: dict[tuple[str, Path], list[str]] = {}
     for change in plan.changes:
         if change not in told:
@@ -251,7 +253,8 @@ def _print(plan: Plan, whole: bool, told: set[Change]) -> None:
     for (action, path), whats in grouped.items():
         if action == "warn":
             for what in whats:
-                talk(f"warning: {path}: {what}")
+                warn(f"warning: {path}: {what}")
+        if silent or action == "warn":
             continue
         hooks = [
             what.removeprefix("hook ") for what in whats if what.startswith("hook ") and " " not in what[5:]
@@ -297,7 +300,7 @@ def _schedule(
         run = run_in_container(container) if container else run_here(home)
         planned = schedule_setup.plan_schedule(build_schedule(kind, every, run), home)
     if not as_json:
-        _print(planned.plan, False, set())
+        _print(planned.plan, False, set(), is_quiet() and yes and not dry_run)
         if dry_run and planned.diff():
             line()
             raw(planned.diff())

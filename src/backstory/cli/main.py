@@ -1,8 +1,7 @@
 """The group `backstory`: help without importing any command, and one way out for every error.
 
 `--help` is drawn from a table, a command's module is imported when that command is called. Whatever goes
-wrong ends in one line on stderr that says what to do next, and in an exit code: 0 ok, 1 wrong usage,
-2 something named is missing, 3 a dependency is missing, 4 it was tried and failed, 130 interrupted.
+wrong ends in one line on stderr that says what to do next, with `--json` as JSON, and in one of `EXIT_CODES`.
 """
 
 import contextlib
@@ -13,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from backstory import __version__
 from backstory.errors import BackstoryError, DependencyMissing, UsageError
@@ -72,6 +72,22 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("repair", "Build a new database from what a damaged one still gives."),
         ),
     ),
+    (
+        "Find the way",
+        (
+            ("help", "Show what a command does and which options it takes."),
+            ("completion", "Print what makes a shell complete these commands."),
+        ),
+    ),
+)
+# What a command ends with. The errors of errors.py have theirs among these.
+EXIT_CODES: tuple[tuple[int, str], ...] = (
+    (0, "done"),
+    (1, "wrong usage (2 with session, lint and log); with doctor --strict: something deserves attention"),
+    (2, "something that was named does not exist; with doctor: memory does not work"),
+    (3, "a part that this needs is not installed"),
+    (4, "it was tried and failed"),
+    (130, "interrupted"),
 )
 _MODULES = {
     "uninstall": "install",
@@ -79,12 +95,13 @@ _MODULES = {
     "lint": "wiki",
     "ask": "wiki",
     "import": "import_",
+    "help": "help_",
     "scrub": "forget",
     "restore": "backup",
     "repair": "backup",
 }
 # Commands whose function must not be called as they are: Python has a use for the name.
-_SHADOWING = ("import", "compile")
+_SHADOWING = ("import", "compile", "help")
 _STORY = """\
 One memory for every coding agent: a session ends, and the next one,
 in whichever agent, starts knowing what was done, decided and learned."""
@@ -125,6 +142,22 @@ class Group(click.Group):
             with formatter.section(title):
                 formatter.write_dl(list(commands), col_max=12)
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The exit codes, then where more is told."""
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES], col_max=12)
+        super().format_epilog(ctx, formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, from the table: no command is imported while somebody types."""
+        found = [
+            CompletionItem(name, help=line)
+            for _, commands in SECTIONS
+            for name, line in commands
+            if name.startswith(incomplete)
+        ]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
     def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> NoReturn:
         """Run a command and leave with its exit code; nothing is raised but SystemExit."""
         extra.update(prog_name="backstory", standalone_mode=False)
@@ -136,9 +169,12 @@ class Group(click.Group):
             if sys.stdout is not None:
                 sys.stdout.flush()
         except BaseException as error:  # this is the edge
-            code = _report(error)
+            code, message = _outcome(error)
             if isinstance(error, click.ClickException | UsageError):
                 code = _USAGE_EXITS.get(next((word for word in words if word[:1] != "-"), ""), code)
+            if message:
+                _complain(message, error, code if _wants_json(words) else None)
+            _let_go_of_stdout()
         sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -166,48 +202,54 @@ def _readable(word: str) -> str:
         return word.encode("utf-8", "replace").decode()
 
 
-def _report(error: BaseException) -> int:
-    """Say in one line what went wrong; gives the exit code."""
+def _let_go_of_stdout() -> None:
+    """Where nothing more can be written, the interpreter must not try at its end and exit with 120."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ValueError:
+        pass  # it is closed
+
+
+def _wants_json(words: Sequence[str]) -> bool:
+    """Whether a program reads what the command prints."""
+    return "--json" in (words[: words.index("--")] if "--" in words else words)
+
+
+def _outcome(error: BaseException) -> tuple[int, str]:
+    """The exit code of an error, and in one line what went wrong; "" where there is nothing to say."""
     match error:
         case SystemExit():
-            return error.code if isinstance(error.code, int) else 0
+            return error.code if isinstance(error.code, int) else 0, ""
         case _ReaderGone():
-            # nothing more can be written, and the interpreter must not try at its end
-            with contextlib.suppress(OSError, ValueError, AttributeError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+            return 0, ""
         case KeyboardInterrupt() | click.Abort():
-            return _INTERRUPTED
+            return _INTERRUPTED, ""
         case click.ClickException():
-            _complain(_usage(error), error)
-            return 1
+            return 1, _usage(error)
         case BackstoryError():
-            _complain(str(error), error)
-            return error.exit_code
+            return error.exit_code, str(error)
         case ModuleNotFoundError():
-            _complain(
-                f"the module {error.name} is missing here: install Backstory again, or with another Python",
-                error,
-            )
-            return DependencyMissing.exit_code
+            found = f"the module {error.name} is missing here"
+            return DependencyMissing.exit_code, f"{found}: install Backstory again, or with another Python"
         case OSError():
             what = error.strerror or str(error)
             where = f"{error.filename}: " if error.filename else ""
             todo = "`backstory doctor` tells more"
             if isinstance(error, PermissionError):
                 todo = "`backstory doctor --fix` repairs permissions"
-            _complain(f"{where}{what}; {todo}", error)
-            return 4
+            return 4, f"{where}{what}; {todo}"
         case _ if type(error).__module__ == "sqlite3":
-            _complain(f"the database cannot be used: {error}; `backstory doctor` tells more", error)
-            return 4
+            return 4, f"the database cannot be used: {error}; `backstory doctor` tells more"
         case _:
             from backstory.cli import log_file
 
             kept = log_file.keep_traceback(error)
             details = f"the details are in {kept}" if kept else "BACKSTORY_DEBUG=1 shows the details"
-            _complain(f"unexpected {type(error).__name__}: {error}; {details}, please report them", error)
-            return 4
+            return 4, f"unexpected {type(error).__name__}: {error}; {details}, please report them"
 
 
 def _usage(error: click.ClickException) -> str:
@@ -225,15 +267,19 @@ def _takes_words(command: click.Command) -> bool:
     return any(isinstance(each, click.Argument) and each.nargs == -1 for each in command.params)
 
 
-def _complain(message: str, error: BaseException) -> None:
-    from backstory.present.plain_text import one_line
+def _complain(message: str, error: BaseException, exit_code: int | None) -> None:
+    """One line on stderr; with an exit code one of JSON, for a program."""
+    from backstory.present.plain_text import one_line, to_json
 
     if os.environ.get("BACKSTORY_DEBUG"):
         import traceback
 
         click.echo("".join(traceback.format_exception(error)), err=True)
+    told = f"backstory: {one_line(message)}"
+    if exit_code is not None:
+        told = to_json({"error": one_line(message), "exit": exit_code}, indent=None)
     with contextlib.suppress(OSError):
-        click.echo(f"backstory: {one_line(message)}", err=True)
+        click.echo(told, err=True)
 
 
 @click.group(
@@ -241,7 +287,7 @@ def _complain(message: str, error: BaseException) -> None:
     help=f"\b\n{_STORY}",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="`backstory COMMAND --help` tells more; so does docs/cli.md.",
+    epilog="`backstory help COMMAND` tells more; so does docs/cli.md.",
 )
 @click.version_option(__version__, message="backstory %(version)s")
 @click.pass_context

@@ -18,11 +18,35 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 Styled = tuple[str, str]  # text and a rich style, such as "bold" or "dim"
+_QUIET = f"{__name__}.quiet"  # where a context keeps it
 
 
 def json_option(command: F) -> F:
     """`--json`, the same on every command."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(command)
+
+
+def quiet_option(command: F) -> F:
+    """`--quiet`, the same on every command that has more to say than what it was asked for."""
+    return click.option(
+        "--quiet",
+        "-q",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_silence,
+        help="Say nothing but what was asked for, and what is wrong.",
+    )(command)
+
+
+def _silence(context: click.Context, _option: click.Parameter, given: bool) -> None:
+    context.meta[_QUIET] = given
+
+
+def is_quiet() -> bool:
+    """Whether the command that runs was called with `--quiet`."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_QUIET))
 
 
 def on_terminal() -> bool:
@@ -90,7 +114,13 @@ def print_json(value: Any) -> None:
 
 
 def talk(text: str) -> None:
-    """Say something to the person: on stderr, one line."""
+    """Say something to the person: on stderr, one line; not with `--quiet`."""
+    if not is_quiet():
+        warn(text)
+
+
+def warn(text: str) -> None:
+    """Say what is wrong, or goes wrong: on stderr, one line, also with `--quiet`."""
     click.echo(one_line(text), err=True)
 
 

@@ -37,10 +37,10 @@ def open_app(quiet: bool = False) -> Iterator[App]:
             raise Failed(f"the home {app.home.root} is not a folder: move it away, or set BACKSTORY_HOME")
         log_file.to_file(app.home)
         for problem in [] if quiet else app.problems:
-            output.talk(f"backstory: {problem}")
+            output.warn(f"backstory: {problem}")
         yield app
         if app.only_reads and not quiet:
-            output.talk(f"backstory: {app.only_reads}")
+            output.warn(f"backstory: {app.only_reads}")
 
 
 def cwd_option(command: F) -> F:

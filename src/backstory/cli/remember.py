@@ -8,7 +8,7 @@ import click
 from backstory.attribution import commanded_by
 from backstory.capture.note_payload import KINDS
 from backstory.cli.listing import short_handle
-from backstory.cli.output import json_option, line, print_json, talk
+from backstory.cli.output import json_option, line, print_json, quiet_option, talk, warn
 from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
 from backstory.errors import UsageError
 from backstory.model import Speaker
@@ -35,6 +35,7 @@ from backstory.present.json_rows import memory_json
 @click.option("--context", metavar="TEXT", help="Where it was found out; with --discovery.")
 @click.option("--promote-to", metavar="TEXT", help="Where it should go; with --discovery.")
 @click.option("--at", metavar="TIME", help="When, as YYYY-MM-DDTHH:MM; with --discovery.")
+@quiet_option
 @json_option
 def remember(
     text: tuple[str, ...],
@@ -85,7 +86,7 @@ def remember(
         if kind is not None:
             page, problems = library.keep_fact(project, memory, kind, name or "")
             for problem in problems:
-                talk(f"backstory: the index of facts {problem}")
+                warn(f"backstory: the index of facts {problem}")
     if as_json:
         print_json({**memory_json(memory), "replaced": replaced, **({"page": page} if page else {})})
         return

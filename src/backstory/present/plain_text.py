@@ -47,9 +47,9 @@ def one_line(text: str, longest: int = 0) -> str:
     return shorten(line, longest) if longest else line
 
 
-def to_json(value: Any) -> str:
+def to_json(value: Any, indent: int | None = 2) -> str:
     """JSON with dataclasses as objects; what could hurt a terminal is escaped."""
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=_simple)
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_simple)
     return _HOSTILE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 

@@ -1,0 +1,34 @@
+"""What the place that hosts the repository reads: workflow, templates, SECURITY.md."""
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+yaml: Any = importlib.import_module("yaml")
+FORMS = sorted(
+    path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml"
+)
+
+
+def test_the_workflow_runs_what_ci_runs() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert ".ci/run" in [step.get("run") for step in steps]
+    assert workflow["permissions"] == {"contents": "read"}
+
+
+@pytest.mark.parametrize("form", FORMS, ids=[form.stem for form in FORMS])
+def test_a_form_asks_at_least_one_thing_that_is_needed(form: Path) -> None:
+    fields = yaml.safe_load(form.read_text("utf-8"))
+    assert {"name", "description", "body"} <= fields.keys()
+    asked = [field for field in fields["body"] if field["type"] != "markdown"]
+    assert any(field.get("validations", {}).get("required") for field in asked)
+    assert len({field["id"] for field in asked}) == len(asked)
+
+
+def test_there_is_a_way_to_report_a_fault_of_security() -> None:
+    assert "## Report a fault" in (ROOT / "SECURITY.md").read_text("utf-8")
+    assert "SECURITY.md" in (ROOT / ".github" / "ISSUE_TEMPLATE" / "bug.yml").read_text("utf-8")
