@@ -2,7 +2,7 @@
 
 Three marks, each from 0 to 1 within a question: BM25 of the passage, BM25 of the passage together with what
 its turn was asked, and the cosine of its vector. A fixed convex sum of these beats adding up ranks and
-learned rankers on projects that nobody tuned for (docs/recall.md). Priors decide between equals.
+learned rankers on projects that nobody tuned for (docs/lab/recall.md). Priors decide between equals.
 """
 
 import math

@@ -18,7 +18,7 @@ _ROW = f"passage_fts.rowid & {_ROWS}"
 _OWN, _WITH_CONTEXT = "bm25(passage_fts, 1.0, 0.6, 0.0)", "bm25(passage_fts, 1.0, 0.6, 1.0)"
 # To rank a passage costs ten times as much as to find it. Of the words that are looked for the rarer ones,
 # those that together are in so many passages of a project, or of all, find the candidates; the common ones
-# only weigh them. What that changes among the best is measured in docs/recall.md.
+# only weigh them. What that changes among the best is measured in docs/lab/recall.md.
 _ENOUGH, _ENOUGH_IN_ALL = 2_000, 5_000
 # Where every word is common, two of these, the rarest, find together, if they find as many as are wanted.
 _TOGETHER = 6
