@@ -7,7 +7,7 @@ hits all alike; medians are compared. The answering hook works on a home with 10
 200 events of 4 kB in the spool, and its answer is checked for them. The worker that it starts finds its lock
 held and ends; the next case waits for that, as it would disturb it. A third home has secrets in what waits,
 so that redaction has something to do. Before a tool is used there is mostly nothing to say: that hook is
-compared with the capture hook; in a fourth home, with 200 notes, it gets one.
+compared with the capture hook; in a fourth home, with 200 notes, it gets one, or has none for a call.
 """
 
 import argparse
@@ -33,6 +33,7 @@ from backstory.hook.project_identity import project_id, resolve_place
 from backstory.model import Draft, Event, Kind, MemoryKind, Project, Tier, Where
 from backstory.paths import Home
 from backstory.recall import prepare
+from backstory.recall.call_literals import call_literals, filter_file
 from backstory.store import open_store
 from backstory.store.records import Arrival
 
@@ -192,6 +193,7 @@ def leave_notes(home: Path, project: Path) -> None:
     for folder in (home / "briefs" / "notes", at):
         folder.mkdir(parents=True)
     (home / "briefs" / "notes" / f"{pid}.json").write_text(json.dumps(value))
+    Home(home).call_literals.write_bytes(filter_file(call_literals(value)))
     for kind in ("prompt", "before", "after"):
         (at / f".{kind}").touch()
 
@@ -245,8 +247,10 @@ def measure(rounds: int) -> dict[str, Any]:
             "answer_redacts": Case(hook(secretive, "SessionStart"), start, pause=WORKER_SECONDS),
         }
         before = payload("PreToolUse", project, 0, 7)
+        other = before.replace(b"make check-7", b"git log --oneline -5")
         cases |= {
             "before_silent": Case(hook(capture, "PreToolUse"), before, folder=project),
+            "before_other": Case(hook(noting, "PreToolUse"), other, folder=project),
             "before_says": Case(hook(noting, "PreToolUse"), before, folder=project),
         }
         kept = {path.name for path in (secretive / "spool").iterdir()}
@@ -260,7 +264,7 @@ def measure(rounds: int) -> dict[str, Any]:
         check_answer(cases["answer"].output)
         check_redacted(cases["answer_redacts"].output.decode())
         assert b"rules/7.mk" in cases["before_says"].output
-        assert cases["before_silent"].output == b""
+        assert cases["before_silent"].output == cases["before_other"].output == b""
     ms = {name: case.ms for name, case in cases.items()}
     return {
         "rounds": rounds,
@@ -273,6 +277,7 @@ def measure(rounds: int) -> dict[str, Any]:
         "answer_vs_python": round(ms["answer"] / ms["python"], 2),
         "answer_redacts_vs_python": round(ms["answer_redacts"] / ms["python"], 2),
         "before_vs_capture": round(ms["before_silent"] / ms["capture_600b"], 2),
+        "before_other_vs_sh": round(ms["before_other"] / ms["sh"], 2),
         "before_says_vs_python": round(ms["before_says"] / ms["python"], 2),
         "brief_chars": len(json.loads(cases["answer"].output)["hookSpecificOutput"]["additionalContext"]),
     }
@@ -287,7 +292,7 @@ def check_answer(output: bytes) -> None:
         "Error 1",
         "check-199",
         f"{EVENTS} events",
-        "Current decisions",
+        "Open threads",
     ):
         assert wanted in text, f"the brief lacks {wanted!r}:\n{text}"
 
@@ -307,6 +312,7 @@ TARGETS = (
     ("answer_vs_python", f"answering hook, {EVENTS} events waiting, × python -I -S -c pass", 4.0, True),
     ("answer_redacts_vs_python", "the same, with secrets in what it shows", 4.0, True),
     ("before_vs_capture", "hook before a tool, nothing to say, × capture hook", 1.5, True),
+    ("before_other_vs_sh", f"the same in a project with {NOTES} notes on others, × sh -c true", 3.0, True),
     ("before_says_vs_python", "the same with a note to say, × python -I -S -c pass", 4.0, True),
 )
 

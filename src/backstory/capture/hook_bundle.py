@@ -1,9 +1,9 @@
 """What the hooks run, kept in the home: the script, the compiled fenced package, the settings it needs.
 
 Hooks must work while Backstory itself is being upgraded, from any folder and without a PATH, so nothing of
-the installed package is used at hook time: `hook.sh` names the home, the interpreter and `cat` absolutely,
-`hook.pyc` holds all the code. A stamp of what they were made from says when to make them again: install and
-every worker ask, so an upgraded Backstory or interpreter is taken over by itself.
+the installed package is used at hook time: `hook.sh` names the home, the interpreter and the like of `cat`
+absolutely, `hook.pyc` holds all the code. A stamp of what they were made from says when to make them again:
+install and every worker ask, so an upgraded Backstory or interpreter is taken over by itself.
 """
 
 import _sre  # type: ignore[import-not-found]
@@ -31,7 +31,7 @@ from backstory.hook.redact import PATTERNS
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LAUNCHER = "backstory.hook.bundle_loader"
 _AUTOMATA = "backstory.hook.precompiled_patterns"
-# where systems keep `cat` and the like; the last two: NixOS, Termux
+# where systems keep `cat`, `grep` and the like; the last two: NixOS, Termux
 _TOOLS = ("/bin", "/usr/bin", "/run/current-system/sw/bin", "/data/data/com.termux/files/usr/bin")
 _FACTS = "backstory.hook.agent_facts"
 _INSTALLED = "backstory.hook.installed"
@@ -172,6 +172,7 @@ def _script(home: Path, python: str) -> bytes:
         "@HOME@": str(home.absolute()),
         "@PYTHON@": python,
         "@CAT@": _tool("cat"),
+        "@GREP@": _tool("grep"),
         "@MKDIR@": _tool("mkdir"),
         "@LN@": _tool("ln"),
         "@MV@": _tool("mv"),
