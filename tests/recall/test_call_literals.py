@@ -237,10 +237,13 @@ def test_the_filter_is_private_of_all_projects_and_follows_the_notes(house: Hous
     (prepared,) = house.home.notes.glob("*.json")
     other = prepared.with_name("p0000000000000000.json")
     other.write_text(json.dumps({"commands": {"make elsewhere": ["m1"]}}))
-    literals.unlink()
-    finds_another_way(house)
-    assert b"elsewhere" in literals.read_bytes()
-    assert b"load.py" in literals.read_bytes()
+    for outdated in (None, b"load.py\n", b""):
+        literals.unlink()
+        if outdated is not None:
+            literals.write_bytes(outdated)
+        finds_another_way(house)
+        assert b"elsewhere" in literals.read_bytes()
+        assert b"load.py" in literals.read_bytes()
 
 
 def test_what_is_forgotten_is_in_no_filter_when_forget_returns(

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+# How literals are chosen, by number: a file of another one is made anew. No payload holds this line.
+_FORMAT = b"\x011\n"
 # A payload with one of these is not filtered: encoders differ in what they write as \uXXXX and whether they
 # write \/, Python knows more spaces than a literal can name, and `./` alone is no part of a command's key.
 _UNFILTERED = (
@@ -41,7 +43,12 @@ def call_literals(prepared: Mapping[str, Any]) -> set[str]:
 
 def filter_file(literals: Iterable[str]) -> bytes:
     """The literals as `grep -f` reads them."""
-    return b"".join(text.encode() + b"\n" for text in (*_UNFILTERED, *sorted(literals)))
+    return _FORMAT + b"".join(text.encode() + b"\n" for text in (*_UNFILTERED, *sorted(literals)))
+
+
+def is_current(file: bytes) -> bool:
+    """Whether a file of literals was made as this version makes it."""
+    return file.startswith(_FORMAT)
 
 
 def _with_notes(table: object) -> Iterator[str]:

@@ -22,7 +22,7 @@ from backstory.hook.shell_programs import READERS
 from backstory.hook.work_notes import KEYED, MOST, met_before
 from backstory.model import Action, MemoryKind, Outcome
 from backstory.paths import Home
-from backstory.recall.call_literals import call_literals, filter_file
+from backstory.recall.call_literals import call_literals, filter_file, is_current
 from backstory.recall.deeds import deeds
 from backstory.recall.lookup import Found, Lookup
 from backstory.recall.rows import Row, stamped
@@ -66,7 +66,7 @@ def write(home: Home, store: Store, project_id: str) -> None:
         write_own(path, json.dumps(value, ensure_ascii=False).encode())
     else:
         path.unlink(missing_ok=True)
-    if not home.call_literals.exists():
+    if not _has_current_literals(home):
         _filter_calls(home)
     _flag_all(home, value["flags"], _roots(store, project_id))
 
@@ -79,7 +79,13 @@ def flag_again(home: Home, store: Store) -> None:
         value["flags"] = _kinds(settings, value)
         write_own(path, json.dumps(value, ensure_ascii=False).encode())
         _flag_all(home, value["flags"], _roots(store, path.stem))
-    _filter_calls(home)
+
+
+def _has_current_literals(home: Home) -> bool:
+    try:
+        return is_current(read_bytes(home.call_literals))
+    except OSError:
+        return False
 
 
 def _filter_calls(home: Home) -> None:
