@@ -2,19 +2,27 @@
 
     python bench/hooks.py [--rounds 40] [--json]
 
-Each round runs every case once, through `sh -c` with the command that `install` registers, so that noise
-hits all alike; medians are compared. The answering hook works on a home with 100,000 memories stored and
-200 events of 4 kB in the spool, and its answer is checked for them. The worker that it starts finds its lock
-held and ends; the next case waits for that, as it would disturb it. A third home has secrets in what waits,
-so that redaction has something to do. Before a tool is used there is mostly nothing to say: that hook is
-compared with the capture hook; in a fourth home, with 200 notes, it gets one.
+Each round runs every case once, in another order, through `sh -c` with the command that `install` registers,
+so that noise hits all alike, that of a worker just started too. The first table has what an agent waits for
+most as ratios to `sh -c true`: the median to its median, the 99th percentile to its 99th percentile (of less
+than 100 rounds, the slowest to its slowest). The MCP server's start, to the list of its tools, is compared
+with `python -I -S -c pass`. In the second table medians are compared, and the exit code tells whether its
+targets are met.
+
+The answering hook works on a home with 100,000 memories stored and 200 events of 4 kB in the spool, and its
+answer is checked for them. The worker that it starts finds its lock held and ends; the next case waits for
+that, as it would disturb it. A third home has secrets in what waits, so that redaction has something to do.
+Before a tool is used there is mostly nothing to say: that hook is compared with the capture hook; in a fourth
+home, with 200 notes, it gets one, or has none for a call.
 """
 
 import argparse
 import contextlib
 import itertools
 import json
+import math
 import os
+import random
 import shutil
 import statistics
 import subprocess
@@ -26,13 +34,14 @@ from pathlib import Path
 from typing import Any
 
 from backstory.atomic import lock
-from backstory.capture.hook_bundle import write_hook_files
+from backstory.capture.hook_bundle import MCP_SCRIPT, write_hook_files
 from backstory.hook import spool
 from backstory.hook.hook_command import hook_command
 from backstory.hook.project_identity import project_id, resolve_place
 from backstory.model import Draft, Event, Kind, MemoryKind, Project, Tier, Where
 from backstory.paths import Home
 from backstory.recall import prepare
+from backstory.recall.call_literals import call_literals, filter_file
 from backstory.store import open_store
 from backstory.store.records import Arrival
 
@@ -44,6 +53,11 @@ SESSIONS = 1_000
 KINDS = tuple(kind for kind in MemoryKind if kind is not MemoryKind.CHECKPOINT)
 WORKER_SECONDS = 0.4
 NOTES = 200
+MCP_LINES = (
+    ('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}', True),
+    ('{"jsonrpc":"2.0","method":"notifications/initialized"}', False),
+    ('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', True),
+)
 # Put together at run time, so that scanners of this repository do not take them for leaks.
 SECRETS = {
     "github-token": "gh" + "p_16C7e42F292c6912E7710c838347Ae178B4a",
@@ -91,6 +105,31 @@ class Case:
     def ms(self) -> float:
         """The median."""
         return statistics.median(self.times)
+
+    @property
+    def p99(self) -> float:
+        """The 99th percentile: of fewer than 100 times, the longest."""
+        return sorted(self.times)[math.ceil(len(self.times) * 0.99) - 1]
+
+
+class ServerStart(Case):
+    """The MCP server from its start to the list of its tools, asked for as clients do."""
+
+    def run(self) -> None:
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line, answered in MCP_LINES:
+            process.stdin.write(line.encode() + b"\n")
+            process.stdin.flush()
+            self.output = process.stdout.readline() if answered else self.output
+        self.times.append((time.perf_counter() - start) * 1000)
+        process.stdin.close()
+        assert process.wait() == 0
+        process.stdout.close()
 
 
 def payload(event: str, project: Path, size: int, number: int, **more: Any) -> bytes:
@@ -192,13 +231,17 @@ def leave_notes(home: Path, project: Path) -> None:
     for folder in (home / "briefs" / "notes", at):
         folder.mkdir(parents=True)
     (home / "briefs" / "notes" / f"{pid}.json").write_text(json.dumps(value))
+    Home(home).call_literals.write_bytes(filter_file(call_literals(value)))
     for kind in ("prompt", "before", "after"):
         (at / f".{kind}").touch()
 
 
 @contextlib.contextmanager
 def stage() -> Iterator[tuple[Path, Path, Path, Path, Path]]:
-    """Homes to capture into, with events waiting, with secrets in them, with notes; a project under git."""
+    """Homes to capture into, with events waiting, with secrets in them, with notes; a project under git.
+
+    The one with notes has the brief that the one with events has, too, and nothing waits in it.
+    """
     with tempfile.TemporaryDirectory(prefix="backstory-bench-") as folder:
         top = Path(folder).resolve()
         project = top / "shop"
@@ -217,9 +260,11 @@ def stage() -> Iterator[tuple[Path, Path, Path, Path, Path]]:
         leave_secrets(secretive, project)
         store_memories(answering, project)
         shutil.copytree(answering / "briefs", secretive / "briefs", dirs_exist_ok=True)
-        with lock(answering / "worker.lock") as held, lock(secretive / "worker.lock") as held_too:
-            assert held
-            assert held_too
+        for brief in (answering / "briefs").glob("p*.json"):
+            shutil.copy(brief, noting / "briefs")
+        with contextlib.ExitStack() as locks:
+            for home in (answering, secretive, noting):
+                assert locks.enter_context(lock(home / "worker.lock"))
             yield capture, answering, secretive, noting, project
 
 
@@ -241,17 +286,23 @@ def measure(rounds: int) -> dict[str, Any]:
             "capture_1m": tool(1_000_000),
             "capture_10m": tool(10_000_000),
             "python": Case([sys.executable, "-I", "-S", "-c", "pass"]),
+        }
+        before = payload("PreToolUse", project, 0, 7)
+        other = before.replace(b"make check-7", b"git log --oneline -5")
+        cases |= {
+            "before_silent": Case(hook(capture, "PreToolUse"), before, folder=project),
+            "before_other": Case(hook(noting, "PreToolUse"), other, folder=project),
+            "before_says": Case(hook(noting, "PreToolUse"), before, folder=project),
+            "mcp": ServerStart([sys.executable, "-I", "-S", str(noting / "hook" / MCP_SCRIPT)]),
+            "start": Case(hook(noting, "SessionStart"), start, pause=WORKER_SECONDS, folder=project),
             "answer": Case(hook(answering, "SessionStart"), start, pause=WORKER_SECONDS),
             "answer_redacts": Case(hook(secretive, "SessionStart"), start, pause=WORKER_SECONDS),
         }
-        before = payload("PreToolUse", project, 0, 7)
-        cases |= {
-            "before_silent": Case(hook(capture, "PreToolUse"), before, folder=project),
-            "before_says": Case(hook(noting, "PreToolUse"), before, folder=project),
-        }
         kept = {path.name for path in (secretive / "spool").iterdir()}
+        order, chance = list(cases.values()), random.Random(rounds)
         for _ in range(rounds):
-            for case in cases.values():
+            chance.shuffle(order)
+            for case in order:
                 case.run()
             for home, keep in ((capture, set()), (noting, set()), (answering, kept), (secretive, kept)):
                 for path in (home / "spool").iterdir():
@@ -260,12 +311,19 @@ def measure(rounds: int) -> dict[str, Any]:
         check_answer(cases["answer"].output)
         check_redacted(cases["answer_redacts"].output.decode())
         assert b"rules/7.mk" in cases["before_says"].output
-        assert cases["before_silent"].output == b""
+        assert b"Open threads" in cases["start"].output
+        assert b'"timeline"' in cases["mcp"].output
+        assert cases["before_silent"].output == cases["before_other"].output == b""
     ms = {name: case.ms for name, case in cases.items()}
     return {
         "rounds": rounds,
         "python": sys.version.split()[0],
         "ms": {name: round(value, 2) for name, value in ms.items()},
+        "table": {
+            name: [round(value / base, 2) for value, base in ((case.ms, to.ms), (case.p99, to.p99))]
+            for name, _, unit, _ in TABLE
+            for case, to in ((cases[name], cases[unit]),)
+        },
         "capture_600b_vs_sh": round(ms["capture_600b"] / ms["sh"], 2),
         "capture_4k_vs_sh": round(ms["capture_4k"] / ms["sh"], 2),
         "capture_ms_per_mb": round((ms["capture_10m"] - ms["capture_4k"]) / 10, 2),
@@ -273,6 +331,7 @@ def measure(rounds: int) -> dict[str, Any]:
         "answer_vs_python": round(ms["answer"] / ms["python"], 2),
         "answer_redacts_vs_python": round(ms["answer_redacts"] / ms["python"], 2),
         "before_vs_capture": round(ms["before_silent"] / ms["capture_600b"], 2),
+        "before_other_vs_sh": round(ms["before_other"] / ms["sh"], 2),
         "before_says_vs_python": round(ms["before_says"] / ms["python"], 2),
         "brief_chars": len(json.loads(cases["answer"].output)["hookSpecificOutput"]["additionalContext"]),
     }
@@ -287,7 +346,7 @@ def check_answer(output: bytes) -> None:
         "Error 1",
         "check-199",
         f"{EVENTS} events",
-        "Current decisions",
+        "Open threads",
     ):
         assert wanted in text, f"the brief lacks {wanted!r}:\n{text}"
 
@@ -299,6 +358,14 @@ def check_redacted(text: str) -> None:
         assert f"[redacted:{name}]" in text, f"the brief lacks the mark of {name}:\n{text}"
 
 
+# What an agent waits for: the case, in words, what it is compared with, the target for the median.
+TABLE = (
+    ("start", "SessionStart, nothing waiting", "sh", 4.0),
+    ("before_other", "PreToolUse in a project with notes, nothing to say", "sh", 3.0),
+    ("capture_600b", "capture hook, 0.6 kB", "sh", 2.0),
+    ("capture_4k", "capture hook, 4 kB", "sh", 2.0),
+    ("mcp", "MCP server to the list of its tools, × bare Python", "python", 1.3),
+)
 TARGETS = (
     ("capture_600b_vs_sh", "capture hook, 0.6 kB, × sh -c true", 2.5, True),
     ("capture_4k_vs_sh", "capture hook, 4 kB, × sh -c true", 2.5, True),
@@ -307,6 +374,7 @@ TARGETS = (
     ("answer_vs_python", f"answering hook, {EVENTS} events waiting, × python -I -S -c pass", 4.0, True),
     ("answer_redacts_vs_python", "the same, with secrets in what it shows", 4.0, True),
     ("before_vs_capture", "hook before a tool, nothing to say, × capture hook", 1.5, True),
+    ("before_other_vs_sh", f"the same in a project with {NOTES} notes on others, × sh -c true", 3.0, True),
     ("before_says_vs_python", "the same with a note to say, × python -I -S -c pass", 4.0, True),
 )
 
@@ -324,7 +392,12 @@ def main() -> int:
     if options.json:
         print(json.dumps(figures | {"met": met}, indent=1))
     else:
-        print(f"medians of {figures['rounds']} interleaved rounds, Python {figures['python']}")
+        print(f"{figures['rounds']} interleaved rounds, Python {figures['python']}")
+        print(f"{'× sh -c true':56}{'p50':>8}{'p99':>8}{'target':>9}")
+        for name, label, _, goal in TABLE:
+            middle, slow = figures["table"][name]
+            print(f"{'ok  ' if middle <= goal else 'MISS'} {label:51}{middle:8.2f}{slow:8.2f}{goal:9.1f}")
+        print("medians")
         for name, value in figures["ms"].items():
             print(f"  {name:16}{value:9.2f} ms")
         for key, label, target, below in TARGETS:

@@ -7,7 +7,7 @@ from typing import NoReturn
 def main() -> NoReturn:
     """Run the command line; an MCP server, which every agent session starts, goes past it."""
     if sys.argv[1:] == ["mcp"]:
-        from backstory.mcp.stdio import serve
+        from backstory.mcp.handshake import main as serve
 
         sys.exit(serve())
     from backstory.cli import main as run

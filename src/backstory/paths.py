@@ -80,6 +80,11 @@ class Home:
         return self.briefs / "notes"
 
     @property
+    def call_literals(self) -> Path:
+        """What a tool call's payload must hold for a prepared note on it; if missing, all are looked at."""
+        return self.briefs / "before.literals"
+
+    @property
     def transcripts(self) -> Path:
         """Redacted copies of the agents' own transcripts, one file a session."""
         return self.root / "transcripts"

@@ -153,4 +153,5 @@ def _words(pid: int) -> list[bytes]:
 
 
 def _works(words: list[bytes]) -> bool:
-    return b"python" in os.path.basename(words[0]) and b"backstory.mcp" not in words
+    serves = b"backstory.mcp" in words or any(word.endswith(b"/backstory_mcp.py") for word in words)
+    return b"python" in os.path.basename(words[0]) and not serves

@@ -26,7 +26,11 @@ from .desk import CLAUDE, contents, did
 user, home, project, file = desk.user, desk.home, desk.project, desk.file
 
 SERVERS = {name: agent.servers for name, agent in AGENTS.items() if agent.servers}
-START = Launch("/usr/bin/python3", ("-I", "-m", "backstory.mcp"), {"BACKSTORY_HOME": "/it's/here"})
+START = Launch(
+    "/usr/bin/python3", ("-I", "-S", "/it's/here/hook/backstory_mcp.py"), {"BACKSTORY_HOME": "/it's/here"}
+)
+# What earlier versions registered.
+BY_MODULE = replace(START, arguments=("-I", "-m", "backstory.mcp"))
 TEXTS = {
     False: ["", "{}\n", '{"mcpServers": {"x": {"command": "y"}}}', '{\n\t// mine\n\t"model": "opus",\n}\n'],
     True: [
@@ -54,6 +58,20 @@ def entry(home: str = "/it's/here", **more: Any) -> Mapping[str, Any]:
 
 def key(toml: bool) -> str:
     return "mcp_servers" if toml else "mcpServers"
+
+
+@pytest.mark.parametrize("toml", [False, True])
+def test_what_earlier_versions_registered_is_ours_and_brought_up_to_date(toml: bool) -> None:
+    old = SERVERS["codex"].entry(BY_MODULE)
+    text, _ = mcp_registration.put_server("", (key(toml),), old, toml)
+    for path in ("/it's/here", "C:\\here"):
+        new = entry(
+            args=["-I", "-S", f"{path}\\hook\\backstory_mcp.py" if ":" in path else START.arguments[2]]
+        )
+        text, did = mcp_registration.put_server(text, (key(toml),), new, toml)
+        assert did == "update"
+        assert parsed(text, toml)[key(toml)]["backstory"]["args"] == new["args"]
+    assert mcp_registration.remove_servers(text, toml)[1] == 1
 
 
 @pytest.mark.parametrize(("text", "toml"), TEXT_AND_FORM)

@@ -60,6 +60,40 @@ def test_without_a_flag_it_reads_what_the_agent_sends_and_leaves_nothing(
 
 
 @every_shell
+def test_only_a_payload_with_one_of_the_literals_makes_python_answer(
+    agent: Agent, project: Path, tmp_path: Path, shell: str
+) -> None:
+    """It gets the payload whole, whatever its size and its lines, and an agent that writes it is never cut off."""
+    leave_note(agent, project, "before")
+    (agent.home / "briefs" / "before.literals").write_text("\\u\nmake ship\n")
+    started = tmp_path / "started"
+    interpreter = tmp_path / "python"
+    body = interpreter.read_text()
+    interpreter.write_text(body.replace("#!/bin/sh\n", f"#!/bin/sh\n: >'{started}'\n"))
+    for number, (command, more, indent, answers) in enumerate(
+        [
+            ("make ship", "x", None, True),
+            ("make ship", "x\x7fé%s\\\n" * 60_000, None, True),
+            ("make ship", "x" * 500_000, 4, True),
+            ("make shi", "x" * 500_000, None, False),
+            ("make shi", "é", 4, False),
+        ]
+    ):
+        payload = {
+            "session_id": str(number),
+            "cwd": str(project),
+            "tool_input": {"command": command},
+            "x": more,
+        }
+        data = json.dumps(payload, indent=indent, ensure_ascii=False).encode()
+        done = agent.run("PreToolUse", data, shell, cwd=project)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert (b"make key" in done.stdout) is answers, number
+        assert started.exists() is answers, number
+        started.unlink(missing_ok=True)
+
+
+@every_shell
 def test_a_folder_that_is_gone_or_a_false_pwd_is_no_trouble(
     agent: Agent, project: Path, tmp_path: Path, shell: str
 ) -> None:

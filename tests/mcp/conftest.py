@@ -13,6 +13,7 @@ from tests.story import House
 def starts(house: House, project: Path) -> Iterator[Callable[..., Server]]:
     """Starts servers of the house, in the project unless told otherwise."""
     running: list[Server] = []
+    house.installs()
 
     def start(cwd: Path = project, **environment: str) -> Server:
         running.append(Server(house.home.root, cwd, **environment))

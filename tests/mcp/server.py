@@ -14,8 +14,10 @@ class Server:
     """The process, and the conversation with it."""
 
     def __init__(self, home: Path, cwd: Path, **environment: str) -> None:
+        script = home / "hook" / "backstory_mcp.py"
+        start = ["-I", "-S", str(script)] if script.exists() else ["-I", "-m", "backstory.mcp"]
         self.process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "backstory.mcp"],
+            [sys.executable, *start],
             cwd=cwd,
             env={"PATH": os.environ["PATH"], "BACKSTORY_HOME": str(home), **environment},
             stdin=subprocess.PIPE,

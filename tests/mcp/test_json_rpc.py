@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.mcp.json_rpc import HANDSHAKE_VERSIONS, Conversation
+from backstory.mcp.handshake import HANDSHAKE_VERSIONS
+from backstory.mcp.json_rpc import Conversation
 
 ENVELOPE = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
 NOTHING = {"jsonrpc": "2.0", "id": None}

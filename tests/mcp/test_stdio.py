@@ -330,8 +330,8 @@ def test_before_the_first_call_it_has_loaded_next_to_nothing(tmp_path: Path) -> 
     }
     ours = {name for name in loaded if name.startswith("backstory")}
     assert ours == {"backstory", "backstory.mcp"} | {
-        f"backstory.mcp.{m}" for m in ("json_rpc", "roots", "tool_schemas")
-    }
+        f"backstory.mcp.{m}" for m in ("handshake", "json_rpc", "roots", "tool_schemas")
+    } | {"backstory.hook", "backstory.hook.payload"}
     heavy = {"sqlite3", "click", "dataclasses", "pathlib", "typing_extensions", "numpy", "asyncio", "logging"}
     assert not loaded & heavy
 

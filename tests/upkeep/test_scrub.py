@@ -1,6 +1,7 @@
 """Secrets out of what was stored before there was a rule for them."""
 
 from backstory.app import App
+from backstory.upkeep.scrub import scrub_secrets
 from tests.story import House
 
 SECRET = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"[:36]
@@ -36,3 +37,16 @@ def test_scrub_finds_then_removes_every_byte_of_it(house: House, app: App) -> No
     app.close()
     assert house.found_in_home(SECRET) == []
     assert "Push with" in house.brief().text
+
+
+def test_a_filter_of_calls_with_a_secret_goes_instead_of_losing_a_word(house: House, app: App) -> None:
+    """A word that is not what a payload holds any more would let the note on it be lost."""
+    house.session().starts().prompts("Hello").stops("Hello.")
+    house.works()
+    house.close()
+
+    house.home.call_literals.write_text(f"push {SECRET}\nmake ship\n")
+    scrub_secrets(house.home, app.store, app.settings, really=False)
+    assert house.home.call_literals.exists()
+    scrub_secrets(house.home, app.store, app.settings, really=True)
+    assert not house.home.call_literals.exists()

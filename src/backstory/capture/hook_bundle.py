@@ -1,9 +1,9 @@
 """What the hooks run, kept in the home: the script, the compiled fenced package, the settings it needs.
 
 Hooks must work while Backstory itself is being upgraded, from any folder and without a PATH, so nothing of
-the installed package is used at hook time: `hook.sh` names the home, the interpreter and `cat` absolutely,
-`hook.pyc` holds all the code. A stamp of what they were made from says when to make them again: install and
-every worker ask, so an upgraded Backstory or interpreter is taken over by itself.
+the installed package is used at hook time: `hook.sh` names the home, the interpreter and the like of `cat`
+absolutely, `hook.pyc` holds all the code. A stamp of what they were made from says when to make them again:
+install and every worker ask, so an upgraded Backstory or interpreter is taken over by itself.
 """
 
 import _sre  # type: ignore[import-not-found]
@@ -31,10 +31,26 @@ from backstory.hook.redact import PATTERNS
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LAUNCHER = "backstory.hook.bundle_loader"
 _AUTOMATA = "backstory.hook.precompiled_patterns"
-# where systems keep `cat` and the like; the last two: NixOS, Termux
+# where systems keep `cat`, `grep` and the like; the last two: NixOS, Termux
 _TOOLS = ("/bin", "/usr/bin", "/run/current-system/sw/bin", "/data/data/com.termux/files/usr/bin")
 _FACTS = "backstory.hook.agent_facts"
 _INSTALLED = "backstory.hook.installed"
+#: What agents start as the MCP server: it finds the package where it lay, else where the interpreter says.
+MCP_SCRIPT = "backstory_mcp.py"
+_MCP = """\
+import sys
+
+sys.path[:0] = [{folder}]
+try:
+    from backstory.mcp.handshake import main
+except ImportError:
+    del sys.path[0]
+    import site
+
+    site.main()
+    from backstory.mcp.handshake import main
+sys.exit(main())
+"""
 _UNCHECKED_HASH = (1).to_bytes(4, "little") + bytes(8)  # a .pyc that never looks for its source
 
 
@@ -44,7 +60,7 @@ def hook_files_current(home: Path, python: str = sys.executable) -> bool:
     script = _script(home, python)
     made_from = _stamp(_sources(), script)
     same = _read(folder / "stamp") == made_from and _read(folder / "hook.sh") == script
-    return same and (folder / "hook.pyc").exists()
+    return same and _read(folder / MCP_SCRIPT) == _mcp_script() and (folder / "hook.pyc").exists()
 
 
 def write_hook_files(home: Path, python: str = sys.executable) -> bool:
@@ -59,6 +75,7 @@ def write_hook_files(home: Path, python: str = sys.executable) -> bool:
         make_private_dir(private)
     write_own(folder / "hook.pyc", _bundle(sources))
     write_own(folder / "hook.sh", script, 0o700)
+    write_own(folder / MCP_SCRIPT, _mcp_script())
     _keep_spare(folder)
     write_own(folder / "stamp", _stamp(sources, script))  # last: what is not finished is made again
     return True
@@ -172,6 +189,7 @@ def _script(home: Path, python: str) -> bytes:
         "@HOME@": str(home.absolute()),
         "@PYTHON@": python,
         "@CAT@": _tool("cat"),
+        "@GREP@": _tool("grep"),
         "@MKDIR@": _tool("mkdir"),
         "@LN@": _tool("ln"),
         "@MV@": _tool("mv"),
@@ -189,6 +207,10 @@ def _script(home: Path, python: str) -> bytes:
     for placeholder, value in values.items():
         text = text.replace(placeholder, quote_sh(value))
     return os.fsencode(text)
+
+
+def _mcp_script() -> bytes:
+    return _MCP.format(folder=ascii(str(_PACKAGE.parent))).encode()
 
 
 def _alternatives(names: Iterable[str]) -> str:

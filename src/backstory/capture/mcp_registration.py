@@ -6,6 +6,7 @@ else stays. Command and home are kept right; whatever else somebody has set on t
 
 import importlib.util
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,12 +17,13 @@ from tomlkit.items import Table
 
 from backstory import jsonc
 from backstory.agents.mcp_lists import Launch
+from backstory.capture.hook_bundle import MCP_SCRIPT
 from backstory.capture.settings_entries import is_empty
 from backstory.jsonc import InvalidJson
 from backstory.paths import Home
 
 NAME = "backstory"
-_MODULE = "backstory.mcp"
+_MODULE = "backstory.mcp"  # what earlier versions told agents to start
 _FIXED = ("command", "args", "env", "environment")
 
 
@@ -33,7 +35,8 @@ def is_there() -> bool:
 def server_launch(home: Home) -> Launch:
     """How agents start the server of this home."""
     root = str(home.root.absolute())
-    return Launch(sys.executable, ("-I", "-m", _MODULE), {"BACKSTORY_HOME": root})
+    script = str(home.root.absolute() / "hook" / MCP_SCRIPT)
+    return Launch(sys.executable, ("-I", "-S", script), {"BACKSTORY_HOME": root})
 
 
 # --- text in, text out ------------------------------------------------------------------------------------
@@ -54,7 +57,8 @@ def _is_ours(entry: object) -> bool:
         return False
     words = [entry.get("command"), entry.get("args")]
     flat = [word for part in words for word in (part if isinstance(part, list) else [part])]
-    return _MODULE in flat
+    names = [os.path.basename(word.replace("\\", "/")) for word in flat if isinstance(word, str)]  # noqa: PTH119
+    return _MODULE in flat or MCP_SCRIPT in names
 
 
 def _wrong(entry: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:

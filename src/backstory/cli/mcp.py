@@ -11,6 +11,6 @@ def mcp() -> None:
     that speak MCP. It answers search, timeline, get, remember, forget and status for the project that the
     agent works in.
     """
-    from backstory.mcp.stdio import serve
+    from backstory.mcp.handshake import main
 
-    raise SystemExit(serve())
+    raise SystemExit(main())

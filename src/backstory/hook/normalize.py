@@ -15,8 +15,8 @@ _STEPS = ("&&", "||", ";", "\n")
 _MOST_STEPS = 20
 _BEFORE_PROGRAMS = ("sudo", "env", "time", "nice", "exec", "command", "nohup")
 _RUNS = ("run", "exec", "x")
-# Programs that are nothing without the script, or the module behind -m, that they are to run.
-_INTERPRETERS = ("python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl", "php", "deno", "bun")
+#: Programs that are nothing without the script, or the module behind -m, that they are to run.
+INTERPRETERS = ("python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl", "php", "deno", "bun")
 
 
 def command_key(command: str) -> str:
@@ -74,7 +74,7 @@ def _stem_of(step: str) -> str:
     if not words or words[0] == "cd":
         return ""
     found = [words[0].rpartition("/")[2]]
-    if found[0] in _INTERPRETERS and (script := _script(words[1:])):
+    if found[0] in INTERPRETERS and (script := _script(words[1:])):
         return f"{found[0]} {script}"
     for word in words[1:4]:
         if not word.replace("-", "a").replace("_", "a").replace(":", "a").isalnum() or word[0] == "-":

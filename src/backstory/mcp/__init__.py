@@ -3,6 +3,7 @@
 One is started per agent session, so it starts light: the standard library until something is asked of it, and
 no database open between two calls.
 
+- `handshake`    the first words, before anything else is imported
 - `stdio`        the loop: a line in, a line out
 - `json_rpc`     JSON-RPC and MCP, whatever carries them: both handshakes and the stateless revision
 - `tool_schemas` what an agent may ask, as a table

@@ -1,8 +1,8 @@
-"""`python -m backstory.mcp`: what agents are told to start."""
+"""`python -m backstory.mcp`: the server, for who starts it by its name."""
 
 import sys
 
-from backstory.mcp.stdio import serve
+from backstory.mcp.handshake import main
 
 if __name__ == "__main__":
-    sys.exit(serve())
+    sys.exit(main())

@@ -10,11 +10,15 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from backstory import __version__
 from backstory.mcp import roots
+from backstory.mcp.handshake import (
+    CAPABILITIES,
+    ROOTS_QUESTION,
+    SERVER,
+    initialized,
+)
 from backstory.mcp.tool_schemas import INSTRUCTIONS, TOOLS
 
-HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_VERSIONS = ("2026-07-28",)
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = (
@@ -30,8 +34,6 @@ FAILED = -32000
 
 _META = "io.modelcontextprotocol/"
 _VERSION_KEY, _SERVER_KEY = f"{_META}protocolVersion", f"{_META}serverInfo"
-_SERVER = {"name": "backstory", "title": "Backstory", "version": __version__}
-_CAPABILITIES: dict[str, dict[str, Any]] = {"tools": {}, "resources": {}}
 _CACHED = ("server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read")
 # What is about the folder that the client works in: it waits until that is known.
 _OF_A_FOLDER = ("tools/call", "resources/list", "resources/read")
@@ -173,7 +175,7 @@ class Conversation:
             if not self._has_roots:
                 return []
             self._times_asked += 1
-            self._question = f"backstory-roots-{self._times_asked}"
+            self._question = ROOTS_QUESTION.format(self._times_asked)
             self._waits_for_roots = True
             return [_dump({"jsonrpc": "2.0", "id": self._question, "method": "roots/list"})]
         if _is_id(message.get("id")) and message["id"] in self._asked:
@@ -199,7 +201,7 @@ class Conversation:
             raise RpcError(METHOD_NOT_FOUND, f"there is no method {method}")
         result = handler(self, params)
         if stateless:
-            result = {**result, "resultType": "complete", "_meta": {_SERVER_KEY: _SERVER}}
+            result = {**result, "resultType": "complete", "_meta": {_SERVER_KEY: SERVER}}
             if method in _CACHED:
                 result.update(ttlMs=0, cacheScope="private")
         return result
@@ -207,21 +209,15 @@ class Conversation:
     # --- the methods -----------------------------------------------------------------------------------
 
     def _initialize(self, params: Message) -> Message:
-        asked = params.get("protocolVersion")
         capabilities = params.get("capabilities")
         self._has_roots = isinstance(capabilities, dict) and "roots" in capabilities
         self._asks_user = isinstance(capabilities, dict) and "elicitation" in capabilities
-        return {
-            "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
-            "capabilities": _CAPABILITIES,
-            "serverInfo": _SERVER,
-            "instructions": INSTRUCTIONS,
-        }
+        return initialized(params.get("protocolVersion"))
 
     def _discover(self, params: Message) -> Message:
         return {
             "supportedVersions": list(STATELESS_VERSIONS),
-            "capabilities": _CAPABILITIES,
+            "capabilities": CAPABILITIES,
             "instructions": INSTRUCTIONS,
         }
 

@@ -2,7 +2,7 @@
 
 import os
 import select
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from time import monotonic as now
 
 from backstory.mcp.json_rpc import LARGEST_MESSAGE, Conversation, too_large
@@ -11,14 +11,18 @@ _ROOTS_SECONDS = 2.0
 _CHUNK = 65_536
 
 
-def serve() -> int:
-    """Answer until there is nothing more to read."""
+def serve(heard: Sequence[bytes] = (), unread: bytes = b"") -> int:
+    """Answer until there is nothing more to read; what was `heard` is answered already, `unread` is not."""
     answers = os.dup(1)
     os.dup2(2, 1)  # nothing but answers may get onto stdout, whoever prints
     conversation = Conversation()
+    for message in heard:
+        conversation.hear(message)
     lines = _Lines()
     waits_since = 0.0
     try:
+        for line in lines.taken(unread):
+            _write(answers, [too_large()] if line is None else conversation.hear(line))
         while True:
             if conversation.waits:
                 waits_since = waits_since or now()

@@ -1,6 +1,8 @@
 """What an agent may ask. Every word here is in the context of every session: short, and no word twice."""
 
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 INSTRUCTIONS = (
     "Memory of past coding sessions, of every agent used here. Search it before redoing work, when something "
@@ -17,7 +19,7 @@ _READS = {"readOnlyHint": True}
 _HINTS = {"remember": {"destructiveHint": False}, "forget": {"destructiveHint": True}}
 
 
-def _tool(name: str, says: str, required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+def _tool(name: str, says: str, required: tuple[str, ...] = (), **properties: "Any") -> "dict[str, Any]":
     schema = {"type": "object", "properties": properties, "required": list(required)}
     if not required:
         del schema["required"]

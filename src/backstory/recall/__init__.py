@@ -7,6 +7,7 @@ worth.py      how much a statement is worth at a start: features and fitted weig
 written_down.py  what CLAUDE.md, AGENTS.md, GEMINI.md and README.md say already
 rows.py       a memory as a row of them
 notes.py      what may be said on a prompt, before a tool or after its failure, and the flags for the shell
+call_literals.py what a tool call's payload must hold for any note on it
 deeds.py      which commands, edits and errors they belong to
 informative.py what of a passage is worth telling
 note_worth.py how much a passage is worth as a note: features and fitted weights

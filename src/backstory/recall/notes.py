@@ -4,7 +4,8 @@ A note belongs to a command or an edit that failed, or to an error that was mend
 keys up (`hook/work_notes.py`); `deeds.py` knows which these are. A command whose like failed before gets what
 the project knows about such commands, looked up here ahead. What has to do with a prompt, or with an error
 that is not known, the hook looks up itself (`lookup.py`). A flag in `briefs/at/<folder>/` says that a folder
-has notes of a kind; without one, no hook starts Python.
+has notes of a kind; without one, no hook starts Python. Before a tool call the payload must also hold one of
+the literals in `briefs/before.literals` (`call_literals.py`): those of all prepared notes, or it is away.
 """
 
 import json
@@ -21,6 +22,7 @@ from backstory.hook import normalize
 from backstory.hook.work_notes import KEYED, MOST, met_before
 from backstory.model import Action, MemoryKind, Outcome
 from backstory.paths import Home
+from backstory.recall.call_literals import call_literals, filter_file, is_current
 from backstory.recall.deeds import deeds
 from backstory.recall.lookup import Found, Lookup
 from backstory.recall.rows import Row, stamped
@@ -55,14 +57,19 @@ def write(home: Home, store: Store, project_id: str) -> None:
     settings, _ = load_settings(home)
     project = store.projects.get(project_id)
     path = home.notes / f"{project_id}.json"
-    value = _with_stems(home, store, notes(store, project_id), _read(path))
+    before = _read(path)
+    value = _with_stems(home, store, notes(store, project_id), before)
     value["flags"] = _kinds(settings, value)
+    if call_literals(value) != call_literals(before):
+        home.call_literals.unlink(missing_ok=True)  # first: no note is to be said that it does not know
     if value["notes"] or value["size"]:
         value["name"] = project.name if project else ""
         make_private_dir(home.notes)
         write_own(path, json.dumps(value, ensure_ascii=False).encode())
     else:
         path.unlink(missing_ok=True)
+    if not _has_current_literals(home):
+        _filter_calls(home)
     _flag_all(home, value["flags"], _roots(store, project_id))
 
 
@@ -74,6 +81,19 @@ def flag_again(home: Home, store: Store) -> None:
         value["flags"] = _kinds(settings, value)
         write_own(path, json.dumps(value, ensure_ascii=False).encode())
         _flag_all(home, value["flags"], _roots(store, path.stem))
+
+
+def _has_current_literals(home: Home) -> bool:
+    try:
+        return is_current(read_bytes(home.call_literals))
+    except OSError:
+        return False
+
+
+def _filter_calls(home: Home) -> None:
+    """Leave what a payload must hold for any prepared note on a call, whichever project it is of."""
+    found = {literal for path in home.notes.glob("*.json") for literal in call_literals(_read(path))}
+    write_own(home.call_literals, filter_file(found))
 
 
 def flagged(home: Home, folder: str) -> bool:

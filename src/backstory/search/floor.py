@@ -7,11 +7,11 @@ Whoever searches the database asks
     floor.of(best[0], asked) >= floor.FLOOR          # and whether one hit has to do with the question
 
 What speaks for hits is counted in `evidence.py`, which notes with prompts use too; without vectors the words
-alone decide (`shares_enough`). The bar was chosen on questions put to
-the project that answers them, against off-topic questions and those of other projects (docs/lab/recall.md has the
-numbers). A name that the question spells out (`foo_bar.py:42`, two Chinese characters; not a number) and that
-stands in the text needs no likeness; nor do one or two words that are all that is asked for. A name that
-nothing has takes its share of the evidence away.
+alone decide (`shares_enough`). The bar was chosen on questions put to the project that answers them, against
+off-topic questions and those of other projects (docs/lab/recall.md has the numbers). A name that the
+question spells out (`foo_bar.py:42`, two Chinese characters; not a number) and that stands in the text needs
+no likeness; nor do one or two words that are all that is asked for. A name that nothing has takes its share
+of the evidence away.
 """
 
 import math

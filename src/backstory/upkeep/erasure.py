@@ -236,6 +236,7 @@ def _count(store: Store, reach: Reach, now: int) -> None:
 
 def _drop_prepared(home: Home, what: ErasurePlan) -> None:
     """Prepared briefs are made again from what is left, in a moment; until then there are none."""
+    home.call_literals.unlink(missing_ok=True)  # single words of what goes, whatever it was found by
     for file in _made_of(home, what.sessions):
         file.unlink(missing_ok=True)
 

@@ -82,7 +82,9 @@ def _rewritten(home: Home, store: Store, privacy: Privacy, really: bool, damaged
             clean = privacy.raw(data)
             if clean != data:
                 changed.append(path)
-                if really:
+                if really and path == home.call_literals:
+                    path.unlink()  # without a literal a note would be lost; the worker makes it again
+                elif really:
                     write_atomic(path, clean)
     copied = _copies(home, store, privacy, really, damaged)
     return [*changed, *copied, *_archives(home, store, privacy, really)]
