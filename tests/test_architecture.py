@@ -56,6 +56,7 @@ LAYERS = (
         "file_mentions",
         "front_matter",
         "typed_words",
+        "plain_prose",
         "attribution",
         "__init__",
     ),

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 
 from backstory.model import Event, Kind, Memory, MemoryKind, Speaker, speaker
 
+USER_SAID, AGENT_SAID = "The user said", "The agent said"
+#: How the rules word the question that an agent left open.
+UNANSWERED = "Asked, unanswered"
 _LEADS = {
     (MemoryKind.DECISION, Speaker.USER): "The user decided",
     (MemoryKind.DECISION, Speaker.AGENT): "The agent decided",
@@ -13,6 +16,17 @@ _LEADS = {
     (MemoryKind.FACT, Speaker.USER): "Told to remember",
     (MemoryKind.FACT, Speaker.AGENT): "The agent noted",
     (MemoryKind.FACT, Speaker.NOBODY): "Noted",
+    (MemoryKind.LESSON, Speaker.USER): USER_SAID,
+    (MemoryKind.LESSON, Speaker.AGENT): AGENT_SAID,
+    (MemoryKind.ATTEMPT, Speaker.AGENT): AGENT_SAID,
+    (MemoryKind.NEXT_STEP, Speaker.USER): USER_SAID,
+    (MemoryKind.NEXT_STEP, Speaker.AGENT): AGENT_SAID,
+}
+#: Where an agent's own `remember` is led in like what it said in a session.
+_SAYS_WHOSE = {
+    (MemoryKind.DECISION, Speaker.AGENT),
+    (MemoryKind.PREFERENCE, Speaker.AGENT),
+    (MemoryKind.FACT, Speaker.AGENT),
 }
 
 
@@ -46,9 +60,25 @@ def doer(event: Event) -> str:
 def told_as(memory: Memory) -> str:
     """The words that lead a memory in; "" where none are needed, because rules observed it."""
     who = speaker(memory.said_by)
-    if who is Speaker.TOOL:
-        return "A tool or page said"
-    if memory.said_by not in list(Speaker):  # another memory tool's row: nobody knows whose word it was
-        return _LEADS.get((memory.kind, Speaker.NOBODY), "")
+    if who is not Speaker.TOOL and memory.said_by not in list(Speaker):
+        return _LEADS.get((memory.kind, Speaker.NOBODY), "")  # another tool's row: nobody knows whose word
     noted = who is Speaker.AGENT and memory.agent == Speaker.USER  # an agent's own `remember`
-    return _LEADS.get((memory.kind, who), "The agent noted" if noted else "")
+    if noted and (memory.kind, who) not in _SAYS_WHOSE:
+        return "The agent noted"
+    return _lead(memory.kind, who)
+
+
+def spoken(kind: MemoryKind, said_by: str, text: str) -> str:
+    """A text behind the words that lead it in, which say whose it is."""
+    return led_in(_lead(kind, speaker(said_by)), text)
+
+
+def led_in(lead: str, text: str) -> str:
+    """A text behind its lead; a question that was left open says itself what its agent did."""
+    if lead == AGENT_SAID and text.startswith(f"{UNANSWERED}: "):
+        return f"The agent asked, unanswered{text[len(UNANSWERED) :]}"
+    return f"{lead}: {text}" if lead else text
+
+
+def _lead(kind: MemoryKind, who: Speaker) -> str:
+    return "A tool or page said" if who is Speaker.TOOL else _LEADS.get((kind, who), "")

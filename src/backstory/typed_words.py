@@ -12,6 +12,8 @@ any such mark says cannot be told from typing.
 
 import re
 
+from backstory.plain_prose import plain_prose
+
 _OUTPUT = re.compile(
     r"\s*(?:"
     r"\[\d\d?[/:.]\d\d|\d\d:\d\d:\d\d|time=|\d{4}-\d\d-\d\d|"  # a time, a shell prompt with one
@@ -33,7 +35,7 @@ _FENCE = ("```", "~~~")
 _ANNOUNCES = re.compile(
     r"\b(?:says?|said|outputs?|errors?|logs?|messages?|trace(?:back)?|readme|docs?|documentation|page|prints?|"
     r"printed|shows?|gives?|wrote|writes|quot(?:es?|ed|ing)|pasted?|stack|terminal|console|responses?|"
-    r"returns?|returned|answers?|replie[ds]|mail|issue|ticket|comment|sagt|ausgabe|fehler|meldung|dit|erreur|"
+    r"returns?|returned|answers?|replie[ds]|mail|issue|ticket|comment|sagt|schrieb|écrit|escribió|ausgabe|fehler|meldung|dit|erreur|"
     r"dice|salida|descriptions?|feedback|body|contents?|reviews?|reviewer|transcript|excerpt|snippet|slack|e-?mail|"
     r"changelog|beschreibung)\b[^\n:：]{0,40}[:：]\s*+$",
     re.IGNORECASE,
@@ -195,8 +197,11 @@ _PERSON, _WE = _speaks(_ONE), _speaks(f"{_ONE}|{_MORE}")
 
 def typed_words(text: str) -> str:
     """A prompt without what it quotes; line by line, so that what is left stands where it stood."""
-    text = _unquoted(_without_blocks(text))
-    return text[: _handed_over(text)]
+    source = _without_blocks(text)
+    if "\n" not in source and _OUTPUT.match(source):
+        return ""
+    kept = _unquoted(source)
+    return plain_prose(source, kept[: _handed_over(kept)])
 
 
 def _handed_over(text: str) -> int:

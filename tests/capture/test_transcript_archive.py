@@ -191,3 +191,16 @@ def test_a_torn_copy_is_scrubbed_as_far_as_it_goes(house: House, story: Story) -
     path.write_bytes(gzip.compress(source(story).encode()) + gzip.compress(b"torn\n")[:9])
     assert path in scrub_secrets(house.home, house.store, Settings(), really=True).files
     assert TOKEN not in copy(house, story)
+
+
+def test_what_a_fork_copied_from_its_parent_is_not_kept_again(house: House, story: Story) -> None:
+    story.prompts("Go on.")
+    assert story.transcript is not None
+    line = {"forkedFrom": {"sessionId": "parent", "messageUuid": "x"}, "type": "user", "uuid": "u9"}
+    with story.transcript.open("a") as file:
+        file.write(json.dumps(line | {"message": {"role": "user", "content": "GIRAFFE"}}) + "\n")
+    story.stops("Done.")
+    house.works()
+    kept = copy(house, story)
+    assert "GIRAFFE" not in kept
+    assert "Go on." in kept

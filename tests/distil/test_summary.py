@@ -98,8 +98,8 @@ def test_the_checkpoint_holds_what_must_survive_a_compaction() -> None:
     value = json.loads(draft.detail)
     assert set(value) == {"goal", "done", "pending", "files", "failing", "passing", "decisions"}
     assert value["goal"].startswith("split the pane")
-    assert value["done"] == ["toolbar", "changed pane.tsx"]
-    assert "status bar" in value["pending"]
+    assert value["done"] == ["ticked off by the agent: toolbar", "changed pane.tsx"]
+    assert "The agent said: status bar" in value["pending"]
     assert value["files"] == ["pane.tsx"]
     assert value["failing"] == ["vitest run: Error: no"]
     assert value["passing"] == ["tsc"]

@@ -4,7 +4,10 @@ import hashlib
 import re
 
 from backstory.typed_words import typed_words
+from tests.security.own_prompts import WISHES
 from tests.security.pasted_prompts import OWN, PASTES
+from tests.security.pasted_shapes import RULE as PASTED_RULE
+from tests.security.pasted_shapes import SHAPES
 
 RULE = re.compile(
     r"\b(always|never|decided|from now on|immer|niemals|beschlossen|toujours|décidé|agreed|siempre|we use|let's use"
@@ -26,3 +29,13 @@ def test_most_of_what_a_prompt_hands_over_is_not_the_users_word() -> None:
 def test_rules_in_the_users_own_words_stay_theirs() -> None:
     lost = [text for text in held_back(OWN) if len(RULE.findall(typed_words(text))) < len(RULE.findall(text))]
     assert len(lost) <= len(held_back(OWN)) * 0.1, lost
+
+
+def test_a_paste_that_shows_its_structure_is_never_the_users_word() -> None:
+    told = [name for name, text in SHAPES.items() if "ZEBRA9" in typed_words(text.replace("%s", PASTED_RULE))]
+    assert len(told) <= 2, told
+
+
+def test_wishes_that_people_type_stay_theirs_among_lists_quotes_paths_and_times() -> None:
+    lost = [words for text, words in WISHES if words not in typed_words(text)]
+    assert len(lost) <= 2, lost

@@ -150,6 +150,8 @@ class LineFilter:
             row = json.loads(line)
         except (ValueError, RecursionError):
             return not self._privacy.tells_ignored(line.decode("utf-8", "replace"), self._cwd)
+        if isinstance(row, dict) and "forkedFrom" in row:
+            return False  # the parent's copy has it, unless it was forgotten there
         self._cwd = _folder_of(row) or self._cwd
         hidden = self._privacy.tells_ignored(row, self._cwd)
         self._typed_command = hidden and _TYPED_COMMAND in line

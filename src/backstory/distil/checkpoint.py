@@ -2,6 +2,7 @@
 
 import json
 
+from backstory.attribution import spoken
 from backstory.distil.chains import Chain
 from backstory.distil.commands import tally
 from backstory.distil.plan import DONE, plan_items
@@ -20,9 +21,13 @@ def checkpoint(story: Story, found: list[Chain], others: list[Draft]) -> list[Dr
     goal = gist(asks[0].asked, 300) if asks else ""
     if len(asks) > 1:
         goal = f"{goal} · now: {gist(asks[-1].asked, 200)}"
-    done = [item.content for item in plan_items(turns) if item.status in DONE]
+    done = [f"ticked off by the agent: {item.content}" for item in plan_items(turns) if item.status in DONE]
     done += [f"changed {file}" for file in dict.fromkeys(c.file for c in story.changes)][-8:]
-    pending = [draft.text for draft in others if draft.kind is MemoryKind.NEXT_STEP]
+    pending = [
+        spoken(draft.kind, draft.said_by, draft.text)
+        for draft in others
+        if draft.kind is MemoryKind.NEXT_STEP
+    ]
     failing = [
         shorten(f"{chain.failures[-1].shown}: {chain.failures[-1].error}", 200)
         for chain in found
@@ -41,7 +46,9 @@ def checkpoint(story: Story, found: list[Chain], others: list[Draft]) -> list[Dr
         "failing": failing[-6:],
         "passing": passing[-8:],
         "decisions": [
-            f"{d.text} ({d.reason})" if d.reason else d.text for d in others if d.kind is MemoryKind.DECISION
+            spoken(d.kind, d.said_by, f"{d.text} ({d.reason})" if d.reason else d.text)
+            for d in others
+            if d.kind is MemoryKind.DECISION
         ][-8:],
     }
     text = (

@@ -21,7 +21,7 @@ from backstory.distil.turns import turn_digests
 from backstory.file_mentions import cited_files
 from backstory.model import Draft, Kind, MemoryKind, Session, StoredEvent
 
-VERSION = "t1.11"
+VERSION = "t1.12"
 DEFAULTS = Limits()
 
 

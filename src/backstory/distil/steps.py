@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from backstory.attribution import UNANSWERED
 from backstory.distil import phrases
 from backstory.distil.chains import Chain
 from backstory.distil.later import Spot, leaves_open, put_off
@@ -170,9 +171,7 @@ def _announced(said: Said | None, spot: Spot) -> Iterator[Draft]:
                 or len(content_words(found[number - 1].text)) < 2
                 else f"{found[number - 1].text} {text}"
             )
-            yield _draft(
-                text, f"Asked, unanswered: {question}", said.at, (said.id,), said.turn, "assistant", 0.9
-            )
+            yield _draft(text, f"{UNANSWERED}: {question}", said.at, (said.id,), said.turn, "assistant", 0.9)
 
 
 def _stands_for_list(sentence: Sentence, found: tuple[Sentence, ...]) -> bool:

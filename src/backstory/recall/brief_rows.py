@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from backstory import clock
+from backstory.attribution import AGENT_SAID, USER_SAID
 from backstory.hook.brief_text import shorten
 from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.untrusted_text import fetches_and_runs
@@ -51,7 +52,7 @@ _WORDS = (MemoryKind.DECISION, MemoryKind.PREFERENCE, MemoryKind.FACT)
 _OUTCOME_KINDS = (PassageKind.CLOSING, PassageKind.COMMIT, PassageKind.RECORD)
 _SAME = 0.6  # of the words of a hidden memory
 _WORD = re.compile(r"[^\W\d_][\w'-]{2,}")
-_LEADS = {PassageKind.PROMPT: "The user said", PassageKind.REFUSAL: "The user refused a call and said"}
+_LEADS = {PassageKind.PROMPT: USER_SAID, PassageKind.REFUSAL: "The user refused a call and said"}
 _LABELLED = re.compile(r"^\w+: `(.+)`: (.*)$")
 
 
@@ -106,7 +107,7 @@ def _outcomes(
         told = row("others" if place else "left_off", summary)
         text = "" if summary.status is MemoryStatus.CONFIRMED else outcome(own, room, worth.FLOOR)
         if text and not text.startswith(COMMITTED) and (asked := titles.get(summary.session_id)):
-            text = f"Asked: {shorten(asked, _ASKED_CHARS)} {text}"
+            text = f"Asked: {shorten(asked, _ASKED_CHARS).rstrip('.')}. {text}"
         branch = branches.get(summary.session_id, "")
         if text:
             told["text"] = f"On {branch}: {text}" if branch else text
@@ -268,7 +269,7 @@ def _row(statement: Statement, agent: str) -> Row:
     return {
         "id": statement.event,
         "section": "prefs" if lead else "failed" if worth.tells_failure(statement) else "known",
-        "text": f"{lead}: {statement.told}" if lead else statement.told,
+        "text": f"{lead or AGENT_SAID}: {statement.told}",
         "at": statement.at,
         "agent": agent,
         "session": statement.session,

@@ -5,7 +5,7 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from backstory.attribution import author, told_as
+from backstory.attribution import author, led_in, told_as
 from backstory.hook.file_stamps import file_stamp
 from backstory.model import Memory, MemoryKind
 
@@ -24,8 +24,7 @@ def row(section: str, memory: Memory, before: str = "", label: str = "", files: 
 
     `before` says what it replaced, `label` how its files stand, `files` where these are today.
     """
-    lead = told_as(memory)
-    text = f"{lead}: {memory.text}" if lead else memory.text
+    text = led_in(told_as(memory), memory.text)
     if memory.kind is MemoryKind.DECISION and memory.reason and memory.reason not in text:
         text = f"{text} ({_cut(memory.reason, REASON_CHARS).rstrip('.')})"
     if before:

@@ -55,6 +55,7 @@ class Hit:
     branch: str = ""
     status: str = ""
     label: str = ""
+    by: str = ""  # whose word a memory is
     form: str = ""  # what the passage of an event is: a closing, a commit, a step, …
     also: tuple[str, ...] = ()
     why: Why | None = None

@@ -102,6 +102,7 @@ def _of(found: Found, score: float, why: Why | None) -> Hit:
         when=found.at,
         branch=found.branch,
         status=found.status,
+        by=found.said_by,
         form=found.form,
         why=why,
     )
