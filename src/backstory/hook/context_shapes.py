@@ -15,7 +15,10 @@ _PIPED = (
 _SECRETS = (
     r"(?i:pass(?:word|wd|phrase|code|wort)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)"
 )
-_COLUMNS = r"(?i:(?:password|passwd|passwort|passphrase|secret|token|api[_-]?key|secret[_-]?key))"
+_COLUMNS = (
+    r"(?i:(?:password|passwd|passwort|passphrase|secret[ _-]?access[ _-]?key|secret|token|api[ _-]?key"
+    r"|secret[ _-]?key|access[ _-]?token|client[ _-]?secret|private[ _-]?key))"
+)
 
 _LABELS = ("password", "passwort", "passphrase", "passcode", "pass", "pwd", "pw", "secret", "token", "key")
 
@@ -153,6 +156,14 @@ ROWS = (
     ),
     (
         "secret",
+        ("storepassword", "keypassword"),
+        r"(?i:(?:store|key)password)[ \t]{1,4}(?:\\?\"([^\"\\\n]{4,200})|\\?'([^'\\\n]{4,200}))",
+        'storePassword "' + 'S3cretPa55"',
+        "word",
+        "tool_password",
+    ),
+    (
+        "secret",
         ("storepass", "keypass", "-passin ", "-passout ", "-pass ", "requirepass", "masterauth"),
         r"(?:(?:store|key)pass|-pass(?:in|out)?(?= [ \t]{0,3}pass:)|requirepass|masterauth)[ \t]{1,4}"
         r"(?:pass:)?" + _ARG,
@@ -245,7 +256,8 @@ ROWS = (
         "secret",
         (
             *("password", "passwd", "passwort", "passphrase", "secret", "token", "api_key", "apikey"),
-            *("api-key", "secret_key", "secretkey", "secret-key"),
+            *("api-key", "api key", "secret_key", "secretkey", "secret-key", "secret key", "private key"),
+            *("secret access key", "secret_access_key", "secretaccesskey", "private_key"),
         ),
         rf"{_COLUMNS}(?:\(|[ \t\"'`*\]\\]{{0,40}}(?=[|,;)\t\r\n]|\\[ntr]|\Z))",
         "user,password\njane," + "S3cretPa55\n",
@@ -287,8 +299,9 @@ ROWS = (
     ),
     (
         "secret",
-        ("cargo login", "authtoken", "pypi-token."),
-        r"(?:cargo login|authtoken|pypi-token\.[\w.-]{1,40})[ \t]{1,4}([^\s\"'`;|&<>()\\]{16,256})",
+        ("cargo login", "wandb login", "snyk auth", "authtoken", "pypi-token."),
+        r"(?:(?:cargo|wandb) login|snyk auth|authtoken|pypi-token\.[\w.-]{1,40})"
+        r"[ \t]{1,4}([^\s\"'`;|&<>()\\]{16,256})",
         "ngrok config add-authtoken " + "2Xk3vQ9mTz7LpRw2YbNc8Hd5Jf1_Gs4Xk3vQ9mTz7LpRw2Yb",
         "word",
         "random_value",
@@ -344,6 +357,14 @@ ROWS = (
         "db.acme.dev:*:app:jane:" + "S3cretPa55",
         "star",
         "argument_password",
+    ),
+    (
+        "secret",
+        (":5432:", ":6432:", ":5433:"),
+        r":(?:5432|5433|6432):([^\s:/@]{1,60}):[^\s:/@]{1,60}:([^\s:/@\"'\\]{4,128})(?=\s|\\n|\Z)",
+        "db.acme.dev:5432:shop:jane:" + "S3cretPa55",
+        "colon",
+        "pgpass_line",
     ),
     (
         "secret",

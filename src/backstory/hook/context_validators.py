@@ -217,6 +217,40 @@ def here_string(match: "re.Match[str]") -> int:
     return quoted_password(match) if asks else 0
 
 
+def given_to_name(match: "re.Match[str]") -> int:
+    """A drawn value that is given to a name that ends in `PAT`, `SEED`, `SALT`, …"""
+    text, start, given = match.string, match.start(), match[2]
+    before = text[start - 1 : start]
+    camel = before.islower() and match[0][0].isupper() and match[0][1].islower()
+    if not camel and glued(text, start) and text[start - 2 : start] != "-D":  # java -Dname=value
+        return 0
+    return match.end(2) if _drawn_literal(given) else 0
+
+
+def given_to_call(match: "re.Match[str]") -> int:
+    """A drawn literal that is given to a call that signs, encrypts or authenticates."""
+    given = match[1]
+    ids = [size for size, *_ in Grain(given).parts] == UUID
+    return match.end(1) if not ids and _drawn_literal(given) else 0
+
+
+def _drawn_literal(given: str) -> bool:
+    if template(given) or placeholder(given) or "://" in given or given[0] in "-/~.":
+        return False
+    return drawn(given) and not (given.isidentifier() and of_words(given) and not given.islower())
+
+
+def pgpass_line(match: "re.Match[str]") -> int:
+    """The password at the end of `host:port:database:user:password`, alone on its line."""
+    text, start = match.string, match.start()
+    line = text[max(0, start - 80) : start].rpartition("\n")[2].rpartition("\\n")[2]
+    host = line.rpartition(" ")[2].lstrip("+\"'`")
+    if not host or host.strip(IDENT + ".*") or match[1].isdigit():
+        return 0
+    plain = host == line and wordy(match[2], code=True)
+    return _without_end(match, strict) or (argument_password(match) if plain else 0)
+
+
 def sql_password(match: "re.Match[str]") -> int:
     """`ALTER ROLE … PASSWORD '…'`: the statement says that it is one."""
     before = match.string[max(0, match.start() - 300) : match.start()].lower()
