@@ -47,7 +47,7 @@ def test_anchors_can_be_sought_in_raw_json(row: Row) -> None:
     for anchor in row.anchors:
         assert anchor.isascii()
         assert not set(anchor) & set('"\\/\b\f\n\r\t'), "JSON may write these differently"
-        if row.how in ("word", "left", "inside", "block", "title", "short"):
+        if row.how in ("word", "left", "inside", "block", "title", "short", "sentence"):
             assert anchor == anchor.lower()
             assert any(gate in anchor for gate in FOLDED_GATES)
 

@@ -25,6 +25,7 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   title   the same, if a separator of cells comes next
   tag     the same as inside, if the anchor is the name of a tag
   line    the same as word, if the line ends there
+  sentence   the same as word, if one of the next words has six characters and a digit
   short   the same as word, if a colon or an equals sign comes next
   http    the same as word, if the text has those letters
   pipe, at, tilde, star   the same as word, if the text has that sign
@@ -114,6 +115,7 @@ HOWS = (
         "url",
         "title",
         "short",
+        "sentence",
         "line",
         "http",
         "tag",
@@ -127,6 +129,7 @@ FOLLOWED = {"title": "|,;)(\r\n", "short": ":=", "line": "\r\n"}
 FOLDED_GATES = (
     *(stem for stem in STEMS if stem != "pwd"),
     *("pw", "bearer", "private", "@", "cookie", "senha", "contrase", "login", "identified "),
+    *("log in", "sign in", "unlock", "kennwort"),
 )
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
@@ -137,6 +140,8 @@ TELLING = (*STEMS, "pw", "bearer")  # pwd is sought behind its gate, pw
 RUN, LONG_RUN, DOTTED_RUN = "w" * 20, "w" * 43, "." + "w" * 20
 SAID, ADDRESS, NAMED = 300, 120, 56
 GIVEN, GIVES, ITS_NUMBER = frozenset("=: \t\"'`>"), " \t\"'`:=>\\]", "0123456789/"
+SENTENCE, MOST_WORDS, SHORTEST_TOLD, AFTER_SUBJECT = 900, 12, 6, ("s", ",", ":", " ", "")
+DIGIT = frozenset("0123456789")
 QUOTES = ('"', "'", "`")
 SPEECH = (" ", '"', "'", "`")
 MAILBOX = frozenset(IDENT + ".%+")
@@ -156,7 +161,7 @@ class Prefilter:
         for rank, row in enumerate(rows):
             by[row.how] += [(anchor, rank) for anchor in row.anchors]
         folded = by["word"] + by["left"] + by["inside"] + by["block"] + by["title"] + by["tag"]
-        folded += by["short"] + by["line"]
+        folded += by["short"] + by["line"] + by["sentence"]
         self._folded = _gated(folded, FOLDED_GATES)
         for gate, anchors in self._folded:
             anchors += [(anchor, gate, [rank]) for anchor, rank in by["beside"]] if gate == "pass" else []
@@ -289,6 +294,8 @@ class Prefilter:
             return _addressed(low)
         if how == "tag":
             return _tagged(low, anchor)
+        if how == "sentence":
+            return _announces(low, anchor)
         signs = FOLLOWED.get(how)
         return signs is None or _followed(low, anchor, signs)
 
@@ -413,6 +420,19 @@ def _addressed(low: str) -> bool:
         if low[at - 1 : at] in MAILBOX and low[at + 1 : at + 2] in MAILBOX and at:
             return True
         at = low.find("@", at + 1)
+    return False
+
+
+def _announces(low: str, anchor: str) -> bool:
+    """Whether one of the words after an anchor is long enough for a password, and has a digit."""
+    at = low.find(anchor)
+    while at >= 0:
+        at += len(anchor)
+        if low[at - 1] == " " or low[at : at + 1] in AFTER_SUBJECT:
+            for word in low[at : at + SENTENCE].split(None, MOST_WORDS)[:MOST_WORDS]:
+                if len(word) >= SHORTEST_TOLD and not word.isalpha() and not DIGIT.isdisjoint(word):
+                    return True
+        at = low.find(anchor, at)
     return False
 
 

@@ -65,6 +65,13 @@ _SUBJECTS = (
     *(" our password", " your password", " sudo password", " master password", " login password", " the pw"),
     *(" as password", " as token", " the password", " the token", " the secret", " the api key"),
 )
+# Words of a sentence that a password or a key follows within some words, whatever stands between.
+_SENTENCE = (
+    *("password", "passphrase", "passcode", "passwort", "kennwort", "pass ", "pw ", "creds", "credential"),
+    *("secret ", "secret:", "token ", "token:", "log in", "sign in", "unlock", "login "),
+    *("api key", "access key", "encryption key", "signing key", "license key", "master key", "wifi key"),
+    *("deploy key", "service key", "private key", "shared key", "vault key"),
+)
 _NAMED = r" (?:[\"'`]([^\s\"'`]{4,256})[\"'`]|([^\s\"'`]{4,256}))"
 
 ROWS = (
@@ -492,6 +499,17 @@ ROWS = (
         "login with admin / " + "S3cretPa55",
         "word",
         "pair",
+    ),
+    (
+        "secret",
+        _SENTENCE,
+        rf"(?i:{'|'.join(_SENTENCE)})(?:(?<= )|s?[,:]? )(?:[^\s]{{1,40}} ){{0,8}}?[\"'`(]?"
+        r"(?:[\w.-]{1,20}:)?((?<=[ \"'`(:])(?=[^\s]{0,60}?[0-9])"
+        r"(?:[A-Za-z0-9_-]{2,40}[!#$%^&*?~][A-Za-z0-9!#$%^&*?~_-]{1,60}"
+        r"|[A-Za-z0-9+/_-]{24,120}={0,2}))(?=[\s.,;:!?)\"'`\\]|\Z)",
+        "log in as admin with " + "Kestrel77!xy",
+        "sentence",
+        "within_sentence",
     ),
     (
         "secret",

@@ -388,6 +388,53 @@ def _machine(given: str) -> bool:
     return len(given) >= 8 and given.isupper() and given.isalnum() and sum(map(str.isdigit, given)) >= 2
 
 
+NO_KEYS = (
+    "commit",
+    "hash",
+    "sha",
+    "sha1",
+    "sha256",
+    "md5",
+    "digest",
+    "checksum",
+    "revision",
+    "id",
+    "uuid",
+    "etag",
+)
+
+
+def within_sentence(match: "re.Match[str]") -> int:
+    """What looks like a password or a key beyond doubt, some words after a word that announces one."""
+    text, given, start = match.string, match[1], match.start(1)
+    said = text[match.start() : start]
+    if not _begins(text, match.start()) or template(given) or placeholder(given) or "=" in said:
+        return 0
+    if any(word.strip(ENDS + "(").lower() in NO_KEYS for word in said.split()):
+        return 0
+    grain = Grain(given[:64])
+    if grain.special:
+        sure = grain.upper and grain.lower and grain.digits and given[0] not in "#$%&*" and strict(given)
+        return match.end(1) if sure and not _names_a_place(given) else 0
+    told = (
+        said.rstrip(" \"'`(")
+        .lower()
+        .endswith((":", " is", " was", ")", " to", " with", "=", " use", " type"))
+    )
+    return match.end(1) if told and "/" not in given[:1] and (_machine(given) or _scattered(given)) else 0
+
+
+def _names_a_place(given: str) -> bool:
+    """`TokenStore#refresh2`, `user1?.name`, `README.md#Step2`: a method, a field, a part of a page."""
+    head, _, tail = given.partition("#")
+    return (
+        bool(tail)
+        and of_words(head)
+        and head.isalpha()
+        and (tail.isalpha() or tail.isdigit() or of_words(tail))
+    )
+
+
 def below_name(match: "re.Match[str]") -> int:
     """What stands alone on the line after a name that ends its own line."""
     text, end = match.string, match.end(1)

@@ -37,7 +37,7 @@ MEMO_ROOM = 2_000_000
 HEADERS = ("set-cookie", "cookie")  # keys whose values are redacted as these headers
 AT_ANCHORS = (
     *("word", "command", "command-p", "left", "block", "pipe", "at", "star", "valued", "spoken", "title"),
-    *("short", "line", "http", "element", "here", "colon"),
+    *("short", "line", "http", "element", "here", "colon", "sentence"),
 )
 BLOCKS = ("block", "title")
 AT_RUNS = ("head", "start", "digit", "whole")  # rows whose matches start there
