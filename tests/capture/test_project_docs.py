@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from backstory.capture import project_docs
 from backstory.capture.importer import ImportLine, ImportTally
 from backstory.capture.privacy import Privacy
 from backstory.capture.project_docs import Documents, document_sections
@@ -168,3 +169,37 @@ def test_sections_follow_headings_and_lose_nothing() -> None:
     parts = list(document_sections(long))
     assert max(map(len, parts)) <= 4_000
     assert "\n\n".join(parts) == long
+
+
+def test_links_below_the_named_folder_are_not_followed(shelf: Shelf, tmp_path: Path) -> None:
+    diary = tmp_path / "private" / "diary.md"
+    diary.parent.mkdir()
+    diary.write_text("a secret axolotl")
+    (shelf.folder / ".env").write_text("a hidden axolotl")
+    (shelf.folder / "NOTES.md").symlink_to(diary)
+    (shelf.folder / "chain.md").symlink_to("NOTES.md")
+    (shelf.folder / "hidden.md").symlink_to(".env")
+    (shelf.folder / "more").symlink_to(diary.parent)
+    assert shelf().new == 1
+    assert shelf.found("axolotl") == []
+    assert shelf.found("walrus") == ["document: setup.md"]
+
+
+def test_a_folder_or_document_that_is_named_may_be_a_link(shelf: Shelf, tmp_path: Path) -> None:
+    (tmp_path / "here").symlink_to(shelf.folder)
+    (tmp_path / "one.md").symlink_to(shelf.folder / "setup.md")
+    assert shelf(path=tmp_path / "here").new == 1
+    assert shelf(path=tmp_path / "one.md", again=True).errors == 0
+
+
+def test_a_document_that_becomes_a_link_before_it_is_read_is_not_read(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diary = tmp_path / "diary.md"
+    diary.write_text("a secret axolotl")
+    found = list(project_docs.document_files(shelf.folder))
+    (shelf.folder / "setup.md").unlink()
+    (shelf.folder / "setup.md").symlink_to(diary)
+    monkeypatch.setattr(project_docs, "document_files", lambda folder: iter(found))
+    assert shelf().errors == 1
+    assert shelf.found("axolotl") == []

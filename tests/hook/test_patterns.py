@@ -47,7 +47,7 @@ def test_anchors_can_be_sought_in_raw_json(row: Row) -> None:
     for anchor in row.anchors:
         assert anchor.isascii()
         assert not set(anchor) & set('"\\/\b\f\n\r\t'), "JSON may write these differently"
-        if row.how in ("word", "left", "inside", "block", "title", "short"):
+        if row.how in ("word", "left", "inside", "block", "title", "short", "sentence"):
             assert anchor == anchor.lower()
             assert any(gate in anchor for gate in FOLDED_GATES)
 
@@ -74,6 +74,7 @@ def test_a_clean_text_loads_no_module_but_our_own() -> None:
         "backstory",
         "backstory.hook",
         "backstory.hook.anchors",
+        "backstory.hook.argument_shapes",
         "backstory.hook.command_shapes",
         "backstory.hook.context_shapes",
         "backstory.hook.patterns",

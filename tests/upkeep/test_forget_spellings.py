@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import quopri
 import re
 import sqlite3
 import unicodedata
 import zlib
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import pytest
 from click.testing import CliRunner
@@ -117,6 +119,38 @@ EVERYDAY = BETWEEN | {
     )
     if part == "in two" or not behind
 }
+
+
+CODED = "Straße der Kolwezi Ölraffinerie"
+#: Letters written as the bytes of UTF-8, or as entities.
+WRITTEN_AS_BYTES = {
+    "an address": quote(CODED),
+    "a form": quote_plus(CODED),
+    "an address in an address": quote(quote(CODED)),
+    "an address of letters": "%53tra%C3%9Fe der %4Bolwezi %C3%96lraffinerie",
+    "git's octal": "".join(
+        chr(byte) if byte < 128 else f"\\{byte:03o}" for byte in CODED.replace(" ", "/").encode()
+    ),
+    "bytes of Python": repr(CODED.encode()),
+    "quoted-printable": quopri.encodestring(CODED.encode()).decode(),
+    "quoted-printable, broken": "Stra=C3=9Fe der Kol=\nwezi =C3=96lraffinerie",
+    "entities by name": "Stra&szlig;e der Kolwezi &Ouml;lraffinerie",
+    "entities by number": CODED.encode("ascii", "xmlcharrefreplace").decode(),
+    "entities of letters": "&#83;tra&#xdf;e der &#75;olwezi &Ouml;lraffinerie",
+}
+
+
+@pytest.mark.parametrize("stored", WRITTEN_AS_BYTES.values(), ids=WRITTEN_AS_BYTES.keys())
+def test_letters_that_are_written_as_bytes_or_entities_are_read(stored: str) -> None:
+    told = f"it said: {stored} and more"
+    for text in (told, json.dumps({"a": told}), json.dumps({"b": json.dumps({"a": told})})):
+        assert contains_words([CODED])(text)
+        assert not contains_words(["Straße der Kolwezi Ölmühle"])(text)
+
+
+def test_bytes_that_are_no_utf8_and_signs_of_code_stay_what_they_are() -> None:
+    for text in ("a=20 b=C3", "100%25 done", "\\033[0m red", "%zz %C3 &nosuch; \\xff", "x=\ny=2"):
+        assert contains_words([text])(f"it said {text} here")
 
 
 def everything(root: Path) -> dict[str, bytes]:

@@ -103,7 +103,7 @@ class Documents:
         line = ImportLine(Tag.SKIP, AGENT, name, path, why="unchanged")
         if known is not None and (known.size, known.stamp) == (mark.size, mark.stamp):
             return line
-        content = read_bytes(path, _LARGEST)
+        content = read_bytes(path, _LARGEST, follow=path == self._folder)
         events = [] if b"\0" in content else list(self._events(content, name, mark.stamp))
         if not events:
             if self._store and not dry:
@@ -162,20 +162,30 @@ class Documents:
 
 
 def document_files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """The documents of a folder and below, or the one that is named; hidden folders are left alone."""
+    """The documents of a folder and below, or the one that is named; hidden folders are left alone.
+
+    No link is followed below the folder that was named: one may lead to any file of the user, and a document
+    of this folder has a name of its own here.
+    """
     if regular_file(folder) is not None:
         yield folder, _named(folder)
         return
     if not folder.is_dir():
         raise SourceMissing(f"{folder} does not exist: name a folder with documents, or a document")
+    root = os.path.realpath(folder)
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in _PASSED_OVER)
         for name in sorted(names):
             if _is_document(name):
                 path = Path(place, name)
                 stat = regular_file(path)
-                if stat is not None and 0 < stat.st_size <= _LARGEST:
+                if stat is not None and 0 < stat.st_size <= _LARGEST and _lies_in(path, folder, root):
                     yield path, stat
+
+
+def _lies_in(path: Path, folder: Path, root: str) -> bool:
+    """Whether a file is where its name says, below the folder whose real path is `root`."""
+    return Path(os.path.realpath(path)) == Path(root, path.relative_to(folder))
 
 
 def _recognised(events: list[Event], texts: list[str], before: list[StoredEvent]) -> Iterator[Event]:

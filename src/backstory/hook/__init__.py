@@ -23,6 +23,7 @@ patterns.py              the table of secrets and personal data
 token_shapes.py          rows for tokens that a service marks by a prefix or a shape
 context_shapes.py        rows for secrets that what stands around them tells: commands, sentences, files
 command_shapes.py        rows for secrets that stand in a certain place of a command
+argument_shapes.py       rows for drawn values that are given to a telling name or call
 context_validators.py    whether what those have matched is a secret
 secret_columns.py        secrets in columns: tables, CSV, INSERT statements, Kubernetes Secrets
 secret_names.py          which identifiers name a secret

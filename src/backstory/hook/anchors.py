@@ -12,6 +12,8 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   foot    the same, but right before the run
   whole   the same, but in the last 10 characters of a run of 36, where the match starts
   spoken  in the 300 lowercase characters before a run that a space precedes; a match starts at an anchor
+  given   right before a run, with a sign that gives it and quotes between; the pattern is searched for
+  call    in the 120 lowercase characters before a run that a quote precedes, with a (; it is searched for
   address in the 120 characters before a run that a slash precedes; the pattern is searched for
   long    the same, if the run has 33
   word    in the lowercase text; every match starts at an anchor
@@ -23,9 +25,11 @@ digit a 0, space and hyphen a -, … Where a row's anchors are sought, and how i
   title   the same, if a separator of cells comes next
   tag     the same as inside, if the anchor is the name of a tag
   line    the same as word, if the line ends there
+  sentence   the same as word, if one of the next words has six characters and a digit
   short   the same as word, if a colon or an equals sign comes next
   http    the same as word, if the text has those letters
   pipe, at, tilde, star   the same as word, if the text has that sign
+  colon   the same as word, if the text has a colon before four digits
   valued  the same as word, if the text has a stem of a secret's name and the word value
   element the same as word, if the text has a stem of a secret's name
   here    the same as word, if the text has a <
@@ -95,13 +99,15 @@ UNSEEN_SHAPES = (
 )
 HOWS = (
     *("equals", "path", "word", "command", "command-p", "left", "inside"),
-    *("beside", "head", "start", "digit", "block", "dollar", "pipe", "at", "tilde", "star"),
+    *("beside", "head", "start", "digit", "block", "dollar", "pipe", "at", "tilde", "star", "colon"),
     *(
         "valued",
         "element",
         "here",
         "address",
         "spoken",
+        "given",
+        "call",
         "whole",
         "foot",
         "shapes",
@@ -109,6 +115,7 @@ HOWS = (
         "url",
         "title",
         "short",
+        "sentence",
         "line",
         "http",
         "tag",
@@ -122,6 +129,7 @@ FOLLOWED = {"title": "|,;)(\r\n", "short": ":=", "line": "\r\n"}
 FOLDED_GATES = (
     *(stem for stem in STEMS if stem != "pwd"),
     *("pw", "bearer", "private", "@", "cookie", "senha", "contrase", "login", "identified "),
+    *("log in", "sign in", "unlock", "kennwort"),
 )
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))
@@ -130,7 +138,11 @@ OPENERS = ("<", "lt;", "60;", "3c;", "u003c", "x3c", "\xef\xbc\x9c", "\xef\xb9\x
 REACH, AHEAD, SELDOM = 32, 170, 12  # longer than any anchor; than what stands between one and its sign
 TELLING = (*STEMS, "pw", "bearer")  # pwd is sought behind its gate, pw
 RUN, LONG_RUN, DOTTED_RUN = "w" * 20, "w" * 43, "." + "w" * 20
-SAID, ADDRESS = 300, 120
+SAID, ADDRESS, NAMED = 300, 120, 56
+GIVEN, GIVES, ITS_NUMBER = frozenset("=: \t\"'`>"), " \t\"'`:=>\\]", "0123456789/"
+SENTENCE, MOST_WORDS, SHORTEST_TOLD, AFTER_SUBJECT = 900, 12, 6, ("s", ",", ":", " ", "")
+DIGIT = frozenset("0123456789")
+QUOTES = ('"', "'", "`")
 SPEECH = (" ", '"', "'", "`")
 MAILBOX = frozenset(IDENT + ".%+")
 DASHES = ("", " ", ">", "\n")  # what follows a hyphen that starts no option
@@ -149,7 +161,7 @@ class Prefilter:
         for rank, row in enumerate(rows):
             by[row.how] += [(anchor, rank) for anchor in row.anchors]
         folded = by["word"] + by["left"] + by["inside"] + by["block"] + by["title"] + by["tag"]
-        folded += by["short"] + by["line"]
+        folded += by["short"] + by["line"] + by["sentence"]
         self._folded = _gated(folded, FOLDED_GATES)
         for gate, anchors in self._folded:
             anchors += [(anchor, gate, [rank]) for anchor, rank in by["beside"]] if gate == "pass" else []
@@ -163,9 +175,12 @@ class Prefilter:
             self._feet.setdefault(before[-1], []).append((anchor, len(before), rank))
         shared = {how: _shared(by[how]) for how in HOWS}
         self._pipes, self._ats, self._tildes = shared["pipe"], shared["at"], shared["tilde"]
+        self._colons = shared["colon"]
         self._stars, self._https = shared["star"], shared["http"]
         self._urls = [rank for _, rank in by["url"]]
         self._values, self._elements, self._spoken = shared["valued"], shared["element"], by["spoken"]
+        self._named, self._calls = by["given"], by["call"]
+        self._name_ends = {anchor[-3:] for anchor, _ in self._named}
         self._heres, self._addresses = shared["here"], by["address"]
         self._tails = {anchor for anchor, _ in by["whole"]}
         self._whole = list({rank for _, rank in by["whole"]})
@@ -240,6 +255,8 @@ class Prefilter:
             rows += _present(self._heres, low)
         if "~" in low:
             rows += _present(self._tildes, low)
+        if ":5" in low or ":6" in low:
+            rows += _present(self._colons, low)
         if "*" in low:
             rows += _present(self._stars, low)
         if _has_option(low):
@@ -277,6 +294,8 @@ class Prefilter:
             return _addressed(low)
         if how == "tag":
             return _tagged(low, anchor)
+        if how == "sentence":
+            return _announces(low, anchor)
         signs = FOLLOWED.get(how)
         return signs is None or _followed(low, anchor, signs)
 
@@ -323,6 +342,8 @@ class Prefilter:
             if stem and before in SPEECH and " " in text[max(0, at - 3) : at]:
                 said = text[max(0, at - SAID) : at].lower()
                 rows += [rank for anchor, rank in self._spoken if anchor in said]
+            if before in GIVEN:
+                rows += self._given(text, at, before)
             last = end if end >= 0 else len(words)
             if last - at > 20:
                 parts = text[at : last - 20].replace("-", "_")
@@ -336,6 +357,20 @@ class Prefilter:
                 rows += self._whole
             at = words.find(RUN, end) if end >= 0 else -1
         return rows
+
+    def _given(self, text: str, at: int, before: str) -> list[int]:
+        """The rows whose name or call gives the run that starts here."""
+        said = text[at - NAMED if at > NAMED else 0 : at]
+        if before == ":":
+            said = said[:-1].rstrip(ITS_NUMBER)
+        named = said.rstrip(GIVES)
+        if named[-3:].lower() in self._name_ends:
+            low = named.lower()
+            return [rank for name, rank in self._named if low.endswith(name)]
+        if "(" in said and before in QUOTES:
+            said = text[max(0, at - ADDRESS) : at].lower()
+            return [rank for call, rank in self._calls if call in said]
+        return []
 
     def _after_joints(self, text: str, parts: str, at: int) -> list[int]:
         """The rows whose anchors stand after an underscore of these parts of a run, which starts there."""
@@ -385,6 +420,19 @@ def _addressed(low: str) -> bool:
         if low[at - 1 : at] in MAILBOX and low[at + 1 : at + 2] in MAILBOX and at:
             return True
         at = low.find("@", at + 1)
+    return False
+
+
+def _announces(low: str, anchor: str) -> bool:
+    """Whether one of the words after an anchor is long enough for a password, and has a digit."""
+    at = low.find(anchor)
+    while at >= 0:
+        at += len(anchor)
+        if low[at - 1] == " " or low[at : at + 1] in AFTER_SUBJECT:
+            for word in low[at : at + SENTENCE].split(None, MOST_WORDS)[:MOST_WORDS]:
+                if len(word) >= SHORTEST_TOLD and not word.isalpha() and not DIGIT.isdisjoint(word):
+                    return True
+        at = low.find(anchor, at)
     return False
 
 

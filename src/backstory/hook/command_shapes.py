@@ -60,6 +60,14 @@ ROWS = (
     ),
     (
         "secret",
+        ("codecov",),
+        r"(?:codecov)(?=[ \t])[^\n|;&]{0,120}? -t[ \t=]{1,4}([A-Za-z0-9-]{20,64})(?![A-Za-z0-9-])",
+        "codecov -t " + "9b1e7c20-af84-4356-8d1c-3f9a1c7be04d",
+        "command",
+        "random_value",
+    ),
+    (
+        "secret",
         ("identified by",),
         r"(?i:identified by)[ \t]{1,4}([^\s\"'`;,()<>\\]{6,128})",
         "CREATE USER app IDENTIFIED BY " + "S3cretPa55 DEFAULT TABLESPACE x;",

@@ -15,7 +15,10 @@ _PIPED = (
 _SECRETS = (
     r"(?i:pass(?:word|wd|phrase|code|wort)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)"
 )
-_COLUMNS = r"(?i:(?:password|passwd|passwort|passphrase|secret|token|api[_-]?key|secret[_-]?key))"
+_COLUMNS = (
+    r"(?i:(?:password|passwd|passwort|passphrase|secret[ _-]?access[ _-]?key|secret|token|api[ _-]?key"
+    r"|secret[ _-]?key|access[ _-]?token|client[ _-]?secret|private[ _-]?key))"
+)
 
 _LABELS = ("password", "passwort", "passphrase", "passcode", "pass", "pwd", "pw", "secret", "token", "key")
 
@@ -61,6 +64,13 @@ _SUBJECTS = (
     *(" new password", " old password", " root password", " admin password", " db password", " my password"),
     *(" our password", " your password", " sudo password", " master password", " login password", " the pw"),
     *(" as password", " as token", " the password", " the token", " the secret", " the api key"),
+)
+# Words of a sentence that a password or a key follows within some words, whatever stands between.
+_SENTENCE = (
+    *("password", "passphrase", "passcode", "passwort", "kennwort", "pass ", "pw ", "creds", "credential"),
+    *("secret ", "secret:", "token ", "token:", "log in", "sign in", "unlock", "login "),
+    *("api key", "access key", "encryption key", "signing key", "license key", "master key", "wifi key"),
+    *("deploy key", "service key", "private key", "shared key", "vault key"),
 )
 _NAMED = r" (?:[\"'`]([^\s\"'`]{4,256})[\"'`]|([^\s\"'`]{4,256}))"
 
@@ -150,6 +160,14 @@ ROWS = (
         "htpasswd -b .htpasswd jane " + "S3cretPa55",
         "word",
         "option_password",
+    ),
+    (
+        "secret",
+        ("storepassword", "keypassword"),
+        r"(?i:(?:store|key)password)[ \t]{1,4}(?:\\?\"([^\"\\\n]{4,200})|\\?'([^'\\\n]{4,200}))",
+        'storePassword "' + 'S3cretPa55"',
+        "word",
+        "tool_password",
     ),
     (
         "secret",
@@ -245,7 +263,8 @@ ROWS = (
         "secret",
         (
             *("password", "passwd", "passwort", "passphrase", "secret", "token", "api_key", "apikey"),
-            *("api-key", "secret_key", "secretkey", "secret-key"),
+            *("api-key", "api key", "secret_key", "secretkey", "secret-key", "secret key", "private key"),
+            *("secret access key", "secret_access_key", "secretaccesskey", "private_key"),
         ),
         rf"{_COLUMNS}(?:\(|[ \t\"'`*\]\\]{{0,40}}(?=[|,;)\t\r\n]|\\[ntr]|\Z))",
         "user,password\njane," + "S3cretPa55\n",
@@ -287,8 +306,9 @@ ROWS = (
     ),
     (
         "secret",
-        ("cargo login", "authtoken", "pypi-token."),
-        r"(?:cargo login|authtoken|pypi-token\.[\w.-]{1,40})[ \t]{1,4}([^\s\"'`;|&<>()\\]{16,256})",
+        ("cargo login", "wandb login", "snyk auth", "authtoken", "pypi-token."),
+        r"(?:(?:cargo|wandb) login|snyk auth|authtoken|pypi-token\.[\w.-]{1,40})"
+        r"[ \t]{1,4}([^\s\"'`;|&<>()\\]{16,256})",
         "ngrok config add-authtoken " + "2Xk3vQ9mTz7LpRw2YbNc8Hd5Jf1_Gs4Xk3vQ9mTz7LpRw2Yb",
         "word",
         "random_value",
@@ -344,6 +364,14 @@ ROWS = (
         "db.acme.dev:*:app:jane:" + "S3cretPa55",
         "star",
         "argument_password",
+    ),
+    (
+        "secret",
+        (":5432:", ":6432:", ":5433:"),
+        r":(?:5432|5433|6432):([^\s:/@]{1,60}):[^\s:/@]{1,60}:([^\s:/@\"'\\]{4,128})(?=\s|\\n|\Z)",
+        "db.acme.dev:5432:shop:jane:" + "S3cretPa55",
+        "colon",
+        "pgpass_line",
     ),
     (
         "secret",
@@ -471,6 +499,17 @@ ROWS = (
         "login with admin / " + "S3cretPa55",
         "word",
         "pair",
+    ),
+    (
+        "secret",
+        _SENTENCE,
+        rf"(?i:{'|'.join(_SENTENCE)})(?:(?<= )|s?[,:]? )(?:[^\s]{{1,40}} ){{0,8}}?[\"'`(]?"
+        r"(?:[\w.-]{1,20}:)?((?<=[ \"'`(:])(?=[^\s]{0,60}?[0-9])"
+        r"(?:[A-Za-z0-9_-]{2,40}[!#$%^&*?~][A-Za-z0-9!#$%^&*?~_-]{1,60}"
+        r"|[A-Za-z0-9+/_-]{24,120}={0,2}))(?=[\s.,;:!?)\"'`\\]|\Z)",
+        "log in as admin with " + "Kestrel77!xy",
+        "sentence",
+        "within_sentence",
     ),
     (
         "secret",

@@ -217,6 +217,40 @@ def here_string(match: "re.Match[str]") -> int:
     return quoted_password(match) if asks else 0
 
 
+def given_to_name(match: "re.Match[str]") -> int:
+    """A drawn value that is given to a name that ends in `PAT`, `SEED`, `SALT`, …"""
+    text, start, given = match.string, match.start(), match[2]
+    before = text[start - 1 : start]
+    camel = before.islower() and match[0][0].isupper() and match[0][1].islower()
+    if not camel and glued(text, start) and text[start - 2 : start] != "-D":  # java -Dname=value
+        return 0
+    return match.end(2) if _drawn_literal(given) else 0
+
+
+def given_to_call(match: "re.Match[str]") -> int:
+    """A drawn literal that is given to a call that signs, encrypts or authenticates."""
+    given = match[1]
+    ids = [size for size, *_ in Grain(given).parts] == UUID
+    return match.end(1) if not ids and _drawn_literal(given) else 0
+
+
+def _drawn_literal(given: str) -> bool:
+    if template(given) or placeholder(given) or "://" in given or given[0] in "-/~.":
+        return False
+    return drawn(given) and not (given.isidentifier() and of_words(given) and not given.islower())
+
+
+def pgpass_line(match: "re.Match[str]") -> int:
+    """The password at the end of `host:port:database:user:password`, alone on its line."""
+    text, start = match.string, match.start()
+    line = text[max(0, start - 80) : start].rpartition("\n")[2].rpartition("\\n")[2]
+    host = line.rpartition(" ")[2].lstrip("+\"'`")
+    if not host or host.strip(IDENT + ".*") or match[1].isdigit():
+        return 0
+    plain = host == line and wordy(match[2], code=True)
+    return _without_end(match, strict) or (argument_password(match) if plain else 0)
+
+
 def sql_password(match: "re.Match[str]") -> int:
     """`ALTER ROLE … PASSWORD '…'`: the statement says that it is one."""
     before = match.string[max(0, match.start() - 300) : match.start()].lower()
@@ -352,6 +386,53 @@ def _machine(given: str) -> bool:
     if len(groups) >= 4 and all(len(group) in (4, 5, 6) and group.isupper() for group in groups):
         return any(char.isdigit() for char in given)  # a license key
     return len(given) >= 8 and given.isupper() and given.isalnum() and sum(map(str.isdigit, given)) >= 2
+
+
+NO_KEYS = (
+    "commit",
+    "hash",
+    "sha",
+    "sha1",
+    "sha256",
+    "md5",
+    "digest",
+    "checksum",
+    "revision",
+    "id",
+    "uuid",
+    "etag",
+)
+
+
+def within_sentence(match: "re.Match[str]") -> int:
+    """What looks like a password or a key beyond doubt, some words after a word that announces one."""
+    text, given, start = match.string, match[1], match.start(1)
+    said = text[match.start() : start]
+    if not _begins(text, match.start()) or template(given) or placeholder(given) or "=" in said:
+        return 0
+    if any(word.strip(ENDS + "(").lower() in NO_KEYS for word in said.split()):
+        return 0
+    grain = Grain(given[:64])
+    if grain.special:
+        sure = grain.upper and grain.lower and grain.digits and given[0] not in "#$%&*" and strict(given)
+        return match.end(1) if sure and not _names_a_place(given) else 0
+    told = (
+        said.rstrip(" \"'`(")
+        .lower()
+        .endswith((":", " is", " was", ")", " to", " with", "=", " use", " type"))
+    )
+    return match.end(1) if told and "/" not in given[:1] and (_machine(given) or _scattered(given)) else 0
+
+
+def _names_a_place(given: str) -> bool:
+    """`TokenStore#refresh2`, `user1?.name`, `README.md#Step2`: a method, a field, a part of a page."""
+    head, _, tail = given.partition("#")
+    return (
+        bool(tail)
+        and of_words(head)
+        and head.isalpha()
+        and (tail.isalpha() or tail.isdigit() or of_words(tail))
+    )
 
 
 def below_name(match: "re.Match[str]") -> int:

@@ -7,12 +7,13 @@ it is needed. The judge is the name of a function in validators.py or pii.py, wh
 versions escape.
 
 No anchor holds a character that JSON may escape: a raw JSON document can be checked unparsed.
-Three more files hold rows: token_shapes.py those of services, context_shapes.py those that only their
-surroundings tell, command_shapes.py those that the words of a command tell. Nothing else is
-imported here: the hook loads this file while an agent waits.
+Four more files hold rows: token_shapes.py those of services, context_shapes.py those that only their
+surroundings tell, command_shapes.py those that the words of a command tell, argument_shapes.py those that
+a name or a call tells to which they are given. Nothing else is imported here: the hook loads this file
+while an agent waits.
 """
 
-from backstory.hook import command_shapes, context_shapes, token_shapes
+from backstory.hook import argument_shapes, command_shapes, context_shapes, token_shapes
 
 # Of the names of secrets: see secret_names.py.
 STEMS = ("pass", "pwd", "secret", "token", "cred", "auth", "key")
@@ -280,6 +281,7 @@ ROWS: tuple[Row, ...] = (
         rf"[0-9]{{8,10}}:AA{_B}{{32,64}}",
         "110201543" + ":AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw",
         "foot",
+        "bot_token",
     ),
     Row(
         "discord-token",
@@ -406,6 +408,7 @@ ROWS: tuple[Row, ...] = (
     *(Row(*row) for row in token_shapes.ROWS),
     *(Row(*row) for row in context_shapes.ROWS),
     *(Row(*row) for row in command_shapes.ROWS),
+    *(Row(*row) for row in argument_shapes.ROWS),
     Row(
         "email",
         ("@",),

@@ -37,7 +37,7 @@ MEMO_ROOM = 2_000_000
 HEADERS = ("set-cookie", "cookie")  # keys whose values are redacted as these headers
 AT_ANCHORS = (
     *("word", "command", "command-p", "left", "block", "pipe", "at", "star", "valued", "spoken", "title"),
-    *("short", "line", "http", "element", "here"),
+    *("short", "line", "http", "element", "here", "colon", "sentence"),
 )
 BLOCKS = ("block", "title")
 AT_RUNS = ("head", "start", "digit", "whole")  # rows whose matches start there
@@ -251,7 +251,7 @@ class Redactor:
         if kind and len(text) >= SHORTEST_TOLD:
             seen = text if text.isascii() and text.isprintable() else _compiled(UNSEEN).sub("", text)
             words = seen.split()
-            header = kind if kind in HEADERS else ""
+            header = kind if kind in HEADERS else "pat" if kind == "drawn" else ""
             if not header and len(words) == 1:
                 from backstory.hook.placeholders import LONGEST, looks_secret
                 from backstory.hook.plaintext_passwords import wordy

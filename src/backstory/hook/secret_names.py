@@ -3,6 +3,7 @@
 Nothing is imported here but the table: the hook loads this file while an agent waits.
 """
 
+from backstory.hook.argument_shapes import NAMES
 from backstory.hook.patterns import STEMS
 
 TYPE_CHECKING = False
@@ -40,14 +41,15 @@ KEY_OF = listed(
     """
     api access secret private client encryption signing master account service auth shared storage ssh
     deploy webhook app hmac license admin fastly server rest integration write global ingest preshared
-    subscription application genie
+    subscription application genie jwt consumer crypto cipher csrf totp otp jwe jws recaptcha captcha
     """
 )
 # keys that are no secrets; any other NAME_KEY in capitals is judged by what it is given
 NO_KEY_OF = listed(
     """
     public primary foreign cache sort partition map object index unique bucket row lock group ref query
-    route idempotency storage hot short registry publishable pub site hash range id dedupe
+    route idempotency storage hot short registry publishable pub site hash range id dedupe content build
+    commit trace digest checksum version artifact asset etag file image blob layer
     """
 )
 # a pass of a compiler or a test is none of these
@@ -81,7 +83,8 @@ def names_secret(before: str, word: str) -> str:
     """Which kind of secret an identifier names, or "" for none.
 
     "plain" is a password, be it a mere word; "human" may be one; "machine" is a key or a token; "keyed" is a
-    key of something, a secret only if its name is in capitals and its value was drawn by a machine.
+    key of something, a secret only if its name is in capitals and its value was drawn by a machine; "drawn"
+    is the whole key of an object whose value is a secret if a machine has drawn it.
     """
     for known in NAME_WORDS:
         if not word.startswith(known):
@@ -116,7 +119,8 @@ def key_names_secret(low: str) -> str:
             kind = names_secret(name_before(low, at), low[at:])
             if kind:
                 return kind
-    return ""
+    name = next((name for name in NAMES if low.endswith(name)), "")
+    return "drawn" if name and low[: -len(name)][-1:] in ("", "_", "-", ".", " ") else ""
 
 
 def assigns_secret(low: str, stem: str) -> bool:

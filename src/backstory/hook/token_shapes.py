@@ -145,6 +145,14 @@ ROWS = (
         "fixed_head",
     ),
     (
+        "azure-key",
+        ("JQQJ99",),
+        r"[A-Za-z0-9]{40,80}JQQJ99[A-Za-z0-9]{2,44}(?![A-Za-z0-9])",
+        "8wEBd4Un4CGLJG8po2geCk2hcvElXk3vQ9mTz7LpRw2YbNc8Hd5J" + "JQQJ99BKACAAx7Qk",
+        "lengthy",
+        "fixed",
+    ),
+    (
         "service-token",
         ("A" * 20,),
         r"A{20,24}(?!A)[A-Za-z0-9%]{60,160}(?![A-Za-z0-9+/=])",

@@ -47,6 +47,13 @@ def token(match: "re.Match[str]") -> int:
     return extend(match.string, end) if end else 0
 
 
+def bot_token(match: "re.Match[str]") -> int:
+    """A token of a bot; its address has `bot` right before it."""
+    if match.string[max(0, match.start() - 4) : match.start()] in ("/bot", "\\bot"):
+        return extend(match.string, value(match)) if value(match) else 0
+    return token(match)
+
+
 def random_token(match: "re.Match[str]") -> int:
     """The same for a prefix so short that words start with it too."""
     return token(match) if Grain(match[0]).random() else 20 - match.end()
@@ -89,6 +96,7 @@ LOCAL_PASSWORDS = ("password", "pass", "postgres", "root", "mysql", "guest", "us
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0")  # noqa: S104 - compared, not bound
 
 
+SHORTEST_HEX = 32  # of a key that only its value tells, and that has no capitals
 SHORTEST_DRAWN = 20  # of a key that only its value tells
 HUMAN_KINDS = ("plain", "human")
 _PLAIN = {"plain": given_word, "machine": given_to_secret}
@@ -122,8 +130,12 @@ def _keyed(match: "re.Match[str]", name: int) -> bool:
     return (
         match.string[name : match.end(1)].isupper()
         and len(given) >= SHORTEST_DRAWN
-        and Grain(given).scattered()
+        and (Grain(given).scattered() or _hex(given))
     )
+
+
+def _hex(given: str) -> bool:
+    return len(given) >= SHORTEST_HEX and given.isalnum() and given.islower() and Grain(given).random()
 
 
 def _in_row(match: "re.Match[str]", name: int) -> int:

@@ -7,6 +7,10 @@ So both sides are compared as the sequence of their words: whatever is neither l
 words. A wrapped line may have something in front of it (a number, `a.txt:12:`, a time, `REM`). Needles that
 are too short for that, or whose signs are most of what they say (`C++`, `2 * 3`), are compared as they are
 written: NFKC, case-folded, without hidden characters, every run of white space one space.
+
+Letters may be written as the bytes of UTF-8: `%C3%9F` in an address, `\\303\\237` as git prints a path,
+`\\xc3\\x9f` in a program, `=C3=9F` in a mail, or as entities. A text that has such runs
+is looked at decoded, too.
 """
 
 import html
@@ -35,6 +39,15 @@ _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"</?[a-zA-Z!][^<>\n]{0,200}>")
 _LINK_TARGET = re.compile(r"\]\([^()\s]{0,300}\)")
 _PARTED = re.compile(r"\w[-\u00ad\u2010](?:\\+r|\r)?(?:\\+n|\n)")
+#: Bytes written as text, each way with its base; a run of them is read as UTF-8.
+_BYTES = (
+    ("%", 16, re.compile(r"(?:%[0-9A-Fa-f]{2})+")),
+    ("\\x", 16, re.compile(r"(?:(?<!\\)\\++x[0-9A-Fa-f]{2})(?:\\++x[0-9A-Fa-f]{2})*")),
+    ("\\", 8, re.compile(r"(?:(?<!\\)\\++[0-3][0-7]{2})(?:\\++[0-3][0-7]{2})*")),
+    ("=", 16, re.compile(r"(?:=[0-9A-F]{2})+")),
+)
+_SOFT_BREAK = re.compile(r"=(?:\r?\n|(?:\\+r)?\\+n)")
+_FOLDS = 3  # an address in an address in an address
 _HYPHENS = ("-", "\u00ad", "\u2010")
 _LEAD = 120  # characters in front of a wrapped line
 _EDGE = 4  # letters of a needle's outer word that may be a part of a longer word
@@ -70,7 +83,10 @@ def contains_words(words: Iterable[str]) -> Matches:
     needles = [_Needle(folded) for folded in map(folded_text, words) if folded]
 
     def matches(text: str) -> bool:
-        return any(_may_hold(text, needle.plain) and _holds(text, needle) for needle in needles)
+        forms = (text,) if (decoded := _decoded(text)) == text else (text, decoded)
+        return any(
+            _may_hold(form, needle.plain) and _holds(form, needle) for form in forms for needle in needles
+        )
 
     return matches
 
@@ -235,6 +251,34 @@ def _holds(text: str, needle: _Needle) -> bool:
             return False
         text = _unescaped(text)
     return False
+
+
+def _decoded(text: str) -> str:
+    """A text in which entities, and bytes written as text, are the letters that they stand for."""
+    for _ in range(_FOLDS):
+        before = text
+        if "&" in text and ";" in text:
+            text = html.unescape(text)
+        for sign, base, run in _BYTES:
+            if sign in text:
+                text = run.sub(lambda found, base=base: _utf8(found[0], base), text)  # type: ignore[misc]
+        if text == before:
+            break
+        if "=" in text:
+            text = _SOFT_BREAK.sub("", text)
+    return text
+
+
+def _utf8(run: str, base: int) -> str:
+    """What a run of bytes says in UTF-8; the run itself, if it is none, or ASCII outside an address."""
+    digits = re.findall(r"[0-9A-Fa-f]+", run.replace("\\x", "\\"))
+    data = bytes(int(number, base) for number in digits)
+    if data.isascii() and run[0] != "%":
+        return run
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return run
 
 
 def _unmarked(text: str) -> str:
