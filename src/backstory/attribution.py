@@ -1,5 +1,6 @@
 """Whose word a memory is told as: the one place where words become somebody's."""
 
+import re
 from collections.abc import Mapping
 
 from backstory.model import Event, Kind, Memory, MemoryKind, Speaker, speaker
@@ -7,6 +8,8 @@ from backstory.model import Event, Kind, Memory, MemoryKind, Speaker, speaker
 USER_SAID, AGENT_SAID = "The user said", "The agent said"
 #: How the rules word the question that an agent left open.
 UNANSWERED = "Asked, unanswered"
+# Words that make a sentence look like the user's own.
+_SPEAKS_OF_USER = re.compile(r"\b(?:users?|you|your|asked|human)\b", re.IGNORECASE)
 _LEADS = {
     (MemoryKind.DECISION, Speaker.USER): "The user decided",
     (MemoryKind.DECISION, Speaker.AGENT): "The agent decided",
@@ -78,6 +81,11 @@ def led_in(lead: str, text: str) -> str:
     if lead == AGENT_SAID and text.startswith(f"{UNANSWERED}: "):
         return f"The agent asked, unanswered{text[len(UNANSWERED) :]}"
     return f"{lead}: {text}" if lead else text
+
+
+def by_agent(text: str) -> str:
+    """What an agent said, as a row tells it behind the agent's name: who else is spoken of is no speaker."""
+    return led_in(AGENT_SAID, text) if _SPEAKS_OF_USER.search(text) else text
 
 
 def _lead(kind: MemoryKind, who: Speaker) -> str:

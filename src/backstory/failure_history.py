@@ -4,8 +4,8 @@ Told from what happened, not from what was said. The failures of commands with t
 `mise run lint`) are put together by the shapes of their error lines. An error is told if it came back in
 another session, or if no edit was needed to get past it: a command that ran in between, or another spelling.
 What an edit cured and did not come back is development, not knowledge, and so is what programs of all sorts
-say. An error is over when its command ran in many sessions without it since; that of one session, when the
-very command passed in a later one.
+say. An error is over when it has been away for three times as many sessions as it took to come; that of one
+session also when the very command passed in a later one.
 """
 
 import re
@@ -29,8 +29,8 @@ _TEXT_CHARS = 400
 _COMMAND_CHARS = 80
 _HELPERS = 2
 _SEVERAL = 2
-# An error is over after so many times as many sessions without it as it was in.
-_WITHOUT = 2
+# An error is over when it has been away for so many times as long as it took to come, in sessions.
+_AWAY = 3
 _PLACE = re.compile(r"^(?:\[[\w:-]{1,40}\] )?\S{1,200}?:\d+(?::\d+)?:? ")
 _FORMATS = re.compile(r"\b(?:format|fmt)\b(?! --check)|(?<!\S)--(?:fix|write)\b")
 _HELPING = (Role.INSTALL, Role.CHANGE, Role.RUN, Role.BUILD)
@@ -199,7 +199,8 @@ def _errors(stem: str, failures: Sequence[_Failure], times: _Times) -> list[str]
         those, last = {each.deed.session for each in own}, max(each.deed.at for each in own)
         sessions = len(those)
         without = sum(at > last for session, at in times.ran[stem].items() if session not in those)
-        if without >= _WITHOUT * sessions or (sessions == 1 and times.passed_since(own[0].deed)):
+        gap = (len(times.ran[stem]) - without) / sessions
+        if without >= _AWAY * gap or (sessions == 1 and times.passed_since(own[0].deed)):
             continue
         remedy = next((each.remedy for each in sorted(own, key=lambda e: -e.deed.at) if each.remedy), "")
         if remedy or (sessions >= _SEVERAL and not all(map(is_generic, lines))):

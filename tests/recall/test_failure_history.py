@@ -79,7 +79,7 @@ def test_what_passed_again_without_help_is_not_called_helped(house: House, desk:
 def test_an_error_is_over_when_its_command_ran_without_it_in_many_sessions(house: House, desk: Desk) -> None:
     commits(house)
     assert "is not formatted" in desk.is_about_to_run("git commit -m x", session="soon")
-    for number in range(2):
+    for number in range(3):
         later = house.session().starts().prompts("Commit more")
         later.runs(f"git commit -m 'Part {number}'", f"[main 5d6e7f{number}] Part").stops("Done.").ends()
         house.works()

@@ -8,6 +8,7 @@ from backstory.mcp.tool_schemas import TOOLS
 from tests.story import House
 
 TYPED, SAID, LISTED = "zebra", "mongoose", "tortoise"
+AGENT = "claude-code"  # a row names it before its words
 OF = {
     TYPED: ("Asked", "Goal", "The user said", "The user asked", "The user wants", "The user decided"),
     SAID: (
@@ -16,14 +17,12 @@ OF = {
         "The agent decided",
         "The agent asked, unanswered",
         "Ended",
+        AGENT,
     ),
-    LISTED: ("The agent said", "ticked off by the agent"),
+    LISTED: ("The agent said", "ticked off by the agent", AGENT),
 }
-LABEL = re.compile(
-    "("
-    + "|".join(sorted({label for labels in OF.values() for label in labels}, key=len, reverse=True))
-    + "):"
-)
+SPEAKERS = sorted({label for labels in OF.values() for label in labels} - {AGENT}, key=len, reverse=True)
+LABEL = re.compile(rf"({'|'.join(SPEAKERS)}|You said):|({AGENT})\]")
 
 
 def nearest_labels(text: str, word: str) -> list[str]:
@@ -31,7 +30,9 @@ def nearest_labels(text: str, word: str) -> list[str]:
     found = []
     for line in text.split("\n"):
         for place in re.finditer(word, line):
-            labels = [match[1] for match in LABEL.finditer(line, 0, place.start())]
+            labels = [match[1] or match[2] for match in LABEL.finditer(line, 0, place.start())]
+            if "You said" in labels and "The agent said" in labels[: labels.index("You said")]:
+                labels = [label for label in labels if label != "You said"]  # told as the agent's
             found.append(labels[-1] if labels else "")
     return found
 

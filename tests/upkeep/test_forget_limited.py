@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from backstory.app import App
+from backstory.knowledge_base import KnowledgeBase
 from tests.conftest import Git, repository
 from tests.story import House, Story
 
@@ -49,6 +50,7 @@ def test_words_of_two_projects_go_in_one_and_the_other_ones_files_stay(
 ) -> None:
     here, there = lived(house, "blue whale"), lived(blog, "blue whale")
     blog.close()
+    house.works()  # notes are looked up again when the vectors are there
     shop, other = project_of(house, here), project_of(house, there)
     names = (f"{other}.json", f"notes/{other}.json", f"sessions/{there.id}.json")
     files = [house.home.briefs / name for name in names]
@@ -111,3 +113,40 @@ def test_which_sessions_were_forgotten_is_known_whatever_words_go(house: House, 
     plan = app.forget(app.wanted([], text="sessions"), really=False)
     assert house.home.forgotten.exists()
     assert house.home.forgotten not in plan.files
+
+
+def test_a_project_of_which_nothing_is_left_leaves_no_folder_that_is_called_so(
+    house: House, app: App, tmp_path: Path, git: Git
+) -> None:
+    lived(house, "red panda")
+    packs = House(house.home.root, repository(tmp_path / "zirkon packs", git))
+    lived(packs, "zirkon packs")
+    for project in app.store.projects.all():
+        KnowledgeBase(app).compile(project, everything=True)
+    packs.close()
+    (vault,) = house.home.knowledge.glob("zirkon*")
+
+    def named() -> list[str]:
+        return [str(path) for path in house.home.root.rglob("*") if "zirkon" in path.name.lower()]
+
+    assert len(named()) > 1, "a vault and a flag's folder, or this test proves nothing"
+    done = app.forget(app.wanted([], text="zirkon packs"), really=True)
+    assert named() == []
+    assert not vault.exists()
+    assert done.projects == (), "a project that is gone need not be forgotten"
+    assert any("red panda" in path.read_text("utf-8") for path in house.home.knowledge.rglob("*.md"))
+
+
+def test_pages_that_a_person_wrote_stay_though_their_project_is_gone(
+    house: House, app: App, tmp_path: Path, git: Git
+) -> None:
+    packs = House(house.home.root, repository(tmp_path / "packs", git))
+    story = lived(packs, "zirkon packs")
+    for project in app.store.projects.all():
+        KnowledgeBase(app).compile(project, everything=True)
+    packs.close()
+    (vault,) = (path for path in house.home.knowledge.iterdir() if path.name.startswith("packs"))
+    (vault / "my-own-page.md").write_text("# Mine\n\nNothing of it.\n", "utf-8")
+    app.forget(app.wanted([], project_id=project_of(house, story)), really=True)
+    left = [path.name for path in vault.rglob("*") if path.is_file()]
+    assert left == ["my-own-page.md"]

@@ -123,7 +123,7 @@ class Maintenance(Context):
                 check(what)
             if what:
                 self.store.writable()  # else files would go while the rows stay
-                erasure.carry_out(self.home, self.store, what, by_agent)
+                what = erasure.carry_out(self.home, self.store, what, by_agent)
             erased = not self.store.row_erasure.traces_left() or self.store.row_erasure.erase_traces()
         self._have_done()
         if not erased:

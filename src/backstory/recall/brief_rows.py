@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from backstory import clock
-from backstory.attribution import AGENT_SAID, USER_SAID
+from backstory.attribution import AGENT_SAID, USER_SAID, by_agent, led_in
 from backstory.hook.brief_text import shorten
 from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.untrusted_text import fetches_and_runs
@@ -107,7 +107,8 @@ def _outcomes(
         told = row("others" if place else "left_off", summary)
         text = "" if summary.status is MemoryStatus.CONFIRMED else outcome(own, room, worth.FLOOR)
         if text and not text.startswith(COMMITTED) and (asked := titles.get(summary.session_id)):
-            text = f"Asked: {shorten(asked, _ASKED_CHARS).rstrip('.')}. {text}"
+            said = text if text.startswith(AGENT_SAID) else led_in(AGENT_SAID, text)
+            text = f"Asked: {shorten(asked, _ASKED_CHARS).rstrip('.')}. {said}"
         branch = branches.get(summary.session_id, "")
         if text:
             told["text"] = f"On {branch}: {text}" if branch else text
@@ -269,7 +270,7 @@ def _row(statement: Statement, agent: str) -> Row:
     return {
         "id": statement.event,
         "section": "prefs" if lead else "failed" if worth.tells_failure(statement) else "known",
-        "text": f"{lead or AGENT_SAID}: {statement.told}",
+        "text": f"{lead}: {statement.told}" if lead else by_agent(statement.told),
         "at": statement.at,
         "agent": agent,
         "session": statement.session,

@@ -267,6 +267,11 @@ def _flag_all(home: Home, kinds: Sequence[str], folders: Iterable[str]) -> None:
         _flag(home, folder, {kind: kind in kinds for kind in MOST})
 
 
+def take_down_flags(home: Home, folders: Iterable[str]) -> None:
+    """Take down the flags of folders whose project is gone."""
+    _flag_all(home, (), folders)
+
+
 def _flag(home: Home, folder: str, present: dict[str, bool]) -> None:
     if not _is_sound(folder):
         return

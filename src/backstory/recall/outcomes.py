@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from backstory.attribution import AGENT_SAID, led_in
+from backstory.attribution import by_agent
 from backstory.statements import PassageKind, Statement
 
 _SUBJECT_END = re.compile(r"(?<=[a-z0-9)`])\. |; ")
@@ -22,7 +22,7 @@ def outcome(weighed: Iterable[tuple[float, Statement]], room: int, floor: float)
     subjects = _subjects([each for _, each in found if each.kind == PassageKind.COMMIT and not each.place])
     text = _commits(subjects, int(room * _COMMITS_SHARE) if closings else room)
     for _, closing in closings:
-        told = led_in(AGENT_SAID, closing.told)
+        told = by_agent(closing.told)
         if len(text) + len(closing.told) + 2 <= room and not _repeats(closing.told, text):
             return f"{text}. {told}" if text else told
     return text

@@ -7,9 +7,10 @@ is left of its session is distilled again.
 
 import gzip
 import re
+import shutil
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backstory import clock
@@ -24,7 +25,7 @@ from backstory.knowledge.vault import vault_of
 from backstory.knowledge.vault_export import export_vault, exported_to
 from backstory.model import Project
 from backstory.paths import Home
-from backstory.recall import prepare
+from backstory.recall import notes, prepare
 from backstory.recall.prepare import FORGOT
 from backstory.store import Store, backup_copy
 from backstory.store.job_queue import BRIEF, DISTIL, SUPERSEDE
@@ -83,6 +84,15 @@ class ErasurePlan:
 
     def __bool__(self) -> bool:
         return bool(self.reach or self.sessions or self.files or self.pages or self.exported)
+
+
+# Pages that list others; what a person added stands outside our blocks and headings.
+_LOG = "log.md"
+_OVERVIEWS = (_LOG, "index.md", "highlights.md", "daily/*.md", "weekly/*.md", "facts/index.md")
+_OURS = re.compile(
+    r"<!-- backstory\b.*?<!-- /backstory -->|^(?:#|What happened in )[^\n]*$|\A---\n.*?\n---\n",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 class PlanChanged(Failed):
@@ -190,9 +200,11 @@ def hold_to(store: Store, agreed: ErasurePlan, now: ErasurePlan) -> None:
         raise PlanChanged("what would be forgotten has changed since it was told")
 
 
-def carry_out(home: Home, store: Store, what: ErasurePlan, by_agent: bool = False) -> None:
-    """Forget it, all but its traces in the file; for who holds the worker's lock."""
+def carry_out(home: Home, store: Store, what: ErasurePlan, by_agent: bool = False) -> ErasurePlan:
+    """Forget it, all but its traces in the file; for who holds the worker's lock. Gives what became of it."""
     now = clock.now_ms()
+    touched = [store.projects.get(project_id) for project_id in sorted(set(what.sessions.values()))]
+    folders = {project: store.projects.places_of(project.id) for project in filter(None, touched)}
     _drop_prepared(home, what)  # first: killed in between, no brief may tell it any more
     prepare.forgotten_file(home, store, what.reach.sessions)
     for file in what.files:
@@ -226,6 +238,32 @@ def carry_out(home: Home, store: Store, what: ErasurePlan, by_agent: bool = Fals
             if store.projects.get(subject) is not None or store.events.session(subject) is not None:
                 store.jobs.ask(BRIEF, subject, now)
     step("forget.removed")
+    for project, places in folders.items():
+        if store.projects.get(project.id) is None:
+            _clear_project(home, project, places)
+    known = {project.name for project in store.projects.all()}
+    return replace(what, projects=tuple(name for name in what.projects if name in known))
+
+
+def _clear_project(home: Home, project: Project, places: Sequence[str]) -> None:
+    """Remove the folders of a project that is gone: their names tell of it, too. Pages of people stay."""
+    notes.take_down_flags(home, [project.root, *places])
+    vault = vault_of(home, project)
+    if vault.root.is_dir():
+        with vault.held():
+            shutil.rmtree(vault.own)
+            for page in (found for name in _OVERVIEWS for found in vault.root.glob(name)):
+                text = read_bytes(page).decode("utf-8", "replace")
+                if page.name == _LOG or not _OURS.sub("", text).strip():
+                    page.unlink()
+        for folder in sorted((path for path in vault.root.rglob("*") if path.is_dir()), reverse=True):
+            _remove_if_empty(folder)
+        _remove_if_empty(vault.root)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _count(store: Store, reach: Reach, now: int) -> None:
