@@ -68,7 +68,10 @@ def told_as(memory: Memory) -> str:
     noted = who is Speaker.AGENT and memory.agent == Speaker.USER  # an agent's own `remember`
     if noted and (memory.kind, who) not in _SAYS_WHOSE:
         return "The agent noted"
-    return _lead(memory.kind, who)
+    lead = _lead(memory.kind, who)
+    return (
+        "" if memory.agent == Speaker.USER and lead == USER_SAID else lead
+    )  # the row names the user already
 
 
 def spoken(kind: MemoryKind, said_by: str, text: str) -> str:

@@ -12,11 +12,10 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backstory import clock
 from backstory.atomic import make_private_dir, write_own
-from backstory.failure_history import History, blamed_stem, failure_histories
 from backstory.file_reader import read_bytes
 from backstory.hook import normalize
 from backstory.hook.work_notes import KEYED, MOST, met_before
@@ -30,6 +29,9 @@ from backstory.recall.standing import Standing
 from backstory.settings import Settings, load_settings
 from backstory.store import Store
 from backstory.store.passage_reader import reading
+
+if TYPE_CHECKING:
+    from backstory.failure_history import History
 
 FORMAT = 1
 SWITCHES = tuple(f"notes.{kind}" for kind in MOST)
@@ -158,6 +160,8 @@ def notes(store: Store, project_id: str) -> dict[str, Any]:
 
 def _with_stems(home: Home, store: Store, value: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     """The notes with what is known about commands whose like failed; as `before`, while little is new."""
+    from backstory.failure_history import failure_histories  # the rules of distilling: only workers need them
+
     project_id = str(value["project"])
     size = store.passages.size_of(project_id)
     rows: dict[str, Row] = {row["id"]: row for row in value["notes"]}
@@ -204,7 +208,7 @@ def _still_there(store: Store, looks: Lookup, before: dict[str, Any]) -> dict[st
     return {row["id"]: row for row in rows if (str(row["id"]).partition(".")[0], row.get("text")) in said}
 
 
-def _history_row(history: History) -> Row:
+def _history_row(history: "History") -> Row:
     last = history.last
     row = {"id": last.id, "section": "failed", "text": history.text, "at": last.at}
     return row | {"agent": last.agent, "session": last.session, "by": ""}
@@ -224,6 +228,8 @@ def _row(found: Found) -> Row:
 
 def failed_stems(store: Store, project_id: str) -> list[str]:
     """What commands that failed here have in common with their like, the latest first; no mere looking."""
+    from backstory.failure_history import blamed_stem
+
     found: dict[str, None] = {}
     for command in store.events.failed_commands(project_id, _SESSIONS):
         if stem := blamed_stem(command):

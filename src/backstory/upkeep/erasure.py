@@ -153,7 +153,9 @@ def plan_erasure(
         copies=tuple(copies_with(home, echo, touched, damaged_copies.append)),
         archives=archives,
         backups=tuple(backup_copy.all_backup_files(home)),
-        needed=(*needed, *others, *changed),
+        needed=tuple(
+            path for path in (*needed, *others, *changed) if path.exists()
+        ),  # not what was being written
         out_of_reach=outside,
         pages=tuple(pages),
         projects=tuple(store.row_erasure.projects_like(matches)) if matches and not _limited(wanted) else (),
