@@ -1,7 +1,9 @@
 """The server's first words: the same as the server's own, said before it is loaded."""
 
 import json
+import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from backstory.capture.hook_bundle import MCP_SCRIPT, hook_files_current, write_hook_files
+from backstory.capture.mcp_registration import server_launch
 from backstory.mcp.handshake import Handshake, NotMine
 from backstory.mcp.json_rpc import Conversation
 from tests.mcp.server import Server
@@ -127,3 +130,20 @@ def test_lines_that_come_in_pieces_or_together_are_answered_once_each(server: Se
         server.process.stdin.flush()
     assert [server.hears()["id"] for _ in range(4)] == [0, 1, 2, 3]
     assert server.ends() == (0, "")
+
+
+def test_it_starts_though_the_home_was_deleted(house: House, project: Path) -> None:
+    house.installs()
+    launch = server_launch(house.home)
+    shutil.rmtree(house.home.root)
+    done = subprocess.run(
+        [launch.program, *launch.arguments],
+        input=(INITIALIZE % ("2025-06-18", "{}")) + "\n" + TOOLS + "\n",
+        env={"PATH": os.environ["PATH"], **launch.environment},
+        cwd=project,
+        capture_output=True,
+        text=True,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert any(answer.get("result", {}).get("tools") for answer in answers), done.stderr
+    assert done.returncode == 0

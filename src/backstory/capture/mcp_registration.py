@@ -24,6 +24,12 @@ from backstory.paths import Home
 
 NAME = "backstory"
 _MODULE = "backstory.mcp"  # what earlier versions told agents to start
+# Without the home's script (the home was deleted) the server starts all the same: no agent is to complain.
+_START = """\
+import sys
+try: code = open(sys.argv[1], "rb").read()
+except OSError: code = "import runpy, site; site.main(); runpy.run_module('backstory.mcp', None, '__main__')"
+exec(code)"""
 _FIXED = ("command", "args", "env", "environment")
 
 
@@ -36,7 +42,7 @@ def server_launch(home: Home) -> Launch:
     """How agents start the server of this home."""
     root = str(home.root.absolute())
     script = str(home.root.absolute() / "hook" / MCP_SCRIPT)
-    return Launch(sys.executable, ("-I", "-S", script), {"BACKSTORY_HOME": root})
+    return Launch(sys.executable, ("-I", "-S", "-c", _START, script), {"BACKSTORY_HOME": root})
 
 
 # --- text in, text out ------------------------------------------------------------------------------------

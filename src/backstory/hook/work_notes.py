@@ -128,9 +128,13 @@ def _rows(
 
 
 def _new(notes: "list[str]", by_id: "dict[str, brief_text.Row]", context: Context) -> "list[brief_text.Row]":
-    """The prepared rows of these notes that the session neither knows nor said itself."""
+    """The prepared rows of these notes that the session neither knows nor said itself.
+
+    Of a message that it knows a part of no other part is told at a call: it says much the same.
+    """
+    heard = {known.partition(".")[0] for known in context.known}
     found = [by_id[note] for note in dict.fromkeys(notes) if note in by_id and note not in context.known]
-    return [row for row in found if row.session != context.own]
+    return [row for row in found if row.session != context.own and row.id.partition(".")[0] not in heard]
 
 
 def _looked_up(

@@ -160,7 +160,9 @@ class Lookup:
         looked = self._look(text)
         if not self._by_meaning and not self._sure(looked):
             return []
-        return self._chosen([each for each in looked.fits if not _only_failed(each.told)], most, room)
+        heard = {each.partition(".")[0] for each in self._known}  # a call brings what is new from elsewhere
+        fits = [each for each in looked.fits if not _only_failed(each.told) and each.told.owner not in heard]
+        return self._chosen(fits, most, room)
 
     def candidates(self, text: str) -> list[tuple[Told, float, float]]:
         """The passages that fit a text best, with score and cosine: what weights are fitted on."""
