@@ -19,6 +19,7 @@ from backstory.capture.transcript_archive import copy_of, kept_copies, kept_line
 from backstory.errors import Failed, UsageError
 from backstory.failpoints import step
 from backstory.file_reader import LARGEST_HISTORY, read_bytes
+from backstory.front_matter import split_front_matter
 from backstory.hook import spool
 from backstory.knowledge.page_erasure import Unwanted, erase_pages, exported_with, others_with, pages_with
 from backstory.knowledge.vault import vault_of
@@ -89,10 +90,8 @@ class ErasurePlan:
 # Pages that list others; what a person added stands outside our blocks and headings.
 _LOG = "log.md"
 _OVERVIEWS = (_LOG, "index.md", "highlights.md", "daily/*.md", "weekly/*.md", "facts/index.md")
-_OURS = re.compile(
-    r"<!-- backstory\b.*?<!-- /backstory -->|^(?:#|What happened in )[^\n]*$|\A---\n.*?\n---\n",
-    re.DOTALL | re.MULTILINE,
-)
+_OPENS, _CLOSES = "<!-- backstory", "<!-- /backstory -->"
+_OUR_LINES = ("#", "What happened in ")
 
 
 class PlanChanged(Failed):
@@ -256,11 +255,22 @@ def _clear_project(home: Home, project: Project, places: Sequence[str]) -> None:
             shutil.rmtree(vault.own)
             for page in (found for name in _OVERVIEWS for found in vault.root.glob(name)):
                 text = read_bytes(page).decode("utf-8", "replace")
-                if page.name == _LOG or not _OURS.sub("", text).strip():
+                if page.name == _LOG or not _added(text):
                     page.unlink()
         for folder in sorted((path for path in vault.root.rglob("*") if path.is_dir()), reverse=True):
             _remove_if_empty(folder)
         _remove_if_empty(vault.root)
+
+
+def _added(text: str) -> bool:
+    """Whether somebody wrote into an overview outside our blocks and headings."""
+    ours = False
+    for line in split_front_matter(text)[1].split("\n"):
+        ours = ours or line.startswith(_OPENS)
+        if line.strip() and not ours and not line.startswith(_OUR_LINES):
+            return True
+        ours = ours and _CLOSES not in line
+    return False
 
 
 def _remove_if_empty(folder: Path) -> None:
