@@ -49,8 +49,8 @@ _ADDRESSES = re.compile(
 )
 #: A span of several words between two marks of quotation.
 _QUOTED = re.compile(
-    r"“[^”\n]{12,600}”|„[^“”\n]{12,600}[“”]|«[^»\n]{12,600}»|»[^«\n]{12,600}«|「[^」\n]{4,600}」|『[^』\n]{4,600}』|"
-    r"‘[^’\n]{12,600}’(?!\w)|(?<!\w)\"[^\"\n]{12,600}\"|(?<![\w'])'(?:[^'\n]|(?<=\w)'(?=\w)){12,600}'(?!\w)"
+    r"“[^“”\n]{12,600}”|„[^„“”\n]{12,600}[“”]|«[^«»\n]{12,600}»|»[^«»\n]{12,600}«|「[^「」\n]{4,600}」|"
+    r"『[^『』\n]{4,600}』|‘[^‘’\n]{12,600}’(?!\w)|(?<!\w)\"[^\"\n]{12,600}\"|(?<![\w'])'(?:[^'\n]|(?<=\w)'(?=\w)){12,600}'(?!\w)"
 )
 _WORDS = 4  # fewer in quotation marks are a name
 #: Where somebody else begins to speak, or where it is hearsay.
