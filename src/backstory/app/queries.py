@@ -12,17 +12,22 @@ from backstory.agents import agent as known_agent
 from backstory.app.context import Context
 from backstory.embed.embedder import QUESTION_SECONDS, Means, load_embedder
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
+from backstory.hook.brief_text import Row, rows_of
 from backstory.hook.project_identity import ident, session_id
-from backstory.model import Kind, Memory, MemoryKind, MemoryStatus, Session, StoredEvent
+from backstory.hook.session_brief import json_file
+from backstory.model import Kind, Memory, MemoryKind, MemoryStatus, Project, Session, StoredEvent
+from backstory.recall import worth
 from backstory.recall.brief import Brief, brief_for
 from backstory.recall.gitpast import names_before
 from backstory.recall.handles import full_id
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
+from backstory.recall.outcomes import outcome
 from backstory.recall.standing import Standing
 from backstory.search import find, narrowing, reasoning
 from backstory.search.answer import Answer, ReadAs
 from backstory.search.asking import own_words
 from backstory.search.ranking import Here
+from backstory.statements import statements
 from backstory.store import Store
 from backstory.store.records import Filters, Injection
 
@@ -179,6 +184,27 @@ class Queries(Context):
         """The latest sessions, newest first."""
         self.catch_up()
         return self.store.events.sessions(project_id, limit)
+
+    def came_of(self, session: Session, room: int = 220) -> str:
+        """What came of a session: its commits and how its closing words sum it up; "" if neither tells."""
+        found = self.store.listings.words_for_others(session.id)
+        bare = [  # what a command printed says nothing of it
+            replace(each, event=replace(each.event, text="")) if each.event.kind is Kind.TOOL else each
+            for each in found
+        ]
+        told = statements(session, bare)
+        around = worth.surroundings([session.id], told)
+        return outcome([(worth.worth(each, around), each) for each in told], room, worth.FLOOR)
+
+    def standing_rows(self, project: Project) -> list[Row]:
+        """What is known of a project and worth telling, best first: the rows that its briefs choose from."""
+        prepared = json_file(str(self.home.briefs / f"{project.id}.json"))
+        return [row for row in rows_of(prepared.get("rows")) if self._may_be_shown(row.id)]
+
+    def _may_be_shown(self, handle: str) -> bool:
+        if handle.startswith("m"):
+            return self.store.memories.memory(handle) is not None
+        return self.store.events.event(handle) is not None
 
     def show(self, handle: str) -> SessionView | EventView | MemoryView:
         """What a handle stands for: a session, an event or a memory; the beginning of an id is enough."""
