@@ -31,7 +31,16 @@ from backstory.statements import statements
 from backstory.store import Store
 from backstory.store.records import Filters, Injection
 
-_TELLING = (MemoryKind.LESSON, MemoryKind.DECISION, MemoryKind.ATTEMPT, MemoryKind.SUMMARY)
+_TELLING = (
+    MemoryKind.LESSON,
+    MemoryKind.DECISION,
+    MemoryKind.PREFERENCE,
+    MemoryKind.COMMAND,
+    MemoryKind.ATTEMPT,
+    MemoryKind.SUMMARY,
+)
+_LOOKED_THROUGH = 50
+_WELL_KNOWN = "`git "  # what every agent knows about git says nothing of anybody's own work
 # Files that were changed so lately count a little more in a search.
 _IN_PLAY_MS = 4 * 3_600_000
 _MOST_IN_PLAY = 8
@@ -292,11 +301,24 @@ class Queries(Context):
         """The older memories whose place a memory took."""
         return self.store.supersessions.older_than(memory_id)
 
-    def telling(self) -> Memory | None:
-        """The memory that says most about the user's own work: the latest of the most telling kind."""
+    def telling(self, most: int = 3) -> list[Memory]:
+        """What says most about the user's own work: of each telling kind what most sessions showed."""
         projects = self.projects()
+        best = []
         for kind in _TELLING:
-            found = [m for p in projects for m in self.store.memories.of_project(p.id, [kind], 1)]
+            found = [
+                memory
+                for project in projects
+                for memory in self.store.memories.of_project(project.id, [kind], _LOOKED_THROUGH)
+                if not memory.text.startswith(_WELL_KNOWN)
+            ]
             if found:
-                return max(found, key=lambda memory: memory.at)
-        return None
+                best.append(max(found, key=lambda memory: (memory.pinned, memory.seen, memory.at)))
+        return best[:most]
+
+    def kept_by_agent(self) -> list[tuple[str, int, int]]:
+        """Each agent with its sessions and their events, as every list of sessions counts them."""
+        counted: dict[str, list[int]] = {}
+        for each in self.store.listings.session_activity(0):
+            counted.setdefault(each.agent, []).append(each.events)
+        return [(agent, len(events), sum(events)) for agent, events in sorted(counted.items())]
