@@ -7,7 +7,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import yaml
 
 import backstory
 from backstory.errors import BackstoryError
@@ -75,8 +74,8 @@ def test_every_command_that_the_plugin_names_is_one_of_ours(file: Path) -> None:
     from backstory.cli import cli
 
     head, _, body = file.read_text("utf-8").removeprefix("---").partition("---")
-    said = yaml.safe_load(head)
-    assert said["description"]
+    said = dict(line.split(": ", 1) for line in head.strip().splitlines())
+    assert len(said["description"]) > 20
     if file.name == "SKILL.md":
         assert said["name"] == file.parent.name
     named = {part.split()[0] for part in f"{said.get('allowed-tools', '')} {body}".split("backstory ")[1:]}

@@ -23,7 +23,7 @@ def on_terminal(memory: Memory, *words: str) -> "pexpect.spawn[str]":
     return pexpect.spawn(
         sys.executable,
         ["-m", "backstory", *words],
-        env={**memory.environment, "TERM": "xterm", "NO_COLOR": "1"},  # type: ignore[arg-type]
+        env={**memory.environment, "TERM": "xterm", "NO_COLOR": "1"},
         cwd=str(memory.project),
         encoding="utf-8",
         timeout=60,

@@ -164,7 +164,7 @@ def session_line(
     ]
     return h(
         "li",
-        h("a", text_with_code(outcome or title), href=f"/sessions/{session.id}", class_="title"),
+        h("a", text_with_code(outcome or f"Asked: {title}"), href=f"/sessions/{session.id}", class_="title"),
         h("p", "Asked: ", one_line(title, _ASKED_CHARS), class_="reason") if outcome else None,
         h("div", facts, class_="facts"),
         h("div", session_state(session), time_element(session.last_at, zone, by_day), class_="when"),

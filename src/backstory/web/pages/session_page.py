@@ -111,7 +111,11 @@ def _head(session: Session, outcome: str, asked: PageRequest) -> Html:
     return h(
         "div",
         h("p", h("a", "Sessions", href="/sessions"), class_="crumb"),
-        h("h1", components.text_with_code(outcome or title), class_="statement" if outcome else None),
+        h(
+            "h1",
+            components.text_with_code(outcome or f"Asked: {title}"),
+            class_="statement" if outcome else None,
+        ),
         h("p", h("b", "Asked: "), title, class_="reason") if outcome else None,
         h("div", facts, class_="facts"),
         _ways_on(session),
