@@ -13,7 +13,7 @@ ROOT = Path(backstory.__file__).parent
 
 # A module may import from its own layer and from the layers below it; from above, never.
 LAYERS = (
-    ("cli", "web", "mcp", "worker", "worker_loop", "__main__"),
+    ("cli", "web", "mcp", "worker", "worker_loop", "library", "__main__"),
     ("present",),  # what several surfaces print
     ("doctor",),  # looks at everything, for the surfaces
     (
@@ -65,6 +65,10 @@ LEVEL = {name: level for level, names in enumerate(reversed(LAYERS)) for name in
 # What may look upwards, and why.
 EXCEPTIONS = {
     ("file_reader", "hook"): "the product opens files as the hook does",
+    (
+        "__init__",
+        "library",
+    ): "the package's one function for programs, which loads nothing until it is called",
     ("settings", "hook"): "the sources of a session's start are the hook's own table",
 }
 SQL = re.compile(
