@@ -104,7 +104,7 @@ def map_page() -> str:
     for folder, paths in folders.items():
         name = folder.relative_to(source).as_posix()
         package = folder / "__init__.py"
-        about = _purpose(package) if package.exists() else "Files that are not Python, used by the folder above"
+        about = _purpose(package) if package.exists() else "Files that are not Python, of the folder above"
         parts.append(
             f"## {'backstory' if name == '.' else name}/\n\n{about}\n\n| module | purpose |\n|---|---|"
         )
