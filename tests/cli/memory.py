@@ -23,7 +23,7 @@ SESSION = "26406bad-70ca-4966-95a4-fe2c157b6d24"
 
 @dataclass
 class Memory:
-    """One home and one project; `run` is a real process, `ask` goes through click's runner."""
+    """One home and one project; `run` is a real process, `ask` and `call` go through click's runner."""
 
     home: Path
     project: Path
@@ -55,16 +55,16 @@ class Memory:
             cwd=cwd or self.project,
             input=stdin,
             capture_output=True,
-            timeout=60,
+            timeout=120,
         )
         out, err = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
         assert "Traceback" not in err, err
         return subprocess.CompletedProcess(done.args, done.returncode, out, err)
 
-    def ask(self, *words: str, stdin: bytes | None = None) -> Result:
+    def ask(self, *words: str, stdin: bytes | None = None, cwd: Path | None = None) -> Result:
         """The command in this process; quicker, and takes arguments that no process could be given."""
         was = Path.cwd()
-        os.chdir(self.project)
+        os.chdir(cwd or self.project)
         try:
             done = CliRunner().invoke(cli, list(words), input=stdin, env=self.environment)
         finally:
@@ -72,6 +72,13 @@ class Memory:
         assert "Traceback" not in done.stderr, done.stderr
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         return done
+
+    def call(
+        self, *words: str, stdin: bytes = b"", cwd: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """What `run` gives, of the command in this process: where nothing depends on its being another one."""
+        done = self.ask(*words, stdin=stdin, cwd=cwd)
+        return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
 
     def json(self, *words: str, code: int = 0) -> Any:
         """What a command prints for programs."""

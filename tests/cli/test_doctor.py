@@ -49,7 +49,7 @@ def test_a_healthy_memory_passes_every_step_in_order(healthy: Memory) -> None:
     names = [check["name"] for check in told["checks"]]
     places = [names.index(step) for step in STEPS]
     assert places == sorted(places)
-    printed = healthy.run("doctor", "--strict")
+    printed = healthy.call("doctor", "--strict")
     assert printed.returncode == 0
     assert "characters, printed by the hook" in printed.stdout
 
@@ -77,7 +77,7 @@ def test_vectors_of_another_model_are_not_taken_for_those_of_the_one_that_is_set
 def test_a_model_is_spoken_of_only_to_who_asked_for_one(healthy: Memory) -> None:
     """CMEM-5: and whether it can be asked."""
     assert checks(healthy)["model"]["state"] == "ok", "programs are told that there is none"
-    assert "model  " not in healthy.run("doctor").stdout
+    assert "model  " not in healthy.call("doctor").stdout
     healthy.ask("config", "model.provider", "anthropic")
     healthy.ask("config", "model.key_env", "NO_SUCH_API_KEY")
     told = checks(healthy)["model"]
@@ -89,7 +89,7 @@ def test_a_model_is_spoken_of_only_to_who_asked_for_one(healthy: Memory) -> None
     with socket.create_server(("127.0.0.1", 0)) as listening:
         healthy.ask("config", "model.url", f"http://127.0.0.1:{listening.getsockname()[1]}")
         assert checks(healthy)["model"]["found"].startswith("anthropic, claude-")
-        assert "anthropic, claude-" in healthy.run("doctor").stdout
+        assert "anthropic, claude-" in healthy.call("doctor").stdout
         listening.settimeout(10)
         asked, _ = listening.accept()
         asked.settimeout(10)

@@ -4,7 +4,7 @@ from .memory import AGENT, SESSION, Memory
 
 
 def test_a_hand_over_tells_goal_state_decisions_and_how_to_resume(worked: Memory) -> None:
-    done = worked.run("handoff")
+    done = worked.call("handoff")
 
     assert done.returncode == 0
     assert "Goal: The login test fails." in done.stdout

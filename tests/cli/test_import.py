@@ -169,7 +169,7 @@ def test_mp_3_a_python_without_sqlite_ends_in_three_and_says_so(past: Past) -> N
     )
     done = subprocess.run(
         [sys.executable, "-c", probe, "import", "claude-code"],
-        env=past.memory.environment, capture_output=True, text=True, timeout=60,
+        env=past.memory.environment, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (3, "")
     assert "_sqlite3 is missing" in done.stderr

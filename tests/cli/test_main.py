@@ -248,7 +248,7 @@ def test_ctrl_c_exits_130(worked: Memory) -> None:
     with process:
         _until_it_waits_for_input(process.pid)
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=30)
+        _, error = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Traceback" not in error
 

@@ -138,16 +138,16 @@ def test_fix_mends_permissions_and_the_hooks_files(installed: Memory) -> None:
     installed.home.chmod(0o755)
     (installed.home / "backstory.db").chmod(0o644)
     (installed.home / "hook" / "hook.sh").unlink()
-    done = installed.run("doctor", "--fix", "--strict")
+    done = installed.call("doctor", "--fix", "--strict")
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("mended:") == 2
     assert [p for p in installed.home.rglob("*") if p.stat().st_mode & 0o077] == []
-    assert "mended" not in installed.run("doctor", "--fix").stdout
+    assert "mended" not in installed.call("doctor", "--fix").stdout
 
 
 def test_fix_takes_away_what_interrupted_work_left_and_only_that(installed: Memory) -> None:
     hooks_of(installed, "some", 1)
-    installed.run("backup")
+    installed.call("backup")
     old, fresh = installed.home / "backups" / "x.12.part", installed.home / "backups" / "y.13.part"
     stale = installed.home / "briefs" / ".p1.json.abcd1234"
     for path in (old, fresh, stale):
@@ -155,7 +155,7 @@ def test_fix_takes_away_what_interrupted_work_left_and_only_that(installed: Memo
     for path in (old, stale):
         os.utime(path, (1, 1))
     before = {p for p in installed.home.rglob("*") if p.is_file()}
-    installed.run("doctor", "--fix")
+    installed.call("doctor", "--fix")
     after = {p for p in installed.home.rglob("*") if p.is_file()}
     gone = {p.name for p in before - after if not p.name.startswith("backstory.db-")}
     assert gone == {old.name, stale.name}
@@ -166,8 +166,8 @@ def test_fix_tries_parked_jobs_again(installed: Memory) -> None:
     with closing(sqlite3.connect(installed.home / "backstory.db")) as db:
         db.execute("UPDATE jobs SET state = 'parked', attempts = 5 WHERE kind = 'distil'")
         db.commit()
-    assert "failed, the first: distil" in installed.run("doctor").stdout
-    assert "tried again, 0 failed again" in installed.run("doctor", "--fix").stdout
+    assert "failed, the first: distil" in installed.call("doctor").stdout
+    assert "tried again, 0 failed again" in installed.call("doctor", "--fix").stdout
     assert installed.json("status")["jobs"].get("parked", 0) == 0
 
 
@@ -177,19 +177,19 @@ def test_a_database_that_was_wiped_is_noticed(installed: Memory, left: bytes | N
     for number in range(3):
         hooks_of(installed, f"session {number}", 3)
     installed.ask("backup")
-    assert "backstory restore" not in installed.run("doctor").stdout
+    assert "backstory restore" not in installed.call("doctor").stdout
     database = installed.home / "backstory.db"
     for path in installed.home.glob("backstory.db*"):
         path.unlink()
     if left is not None:
         database.write_bytes(left)
-    assert "backstory restore" in installed.run("doctor").stdout
+    assert "backstory restore" in installed.call("doctor").stdout
     hooks_of(installed, "after", 1)
     installed.ask("timeline")
-    said = installed.run("doctor").stdout
+    said = installed.call("doctor").stdout
     assert "backstory restore" in said
     installed.ask("restore", "--yes")
-    assert "backstory restore" not in installed.run("doctor").stdout
+    assert "backstory restore" not in installed.call("doctor").stdout
 
 
 def test_fix_builds_a_missing_index_again(installed: Memory) -> None:
@@ -202,8 +202,8 @@ def test_fix_builds_a_missing_index_again(installed: Memory) -> None:
         app.store.passages.clear()
         app.store.meta.set("indexed_events", mark)
         assert app.store.passages.search(['"thing"'], None, 5) == []
-    assert installed.run("doctor").returncode == 2
-    assert installed.run("doctor", "--fix").returncode == 0
+    assert installed.call("doctor").returncode == 2
+    assert installed.call("doctor", "--fix").returncode == 0
     with App(Home(installed.home)) as app:
         assert app.store.passages.search(['"thing"'], None, 5)
 
@@ -212,11 +212,11 @@ def test_mp_25_fix_never_repairs(installed: Memory) -> None:
     """MP-25: a damaged database is told, and not touched."""
     hooks_of(installed, "some", 2)
     database = installed.home / "backstory.db"
-    installed.run("status")
+    installed.call("status")
     data = bytearray(database.read_bytes())
     data[4096 * 4 : 4096 * 9] = b"\xff" * 4096 * 5
     database.write_bytes(data)
-    done = installed.run("doctor", "--fix")
+    done = installed.call("doctor", "--fix")
     assert done.returncode == 2
     assert "backstory repair" in done.stdout
     assert database.read_bytes() == data

@@ -19,7 +19,7 @@ HIT = {"id", "kind", "text", "score", "session", "agent", "project", "when"}
 
 
 def test_the_brief_is_the_bare_text(worked: Memory) -> None:
-    done = worked.run("brief", "--cwd", str(worked.project), "--agent", AGENT, "--source", "startup")
+    done = worked.call("brief", "--cwd", str(worked.project), "--agent", AGENT, "--source", "startup")
     assert done.returncode == 0
     assert done.stderr == ""
     assert done.stdout.startswith('<backstory-notes project="shop">')
@@ -36,7 +36,7 @@ def test_the_brief_as_json_has_text_chars_and_rows(worked: Memory) -> None:
 def test_nothing_known_is_an_empty_brief_and_valid_json(memory: Memory) -> None:
     """CM-41: nothing known is valid JSON; for programs that read text it is said on stderr alone."""
     assert memory.json("brief") == {"text": "", "chars": 0, "tokens": 0, "rows": []}
-    done = memory.run("brief")
+    done = memory.call("brief")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.startswith("Nothing is known yet about this project")
     assert done.stderr.count("\n") == 1
@@ -74,10 +74,10 @@ def test_the_brief_says_what_became_of_files_since_it_was_prepared(memory: Memor
     memory.command("pytest tests/test_login.py", "1 passed in 0.12s")
     memory.hook("SessionEnd", reason="prompt_input_exit")
     memory.caught_up()
-    assert "fixed by editing login.py" in memory.run("brief").stdout
-    assert "its files" not in memory.run("brief").stdout
+    assert "fixed by editing login.py" in memory.call("brief").stdout
+    assert "its files" not in memory.call("brief").stdout
     file.unlink()
-    assert "[its files are gone] (m" in memory.run("brief").stdout
+    assert "[its files are gone] (m" in memory.call("brief").stdout
     assert [row for row in memory.json("brief")["rows"] if row["text"].endswith("[its files are gone]")]
 
 
@@ -89,7 +89,7 @@ def test_asking_for_a_brief_leaves_no_receipt(worked: Memory) -> None:
 
 def test_what_still_waits_in_the_spool_is_in_the_brief(worked: Memory) -> None:
     worked.prompt("And now rotate the signing keys every month, please.")
-    assert "rotate the signing keys" in worked.run("brief").stdout
+    assert "rotate the signing keys" in worked.call("brief").stdout
 
 
 def test_a_source_that_is_switched_off_gets_no_brief(worked: Memory) -> None:
@@ -109,11 +109,11 @@ def test_search_as_json_keeps_its_contract(worked: Memory) -> None:
 
 
 def test_search_prints_a_handle_that_show_takes(worked: Memory) -> None:
-    done = worked.run("search", "RS256")
+    done = worked.call("search", "RS256")
     assert done.returncode == 0
     hits = [row.split()[0] for row in done.stdout.splitlines() if re.match(r"[em][0-9a-f]{8} ", row)]
     assert hits
-    assert "RS256" in worked.run("show", hits[0]).stdout
+    assert "RS256" in worked.call("show", hits[0]).stdout
 
 
 def test_the_words_of_a_question_need_no_quotes(worked: Memory) -> None:
@@ -125,7 +125,7 @@ def test_an_irrelevant_question_abstains_and_no_floor_does_not(worked: Memory) -
     answer = worked.json("search", question)
     assert (answer["hits"], answer["abstained"]) == ([], True)
     assert worked.json("search", question, "--no-floor")["hits"]
-    done = worked.run("search", question)
+    done = worked.call("search", question)
     assert done.stdout == ""
     assert "--no-floor" in done.stderr
 
@@ -145,7 +145,7 @@ def test_a_folder_that_is_gone_still_names_its_project(worked: Memory, tmp_path:
     elsewhere.mkdir()
     shutil.rmtree(worked.project)
     for words in (["search", "RS256"], ["timeline"], ["brief"]):
-        done = worked.run(*words, "--cwd", str(worked.project), cwd=elsewhere)
+        done = worked.call(*words, "--cwd", str(worked.project), cwd=elsewhere)
         assert done.returncode == 0
         assert "RS256" in done.stdout
 
@@ -165,7 +165,7 @@ def test_a_repository_that_is_gone_still_has_its_brief(memory: Memory, tmp_path:
     memory.worked_here()
     shutil.rmtree(memory.project)
     for words in (["brief"], ["search", "RS256"]):
-        assert "RS256" in memory.run(*words, "--cwd", str(memory.project), cwd=tmp_path).stdout
+        assert "RS256" in memory.call(*words, "--cwd", str(memory.project), cwd=tmp_path).stdout
 
 
 def test_a_current_folder_that_is_gone_is_known_by_the_shell(worked: Memory) -> None:
@@ -179,7 +179,7 @@ def test_search_in_other_alphabets(memory: Memory) -> None:
     memory.prompt("Die Prüfung der Größe schlägt fehl: überlauf in größe.py. Ошибка сборки тоже.")
     memory.caught_up()
     assert memory.json("search", "Größe Prüfung")["hits"]
-    assert "Größe" in memory.run("search", "сборки").stdout
+    assert "Größe" in memory.call("search", "сборки").stdout
 
 
 # --- show and timeline ------------------------------------------------------------------------------------
@@ -241,34 +241,34 @@ def test_the_timeline_is_newest_first_and_obeys_since_and_limit(worked: Memory) 
 
 def test_times_are_shown_in_the_users_zone_with_their_age(worked: Memory) -> None:
     worked.extra["BACKSTORY_TZ"] = "Pacific/Kiritimati"  # 14 h ahead of UTC
-    there = worked.run("timeline", "--limit", "1").stdout.split()[1:3]
+    there = worked.call("timeline", "--limit", "1").stdout.split()[1:3]
     worked.extra["BACKSTORY_TZ"] = "UTC"
-    here = worked.run("timeline", "--limit", "1").stdout.split()[1:3]
+    here = worked.call("timeline", "--limit", "1").stdout.split()[1:3]
     assert there != here
-    assert "(just now)" in worked.run("timeline").stdout
+    assert "(just now)" in worked.call("timeline").stdout
 
 
 # --- remember ---------------------------------------------------------------------------------------------
 
 
 def test_what_is_remembered_is_found_and_in_the_next_brief(memory: Memory) -> None:
-    done = memory.run("remember", "Deploys go out on Tuesdays only.")
+    done = memory.call("remember", "Deploys go out on Tuesdays only.")
     assert done.returncode == 0
     handle = done.stdout.strip()
     assert handle.startswith("m")
     assert "Remembered for shop" in done.stderr
-    assert "Deploys go out" in memory.run("brief").stdout
+    assert "Deploys go out" in memory.call("brief").stdout
     assert memory.found("Tuesdays") == handle
 
 
 def test_remember_reads_stdin(memory: Memory) -> None:
-    made = json.loads(memory.run("remember", "-", "--json", stdin="Größe zählt\n".encode()).stdout)
+    made = json.loads(memory.call("remember", "-", "--json", stdin="Größe zählt\n".encode()).stdout)
     assert made["text"] == "Größe zählt"
     assert made["project"] == "shop"
 
 
 def test_a_secret_is_not_remembered(memory: Memory) -> None:
-    memory.run("remember", "The token is ghp_R8x2LmQ0vTz5Yk7Ns3Pd1Wc9Bf6Hj4Ga2Ue, keep it.")
+    memory.call("remember", "The token is ghp_R8x2LmQ0vTz5Yk7Ns3Pd1Wc9Bf6Hj4Ga2Ue, keep it.")
     for path in memory.home.rglob("*"):
         assert not path.is_file() or b"ghp_R8x2LmQ0" not in path.read_bytes()
 

@@ -161,7 +161,7 @@ def run_it(
         env={"HOME": str(memory.user), "BACKSTORY_HOME": str(memory.home)},
         cwd="/",
         capture_output=True,
-        timeout=60,
+        timeout=120,
     )
 
 

@@ -42,7 +42,7 @@ def busy(memory: Memory) -> Memory:
 
 def test_every_hit_has_its_date_and_the_handle_that_shows_its_source(busy: Memory) -> None:
     """CCE-57: on one line, since what is printed costs an agent's tokens."""
-    done = busy.run("search", "stale cache after a deploy")
+    done = busy.call("search", "stale cache after a deploy")
     hits = busy.json("search", "stale cache after a deploy")["hits"]
     assert len(HANDLE.findall(done.stdout)) == len(hits) > 2
 
@@ -85,7 +85,7 @@ def test_an_event_says_whether_its_payload_is_there_aged_out_or_never_was(
     """CCE-59"""
     event = next(e for e in busy.json("timeline")["events"] if e["kind"] == "tool")
     assert "--raw` prints it" in " ".join(busy.ask("show", event["id"]).stdout.split())
-    note = busy.run("remember", "Deploys go out on Tuesdays").stdout.strip()
+    note = busy.call("remember", "Deploys go out on Tuesdays").stdout.strip()
     [source] = busy.json("show", note)["sources"]
     assert "payload none of its own" in " ".join(busy.ask("show", source["id"]).stdout.split())
     busy.ask("config", "retention.payload_days", "1")
@@ -101,7 +101,7 @@ def test_a_decision_is_kept_cleaned_found_and_confirmed(memory: Memory) -> None:
     """CCE-60: it needs a text, secrets and addresses are taken out, it is stored as a decision, indexed and
     confirmed; a later one on the same matter takes its place."""
     assert "nothing to remember" in memory.ask("remember", "  ").stderr
-    done = memory.run("remember", "We chose Postgres over MySQL; ask jane.roe@shopmail.io about it.")
+    done = memory.call("remember", "We chose Postgres over MySQL; ask jane.roe@shopmail.io about it.")
     assert "Remembered for shop as a decision" in done.stderr
     handle = done.stdout.strip()
     kept = memory.json("show", handle)["memory"]
@@ -110,8 +110,8 @@ def test_a_decision_is_kept_cleaned_found_and_confirmed(memory: Memory) -> None:
     assert (kept["kind"], kept["status"]) == ("decision", "confirmed")
     assert memory.found("Postgres MySQL") == handle
     assert memory.json("search", "Postgres", "--kind", "decision")["hits"][0]["id"] == handle
-    older = memory.run("remember", "We decided to use Kafka for the order events").stdout.strip()
-    done = memory.run("remember", "We decided to use NATS instead of Kafka for the order events")
+    older = memory.call("remember", "We decided to use Kafka for the order events").stdout.strip()
+    done = memory.call("remember", "We decided to use NATS instead of Kafka for the order events")
     assert f"It takes the place of {older[:9]}." in done.stderr
     newer = done.stdout.strip()
     assert memory.json("show", older)["label"].startswith(f"superseded by {newer[:9]}")
@@ -124,7 +124,7 @@ def test_a_decision_of_one_session_is_found_in_a_later_one_after_a_restart(memor
     """CCE-61: each of these is a process of its own."""
     memory.worked_here()
     memory.prompt("Something else entirely", session="22222222-2222-4222-8222-222222222222")
-    found = json.loads(memory.run("search", "which algorithm signs the tokens", "--json").stdout)
+    found = json.loads(memory.call("search", "which algorithm signs the tokens", "--json").stdout)
     assert any("RS256" in hit["text"] for hit in found["hits"])
     code = "from backstory.app import App\nwith App() as app: print(app.search('RS256 Safari', None).hits[0].text)"
     again = subprocess.run(
@@ -135,14 +135,14 @@ def test_a_decision_of_one_session_is_found_in_a_later_one_after_a_restart(memor
 
 def test_a_decision_that_was_recorded_is_found_in_a_later_session_after_a_restart(memory: Memory) -> None:
     """CCE-61: recorded by a command, taken in by a worker, found by other processes in another session."""
-    memory.run("remember", "We decided to sign the invoices with Ed25519, as the bank wants it")
+    memory.call("remember", "We decided to sign the invoices with Ed25519, as the bank wants it")
     memory.caught_up()
     memory.prompt("Something else entirely", session="22222222-2222-4222-8222-222222222222")
     memory.caught_up()
-    [hit] = json.loads(memory.run("search", "which algorithm signs the invoices", "--json").stdout)["hits"]
+    [hit] = json.loads(memory.call("search", "which algorithm signs the invoices", "--json").stdout)["hits"]
     assert "Ed25519" in hit["text"]
     assert hit["kind"] == "decision"
-    assert "Ed25519" in memory.run("brief", "--agent", "claude-code").stdout
+    assert "Ed25519" in memory.call("brief", "--agent", "claude-code").stdout
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_how_many_hits_there_are_is_a_setting(busy: Memory) -> None:
         return len(busy.json("search", "cache", "--no-floor", *options)["hits"])
 
     assert hits() == 7
-    busy.run("config", "search.max_hits", "3")
+    busy.call("config", "search.max_hits", "3")
     assert (hits(), hits("--limit", "5")) == (3, 5)
     for wrong in ("0", "101", "many"):
         assert busy.ask("config", "search.max_hits", wrong).exit_code == 1
@@ -260,7 +260,7 @@ def test_how_many_hits_there_are_is_a_setting(busy: Memory) -> None:
 
 
 def test_explained_the_marks_and_the_way_of_searching_are_told(worked: Memory) -> None:
-    done = worked.run("search", "login test", "--explain")
+    done = worked.call("search", "login test", "--explain")
     explained = re.findall(r"score (\S+) = (.*) · relevance \d", done.stdout)
     assert explained
     for score, parts in explained:
@@ -274,10 +274,10 @@ def test_explained_the_marks_and_the_way_of_searching_are_told(worked: Memory) -
 def test_the_project_where_it_is_asked_comes_first_among_all(worked: Memory) -> None:
     there = worked.project.parent / "other"
     there.mkdir()
-    worked.run("remember", "The lighthouse lamp is changed by Ann", "--cwd", str(there))
-    worked.run("remember", "The lighthouse lamp is changed by Bob")
+    worked.call("remember", "The lighthouse lamp is changed by Ann", "--cwd", str(there))
+    worked.call("remember", "The lighthouse lamp is changed by Bob")
     for folder, name in ((there, "Ann"), (worked.project, "Bob")):
-        done = worked.run("search", "lighthouse lamp", "--all", "--json", cwd=folder)
+        done = worked.call("search", "lighthouse lamp", "--all", "--json", cwd=folder)
         assert name in json.loads(done.stdout)["hits"][0]["text"]
 
 
@@ -325,5 +325,5 @@ def test_dates_are_days_of_the_users_zone_and_the_last_one_is_included(worked: M
 def test_a_typing_error_is_told(busy: Memory) -> None:
     """In data with the words, to a person in a sentence on stderr."""
     assert busy.json("search", "evcited cache")["read_as"] == [{"typed": "evcited", "word": "evicted"}]
-    assert "Read “evcited” as “evicted”." in busy.run("search", "evcited cache").stderr
+    assert "Read “evcited” as “evicted”." in busy.call("search", "evcited cache").stderr
     assert busy.json("search", "evicted cache")["read_as"] == []

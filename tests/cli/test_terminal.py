@@ -36,7 +36,7 @@ def on_terminal(memory: Memory, *words: str, colour: bool = True) -> str:
             break
         received += chunk
     os.close(leader)
-    process.wait(30)
+    process.wait(120)
     text = received.decode("utf-8", "replace")
     assert "Traceback" not in text
     return text
