@@ -1,7 +1,7 @@
 # What CI runs, and what you run: `make demo` shows it, `make test` proves it.
 DEV = python3 tools/dev.py
 
-.PHONY: demo look test fast faults browser screenshots clients soak lint format docs bench clean
+.PHONY: demo look test fast faults browser screenshots clients soak lint format docs site bench peers clean
 
 demo:  ## sets up, then tells the story in a scratch home
 	@$(DEV) user python demo/story.py
@@ -44,6 +44,9 @@ docs:  ## generated pages: commands, settings, behaviours, the map of the source
 	@$(DEV) run python tools/example_vault.py
 	@$(DEV) run python tools/terminal_recording.py
 
+site:  ## the documentation as a site, every link checked, into .cache/site/html
+	@$(DEV) run python tools/site.py
+
 bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA names the data folder
 	@$(DEV) run python bench/hooks.py
 	@$(DEV) run python bench/drain.py --big
@@ -55,6 +58,9 @@ bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA
 	@$(DEV) run python -m bench.action
 	@$(DEV) run python -m bench.cost
 	@$(DEV) run python -m bench.mcp
+
+peers:  ## other memory tools beside ours, installed from the registries; BACKSTORY_BENCH_DATA as above
+	@$(DEV) run python -m bench.peers.run
 
 clean:
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache

@@ -29,7 +29,7 @@ def pages(viewer: Viewer) -> dict[str, str]:
     vault = next(path.name for path in sorted((viewer.home / "knowledge").glob("webshop-*")))
     memories = viewer.ask("GET", "/api/memories?kind=decision").json["memories"]
     return {
-        "now": "/",
+        "overview": "/",
         "sessions": "/sessions",
         "session": f"/sessions/{login['id']}",
         "search": "/search?q=which+algorithm+do+tokens+use&explain=1",
@@ -52,7 +52,7 @@ def photograph(browser: Browser, viewer: Viewer, target: Path) -> None:
         page = context.new_page()
         page.goto(viewer.url + viewer.ask("POST", "/links").json["link"])
         for name, path in pages(viewer).items():
-            if suffix and name not in ("now", "session", "memories"):
+            if suffix and name not in ("overview", "session", "memories"):
                 continue
             page.goto(viewer.url + path)
             page.wait_for_timeout(300)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
+from backstory import clock
 from backstory.capture.hook_bundle import write_hook_files
 from backstory.hook.hook_command import hook_command
 from backstory.model import MemoryKind, MemoryStatus
@@ -19,7 +20,7 @@ from tests.web.viewer import Viewer
 pytestmark = pytest.mark.browser
 
 PLACES = {
-    "/": "Now", "/sessions": "Sessions", "/search": "Search", "/memories": "Memories", "/review": "Review",
+    "/": "Overview", "/sessions": "Sessions", "/search": "Search", "/memories": "Memories", "/review": "Review",
     "/knowledge": "Knowledge", "/brief": "Brief", "/health": "Health", "/settings": "Settings",
 }  # fmt: skip
 
@@ -40,7 +41,14 @@ def every_page(viewer: Viewer) -> list[str]:
     session = a_session(viewer)
     event = viewer.ask("GET", f"/api/sessions/{session}").json["events"][1]["id"]
     memory = a_memory(viewer)["id"]
-    more = (f"/sessions/{session}", f"/events/{event}", f"/memories/{memory}", f"/forget?handle={memory}")
+    more = (
+        f"/sessions/{session}",
+        f"/sessions?week={clock.day_of(clock.now_ms())}",
+        f"/events/{event}",
+        f"/memories/{memory}",
+        f"/memories?did=reject~{memory}.restore",
+        f"/forget?handle={memory}",
+    )
     return [*PLACES, *more, "/search?q=which+algorithm&explain=1"]
 
 
@@ -70,7 +78,7 @@ def test_the_file_that_serve_opens_lets_the_browser_in(
     context = browser.new_context()
     page = context.new_page()
     page.goto(file.as_uri())
-    expect(page.get_by_role("heading", name="Now")).to_be_visible()
+    expect(page.get_by_role("link", name="Overview")).to_be_visible()
     assert page.url == f"{stage.viewer.url}/"
     [cookie] = context.cookies()
     assert f"{cookie['domain']}:{stage.viewer.port}" == stage.viewer.host

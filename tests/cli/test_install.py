@@ -156,7 +156,7 @@ def test_install_without_a_name_imports_the_past_and_ends_with_something_true(wi
     assert done.returncode == 0, done.stderr
     assert "Imported " in done.stdout
     *_, telling, check = done.stdout.rstrip("\n").split("\n")
-    command = check.partition("Check it: backstory ")[2].split()
+    command = check.partition("check it: backstory ")[2].split()
     shown = with_a_past.run(*command)
     assert shown.returncode == 0
     assert telling.strip()[:40] in shown.stdout

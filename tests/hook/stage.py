@@ -165,6 +165,7 @@ def context(output: bytes) -> str:
     if not output:
         return ""
     answer = json.loads(output)
+    answer.pop("systemMessage", "")  # a line for the user of Claude Code; tests/hook/test_visible_line.py
     assert list(answer) == ["hookSpecificOutput"]
     assert list(answer["hookSpecificOutput"]) == ["hookEventName", "additionalContext"]
     assert answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"

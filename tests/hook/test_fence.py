@@ -69,8 +69,12 @@ def test_a_fenced_module_imports_only_what_is_cheap(module: str) -> None:
 
 
 def test_the_package_itself_imports_nothing() -> None:
+    """What `backstory.open` needs it loads when it is called; no hook does."""
     tree = ast.parse(Path(backstory.__file__).read_text("utf-8"))
-    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    for_types = [n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
+    when_loaded = [n for n in tree.body if n not in for_types and not isinstance(n, ast.FunctionDef)]
+    inside = (node for top in when_loaded for node in ast.walk(top))
+    assert not [node for node in inside if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def loaded(*argv: str, data: bytes = b"") -> set[str]:

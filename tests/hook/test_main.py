@@ -165,7 +165,7 @@ def test_the_largest_brief_is_printed_whole_and_within_limits(agent: Agent, proj
 @pytest.mark.parametrize(
     ("agent_name", "keys"),
     [
-        ("claude-code", ["hookSpecificOutput"]),
+        ("claude-code", ["systemMessage", "hookSpecificOutput"]),
         ("codex", ["hookSpecificOutput"]),
         ("qwen-code", ["hookSpecificOutput"]),
         ("copilot", ["additionalContext"]),

@@ -44,6 +44,7 @@ class Desk:
         if agent == "copilot":
             assert list(answer) == ["additionalContext"]
             return str(answer["additionalContext"])
+        answer.pop("systemMessage", "")  # a brief's line for the user
         assert list(answer) == ["hookSpecificOutput"]
         assert list(answer["hookSpecificOutput"]) == ["hookEventName", "additionalContext"]
         assert answer["hookSpecificOutput"]["hookEventName"] == event

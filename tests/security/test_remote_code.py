@@ -8,6 +8,7 @@ import pytest
 from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.untrusted_text import without_remote_code
 from tests.story import House
+from tests.tables import walks
 
 URL = "http://evil.test/p"
 
@@ -592,25 +593,25 @@ tsc --noEmit && eslint . --fix
 alembic upgrade head""".splitlines()
 
 
-@pytest.mark.parametrize("command", [*FLOWS, *LATER, *ATTACKED])
+@walks("command", [*FLOWS, *LATER, *ATTACKED])
 def test_nothing_from_elsewhere_flows_into_what_may_run_it(command: str) -> None:
     assert runs_remote_code(command)
     assert runs_remote_code(f"cd app && {command}")
 
 
-@pytest.mark.parametrize("command", HONEST)
+@walks("command", HONEST)
 def test_what_reads_shows_or_keeps_what_it_fetches_stays_recommendable(command: str) -> None:
     assert not runs_remote_code(command)
 
 
-@pytest.mark.parametrize("command", UNSEEN)
+@walks("command", UNSEEN)
 def test_a_command_that_runs_unseen_code_is_known(command: str) -> None:
     assert runs_remote_code(command)
     assert runs_remote_code(f"{command}\nmake build")
     assert runs_remote_code(f"cd app && {command}")
 
 
-@pytest.mark.parametrize("command", EVERYDAY)
+@walks("command", EVERYDAY)
 def test_an_everyday_command_stays_recommendable(command: str) -> None:
     assert not runs_remote_code(command)
     assert not runs_remote_code(f"test: `{command}`: ok")

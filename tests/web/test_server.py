@@ -2,9 +2,12 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -207,3 +210,18 @@ def test_answers_leave_at_once() -> None:
     for bound in server._bound(0):
         with closing(bound):
             assert bound.proto == socket.IPPROTO_TCP
+
+
+def test_a_second_serve_leads_the_browser_into_the_one_that_runs(viewer: Viewer, house: House) -> None:
+    """Typed again, it opens the viewer that is there; the link is waited for and gone once it was used."""
+    env = {**os.environ, "BACKSTORY_HOME": str(house.home.root), "BROWSER": "true %s"}
+    second = subprocess.Popen(
+        [sys.executable, "-m", "backstory", "serve"], env=env, stderr=subprocess.PIPE, text=True
+    )
+    eventually("the file for the browser lies there", house.home.open_viewer.exists, 30)
+    link = re.search(r"href=\"([^\"]+)\"", house.home.open_viewer.read_text("utf-8"))
+    assert link is not None
+    assert viewer.bare("GET", link[1].removeprefix(viewer.url)).status == 303
+    _, said = second.communicate(timeout=60)
+    assert (second.returncode, f"process {viewer.process.pid}" in said) == (0, True)
+    assert not house.home.open_viewer.exists()

@@ -69,6 +69,7 @@ AGENTS: Mapping[str, Agent] = MappingProxyType(
                 read_hook=claude_code.read_hook,
                 reader=claude_transcript.Reader,
                 our_tools=own_output.TOOLS,
+                answering=Answering(visible=True),
                 surface=claude_code.SURFACE,
                 resume="claude --resume {session}",
                 tested="2.1.325",
@@ -174,6 +175,7 @@ def _facts(row: Agent) -> "agent_facts.Facts":
     """What hooks must know of an agent, as plain values."""
     return {
         "top_level": row.answering.top_level,
+        "visible": row.answering.visible,
         "most_tokens": row.answering.most_tokens,
         "told_again": row.answering.told_again,
         "answers": [hook.name for hook in row.hooks if hook.answers],

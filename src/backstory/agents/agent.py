@@ -109,11 +109,13 @@ class Answering:
     """How an agent takes what a hook prints.
 
     `top_level`: the context stands at the top of the answer, not inside "hookSpecificOutput". `most_tokens`:
-    what is longer it does not show whole; 0 if it does. `told_again`: it keeps a brief in the system prompt
+    what is longer it does not show whole; 0 if it does. `visible`: its user sees a line that stands in
+    "systemMessage". `told_again`: it keeps a brief in the system prompt
     or in front of the conversation, where it is put anew on resume, so that nothing of the old one is left.
     """
 
     top_level: bool = False
+    visible: bool = False
     most_tokens: int = 0
     told_again: bool = False
 

@@ -12,21 +12,35 @@ from backstory.agents import agent as known_agent
 from backstory.app.context import Context
 from backstory.embed.embedder import QUESTION_SECONDS, Means, load_embedder
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
+from backstory.hook.brief_text import Row, rows_of
 from backstory.hook.project_identity import ident, session_id
-from backstory.model import Kind, Memory, MemoryKind, MemoryStatus, Session, StoredEvent
+from backstory.hook.session_brief import json_file
+from backstory.model import Kind, Memory, MemoryKind, MemoryStatus, Project, Session, StoredEvent
+from backstory.recall import worth
 from backstory.recall.brief import Brief, brief_for
 from backstory.recall.gitpast import names_before
 from backstory.recall.handles import full_id
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
+from backstory.recall.outcomes import outcome
 from backstory.recall.standing import Standing
 from backstory.search import find, narrowing, reasoning
 from backstory.search.answer import Answer, ReadAs
 from backstory.search.asking import own_words
 from backstory.search.ranking import Here
+from backstory.statements import statements
 from backstory.store import Store
 from backstory.store.records import Filters, Injection
 
-_TELLING = (MemoryKind.LESSON, MemoryKind.DECISION, MemoryKind.ATTEMPT, MemoryKind.SUMMARY)
+_TELLING = (
+    MemoryKind.LESSON,
+    MemoryKind.DECISION,
+    MemoryKind.PREFERENCE,
+    MemoryKind.COMMAND,
+    MemoryKind.ATTEMPT,
+    MemoryKind.SUMMARY,
+)
+_LOOKED_THROUGH = 50
+_WELL_KNOWN = "`git "  # what every agent knows about git says nothing of anybody's own work
 # Files that were changed so lately count a little more in a search.
 _IN_PLAY_MS = 4 * 3_600_000
 _MOST_IN_PLAY = 8
@@ -180,6 +194,27 @@ class Queries(Context):
         self.catch_up()
         return self.store.events.sessions(project_id, limit)
 
+    def came_of(self, session: Session, room: int = 220) -> str:
+        """What came of a session: its commits and how its closing words sum it up; "" if neither tells."""
+        found = self.store.listings.words_for_others(session.id)
+        bare = [  # what a command printed says nothing of it
+            replace(each, event=replace(each.event, text="")) if each.event.kind is Kind.TOOL else each
+            for each in found
+        ]
+        told = statements(session, bare)
+        around = worth.surroundings([session.id], told)
+        return outcome([(worth.worth(each, around), each) for each in told], room, worth.FLOOR)
+
+    def standing_rows(self, project: Project) -> list[Row]:
+        """What is known of a project and worth telling, best first: the rows that its briefs choose from."""
+        prepared = json_file(str(self.home.briefs / f"{project.id}.json"))
+        return [row for row in rows_of(prepared.get("rows")) if self._may_be_shown(row.id)]
+
+    def _may_be_shown(self, handle: str) -> bool:
+        if handle.startswith("m"):
+            return self.store.memories.memory(handle) is not None
+        return self.store.events.event(handle) is not None
+
     def show(self, handle: str) -> SessionView | EventView | MemoryView:
         """What a handle stands for: a session, an event or a memory; the beginning of an id is enough."""
         self.catch_up(notes=False)
@@ -266,11 +301,24 @@ class Queries(Context):
         """The older memories whose place a memory took."""
         return self.store.supersessions.older_than(memory_id)
 
-    def telling(self) -> Memory | None:
-        """The memory that says most about the user's own work: the latest of the most telling kind."""
+    def telling(self, most: int = 3) -> list[Memory]:
+        """What says most about the user's own work: of each telling kind what most sessions showed."""
         projects = self.projects()
+        best = []
         for kind in _TELLING:
-            found = [m for p in projects for m in self.store.memories.of_project(p.id, [kind], 1)]
+            found = [
+                memory
+                for project in projects
+                for memory in self.store.memories.of_project(project.id, [kind], _LOOKED_THROUGH)
+                if not memory.text.startswith(_WELL_KNOWN)
+            ]
             if found:
-                return max(found, key=lambda memory: memory.at)
-        return None
+                best.append(max(found, key=lambda memory: (memory.pinned, memory.seen, memory.at)))
+        return best[:most]
+
+    def kept_by_agent(self) -> list[tuple[str, int, int]]:
+        """Each agent with its sessions and their events, as every list of sessions counts them."""
+        counted: dict[str, list[int]] = {}
+        for each in self.store.listings.session_activity(0):
+            counted.setdefault(each.agent, []).append(each.events)
+        return [(agent, len(events), sum(events)) for agent, events in sorted(counted.items())]

@@ -32,6 +32,7 @@ _FOREVER = 2**62
     show_default=True,
     help="jsonl: everything, for `backstory import backstory`; the others: what was learned.",
 )
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @click.option("--project", metavar="NAME", help="Only the project with this name or id.")
 @click.option(
     "--since",

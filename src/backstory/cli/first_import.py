@@ -1,4 +1,4 @@
-"""The past of a user who has just installed: what agents kept is imported, and one true thing is shown."""
+"""The past of a user who has just installed: what agents kept is imported, and three true things told."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,23 +28,33 @@ def import_histories(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:
                     )
         except BackstoryError as error:  # the agents are connected all the same
             warn(f"the past was not imported: {error}; `backstory import` tries again")
-        found = app.telling() if tally.new or tally.grown or tally.skipped else None
+        found = app.telling() if tally.new or tally.grown or tally.skipped else []
+        counted = app.kept_by_agent() if app.home.database.exists() else []
     if not as_json:
-        _show(tally, found)
+        _show(tally, found, counted)
     numbers = {key: getattr(tally, key) for key in ("new", "grown", "skipped", "events", "errors")}
-    return {"imported": numbers, "telling": memory_json(found) if found else None}
+    return {
+        "imported": numbers,
+        "telling": list(map(memory_json, found)),
+        "agents_kept": [dict(zip(("agent", "sessions", "events"), each, strict=True)) for each in counted],
+    }
 
 
-def _show(tally: ImportTally, found: Memory | None) -> None:
+def _show(tally: ImportTally, found: Sequence[Memory], counted: Sequence[tuple[str, int, int]]) -> None:
     if tally.errors:
         warn(f"{count_of(tally.errors, 'session')} could not be read: `backstory import` tells which")
     if is_quiet():
         return
     if tally.new or tally.grown:
-        sessions = count_of(tally.new + tally.grown, "session")
-        line(f"Imported {count_of(tally.events, 'event')} of {sessions}.")
-    if found is not None:
+        new = count_of(tally.new + tally.grown, "session")
+        line(f"Imported {count_of(tally.events, 'event')} of {new}.")
+    if len(counted) > 1 or not tally.new:
+        for agent, sessions, events in counted:
+            line(f"{agent}: {count_of(sessions, 'session')}, {count_of(events, 'event')} kept", indent=2)
+    if found:
         line()
-        line(f"From your own past ({age_text(found.at)}, {found.agent}):")
-        line((one_line(found.text, 400), "bold"), indent=2)
-        line("Check it: ", (f"backstory show {short_handle(found.id)}", "cyan"), indent=2)
+        line("From your own past:")
+    for memory in found:
+        line((one_line(memory.text, 300), "bold"), indent=2)
+        said = f"{memory.kind.replace('_', ' ')}, {age_text(memory.at)}, {memory.agent}; check it: "
+        line(said, (f"backstory show {short_handle(memory.id)}", "cyan"), indent=4)

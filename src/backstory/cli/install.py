@@ -1,9 +1,10 @@
 """`backstory install` and `uninstall`: show what would change in the agents' own files, ask, do it.
 
-Without a name, install also imports what the agents have kept of their past, and ends with something true
-from it. `--schedule` imports again and again.
+Without a name, install also imports what the agents have kept of their past, and ends with three things that
+are true of it. `--schedule` imports again and again.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,8 +29,20 @@ from backstory.capture.schedule_setup import SchedulePlan
 from backstory.capture.schedule_units import EVERY, KINDS, build_schedule, run_here, run_in_container
 from backstory.capture.settings_files import agent_surface, installable_agents, is_here
 from backstory.cli import first_import
-from backstory.cli.output import is_quiet, json_option, line, print_json, quiet_option, raw, talk, warn
+from backstory.cli.agent_choice import chosen_agents
+from backstory.cli.output import (
+    is_quiet,
+    json_option,
+    line,
+    on_terminal,
+    print_json,
+    quiet_option,
+    raw,
+    talk,
+    warn,
+)
 from backstory.cli.project_scope import chosen_folder, open_app
+from backstory.cli.serve import serve
 from backstory.errors import Failed, UsageError
 from backstory.paths import Home
 
@@ -98,8 +111,8 @@ def install(
 ) -> None:
     """Connect coding agents to this memory.
 
-    Without AGENT, those that are found on this machine, and their history is imported. Only our own entries
-    in an agent's settings are touched; a second time changes nothing.
+    Without AGENT, those that are found on this machine and that you leave ticked, and their history is
+    imported. Only our own entries in an agent's settings are touched; a second time changes nothing.
 
     With --schedule, nothing is connected: a systemd user timer, launchd or cron imports the agents'
     histories, for agents whose hooks do not always run.
@@ -119,6 +132,9 @@ def install(
         )
     where = chosen_folder(cwd) if project else None
     chosen = [known_agent(name) for name in dict.fromkeys(agents)] or _found()
+    asks = not (agents or yes or dry_run or as_json) and on_terminal() and sys.stdin.isatty()
+    if asks and len(chosen) > 1:
+        chosen = chosen_agents(chosen)
     plans = [
         partial(plan_install, agent, home, where, instructions_file(agent, where) if instructions else None)
         for agent in chosen
@@ -133,6 +149,14 @@ def install(
             if after := agent_surface(agent).after:
                 talk(after)
         talk("Start a new session to use it; `backstory doctor` checks every step.")
+    if asks and wanted and done.agreed:
+        _offer_viewer()
+
+
+def _offer_viewer() -> None:
+    """What was learned, as pages, if the person wants to look now."""
+    if not is_quiet() and _agreed("Look at it in the browser now (`backstory serve`; Ctrl-C ends it)?"):
+        click.get_current_context().invoke(serve)
 
 
 @click.command()

@@ -1,14 +1,16 @@
 """`backstory review`: what was learned, and a person's say on it."""
 
 import os
+from collections.abc import Sequence
 
 import click
 
 from backstory import clock
+from backstory.app import App
 from backstory.app.annotations import REVIEWED
 from backstory.attribution import commanded_by
 from backstory.cli.listing import memory_row, short_handle
-from backstory.cli.output import json_option, print_json, table, talk
+from backstory.cli.output import json_option, line, print_json, table, talk
 from backstory.cli.project_scope import chosen_scope, open_app, scope_options
 from backstory.errors import UsageError
 from backstory.model import Act, Memory, MemoryStatus, Speaker
@@ -25,6 +27,10 @@ _DONE = {
     Act.EDIT: "changed, and confirmed as it now reads",
     Act.SUPERSEDE: "superseded",
 }
+_BY_KEY = {"c": Act.CONFIRM, "r": Act.REJECT, "p": Act.PIN, "s": None, " ": None, "\r": None, "\n": None}
+_BACK = {Act.CONFIRM: Act.RESTORE, Act.REJECT: Act.RESTORE, Act.PIN: Act.UNPIN}
+_KEYS_SAID = "c confirm, r reject, p pin, s skip, u undo, q quit: "
+_LAST_KEYS_SAID = "That was the last. u undo, q quit: "
 
 
 @click.command()
@@ -44,6 +50,7 @@ _DONE = {
     help="Which memories to list.",
 )
 @click.option("--limit", type=click.IntRange(1, 1000), default=_LIMIT, show_default=True, help="Most rows.")
+@click.option("--one-by-one", "-i", "walks", is_flag=True, help="Ask about each: a key, and undo.")
 @scope_options
 @json_option
 def review(
@@ -53,6 +60,7 @@ def review(
     superseded_by: str | None,
     status: str,
     limit: int,
+    walks: bool,
     cwd: str | None,
     project: str | None,
     everywhere: bool,
@@ -60,7 +68,8 @@ def review(
 ) -> None:
     """Look through what was learned: confirm, correct, reject, pin.
 
-    Without HANDLE it lists decisions, preferences, lessons and failed attempts that nobody has reviewed yet.
+    Without HANDLE it lists decisions, preferences, lessons and failed attempts that nobody has reviewed yet;
+    with --one-by-one it asks about each.
     What you say is kept as an event: it survives a rebuild. `backstory serve` has the same, as a page.
     """
     wanted = [
@@ -70,9 +79,11 @@ def review(
     ]
     if len(wanted) > 1:
         raise UsageError("say one thing about a memory at a time: --confirm, --reject, --pin, --edit …")
+    if walks and (wanted or name or as_json):
+        raise UsageError("--one-by-one asks about each memory: give neither HANDLE nor --json")
     if bool(wanted) != (name is not None):
         raise UsageError("a HANDLE goes with what to do: `backstory review HANDLE --confirm`")
-    if wanted and commanded_by(os.environ) is Speaker.AGENT:
+    if (wanted or walks) and commanded_by(os.environ) is Speaker.AGENT:
         raise UsageError(
             "an agent runs this shell, and only the user judges: do it in a terminal of your own"
         )
@@ -84,6 +95,9 @@ def review(
         where = chosen_scope(app, cwd, project, everywhere)
         zone = clock.zone(app.settings.time_zone)
         found = app.memories(REVIEWED, [MemoryStatus(status)], where.project_id, None, limit)
+        if walks and found:
+            _walk(app, found)
+            return
     if as_json:
         print_json({"memories": [memory_json(memory) for memory in found]})
     elif found:
@@ -95,6 +109,41 @@ def review(
         )
     else:
         talk(f"Nothing in {where.label} is {status}.")
+
+
+def _walk(app: App, found: Sequence[Memory]) -> None:
+    """Ask about one memory after the other, by a key; what was done last can be undone, also at the end."""
+    place, done = 0, list[tuple[int, Act | None]]()
+    while place < len(found) or any(act for _, act in done):
+        memory = found[place] if place < len(found) else None
+        if memory is not None:
+            line(f"{place + 1} of {len(found)}  ", (short_handle(memory.id), "cyan"), f"  {memory.kind}")
+            line((memory.text, "bold"), indent=2)
+            if memory.reason:
+                line(f"because {memory.reason}", indent=2)
+        key = _key(_KEYS_SAID if memory else _LAST_KEYS_SAID)
+        if key == "u" and done:
+            place, act = done.pop()
+            if act is not None:
+                _tell(app.judge(found[place].id, _BACK[act]), _BACK[act], as_json=False)
+        elif memory is None or key == "q":
+            return
+        elif key in _BY_KEY:
+            act = _BY_KEY[key]
+            if act is not None:
+                _tell(app.judge(memory.id, act), act, as_json=False)
+            done.append((place, act))
+            place += 1
+
+
+def _key(says: str) -> str:
+    click.echo(says, nl=False, err=True)
+    try:
+        key = click.getchar().lower()
+    except (EOFError, click.Abort):
+        key = "q"
+    click.echo(key if key.isprintable() else "", err=True)
+    return key or "q"
 
 
 def _tell(memory: Memory, act: Act, as_json: bool) -> None:

@@ -8,13 +8,14 @@ import click
 from backstory import clock
 from backstory.app import EventView, MemoryView, SessionView, payload_state
 from backstory.cli.listing import event_row, memory_row, session_row, short_handle, time_span
-from backstory.cli.output import json_option, line, print_json, raw, table
+from backstory.cli.output import json_option, line, print_json, raw, table, talk
 from backstory.cli.project_scope import open_app
 from backstory.errors import SourceMissing, UsageError
 from backstory.model import MemoryStatus, Tier
 from backstory.present.json_rows import event_json, memory_json, session_json
 from backstory.present.plain_text import count_of, when_text
 
+_EVENTS = 100  # of a session, at once
 View = SessionView | EventView | MemoryView
 _MAKERS = {Tier.VERBATIM: "as it was said", Tier.RULES: "found by rules", Tier.MODEL: "written by a model"}
 _STATES = {MemoryStatus.CANDIDATE: "not reviewed", MemoryStatus.SUPERSEDED: "replaced by a later one"}
@@ -25,8 +26,16 @@ _STATES = {MemoryStatus.CANDIDATE: "not reviewed", MemoryStatus.SUPERSEDED: "rep
 @click.option(
     "--raw", "as_raw", is_flag=True, help="Print an event's payload as the agent sent it, redacted."
 )
+@click.option(
+    "--from",
+    "first",
+    type=click.IntRange(1),
+    default=1,
+    metavar="N",
+    help="The event of a session to begin with; 100 are printed.",
+)
 @json_option
-def show(name: str, as_raw: bool, as_json: bool) -> None:
+def show(name: str, as_raw: bool, first: int, as_json: bool) -> None:
     """Show what a handle stands for: a session, an event or a memory.
 
     HANDLE is the code that briefs, searches and timelines print; its first few characters are enough.
@@ -39,7 +48,7 @@ def show(name: str, as_raw: bool, as_json: bool) -> None:
     elif as_json:
         print_json(_json(view))
     else:
-        _print(view, zone)
+        _print(view, zone, first)
 
 
 def _payload(view: View) -> str:
@@ -86,14 +95,14 @@ def _json(view: View) -> dict[str, object]:
             assert_never(view)
 
 
-def _print(view: View, zone: tzinfo | None) -> None:
+def _print(view: View, zone: tzinfo | None, first: int) -> None:
     match view:
         case EventView():
             _print_event(view, zone)
         case MemoryView():
             _print_memory(view, zone)
         case SessionView():
-            _print_session(view, zone)
+            _print_session(view, zone, first)
         case _:
             assert_never(view)
 
@@ -153,8 +162,11 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
         table([event_row(stored, zone) for stored in view.sources])
 
 
-def _print_session(view: SessionView, zone: tzinfo | None) -> None:
+def _print_session(view: SessionView, zone: tzinfo | None, first: int) -> None:
     session = view.session
+    if first > 1:
+        _print_events(view, zone, first)
+        return
     line((session.id, "bold cyan"), f"  {session.agent} session {session.native_id}")
     ended = session.state(clock.now_ms()) + (f" ({session.end_reason})" if session.end_reason else "")
     _facts(
@@ -173,6 +185,16 @@ def _print_session(view: SessionView, zone: tzinfo | None) -> None:
     if view.children:
         _heading("Sub-agents")
         table([session_row(child, zone) for child in view.children])
-    if view.events:
-        _heading("What happened")
-        table([event_row(stored, zone) for stored in view.events])
+    _print_events(view, zone, first)
+
+
+def _print_events(view: SessionView, zone: tzinfo | None, first: int) -> None:
+    """A page of what happened, and how to go on."""
+    shown = view.events[first - 1 : first - 1 + _EVENTS]
+    if not shown:
+        return
+    _heading("What happened")
+    table([event_row(stored, zone) for stored in shown])
+    if (left := len(view.events) - (first - 1) - len(shown)) > 0:
+        after = f"backstory show {short_handle(view.session.id)} --from {first + _EVENTS}"
+        talk(f"{count_of(left, 'event')} more: `{after}`")

@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from backstory.hook.brief_text import Row
+
 DEADLINE_MS = 2_000
 LOG_BYTES = 256 * 1024
 _LOST = "Backstory could not write this session's start to its spool; `backstory doctor` explains."
@@ -99,7 +101,14 @@ def answer_hook(home: str, agent: str, event: str, data: bytes, lost: bool = Fal
 
         if deferred_brief.hold_brief(home, native, told.text, receipt):
             return ""
-    return _given(home, agent, event, told.text, receipt)
+    return _given(home, agent, event, told.text, receipt, _seen(told.rows))
+
+
+def _seen(rows: "list[Row]") -> str:
+    """The one line that the user sees of a brief: how much was told."""
+    notes, sessions = len(rows), len({row.session for row in rows if row.session})
+    told = f"Backstory: {notes} note{'s' if notes > 1 else ''}"
+    return f"{told} from {sessions} session{'s' if sessions > 1 else ''}" if sessions else told
 
 
 def _flag(home: str, agent: str, event: str, settings: "dict[str, Any]", cwd: str) -> None:
@@ -145,8 +154,8 @@ def _noted(home: str, agent: str, event: str, data: bytes) -> str:
     return _given(home, agent, event, told.text, receipt)
 
 
-def _given(home: str, agent: str, event: str, text: str, receipt: "dict[str, Any]") -> str:
-    """What to print so that the agent is told this now; leaves the receipt."""
+def _given(home: str, agent: str, event: str, text: str, receipt: "dict[str, Any]", seen: str = "") -> str:
+    """What to print so that the agent is told this now, and its user sees a line; leaves the receipt."""
     from backstory.hook import spool
     from backstory.hook.payload import encode_json
 
@@ -160,7 +169,7 @@ def _given(home: str, agent: str, event: str, text: str, receipt: "dict[str, Any
             )
     except OSError as error:  # a full disk: the brief is worth more than its receipt
         log_error(home, agent, event, error)
-    return shape_answer(agent, event, text)
+    return shape_answer(agent, event, text, seen)
 
 
 def _last_spoke(payload: "dict[str, Any]") -> int:
@@ -182,13 +191,14 @@ def _forked_from(payload: "dict[str, Any]") -> str:
     return ident(told.decode("utf-8", "replace"))
 
 
-def shape_answer(agent: str, event: str, text: str) -> str:
+def shape_answer(agent: str, event: str, text: str, seen: str = "") -> str:
     """The brief in the form that the agent takes; UTF-8, so that its size is what was counted."""
+    line = f'"systemMessage":{encode_basestring(seen)},' if seen and facts_of(agent)["visible"] else ""
     quoted = encode_basestring(text)
     if facts_of(agent)["top_level"]:
         return f'{{"additionalContext":{quoted}}}'
     name = encode_basestring(event)
-    return f'{{"hookSpecificOutput":{{"hookEventName":{name},"additionalContext":{quoted}}}}}'
+    return f'{{{line}"hookSpecificOutput":{{"hookEventName":{name},"additionalContext":{quoted}}}}}'
 
 
 class _Redact:

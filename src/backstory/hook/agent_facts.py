@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         """See `Answering` and `HookEvent` in `agents/agent.py`."""
 
         top_level: bool
+        visible: bool
         most_tokens: int
         told_again: bool
         answers: list[str]
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 FACTS: "dict[str, Facts]" = {}
 _NOTHING: "Facts" = {
     "top_level": False,
+    "visible": False,
     "most_tokens": 0,
     "told_again": False,
     "answers": [],

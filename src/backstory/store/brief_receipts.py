@@ -59,6 +59,17 @@ class Briefs:
                 found[mid] = None
         return tuple(found)
 
+    def times_told(self, memory_id: str) -> tuple[int, int]:
+        """In how many sessions this was told, and when last; zeros if never."""
+        row = self._db.execute(
+            """
+            SELECT count(DISTINCT i.session_id), coalesce(max(i.at), 0)
+            FROM injected d JOIN injections i ON i.id = d.injection_id WHERE d.memory_id = ?
+            """,
+            (memory_id,),
+        ).fetchone()
+        return int(row[0]), int(row[1])
+
     def totals(self) -> tuple[int, int]:
         """How many briefs were given, and their estimated tokens."""
         row = self._db.execute("SELECT count(*), coalesce(sum(tokens), 0) FROM injections").fetchone()

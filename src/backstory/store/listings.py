@@ -112,6 +112,21 @@ class Listings:
             (sid, *after, limit),
         )
 
+    def words_for_others(self, sid: str) -> list[StoredEvent]:
+        """What a session's outcome is told by: its commands that commit, and the last words of each turn."""
+        return self._events.read_events(
+            """
+            WHERE e.session_id = ? AND (
+                e.kind = 'tool' AND e.action = 'run' AND e.target GLOB '*commit*'
+                OR e.row IN (
+                    SELECT max(w.row) FROM events w
+                    WHERE w.session_id = e.session_id AND w.kind IN ('said', 'turn_ended') AND w.text <> ''
+                    GROUP BY w.turn))
+            ORDER BY e.at, e.seq
+            """,
+            (sid,),
+        )
+
     def last_row(self) -> int:
         """The number of the event that was stored last."""
         return int(self._db.execute("SELECT coalesce(max(row), 0) FROM events").fetchone()[0])
@@ -128,14 +143,14 @@ class Listings:
         )
         return [(number, stored) for (number,), stored in zip(rows, found, strict=False)]
 
-    def session_activity(self, since: int) -> list[SessionActivity]:
-        """The sessions in which something happened since then, for a picture."""
+    def session_activity(self, since: int, project_id: str = "") -> list[SessionActivity]:
+        """The sessions, of one project or of all, in which something happened since then, for a picture."""
         rows = self._db.execute(
             f"""
             SELECT s.started_at, s.agent, s.event_count, s.prompt_count FROM sessions s
-            WHERE s.last_at >= ? AND {_TOP}
+            WHERE s.last_at >= ? AND s.project_id = coalesce(?, s.project_id) AND {_TOP}
             """,  # noqa: S608 - a constant
-            (since,),
+            (since, project_id or None),
         )
         return list(map(SessionActivity._make, rows))
 

@@ -375,6 +375,18 @@ class Memories:
         of_kinds = f"AND m.kind IN ({','.join('?' * len(kinds))})" if kinds else ""
         return self._read(f"m.session_id = ? {of_kinds}", (sid, *kinds), "ORDER BY m.at, m.id")
 
+    def sightings(self, mid: str) -> list[tuple[str, int, int]]:
+        """The sessions that showed the same thing, with when and how often, newest first."""
+        rows = self._db.execute(
+            f"""
+            SELECT m.session_id, m.at, m.times FROM memories a
+            JOIN memories m USING (project_id, kind, signature)
+            WHERE a.id = ? AND a.signature <> '' AND {KEPT} ORDER BY m.at DESC, m.id LIMIT 50
+            """,  # noqa: S608 - a constant of this file
+            (mid,),
+        )
+        return [(str(sid), int(at), int(times)) for sid, at, times in rows]
+
     def _read(self, condition: str, values: Sequence[object], tail: str = "") -> list[Memory]:
         rows = self._db.execute(
             f"""

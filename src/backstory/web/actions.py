@@ -6,7 +6,9 @@ from backstory.app import App
 from backstory.errors import UsageError
 from backstory.model import Act
 from backstory.settings import on_terminal_only
+from backstory.web import undo
 from backstory.web.pages import forget_page as forget_page
+from backstory.web.pages import handle_page
 from backstory.web.request import NotInTheBrowser, Page, PageRequest, Redirect, local_path
 
 
@@ -15,9 +17,13 @@ def judge(app: App, asked: PageRequest) -> Redirect:
     act = asked.parts["act"]
     if act not in set(Act):
         raise UsageError(f"a memory cannot be {act!r}: it can be {', '.join(Act)}")
+    done = []
     for handle in filter(None, (asked.parts["id"], asked.get("also"))):
-        app.judge(handle, Act(act), asked.get("text"))
-    return Redirect(local_path(asked.values.get("next", "/")))
+        found = handle_page.standing_for(app, handle)
+        before = app.store.memories.kept(found[0]) if len(found) == 1 else None
+        after = app.judge(handle, Act(act), asked.get("text"))
+        done.append(f"{after.id}.{undo.way_back(Act(act), before)}")
+    return Redirect(undo.with_note(local_path(asked.values.get("next", "/")), act, done))
 
 
 def remember(app: App, asked: PageRequest) -> Redirect:

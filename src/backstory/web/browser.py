@@ -21,9 +21,11 @@ _SECONDS = 60.0
 _POLL_SECONDS = 0.2
 
 
-def open_browser(home: Home, link: str, used: Callable[[], bool]) -> None:
+def open_browser(home: Home, link: str, used: Callable[[], bool]) -> threading.Thread:
     """Let the user's browser open the link, beside whatever else is done."""
-    threading.Thread(target=_open, args=(home, link, used), name="browser", daemon=True).start()
+    opening = threading.Thread(target=_open, args=(home, link, used), name="browser", daemon=True)
+    opening.start()
+    return opening
 
 
 def _open(home: Home, link: str, used: Callable[[], bool]) -> None:

@@ -33,7 +33,8 @@ class PageRequest:
 
     def with_(self, **changes: str) -> str:
         """The address of this page with other values; the cursor never survives a change."""
-        kept = {key: value for key, value in self.values.items() if value and key not in ("before", "part")}
+        passing = ("before", "part", "did")
+        kept = {key: value for key, value in self.values.items() if value and key not in passing}
         kept.update(changes)
         query = urlencode({key: value for key, value in kept.items() if value})
         return f"{self.path}?{query}" if query else self.path

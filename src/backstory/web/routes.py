@@ -86,6 +86,7 @@ def build_site(home: Home, keys: Keys, read_only: bool, feed: live_feed.LiveFeed
         Route("/live", live_feed.stream),
         Route("/ping", _ping),
         Route("/links", _link, methods=["POST"]),
+        Route("/links", _link_waits, methods=["GET"]),
         Route("/static/{name}", _static),
     ]
     handlers: dict[type[Exception], ExceptionHandler] = {HTTPException: _refused, Exception: _broken}  # type: ignore[dict-item]
@@ -176,6 +177,11 @@ async def _link(request: Request) -> Response:
     keys: Keys = request.app.state.keys
     link = keys.new_link()
     return JSONResponse({"link": link, "url": keys.url + link})
+
+
+async def _link_waits(request: Request) -> Response:
+    keys: Keys = request.app.state.keys
+    return JSONResponse({"waits": keys.waits(f"key={request.query_params.get('key', '')}")})
 
 
 async def _static(request: Request) -> Response:

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import click
 import uvicorn
 
 from backstory.atomic import lock, make_private_dir
@@ -53,7 +54,8 @@ def serve(home: Home, options: Options, ready: Callable[[str, str], None]) -> No
     make_private_dir(home.root)
     with lock(home.serve_lock) as held:
         if not held:
-            raise Failed(_in_use(home))
+            _open_running(home, options)
+            return
         with contextlib.ExitStack() as open_sockets:
             sockets = [open_sockets.enter_context(each) for each in _bound(options.port)]
             open_store(home).close()  # a database that cannot be used is said now, not on the first page
@@ -77,13 +79,21 @@ def serve(home: Home, options: Options, ready: Callable[[str, str], None]) -> No
                 server_record.remove_record(home)
 
 
-def _in_use(home: Home) -> str:
+def _open_running(home: Home, options: Options) -> None:
+    """Lead into the viewer that runs: a new link for the browser; without one that is no success."""
     found = server_record.running_server(home, seconds=2)
     if found is None:
-        return "a viewer of this home is starting or ending right now: try again in a moment"
-    url = server_record.ask_server(home, found, "POST", "/links").get("url")
-    shown = url if isinstance(url, str) else found.url
-    return f"already in use: the viewer of this home runs as process {found.pid}; open {shown}"
+        raise Failed("a viewer of this home is starting or ending right now: try again in a moment")
+    made = server_record.ask_server(home, found, "POST", "/links")
+    url, key = made.get("url"), str(made.get("link")).rpartition("=")[2]
+    says = f"already in use: the viewer of this home runs as process {found.pid}; open {url or found.url}"
+    if not options.browser or not isinstance(url, str):
+        raise Failed(says)
+    click.echo(says, err=True)
+    opening = open_browser(
+        home, url, lambda: not server_record.ask_server(home, found, "GET", f"/links?key={key}").get("waits")
+    )
+    opening.join()
 
 
 def _bound(port: int) -> list[socket.socket]:

@@ -102,8 +102,11 @@ class Run(headless.Run):
         found += [line["text"] for line in self.stream if "hook" in line.get("key", "")]
         for transcript in self.transcripts:
             for line in transcript.read_text().splitlines():
-                kind = json.loads(line).get("attachment", {}).get("type", "")
-                if kind.startswith("hook_") and kind not in ("hook_success", "hook_additional_context"):
+                said = json.loads(line).get("attachment", {})
+                kind = said.get("type", "")
+                ours = kind == "hook_system_message" and said["content"].startswith("Backstory: ")
+                usual = kind in ("hook_success", "hook_additional_context")
+                if kind.startswith("hook_") and not ours and not usual:
                     found.append(line)
         return found
 

@@ -1,5 +1,6 @@
 """Events, sessions and memories as rows: the same wherever they are listed."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -13,6 +14,7 @@ from backstory.web.markup import Child, Html, h
 from backstory.web.request import PageRequest
 
 _MOST_PROJECTS = 200
+_ASKED_CHARS = 140
 _BAD = (Outcome.FAILED, Outcome.INTERRUPTED)
 _TONES: Mapping[str, str] = {
     MemoryKind.DECISION: "indigo",
@@ -143,8 +145,14 @@ def handle(full: str) -> Html:
     )
 
 
-def session_line(session: Session, zone: tzinfo | None, project: bool = True) -> Html:
-    """A session in a list: what it was about, then who, where, how much; and when."""
+def session_line(
+    session: Session, zone: tzinfo | None, project: bool = True, outcome: str = "", by_day: bool = False
+) -> Html:
+    """A session in a list: what came of it, what was asked, then who, where, how much; and when.
+
+    `by_day`: a heading names the day.
+    """
+    title = session.title or "Untitled session"
     facts: list[Child] = [agent_chip(session.agent)]
     if project:
         facts.append(h("span", session.project_name))
@@ -156,9 +164,10 @@ def session_line(session: Session, zone: tzinfo | None, project: bool = True) ->
     ]
     return h(
         "li",
-        h("a", session.title or "Untitled session", href=f"/sessions/{session.id}", class_="title"),
+        h("a", text_with_code(outcome or f"Asked: {title}"), href=f"/sessions/{session.id}", class_="title"),
+        h("p", "Asked: ", one_line(title, _ASKED_CHARS), class_="reason") if outcome else None,
         h("div", facts, class_="facts"),
-        h("div", session_state(session), time_element(session.last_at, zone), class_="when"),
+        h("div", session_state(session), time_element(session.last_at, zone, by_day), class_="when"),
         class_="row",
         data_row=True,
         id=session.id,
@@ -281,10 +290,14 @@ def pager(asked: PageRequest, more: str) -> Html | None:
     return h("nav", first, older, class_="pager", aria_label="Pages") if first or older else None
 
 
-def project_list(projects: Sequence[Project], chosen: str) -> Html:
-    """The projects to choose from."""
-    known = [(each.id, each.name) for each in projects[:_MOST_PROJECTS]]
-    return select_list("project", "Project", chosen, [("", "All projects"), *known])
+def project_list(projects: Sequence[Project], chosen: str, every: bool = True) -> Html:
+    """The projects to choose from, and `every` one of them; namesakes are told by their folders."""
+    names = Counter(each.name for each in projects)
+    known = [
+        (each.id, f"{each.name} ({short_path(each.root)})" if names[each.name] > 1 else each.name)
+        for each in projects[:_MOST_PROJECTS]
+    ]
+    return select_list("project", "Project", chosen, [*([("", "All projects")] if every else []), *known])
 
 
 def agent_list(agents: Iterable[str], chosen: str) -> Html:

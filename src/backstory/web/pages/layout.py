@@ -1,12 +1,13 @@
 """What stands around every page: where one can go, and the one search field."""
 
+from backstory.web import undo
 from backstory.web.markup import Html, document, h, join
 from backstory.web.pages.components import text_with_code
 from backstory.web.request import Page, PageRequest
 
 # key, path, name; the key after `g` goes there
 PLACES = (
-    ("n", "/", "Now"),
+    ("o", "/", "Overview"),
     ("s", "/sessions", "Sessions"),
     ("f", "/search", "Search"),
     ("m", "/memories", "Memories"),
@@ -22,7 +23,8 @@ _KEYS = (
     ("Enter", "open the row"),
     ("c r p", "confirm, reject or pin the row"),
     ("c r b", "of a pair: the newer holds, the older, both"),
-    ("g n", "Now; g s Sessions, g m Memories, g r Review, …"),
+    ("g o", "Overview; g s Sessions, g m Memories, g r Review, …"),
+    ("u", "undo what was just done"),
     ("t", "light or dark"),
     ("?", "this help"),
 )
@@ -65,7 +67,7 @@ def render_page(page: Page, asked: PageRequest) -> str:
         ),
         class_="side",
     )
-    main = h("main", page.body, id="main", tabindex="-1")
+    main = h("main", undo.note(asked), page.body, id="main", tabindex="-1")
     return document(page.title, join(h("div", side, main, class_="frame"), _help(), _status()))
 
 

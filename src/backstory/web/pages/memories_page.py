@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from backstory.app import App
 from backstory.errors import SourceMissing
 from backstory.model import Act, Kind, Memory, MemoryKind, MemoryStatus, StoredEvent
-from backstory.present.plain_text import one_line, terminal_text
+from backstory.present.plain_text import count_of, one_line, terminal_text
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, handle_page
 from backstory.web.pages.layout import heading
 from backstory.web.request import Page, PageRequest, Redirect, clamped_limit, page_rows, parse_cursor
 
 _IN_FORCE = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
+_OFTEN = 2  # sessions
 _STATES = {
     "": "In force",
     "candidate": "Not judged",
@@ -131,6 +132,7 @@ def memory_page(app: App, asked: PageRequest) -> Page | Redirect:
         ("When", components.time_element(memory.at, asked.zone)),
         ("Instead of", _others(app, app.store.supersessions.older_than(memory.id))),
         ("Its place has", _others(app, [_newer(app, memory, sources)])),
+        ("Told", _told_to(app, memory, asked)),
         ("Files", ", ".join(memory.files)),
         ("Made by", f"{memory.made_by} ({memory.tier})"),
         ("Handle", components.handle(memory.id)),
@@ -184,6 +186,7 @@ def memory_page(app: App, asked: PageRequest) -> Page | Redirect:
             h(
                 "div",
                 h("section", h("h2", "It rests on"), h("ul", evidence, class_="lines")) if evidence else None,
+                _sightings(app, memory, asked),
                 h("section", h("h2", "Around it"), h("pre", detail[:20_000], tabindex="0"))
                 if detail
                 else None,
@@ -196,6 +199,29 @@ def memory_page(app: App, asked: PageRequest) -> Page | Redirect:
         ),
     )
     return Page(memory.text[:60], body, "/memories")
+
+
+def _sightings(app: App, memory: Memory, asked: PageRequest) -> Html | None:
+    """The sessions that showed the same thing, over time."""
+    found = app.store.memories.sightings(memory.id)
+    if len(found) < _OFTEN:
+        return None
+    rows = []
+    for sid, at, times in found:
+        session = app.store.events.session(sid)
+        words = one_line(session.title, 160) if session and session.title else sid
+        when = components.time_element(at, asked.zone)
+        rows.append(components.linked_line(f"{times} ×", "grey", words, f"/sessions/{sid}", when))
+    title = f"Seen {sum(times for _, _, times in found)} times in {len(found)} sessions"
+    return h("section", h("h2", title), h("ul", rows, class_="lines"))
+
+
+def _told_to(app: App, memory: Memory, asked: PageRequest) -> list[Html | str]:
+    """How often it was of use: in how many sessions an agent was told."""
+    sessions, last = app.store.briefs.times_told(memory.id)
+    if not sessions:
+        return []
+    return [f"in {count_of(sessions, 'session')}, last ", components.time_element(last, asked.zone)]
 
 
 def _newer(app: App, memory: Memory, sources: Sequence[StoredEvent]) -> str:

@@ -1,23 +1,31 @@
-"""One session as a story: what was asked, what was done, what failed and what mended it, what was learned.
+"""One session as a story: what came of it, what was asked, what was done, what failed and what mended it.
 
-Routine steps fold into one line that opens; failures and words stand open. A long session comes in parts.
+The work of a long turn folds into one line that opens, between what was asked and what the agent said at its
+end; in a short one only routine steps do, failures and words stand open. A very long session comes in parts.
 """
 
 import itertools
+import shlex
 from collections.abc import Iterable, Sequence
 
 from backstory import clock
+from backstory.agents import AGENTS
 from backstory.app import App
 from backstory.attribution import doer
 from backstory.errors import SourceMissing
-from backstory.hook.brief_text import shorten
-from backstory.model import Kind, Memory, MemoryKind, Outcome, Session, StoredEvent
+from backstory.hook.brief_text import HANDLE, shorten
+from backstory.model import LOST, Event, Kind, Memory, MemoryKind, Outcome, Session, StoredEvent
 from backstory.present.plain_text import count_of, one_line, terminal_text
 from backstory.web.markup import Child, Html, h, join
 from backstory.web.pages import components, handle_page
 from backstory.web.request import Page, PageRequest, Redirect, parse_cursor
+from backstory.web.wiki_html import render_wiki
 
-_PART = 300
+_PART = 600
+_SHORT_TURN = 12  # events; in a longer one the work is folded
+_PROMPT_CHARS = 700  # of a prompt that stands open; the rest of a plan that was pasted opens
+_OUTLINE_CHARS = 90
+_OUTCOME_CHARS = 240
 _SAID_CHARS = 4_000
 _ERROR_CHARS = 1_500
 _TARGET_CHARS = 300
@@ -26,6 +34,9 @@ _BAD = (Outcome.FAILED, Outcome.INTERRUPTED)
 _SILENT = (Kind.SESSION_STARTED, Kind.TURN_ENDED, Kind.SUBAGENT_ENDED, Kind.SESSION_ENDED)
 _WORDS = (Kind.PROMPT, Kind.SAID, Kind.REMEMBERED, Kind.NOTED, Kind.COMPACTED)
 _OPEN_STEPS = 3
+_FILES, _MOST_FILES = 8, 40
+_OUTLINED = 2  # prompts
+_TOLD_IN_TURN = (MemoryKind.DECISION, MemoryKind.LESSON, MemoryKind.ATTEMPT, MemoryKind.PREFERENCE)
 
 
 def page(app: App, asked: PageRequest) -> Page | Redirect:
@@ -52,18 +63,20 @@ def page(app: App, asked: PageRequest) -> Page | Redirect:
         else None
     )
     learned = app.store.memories.of_session(session.id, tuple(components.KINDS))
+    outcome = app.came_of(session, _OUTCOME_CHARS)
     body = join(
-        _head(app, session, asked),
+        _head(session, outcome, asked),
         h(
             "div",
             h(
                 "article",
-                _turns(shown, asked),
+                _turns(shown, learned, asked),
                 h("nav", more, class_="pager", aria_label="Parts"),
                 class_="wide story",
             ),
             h(
                 "aside",
+                _outline(shown),
                 _aside(app, session, learned, asked),
                 class_="narrow",
                 aria_label="About this session",
@@ -71,10 +84,11 @@ def page(app: App, asked: PageRequest) -> Page | Redirect:
             class_="columns",
         ),
     )
-    return Page(session.title or "Session", body, "/sessions")
+    return Page(outcome[:80] or session.title or "Session", body, "/sessions")
 
 
-def _head(app: App, session: Session, asked: PageRequest) -> Html:
+def _head(session: Session, outcome: str, asked: PageRequest) -> Html:
+    title = session.title or "Untitled session"
     span = f"{clock.stamp(session.started_at, asked.zone)} – {clock.stamp(session.last_at, asked.zone)[11:]}"
     parent = (
         h("a", "part of another session", href=f"/sessions/{session.parent_id}")
@@ -97,17 +111,61 @@ def _head(app: App, session: Session, asked: PageRequest) -> Html:
     return h(
         "div",
         h("p", h("a", "Sessions", href="/sessions"), class_="crumb"),
-        h("h1", session.title or "Untitled session"),
+        h(
+            "h1",
+            components.text_with_code(outcome or f"Asked: {title}"),
+            class_="statement" if outcome else None,
+        ),
+        h("p", h("b", "Asked: "), title, class_="reason") if outcome else None,
         h("div", facts, class_="facts"),
+        _ways_on(session),
         class_="top",
     )
 
 
-def _turns(events: Sequence[StoredEvent], asked: PageRequest) -> Iterable[Html]:
+def _ways_on(session: Session) -> Html:
+    """What one types to go on with it, each to be copied by a click."""
+    agent = AGENTS.get(session.agent)
+    resume = agent.resume if agent is not None and not session.native_id.startswith(LOST) else ""
+    commands = {
+        "resume it": resume.format(session=shlex.quote(session.native_id)),
+        "hand it over": f"backstory handoff --session {session.id[:HANDLE]}",
+        "print it": f"backstory show {session.id[:HANDLE]}",
+    }
+    return h(
+        "div",
+        h("span", "Copy the command to", class_="reason"),
+        [
+            h("button", name, type="button", data_copy=command, title=command)
+            for name, command in commands.items()
+            if command
+        ],
+        class_="acts",
+    )
+
+
+def _outline(events: Sequence[StoredEvent]) -> Html | None:
+    """What was asked, turn by turn, as links to it."""
+    asked = [stored for stored in events if stored.event.kind is Kind.PROMPT]
+    if len(asked) < _OUTLINED:
+        return None
+    rows = [
+        h("li", h("a", one_line(stored.event.text, _OUTLINE_CHARS) or "…", href=f"#{stored.id}"))
+        for stored in asked
+    ]
+    return h("section", h("h2", "What was asked"), h("ul", rows))
+
+
+def _turns(events: Sequence[StoredEvent], learned: Sequence[Memory], asked: PageRequest) -> Iterable[Html]:
     if not events:
         yield components.empty_page("No events", "They have left for the archive; what was learned stays.")
+    newest = max((stored.turn for stored in events), default=0)
     for turn, group in itertools.groupby(events, lambda stored: stored.turn):
-        parts = list(_parts([stored for stored in group if stored.event.kind not in _SILENT], asked))
+        told = [stored for stored in group if stored.event.kind not in _SILENT]
+        found = [m for m in learned if m.turn == turn and m.kind in _TOLD_IN_TURN]
+        parts = list(
+            _parts(told, asked) if len(told) <= _SHORT_TURN else _folded(told, found, turn == newest, asked)
+        )
         if parts:
             yield h(
                 "section",
@@ -115,6 +173,38 @@ def _turns(events: Sequence[StoredEvent], asked: PageRequest) -> Iterable[Html]:
                 class_="turn",
                 aria_label=f"Turn {turn}" if turn else "Before the first prompt",
             )
+
+
+def _folded(
+    events: Sequence[StoredEvent], learned: Sequence[Memory], newest: bool, asked: PageRequest
+) -> Iterable[Html]:
+    """A long turn: what was asked, its work in one line that opens, what it showed, and how it ended."""
+    first = next((n for n, each in enumerate(events) if each.event.kind is not Kind.PROMPT), len(events))
+    ended = events[-1].event.kind is Kind.SAID
+    last = len(events) - 1 if ended and len(events) > first else len(events)
+    yield from (_told(stored, asked) for stored in events[:first])
+    work = events[first:last]
+    if work:
+        # where it broke off is what one looks for: it stands open
+        yield h(
+            "details",
+            h("summary", _sum(work)),
+            h("div", _parts(work, asked), class_="turn"),
+            class_="fold work",
+            open=newest and not ended,
+        )
+    if learned:
+        shown = [
+            components.linked_line(
+                m.kind.replace("_", " "),
+                components.kind_colour(m.kind),
+                one_line(m.text, _TARGET_CHARS),
+                f"/memories/{m.id}",
+            )
+            for m in learned
+        ]
+        yield h("ul", shown, class_="lines")
+    yield from (_told(stored, asked) for stored in events[last:])
 
 
 def _parts(events: Sequence[StoredEvent], asked: PageRequest) -> Iterable[Html]:
@@ -135,13 +225,18 @@ def _is_routine(stored: StoredEvent) -> bool:
 
 
 def _sum(steps: Sequence[StoredEvent]) -> str:
-    """What a run of steps was, in words: 5 reads, 2 edits."""
+    """What a run of steps was, in words: 5 reads, 2 edits, how many failed, how long it took."""
     verbs: dict[str, int] = {}
     for stored in steps:
         verb = components.event_verb(stored.event)
         verbs[verb] = verbs.get(verb, 0) + 1
-    return f"{count_of(len(steps), 'step')}: " + ", ".join(
+    told = f"{count_of(len(steps), 'step')}: " + ", ".join(
         f"{verb} ×{n}" if n > 1 else verb for verb, n in verbs.items()
+    )
+    failed = sum(stored.event.outcome in _BAD for stored in steps)
+    minutes = round((steps[-1].event.at - steps[0].event.at) / 60_000)
+    return "; ".join(
+        filter(None, (told, f"{failed} failed" if failed else "", f"{minutes} min" if minutes else ""))
     )
 
 
@@ -201,16 +296,40 @@ def _told(stored: StoredEvent, asked: PageRequest) -> Html:
         )
     yours = event.kind in (Kind.PROMPT, Kind.REMEMBERED) and doer(event) == event.agent
     who = "You" if yours else components.agent_name(doer(event))
-    kind = "prompt" if event.kind is Kind.PROMPT else "reply"
+    prompt = event.kind is Kind.PROMPT
     label = "Summary after compaction" if event.kind is Kind.COMPACTED else who
     return h(
         "div",
         h("div", h("strong", label), _raw(stored, asked), class_="who"),
-        h("div", shortened_text(event.text, _SAID_CHARS), class_="words"),
+        _asked_words(event.text) if prompt else _said_words(event),
         id=stored.id,
-        class_=kind,
+        class_="prompt" if prompt else "reply",
         data_row=True,
     )
+
+
+def _asked_words(text: str) -> Html:
+    """A prompt as it was typed; what is far longer than one types opens."""
+    whole = shortened_text(text, _SAID_CHARS)
+    if len(whole) <= 2 * _PROMPT_CHARS:
+        return h("div", whole, class_="words")
+    return h(
+        "details",
+        h("summary", h("span", shorten(whole, _PROMPT_CHARS), class_="words")),
+        h("div", whole, class_="words"),
+    )
+
+
+def _said_words(event: Event) -> Html:
+    """What an agent wrote, as the Markdown that it is; a summary of the session before opens."""
+    shown = h("div", render_wiki(shortened_text(event.text, _SAID_CHARS), _no_page), class_="prose")
+    if event.kind is not Kind.COMPACTED:
+        return shown
+    return h("details", h("summary", one_line(event.text, 200)), shown)
+
+
+def _no_page(target: str) -> str | None:
+    return None
 
 
 def shortened_text(text: str, longest: int) -> str:
@@ -237,9 +356,15 @@ def _aside(app: App, session: Session, learned: Sequence[Memory], asked: PageReq
     if files:
         shown = [
             h("li", h("a", file, href=f"/search?file={_quoted(file)}&q={_quoted(file)}"))
-            for file in files[:40]
+            for file in files[:_MOST_FILES]
         ]
-        yield h("section", h("h2", "Files"), h("ul", shown, class_="files mono"))
+        rest = shown[_FILES:]
+        more = (
+            h("details", h("summary", f"{len(files) - _FILES} more"), h("ul", rest, class_="files mono"))
+            if rest
+            else None
+        )
+        yield h("section", h("h2", "Files"), h("ul", shown[:_FILES], class_="files mono"), more)
     children = app.store.events.children(session.id)
     if children:
         shown = [

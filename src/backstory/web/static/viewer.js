@@ -53,6 +53,18 @@ function step(by) {
   go(rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by))]);
 }
 
+// what an address points at may lie in work that is folded
+function unfold() {
+  const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+  if (!target) return;
+  let fold = target.closest("details:not([open])");
+  if (!fold) return;
+  for (; fold; fold = fold.parentElement.closest("details:not([open])")) fold.open = true;
+  target.scrollIntoView({ block: "center" });
+}
+addEventListener("hashchange", unfold);
+unfold();
+
 let awaiting = false;
 
 document.addEventListener("keydown", (event) => {
@@ -68,6 +80,7 @@ document.addEventListener("keydown", (event) => {
     "/": () => (document.querySelector("main input[type=search]") || document.getElementById("find")).focus(),
     "?": help, "j": () => step(1), "k": () => step(-1), "t": switchTheme,
     "g": () => { awaiting = true; },
+    "u": () => document.querySelector("[data-undo]")?.click(),
     "Enter": () => { if (!event.target.matches("a, button, summary")) current?.querySelector("a[href]")?.click(); },
   };
   if (keys[event.key]) {

@@ -1,0 +1,1 @@
+"""Other memory tools beside ours, as they install and run here."""
