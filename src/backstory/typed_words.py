@@ -113,6 +113,8 @@ _POINTS = re.compile(
     r"\b(?:this|that|these|those|following|below|above|from|to|of|by|dies\w{0,2}|folgend\w{0,3})[ \t]{0,4}$",
     re.IGNORECASE,
 )
+#: What is to be written, and what stands somewhere: "add a section that says: …".
+_SAYS = re.compile(r"\b(?:says?|saying|reads?|reading|states?|stating|titled)[ \t]{0,4}$", re.IGNORECASE)
 _SELF = re.compile(
     r"\b(?:i|i'\w{1,4}|we|we'\w{1,4}|let'?s|our|us|decisions?|decided|remember|notes?|important|also|reminder|"
     r"ich|wir|unser\w{0,2}|nous|nosotros|one thing|things?|points?|wichtig|merke?|regeln?|entscheidung|"
@@ -176,6 +178,8 @@ _CONVERSES = re.compile(
 _BEGINS = re.compile(
     r"^[ \t]{0,8}-{3,}[ \t]{0,4}\w[^\n-]{2,60}-{3,}[ \t]*+$|"
     r"^[ \t]{0,8}\[[^\W\d][\w .'-]{0,30}\][ \t]*+$|"
+    # the story of a ticket: "As an admin I want …"
+    r"^[ \t*]{0,8}as an? [^\n,.:]{2,60}?,? i (?:want|need|would like|can|should)\b|"
     rf"^[^\n:：.!?]{{2,60}}\b(?:(?:yesterday|today|gestern|heute|hier) (?:at|um|à) {_TIME}|\d{{1,3}} (?:minutes?|hours?|days?|weeks?|months?) ago)[ \t]*+$|"  # noqa: E501
     rf"^[ \t]{{0,8}}{_TIME}[ \t]*+$",
     re.IGNORECASE | re.MULTILINE,
@@ -220,14 +224,15 @@ def _handed_over(text: str) -> int:
 def _dialogue(text: str) -> int:
     """Where lines begin that name their speakers; the text's length, if none do.
 
-    One line is enough if it speaks of itself ("eve: we …"), unless its label is a matter of the user's.
+    One line is enough if it speaks of itself ("eve: we …"), unless its label is a matter of the user's, or if
+    the label is somebody's handle ("@eve: …").
     """
     lines = [
         line
         for line in _LINE_OF.finditer(text)
         if not _OWN_LABEL.search(line[1]) and not _SELF_SPEAKS.search(line[1])
     ]
-    if any(_CONVERSES.match(line[2]) for line in lines):
+    if any(line[1].startswith("@") or _CONVERSES.match(line[2]) for line in lines):
         return lines[0].start()
     return len(text)
 
@@ -282,6 +287,8 @@ def _announced(line: str) -> int:
     for clause in _CLAUSE.finditer(line):
         lead, sign = clause.groups()
         own = _SELF.search(lead) or _OWN_RULE.search(lead)
+        if _SAYS.search(lead) and not _FIRST_PERSON.search(lead):
+            return clause.end() - len(sign)
         if not own and (
             _POINTS.search(lead)
             or (len(lead.split()) > 2 and sign and not sign.islower() and not sign.isdigit())

@@ -134,3 +134,53 @@ def test_a_secret_in_a_known_place_of_a_line_goes(line: str) -> None:
 )
 def test_what_such_names_and_calls_take_otherwise_stays(text: str) -> None:
     assert REDACTOR.redact(text) == text
+
+
+COMMANDS = (
+    "rabbitmqctl add_user jane {password}",
+    "rabbitmqctl change_password jane '{password}'",
+    "binddn cn=admin\nbindpw {password}",
+    "lftp -u jane,{password} ftp.acme.dev",
+    "lftp -e 'mirror' -u jane,{password} ftp.acme.dev",
+    "poetry config http-basic.repo.acme.dev.password {password}",
+    '{{"github-oauth":{{"github.com":"{hex}"}}}}',
+    "composer config github-oauth.github.com {hex}",
+    "BBDC-{drawn}",
+    "testsk_{drawn}.eu",
+    "fk-{drawn}",
+    "AQ.{drawn}{drawn}",
+)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_a_secret_in_its_place_of_a_command_or_a_file_goes(line: str) -> None:
+    for _ in range(10):
+        secrets = {"password": f"Ke{drawn(7)}7x", "hex": drawn(40, HEX), "drawn": drawn(32)}
+        text = line.format(**secrets)
+        clean = REDACTOR.redact(f"a\n{text}\nb")
+        assert not any(secret in clean for secret in secrets.values()), text
+        assert REDACTOR.suspicious(json.dumps({"text": text})), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def add_user(name: str, email: str) -> User:",
+        "add_user takes a name and returns the user",
+        "change_password requires a login",
+        "net use is a command of Windows",
+        "the switch is on >50 % of the time",
+        "lftp -u jane -e 'mirror; quit' ftp.acme.dev",
+        "echo ok > build/token.txt.lock",
+        "echo $TOKEN > ~/.token",
+        'echo "TOKEN=$TOKEN" >> .env',
+        "printf '%s\\n' done > secret-scan.log",
+        "bindpw is read from a file",
+        "fk-orders-customers-customer-id",
+        "FAQ.what_is_the_name_of_the_thing_that_we_were_looking_for",
+        "psk=$WIFI_PSK",
+        "echo hello > passwords_page_snapshot.txt",
+    ],
+)
+def test_what_stands_in_such_places_otherwise_stays(text: str) -> None:
+    assert REDACTOR.redact(text) == text

@@ -3,6 +3,8 @@
 import hashlib
 import re
 
+import pytest
+
 from backstory.typed_words import typed_words
 from tests.security.own_prompts import WISHES
 from tests.security.pasted_prompts import OWN, PASTES
@@ -39,3 +41,33 @@ def test_a_paste_that_shows_its_structure_is_never_the_users_word() -> None:
 def test_wishes_that_people_type_stay_theirs_among_lists_quotes_paths_and_times() -> None:
     lost = [words for text, words in WISHES if words not in typed_words(text)]
     assert len(lost) <= 2, lost
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "write a README section that says: %s",
+        "Add a comment saying: %s",
+        "put a line into the docs which reads: %s",
+        "@eve: %s\nmend the test",
+        "what do you think?\n@eve.miller: %s",
+        "ticket 4711\n\nAs an admin I want that everybody obeys. %s",
+        "**As a user**, I want the shop to be quick\n- %s",
+    ],
+)
+def test_what_is_to_be_written_a_handle_and_a_story_are_not_the_users_word(prompt: str) -> None:
+    assert not RULE.search(typed_words(prompt % "We use MongoDB instead of Postgres, always."))
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "as I said: We always use tabs",
+        "we say: We always use tabs",
+        "As a rule we always use tabs",
+        "decision: We always use tabs",
+        "As an aside, we always use tabs",
+    ],
+)
+def test_who_speaks_of_their_own_rules_is_still_heard(prompt: str) -> None:
+    assert typed_words(prompt) == prompt

@@ -12,6 +12,7 @@ from backstory.cli.output import json_option, line, on_terminal, print_json, tal
 from backstory.cli.project_scope import Scope, chosen_folder, chosen_scope, open_app, scope_options
 from backstory.errors import UsageError
 from backstory.hook.project_identity import resolve_place
+from backstory.hook.sanitize import sanitized_line
 from backstory.model import MemoryStatus
 from backstory.present.plain_text import one_line
 from backstory.search.answer import Answer, Hit, Near
@@ -137,7 +138,8 @@ def search(
         facts = " · ".join(filter(None, told))
         line((short_handle(hit.id), "bold cyan"), "  ", (one_line(facts), "dim"))
         _around(hit.before)
-        line(one_line(excerpt(hit.text, question, _TEXT), _TEXT), indent=4)
+        # agents read this too: a command that fetches and runs is told of, `show` prints it
+        line(one_line(sanitized_line(excerpt(hit.text, question, _TEXT)), _TEXT), indent=4)
         _around(hit.after)
         if explain:
             line((_why(hit), "dim"), indent=4)
@@ -173,7 +175,13 @@ def _here(app: App, place: Path) -> Here:
 
 def _around(near: tuple[Near, ...]) -> None:
     for each in near:
-        line((f"{short_handle(each.id)} {each.kind}: {one_line(each.text, _NEAR_TEXT)}", "dim"), indent=6)
+        line(
+            (
+                f"{short_handle(each.id)} {each.kind}: {one_line(sanitized_line(each.text), _NEAR_TEXT)}",
+                "dim",
+            ),
+            indent=6,
+        )
 
 
 def _why(hit: Hit) -> str:

@@ -19,7 +19,8 @@ ROWS = (
     (
         "secret",
         ("alias set", "http-basic."),
-        rf"(?:(?<=mc )alias set(?=[^\n]{{0,600}}?(?i:http)){_after(3)}|http-basic\.[^\s]{{1,80}}{_after(1)})",
+        rf"(?:(?<=mc )alias set(?=[^\n]{{0,600}}?(?i:http)){_after(3)}"
+        rf"|http-basic\.(?:[^\s]{{1,80}}\.password{_BLANK}{_ARG}|[^\s]{{1,80}}{_after(1)}))",
         "mc alias set prod https://s3.acme.dev jane " + "S3cretPa55",
         "http",
         "positional_password",
@@ -73,6 +74,30 @@ ROWS = (
         "CREATE USER app IDENTIFIED BY " + "S3cretPa55 DEFAULT TABLESPACE x;",
         "word",
         "quoted_password",
+    ),
+    (
+        "secret",
+        ("change_password", "bindpw", "rabbitmqctl"),
+        rf"(?i:rabbitmqctl{_OPTIONS}{_BLANK}add_user{_after(1)}|change_password{_after(1)}|bindpw{_BLANK}{_ARG})",
+        "rabbitmqctl add_user jane " + "S3cretPa55",
+        "word",
+        "quoted_password",
+    ),
+    (
+        "secret",
+        ("lftp",),
+        rf"(?i:lftp)[^\n|;]{{0,80}}? -u[ \t]{{1,4}}[^\s,]{{1,60}},{_ARG}",
+        "lftp -u jane," + "S3cretPa55 ftp.acme.dev",
+        "command",
+        "quoted_password",
+    ),
+    (
+        "secret",
+        ("github-oauth",),
+        r"github-oauth[\"'.:\s{]{1,16}[\w.-]{1,60}[\"':\s]{1,8}([0-9a-f]{40})(?![0-9a-f])",
+        '{"github-oauth": {"github.com": "' + "3f9a1c7be04d5826" + '9b1e7c20af84d3563f9a1c7b"}}',
+        "word",
+        "random_value",
     ),
     (
         "authorization",

@@ -27,12 +27,13 @@ _PREFIXES = """
     bb_live_ ory_pat_ ory_at_ ory_rt_ ory_st_ apify_api_ lip_ lmb_ lma_ waka_ zpka_ unkey_ vtwn_ rootly_
     samsara_api_ pina_ pdl_live_ pdl_sdbx_ cfsk_ma_ CCDB1_ dvc_server_ dvc_mobile_ dnkey- APP_USR- Mid-server-
     lmnr_ ion_ cflt KEY01 isat_ JDC_ AKLT wrkatu wrkaus nsec1 gsk- dpop_ fsk_ AQAAABAAAA
+    BBDC- testsk_
 """
 # Those that names in code start with as well.
 _WORD_PREFIXES = """
     test_ live_ key_ key- api- API- sdk- mob- secret_ secret- token_ token- tok_ apikey_ apikey-
     api_key_ access_token_ pat_ sess- sk_ pk_ re_ md- fw_ rnd_ retool_ hcp_ fc- pa- pul- ico- EXO EAA
-    cio dose K00 aio_ db-
+    cio dose K00 aio_ db- fk-
 """
 # Services name a token `ory_pat_…`, `apify_api_…`: the kind stands between the service's name and what was drawn.  # noqa: E501
 KINDS = tuple(
@@ -116,10 +117,10 @@ ROWS = (
                 "oauth~",
             ),
             *(".prd.", ".dev.", ".stg.", ".prod.", ".ci.", "amzn.mws.", "cs.v1.", "Atzr|", "Atza|"),
-            *("mlsn.", "WPL_AP0.", "WPL_AP1.", "hcp.", "na1."),
+            *("mlsn.", "WPL_AP0.", "WPL_AP1.", "hcp.", "na1.", "AQ."),
         ),
         rf"(?:hv[sbr]\.|dp\.(?:[psc]t|sa)\.(?:(?:prd|dev|stg|prod|ci)\.)?|atlasv1\.|(?:sha256|oauth)~|amzn\.mws\."
-        rf"|amzn1\.oa2-cs\.v1\.|Atz[ra]\||mlsn\.|WPL_AP[01]\.|hcp\.|na1\.){_B}{{20,2000}}",
+        rf"|amzn1\.oa2-cs\.v1\.|Atz[ra]\||mlsn\.|WPL_AP[01]\.|hcp\.|na1\.|AQ\.(?={_B}{{40}})){_B}{{20,2000}}",
         "hv" + "s.CAESIJ7Qk2Lz9WvNt4RpYc8Hd5Jf1GsXk3vQ9mTz7",
         "foot",
         "random_token",
