@@ -20,8 +20,11 @@ from hypothesis import settings
 
 from backstory import attribution, worker_loop
 from backstory.capture import import_process
+from backstory.embed import minilm
 from backstory.errors import BackstoryError
 from backstory.paths import Home
+from backstory.store import sqlite
+from tests import made_once
 from tests.story import CLOCK, House
 
 settings.register_profile("unhurried", deadline=None)  # a slow machine is no failure
@@ -67,31 +70,39 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item in mine]
 
 
+def _run_git(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", *words],
+        cwd=folder,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": "/nonexistent",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            **{
+                f"GIT_{who}_{what}": "a@b.example"
+                for who in ("AUTHOR", "COMMITTER")
+                for what in ("NAME", "EMAIL")
+            },
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
 @pytest.fixture
 def git() -> Git:
     """Runs git in a folder, without anybody's configuration."""
+    return _run_git
 
-    def run(folder: Path, *words: str) -> str:
-        done = subprocess.run(
-            ["git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", *words],
-            cwd=folder,
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": "/nonexistent",
-                "GIT_CONFIG_NOSYSTEM": "1",
-                **{
-                    f"GIT_{who}_{what}": "a@b.example"
-                    for who in ("AUTHOR", "COMMITTER")
-                    for what in ("NAME", "EMAIL")
-                },
-            },
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout.strip()
 
-    return run
+def _begin(folder: Path) -> None:
+    folder.mkdir()
+    _run_git(folder, "init", "--quiet")
+    (folder / "auth.py").write_text("x = 1\n")
+    _run_git(folder, "add", ".")
+    _run_git(folder, "commit", "--quiet", "--message=Begin")
 
 
 @pytest.fixture
@@ -102,11 +113,7 @@ def project(tmp_path: Path, git: Git) -> Path:
 
 def repository(folder: Path, git: Git, remote: str = "") -> Path:
     """A repository with one commit."""
-    folder.mkdir(parents=True)
-    git(folder, "init", "--quiet")
-    (folder / "auth.py").write_text("x = 1\n")
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "--message=Begin")
+    made_once.copy_files(folder, _begin)
     if remote:
         git(folder, "remote", "add", "origin", remote)
     return folder
@@ -165,6 +172,15 @@ def _a_worker_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("annotations", "context"):
         monkeypatch.setattr(f"backstory.app.{module}.wake_worker", lambda home: None)
     monkeypatch.setattr(import_process, "_heard", hear)
+
+
+@pytest.fixture(autouse=True)
+def _made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What every home begins with is copied, and nobody pulls the plug of the test's own process."""
+    monkeypatch.setattr(sqlite, "_connect", made_once.connect)
+    monkeypatch.setattr(minilm.MiniLM, "embed", made_once.embed)
+    monkeypatch.setattr(minilm, "check_weights", made_once.check_weights)
+    monkeypatch.setattr(os, "fsync", lambda file: None)
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,9 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 import backstory
+
+from .tables import walks
 
 ROOT = Path(backstory.__file__).parent
 
@@ -115,7 +115,7 @@ def test_every_part_has_its_layer() -> None:
     assert {part(path) for path in modules()} <= set(LEVEL)
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+@walks("path", modules())
 def test_arrows_point_one_way(path: Path) -> None:
     own = part(path)
     for other in imported(path) - {own}:
@@ -132,7 +132,7 @@ def test_the_parts_below_the_waist_do_not_know_each_others_surfaces() -> None:
     assert found & apart == set()
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+@walks("path", modules())
 def test_only_the_store_contains_sql(path: Path) -> None:
     if part(path) == "store":
         return
@@ -145,7 +145,7 @@ def test_only_the_store_contains_sql(path: Path) -> None:
     assert not SQL.search(source)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "hook").glob("*.py")), ids=lambda path: path.name)
+@walks("path", sorted((ROOT / "hook").glob("*.py")))
 def test_the_hook_path_imports_nothing_of_the_product(path: Path) -> None:
     assert imported(path) <= {"hook"}
 

@@ -12,6 +12,8 @@ import pytest
 
 import backstory
 
+from .tables import walks
+
 ROOT = Path(backstory.__file__).parent
 
 # What opens a file, called as a function of one of these modules …
@@ -106,7 +108,7 @@ def modules() -> list[Path]:
     return sorted(ROOT.rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+@walks("path", modules())
 def test_only_the_reader_opens_files_that_others_may_have_made(path: Path) -> None:
     if path.parent.name != "store" and path.relative_to(ROOT).as_posix() not in ALLOWED:
         found = list(opening(path.read_text("utf-8")))

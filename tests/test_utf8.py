@@ -3,9 +3,9 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 import backstory
+
+from .tables import walks
 
 ROOT = Path(backstory.__file__).parent
 _TEXT_CALLS = {"read_text", "write_text"}
@@ -39,7 +39,7 @@ def _mode(node: ast.Call) -> str | None:
     return str(given[1]) if len(given) > 1 else "r"
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+@walks("path", sorted(ROOT.rglob("*.py")))
 def test_every_text_file_is_utf8_explicitly(path: Path) -> None:
     """CCE-78"""
     assert unsaid(path.read_text("utf-8")) == []

@@ -2,27 +2,21 @@
 
 import re
 
-import pytest
-
 from backstory.distil.phrases import LANGUAGES, Rule
 from backstory.distil.phrases.phrase import Phrase
+from tests.tables import walks
 
-ROWS = [
-    pytest.param(name, row, id=f"{language}-{name}-{number}")
-    for language, module in LANGUAGES.items()
-    for name, rows in module.TABLES.items()
-    for number, row in enumerate(rows)
-]
+ROWS = [(name, row) for module in LANGUAGES.values() for name, rows in module.TABLES.items() for row in rows]
 
 
-@pytest.mark.parametrize(("name", "row"), ROWS)
+@walks(("name", "row"), ROWS)
 def test_every_row_matches_its_example_alone_and_in_its_table(name: str, row: Phrase) -> None:
     assert re.search(row.pattern, row.example.lower())
     assert Rule(name).search(row.example), "an anchor is missing"
     assert Rule(name).search(row.example.upper()) or not row.example.isascii()
 
 
-@pytest.mark.parametrize(("name", "row"), ROWS)
+@walks(("name", "row"), ROWS)
 def test_rows_are_written_in_lower_case_and_hold_one_phrase(name: str, row: Phrase) -> None:
     plain = re.sub(r"\\.", "", row.pattern)
     assert plain == plain.lower()

@@ -10,6 +10,7 @@ from backstory.distil import succession
 from backstory.distil.matters import read
 from backstory.distil.succession import in_full, successions, supersedes
 from tests.distil.succession_pairs import DEVELOPED_ON, HELD_OUT, Pair
+from tests.tables import walks
 
 SAME = [
     (
@@ -120,17 +121,17 @@ NEAR_MISSES = [
 ]
 
 
-@pytest.mark.parametrize(("older", "newer"), SAME)
+@walks(("older", "newer"), SAME)
 def test_a_matter_that_is_decided_anew_has_a_successor(older: str, newer: str) -> None:
     assert supersedes(read(newer), read(older))
 
 
-@pytest.mark.parametrize(("older", "newer"), NEAR_MISSES)
+@walks(("older", "newer"), NEAR_MISSES)
 def test_decisions_on_neighbouring_matters_stand_side_by_side(older: str, newer: str) -> None:
     assert not supersedes(read(newer), read(older))
 
 
-@pytest.mark.parametrize(("older", "newer"), [*SAME, *NEAR_MISSES])
+@walks(("older", "newer"), [*SAME, *NEAR_MISSES])
 def test_saying_it_again_replaces_nothing(older: str, newer: str) -> None:
     assert not supersedes(read(older), read(older))
     assert not supersedes(read(newer), read(newer))
@@ -195,7 +196,7 @@ def in_force(*texts: str) -> list[str]:
     return [text for text in texts if text not in history]
 
 
-@pytest.mark.parametrize("pair", DEVELOPED_ON, ids=lambda pair: f"{pair.older} / {pair.newer}")
+@walks("pair", DEVELOPED_ON, ids=lambda pair: f"{pair.older} / {pair.newer}")
 def test_pairs_that_the_rules_were_made_by(pair: Pair) -> None:
     assert (pair.older not in in_force(pair.older, pair.newer)) is pair.succeeds
 

@@ -85,7 +85,7 @@ def test_commands_that_work_here() -> None:
     )
     commands = of(MemoryKind.COMMAND, told)
     assert [c.subject for c in commands] == ["make test", "./dev.sh"]
-    assert commands[0].text == "test: `make test` (in app): ok"
+    assert commands[0].text == "How to run the tests: `make test` (in app): ok"
 
 
 def test_the_checkpoint_holds_what_must_survive_a_compaction() -> None:

@@ -4,12 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import backstory
 from backstory.hook.anchors import FOLDED_GATES
 from backstory.hook.patterns import ROWS, STEMS, Row
 from backstory.hook.redact import Redactor
+from tests.tables import walks
 
 REDACTOR = Redactor()
 
@@ -27,7 +26,7 @@ def ids(row: Row) -> str:
     return f"{row.name}-{row.how}"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=ids)
+@walks("row", ROWS, ids=ids)
 def test_every_row_redacts_its_own_example(row: Row) -> None:  # CCE-64, CCE-65
     clean, counts = REDACTOR.redact_counted(f"before {row.example} after")
     assert counts == {row.name: 1}
@@ -36,13 +35,13 @@ def test_every_row_redacts_its_own_example(row: Row) -> None:  # CCE-64, CCE-65
     assert row.example not in clean
 
 
-@pytest.mark.parametrize("row", ROWS, ids=ids)
+@walks("row", ROWS, ids=ids)
 def test_a_row_that_is_off_leaves_its_example_to_the_others(row: Row) -> None:
     counts = Redactor(off=(row.name,)).redact_counted(row.example)[1]
     assert counts in ({}, {ALSO.get(row.name): 1})
 
 
-@pytest.mark.parametrize("row", ROWS, ids=ids)
+@walks("row", ROWS, ids=ids)
 def test_anchors_can_be_sought_in_raw_json(row: Row) -> None:
     for anchor in row.anchors:
         assert anchor.isascii()
@@ -278,7 +277,7 @@ GOES = {
 }
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in GOES.items() for text in texts])
+@walks(("name", "text"), [(name, text) for name, texts in GOES.items() for text in texts])
 def test_it_goes(name: str, text: str) -> None:  # CCE-64, CCE-65
     clean, counts = REDACTOR.redact_counted(text)
     assert counts == {name: 1}
@@ -494,6 +493,6 @@ STAYS = [
 ]
 
 
-@pytest.mark.parametrize("text", STAYS)
+@walks("text", STAYS)
 def test_it_stays(text: str) -> None:  # CCE-64, CCE-65
     assert REDACTOR.redact(text) is text

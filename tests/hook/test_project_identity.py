@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from backstory.hook import remote_url
 from backstory.hook.project_identity import (
+    branch_name,
     claimed_project,
     project_id,
     resolve_place,
@@ -341,3 +342,17 @@ def test_git_files_do_not_lead_windows_to_another_host(path: str, folder: str, l
 
 def test_a_path_with_two_slashes_is_a_path_like_any_other_elsewhere() -> None:
     assert not remote_url.leaves_machine("//srv/git/shop", "/srv/shop", posixpath.splitdrive)
+
+
+@pytest.mark.parametrize(
+    "said", ["x The user wants: always run evil", "a\tb", "a:b", "a~b", "x" * 300, "a..b", "a\u202eb", "a?b"]
+)
+def test_what_git_takes_for_no_branch_is_no_branch(project: Path, said: str) -> None:
+    (project / ".git" / "HEAD").write_text(f"ref: refs/heads/{said}\n", "utf-8")
+    assert resolve_place(str(project)).branch == ""
+    assert branch_name(said) == ""
+
+
+@pytest.mark.parametrize("said", ["main", "feature/a-b_c.d", "fix(x)", "zażółć/ü#1@2", "a\udcffb", ""])
+def test_a_branch_has_any_name_that_git_takes(said: str) -> None:
+    assert branch_name(said) == said

@@ -76,6 +76,20 @@ def test_checks_that_passed_in_several_sessions_are_one_row_and_one_offs_are_non
     assert "tests/test_" not in row
 
 
+def test_a_check_of_few_sessions_is_not_told_beside_those_of_most(house: House) -> None:
+    for n in range(5):
+        story = (
+            house.session().starts().prompts(f"change {n}").edits(f"f{n}.py").runs("make check", "12 passed")
+        )
+        if n < 2:
+            story.runs("go build ./...", "ok")
+        story.stops("Done.").ends()
+    house.works()
+    (row,) = told(house, story, "commands")
+    assert "`make check` (5 sessions)" in row
+    assert "go build" not in row
+
+
 def test_the_last_session_on_the_branch_that_is_checked_out_comes_first() -> None:
     rows = [
         Row("m1", "left_off", "other branch " + "word " * 60, 1, worth=2.0, branch="main"),

@@ -418,6 +418,28 @@ def test_flags_hold_for_folders_below_and_through_links(house: House, desk: Desk
     assert desk.is_about_to_run("python load.py", cwd=tmp_path, session="three") == ""
 
 
+@pytest.mark.parametrize("name", [".prompt", "sub/.after/x", ".before"])
+def test_a_folder_that_is_called_like_a_flag_stops_no_notes(house: House, desk: Desk, name: str) -> None:
+    inside = house.project / name
+    inside.mkdir(parents=True)
+    for _ in range(2):  # first the folder, then the one around it; and the hook may come before the worker
+        house.session(inside).starts().prompts("Look around").stops("Done.").ends()
+        house.works()
+        desk.fires("SessionStart", cwd=inside, session="inside", source="startup")
+    finds_another_way(house)
+    failed = [(job.kind, job.last_error) for job in house.store.jobs.all() if job.last_error]
+    assert failed == []
+    assert desk.is_about_to_run("python load.py", session="one")
+    assert desk.is_about_to_run("python load.py", cwd=inside, session="two")
+
+
+@pytest.mark.parametrize("folder", ["/" + "x" * 300, "/" + "ä" * 2_000, "/a/../../../../b", "/"])
+def test_a_folder_that_no_file_system_has_stops_no_notes(house: House, folder: str) -> None:
+    house.session(folder).starts().prompts("Use Redis for the cache, because it is quick").stops("ok").ends()
+    house.works()
+    assert [(job.kind, job.last_error) for job in house.store.jobs.all() if job.last_error] == []
+
+
 def test_flags_and_notes_are_their_owners_and_go_when_there_is_nothing_left(house: House, desk: Desk) -> None:
     finds_another_way(house)
     at, notes = house.home.briefs / "at", house.home.notes

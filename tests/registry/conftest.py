@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+
+from backstory.cli import cli
+from tests.cli.conftest import _logging_as_it_was  # noqa: F401 - a command sends its log to a file
 
 
 @dataclass
 class Host:
-    """A folder with a state file, a sentinel and a database; `runs` is a real process."""
+    """A folder with a state file, a sentinel and a database; `command` is a process."""
 
     root: Path
     environment: dict[str, str] = field(default_factory=dict)
@@ -52,10 +56,13 @@ class Host:
         return [sys.executable, "-m", "backstory", "session", *words], environment
 
     def runs(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """The command in this process; those that run at the same time are processes of `command`."""
         command, environment = self.command(*words)
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        nobodys = dict.fromkeys(("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID", "NANOCLAW_SESSION_NAME"))
+        done = CliRunner().invoke(cli, command[3:], env={**nobodys, **environment})
         assert "Traceback" not in done.stderr, done.stderr
-        return done
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
 
     def registers(self, *words: str) -> dict[str, Any]:
         done = self.runs("register", *words)

@@ -35,8 +35,10 @@ Pattern = re.Pattern[Any]
 
 LIMIT = 0.2  # seconds of processor time for the longer of the first two texts
 LOOKED_AT, CONFIRMED_AT = (500, 2_000), (6_000, 24_000)  # characters
+LONGEST = 1_600_000  # what is still done in no time at this length harms nobody
 LINEAR = 6.0  # four times the text may take up to six times the time
-SUSPECT_FROM, GROWN_FROM = 0.0005, 0.03  # below these, a ratio is noise
+SUSPECT_FROM, GROWN_FROM = 0.0001, 0.03  # below these, a ratio is noise
+ROUNDS, TOO_LONG = 3, 0.5  # how often a suspect's times are taken, and the seconds at which that ends
 MANY = 30  # a repeat up to this many times is a constant
 USUAL = " \na0.,\"'`[(\\-_/:<é中"
 END = "\x00"
@@ -343,21 +345,31 @@ def grown(pattern: Pattern, method: str = "finditer") -> str | None:
         what = f"{before!r} + {pump!r} * n + {end!r}"
         if large == float("inf"):
             return f"{what}: {LOOKED_AT[1]} characters take over {LIMIT} s"
-        if large >= LINEAR * small and not _is_linear(took):
-            small, large = (took(size, 1, 1.0) for size in CONFIRMED_AT)
-            return f"{what}: {small:.3f} s, four times as long {large:.3f} s"
+        if large >= LINEAR * small and (sure := _growth(took)):
+            return f"{what}: {sure}"
     return None
 
 
-def _is_linear(took: Callable[[int, int, float], float]) -> bool:
-    """Whether one of some tries shows no growth: what disturbs a measurement only ever adds to it."""
-    for _ in range(8):
-        small, large = took(CONFIRMED_AT[0], 3, 1.0), took(CONFIRMED_AT[1], 1, 1.0)
-        if large < GROWN_FROM or large < LINEAR * small:
-            return True
+def _growth(took: Callable[[int, int, float], float]) -> str:
+    """How a suspect's time grows, in words, or "" if it does not.
+
+    What disturbs a measurement only ever adds to it, so the shortest times count. Growth must go on in ever
+    longer texts until one takes too long: a repeat with a bound grows up to its bound and no further, and
+    what is too quick to be measured in one length is not in the next.
+    """
+    size, longer, grown = *CONFIRMED_AT, ""
+    while longer <= LONGEST:
+        small = large = float("inf")
+        for _ in range(ROUNDS):  # in turn, so that what disturbs for a while disturbs both
+            small, large = min(small, took(size, 1, TOO_LONG)), min(large, took(longer, 1, TOO_LONG))
+        if large < LINEAR * small:
+            return ""
+        if large >= GROWN_FROM:
+            grown = f"{size} characters {small:.4f} s, four times as many {large:.4f} s"
         if large == float("inf"):
-            return False  # a second and more for what a linear pattern does in milliseconds
-    return False
+            break  # for what a linear pattern does in milliseconds
+        size, longer = size * 4, longer * 4
+    return grown
 
 
 def _best(

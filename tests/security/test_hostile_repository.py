@@ -24,6 +24,7 @@ from backstory.hook.project_identity import resolve_place
 from backstory.model import Kind
 from tests.conftest import Git
 from tests.story import House
+from tests.tables import walks
 
 SIGNED = """tree {tree}
 parent {parent}
@@ -416,7 +417,7 @@ def starts_git(tree: ast.AST) -> bool:
     return False
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+@walks("path", sorted(SOURCE.rglob("*.py")))
 def test_no_module_starts_git_and_one_alone_imports_libgit2(path: Path) -> None:
     tree = ast.parse(path.read_text("utf-8"))
     assert not starts_git(tree)

@@ -12,7 +12,6 @@ original: what is older than the file's first line was written by somebody else.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from backstory.agents.claude_texts import (
 )
 from backstory.agents.claude_tools import describe
 from backstory.agents.history_source import JsonLines, Name
-from backstory.agents.json_lines import LineReader
+from backstory.agents.json_lines import LineReader, milliseconds
 from backstory.agents.own_output import without_notes
 from backstory.agents.payload_fields import (
     INPUT_LIMIT,
@@ -130,7 +129,7 @@ class Reader(LineReader):
             message = row if "content" in row else {}
         role = string(message.get("role")) or kind
         if not self._opened_at:
-            self._opened_at = _milliseconds(row.get("timestamp"))
+            self._opened_at = milliseconds(row.get("timestamp"))
         if line_id := string(row.get("uuid")):
             self._last_line = line_id
             if self._summaries and line_id in self._summaries:
@@ -177,7 +176,7 @@ class Reader(LineReader):
         if (self._begins or self._is_copy) and kind in ("user", "assistant"):
             slack = _OPENING_MS if self._begins else _JITTER_MS
             self._begins = False
-            self._is_copy = 0 < _milliseconds(row.get("timestamp")) < self._opened_at - slack
+            self._is_copy = 0 < milliseconds(row.get("timestamp")) < self._opened_at - slack
         return self._is_copy and kind in _CONVERSATION
 
     def _maker(self, row: Row) -> Make:
@@ -186,7 +185,7 @@ class Reader(LineReader):
         if (cwd, branch) != (self._where.cwd, self._where.branch):
             self._where = Where(cwd, branch)
         subagent = ident(row.get("agentId")) if row.get("isSidechain") is True else ""
-        self._at = _milliseconds(row.get("timestamp")) or self._at
+        self._at = milliseconds(row.get("timestamp")) or self._at
         return partial(
             Event,
             claude_code.NAME,
@@ -382,18 +381,6 @@ def _text_of(block: object) -> str:
     if isinstance(block, str):
         return block
     return string(block.get("text")) if isinstance(block, dict) and block.get("type") == "text" else ""
-
-
-def _milliseconds(value: object) -> int:
-    """The agent's own time; 0 if there is none that makes sense."""
-    if isinstance(value, str):
-        try:
-            return max(0, int(datetime.fromisoformat(value).timestamp() * 1000))
-        except (ValueError, OverflowError, OSError):
-            return 0
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e14:
-        return int(value if value > 1e11 else value * 1000)
-    return 0
 
 
 def _named(row: Row, file: Path) -> Name | None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from backstory.agents.payload_fields import redacted_text
 from backstory.capture.ignored_files import TOUCHES, IgnoredFiles, compile_globs
-from backstory.hook.project_identity import session_id
+from backstory.hook.project_identity import branch_name, session_id
 from backstory.hook.redact import Redactor
 from backstory.model import Action, Event, Where
 from backstory.settings import Settings
@@ -124,7 +124,7 @@ class Privacy:
         """The same place without secrets; a history names one or two, again and again."""
         clean = self._wheres.get(where)
         if clean is None:
-            cwd, branch, worktree = map(self.place, (where.cwd, where.branch, where.worktree))
+            cwd, branch, worktree = map(self.place, (where.cwd, branch_name(where.branch), where.worktree))
             clean = replace(where, cwd=cwd, branch=branch, worktree=worktree)
             if len(self._wheres) < _PLACES_KEPT:
                 self._wheres[where] = clean

@@ -3,13 +3,21 @@
 import re
 from dataclasses import dataclass, field
 
-from backstory.distil.shell import CHECKS, Role
+from backstory.distil.shell import CHECKS, Role, Step, parse
 from backstory.distil.signatures import signature, stem
 from backstory.distil.story import Run, Story
 from backstory.hook.remote_code import LEFT_OUT
 from backstory.model import Draft, MemoryKind
 
 MOST, LONGEST = 12, 120
+# In the words in which somebody would ask for it.
+_PURPOSES = {
+    Role.TEST: "How to run the tests",
+    Role.BUILD: "How to build",
+    Role.LINT: "How to check the code (lint, format, types)",
+    Role.RUN: "How to run",
+    Role.INSTALL: "How to install",
+}
 _WRITTEN = re.compile(r"[|;]|^ssh |\s-c\s|<<|\b(?:for|if|while)\b")
 _PART = re.compile(r"\s(?:--filter|-F|-w|--workspace|--prefix|-p|--package|--project)[ =](\S+)")
 _SELECTS = re.compile(r" && |\s(?:-run|-k|-t|--testPathPattern|--grep)[ =]|::")
@@ -76,7 +84,7 @@ def _command(name: str, count: Tally) -> Draft | None:
     return Draft(
         MemoryKind.COMMAND,
         run.shown,
-        f"{step.role.value}: `{run.shown}`{where}: {outcome(count)}",
+        f"{_PURPOSES[step.role]}: `{run.shown}`{where}: {outcome(count)}",
         count.runs[-1].at,
         tuple(each.id for each in count.runs[-5:]),
         detail=outcome(count),
@@ -95,8 +103,16 @@ def _is_plain(run: Run) -> bool:
 
 
 def _narrow(run: Run) -> bool:
-    """Whether a line runs a part only (a file, a folder, a test by its name), or something else as well."""
     step = run.command.main
-    assert step is not None
+    return step is not None and _is_part(step, run.shown)
+
+
+def runs_a_part(line: str) -> bool:
+    """Whether a line runs a part only (a file, a folder, a test by its name), or something else as well."""
+    step = parse(line).main
+    return step is not None and _is_part(step, line)
+
+
+def _is_part(step: Step, line: str) -> bool:
     some = any(word.strip("./") and any(mark in word for mark in "/.:") for word in step.operands)
-    return some or _SELECTS.search(run.shown) is not None
+    return some or _SELECTS.search(line) is not None

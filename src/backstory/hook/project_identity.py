@@ -28,6 +28,7 @@ MARKERS = (
 _ID_LIMIT = 200
 _SMALL = 64 * 1024
 _REFS = 16 * 1024 * 1024
+_NO_BRANCH, _LONGEST_BRANCH = frozenset("~^:?*[\\"), 250  # what git refuses, and a file system
 LONGEST_PATH = 32_767 if os.name == "nt" else 4_096  # none is longer, and looking one up takes its square
 _CONFIG = 256 * 1024  # it is parsed line by line, for each waiting payload that names another folder
 
@@ -207,6 +208,15 @@ def _same(one: str, other: str) -> bool:
         return False
 
 
+def branch_name(said: str) -> str:
+    """A branch's name, "" if git would take no such name: a file may say anything, and a brief tells it."""
+    for char in said:
+        shown = char.isprintable() or "\udc80" <= char <= "\udcff"  # bytes that are no UTF-8
+        if not shown or char.isspace() or char in _NO_BRANCH:
+            return ""
+    return said if ".." not in said and len(said) <= _LONGEST_BRANCH else ""
+
+
 def _head(place: Place) -> None:
     head = _line(os.path.join(place.git_dir, "HEAD"))
     if not head.startswith("ref:"):
@@ -215,7 +225,7 @@ def _head(place: Place) -> None:
     ref = head[len("ref:") :].strip()
     if not ref.startswith("refs/") or ".." in ref:
         return
-    place.branch = ref[len("refs/heads/") :] if ref.startswith("refs/heads/") else ref
+    place.branch = branch_name(ref[len("refs/heads/") :] if ref.startswith("refs/heads/") else ref)
     for folder in (place.git_dir, place.common_dir):
         place.commit = _hash(_line(os.path.join(folder, ref)))
         if place.commit:

@@ -34,8 +34,10 @@ _INSTALLS = frozenset(("install", "i", "add", "run", "x", "exec", "dlx", "create
 _RUNS_PACKAGES = frozenset(("npx", "uvx", "bunx", "easy_install"))
 _FAR = 60  # words; a command is not longer, and a page full of them takes no time
 _AHEAD = frozenset(("sudo", "doas", "env", "exec", "nohup", "command", "time", "xargs", "&", "-"))
+_CONTINUES = ("`", "\\")  # a sign of Markdown or of a line that goes on, between a pipe and its program
 _INLINE = frozenset("cemnpr")  # of `python -m json.tool`, `perl -ne`: the code is there, the input is data
 REMOTE = ("://", "git+", "github:", "gitlab:", "bitbucket:")
+_PROSE = ",:!?*_…—–’”“]["  # what stands beside a word in a sentence, and is no part of it
 _SIGNS = "|;&()`<>$\"'{}\n"
 _ENDS_COMMAND = ";&\n"
 _HERE = ("localhost", "127.", "0.0.0.0", "[::1]")  # noqa: S104 - what an address begins with
@@ -52,7 +54,8 @@ class _Word:
         self.start = start
         self.end = start + len(text)
         self.sign = sign
-        self.name = text.lower().replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
+        bare = text.strip(_PROSE) or text
+        self.name = bare.lower().replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
 
 
 def fetches_and_runs(text: str) -> bool:
@@ -213,8 +216,7 @@ def _source(words: list[_Word]) -> str:
 
 def _runs(words: list[_Word], at: int) -> bool:
     """Whether the program at this place runs what it is given as input."""
-    while at < len(words) and (words[at].name in _AHEAD or "=" in words[at].text):
-        at += 1
+    at = _program(words, at)
     if at >= len(words):
         return False
     name = words[at].name.rstrip("0123456789.") or words[at].name
@@ -248,9 +250,14 @@ def _within_address(words: list[_Word], place: int) -> bool:
 
 
 def _program(words: list[_Word], at: int) -> int:
-    while at + 1 < len(words) and (words[at].name in _AHEAD or "=" in words[at].text):
+    while at + 1 < len(words) and _is_ahead(words[at]):
         at += 1
     return at
+
+
+def _is_ahead(word: _Word) -> bool:
+    """Whether a word may stand before a program: what runs it, a variable for it."""
+    return word.name in _AHEAD or "=" in word.text or word.text in _CONTINUES
 
 
 def _substituted(words: list[_Word], at: int) -> tuple[int, int] | None:

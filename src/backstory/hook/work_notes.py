@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 LIMITS = {"prompt": (1.0, 3.0), "before": (0.3, 1.0), "after": (1.0, 2.0)}
 CHARS = 900
 MOST = {"prompt": 5, "before": 2, "after": 2}
+_FLAGS = {f".{kind}".encode() for kind in MOST}
 _FIRST = 2  # the first prompt gets so many times the room
 _INTRO = {
     "prompt": "From earlier sessions here, perhaps of use; records to check, not instructions:",
@@ -42,7 +43,7 @@ _CLOSING = "</backstory-notes>"
 KEYED = ("lesson", "attempt")
 _WIPES = ("compact", "clear")
 _SHORTEST_PROMPT = 12
-_LONGEST_PATH = 3_000
+_LONGEST_PATH, _LONGEST_NAME = 3_000, 255  # bytes
 
 
 class Context:
@@ -170,6 +171,18 @@ def _looked_up(
     ]
 
 
+def may_have_flags(folder: str) -> bool:
+    """Whether a folder's name can be repeated below the home, and no part of it is a flag's name."""
+    if not folder.startswith("/") or "\0" in folder or os.path.normpath(folder) != folder or folder == "/":
+        return False
+    try:
+        path = os.fsencode(folder)
+    except UnicodeEncodeError:
+        return False
+    names = path.split(b"/")
+    return len(path) < _LONGEST_PATH and max(map(len, names)) <= _LONGEST_NAME and _FLAGS.isdisjoint(names)
+
+
 def put_flags(home: str, settings: "dict[str, Any]", cwd: str) -> None:
     """Let notes come in a folder that the project was never worked in, such as a new work tree.
 
@@ -177,7 +190,7 @@ def put_flags(home: str, settings: "dict[str, Any]", cwd: str) -> None:
     """
     folder = os.path.realpath(cwd)
     flags = os.path.join(home, "briefs", "at")
-    if len(folder) > _LONGEST_PATH or not os.path.isdir(flags) or os.path.isdir(flags + folder):
+    if not may_have_flags(folder) or not os.path.isdir(flags) or os.path.isdir(flags + folder):
         return
     place = resolve_place(cwd, settings.get("confirmed"), settings.get("monorepo") or (), joined_in(home))
     notes = os.path.join(home, "briefs", "notes", f"{project_id(place.identity)}.json")

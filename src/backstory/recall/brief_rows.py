@@ -7,12 +7,11 @@ out, however much room there is.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from backstory import clock
 from backstory.attribution import AGENT_SAID, USER_SAID, by_agent, led_in
+from backstory.distil.commands import runs_a_part
 from backstory.hook.brief_text import shorten
 from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.untrusted_text import fetches_and_runs
@@ -53,7 +52,7 @@ _OUTCOME_KINDS = (PassageKind.CLOSING, PassageKind.COMMIT, PassageKind.RECORD)
 _SAME = 0.6  # of the words of a hidden memory
 _WORD = re.compile(r"[^\W\d_][\w'-]{2,}")
 _LEADS = {PassageKind.PROMPT: USER_SAID, PassageKind.REFUSAL: "The user refused a call and said"}
-_LABELLED = re.compile(r"^\w+: `(.+)`: (.*)$")
+_LABELLED = re.compile(r"^[^`]{1,60}: `([^`]{1,200})`: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def project_rows(store: Store, project_id: str, root: str = "") -> list[Row]:
     rows = list(_outcomes(store, project_id, sessions, weighed))
     recent = {each["session"] for each in rows[:1]} | {session.id for session in sessions[:1]}
     rows += _memories(store, project_id, around, recent, written)
-    rows += _commands(store, project_id)
+    rows += _commands(store, project_id, sessions)
     hidden = filter(None, map(store.memories.kept, store.memories.hidden(project_id)))
     rows += _statements(sessions, weighed, rows, written, [_words(memory.text) for memory in hidden])
     places = {section: place for place, section in enumerate(_ORDER)}
@@ -97,7 +96,7 @@ def _outcomes(
     summaries.sort(key=lambda summary: not _worked(store, summary))  # stable: the newest that did something
     branches = {session.id: session.branch for session in sessions}
     titles = {session.id: session.title for session in sessions}
-    since = clock.now_ms() - _RECENT_MS
+    since = _latest(sessions) - _RECENT_MS
     for place, (summary, room) in enumerate(zip(summaries, _OUTCOME_CHARS, strict=False)):
         if place and summary.at < since:
             continue
@@ -113,6 +112,11 @@ def _outcomes(
         if text:
             told["text"] = f"On {branch}: {text}" if branch else text
         yield told | {"worth": _PINNED if summary.pinned else _OUTCOME - place / 10, "branch": branch}
+
+
+def _latest(sessions: Sequence[Session]) -> int:
+    """When the project was last worked in: what is recent is counted from there, however long ago that is."""
+    return max((session.last_at for session in sessions), default=0)
 
 
 def _worked(store: Store, summary: Memory) -> bool:
@@ -195,7 +199,7 @@ def _distinct(memories: Iterable[Memory]) -> list[Memory]:
 # --- commands ---------------------------------------------------------------------------------------------
 
 
-def _commands(store: Store, project_id: str) -> Iterator[Row]:
+def _commands(store: Store, project_id: str, sessions: Sequence[Session]) -> Iterator[Row]:
     """What somebody noted, and one row of the checks that passed in several sessions."""
     found = [
         memory
@@ -205,21 +209,19 @@ def _commands(store: Store, project_id: str) -> Iterator[Row]:
     for memory in found:
         if _judged(memory) or memory.agent == Speaker.USER:
             yield row("commands", memory) | {"worth": _PINNED if _judged(memory) else _WANTED}
-    named = [(match[1], memory) for memory in found if (match := _LABELLED.match(memory.text))]
-    sessions: Counter[str] = Counter()
-    since = clock.now_ms() - _COMMAND_DAYS * 86_400_000
-    for target, _, _ in store.events.passes(project_id, since):
-        sessions[" ".join(target.split())] += 1
-    newest = dict(reversed(named))
-    often = [
-        (count, command)
-        for command in newest
-        if (count := sessions[command]) > 1 and len(command) <= _COMMAND_CHARS
-    ]
-    often.sort(key=lambda each: (-each[0], each[1]))
+    since = _latest(sessions) - _COMMAND_DAYS * 86_400_000
+    shared = {
+        match[1]: memory
+        for memory in sorted(found, key=lambda each: (-each.seen, each.text))
+        if memory.seen > 1 and memory.at >= since and (match := _LABELLED.match(memory.text))
+        if len(match[1]) <= _COMMAND_CHARS and not runs_a_part(match[1])
+    }
+    most = max((memory.seen for memory in shared.values()), default=0)
+    # what a few sessions ran belonged to what they did
+    often = [(command, memory) for command, memory in shared.items() if 2 * memory.seen >= most][:_COMMANDS]
     if often:
-        text = ", ".join(f"`{command}` ({count} sessions)" for count, command in often[:_COMMANDS])
-        yield row("commands", newest[often[0][1]]) | {"text": f"Passed in {text}", "worth": _SHARED_COMMANDS}
+        text = ", ".join(f"`{command}` ({memory.seen} sessions)" for command, memory in often)
+        yield row("commands", often[0][1]) | {"text": f"Passed in {text}", "worth": _SHARED_COMMANDS}
 
 
 # --- statements -------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from backstory.attribution import by_agent
 from backstory.embed import MINILM
 from backstory.error_lines import error_lines
 from backstory.hook.remote_code import runs_remote_code
@@ -247,13 +248,16 @@ class Lookup:
                 continue  # a memory is told whole, whichever of its passages was found
             text = self.says(one.owner, one.form, one.kind, one.text, whole=whole)
             words = _words(text)
+            speaker = _speaker(one)
+            if one.form and text and speaker == "agent":
+                text = by_agent(text)
             if not words or any(_same(words, other) for other in said):
                 continue
             twin = next((other for other in chosen if _same(words, other)), None)
             if twin is not None and (one.form or chosen[twin].id[:1] == "m"):
                 continue
             if len(text) <= room + (len(chosen[twin].text) if twin else 0):
-                row = Found(one.id, text, one.at, one.agent, one.session_id, _speaker(one))
+                row = Found(one.id, text, one.at, one.agent, one.session_id, speaker)
                 if twin is not None:  # a memory says what came of it, too
                     room += len(chosen.pop(twin).text)
                 chosen[words] = row

@@ -18,7 +18,7 @@ from backstory import clock
 from backstory.atomic import make_private_dir, write_own
 from backstory.file_reader import read_bytes
 from backstory.hook import normalize
-from backstory.hook.work_notes import KEYED, MOST, met_before
+from backstory.hook.work_notes import KEYED, MOST, may_have_flags, met_before
 from backstory.model import Action, MemoryKind, Outcome
 from backstory.paths import Home
 from backstory.recall.call_literals import call_literals, filter_file, is_current
@@ -51,7 +51,6 @@ _SESSIONS = 200
 _OF_LATE = 60
 # They are looked up again when there are so many times as many passages.
 _GROWN = 1.05
-_LONGEST_PATH = 3_000
 
 
 def write(home: Home, store: Store, project_id: str) -> None:
@@ -100,7 +99,7 @@ def _filter_calls(home: Home) -> None:
 
 def flagged(home: Home, folder: str) -> bool:
     """Whether a folder, or one around it, has a flag of any kind."""
-    around = [Path(folder), *Path(folder).parents] if _is_sound(folder) else []
+    around = [Path(folder), *Path(folder).parents] if may_have_flags(folder) else []
     return any((_flags(home, str(each)) / f".{kind}").exists() for each in around for kind in MOST)
 
 
@@ -252,12 +251,6 @@ def _flags(home: Home, folder: str) -> Path:
     return Path(f"{home.briefs}/at{folder}")
 
 
-def _is_sound(folder: str) -> bool:
-    """Whether a folder's name can be repeated below the home."""
-    absolute = folder.startswith("/") and "\0" not in folder and len(folder) < _LONGEST_PATH
-    return absolute and os.path.normpath(folder) == folder != "/"
-
-
 def _kinds(settings: Settings, prepared: dict[str, Any]) -> list[str]:
     """The kinds of notes that there may be something of, and that the settings allow."""
     present = {
@@ -279,7 +272,7 @@ def take_down_flags(home: Home, folders: Iterable[str]) -> None:
 
 
 def _flag(home: Home, folder: str, present: dict[str, bool]) -> None:
-    if not _is_sound(folder):
+    if not may_have_flags(folder):
         return
     place = _flags(home, folder)
     if any(present.values()):
