@@ -45,7 +45,7 @@ docs:  ## generated pages: commands, settings, behaviours, the map of the source
 	@$(DEV) run python tools/terminal_recording.py
 
 site:  ## the documentation as a site, every link checked, into .cache/site/html
-	@$(DEV) run python tools/site.py
+	@$(DEV) run python tools/site_builder.py
 
 bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA names the data folder
 	@$(DEV) run python bench/hooks.py

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import sys
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
@@ -87,3 +88,26 @@ def test_every_page_is_found_from_the_index() -> None:
 
 def test_the_readme_leads_to_the_index() -> None:
     assert "docs/README.md" in targets(ROOT / "README.md")
+
+
+def test_the_site_keeps_links_among_pages_and_turns_others_into_words(tmp_path: Path) -> None:
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import site_builder
+    finally:
+        sys.path.pop(0)
+    target = tmp_path / "pages"
+    site_builder.pages(target)
+    index = (target / "README.md").read_text("utf-8")
+    assert "[how to report a fault](SECURITY.md)" in index
+    broken = [
+        (page.relative_to(target), found[3])
+        for page in target.rglob("*.md")
+        for found in site_builder.LINK.finditer(page.read_text("utf-8"))
+        if "://" not in found[3] and not found[3].startswith("mailto:")
+        if not (page.parent / found[3]).exists()
+    ]
+    assert broken == []
+    source = ROOT / "docs" / "x.md"
+    said = site_builder.with_links("[the code](../src/backstory/model.py)", source, target / "x.md", target)
+    assert said == "the code"

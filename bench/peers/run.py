@@ -43,6 +43,7 @@ from bench.work.labels import Labelled, load
 _PATIENCE = 240.0
 _PRINTED = 2_000
 _KILLS = 20
+_CELL = 60  # characters
 # A child's peak counts what its parent had before it became that program: the parent has to be small.
 _WATCHED = (
     "import os, resource, sys; pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, "
@@ -137,8 +138,9 @@ class Stage:
                 os.kill(pid, signal.SIGKILL)
 
     def holds(self, words: Sequence[str]) -> int:
-        """How many of these can be read somewhere in its files."""
-        left = set(words)
+        """How many of these can be read somewhere in its files, or in what it prints of them."""
+        printed = self.run(self.tool.dump)[1] if self.tool.dump else ""
+        left = {word for word in words if word not in printed}
         for file in self.home.rglob("*"):
             with contextlib.suppress(OSError):
                 if left and file.is_file():
@@ -195,7 +197,7 @@ def prepare(tool: Tool, folder: Path, talk: Path, seconds: float) -> Stage:
     for command in tool.setup:
         code, said = stage.run(stage.words(command))
         if code:
-            stage.cells["hook"] = f"its setup ends: {last_words(said)}"
+            stage.cells["hook"] = f"not measured, because its setup ended in this: {last_words(said)}"
             return stage
     if isinstance(tool.hook, str):
         stage.cells["hook"] = tool.hook
@@ -273,12 +275,9 @@ def kill_and_seed(stage: Stage) -> None:
     if not isinstance(stage.tool.start, str):
         stage.run(stage.words(stage.tool.start))  # as the next session does: what waits is taken in
     _settle(stage)
-    stage.cells["lost"] = f"{_KILLS - stage.holds(marks)} of {_KILLS}"
-    if stage.cells["lost"] == f"{_KILLS} of {_KILLS}":
-        stage.cells["lost"] += " (it stores nothing here)"
-        stage.cells["secrets"] = "it stores nothing here"
-    else:
-        stage.cells["secrets"] = str(stage.holds(_SEEDS))
+    kept = stage.holds(marks)
+    stage.cells["lost"] = f"{_KILLS - kept} of {_KILLS}" if kept else "it stored nothing here"
+    stage.cells["secrets"] = str(stage.holds(_SEEDS)) if kept else "it stored nothing here"
 
 
 def _settle(stage: Stage) -> None:
@@ -305,14 +304,12 @@ def ask(stage: Stage, project: Labelled, questions: int) -> None:
     begin = time.monotonic()
     code, said = stage.run(stage.words(tool.take_in))
     if code:
-        reason = f"not measured: its import ends: {last_words(said)}"
+        reason = f"not measured, because its import ended in this: {last_words(said)}"
         stage.cells |= dict.fromkeys(("import", "start", "search"), reason)
         return
     back = time.monotonic() - begin
     _settle(stage)
-    stage.cells["import"] = (
-        f"{back:.0f} s; {time.monotonic() - begin:.0f} s until all can be asked by meaning"
-    )
+    stage.cells["import"] = f"{back:.0f} s; all by meaning after {time.monotonic() - begin:.0f} s"
     known = project.known_before(len(project.sessions) - 1)
     if not isinstance(tool.start, str):
         text = stage.run(stage.words(tool.start))[1]
@@ -374,17 +371,23 @@ def list_tools(stage: Stage) -> None:
 
 
 def table(stages: Sequence[Stage]) -> str:
-    """What was seen, as Markdown."""
+    """What was seen, as Markdown; what is longer than a cell bears stands below it."""
     shown = [stage for stage in stages if not stage.trouble]
-    lines = [
-        "| | " + " | ".join(stage.tool.name for stage in shown) + " |",
-        "|---" * (len(shown) + 1) + "|",
-    ]
+    notes: list[str] = []
+
+    def cell(text: str) -> str:
+        if len(text) <= _CELL:
+            return text.replace("|", "/")
+        if text not in notes:
+            notes.append(text)
+        return f"– ({notes.index(text) + 1})"
+
+    lines = ["| | " + " | ".join(stage.tool.name for stage in shown) + " |", "|---" * (len(shown) + 1) + "|"]
     for key, title in ROWS:
-        cells = (stage.cells.get(key, "–").replace("|", "/") for stage in shown)
-        lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    lines += [f"\nNot installed: {each.tool.name}: {each.trouble}" for each in stages if each.trouble]
-    return "\n".join(lines)
+        lines.append(f"| {title} | " + " | ".join(cell(stage.cells.get(key, "–")) for stage in shown) + " |")
+    below = [f"({number}) {text}" for number, text in enumerate(notes, 1)]
+    below += [f"{each.tool.name} was not installed: {each.trouble}" for each in stages if each.trouble]
+    return "\n".join([*lines, "", *(f"- {text}" for text in below)])
 
 
 def main() -> None:

@@ -17,7 +17,10 @@ _NOTHING = "nothing to ask"
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool. `event` is the hook that its own setup registers and that is timed here."""
+    """One tool. `event` is the hook that its own setup registers and that is timed here.
+
+    `dump` prints all that it keeps, where its files are compressed.
+    """
 
     name: str
     registry: str = ""  # pip or npm; "" is ours
@@ -29,6 +32,7 @@ class Tool:
     start: Way = _NO_HOOK
     search: Way = _NOTHING
     mcp: Way = "has no MCP server"
+    dump: tuple[str, ...] = ()
     versions: tuple[str, ...] = ("3.13", "3.12", "3.11")
 
 
@@ -44,6 +48,7 @@ TOOLS = (
         start=[*_OURS, "brief"],
         search=[*_OURS, "search", "{question}"],
         mcp=[*_OURS, "mcp"],
+        dump=(*_OURS, "export"),
     ),
     Tool(
         "MemPalace",

@@ -181,3 +181,14 @@ def test_limits_are_clamped(viewer: Viewer, house: House) -> None:
     for limit in ("0", "-1", "1.5", "many"):
         assert viewer.ask("GET", f"/api/sessions?limit={limit}").status == 400
     assert viewer.get("/sessions", limit="99999999999").status == 200
+
+
+def test_a_used_link_leads_in_who_is_in_and_tells_everybody_else_how_to_get_a_new_one(viewer: Viewer) -> None:
+    link = viewer.ask("POST", "/links").json["link"]
+    cookie = viewer.bare("GET", link).headers["set-cookie"].partition(";")[0]
+    again = viewer.bare("GET", link, {"Cookie": cookie})
+    assert (again.status, again.headers["location"]) == (303, "/")
+    stranger = viewer.bare("GET", link, {"Accept": "text/html"})
+    assert stranger.status == 401
+    assert "backstory serve" in stranger.text
+    assert "A new link is needed" in stranger.text

@@ -8,7 +8,8 @@ log_file.py          what is logged goes to a file in the home, tracebacks too
 reference.py         the pages docs/cli.md and docs/settings.md
 setup_pages.py       the pages docs/agents.md and docs/schedules.md
 install.py           install, uninstall
-first_import.py      what a first install ends with: the import, and something true
+agent_choice.py      which agents a person leaves ticked
+first_import.py      what a first install ends with: the import, and three true things
 scheduled_import.py  what a schedule runs
 confirm.py           asking before something that cannot be taken back
 forget.py            forget, scrub

@@ -15,6 +15,7 @@
 - `pages/`         one module a page, each a function from memory and request to HTML
 - `charts`         drawings for people who would rather look, as SVG
 - `actions`        what the forms of pages do; each has a twin on the command line
+- `undo`           what was just done, and the way back
 - `json_api`       the same for programs, as JSON; a table that is also its description
 - `openapi`        that description
 - `http_hooks`     hook payloads over HTTP, into the same spool

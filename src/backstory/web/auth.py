@@ -37,6 +37,7 @@ _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+_TITLES = {401: "A new link is needed", 403: "Not from here", 421: "Not this way", 429: "One moment"}
 HEADERS = {
     "content-security-policy": _CSP,
     "x-content-type-options": "nosniff",
@@ -178,8 +179,13 @@ class Gate:
             # nobody is told this run's name here: who knows it can have a browser send the cookie elsewhere
             return _answer(headers, 421, "Browsers come in by the link that `backstory serve` prints.")
         if not self._keys.take(_given(scope, "key")):
+            if self._keys.open_for(headers):  # this very browser was let in by it
+                return RedirectResponse("/", 303)
             return _answer(
-                headers, 401, "This link was used already, or is too old. `backstory serve` prints a new one."
+                headers,
+                401,
+                "This link was used already, or is older than five minutes: each lets one browser in, once. "
+                "`backstory serve`, typed again, prints a new one; the viewer goes on running.",
             )
         answer: Response = RedirectResponse("/", 303)
         if headers.get("sec-fetch-site", "none") != "none":
@@ -216,7 +222,7 @@ def _given(scope: Scope, name: str) -> str:
 def _answer(headers: Headers, status: int, says: str) -> Response:
     if "text/html" not in headers.get("accept", ""):
         return JSONResponse({"error": says}, status)
-    return HTMLResponse(notice_page(str(status), says), status)
+    return HTMLResponse(notice_page(_TITLES.get(status, str(status)), says), status)
 
 
 def notice_page(title: str, says: str, more: Iterable[Html] = ()) -> str:

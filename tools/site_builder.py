@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / ".cache" / "site"
 GENERATOR = "mkdocs-material==9.8.1"
 BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
-_LINK = re.compile(r"(!?)\[([^\[\]\n]{1,200})\]\(([^()\s#]{1,200})(#[^()\s]{1,100})?\)")
+LINK = re.compile(r"(!?)\[([^\[\]\n]{1,200})\]\(([^()\s#]{1,200})(#[^()\s]{1,100})?\)")
 
 
 def pages(target: Path) -> None:
@@ -46,7 +46,7 @@ def with_links(text: str, source: Path, page: Path, target: Path) -> str:
         up = "../" * len(page.relative_to(target).parents[:-1])
         return f"{mark}[{words}]({up}{copy.relative_to(target).as_posix()}{anchor})"
 
-    return _LINK.sub(link, text)
+    return LINK.sub(link, text)
 
 
 def _copied(real: Path, target: Path) -> Path:
