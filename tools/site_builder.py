@@ -71,14 +71,14 @@ def main() -> int:
     pages(FOLDER / "pages")
     html = FOLDER / "html"
     command = [
-        generator(),
+        str(generator()),
         "build",
         "--strict",
         "--clean",
         "--config-file",
-        ROOT / "mkdocs.yml",
+        str(ROOT / "mkdocs.yml"),
         "--site-dir",
-        html,
+        str(html),
     ]
     done = subprocess.run(command, cwd=ROOT)
     if done.returncode == 0:
