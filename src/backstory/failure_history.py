@@ -57,6 +57,8 @@ class _Failure:
         helpers = [each for each in dict.fromkeys(self.ran) if each not in own]
         if helpers:
             return "passed after " + ", ".join(f"`{each}`" for each in helpers[-_HELPERS:])
+        if parse(self.passed).folder != parse(self.deed.target).folder:
+            return ""  # which folder it took, a lesson of that session tells
         way = _shown(self.passed)
         same = normalize.command_key(way) == normalize.command_key(_shown(self.deed.target))
         return "" if same or runs_remote_code(way) else f"passed as `{way}`"

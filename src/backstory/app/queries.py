@@ -16,18 +16,15 @@ from backstory.hook.brief_text import Row, rows_of
 from backstory.hook.project_identity import ident, session_id
 from backstory.hook.session_brief import json_file
 from backstory.model import Kind, Memory, MemoryKind, MemoryStatus, Project, Session, StoredEvent
-from backstory.recall import worth
 from backstory.recall.brief import Brief, brief_for
 from backstory.recall.gitpast import names_before
 from backstory.recall.handles import full_id
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
-from backstory.recall.outcomes import outcome
 from backstory.recall.standing import Standing
 from backstory.search import find, narrowing, reasoning
 from backstory.search.answer import Answer, ReadAs
 from backstory.search.asking import own_words
 from backstory.search.ranking import Here
-from backstory.statements import statements
 from backstory.store import Store
 from backstory.store.records import Filters, Injection
 
@@ -201,6 +198,10 @@ class Queries(Context):
             replace(each, event=replace(each.event, text="")) if each.event.kind is Kind.TOOL else each
             for each in found
         ]
+        from backstory.recall import worth  # the rules of distilling: a search need not load them
+        from backstory.recall.outcomes import outcome
+        from backstory.statements import statements
+
         told = statements(session, bare)
         around = worth.surroundings([session.id], told)
         return outcome([(worth.worth(each, around), each) for each in told], room, worth.FLOOR)
