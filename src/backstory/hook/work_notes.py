@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: For each kind: seconds of our own processor time, and seconds on the clock.
 LIMITS = {"prompt": (1.0, 3.0), "before": (0.3, 1.0), "after": (1.0, 2.0)}
 CHARS = 900
-MOST = {"prompt": 5, "before": 2, "after": 2}
+MOST = {"prompt": 10, "before": 2, "after": 2}
 _FLAGS = {f".{kind}".encode() for kind in MOST}
 _FIRST = 2  # the first prompt gets so many times the room
 _INTRO = {
@@ -88,10 +88,11 @@ def notes_for(
         budget, most = _FIRST * budget, _FIRST * most
     told = _told(home, session, agent, native, subagent, kind)
     context = Context(home, settings, project, own, told)
-    rows = _rows(kind, payload, prepared, session, place.root, context, most, budget)
+    name = str(prepared.get("name") or place.name)
+    room = budget - len(_head(kind, name)) - len(_CLOSING) - 1
+    rows = _rows(kind, payload, prepared, session, place.root, context, most, room)
     rows = rows[:most]
     file_stamps.label_rows(rows, prepared, place.root)
-    name = str(prepared.get("name") or place.name)
     return compose(kind, rows, name, budget, context.now)
 
 
@@ -157,6 +158,7 @@ def _looked_up(
         note
         for note, row in by_id.items()
         if note[:1] == "m" and (how == "on_prompt" or row.section not in KEYED)
+        if len(row.text) <= brief_text.ROW_CHARS
     ]
     with lookup.reading(path) as connection:
         looks = lookup.Lookup(
@@ -206,13 +208,16 @@ def compose(
 ) -> "brief_text.Brief":
     """The notes as text, as many as the budget holds, each whole; empty if there are none.
 
-    A note that is cut loses what it is for: how it was mended stands at its end.
+    A note that is cut loses what it is for: how it was mended stands at its end. What was said in the same
+    session as the row before it stands below that row: its date and a handle are told already.
     """
-    head = f"{brief_text.block_opening(project)}\n{_INTRO[kind]}"
+    head = _head(kind, project)
     room = budget - len(head) - len(_CLOSING) - 1
-    lines, taken = [], []
+    lines: list[str] = []
+    taken: list[brief_text.Row] = []
     for row in rows:
-        line = brief_text.row_line(row, now)
+        follows = taken and row.id[:1] == taken[-1].id[:1] == "e" and row.session == taken[-1].session
+        line = f"  - {brief_text.row_text(row)}" if follows else brief_text.row_line(row, now)
         if len(line) >= room or len(row.text) > brief_text.ROW_CHARS:
             continue  # a shorter one may have room
         lines.append(line)
@@ -221,6 +226,10 @@ def compose(
     if not lines:
         return brief_text.Brief("", [])
     return brief_text.Brief("\n".join([head, *lines, _CLOSING]), taken)
+
+
+def _head(kind: str, project: str) -> str:
+    return f"{brief_text.block_opening(project)}\n{_INTRO[kind]}"
 
 
 def before_tool(payload: "dict[str, Any]", prepared: "dict[str, Any]", root: str) -> list[str]:
