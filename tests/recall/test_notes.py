@@ -1,5 +1,6 @@
 """Notes at work: on a prompt, before a tool, after its failure. The hooks run as agents run them."""
 
+import json
 import os
 import stat
 import subprocess
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from backstory import clock
 from backstory.app import App
 from backstory.capture.hook_bundle import write_hook_settings
 from backstory.recall import notes
@@ -295,6 +297,23 @@ def test_a_later_prompt_has_half_the_room(house: House, desk: Desk) -> None:
     told = desk.asks(prompt, session="later")
     assert 3 <= told.count("\n- [") <= 5
     assert len(told) <= 900
+
+
+def test_a_first_prompt_that_a_worker_was_quick_to_store_is_still_the_first(house: House, desk: Desk) -> None:
+    with App(house.home, attended=True) as app:
+        for place in PLACES:
+            app.remember(long_rule(place), house.project, "lesson")
+    house.works()
+    house.session(session="quick").starts()
+    house.works()
+    (path,) = (house.home.briefs / "sessions").glob("*.json")
+    value = json.loads(path.read_text())
+    told = {}
+    for ago in (0, 60_000):
+        path.write_text(json.dumps(value | {"last_at": clock.now_ms() - ago}))
+        told[ago] = len(desk.asks("How are discounts rounded half-even for auditors?", session="quick"))
+    assert 900 < told[0] <= 1_800
+    assert 0 < told[60_000] <= 900
 
 
 def test_notes_keep_to_their_characters_and_each_is_whole(house: House, desk: Desk) -> None:

@@ -200,12 +200,15 @@ class Lookup:
         likeness = meaning.nearest_of(
             Vectors(self._db), MINILM, [row for row in shared if row not in own], own
         )
-        newest: dict[tuple[str, int], list[Told]] = {}
-        for each in sorted(told(self._db, list(likeness), self._own), key=lambda each: -each.at):
-            same = (shared[each.row] / most + likeness[each.row]) / 2
+        said: dict[tuple[str, int], list[Told]] = {}
+        sames: dict[tuple[str, int], float] = {}
+        for each in told(self._db, list(likeness), self._own):
+            same, turn = (shared[each.row] / most + likeness[each.row]) / 2, (each.session_id, each.turn)
             if each.at > ended and each.form not in ("", "step") and same >= _SAME_MATTER:
-                newest.setdefault((each.session_id, each.turn), []).append(each)
-        return [self._turn_of(each) for each in list(newest.values())[:_LATER]]
+                said.setdefault(turn, []).append(each)
+                sames[turn] = max(same, sames.get(turn, 0.0))
+        closest = sorted(said, key=lambda turn: -sames[turn])[:_LATER]
+        return [self._turn_of(said[turn]) for turn in sorted(closest, key=lambda turn: -said[turn][0].at)]
 
     def _turn_of(self, passages: Sequence[Told]) -> list[Fit]:
         """Passages of a turn with all of it, if that is no more than a few words."""
