@@ -304,7 +304,7 @@ def test_a_first_prompt_that_a_worker_was_quick_to_store_is_still_the_first(hous
         for place in PLACES:
             app.remember(long_rule(place), house.project, "lesson")
     house.works()
-    house.session(session="quick").starts()
+    house.session(session="quick").starts().prompts("hello there").stops("Hello.")
     house.works()
     (path,) = (house.home.briefs / "sessions").glob("*.json")
     value = json.loads(path.read_text())
