@@ -15,6 +15,7 @@ from backstory.attribution import by_agent
 from backstory.embed import MINILM
 from backstory.error_lines import error_lines
 from backstory.hook.remote_code import runs_remote_code
+from backstory.hook.work_notes import ROW
 from backstory.recall.episodes import NEAR, Episode, Fit, by_session, episode_of, fitness, nearness
 from backstory.recall.informative import informative
 from backstory.recall.note_worth import FLOOR, note_worth
@@ -49,8 +50,8 @@ _POOL, _READ = 300, 60
 _COSINE = 0.3
 # How much surer than a search a note must be: nobody has asked for it; of a message or command alone.
 _SURER, _ALONE_SURER = 0.04, 0.14
-# What a row takes beside its text; behind another one of its session.
-_ROW, _NEXT_ROW = 45, 6
+# What a row takes beside its text behind another one of its session; any other row takes `ROW`.
+_NEXT_ROW = 6
 # A second episode is told, too, if it fits nearly as well as the first, which then leaves it some room.
 _ALSO, _SHARE = 0.85, 0.7
 # A later word on an episode's matter: how much it has of its words and how near it is, in the mean; so many
@@ -330,7 +331,7 @@ class Lookup:
             twin = next((other for other in chosen if _same(words, other)), None)
             if twin is not None and (one.form or chosen[twin].id[:1] == "m"):
                 continue
-            cost = len(text) + (_NEXT_ROW if whole and chosen else _ROW)
+            cost = len(text) + (_NEXT_ROW if whole and chosen else ROW)
             if cost <= room + (len(chosen[twin].text) if twin else 0):
                 row = Found(one.id, text, one.at, one.agent, one.session_id, speaker)
                 if twin is not None:  # a memory says what came of it, too
