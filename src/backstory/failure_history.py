@@ -23,6 +23,8 @@ from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.shell_programs import READERS
 from backstory.store.records import Deed
 
+#: What failed is put together over so many sessions.
+OF_LATE = 60
 _LINES, _LINE_CHARS = 3, 130  # of an output; of a line
 _ERRORS = 3  # of a history
 _TEXT_CHARS = 400

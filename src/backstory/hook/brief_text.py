@@ -210,9 +210,13 @@ def row_line(row: Row, now: int) -> str:
     handle = f" ({sanitized_line(row.id)[:HANDLE]})" if row.id else ""
     if row.label:
         handle = f" [{shorten(sanitized_line(row.label), LABEL_CHARS)}]{handle}"
+    return f"- [{origin}] {row_text(row)}{handle}"
+
+
+def row_text(row: Row) -> str:
+    """What a row tells, harmless and in one line."""
     said = sanitized_line(row.text)
-    said = said if row.by == "user" else hosts_only(said)
-    return f"- [{origin}] {shorten(said, ROW_CHARS)}{handle}"
+    return shorten(said if row.by == "user" else hosts_only(said), ROW_CHARS)
 
 
 def shorten(text: str, limit: int) -> str:
