@@ -101,10 +101,10 @@ def answer_hook(home: str, agent: str, event: str, data: bytes, lost: bool = Fal
 
         if deferred_brief.hold_brief(home, native, told.text, receipt):
             return ""
-    return _given(home, agent, event, told.text, receipt, _seen(told.rows))
+    return _given(home, agent, event, told.text, receipt, seen_line(told.rows))
 
 
-def _seen(rows: "list[Row]") -> str:
+def seen_line(rows: "list[Row]") -> str:
     """The one line that the user sees of a brief: how much was told."""
     notes, sessions = len(rows), len({row.session for row in rows if row.session})
     told = f"Backstory: {notes} note{'s' if notes > 1 else ''}"

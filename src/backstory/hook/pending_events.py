@@ -34,7 +34,8 @@ _ROUNDS = 5  # what is cut out may leave another mark behind
 _SAID_CHARS = 500
 _OLDER_CHARS = 250
 _LIST_CHARS = 400
-_TELLS_NOTHING = ("SessionStart", "sessionStart", "SessionEnd", "sessionEnd", "SubagentStop", spool.RECEIPT)
+#: Events of which nothing is shown; the shell knows them, too.
+TELLS_NOTHING = ("SessionStart", "sessionStart", "SessionEnd", "sessionEnd", "SubagentStop", spool.RECEIPT)
 _WRITES = (
     *("Write", "Edit", "MultiEdit", "NotebookEdit"),
     *("write", "write_file", "edit", "create", "replace", "apply_patch"),
@@ -112,7 +113,7 @@ def pending_sessions(
     ours = _Ours(place, settings, joined)
     for entry in reversed(spool.spool_entries(folder, NEWEST, until)):
         largest = LARGEST_TOOL if entry.name.event in _TOOL_EVENTS else LARGEST
-        if entry.name.event in _TELLS_NOTHING or entry.size > largest:
+        if entry.name.event in TELLS_NOTHING or entry.size > largest:
             continue
         if until and time.monotonic() > until:
             break
