@@ -249,8 +249,7 @@ def leave_notes(home: Path, project: Path) -> None:
 def stage() -> Iterator[tuple[Path, Path, Path, Path, Path]]:
     """Homes to capture into, with events waiting, with secrets in them, with notes; a project under git.
 
-    The one with notes has the brief that the one with events has, finished for plain starts, and nothing waits
-    in it.
+    The one with notes has the brief that the one with events has, too, finished; nothing waits in it.
     """
     with tempfile.TemporaryDirectory(prefix="backstory-bench-") as folder:
         top = Path(folder).resolve()

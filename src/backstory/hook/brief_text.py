@@ -28,7 +28,7 @@ HANDLE = 9
 _DATED_DAYS = 14  # what is older gets its date
 _MOST_WORTH = 10.0
 _INLINED = 8_000  # characters of plain text that agents take in
-_ENVELOPE = 120  # the JSON around the text
+_ENVELOPE = 170  # the JSON around the text, with the line that the user sees
 
 # section, heading; the order in which they are told
 SECTIONS = (
