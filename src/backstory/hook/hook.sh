@@ -39,6 +39,8 @@ esac
 # notes on. They hold for what lies below it too.
 if [ "$answers" ]; then
     note=
+elif [ "$note" = prompt ] && [ -e "$home/briefs/owed" ]; then
+    answers=1 # a start could not give its brief in time
 elif [ "$note" ]; then
     cd -P . >/dev/null 2>&1
     case ${PWD-} in /*) folder=$PWD ;; *) folder= ;; esac

@@ -6,8 +6,6 @@ asked and what failed in its own words, the rest as lists. What may not be kept 
 what cannot be read is left to the drain.
 """
 
-import time
-
 from backstory.hook import spool
 from backstory.hook.brief_text import Row, rows_of, shorten
 from backstory.hook.ignore_globs import glob_matches, ignores_any, ignores_folder
@@ -20,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
+
+    from backstory.hook.time_limit import TimeLimit
 
 NEWEST = 300
 LARGEST = 2 * 1024 * 1024
@@ -89,10 +89,10 @@ def pending_rows(
     settings: "dict[str, Any]",
     redact: "Callable[[str], str]",
     forgotten: "Iterable[str]" = (),
-    until: float = 0.0,
+    until: "TimeLimit | None" = None,
     joined: "Callable[[Place, str], bool] | None" = None,
 ) -> list[Row]:
-    """Rows about what waits for this place's project, newest session first; stops at monotonic `until`."""
+    """Rows about what waits for this place's project, newest session first; stops at `until`."""
     sessions = pending_sessions(folder, place, settings, frozenset(forgotten), until, joined)
     found = [note for session in sessions for note in session.notes]
     for session in [session for session in sessions if session.events][:_SESSIONS]:
@@ -105,7 +105,7 @@ def pending_sessions(
     place: Place,
     settings: "dict[str, Any]",
     forgotten: frozenset[str],
-    until: float = 0.0,
+    until: "TimeLimit | None" = None,
     joined: "Callable[[Place, str], bool] | None" = None,
 ) -> list[Waiting]:
     """The sessions of this project that have files waiting, newest first."""
@@ -115,7 +115,7 @@ def pending_sessions(
         largest = LARGEST_TOOL if entry.name.event in _TOOL_EVENTS else LARGEST
         if entry.name.event in TELLS_NOTHING or entry.size > largest:
             continue
-        if until and time.monotonic() > until:
+        if until is not None and until.passed():
             break
         data = spool.read_spooled(entry.path)
         if data is None or not ours.may_hold(data):
