@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: For each kind: seconds of our own processor time, and seconds on the clock.
-LIMITS = {"prompt": (1.0, 3.0), "before": (0.3, 1.0), "after": (1.0, 2.0)}
+LIMITS = {"prompt": (1.0, 6.0), "before": (0.3, 3.0), "after": (1.0, 6.0)}
 CHARS = 900
 MOST = {"prompt": 10, "before": 2, "after": 2}
 _FLAGS = {f".{kind}".encode() for kind in MOST}
