@@ -30,7 +30,7 @@ from backstory.model import Session, StoredEvent
 from backstory.paths import Home
 from backstory.settings import Settings, load_settings
 from backstory.store import Store
-from backstory.store.job_queue import ASKING, BRIEF, DISTIL, PROSE
+from backstory.store.job_queue import ASKING, DISTIL, PROSE
 from backstory.store.records import Job, ModelAnswer
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,6 @@ _CHARS_PER_TOKEN = 3.0  # more cautious than the estimate: a part must not excee
 _LOCK_SECONDS = 0.05
 # A try that is due so soon is waited for; a later one is left to the next worker.
 _PATIENCE_MS = 6_000
-_MONTH_MS = 31 * 86_400_000
 
 
 def wants_model(settings: Settings, store: Store, session: Session, events: list[StoredEvent]) -> bool:
@@ -242,7 +241,4 @@ class ModelPass:
                 self._store.jobs.postpone(job, refused.until, str(refused))
             else:
                 self._store.jobs.done(job, now)
-            if note_refusal(self._store, refused, now):
-                for project in self._store.projects.all():
-                    if project.seen_at > now - _MONTH_MS:
-                        self._store.jobs.ask(BRIEF, project.id, now)
+            note_refusal(self._store, refused, now)

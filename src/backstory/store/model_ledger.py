@@ -72,8 +72,8 @@ class Ledger:
         """What calls since then took, by purpose and model; the dearest first."""
         rows = self._db.execute(
             """
-            SELECT purpose, provider, model, count(*), sum(outcome <> 'ok'), sum(tokens_in), sum(tokens_out),
-                   sum(cost)
+            SELECT purpose, provider, model, count(*), sum(outcome NOT IN ('ok', 'open')), sum(tokens_in),
+                   sum(tokens_out), sum(cost)
             FROM model_calls WHERE asked_at >= ? GROUP BY purpose, provider, model
             ORDER BY sum(cost) DESC, sum(tokens_in + tokens_out) DESC
             """,
