@@ -109,7 +109,7 @@ class Settings:
         allows=_are_prices,
     )
     model_batch_turns: int = _setting(
-        10, "After how many finished turns a running session is read; one that ended is read at once"
+        100, "After how many finished turns a running session is read; one that ended is read at once"
     )
     model_imported: bool = _setting(
         False, "Have imported sessions read by the model too, the newest first, within the same caps"
@@ -124,7 +124,7 @@ class Settings:
     )
     model_output_tokens: int = _setting(1_500, "Longest answer, in tokens")
     model_calls_hour: int = _setting(60, "Most calls in an hour; more are an anomaly and stop all calls")
-    model_session_events: int = _setting(1_000, "Above so many events a session is no longer read by a model")
+    model_session_events: int = _setting(5_000, "Above so many events a session is no longer read by a model")
     model_call_tokens: int = _setting(12_000, "Most tokens of one call, question and answer; 0: no calls")
     model_call_money: str = _setting(
         "0.05", "Most money of one call, in the currency of model.prices", allows=_is_amount

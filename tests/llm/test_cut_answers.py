@@ -18,7 +18,7 @@ WHOLE = {
     "kind": "fact",
     "text": "The importer streams, as in [a]{b}",
     "reason": 'a "quoted" one',
-    "events": [],
+    "lines": [],
 }
 
 
@@ -34,7 +34,7 @@ class TestCutOff:
         self, house: House, asking: Asking
     ) -> None:
         a_session(house)
-        asking.model.fails_with(cut(json.dumps({"memories": [WHOLE, WHOLE]})[:-30]))
+        asking.model.fails_with(cut(saying(WHOLE, WHOLE)[:-30]))
         assert asking.asks() == 1
         (call,) = asking.calls()
         assert (call.outcome, call.error) == ("ok", "cut off after 1,500 tokens (model.output_tokens)")
@@ -42,7 +42,7 @@ class TestCutOff:
 
     def test_the_second_try_asks_for_less(self, house: House, asking: Asking) -> None:
         a_session(house)
-        asking.model.fails_with(cut('{"memories": [{"kind": "fact", "te'))
+        asking.model.fails_with(cut('{"operations": [{"do": "add", "te'))
         asking.answers(WHOLE)
         assert asking.asks() == 1
         assert [(call.purpose, call.outcome) for call in asking.calls()] == [

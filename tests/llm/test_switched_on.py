@@ -30,7 +30,7 @@ def test_a_provider_that_is_set_reads_the_sessions_of_the_week_at_once(
     house.sets("model.provider", "off")
     story = a_session(house)
     house.works()
-    asking.answers({"kind": "fact", "text": "The importer streams", "events": [1]})
+    asking.answers({"kind": "fact", "text": "The importer streams", "lines": [1]})
     with App(house.home) as app:
         app.change_setting("model.provider", "openai")
     assert woken == [house.home]

@@ -7,7 +7,7 @@ from typing import Any
 
 _FENCE = re.compile(r"```[a-zA-Z]{0,40}[^\S\n]*+\n(.*?)```", re.S)
 # Brackets, and the texts in which they mean nothing.
-_MARKS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|$)|[][{}]', re.S)
+_MARKS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[][{}]', re.S)
 _PAIRS, _CLOSING = {"{": "}", "[": "]"}, ("}", "]")
 _COMMA = re.compile(r",(\s*[}\]])")
 

@@ -15,7 +15,7 @@ from backstory.distil.commands import runs_a_part
 from backstory.hook.brief_text import shorten
 from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.untrusted_text import fetches_and_runs
-from backstory.model import Memory, MemoryKind, MemoryStatus, Session, Speaker, speaker
+from backstory.model import Memory, MemoryKind, MemoryStatus, Session, Speaker, Tier, speaker
 from backstory.recall import worth
 from backstory.recall.outcomes import COMMITTED, outcome
 from backstory.recall.rows import SECTIONS, Row, row
@@ -104,10 +104,11 @@ def _outcomes(
             (each.worth, each.statement) for each in weighed if each.statement.session == summary.session_id
         ]
         told = row("others" if place else "left_off", summary)
-        text = "" if summary.status is MemoryStatus.CONFIRMED else outcome(own, room, worth.FLOOR)
-        if text and not text.startswith(COMMITTED) and (asked := titles.get(summary.session_id)):
-            said = text if text.startswith(AGENT_SAID) else led_in(AGENT_SAID, text)
-            text = f"Asked: {shorten(asked, _ASKED_CHARS).rstrip('.')}. {said}"
+        said = summary.status is MemoryStatus.CONFIRMED or summary.tier is Tier.MODEL
+        text = shorten(summary.text, room) if said else outcome(own, room, worth.FLOOR)
+        if text and not said and not text.startswith(COMMITTED) and (asked := titles.get(summary.session_id)):
+            told_by = text if text.startswith(AGENT_SAID) else led_in(AGENT_SAID, text)
+            text = f"Asked: {shorten(asked, _ASKED_CHARS).rstrip('.')}. {told_by}"
         branch = branches.get(summary.session_id, "")
         if text:
             told["text"] = f"On {branch}: {text}" if branch else text

@@ -286,6 +286,38 @@ class Memories:
         ).fetchall()
         self._db.executemany("UPDATE memories SET told_by = ?, seen = ?, total = ? WHERE id = ?", rows)
 
+    def revise(self, project_id: str, told_by: Mapping[str, str], seen: Mapping[str, int]) -> None:
+        """Which rows are told by which, and in how many more sessions some were seen, after `consolidate`.
+
+        Call it inside a transaction. What holds of a row holds of all that show the same thing.
+        """
+        self._db.execute(
+            """
+            UPDATE memories SET told_by = '', seen = 1, total = 1
+            WHERE project_id = ? AND signature = '' AND (told_by <> '' OR seen <> 1 OR total <> 1)
+            """,
+            (project_id,),
+        )
+        self._db.executemany(
+            "UPDATE memories SET seen = seen + ?, total = total + ? WHERE id = ?",
+            [(more, more, mid) for mid, more in seen.items()],
+        )
+        for mid, better in told_by.items():
+            same = """
+                id <> :better AND (id = :mid OR (project_id = :project AND (kind, signature) = (
+                    SELECT kind, signature FROM memories WHERE id = :mid AND signature <> '')))
+            """
+            names = {"mid": mid, "better": better, "project": project_id}
+            self._db.execute(
+                f"""
+                UPDATE memories SET seen = max(seen, (SELECT max(seen) FROM memories WHERE {same})),
+                    total = max(total, (SELECT max(total) FROM memories WHERE {same}))
+                WHERE id = :better AND kind = (SELECT kind FROM memories WHERE id = :mid)
+                """,  # noqa: S608 - a constant of this method
+                names,
+            )
+            self._db.execute(f"UPDATE memories SET told_by = :better WHERE {same}", names)  # noqa: S608
+
     def memory(self, mid: str) -> Memory | None:
         """One memory with its sources, if it may be shown."""
         found = self._read("m.id = ?", (mid,))
@@ -374,6 +406,18 @@ class Memories:
         """All that was distilled from a session, in the order it happened; of some kinds only, if named."""
         of_kinds = f"AND m.kind IN ({','.join('?' * len(kinds))})" if kinds else ""
         return self._read(f"m.session_id = ? {of_kinds}", (sid, *kinds), "ORDER BY m.at, m.id")
+
+    def standing(self, sid: str) -> list[Memory]:
+        """All of a session's memories that hold or once held: neither proposed nor rejected nor forgotten."""
+        rows = self._db.execute(
+            f"""
+            SELECT {_COLUMNS} FROM memories m JOIN projects p ON p.id = m.project_id
+            WHERE m.session_id = ? AND m.status IN ('candidate', 'confirmed', 'superseded') AND {KEPT}
+            ORDER BY m.at, m.id
+            """,  # noqa: S608 - constants of this file
+            (sid,),
+        ).fetchall()
+        return [self._memory(row) for row in rows]
 
     def sightings(self, mid: str) -> list[tuple[str, int, int]]:
         """The sessions that showed the same thing, with when and how often, newest first."""

@@ -119,6 +119,19 @@ class Ledger:
             "SELECT model, body FROM model_answers WHERE session_id = ? ORDER BY at, id", (sid,)
         ).fetchall()
 
+    def of_project(self, project_id: str) -> dict[str, list[str]]:
+        """What models said about each session of a project, in the order of the sessions."""
+        found: dict[str, list[str]] = {}
+        for sid, body in self._db.execute(
+            """
+            SELECT a.session_id, a.body FROM model_answers a JOIN sessions s ON s.id = a.session_id
+            WHERE s.project_id = ? ORDER BY s.started_at, s.id, a.at, a.id
+            """,
+            (project_id,),
+        ):
+            found.setdefault(sid, []).append(body)
+        return found
+
 
 def drop_answers(db: sqlite3.Connection, sids: Sequence[str]) -> None:
     """Forget what models said about these sessions and their parents: it may repeat anything of them.
