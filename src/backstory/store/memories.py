@@ -24,6 +24,9 @@ VISIBLE = f"""
 """  # noqa: S608 - the states above
 # Of what several sessions showed, the row that stands for all of them; also if that row is gone by now.
 ONCE = "NOT EXISTS (SELECT 1 FROM memories r WHERE r.id = m.told_by)"
+_NOT_REWORDED = """
+    NOT EXISTS (SELECT 1 FROM memories r WHERE r.id = m.told_by AND r.session_id = m.session_id)
+"""
 # For the person who looks through what was set aside: everything but what was forgotten.
 KEPT = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))"
 _COLUMNS = """
@@ -391,6 +394,17 @@ class Memories:
         )
         return [mid for (mid,) in rows]
 
+    def revised(self, project_id: str) -> list[str]:
+        """The ids of a project's memories in whose place a model's sentence is told."""
+        rows = self._db.execute(
+            """
+            SELECT m.id FROM memories m JOIN memories r ON r.id = m.told_by
+            WHERE m.project_id = ? AND r.tier = 'T2'
+            """,
+            (project_id,),
+        )
+        return [mid for (mid,) in rows]
+
     def reworded(self, project_id: str) -> list[Memory]:
         """The memories of a project that a person has worded anew and that may be shown."""
         return self._read(
@@ -403,9 +417,25 @@ class Memories:
         )
 
     def of_session(self, sid: str, kinds: Sequence[MemoryKind] = ()) -> list[Memory]:
-        """All that was distilled from a session, in the order it happened; of some kinds only, if named."""
+        """All that was distilled from a session, in the order it happened; of some kinds only, if named.
+
+        What a better sentence of the same session stands for is left out.
+        """
         of_kinds = f"AND m.kind IN ({','.join('?' * len(kinds))})" if kinds else ""
-        return self._read(f"m.session_id = ? {of_kinds}", (sid, *kinds), "ORDER BY m.at, m.id")
+        return self._read(
+            f"m.session_id = ? {of_kinds} AND {_NOT_REWORDED}", (sid, *kinds), "ORDER BY m.at, m.id"
+        )
+
+    def marks(self, project_id: str) -> dict[str, str]:
+        """For each session of a project that has memories a mark that changes when they do."""
+        rows = self._db.execute(
+            f"""
+            SELECT m.session_id, count(*) || '/' || sum(length(m.text) + length(m.reason)) || '/' || max(m.at)
+            FROM memories m WHERE m.project_id = ? AND {VISIBLE} AND {_NOT_REWORDED} GROUP BY m.session_id
+            """,  # noqa: S608 - constants of this file
+            (project_id,),
+        )
+        return dict(rows.fetchall())
 
     def standing(self, sid: str) -> list[Memory]:
         """All of a session's memories that hold or once held: neither proposed nor rejected nor forgotten."""
