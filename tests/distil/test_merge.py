@@ -135,3 +135,12 @@ def test_a_prompt_among_the_cited_does_not_make_it_the_users_word() -> None:
     assert found == {("p", "s"): "assistant", ("p", "r"): "tool", ("q",): "tool"}
     chosen = event("c", text="No: all services use Postgres, as they did")
     assert merge([claim("All services use Postgres", "c", "s")], [], [chosen, said])[0].said_by == "user"
+
+
+def test_a_conclusion_with_a_few_words_of_the_user_is_not_the_users_word() -> None:
+    asked = event("c", text="The mobile app must verify tokens without our secret, so sign with RS256")
+    failed = event("f", Kind.TOOL, action=Action.RUN, target="pytest", outcome=Outcome.FAILED)
+    text = "Publish keys under the well-known address and have the mobile app fetch them daily"
+    assert merge([claim(text, "c", "f")], [], [asked, failed])[0].said_by == "assistant"
+    step = claim("Sign with RS256, the mobile app must verify tokens", "c", kind=MemoryKind.NEXT_STEP)
+    assert merge([step], [], [asked])[0].said_by == "", "what is left to do is nobody's word"

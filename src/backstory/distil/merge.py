@@ -31,6 +31,7 @@ _GOOD = re.compile(
 _BAD = re.compile(
     r"\b(?:fail\w*|broke\w*|error\w*|not|never|red|without|n't|scheiter\w*|échou\w*|fall\w*)", re.I
 )
+_OBSERVED = (MemoryKind.FACT, MemoryKind.LESSON, MemoryKind.NEXT_STEP)  # nobody's word
 _QUOTED = re.compile(r"`([^`\n]{2,120})`")
 _WEIGHTS = {
     MemoryKind.DECISION: 1.2,
@@ -93,7 +94,7 @@ def _outcome(operation: Operation, observed: Sequence[Draft]) -> Draft | None:
 
 def _draft(operation: Operation, cited: Sequence[StoredEvent], doubts: list[str], last: int) -> Draft:
     who = _speaker(operation, cited)
-    observed = operation.kind in (MemoryKind.FACT, MemoryKind.LESSON) and who is not Speaker.TOOL
+    observed = operation.kind in _OBSERVED and who is not Speaker.TOOL
     return Draft(
         operation.kind,
         subject_of(operation),
@@ -128,8 +129,9 @@ def _speaker(operation: Operation, cited: Sequence[StoredEvent]) -> Speaker:
             said[Speaker.TOOL] |= words & _words(event.text)
         else:
             said[Speaker.AGENT] |= words & _words(event.text)
-    if len(said[Speaker.TOOL]) < _SAME * len(words):
-        said[Speaker.TOOL].clear()
+    for who in (Speaker.USER, Speaker.TOOL):  # a few of their words make a conclusion nobody's
+        if len(said[who]) < _SAME * len(words):
+            said[who].clear()
     who = max(said, key=lambda who: len(said[who]))
     asked = bool(cited) and all(stored.event.kind is Kind.PROMPT for stored in cited)
     return who if said[who] or asked else Speaker.AGENT
