@@ -20,6 +20,7 @@ from backstory.recall import worth
 from backstory.recall.outcomes import COMMITTED, outcome
 from backstory.recall.rows import SECTIONS, Row, row
 from backstory.recall.standing import Standing
+from backstory.recall.usefulness import usefulness
 from backstory.recall.written_down import WrittenDown
 from backstory.statements import PassageKind, Statement, statements
 from backstory.store import Store
@@ -152,6 +153,8 @@ def _memories(
         ]
         for memory in _distinct(_by_weight(found))[:limit]:
             if value := _worth_of(memory, around, recent):
+                if not _judged(memory):
+                    value *= usefulness(store, memory).factor
                 yield standing.row(section, memory) | {"worth": value}
 
 

@@ -394,6 +394,18 @@ class Memories:
         )
         return [mid for (mid,) in rows]
 
+    def told_instead(self, mid: str) -> str:
+        """The session whose memory took the place of this one, or ""."""
+        row = self._db.execute(
+            """
+            SELECT r.session_id FROM memories m
+            JOIN memories r ON r.id IN (m.told_by, (SELECT newer FROM successions WHERE older = m.id))
+            WHERE m.id = ? AND r.session_id <> m.session_id LIMIT 1
+            """,
+            (mid,),
+        ).fetchone()
+        return str(row[0]) if row else ""
+
     def revised(self, project_id: str) -> list[str]:
         """The ids of a project's memories in whose place a model's sentence is told."""
         rows = self._db.execute(
