@@ -21,6 +21,7 @@ LAYERS = (
         "knowledge_base",
         "user_notes",
         "supersession",
+        "revision",
         "pipeline",
         "session_distillation",
         "passage_indexing",

@@ -12,11 +12,11 @@ from backstory.agents import agent as known_agent
 from backstory.app.context import Context
 from backstory.embed.embedder import QUESTION_SECONDS, Means, load_embedder
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
-from backstory.hook.brief_text import Row, rows_of
+from backstory.hook.brief_text import Row, rows_of, shorten
 from backstory.hook.normalize import names_command
 from backstory.hook.project_identity import ident, session_id
 from backstory.hook.session_brief import json_file
-from backstory.model import Kind, Memory, MemoryKind, MemoryStatus, Project, Session, StoredEvent
+from backstory.model import Kind, Memory, MemoryKind, MemoryStatus, Project, Session, StoredEvent, Tier
 from backstory.recall.brief import Brief, brief_for
 from backstory.recall.gitpast import names_before
 from backstory.recall.handles import full_id
@@ -221,7 +221,10 @@ class Queries(Context):
         return self.store.events.sessions(project_id, limit)
 
     def came_of(self, session: Session, room: int = 220) -> str:
-        """What came of a session: its commits and how its closing words sum it up; "" if neither tells."""
+        """What came of a session, as a model said or as its commits and closing words sum it up; or ""."""
+        for summary in self.store.memories.of_session(session.id, [MemoryKind.SUMMARY]):
+            if summary.tier is Tier.MODEL:
+                return shorten(summary.text, room)
         found = self.store.listings.words_for_others(session.id)
         bare = [  # what a command printed says nothing of it
             replace(each, event=replace(each.event, text="")) if each.event.kind is Kind.TOOL else each

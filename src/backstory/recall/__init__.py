@@ -16,6 +16,7 @@ episodes.py   which episode of the past a question is about
 lookup.py     passages that tell of a prompt, an error, a command or a file
 freshness.py  whether the files that a memory names are as they were
 gitpast.py    what git knows of files: changed since when, moved where to
+usefulness.py whether what was told was of use, from what agents did then
 standing.py   in force or history, fresh or not: the labels of memories
 brief.py      the brief as a command shows it
 handles.py    from the beginning of an id to the one thing that it stands for

@@ -16,12 +16,13 @@ from backstory.failure_history import blamed_stem, failure_histories
 from backstory.hook.brief_text import shorten
 from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.untrusted_text import fetches_and_runs
-from backstory.model import Memory, MemoryKind, MemoryStatus, Session, Speaker, speaker
+from backstory.model import Memory, MemoryKind, MemoryStatus, Session, Speaker, Tier, speaker
 from backstory.project_checks import project_checks
 from backstory.recall import worth
 from backstory.recall.outcomes import COMMITTED, outcome
 from backstory.recall.rows import SECTIONS, Row, row
 from backstory.recall.standing import Standing
+from backstory.recall.usefulness import usefulness
 from backstory.recall.written_down import WrittenDown
 from backstory.statements import PassageKind, Statement, statements
 from backstory.store import Store
@@ -121,10 +122,11 @@ def _outcomes(
             (each.worth, each.statement) for each in weighed if each.statement.session == summary.session_id
         ]
         told = row("others" if place else "left_off", summary)
-        text = "" if summary.status is MemoryStatus.CONFIRMED else outcome(own, room, worth.FLOOR)
-        if text and not text.startswith(COMMITTED) and (asked := titles.get(summary.session_id)):
-            said = text if text.startswith(AGENT_SAID) else led_in(AGENT_SAID, text)
-            text = f"Asked: {shorten(asked, _ASKED_CHARS).rstrip('.')}. {said}"
+        said = summary.status is MemoryStatus.CONFIRMED or summary.tier is Tier.MODEL
+        text = shorten(summary.text, room) if said else outcome(own, room, worth.FLOOR)
+        if text and not said and not text.startswith(COMMITTED) and (asked := titles.get(summary.session_id)):
+            told_by = text if text.startswith(AGENT_SAID) else led_in(AGENT_SAID, text)
+            text = f"Asked: {shorten(asked, _ASKED_CHARS).rstrip('.')}. {told_by}"
         branch = branches.get(summary.session_id, "")
         if text:
             told["text"] = f"On {branch}: {text}" if branch else text
@@ -210,6 +212,8 @@ def _memories(
         ]
         for memory in _distinct(_by_weight(found))[:limit]:
             if value := _worth_of(memory, around, recent):
+                if not _judged(memory):
+                    value *= usefulness(store, memory).factor
                 yield standing.row(section, memory) | {"worth": value}
 
 
