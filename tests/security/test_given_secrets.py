@@ -14,6 +14,12 @@ LETTERS = string.ascii_letters + string.digits
 REDACTOR = Redactor()
 
 
+@pytest.fixture(autouse=True)
+def seeded(request: pytest.FixtureRequest) -> None:
+    """Each test draws the same values, whatever ran before it."""
+    RANDOM.seed(request.node.name)
+
+
 def drawn(size: int, letters: str = LETTERS) -> str:
     """What a machine would draw: never without a digit, a small and a capital letter if there are any."""
     while True:
