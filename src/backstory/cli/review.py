@@ -115,7 +115,9 @@ def review(
             ]
         )
     else:
-        talk(f"Nothing in {where.label} is {status}.")
+        talk(
+            f"Nothing in {where.label} {'waits for review' if status == MemoryStatus.CANDIDATE else f'is {status}'}."
+        )
 
 
 def _walk(app: App, found: Sequence[Memory]) -> None:
