@@ -1,6 +1,6 @@
 """Whether the shell says what Python would say: real sessions, their starts and tool calls, both ways.
 
-    python -m bench.equal_words [PROJECT …] --data DIR [--calls 400]
+    python -m bench.equal_words [PROJECT …] --data DIR [--calls 400] [--sessions N]
 
 DIR is that of `bench.work.run`. Each project's sessions are imported one after the other, as a user would. In
 between a session is started in every folder that was worked in, by every shell there is: as installed, and
@@ -23,6 +23,7 @@ import tempfile
 import uuid
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,7 @@ def main() -> int:
     parser.add_argument("projects", nargs="*")
     parser.add_argument("--data", default=os.environ.get("BACKSTORY_BENCH_DATA", ""))
     parser.add_argument("--calls", type=int, default=400, help="tool calls for each project")
+    parser.add_argument("--sessions", type=int, help="of each project only the first ones")
     options = parser.parse_args()
     data = Path(options.data)
     data = data / "work" if (data / "work").is_dir() else data
@@ -177,7 +179,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="backstory-equal-") as folder:
             top = Path(folder).resolve()
             counts: Counter[str] = Counter()
-            project(load(data / name, top / "tree"), top / "scratch", options.calls, counts)
+            labelled = load(data / name, top / "tree")
+            labelled = replace(labelled, sessions=labelled.sessions[: options.sessions])
+            project(labelled, top / "scratch", options.calls, counts)
             print(name, dict(sorted(counts.items())), flush=True)
             total.update(counts)
     print("all", *(f"{key:50}{value:8}" for key, value in sorted(total.items())), sep="\n")

@@ -29,7 +29,7 @@ from backstory.paths import Home
 from backstory.recall import notes, prepare, ready_answers
 from backstory.recall.prepare import FORGOT
 from backstory.store import Store, backup_copy
-from backstory.store.job_queue import BRIEF, DISTIL, SUPERSEDE
+from backstory.store.job_queue import ANSWERS, BRIEF, DISTIL, SUPERSEDE
 from backstory.store.new_database import UNFINISHED, clear_leftovers, leftover_files
 from backstory.store.records import Reach
 from backstory.upkeep import event_archive
@@ -235,9 +235,10 @@ def carry_out(home: Home, store: Store, what: ErasurePlan, by_agent: bool = Fals
             if store.projects.get(project_id) is not None:
                 store.jobs.ask(SUPERSEDE, project_id, now)
                 store.jobs.ask(BRIEF, project_id, now)
-        for subject in filter(None, (_prepared_for(home, file) for file in what.files)):
+        for file in what.files:
+            subject = _prepared_for(home, file)
             if store.projects.get(subject) is not None or store.events.session(subject) is not None:
-                store.jobs.ask(BRIEF, subject, now)
+                store.jobs.ask(ANSWERS if file.parent == home.ready else BRIEF, subject, now)
     step("forget.removed")
     for project, places in folders.items():
         if store.projects.get(project.id) is None:
