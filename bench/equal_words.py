@@ -103,7 +103,7 @@ class Hooks:
         counts["calls with a note"] += bool(slow[0])
         if fast != slow:
             counts["calls that differ"] += 1
-            print(f"{fields}:\n{fast}\n{slow}\n", file=sys.stderr)
+            print(f"{str(fields)[:200]}:\n{fast}\n{slow}\n", file=sys.stderr)
 
     def _payload(self, event: str, folder: str, **fields: Any) -> bytes:
         base = {
@@ -155,6 +155,8 @@ def _between(at: Hooks, labelled: Labelled, number: int, each: int, counts: Coun
         waits.unlink()
     if number < len(labelled.sessions):
         session = labelled.sessions[number]
+        # as in life it starts first, which lets notes come in a folder that is new
+        at.start(SHELLS[0], session.cwd, counts, "the next session")
         told = [hook for hook in hooks(session.text) if hook.event == "PreToolUse"]
         told = [hook for hook in told if hook.fields.get("tool_name") in _TOOLS]
         for hook in told[:: max(1, len(told) // each)][:each]:
