@@ -22,6 +22,7 @@ from rich.panel import Panel
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
+from scripted_model import scripted_model
 
 HERE = Path(__file__).parent
 SHOP = {  # the files that the recorded session leaves behind
@@ -29,6 +30,7 @@ SHOP = {  # the files that the recorded session leaves behind
     "shop/auth/keys.py": "KEYS = load(CURRENT) | load(PREVIOUS)\n",
 }
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "BROWSER")  # what a browser needs to be opened
+PATIENCE = 20.0  # seconds
 console = Console(width=min(Console().width, 110), highlight=False)
 
 
@@ -43,6 +45,7 @@ def main() -> None:
         second_session(scratch)
         search(scratch)
         written_down(scratch)
+        with_a_model(scratch)
         secrets(scratch)
         if "--serve" in sys.argv:
             look(scratch)
@@ -170,7 +173,7 @@ def step(who: str, style: str, what: Text) -> None:
     console.print(grid)
 
 
-def until_the_worker_went_home(scratch: Scratch, patience: float = 10.0) -> None:
+def until_the_worker_went_home(scratch: Scratch, patience: float = PATIENCE) -> None:
     deadline = time.monotonic() + patience
     while any((scratch.home / "spool").glob("claude-code.*")) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -258,8 +261,45 @@ def markdown(rows: list[str]) -> Text:
     return text
 
 
+def with_a_model(scratch: Scratch) -> None:
+    chapter(6, "With a model, if you have one (here a recorded answer): one call for the session")
+    before = told_at_start(scratch)
+    with scripted_model(HERE / "answer.json") as (url, asked):
+        for key, value in (
+            ("model.url", url),
+            ("model.distil", "a-small-model"),
+            ("model.wiki", "off"),
+            ("model.provider", "openai"),
+        ):
+            console.print(f"[bold green]$[/] backstory config {key} {value}")
+            scratch.backstory("config", key, value)
+        deadline = time.monotonic() + PATIENCE
+        while told_at_start(scratch) == before and time.monotonic() < deadline:
+            time.sleep(0.2)
+        scratch.backstory("config", "model.provider", "off")
+    news = [row for row in told_at_start(scratch) if row not in before]
+    gone = [row for row in before if row not in told_at_start(scratch)]
+    console.print(
+        Panel(coloured("\n".join(gone)), border_style="dim", title="told by rules, and told better now")
+    )
+    console.print(
+        Panel(coloured("\n".join(news)), border_style="green", title="what Wednesday's agent is told")
+    )
+    calls = json.loads(scratch.backstory("cost", "--calls", "--json"))["calls"]
+    tokens = f"{sum(each['tokens_in'] for each in calls):,} + {sum(each['tokens_out'] for each in calls):,}"
+    say(f"{len(asked)} call, {tokens} tokens; each sentence names the lines it rests on. docs/models.md")
+
+
+def told_at_start(scratch: Scratch) -> list[str]:
+    """The rows that a session which starts now is told."""
+    text = scratch.backstory(
+        "brief", "--cwd", str(scratch.project), "--agent", "codex", "--source", "startup"
+    )
+    return [row for row in text.splitlines() if row.startswith("- ")]
+
+
 def secrets(scratch: Scratch) -> None:
-    chapter(6, "The token in the prompt above is nowhere")
+    chapter(7, "The token in the prompt above is nowhere")
     secret = b"ghp_R8x2LmQ0vTz5Yk7Ns3Pd1Wc9Bf6Hj4Ga2Ue"
     scratch.backstory("status")
     kept = [path for path in scratch.home.rglob("*") if path.is_file() and "spool" not in path.parts]
@@ -268,7 +308,7 @@ def secrets(scratch: Scratch) -> None:
 
 
 def look(scratch: Scratch) -> None:
-    chapter(7, "The same in the viewer, until Ctrl-C")
+    chapter(8, "The same in the viewer, until Ctrl-C")
     console.print("[bold green]$[/] backstory serve")
     shown = {name: os.environ[name] for name in _DISPLAYS if name in os.environ}
     viewer = subprocess.Popen([sys.executable, "-m", "backstory", "serve"], env={**scratch.env, **shown})
@@ -278,7 +318,7 @@ def look(scratch: Scratch) -> None:
 
 
 def for_real() -> None:
-    chapter(8 if "--serve" in sys.argv else 7, "For real")
+    chapter(9 if "--serve" in sys.argv else 8, "For real")
     console.print("  pipx install .            [dim]# or: uv tool install . — from this folder[/]")
     console.print("  backstory install claude-code")
     console.print("  backstory doctor")

@@ -38,6 +38,10 @@ def test_the_demo_ends_well_and_the_docs_show_the_brief_that_it_prints(tmp_path:
     assert re.search(r"The user decided: sign with RS256 instead of HS256", done.stdout), "the log's excerpt"
     assert re.search(r"concepts/decision-sign-with-rs256\S*\.md", done.stdout), "the wiki's excerpt"
     assert "## Key Points" in done.stdout
+    by_model = _packed(done.stdout.partition("what Wednesday's agent is told")[2])
+    assert "Loginsworkagain:shop/auth/keys.pyloadstheprevioussigningkeytoo" in by_model
+    assert "1call," in by_model
+    assert "Editingshop/auth/jwt.py" in _packed(done.stdout.partition("told better now")[2]), "it gave way"
     assert "0 hits" in done.stdout, "the token of the story is nowhere in the home"
     assert list(tmp_path.iterdir()) == [], "nothing is left behind"
 

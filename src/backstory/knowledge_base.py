@@ -26,7 +26,7 @@ from backstory.knowledge.sharing_trust import is_trusted
 from backstory.knowledge.vault import Vault, existing_vault, shared_vault, vault_of
 from backstory.knowledge.vault_export import Exported
 from backstory.knowledge.writer_protocol import Writer
-from backstory.model import Memory, Project
+from backstory.model import Memory, MemoryKind, Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +142,10 @@ class KnowledgeBase:
         found = self._app.search(clean, project.id)
         vault = self.vault(project)
         hidden = load_standing(self._app.store, project.id).hidden
+        most = question_answering.OUTCOMES
+        came_of = self._app.store.memories.of_project(project.id, [MemoryKind.SUMMARY], most)
         reply = question_answering.answer_question(
-            vault, clean, [] if found.abstained else found.hits, self._writer, hidden
+            vault, clean, [] if found.abstained else found.hits, self._writer, hidden, came_of
         )
         if not vault.root.is_dir() or (self._app.only_reads and not file_back):
             return reply

@@ -1,24 +1,26 @@
 """What a model is asked, if one is configured: about sessions and for the wiki, what is new, within a budget.
 
-Done after a worker's rounds and outside its lock, because an answer takes its time and nobody shall wait for
-it. The model's own lock is held instead: one call at a time, whichever process makes it. An answer about a
-session is kept by the hash of its question; distilling the session again puts it beside what the rules
-observed. What a wiki's articles are introduced with goes into its pages. Whatever goes wrong here, what the
-rules made stands.
+Done after a worker's rounds and outside its lock, because an answer takes its time and nobody shall wait
+for it. The model's own lock is held instead: one call at a time, whichever process makes it. A session is
+asked about once, in the order of the sessions, together with the memories that it may touch; the answer is
+kept, and merged with what the rules observed before the next session is asked about. What a wiki's articles
+are introduced with goes into its pages. Whatever goes wrong here, what the rules made stands.
 """
 
 import logging
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 
 from backstory import clock, job_limits
 from backstory.atomic import lock
 from backstory.capture.privacy import Privacy
-from backstory.distil import claims, excerpt
-from backstory.distil.claims import Claim
-from backstory.distil.excerpt import Part
+from backstory.distil import operations
+from backstory.distil.excerpt import Excerpt, excerpt
+from backstory.distil.operations import Evidence
+from backstory.distil.prose import shorten
 from backstory.failpoints import step
 from backstory.knowledge.log_writer import LogWriter
 from backstory.llm.governor import Governor, Purpose, Refused, note_refusal
@@ -26,37 +28,30 @@ from backstory.llm.model_provider import OFF, Provider, Question, Trouble, provi
 from backstory.llm.prices import token_estimate
 from backstory.llm.prose_writer import ModelWriter
 from backstory.llm.structured_answer import ask_for
-from backstory.model import Session, StoredEvent
+from backstory.model import Memory, MemoryKind, Session, Speaker, speaker
 from backstory.paths import Home
+from backstory.revision import known_to
+from backstory.session_distillation import SessionDistiller
 from backstory.settings import Settings, load_settings
 from backstory.store import Store
-from backstory.store.job_queue import ASKING, BRIEF, DISTIL, PROSE
+from backstory.store.job_queue import ASKING, DISTIL, PROSE
 from backstory.store.records import Job, ModelAnswer
+from backstory.supersession import update_supersessions
 
 log = logging.getLogger(__name__)
-# So little is not worth a call: a greeting, a question and its answer.
-LEAST_CHARS = 400
-_CHARS_PER_TOKEN = 3.0  # more cautious than the estimate: a part must not exceed the cap of a call
-_LOCK_SECONDS = 0.05
+_CHARS_PER_TOKEN = 3.0  # more cautious than the estimate: a question must not exceed the cap of a call
+_LEAST_ROOM, _MOST_ROOM = 400, 12_000  # characters of an excerpt
+_MEMORY_CHARS, _MEMORY_TEXT, _MEMORIES = (
+    2_000,
+    220,
+    200,
+)  # what is shown of what is known, of each, of how many
+_KINDS = (*operations.KINDS, MemoryKind.NEXT_STEP)
+_WORD = re.compile(r"[^\W\d_][\w'-]{3,}")
+_SPEAKERS = {Speaker.USER: "the user said", Speaker.AGENT: "an agent said", Speaker.TOOL: "a tool said"}
+_LOCK_SECONDS, _MERGE_SECONDS = 0.05, 5.0
 # A try that is due so soon is waited for; a later one is left to the next worker.
 _PATIENCE_MS = 6_000
-_MONTH_MS = 31 * 86_400_000
-
-
-def wants_model(settings: Settings, store: Store, session: Session, events: list[StoredEvent]) -> bool:
-    """Whether a model is to be asked about this session now; without a provider never."""
-    if settings.model_provider == OFF or session.parent_id:
-        return False
-    if session.imported_by and not settings.model_imported:
-        return False
-    if session.event_count > settings.model_session_events:
-        log.warning(
-            "session %s has %d events, more than model.session_events (%d): no model reads it any more",
-            session.id, session.event_count, settings.model_session_events,
-        )  # fmt: skip
-        return False
-    through = store.ledger.read_through(session.id)
-    return excerpt.is_due(session, events, through, settings.model_batch_turns, LEAST_CHARS)
 
 
 class ModelPass:
@@ -72,6 +67,7 @@ class ModelPass:
         self._home = home
         self._store = store
         self._pause = pause
+        self._left_to_worker = False
         self._follow(settings)
 
     def _follow(self, settings: Settings) -> None:
@@ -101,9 +97,9 @@ class ModelPass:
                 with self._store.transaction():
                     most = self._settings.jobs_max_attempts
                     self._store.jobs.reclaim(clock.now_ms(), job_limits.previous_end(), most, asking=True)
-                while self._wait() and self._on() and not interrupted():
+                while self._wait() and self._on() and not self._left_to_worker and not interrupted():
                     kept += self._next()
-            if not self._on():
+            if not self._on() or self._left_to_worker:
                 break
         return kept
 
@@ -159,10 +155,10 @@ class ModelPass:
         return kept
 
     def _lease(self) -> Job | None:
-        """The next job that is due: memories before the wiki, and no history before what was just done."""
+        """The next job that is due: memories before the wiki, sessions in their order, imported ones last."""
         with self._store.transaction():
             for kind in ASKING:
-                if (job := self._store.jobs.lease(clock.now_ms(), kind, newest=True)) is not None:
+                if (job := self._store.jobs.lease_in_order(clock.now_ms(), kind)) is not None:
                     return job
         return None
 
@@ -174,40 +170,55 @@ class ModelPass:
             return
         asked = provider(self._settings, "distil", self._store.projects.folders())
         session = self._store.events.session(job.subject)
-        if asked is not None and session is not None:
-            for part in self._parts(asked, session):
-                if self._keep(job, session, part, asked):
-                    yield part
+        if asked is not None and session is not None and self._keep(job, session, asked):
+            yield session
+            self._merge(session)
 
-    def _parts(self, asked: Provider, session: Session) -> list[Part]:
-        room = self._governor.room() - token_estimate(claims.SYSTEM, str(claims.SCHEMA)) - asked.overhead
-        chars = int(room * _CHARS_PER_TOKEN)
-        if chars < LEAST_CHARS:
+    def _room(self, asked: Provider, rest: str) -> int:
+        """How many characters an excerpt may have beside the rest of the question."""
+        fixed = token_estimate(operations.SYSTEM, str(operations.SCHEMA), rest) + asked.overhead
+        room = min(int((self._governor.room() - fixed) * _CHARS_PER_TOKEN), _MOST_ROOM)
+        if room < _LEAST_ROOM:
             raise Trouble("model.call_tokens leaves no room for a question: raise it", sent=False)
+        return room
+
+    def _keep(self, job: Job, session: Session, asked: Provider) -> bool:
+        """Ask about what is new in a session and keep the answer; False if nothing is, or it is known."""
         events = self._store.events.of_session(session.id)
         through = self._store.ledger.read_through(session.id)
-        return excerpt.parts(session, events, through, chars, LEAST_CHARS)
-
-    def _keep(self, job: Job, session: Session, part: Part, asked: Provider) -> bool:
-        """Ask about one part and keep what is answered; False if that is known already."""
-        name = f"{claims.VERSION}\0{asked.name}\0{asked.model}\0{session.id}\0{part.text}"
+        told = excerpt(session, events, through, self._room(asked, "x" * _MEMORY_CHARS))
+        if told is None:
+            return False
+        name = f"{operations.VERSION}\0{asked.name}\0{asked.model}\0{session.id}\0{told.text}"
         key = "a" + blake2b(name.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         if self._store.ledger.answered(key):
             return False
-        call_id, said = self._ask(asked, part, Purpose("distil", session.id, job.asked_at))
+        known = self._known(session, told)
+        question = Question(
+            operations.SYSTEM,
+            _question(
+                session, told, known, clock.day_of(session.started_at, clock.zone(self._settings.time_zone))
+            ),
+            operations.SCHEMA,
+            self._settings.model_output_tokens,
+        )
+        evidence = Evidence(told, tuple(events), known)
+        call_id, said = ask_for(
+            self._governor,
+            self._store,
+            asked,
+            question,
+            Purpose("distil", session.id, job.asked_at),
+            lambda found: operations.read(found, evidence),
+            self._privacy.text,
+        )
         step("refine.answered")
         clean = self._privacy.text
-        said = [replace(claim, text=clean(claim.text), reason=clean(claim.reason)) for claim in said]
+        said = [replace(each, text=clean(each.text), reason=clean(each.reason)) for each in said]
         now = clock.now_ms()
+        body = operations.dumps(said)
         answer = ModelAnswer(
-            key,
-            session.id,
-            part.first_seq,
-            part.last_seq,
-            asked.model,
-            claims.VERSION,
-            claims.dumps(said),
-            now,
+            key, session.id, told.first_seq, told.last_seq, asked.model, operations.VERSION, body, now
         )
         with self._store.transaction():
             if self._store.events.session(session.id) is None:
@@ -218,20 +229,34 @@ class ModelPass:
         step("refine.kept")
         return True
 
-    def _ask(self, asked: Provider, part: Part, purpose: Purpose) -> tuple[str, list[Claim]]:
-        """The claims of a part, asked for at most twice: an answer that cannot be used is mended once."""
-        question = Question(
-            claims.SYSTEM, f"Log:\n{part.text}", claims.SCHEMA, self._settings.model_output_tokens
-        )
-        return ask_for(
-            self._governor,
-            self._store,
-            asked,
-            question,
-            purpose,
-            lambda found: claims.read(found, part),
-            self._privacy.text,
-        )
+    def _known(self, session: Session, told: Excerpt) -> dict[str, Memory]:
+        """The memories that the session may touch, with short ids: those that speak of what it speaks of."""
+        words = set(_WORD.findall(told.text.lower()))
+        found = [
+            (memory.session_id == session.id, len(words & set(_WORD.findall(memory.text.lower()))), memory)
+            for memory in known_to(self._store, session.id, session.project_id, _KINDS, _MEMORIES)
+        ]
+        found = [each for each in found if each[1]]
+        found.sort(key=lambda each: (-each[0], -each[1], -each[2].at, each[2].id))
+        known: dict[str, Memory] = {}
+        left = _MEMORY_CHARS
+        for _, _, memory in found:
+            left -= len(_as_known(memory)) + 5
+            if left >= 0:
+                known[f"m{len(known) + 1}"] = memory
+        return known
+
+    def _merge(self, session: Session) -> None:
+        """Put what was answered in its place: the next session is asked about with it in view.
+
+        Another worker that is at work does that itself, and goes on with the rest.
+        """
+        with lock(self._home.worker_lock, wait=_MERGE_SECONDS) as held:
+            if not held:
+                self._left_to_worker = True
+                return
+            SessionDistiller(self._home, self._settings, self._store).distil(session.id, ask_model=False)
+            update_supersessions(self._store, session.project_id)
 
     def _refused(self, job: Job, refused: Refused) -> None:
         """No failure: it is left until there is money again; what can never fit is given up."""
@@ -242,7 +267,16 @@ class ModelPass:
                 self._store.jobs.postpone(job, refused.until, str(refused))
             else:
                 self._store.jobs.done(job, now)
-            if note_refusal(self._store, refused, now):
-                for project in self._store.projects.all():
-                    if project.seen_at > now - _MONTH_MS:
-                        self._store.jobs.ask(BRIEF, project.id, now)
+            note_refusal(self._store, refused, now)
+
+
+def _question(session: Session, told: Excerpt, known: Mapping[str, Memory], day: str) -> str:
+    """What a model is asked about a session."""
+    where = " · ".join(filter(None, (session.project_name, session.branch, day)))
+    memories = "\n".join(f"{name} {_as_known(memory)}" for name, memory in known.items()) or "(none)"
+    return f"Project: {where}\n\nMemories:\n{memories}\n\nLog:\n{told.text}"
+
+
+def _as_known(memory: Memory) -> str:
+    who = _SPEAKERS.get(speaker(memory.said_by), "")
+    return f"{memory.kind}{f', {who}' if who else ''}: {shorten(memory.text, _MEMORY_TEXT)}"

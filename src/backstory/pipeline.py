@@ -226,8 +226,7 @@ class Pipeline:
         if governor.notice_was_given(self.store):
             with self.store.transaction():
                 governor.note_told(self.store)
-                for project in self.store.projects.all()[:_FRESH_PROJECTS]:
-                    self.store.jobs.ask(BRIEF, project.id, clock.now_ms())
+                governor.ask_for_briefs(self.store, clock.now_ms())
 
     def look_again(self) -> int:
         """Read on in the transcripts that were read: some agents write the last words after their last hook.

@@ -8,14 +8,15 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backstory import clock, distil, model_pass
+from backstory import clock, distil
 from backstory.capture import project_docs
 from backstory.capture.note_payload import USER, note_draft
-from backstory.distil import claims
+from backstory.distil import excerpt, operations
 from backstory.distil.merge import merge
 from backstory.failpoints import step
 from backstory.importers.imported_memories import imported_drafts
 from backstory.importers.importer_table import FOREIGN
+from backstory.llm.model_provider import OFF
 from backstory.model import Draft, Kind, MemoryKind, MemoryStatus, Session, StoredEvent, Tier
 from backstory.paths import Home
 from backstory.recall import notes
@@ -26,6 +27,8 @@ from backstory.store.job_queue import BRIEF, DAY, REFINE, SUPERSEDE
 log = logging.getLogger(__name__)
 # So many of a project's rejected memories are looked at: they are not to come back in other words.
 _REJECTED = 500
+# So little is not worth a call: a greeting, a question and its answer.
+_LEAST_CHARS = 400
 
 
 class SessionDistiller:
@@ -67,9 +70,13 @@ class SessionDistiller:
             drafts = distil.distil_session(session, events, self._limits)
         step("distil.made")
         with self._store.transaction():
-            self._store.memories.replace(session, drafts, tier, made_by)
-            if tier is Tier.RULES:
-                self._add_claims(session, drafts, events, ask_model)
+            if tier is not Tier.RULES:
+                self._store.memories.replace(session, drafts, tier, made_by)
+            else:
+                self._revise(session, drafts, events)
+                if ask_model and self._wants_model(session, events):
+                    self._store.jobs.ask(REFINE, session.id, clock.now_ms())
+                    self._store.jobs.thaw(REFINE, clock.now_ms(), session.id)
             compacting = bool(events) and events[-1].event.kind is Kind.COMPACTING
             self._ask_for_what_follows(session, sid if compacting else session.project_id)
         step("distil.stored")
@@ -84,21 +91,36 @@ class SessionDistiller:
             self._ask_for_what_follows(session, session.project_id)
         step("distil.stored")
 
-    def _add_claims(
-        self, session: Session, observed: list[Draft], events: list[StoredEvent], ask_model: bool
-    ) -> None:
-        """Put what models have said beside what the rules observed, and ask one about what is new."""
+    def _revise(self, session: Session, observed: list[Draft], events: list[StoredEvent]) -> None:
+        """Store what the rules observed, and beside it what models have said."""
+        memories = self._store.memories
         said = self._store.ledger.bodies(session.id)
+        revised: list[Draft] = []
         if said:
-            no_more = [MemoryStatus.REJECTED]
-            rejected = self._store.memories.listed(claims.KINDS, no_more, session.project_id, None, _REJECTED)
-            made = [claim for _, body in said for claim in claims.loads(body)]
-            drafts = merge(made, observed, events, rejected)
-            self._store.memories.replace(session, drafts, Tier.MODEL, f"{claims.VERSION} {said[-1][0]}")
-        if ask_model and model_pass.wants_model(self._settings, self._store, session, events):
-            now = clock.now_ms()
-            self._store.jobs.ask(REFINE, session.id, now)
-            self._store.jobs.thaw(REFINE, now, session.id)
+            kinds = (*operations.KINDS, MemoryKind.NEXT_STEP)
+            rejected = memories.listed(kinds, [MemoryStatus.REJECTED], session.project_id, None, _REJECTED)
+            made = [operation for _, body in said for operation in operations.loads(body)]
+            revised = merge(made, observed, events, rejected)
+        summed_up = any(draft.kind is MemoryKind.SUMMARY for draft in revised)
+        plain = [draft for draft in observed if not (summed_up and draft.kind is MemoryKind.SUMMARY)]
+        memories.replace(session, plain, Tier.RULES, distil.VERSION)
+        memories.replace(session, revised, Tier.MODEL, f"{operations.VERSION} {said[-1][0]}" if said else "")
+
+    def _wants_model(self, session: Session, events: list[StoredEvent]) -> bool:
+        """Whether a model is to be asked about this session now; without a provider never."""
+        settings = self._settings
+        if settings.model_provider == OFF or session.parent_id:
+            return False
+        if session.imported_by and not settings.model_imported:
+            return False
+        if session.event_count > settings.model_session_events:
+            log.warning(
+                "session %s has %d events, more than model.session_events (%d): no model reads it any more",
+                session.id, session.event_count, settings.model_session_events,
+            )  # fmt: skip
+            return False
+        through = self._store.ledger.read_through(session.id)
+        return excerpt.is_due(session, events, through, settings.model_batch_turns, _LEAST_CHARS)
 
     def _with_subagents(self, session: Session) -> list[StoredEvent]:
         """A session's events, and in their places what its sub-agents did with tools."""

@@ -92,8 +92,8 @@ class Settings:
     model_provider: str = _setting(
         "off",
         "Who improves memories: off (nobody, nothing is ever sent), anthropic, openai (any compatible "
-        "endpoint), claude (`claude -p`), codex (`codex exec`)",
-        ("off", "anthropic", "openai", "claude", "codex"),
+        "endpoint), ollama, claude (`claude -p`), codex (`codex exec`)",
+        ("off", "anthropic", "openai", "ollama", "claude", "codex"),
     )
     model_url: str = _setting("", "The endpoint's address, such as http://localhost:11434/v1")
     model_key_env: str = _setting(
@@ -104,12 +104,12 @@ class Settings:
     model_distil: str = _setting("", "The model that reads sessions; empty: the provider's cheap one")
     model_compile: str = _setting("", "The model that writes the wiki; empty: the provider's cheap one")
     model_prices: tuple[str, ...] = _setting(
-        ("claude-haiku-4-5=1/5",),
+        ("claude-haiku-4-5=1/5", "gpt-6-luna=1/6", "qwen3:8b=0/0"),
         "What a million tokens cost, as model=in/out; without its row only the caps in tokens hold",
         allows=_are_prices,
     )
     model_batch_turns: int = _setting(
-        10, "After how many finished turns a running session is read; one that ended is read at once"
+        100, "After how many finished turns a running session is read; one that ended is read at once"
     )
     model_imported: bool = _setting(
         False, "Have imported sessions read by the model too, the newest first, within the same caps"
@@ -117,10 +117,14 @@ class Settings:
     model_wiki: bool = _setting(
         True, "Let the worker have the model write introductions in the wiki; compile by hand always does"
     )
-    model_timeout_seconds: int = _setting(60, "How long an answer may take, all in all")
+    model_timeout_seconds: int = _setting(
+        0,
+        "How long an answer may take, all in all; 0: 60, or 300 from a model on this machine or a private "
+        "network",
+    )
     model_output_tokens: int = _setting(1_500, "Longest answer, in tokens")
     model_calls_hour: int = _setting(60, "Most calls in an hour; more are an anomaly and stop all calls")
-    model_session_events: int = _setting(1_000, "Above so many events a session is no longer read by a model")
+    model_session_events: int = _setting(5_000, "Above so many events a session is no longer read by a model")
     model_call_tokens: int = _setting(12_000, "Most tokens of one call, question and answer; 0: no calls")
     model_call_money: str = _setting(
         "0.05", "Most money of one call, in the currency of model.prices", allows=_is_amount

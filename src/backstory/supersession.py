@@ -5,6 +5,7 @@ was decided stands beside it.
 """
 
 from backstory.distil import succession
+from backstory.revision import write_revisions
 from backstory.store import Store
 
 
@@ -15,8 +16,9 @@ def update_supersessions(store: Store, project_id: str) -> None:
 
 
 def write_supersessions(store: Store, project_id: str) -> None:
-    """The same, inside a transaction; first, what several sessions showed becomes one."""
+    """The same, inside a transaction; first, what several sessions showed becomes one, revised by models."""
     store.memories.consolidate(project_id)
+    write_revisions(store, project_id)
     decided = {each.id: each for each in store.supersessions.candidates(project_id)}
 
     def may(older: str, newer: str) -> bool:

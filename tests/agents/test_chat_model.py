@@ -13,7 +13,7 @@ from .loopback import Loopback
 from .model import Model, Request, Say, Shell, Write
 from .model.chat import PATHS, conversation
 
-[PATH] = PATHS
+PATH = PATHS[0]
 
 
 def offered(name: str, *arguments: str) -> dict[str, Any]:

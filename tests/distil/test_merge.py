@@ -1,9 +1,9 @@
-"""A model's claims beside what the rules observed: which are the same, which are only proposed."""
+"""What a model's operations come to: which say the same, which are only proposed, which are refused."""
 
 import pytest
 
-from backstory.distil.claims import Claim
-from backstory.distil.merge import merge
+from backstory.distil.merge import merge, same
+from backstory.distil.operations import Do, Operation
 from backstory.model import (
     Action,
     Draft,
@@ -28,8 +28,8 @@ EVENTS = [ASKED, FAILED, PASSED, EDITED]
 
 def claim(
     text: str, *events: str, kind: MemoryKind = MemoryKind.DECISION, unseen: tuple[str, ...] = ()
-) -> Claim:
-    return Claim(kind, text, "", events, unseen)
+) -> Operation:
+    return Operation(Do.ADD, kind, text, "", events, unseen=unseen)
 
 
 def observed(text: str, *sources: str) -> Draft:
@@ -37,7 +37,7 @@ def observed(text: str, *sources: str) -> Draft:
 
 
 @pytest.mark.parametrize(
-    ("said", "known", "same"),
+    ("said", "known", "alike"),
     [
         ("The cache lives in Redis", "Put the cache into Redis, where it lives", True),
         ("The cache lives in Redis", "The cache lives in memory only", False),
@@ -48,14 +48,16 @@ def observed(text: str, *sources: str) -> Draft:
         ("キャッシュは Redis に置く", "Redis にキャッシュを置く", True),
     ],
 )
-def test_what_the_rules_have_said_stands_and_is_not_said_again(said: str, known: str, same: bool) -> None:
-    assert (merge([claim(said, "e1")], [observed(known, "e9")], EVENTS) == []) is same
+def test_two_sentences_say_the_same_if_their_words_do(said: str, known: str, alike: bool) -> None:
+    (draft,) = merge([claim(said, "e1")], [], EVENTS)
+    assert same(draft, observed(known, "e9")) is alike
 
 
 def test_the_same_event_makes_fewer_words_enough() -> None:
     said, known = "Sessions are kept in SQLite on disk", "No daemon: sessions in SQLite, one file"
-    assert merge([claim(said, "e1")], [observed(known, "e1")], EVENTS) == []
-    assert len(merge([claim(said, "e1")], [observed(known, "e9")], EVENTS)) == 1
+    (draft,) = merge([claim(said, "e1")], [], EVENTS)
+    assert same(draft, observed(known, "e1"))
+    assert not same(draft, observed(known, "e9"))
 
 
 def test_claims_that_differ_in_one_number_are_two_memories() -> None:
@@ -64,7 +66,8 @@ def test_claims_that_differ_in_one_number_are_two_memories() -> None:
 
 
 def test_another_kind_is_another_thing() -> None:
-    assert len(merge([claim("Use Redis", "e1", kind=MemoryKind.FACT)], [observed("Use Redis")], EVENTS)) == 1
+    (draft,) = merge([claim("Use Redis", "e1", kind=MemoryKind.FACT)], [], EVENTS)
+    assert not same(draft, observed("Use Redis", "e1"))
 
 
 def test_two_claims_that_say_the_same_are_one() -> None:
@@ -78,16 +81,35 @@ def test_two_claims_that_say_the_same_are_one() -> None:
         (claim("Use Redis"), True),
         (claim("Use Redis", "e404"), True),
         (claim("Use Redis", "e1", unseen=("redis.conf",)), True),
-        (claim("make passes", "e2"), True),
         (claim("make passes", "e2", "e3"), False),
         (claim("make fails, it never works", "e2"), False),
         (claim("Be brief", "e3", kind=MemoryKind.PREFERENCE), True),
         (claim("Be brief", "e1", kind=MemoryKind.PREFERENCE), False),
     ],
 )
-def test_what_shows_no_evidence_is_only_proposed(made: Claim, proposed: bool) -> None:
+def test_what_shows_no_evidence_is_only_proposed(made: Operation, proposed: bool) -> None:
     (draft,) = merge([made], [], EVENTS)
     assert draft.proposed is proposed
+
+
+@pytest.mark.parametrize(
+    ("made", "refused"),
+    [
+        (claim("make passes", "e2"), True),
+        (claim("The build works, `make test` is green", "e1"), True),
+        (claim("The build works, `make` is green", "e1"), False),
+        (claim("`make test` fails, it never works", "e1"), False),
+    ],
+)
+def test_what_contradicts_the_last_run_is_refused(made: Operation, refused: bool) -> None:
+    red = event("e5", Kind.TOOL, action=Action.RUN, target="cd shop && make test", outcome=Outcome.FAILED)
+    green = event("e6", Kind.TOOL, action=Action.RUN, target="make", outcome=Outcome.OK)
+    assert (merge([made], [], [*EVENTS, red, green]) == []) is refused
+
+
+def test_a_proof_takes_the_place_of_a_proposal_that_says_the_same() -> None:
+    doubted, proved = claim("Use Redis for the cache"), claim("For the cache use Redis", "e1")
+    assert [draft.proposed for draft in merge([doubted, proved], [], EVENTS)] == [True, False]
 
 
 def test_who_said_it_is_who_the_cited_events_say() -> None:
@@ -113,3 +135,12 @@ def test_a_prompt_among_the_cited_does_not_make_it_the_users_word() -> None:
     assert found == {("p", "s"): "assistant", ("p", "r"): "tool", ("q",): "tool"}
     chosen = event("c", text="No: all services use Postgres, as they did")
     assert merge([claim("All services use Postgres", "c", "s")], [], [chosen, said])[0].said_by == "user"
+
+
+def test_a_conclusion_with_a_few_words_of_the_user_is_not_the_users_word() -> None:
+    asked = event("c", text="The mobile app must verify tokens without our secret, so sign with RS256")
+    failed = event("f", Kind.TOOL, action=Action.RUN, target="pytest", outcome=Outcome.FAILED)
+    text = "Publish keys under the well-known address and have the mobile app fetch them daily"
+    assert merge([claim(text, "c", "f")], [], [asked, failed])[0].said_by == "assistant"
+    step = claim("Sign with RS256, the mobile app must verify tokens", "c", kind=MemoryKind.NEXT_STEP)
+    assert merge([step], [], [asked])[0].said_by == "", "what is left to do is nobody's word"

@@ -65,7 +65,7 @@ def test_rows_carry_age_agent_and_handle_under_their_headings() -> None:
         f"- [{THEN} · codex] Fixed the discount; the tests pass. (m00000000)\n"
         "\n## Current decisions\n"
         f"- [{THEN} · codex] The user decided: round once per order (because: cents were lost) (m3f9a1c0d)\n"
-        '\nMore: `backstory search "words"`, or `backstory show HANDLE` with the code that ends a row.\n'
+        '\nMore: `backstory search "words"`, or `backstory show HANDLE` with the code that ends a row. To keep what was settled: `backstory remember "…"`.\n'
         "</backstory-notes>"
     )
     assert made.shown == ["m0000000000000001", f"m{0x3F9A1C0D << 32:016x}"]

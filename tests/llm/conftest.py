@@ -27,8 +27,10 @@ def model() -> Iterator[Model]:
 
 
 def saying(*claims: Claim) -> str:
-    """An answer of the shape that is asked for."""
-    return json.dumps({"memories": [{"reason": "", "events": [], **claim} for claim in claims]})
+    """An answer of the shape that is asked for: what is to be done, as a rule something to add."""
+    empty = {"do": "add", "memories": [], "kind": "", "text": "", "reason": "", "lines": []}
+    session = {"goal": "", "outcome": "", "lines": [], "open": []}
+    return json.dumps({"session": session, "operations": [{**empty, **claim} for claim in claims]})
 
 
 def line_with(log: str, words: str) -> int:

@@ -154,7 +154,7 @@ def test_ten_sessions_that_end_at_once_are_read_one_after_the_other(
     house.sets("model.provider", "claude")
     house.sets("worker.linger_seconds", "0")
     said = json.dumps(
-        {"type": "result", "result": saying({"kind": "fact", "text": "It streams", "events": [1]})}
+        {"type": "result", "result": saying({"kind": "fact", "text": "It streams", "lines": [1]})}
     )
     stand.puts(
         "claude",

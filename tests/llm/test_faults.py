@@ -31,10 +31,10 @@ FAULTS: dict[str, tuple[Fault, str]] = {
 }
 UNUSABLE = {
     "no JSON": "I would rather talk about it.",
-    "half of it": '{"memories": [{"kind": "fact", "te',
+    "half of it": '{"operations": [{"do": "add", "te',
     "another schema": '{"notes": []}',
     "a list": "[1, 2, 3]",
-    "no known kind": '{"memories": [{"kind": "rumour", "text": "It is said", "reason": "", "events": []}]}',
+    "nothing known to do": '{"operations": [{"do": "rumour", "text": "It is said", "lines": []}]}',
 }
 
 
@@ -96,7 +96,7 @@ def test_an_unparsable_answer_is_logged_kept_for_retry_and_loses_nothing(
 @pytest.mark.parametrize("around", ["{}", "```json\n{}\n```", "Here it is:\n{}\nAnything else?"])
 def test_an_answer_is_read_whatever_stands_around_it(house: House, asking: Asking, around: str) -> None:
     a_session(house)
-    sloppy = '{"memories": [{"kind": "fact", "text": "The importer streams", "reason": "", "events": [1],},]}'
+    sloppy = '{"operations": [{"do": "add", "kind": "fact", "text": "The importer streams", "lines": [1],},]}'
     asking.model.aside("Log:", around.replace("{}", sloppy))
     assert asking.asks() == 1
     assert [call.outcome for call in asking.calls()] == ["ok"]

@@ -174,7 +174,7 @@ class TestBeyondTheCap:
         """CMEM-22, CMEM-23, CMEM-24."""
         house.sets("model.day_tokens", "3500")
         asking.answers()
-        asking.model.aside("Log:", '{"memories": []}')
+        asking.model.aside("Log:", '{"operations": []}')
         a_session(house)
         assert asking.asks() == 1
         house.sets("model.day_tokens", "1700")

@@ -29,7 +29,7 @@ def test_killed_at_a_step_the_next_worker_goes_on(
     house.sets("worker.linger_seconds", "0")
     house.sets("model.wiki", "off")
     story = a_session(house)
-    asking.answers({"kind": "fact", "text": "The importer streams its rows", "events": [1]})
+    asking.answers({"kind": "fact", "text": "The importer streams its rows", "lines": [1]})
     assert work(house, f"{strike}=KILL") == -signal.SIGKILL
     assert house.store.memories.of_session(story.id), "the rules' memories stand"
     assert work(house) == 0

@@ -76,7 +76,7 @@ class TestAnthropic:
         house.sets("model.provider", "anthropic")
         house.sets("model.url", asking.model.url)
         story = a_session(house)
-        asking.answers({"kind": "fact", "text": "The importer streams its rows", "events": [1]})
+        asking.answers({"kind": "fact", "text": "The importer streams its rows", "lines": [1]})
         assert asking.asks() == 1
         assert [memory.text for memory in asking.learned(story)] == ["The importer streams its rows"]
 

@@ -192,7 +192,7 @@ def test_before_a_compaction_facts_come_first_and_people_to_turn_to_after_the_ta
         {"kind": "fact", "text": "The staging database is restored every night"},
         {"kind": "fact", "text": "Ask Dana Whitfield about the token service"},
     )
-    cited = lambda log: saying(*({**claim, "events": [line_with(log, "RS256")]} for claim in told))  # noqa: E731
+    cited = lambda log: saying(*({**claim, "lines": [line_with(log, "RS256")]} for claim in told))  # noqa: E731
     asking.model.aside("Log:", cited)
     story = logged_in(house.told())
     asking.asks()

@@ -21,15 +21,18 @@ from backstory.embed.embedder import missing_model
 from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool
 from backstory.hook.project_identity import Place, claimed_project, joined_in, project_id, resolve_place
+from backstory.llm.governor import resume_calls
+from backstory.llm.model_provider import OFF
 from backstory.model import Project
 from backstory.paths import Home
 from backstory.recall import notes
 from backstory.settings import Settings
 from backstory.store import Store, open_store
 from backstory.store.disk_errors import find_obstacle
-from backstory.store.job_queue import BRIEF, REBUILD, REINDEX, ROUND, SUPERSEDE
+from backstory.store.job_queue import ASKING, BRIEF, DISTIL, REBUILD, REINDEX, ROUND, SUPERSEDE
 
 _CATCH_UP_SECONDS = 5.0
+_WEEK_MS = 7 * 86_400_000
 _PATIENCE_SECONDS = 55  # as long as a worker heeds a wish
 _POLL_SECONDS = 0.02
 # So long a worker that was just started loads, before patience with it begins.
@@ -308,7 +311,23 @@ class Context:
         self.publish_settings(self.settings)
         if key in notes.SWITCHES and (store := self._readable_store()) is not None:
             notes.flag_again(self.home, store)
+        on = key.startswith("model.") and self.settings.model_provider != OFF
+        if on and self._readable_store() is not None:
+            self._ask_models_again(week=key == "model.provider")
         return value
+
+    def _ask_models_again(self, week: bool = False) -> None:
+        """What waits for a model is due now, whatever went wrong; `week`: so are the week's sessions."""
+        now = clock.now_ms()
+        with self.store.transaction():
+            resume_calls(self.store, now)
+            for job in self.store.jobs.all("waiting"):
+                if job.kind in ASKING:
+                    self.store.jobs.retry(job, now)
+            for session in self.store.events.sessions(limit=1_000) if week else ():
+                if session.last_at > now - _WEEK_MS:  # distilling asks a model, if there is enough to ask
+                    self.store.jobs.ask(DISTIL, session.id, now)
+        self._wake_worker()
 
     def publish_settings(self, current: Settings) -> None:
         """Hand the hook the settings that it needs."""

@@ -11,11 +11,10 @@ from backstory.capture import quarantine
 from backstory.embed.embedder import configured_model
 from backstory.errors import SourceMissing
 from backstory.hook import spool
-from backstory.llm.governor import Spending, resume_calls, spending_report
+from backstory.llm.governor import Spending, spending_report
 from backstory.llm.model_provider import OFF
 from backstory.llm.prose_writer import ModelWriter
 from backstory.recall import prepare
-from backstory.store.job_queue import ASKING
 from backstory.store.records import Call, Job, SpentOn
 from backstory.upkeep import disk_usage
 
@@ -184,12 +183,7 @@ class StatusReports(Context):
 
     def resume_models(self) -> None:
         """Let models be asked again after the breaker has stopped all calls."""
-        with self.store.transaction():
-            resume_calls(self.store, clock.now_ms())
-            for job in self.store.jobs.all("waiting"):
-                if job.kind in ASKING:
-                    self.store.jobs.retry(job, clock.now_ms())
-        self._wake_worker()
+        self._ask_models_again()
 
     def parked(self) -> list[Job]:
         """Jobs that failed too often and wait for a person."""

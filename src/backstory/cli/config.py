@@ -74,10 +74,16 @@ def _change(key: str | None, value: str | None, unset: bool, as_json: bool) -> N
     with open_app() as app:
         app.change_setting(key, None if unset else value)
         row = next(row for row in app.setting_rows() if row.key == key)
+        asked = key == "model.provider" and row.value != row.default
     if as_json:
         print_json(row)
     else:
         talk(f"{key} = {setting_text(row.value)}" + (" (the default)" if row.value == row.default else ""))
+        if asked:
+            talk(
+                "It reads what is done from now on, and what was done in the last week, within the caps: "
+                "`backstory cost` tells what that takes."
+            )
 
 
 def _confirm(where: Any, unset: bool, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import click
 
@@ -15,6 +16,7 @@ from backstory.cli.project_scope import chosen_scope, open_app, scope_options
 from backstory.errors import UsageError
 from backstory.model import Act, Memory, MemoryStatus, Speaker
 from backstory.present.json_rows import memory_json
+from backstory.recall.usefulness import usefulness
 
 # What people have an opinion on; the rest says what happened.
 _LIMIT = 30
@@ -98,12 +100,17 @@ def review(
         if walks and found:
             _walk(app, found)
             return
+        of_use = {memory.id: usefulness(app.store, memory) for memory in found}
     if as_json:
-        print_json({"memories": [memory_json(memory) for memory in found]})
+        print_json({"memories": [{**memory_json(each), "of_use": asdict(of_use[each.id])} for each in found]})
     elif found:
         table(
             [
-                [*memory_row(memory)[:2], (clock.stamp(memory.at, zone), "dim"), memory.text]
+                [
+                    *memory_row(memory)[:2],
+                    (clock.stamp(memory.at, zone), "dim"),
+                    f"{memory.text} ({of_use[memory.id].line})" if of_use[memory.id].line else memory.text,
+                ]
                 for memory in found
             ]
         )
@@ -121,6 +128,8 @@ def _walk(app: App, found: Sequence[Memory]) -> None:
             line((memory.text, "bold"), indent=2)
             if memory.reason:
                 line(f"because {memory.reason}", indent=2)
+            if of_use := usefulness(app.store, memory).line:
+                line((f"told to later sessions: {of_use}", "dim"), indent=2)
         key = _key(_KEYS_SAID if memory else _LAST_KEYS_SAID)
         if key == "u" and done:
             place, act = done.pop()

@@ -36,8 +36,8 @@
 - `summary`    the session as one row and as one page
 - `checkpoint` what must survive a compaction
 - `excerpt`    what a model is given of a session, if one is configured (T2)
-- `claims`     what it says, read with care, with the events it cites
-- `merge`      its claims beside what the rules observed
+- `operations` what it says, read with care, with the events it cites
+- `merge`      what that comes to, as memories beside what the rules observed
 """
 
 from typing import TYPE_CHECKING, Any

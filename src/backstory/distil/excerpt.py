@@ -1,34 +1,57 @@
-"""What a model is given of a session: new events only, as numbered lines, in parts of a bounded size.
+"""What a model is given of a session: what carries meaning, as numbered lines, within a bounded size.
 
-Reads and searches stand together in one line, outputs of commands that passed are left out, long words are
-cut: what is left is what a person would skim. A number stands for the events of its line.
+Made of passages (`harvest.py`): what the user typed and answered, how turns closed, commits and what was
+written for others, compaction summaries, reports of sub-agents, errors with the edit that followed, sentences
+with a reason. Outputs of commands that passed, reads and searches stay here. When not all of it fits, what
+says least goes first, and of that the oldest. A number stands for the events of its line.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from backstory.distil.harvest import Passage, PassageKind, harvest
 from backstory.distil.prose import shorten
+from backstory.distil.story import relative
 from backstory.model import Action, Kind, Outcome, Session, SessionStatus, StoredEvent
 
-_PROMPT, _SAID, _COMMAND, _ERROR, _NAMES = 900, 700, 160, 240, 6
-_LOOKING = (Action.READ, Action.FIND, Action.FETCH)
 _CHANGING = (Action.WRITE, Action.EDIT)
-_TOLD = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.TURN_FAILED)
+_TELLING = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.TURN_ENDED)
 _ENDS = (Kind.TURN_ENDED, Kind.TURN_FAILED, Kind.SESSION_ENDED)
+_NUMBER = 8  # characters that a line's number and end take
+_NAMES, _EDIT = 8, 260
+_WHY = re.compile(
+    r"\b(?:because|since|due to|caused?|reason|turns out|otherwise|so that|instead|root)\b", re.I
+)
+# What a line of each kind begins with, how much of it is shown, and what it is worth: the least goes first.
+_GOAL, _DONE, _CHANGED = 100, 45, 20
+_KINDS: dict[PassageKind, tuple[str, int, int]] = {
+    PassageKind.PROMPT: ("user: ", 700, 80),
+    PassageKind.ANSWER: ("the user chose: ", 400, 85),
+    PassageKind.REFUSAL: ("the user refused a call: ", 400, 85),
+    PassageKind.CLOSING: ("agent, closing: ", 650, 60),
+    PassageKind.COMMIT: ("committed: ", 420, 70),
+    PassageKind.RECORD: ("wrote: ", 420, 65),
+    PassageKind.SUMMARY: ("summary before compaction: ", 1_800, 62),
+    PassageKind.REPORT: ("sub-agent: ", 420, 40),
+    PassageKind.SAID: ("agent: ", 320, 30),
+    PassageKind.STEP: ("ran: ", 420, 10),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the log, and the events that it stands for."""
+    """One line, and the ids of the events that it stands for; `worth` says what goes first."""
 
     text: str
-    events: tuple[StoredEvent, ...]
+    events: tuple[str, ...]
+    worth: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """As much of a session as one call can take. Everything up to `last_seq` has been told by then."""
+class Excerpt:
+    """What of a session one call is about. Everything up to `last_seq` has been told by then."""
 
     lines: tuple[Line, ...]
     first_seq: int
@@ -46,98 +69,130 @@ def unread(session: Session, events: Sequence[StoredEvent], through: int) -> lis
     return [
         stored
         for stored in sorted(events, key=lambda stored: (stored.event.at, stored.seq))
-        if stored.seq > through
-        and stored.event.kind in _TOLD
-        and not stored.event.recalled
-        and (over or stored.turn in ended)
+        if _tells(stored, through) and (over or stored.turn in ended)
     ]
+
+
+def _tells(stored: StoredEvent, through: int) -> bool:
+    return stored.seq > through and stored.event.kind in _TELLING and not stored.event.recalled
 
 
 def is_due(session: Session, events: Sequence[StoredEvent], through: int, turns: int, least: int) -> bool:
     """Whether there is enough to ask a model about: a session that is over, or so many turns of it."""
     new = unread(session, events, through)
-    if sum(len(line.text) for line in lines_of(new)) < least:
+    if session.status is SessionStatus.ACTIVE and len({stored.turn for stored in new}) < max(turns, 1):
         return False
-    return session.status is not SessionStatus.ACTIVE or len({stored.turn for stored in new}) >= max(turns, 1)
+    return sum(len(line.text) for line in _lines(session, new)) >= least
 
 
-def parts(
-    session: Session, events: Sequence[StoredEvent], through: int, room: int, least: int = 0
-) -> list[Part]:
-    """What no model has read yet, in parts of at most `room` characters; too little is left for later."""
+def excerpt(session: Session, events: Sequence[StoredEvent], through: int, room: int) -> Excerpt | None:
+    """What no model has read yet, in at most `room` characters; None if there is nothing."""
     new = unread(session, events, through)
-    waiting = [s.seq for s in events if s.seq > through and s.event.kind in _TOLD and s not in new]
-    lines = list(lines_of(new))
-    if sum(len(line.text) for line in lines) < least:
-        return []
-    cut: list[list[Line]] = [[]]
-    size = 0
-    for line in lines:
-        size += len(line.text) + 8
-        if size > room and cut[-1]:
-            cut.append([])
-            size = len(line.text) + 8
-        cut[-1].append(line)
-    return [
-        _part(chosen, [*_seqs(cut[number + 1 :]), *waiting]) for number, chosen in enumerate(cut) if chosen
-    ]
+    lines = list(_lines(session, new))
+    if not lines:
+        return None
+    left = room
+    kept: set[int] = set()
+    for place in sorted(range(len(lines)), key=lambda place: (-lines[place].worth, -place)):
+        size = len(lines[place].text) + _NUMBER
+        if size <= left:
+            left -= size
+            kept.add(place)
+    own = [stored.seq for stored in new]
+    # events may come in late, with a high number at an early time: the mark stays below what is left
+    told = set(own)
+    later = [stored.seq for stored in events if _tells(stored, through) and stored.seq not in told]
+    last = min([max(own), *(seq - 1 for seq in later)])
+    return Excerpt(tuple(line for place, line in enumerate(lines) if place in kept), min(own), last)
 
 
-def _seqs(rest: Sequence[Sequence[Line]]) -> list[int]:
-    return [stored.seq for lines in rest for line in lines for stored in line.events]
+def _lines(session: Session, events: Sequence[StoredEvent]) -> Iterator[Line]:
+    """The session as lines, in order, turn by turn."""
+    first = True
+    failing: set[str] = set()
+    for _, turn in groupby(events, key=lambda stored: (stored.session_id, stored.turn)):
+        own = list(turn)
+        placed = {stored.id: place for place, stored in enumerate(own)}
+        lines = [
+            *_told(own, session.cwd),
+            *_mended(own, session.cwd),
+            *_passed(own, failing),
+            *_changed(own, session.cwd),
+        ]
+        for line in sorted(lines, key=lambda line: placed[line.events[0]]):
+            if first and line.text.startswith(_KINDS[PassageKind.PROMPT][0]):
+                first = False
+                line = Line(line.text, line.events, _GOAL)
+            yield line
 
 
-def _part(lines: Sequence[Line], later: Sequence[int]) -> Part:
-    """Events may come in late, with a high number at an early time: the mark stays below all that is left."""
-    own = _seqs([lines])
-    return Part(tuple(lines), min(own), min([max(own), *(seq - 1 for seq in later)]))
-
-
-def lines_of(events: Sequence[StoredEvent]) -> Iterator[Line]:
-    """The log of these events."""
-    for (_, way), group in groupby(events, key=lambda stored: (stored.turn, _way(stored))):
+def _told(turn: Sequence[StoredEvent], cwd: str) -> Iterator[Line]:
+    """A line for each event that says something, made of its passages."""
+    for (eid, kind), group in groupby(harvest(turn), key=lambda passage: (passage.event, passage.kind)):
+        if kind not in _KINDS:
+            continue
         some = list(group)
-        if way == "looked":
-            yield Line(f"looked at {_names(some)}", tuple(some))
-        elif way == "changed":
-            yield Line(f"changed {_names(some)}", tuple(some))
-        else:
-            yield from (Line(_told(stored), (stored,)) for stored in some)
+        lead, limit, worth = _KINDS[kind]
+        text = _joined(some)
+        if kind is PassageKind.STEP and some[0].failed:
+            lead, worth = "FAILED ", 50
+        elif kind is PassageKind.STEP:  # what was to be done, if it says why
+            lead, _, worth = _KINDS[PassageKind.SAID]
+            text, _, _ = some[0].text.rpartition("\n$ ")
+        elif kind is PassageKind.COMMIT:
+            text = text.removeprefix("commit: ")
+        if lead == _KINDS[PassageKind.SAID][0] and not _WHY.search(text):
+            continue
+        yield Line(lead + _here(shorten(text, limit), cwd), (eid,), worth)
 
 
-def _way(stored: StoredEvent) -> str:
-    event = stored.event
-    if event.kind is Kind.TOOL and event.outcome is not Outcome.FAILED:
-        return "looked" if event.action in _LOOKING else "changed" if event.action in _CHANGING else stored.id
-    return stored.id
+def _joined(passages: Sequence[Passage]) -> str:
+    """The passages of one event, each heading once."""
+    parts: list[str] = []
+    heading = ""
+    for passage in passages:
+        named = f"{passage.heading}: " if passage.heading and passage.heading != heading else ""
+        heading = passage.heading
+        parts.append(named + " ".join(passage.text.split()))
+    return " ".join(parts)
 
 
-def _names(events: Sequence[StoredEvent]) -> str:
-    names = list(dict.fromkeys(shorten(stored.event.target, 80) for stored in events if stored.event.target))
-    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-    return (", ".join(names[:_NAMES]) or "something") + more
+def _mended(turn: Sequence[StoredEvent], cwd: str) -> Iterator[Line]:
+    """The edit that followed an error: what it took out and put in."""
+    failed = False
+    for stored in turn:
+        event = stored.event
+        if event.kind is Kind.TOOL and event.outcome is Outcome.FAILED:
+            failed = True
+        elif failed and event.action in _CHANGING and event.text:
+            failed = False
+            name = relative(event.target, cwd)
+            what = shorten(" ".join(event.text.split()), _EDIT)
+            yield Line(f"then changed {name}: {what}", (stored.id,), _DONE)
 
 
-def _told(stored: StoredEvent) -> str:
-    event = stored.event
-    match event.kind:
-        case Kind.PROMPT:
-            return f"user: {_flat(event.text, _PROMPT)}"
-        case Kind.SAID:
-            return f"agent: {_flat(event.text, _SAID)}"
-        case Kind.TURN_FAILED:
-            return f"the turn broke: {_flat(event.text or event.reason, _ERROR)}"
-    what = f"{event.action or event.tool} {_flat(event.target, _COMMAND)}".strip()
-    if event.outcome is Outcome.FAILED:
-        return f"FAILED {what} → {_tail(event.text)}"
-    return what if event.outcome is not Outcome.INTERRUPTED else f"interrupted {what}"
+def _passed(turn: Sequence[StoredEvent], failing: set[str]) -> Iterator[Line]:
+    """The commands that pass now and failed before, also in an earlier turn."""
+    for stored in turn:
+        event = stored.event
+        command = " ".join(event.target.split())
+        if event.action is Action.RUN and event.outcome is Outcome.FAILED:
+            failing.add(command)
+        elif event.action is Action.RUN and event.outcome is Outcome.OK and command in failing:
+            failing.discard(command)
+            yield Line(f"passed now: {shorten(command, 160)}", (stored.id,), _DONE)
 
 
-def _flat(text: str, limit: int) -> str:
-    return shorten(" ".join(text.split()), limit)
+def _changed(turn: Sequence[StoredEvent], cwd: str) -> Iterator[Line]:
+    """The files that a turn changed, in one line where the last of them was changed."""
+    edits = [stored for stored in turn if stored.event.action in _CHANGING and stored.event.target]
+    if edits:
+        names = list(dict.fromkeys(relative(stored.event.target, cwd) for stored in edits))
+        more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+        ids = tuple(stored.id for stored in edits)
+        yield Line(f"changed {', '.join(names[:_NAMES])}{more}", (ids[-1], *ids[:-1]), _CHANGED)
 
 
-def _tail(text: str) -> str:
-    """The end of an error: where most programs say what is wrong."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _ERROR else f"…{flat[-_ERROR:]}"
+def _here(text: str, cwd: str) -> str:
+    """Paths as they are seen from the session's folder."""
+    return text.replace(f"{cwd.rstrip('/')}/", "") if len(cwd) > 1 else text

@@ -1,15 +1,17 @@
-"""A model's claims beside what the rules observed: the rules' rows stand, claims add what they did not say.
+"""What a model's operations come to, as memories of a tier of their own beside what the rules observed.
 
-Files are those that the cited events changed, whatever the claim says. A claim that cites nothing, names what
-the log does not have, or says the opposite of the outcomes it cites is only proposed: nobody is told before a
-person has confirmed it. One that was rejected does not come back in other words.
+Files are those that the cited events changed, whatever the model says. What cites nothing, or names what
+the session does not have, is only proposed: nobody is told before a person has confirmed it. What says the
+opposite of an outcome that was observed is refused. What was rejected does not come back in other words.
+Which row gives way to which is settled by `revision.py`.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import blake2b
 
-from backstory.distil.claims import Claim
+from backstory.distil.operations import SAYS, Do, Operation
 from backstory.model import Action, Draft, Event, Kind, Memory, MemoryKind, Outcome, Speaker, StoredEvent
 from backstory.typed_words import typed_words
 
@@ -29,6 +31,8 @@ _GOOD = re.compile(
 _BAD = re.compile(
     r"\b(?:fail\w*|broke\w*|error\w*|not|never|red|without|n't|scheiter\w*|échou\w*|fall\w*)", re.I
 )
+_OBSERVED = (MemoryKind.FACT, MemoryKind.LESSON, MemoryKind.NEXT_STEP)  # nobody's word
+_QUOTED = re.compile(r"`([^`\n]{2,120})`")
 _WEIGHTS = {
     MemoryKind.DECISION: 1.2,
     MemoryKind.LESSON: 1.1,
@@ -40,62 +44,80 @@ _WEIGHTS = {
 
 
 def merge(
-    claims: Sequence[Claim],
+    operations: Sequence[Operation],
     observed: Sequence[Draft],
     events: Sequence[StoredEvent],
     rejected: Sequence[Memory] = (),
 ) -> list[Draft]:
-    """What the claims add to the rules' rows, as drafts of a tier of their own."""
+    """What a model says, as drafts of their own tier; its outcome takes the place of the rules' summary."""
     known = {stored.id: stored for stored in events}
     said: list[Draft] = []
-    for claim in claims:
-        draft = _draft(claim, known)
-        if any(_same(draft, other) for other in (*observed, *said)):
+    outcome: Draft | None = None
+    for operation in operations:
+        cited = [known[eid] for eid in operation.events if eid in known]
+        if operation.do not in SAYS or _contradicted(operation, cited, events):
             continue
-        if any(_same(draft, other) and draft.text != other.text for other in rejected):
+        doubts = _doubts(operation, cited)
+        if operation.do is Do.OUTCOME:
+            outcome = outcome if doubts else _outcome(operation, observed) or outcome
+            continue
+        draft = _draft(operation, cited, doubts, max((each.event.at for each in events), default=0))
+        if any(same(draft, other) and (draft.proposed or not other.proposed) for other in said):
+            continue
+        if any(same(draft, other) and draft.text != other.text for other in rejected):
             continue
         said.append(draft)
-    return said
+    return [outcome, *said] if outcome else said
 
 
-def _draft(claim: Claim, known: Mapping[str, StoredEvent]) -> Draft:
-    cited = [known[eid] for eid in claim.events if eid in known]
-    who = _speaker(claim, cited)
-    doubts = [
+def _doubts(operation: Operation, cited: Sequence[StoredEvent]) -> list[str]:
+    """Why nobody is told it before a person has confirmed it."""
+    wish = operation.kind is MemoryKind.PREFERENCE and _speaker(operation, cited) is not Speaker.USER
+    return [
         *([] if cited else ["it cites nothing"]),
-        *([f"the log does not have {', '.join(claim.unseen)}"] if claim.unseen else []),
-        *(["the outcomes it cites say otherwise"] if _contradicted(claim, cited) else []),
-        *(
-            ["no words of the user say so"]
-            if claim.kind is MemoryKind.PREFERENCE and who is not Speaker.USER
-            else []
-        ),
+        *([f"the session does not have {', '.join(operation.unseen)}"] if operation.unseen else []),
+        *([f"only words of the agent have {', '.join(operation.unproved)}"] if operation.unproved else []),
+        *(["no words of the user say so"] if wish else []),
     ]
-    observed = claim.kind in (MemoryKind.FACT, MemoryKind.LESSON) and who is not Speaker.TOOL
-    latest = max((stored.event.at for stored in cited), default=_last_at(known))
+
+
+def _outcome(operation: Operation, observed: Sequence[Draft]) -> Draft | None:
+    """The rules' summary with what came of the session in front of it."""
+    for draft in observed:
+        if draft.kind is MemoryKind.SUMMARY:
+            goal = f"Goal: {operation.reason}\n" if operation.reason else ""
+            detail = f"{goal}Outcome: {operation.text}\n\n{draft.detail}"
+            sources = tuple(dict.fromkeys((*draft.sources, *operation.events)))
+            return replace(draft, text=operation.text, detail=detail, sources=sources)
+    return None
+
+
+def _draft(operation: Operation, cited: Sequence[StoredEvent], doubts: list[str], last: int) -> Draft:
+    who = _speaker(operation, cited)
+    observed = operation.kind in _OBSERVED and who is not Speaker.TOOL
     return Draft(
-        claim.kind,
-        _subject(claim),
-        claim.text,
-        latest,
+        operation.kind,
+        subject_of(operation),
+        operation.text,
+        max((stored.event.at for stored in cited), default=last),
         tuple(stored.id for stored in cited),
         detail=f"Said by a model, only proposed: {'; '.join(doubts)}" if doubts else "Said by a model",
-        reason=claim.reason,
+        reason=operation.reason,
         files=_changed(cited),
         said_by=Speaker.NOBODY if observed else who,
-        weight=_WEIGHTS[claim.kind],
+        weight=_WEIGHTS[operation.kind],
         turn=max((stored.turn for stored in cited), default=0),
         proposed=bool(doubts),
     )
 
 
-def _speaker(claim: Claim, cited: Sequence[StoredEvent]) -> Speaker:
-    """Whose word a claim is: of all that it cites, whose words it has most of.
+def _speaker(operation: Operation, cited: Sequence[StoredEvent]) -> Speaker:
+    """Whose word it is: of all that it cites, whose words it has most of.
 
-    A prompt among them is not enough, and what it quotes is not the user's. A claim that repeats an output is
-    the tool's word; one that has words of nobody is the user's if only prompts are cited.
+    A prompt among them is not enough, and what it quotes is not the user's. What repeats an output is
+    the tool's word; what has words of nobody is the user's if only prompts are cited.
     """
-    words = _words(claim.text)
+    words = _words(operation.text)
     said: dict[Speaker, set[str]] = {who: set() for who in (Speaker.USER, Speaker.AGENT, Speaker.TOOL)}
     for event in (stored.event for stored in cited):
         if event.kind is Kind.PROMPT:
@@ -107,20 +129,18 @@ def _speaker(claim: Claim, cited: Sequence[StoredEvent]) -> Speaker:
             said[Speaker.TOOL] |= words & _words(event.text)
         else:
             said[Speaker.AGENT] |= words & _words(event.text)
-    if len(said[Speaker.TOOL]) < _SAME * len(words):
-        said[Speaker.TOOL].clear()
+    for who in (Speaker.USER, Speaker.TOOL):  # a few of their words make a conclusion nobody's
+        if len(said[who]) < _SAME * len(words):
+            said[who].clear()
     who = max(said, key=lambda who: len(said[who]))
     asked = bool(cited) and all(stored.event.kind is Kind.PROMPT for stored in cited)
     return who if said[who] or asked else Speaker.AGENT
 
 
-def _subject(claim: Claim) -> str:
-    words = " ".join(re.findall(r"\w+", claim.text.lower()))
+def subject_of(operation: Operation) -> str:
+    """By what its memory is the same when the session is distilled again."""
+    words = " ".join(re.findall(r"\w+", operation.text.lower()))
     return "t2:" + blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _last_at(known: Mapping[str, StoredEvent]) -> int:
-    return max((stored.event.at for stored in known.values()), default=0)
 
 
 def _changed(cited: Sequence[StoredEvent]) -> tuple[str, ...]:
@@ -134,14 +154,24 @@ def _changed(cited: Sequence[StoredEvent]) -> tuple[str, ...]:
     )
 
 
-def _contradicted(claim: Claim, cited: Sequence[StoredEvent]) -> bool:
-    """Whether it says that something works while every run that it cites failed."""
+def _contradicted(operation: Operation, cited: Sequence[StoredEvent], events: Sequence[StoredEvent]) -> bool:
+    """Whether it says that something works, while all runs that it cites failed, or the last it names."""
+    if not _GOOD.search(operation.text) or _BAD.search(operation.text):
+        return False
     runs: list[Event] = [stored.event for stored in cited if stored.event.action is Action.RUN]
-    failed = bool(runs) and all(run.outcome is Outcome.FAILED for run in runs)
-    return failed and bool(_GOOD.search(claim.text)) and not _BAD.search(claim.text)
+    if runs and all(run.outcome is Outcome.FAILED for run in runs):
+        return True
+    for command in _QUOTED.findall(operation.text):
+        named = [
+            each.event for each in events if each.event.action is Action.RUN and command in each.event.target
+        ]
+        if named and named[-1].outcome is Outcome.FAILED:
+            return True
+    return False
 
 
-def _same(one: Draft, other: Draft | Memory) -> bool:
+def same(one: Draft | Memory, other: Draft | Memory) -> bool:
+    """Whether two texts of one kind say the same; fewer words are enough if they rest on the same event."""
     names, other_names = set(_NAME.findall(one.text.lower())), set(_NAME.findall(other.text.lower()))
     if one.kind is not other.kind or (names and other_names and names.isdisjoint(other_names)):
         return False

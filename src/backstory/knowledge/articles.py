@@ -35,7 +35,9 @@ _POINTERS = {
     "lesson": "Failed and fixed",
     "attempt": "Tried and abandoned",
     "turn": "Changed together with",
+    "outcome": "What came of it",
 }
+_SESSION = ("turn", "outcome")  # kinds that tell what a session did
 _MOST_DETAILS = 40
 _CITED = re.compile(r"\[\[daily/(\d{4}-\d\d-\d\d)\|[^\]]*\]\]")
 _HANDLE = re.compile(r"`(m[0-9a-f]{8})`")
@@ -170,13 +172,13 @@ def add_notes(
 ) -> None:
     """Add notes to their home, and under `pointed` rows that link to the homes of others."""
     for note in told:
-        _add_row(article, DETAILS if note.kind == "turn" else POINTS, row_of(note))
+        _add_row(article, DETAILS if note.kind in _SESSION else POINTS, row_of(note))
         if note.kind == "decision" and note.files:
             files = ", ".join(f"`{harmless_line(file, 120)}`" for file in note.files[:6])
             _add_row(article, DETAILS, f"- Changed with it: {files} {citation(note)}")
     for home, notes in pointed.items():
         for note, title in notes:
-            where = DETAILS if note.kind == "turn" else POINTS
+            where = DETAILS if note.kind in _SESSION else POINTS
             label = _POINTERS.get(note.kind, "Also named")
             said = (
                 f"{harmless_line(note_gist(note))} → " if note.kind in ("lesson", "attempt", "line") else ""

@@ -425,4 +425,5 @@ _WHAT = {
     "attempt": "An abandoned attempt",
     "line": "A line of the log",
     "turn": "A turn",
+    "outcome": "What came of a session",
 }

@@ -15,9 +15,10 @@ from backstory import clock
 from backstory.attribution import told_as
 from backstory.hook.brief_text import HANDLE
 from backstory.knowledge.markdown_page import harmless_line
-from backstory.model import Memory, MemoryKind, Session
+from backstory.model import Memory, MemoryKind, Session, Tier
 
 CONTEXT = "Context"
+OUTCOME = "Outcome"
 EXCHANGES = "Key Exchanges"
 FACTS = "Facts"
 DECISIONS = "Decisions Made"
@@ -35,6 +36,7 @@ _TALK = re.compile(
 )
 _PLEASE = re.compile(r",? please(?=[.!]?$)", re.IGNORECASE)
 _SECTION_OF = {
+    MemoryKind.SUMMARY: OUTCOME,
     MemoryKind.TURN: EXCHANGES,
     MemoryKind.FACT: FACTS,
     MemoryKind.PREFERENCE: DECISIONS,
@@ -43,8 +45,8 @@ _SECTION_OF = {
     MemoryKind.ATTEMPT: LESSONS,
     MemoryKind.NEXT_STEP: ACTIONS,
 }
-_ORDER = (CONTEXT, EXCHANGES, FACTS, DECISIONS, LESSONS, ACTIONS)
-_BEFORE_COMPACTION = (FACTS, DECISIONS, ACTIONS, TASK, CONTACTS, CONTEXT, LESSONS, EXCHANGES)
+_ORDER = (CONTEXT, OUTCOME, EXCHANGES, FACTS, DECISIONS, LESSONS, ACTIONS)
+_BEFORE_COMPACTION = (FACTS, DECISIONS, ACTIONS, TASK, CONTACTS, CONTEXT, OUTCOME, LESSONS, EXCHANGES)
 # A fact that says whom to turn to, and how.
 _CONTACT = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,99}\.\w|(?<![\w`/])@\w{2,}|\b(?:contact|reach|ask|call|phone|e-?mail)\b",
@@ -75,7 +77,7 @@ def entry_of(
     new = [
         memory
         for memory in memories
-        if memory.kind in _SECTION_OF and f"`{memory.id[:HANDLE]}`" not in logged
+        if memory.kind in _SECTION_OF and f"`{memory.id[:HANDLE]}`" not in logged and _tells(memory)
     ]
     if compacting:  # the turn that is going on is told when it is over
         last = max((memory.turn for memory in memories if memory.kind is MemoryKind.TURN), default=0)
@@ -100,6 +102,11 @@ def entry_of(
     title = f"{session.agent} · {session.id[:HANDLE]}" + (" · before compaction" if compacting else "")
     moment = clock.in_zone(at, zone)
     return Entry(f"{moment:%Y-%m-%d}", f"{moment:%H:%M}", title, body)
+
+
+def _tells(memory: Memory) -> bool:
+    """Of summaries only what a model said came of it: the rules' repeat what stands below."""
+    return memory.kind is not MemoryKind.SUMMARY or memory.tier is Tier.MODEL
 
 
 def _context(session: Session, new: Sequence[Memory], zone: tzinfo | None) -> str:

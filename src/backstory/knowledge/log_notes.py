@@ -27,6 +27,7 @@ _KINDS = {
     sections.DECISIONS: "decision",
     sections.LESSONS: "lesson",
     sections.ACTIONS: "step",
+    sections.OUTCOME: "outcome",
 }
 PEOPLE = "people"
 
@@ -110,7 +111,9 @@ def load_standing(store: Store | None, project_id: str) -> Standing:
     if store is None or not project_id:
         return Standing()
     return Standing(
-        frozenset(mid[:HANDLE] for mid in store.memories.hidden(project_id)),
+        frozenset(
+            mid[:HANDLE] for mid in (*store.memories.hidden(project_id), *store.memories.revised(project_id))
+        ),
         {memory.id[:HANDLE]: sections.memory_line(memory) for memory in store.memories.reworded(project_id)},
     )
 

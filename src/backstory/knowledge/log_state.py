@@ -1,7 +1,8 @@
 """Which sessions are to be logged, and how far they were: the worker's part of the daily log.
 
 A session is logged when it has ended, when it is about to be compacted, or when it has been silent for a
-while. Whatever the log says of it already is left out, so that a session that goes on adds only what is new.
+while, and again when its memories change: as it goes on, and when a model has said what came of it. Whatever
+the log says of it already is left out.
 """
 
 import logging
@@ -27,8 +28,9 @@ def keep_project(store: Store, vault: Vault, project_id: str, zone: tzinfo | Non
     with vault.held():
         kept = vault.state("kept")
         sessions = store.events.sessions(project_id, _MOST_SESSIONS)
+        marks = store.memories.marks(project_id)
         for session in sorted(sessions, key=lambda session: session.last_at):
-            mark = f"{session.last_at}/{session.event_count}"
+            mark = marks.get(session.id, "")
             over = session.status is not SessionStatus.ACTIVE or session.last_at < due_before
             if over and kept.get(session.id) != mark:
                 written += _log(store, vault, session, zone, most_turns)

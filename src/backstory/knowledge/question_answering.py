@@ -24,6 +24,7 @@ from backstory.knowledge.markdown_page import (
 from backstory.knowledge.page_transaction import Changes
 from backstory.knowledge.vault import Vault
 from backstory.knowledge.writer_protocol import Writer, said_nothing
+from backstory.model import Memory
 from backstory.search.answer import Hit
 from backstory.search.question import question as taken_apart
 
@@ -31,13 +32,24 @@ UNKNOWN = "Nothing that is written down or remembered here answers that."
 _ROWS = 5
 _OF_ONE = 3
 _HITS = 4
-_POINTER = re.compile(r"- [A-Z][a-z ]+: (?:.* → )?\[\[[^\]]+\]\] \(|- Changed with it: ")
+_POINTER = re.compile(r"- [A-Z][a-z ]+: (?:[^\[]{0,400} → )?\[\[[^\]]+\]\] \(|- Changed with it: ")
 _SAYING = ("decision", "lesson", "attempt", "preference", "fact")
 _TEXT = 500
 _ENOUGH = 0.6
 _MADE_A_POINT = 2
 _FEW = 3
 _PROMPT_CHARS = 8_000
+OUTCOMES = 6
+# A question that has no words but these is about all of a project: what came of its sessions answers it.
+_GENERAL = """
+    a about achieved all an and been build built changed describe did do does done far for has have in is it
+    made make of on our overview project purpose repo repository so summarise summarize tell that the this to
+    us was we what who with worked
+"""
+_OF_ALL = frozenset(_GENERAL.split())
+_WHOLE = frozenset(
+    ("project", "repo", "repository", "built", "build", "made", "done", "achieved", "overview")
+)
 _WORD = re.compile(r"[\w.-]+")
 _PART = re.compile(r"[^\W_]+")
 _HANDLES = re.compile(r"`(m[0-9a-f]{8})`")
@@ -68,8 +80,16 @@ def answer_question(
     hits: Sequence[Hit],
     writer: Writer | None = None,
     hidden: frozenset[str] = frozenset(),
+    outcomes: Sequence[Memory] = (),
 ) -> Reply:
-    """Answer a question from the vault's articles and from what a search found; nothing that is hidden."""
+    """Answer a question from the vault's articles and from what a search found; nothing that is hidden.
+
+    `outcomes` tell what came of the latest sessions, newest first: they answer what is asked of all of it.
+    """
+    if _is_of_all(question):
+        told_outcomes = [(harmless_line(each.text, _TEXT), f"`{each.id[:HANDLE]}`") for each in outcomes]
+    else:
+        told_outcomes = []
     words = _words(" ".join(word.text for word in taken_apart(question, clock.now_ms()).words))
     rows = _articles(vault, words, hits, question.lower().startswith("why"))
     found = _best(row for row in rows if hidden.isdisjoint(_HANDLES.findall(row[2])))
@@ -78,10 +98,16 @@ def answer_question(
     useful = [hit for hit in hits if not found or hit.kind in _SAYING]  # articles tell the rest better
     remembered = [hit for hit in useful if f"`{hit.id[:HANDLE]}`" not in told][:_HITS]
     passages += [(harmless_line(hit.text, _TEXT), f"`{hit.id[:HANDLE]}`") for hit in remembered]
+    if told_outcomes:
+        passages = [*told_outcomes[:OUTCOMES], *passages[:_FEW]]
     if not passages:
         return Reply(question, False, UNKNOWN)
     articles = tuple(dict.fromkeys(address for address, _ in found))
-    memories = tuple(hit.id[:HANDLE] for hit in remembered)
+    memories = tuple(
+        dict.fromkeys(
+            [source.strip("`") for _, source in told_outcomes] + [hit.id[:HANDLE] for hit in remembered]
+        )
+    )
     note = ""
     if writer is not None:
         try:
@@ -96,6 +122,12 @@ def answer_question(
             note = "the model named no source: these are the passages themselves"
     text = "\n".join(f"- {row} {source}" for row, source in passages)
     return Reply(question, True, text, articles, memories, note=note)
+
+
+def _is_of_all(question: str) -> bool:
+    """Whether it asks of a project as a whole: what it is, what was built."""
+    said = set(_PART.findall(question.lower()))
+    return said <= _OF_ALL and not said.isdisjoint(_WHOLE)
 
 
 def _worth(row: str, words: set[str], handles: set[str], why: bool) -> int:

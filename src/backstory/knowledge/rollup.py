@@ -22,6 +22,7 @@ _ROW = 260
 _COMMANDS = 40
 # heading, the kinds under it, how many rows at most
 _PARTS = (
+    ("What came of it", ("outcome",), 12),
     ("Decisions", ("decision", "wish"), 14),
     ("Lessons", ("lesson", "attempt"), 14),
     ("Noted", ("line",), 14),

@@ -62,7 +62,7 @@ def topics_of(note: Note) -> list[Topic]:
     errors = [Topic("error", name) for name in errors_in(note.text)[:2]]
     tools = [Topic("tool", name) for name in tools_in(note.text)[:2]]
     match note.kind:
-        case "turn":
+        case "turn" | "outcome":
             return files
         case "decision":
             return [Topic("decision", decision_title(note.text)), *files, *errors]

@@ -4,6 +4,7 @@
 - `json_post`         one POST with a deadline that holds for all of it
 - `anthropic`         the Anthropic Messages protocol
 - `openai`            OpenAI's chat completions, which Ollama, LM Studio, vLLM and OpenRouter speak too
+- `ollama`            Ollama's own protocol, which takes the length of the context it needs
 - `agent_programs`    `claude -p` and `codex exec`, guarded: no hooks, no servers, no settings, no tools
 - `lenient_json`      JSON out of whatever came back, or what is wrong with it
 - `prices`            what tokens cost, by the settings' table; estimates

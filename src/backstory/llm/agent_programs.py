@@ -96,7 +96,9 @@ def _run(
     try:
         out, err = child.communicate(text.encode(), timeout=seconds)
     except subprocess.TimeoutExpired:
-        raise Trouble(f"{Path(words[0]).name} did not answer within {seconds:g} s") from None
+        raise Trouble(
+            f"{Path(words[0]).name} did not answer within {seconds:g} s: raise model.timeout_seconds"
+        ) from None
     finally:
         _end(child)
     return child.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
@@ -144,6 +146,7 @@ def _claude_read(out: str, folder: Path) -> Reply:
         str(told.get("result") or ""),
         sum(_count(usage, name) for name in names),
         _count(usage, "output_tokens"),
+        cut=told.get("stop_reason") == "max_tokens",
     )
 
 

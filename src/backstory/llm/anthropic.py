@@ -48,10 +48,13 @@ class Anthropic:
         try:
             text = "".join(block["text"] for block in told["content"] if block["type"] == "text")
             usage = told.get("usage") or {}
-            reply = Reply(
-                text, sum(int(usage.get(name) or 0) for name in _READ), int(usage.get("output_tokens") or 0)
-            )
             stopped = told.get("stop_reason")
+            reply = Reply(
+                text,
+                sum(int(usage.get(name) or 0) for name in _READ),
+                int(usage.get("output_tokens") or 0),
+                cut=stopped == "max_tokens",
+            )
         except (KeyError, TypeError, AttributeError, ValueError):
             raise Trouble(
                 f"{self._where} answered in a shape that is not Anthropic's: check model.url"

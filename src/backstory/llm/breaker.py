@@ -6,7 +6,7 @@ Nothing is kept for this: the ledger's latest calls tell it.
 from collections.abc import Sequence
 from itertools import takewhile
 
-from backstory.store.model_ledger import ANOMALY, FAILED, UNUSABLE
+from backstory.store.model_ledger import ANOMALY, FAILED, OPEN, UNUSABLE
 from backstory.store.records import Call
 
 FAILURES = 5  # in a row, whichever sessions they were for
@@ -27,7 +27,8 @@ def open_until(latest: Sequence[Call]) -> tuple[int, str]:
     for call in latest:
         if call.outcome == ANOMALY:
             return call.asked_at + _LONGEST_PAUSE_MS, f"a call took far more than it should ({call.error})"
-    failed = list(takewhile(lambda call: call.outcome in (FAILED, UNUSABLE), latest))
+    over = [call for call in latest if call.outcome != OPEN]  # one that is open has not failed
+    failed = list(takewhile(lambda call: call.outcome in (FAILED, UNUSABLE), over))
     if len(failed) < FAILURES:
         return 0, ""
     pause = min(_FIRST_PAUSE_MS * 2 ** (len(failed) - FAILURES), _LONGEST_PAUSE_MS)

@@ -14,11 +14,21 @@ from typing import NamedTuple
 from backstory import clock
 from backstory.errors import Failed
 from backstory.llm import breaker
-from backstory.llm.model_provider import OFF, PURPOSES, Provider, Question, Reply, Trouble, model_for
+from backstory.llm.model_provider import (
+    OFF,
+    PURPOSES,
+    Provider,
+    Question,
+    Reply,
+    Trouble,
+    answer_seconds,
+    model_for,
+)
 from backstory.llm.prices import call_cost, format_money, price_of, token_estimate
 from backstory.llm.spending_caps import Cap, cap_period, spending_caps
 from backstory.settings import Settings
 from backstory.store import Store
+from backstory.store.job_queue import BRIEF
 from backstory.store.model_ledger import ANOMALY, FAILED, OK, OPEN
 from backstory.store.records import Call, Spent
 
@@ -26,6 +36,10 @@ _HOUR_MS = 3_600_000
 _RESUMED = "model.resumed_at"
 _SAID = "model.said"
 SAID_ONCE = ("day", "month", "breaker")
+_MONTH_MS = 31 * 24 * _HOUR_MS
+# A server with a short context reads the end of a question and tells how much that was. No context is shorter
+# than the one number; no estimate is as far off as the other.
+_LEAST_CONTEXT, _READ_WHOLE = 1_000, 0.6
 
 
 class Refused(Failed):
@@ -90,8 +104,7 @@ class Governor:
             self._store.ledger.open(call)
         try:
             reply = provider.ask(question)
-            if not reply.text.strip():
-                raise Trouble(f"{provider.model} answered with nothing")
+            _raise_if_useless(provider, question, reply, inward)
         except Trouble as trouble:
             took = (call.tokens_in, 0) if trouble.sent else (0, 0)
             said = f"{trouble} ({trouble.said})" if trouble.said else str(trouble)
@@ -100,8 +113,19 @@ class Governor:
         took = reply.tokens_in or inward, reply.tokens_out or token_estimate(reply.text)
         odd = breaker.is_anomalous(inward + question.max_tokens, sum(took))
         error = f"{sum(took):,} tokens, at most {inward + question.max_tokens:,} were expected" if odd else ""
+        if reply.cut and not odd:
+            error = f"cut off after {question.max_tokens:,} tokens (model.output_tokens)"
         self._settle(call, ANOMALY if odd else OK, error, took, price)
+        if not odd:
+            self._end_notice(now)
         return GovernedReply(call.id, reply)
+
+    def _end_notice(self, now: int) -> None:
+        """A call succeeded: no brief is to say that none is made."""
+        if spending_notice(self._store):
+            with self._store.transaction():
+                note_told(self._store)
+                ask_for_briefs(self._store, now)
 
     def _heed_changes(self, now: int) -> None:
         """Follow the settings as they are now; `Refused` if nobody, or somebody else, is to be asked."""
@@ -153,6 +177,19 @@ class Governor:
         return (until, why) if until > now else (0, "")
 
 
+def _raise_if_useless(provider: Provider, question: Question, reply: Reply, estimated: int) -> None:
+    """A `Trouble` if nothing was said, or if what was asked was not read to its end."""
+    if not reply.text.strip():
+        why = f": it used up {question.max_tokens:,} tokens before; raise model.output_tokens"
+        raise Trouble(f"{provider.model} answered with nothing" + (why if reply.cut else ""))
+    if _LEAST_CONTEXT <= reply.tokens_in < estimated * _READ_WHOLE:
+        raise Trouble(
+            f"{provider.model} read {reply.tokens_in:,} of about {estimated:,} tokens: its context is too "
+            "small. Use model.provider ollama, which asks for what it needs, start the server with a longer "
+            "context, or lower model.call_tokens"
+        )
+
+
 def _who(settings: Settings) -> tuple[str, ...]:
     """Whom the settings name."""
     return (
@@ -179,7 +216,15 @@ def note_refusal(store: Store, refused: Refused, now: int) -> bool:
         return False
     briefs, _ = store.briefs.totals()
     store.meta.set(_SAID, json.dumps({"key": key, "why": str(refused), "briefs": briefs}))
+    ask_for_briefs(store, now)
     return True
+
+
+def ask_for_briefs(store: Store, now: int) -> None:
+    """Have the briefs of projects that somebody works on prepared anew; inside a transaction."""
+    for project in store.projects.all():
+        if project.seen_at > now - _MONTH_MS:
+            store.jobs.ask(BRIEF, project.id, now)
 
 
 def spending_notice(store: Store) -> str:
@@ -244,7 +289,7 @@ def spending_report(settings: Settings, store: Store | None) -> Spending:
     unpriced = {
         model for model in models.values() if model and price_of(model, settings.model_prices) is None
     }
-    since = now - 1000 * settings.model_timeout_seconds
+    since = now - 1000 * answer_seconds(settings)
     under_way = (
         [call for call in store.ledger.latest(breaker.LOOK_BACK, since) if call.outcome == OPEN]
         if store

@@ -7,7 +7,6 @@ that the user wrote, and nowhere else.
 
 import contextlib
 import http.client
-import ipaddress
 import json
 import math
 import socket
@@ -19,7 +18,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from backstory.llm.model_provider import Trouble
+from backstory.llm.model_provider import Trouble, is_near
 
 _LARGEST = 4_000_000
 _EXCERPT = 300
@@ -54,9 +53,10 @@ def post_json(
     where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     if parts.scheme not in _CONNECTIONS or not parts.hostname:
         raise Trouble(f"{section}.url must begin with http:// or https://, not {url!r}: set it")
-    if secret and parts.scheme == "http" and not _near(parts.hostname):
+    if secret and parts.scheme == "http" and not is_near(parts.hostname):
         raise Trouble(f"a key is not sent to {where} unencrypted: use https:// in {section}.url")
-    too_late = f"{where} did not answer within {seconds:g} s: check {section}.url"
+    advice = f"check {section}.url" + (", or raise model.timeout_seconds" if section == "model" else "")
+    too_late = f"{where} did not answer within {seconds:g} s: {advice}"
     data = json.dumps(body).encode()
     connection = _CONNECTIONS[parts.scheme](parts.hostname, parts.port, timeout=seconds)
     try:
@@ -70,9 +70,7 @@ def post_json(
                     raise http.client.IncompleteRead(answer, response.length)
             except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
                 if late.is_set() or isinstance(error, TimeoutError):
-                    raise Trouble(
-                        f"{where} did not answer within {seconds:g} s: check {section}.url"
-                    ) from None
+                    raise Trouble(too_late) from None
                 reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
                 sent = not isinstance(error, ConnectionRefusedError | socket.gaierror)
                 raise Trouble(f"{where} gives no answer ({reason}): check {section}.url", sent=sent) from None
@@ -97,6 +95,8 @@ def raise_for_status(answer: Answer, where: str, secret: str = "") -> None:
         404: "check model.url and the model's name",
         429: "it is asked again later",
     }.get(answer.status, "it is asked again later" if answer.status >= 500 else "check model.*")
+    if answer.status == 400 and "context" in said:
+        advice = "its context is too small for the question: see docs/models.md, or lower model.call_tokens"
     raise Trouble(f"{where} answered {answer.status}: {advice}", answer.retry_after, sent=False, said=said)
 
 
@@ -118,14 +118,6 @@ def _deadline(connection: http.client.HTTPConnection, seconds: float) -> Iterato
         yield late
     finally:
         timer.cancel()
-
-
-def _near(host: str) -> bool:
-    """Whether it is this machine or a private network."""
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return host == "localhost" or host.endswith((".localhost", ".local"))
 
 
 def _seconds_of(header: str) -> float:

@@ -1,4 +1,4 @@
-"""JSON out of whatever a model sent: in a fence, between two sentences, with a comma too many."""
+"""JSON out of whatever a model sent: in a fence, between two sentences, with a comma too many, cut off."""
 
 import json
 import re
@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 _FENCE = re.compile(r"```[a-zA-Z]{0,40}[^\S\n]*+\n(.*?)```", re.S)
+# Brackets, and the texts in which they mean nothing.
+_MARKS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[][{}]', re.S)
+_PAIRS, _CLOSING = {"{": "}", "[": "]"}, ("}", "]")
 _COMMA = re.compile(r",(\s*[}\]])")
 
 
@@ -25,7 +28,31 @@ def read_object(text: str) -> dict[str, Any]:
                 continue
             if isinstance(found, dict):
                 return found
+    if (whole := _whole_items(text)) is not None:
+        return whole
     raise Unusable("the answer is not one JSON object")
+
+
+def _whole_items(text: str) -> dict[str, Any] | None:
+    """What of an object that breaks off, or goes wrong, is whole: up to the last list or object that ends."""
+    begin = text.find("{")
+    stack: list[str] = []
+    end, closing = 0, ""
+    for mark in _MARKS.finditer(text, max(begin, 0)):
+        if (found := mark.group()) in _PAIRS:
+            stack.append(_PAIRS[found])
+        elif found in _CLOSING:
+            if not stack or stack.pop() != found:
+                break
+            if stack:
+                end, closing = mark.end(), "".join(reversed(stack))
+    if not end:
+        return None
+    try:
+        told = json.loads(_COMMA.sub(r"\1", text[begin:end] + closing))
+    except (ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
 
 
 def _pieces(text: str) -> Iterator[str]:

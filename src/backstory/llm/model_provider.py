@@ -27,11 +27,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, and what it took as the provider counted it; 0: it did not say."""
+    """What came back, and what it took as the provider counted it; 0: it did not say.
+
+    `cut`: the model was not through when it had said as much as it may.
+    """
 
     text: str
     tokens_in: int = 0
     tokens_out: int = 0
+    cut: bool = False
 
 
 class Trouble(Failed):
@@ -96,6 +100,12 @@ def _openai(access: Access) -> Provider:
     return OpenAI(access)
 
 
+def _ollama(access: Access) -> Provider:
+    from backstory.llm.ollama import Ollama
+
+    return Ollama(access)
+
+
 def _claude(access: Access) -> Provider:
     from backstory.llm.agent_programs import CLAUDE, Program
 
@@ -114,11 +124,13 @@ PROVIDERS: dict[str, _Row] = {
         _anthropic, "claude-haiku-4-5", "https://api.anthropic.com", "ANTHROPIC_API_KEY", needs_key=True
     ),
     "openai": _Row(_openai, "gpt-6-luna", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "ollama": _Row(_ollama, "qwen3:8b", "http://localhost:11434"),
     "claude": _Row(_claude, "claude-haiku-4-5"),
     "codex": _Row(_codex, "gpt-6-luna"),
 }
 OFF = "off"
 _CONNECT_SECONDS = 3.0
+_SECONDS, _NEAR_SECONDS = 60, 300  # a model on a desk reads slowly
 PURPOSES = ("distil", "compile")
 
 
@@ -139,16 +151,36 @@ def provider(settings: Settings, purpose: str, folders: Iterable[str] = ()) -> P
         return None
     key_env = settings.model_key_env or row.key_env
     key = os.environ.get(key_env, "") if key_env else ""
-    if row.needs_key and not key:
+    if not key and (row.needs_key or (row.key_env and not settings.model_url)):
         raise Trouble(f"the environment has no {key_env}: set it, or name another one in model.key_env")
     access = Access(
         model_for(settings, purpose),
         settings.model_url or row.url,
         key,
-        settings.model_timeout_seconds,
+        answer_seconds(settings),
         tuple(folders),
     )
     return row.make(access)
+
+
+def answer_seconds(settings: Settings) -> int:
+    """How long an answer may take."""
+    from urllib.parse import urlsplit
+
+    if settings.model_timeout_seconds or settings.model_provider == OFF:
+        return settings.model_timeout_seconds or _SECONDS
+    host = urlsplit(settings.model_url or PROVIDERS[settings.model_provider].url).hostname
+    return _NEAR_SECONDS if host and is_near(host) else _SECONDS
+
+
+def is_near(host: str) -> bool:
+    """Whether it is this machine or a private network."""
+    import ipaddress
+
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return host == "localhost" or host.endswith((".localhost", ".local"))
 
 
 def out_of_reach(settings: Settings, folders: Iterable[str] = ()) -> str:

@@ -49,11 +49,15 @@ class OpenAI:
 
     def _read(self, told: Any) -> Reply:
         try:
-            message = told["choices"][0]["message"]
+            choice = told["choices"][0]
+            message = choice["message"]
             text, refusal = message.get("content") or "", message.get("refusal") or ""
             usage = told.get("usage") or {}
             reply = Reply(
-                str(text), int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+                str(text),
+                int(usage.get("prompt_tokens") or 0),
+                int(usage.get("completion_tokens") or 0),
+                cut=choice.get("finish_reason") == "length",
             )
         except (KeyError, IndexError, TypeError, AttributeError, ValueError):
             raise Trouble(

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from backstory import clock
 from backstory.atomic import lock
 from backstory.llm.governor import Governor, Purpose
-from backstory.llm.model_provider import Provider, Question, Schema, Trouble, provider
+from backstory.llm.model_provider import Provider, Question, Schema, Trouble, answer_seconds, provider
 from backstory.llm.structured_answer import ask_for
 from backstory.paths import Home
 from backstory.settings import Settings, load_settings
@@ -56,7 +56,7 @@ class ModelWriter:
         if self._alone:
             yield chosen
             return
-        with lock(self._home.model_lock, wait=self._settings.model_timeout_seconds) as held:
+        with lock(self._home.model_lock, wait=answer_seconds(self._settings)) as held:
             if not held:
                 raise Trouble("another process asks the model: try again in a moment", sent=False)
             yield chosen

@@ -20,6 +20,11 @@ _REPAIR = """
 
 Your last answer could not be used: {error}. It began: {answer}
 Answer again, with the JSON object only."""
+_SHORTER = """
+
+Your last answer was cut off before anything of it was whole. It began: {answer}
+Answer again, with the JSON object only, in less than {words} words: only what matters most."""
+_WORDS_PER_TOKEN = 0.4  # with braces and names of fields, and half of what there was room for
 
 
 def ask_for(
@@ -40,7 +45,9 @@ def ask_for(
         return first.call_id, _read(store, first, read)
     except ValueError as error:
         _unusable(store, first, error, clean)
-        again = question.text + _REPAIR.format(error=error, answer=first.reply.text[:300])
+        again = question.text + (_SHORTER if first.reply.cut else _REPAIR).format(
+            error=error, answer=first.reply.text[:300], words=int(question.max_tokens * _WORDS_PER_TOKEN)
+        )
     second = governor.ask(provider, replace(question, text=again), replace(purpose, name="repair"))
     try:
         return second.call_id, _read(store, second, read)

@@ -12,9 +12,11 @@ call_literals.py what a tool call's payload must hold for any note on it
 deeds.py      which commands, edits and errors they belong to
 informative.py what of a passage is worth telling
 note_worth.py how much a passage is worth as a note: features and fitted weights
+episodes.py   which episode of the past a question is about
 lookup.py     passages that tell of a prompt, an error, a command or a file
 freshness.py  whether the files that a memory names are as they were
 gitpast.py    what git knows of files: changed since when, moved where to
+usefulness.py whether what was told was of use, from what agents did then
 standing.py   in force or history, fresh or not: the labels of memories
 brief.py      the brief as a command shows it
 handles.py    from the beginning of an id to the one thing that it stands for

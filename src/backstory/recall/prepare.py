@@ -12,7 +12,7 @@ from backstory import clock
 from backstory.atomic import write_own
 from backstory.hook.work_notes import MOST
 from backstory.llm import governor
-from backstory.model import Memory, MemoryKind, Session
+from backstory.model import Memory, MemoryKind, Session, SessionStatus, Tier
 from backstory.paths import Home
 from backstory.recall import notes
 from backstory.recall.rows import SECTIONS, Row, stamped
@@ -77,6 +77,9 @@ def session_file(home: Home, store: Store, session: Session) -> None:
     """Write what a session's context holds already, and its checkpoint."""
     memories = store.memories.of_session(session.id)
     checkpoint = next((memory for memory in memories if memory.kind is MemoryKind.CHECKPOINT), None)
+    told = any(memory.kind is MemoryKind.SUMMARY and memory.tier is Tier.MODEL for memory in memories)
+    if told and session.status is not SessionStatus.ACTIVE:
+        checkpoint = None  # what came of it says more to whoever goes on
     value = {
         "v": FORMAT,
         # not the start that is being answered right now: it would hide all that is new

@@ -70,6 +70,16 @@ class Briefs:
         ).fetchone()
         return int(row[0]), int(row[1])
 
+    def told_to(self, memory_id: str, limit: int) -> list[tuple[str, int]]:
+        """The latest sessions that were told this, newest first, each with when it was first told."""
+        return self._db.execute(
+            """
+            SELECT i.session_id, min(i.at) FROM injected d JOIN injections i ON i.id = d.injection_id
+            WHERE d.memory_id = ? GROUP BY i.session_id ORDER BY min(i.at) DESC LIMIT ?
+            """,
+            (memory_id, limit),
+        ).fetchall()
+
     def totals(self) -> tuple[int, int]:
         """How many briefs were given, and their estimated tokens."""
         row = self._db.execute("SELECT count(*), coalesce(sum(tokens), 0) FROM injections").fetchone()

@@ -72,17 +72,25 @@ class Jobs:
 
     def lease(self, now: int, kind: str, newest: bool = False) -> Job | None:
         """Take the oldest (or newest) piece of work of this kind that is due; that counts as a try."""
-        order = "DESC" if newest else "ASC"
+        return self._lease(now, kind, f"asked_at {'DESC' if newest else 'ASC'}")
+
+    def lease_in_order(self, now: int, kind: str) -> Job | None:
+        """The same, of sessions in the order in which they began; what was imported comes last."""
+        began = "(s.imported_by <> '') || printf('%020d', s.started_at)"
+        order = f"(SELECT {began} FROM sessions s WHERE s.id = subject), asked_at"  # noqa: S608
+        return self._lease(now, kind, order)
+
+    def _lease(self, now: int, kind: str, order: str) -> Job | None:
         row = self._db.execute(
             f"""
             UPDATE jobs SET state = 'leased', attempts = attempts + 1
             WHERE kind = :kind AND subject = (
                 SELECT subject FROM jobs
                 WHERE kind = :kind AND state = 'waiting' AND not_before <= :now
-                ORDER BY asked_at {order} LIMIT 1
+                ORDER BY {order} LIMIT 1
             )
             RETURNING {_COLUMNS}
-            """,  # noqa: S608 - ASC or DESC
+            """,  # noqa: S608 - one of three orders
             {"now": now, "kind": kind},
         ).fetchone()
         return None if row is None else Job(*row)

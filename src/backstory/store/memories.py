@@ -24,6 +24,9 @@ VISIBLE = f"""
 """  # noqa: S608 - the states above
 # Of what several sessions showed, the row that stands for all of them; also if that row is gone by now.
 ONCE = "NOT EXISTS (SELECT 1 FROM memories r WHERE r.id = m.told_by)"
+_NOT_REWORDED = """
+    NOT EXISTS (SELECT 1 FROM memories r WHERE r.id = m.told_by AND r.session_id = m.session_id)
+"""
 # For the person who looks through what was set aside: everything but what was forgotten.
 KEPT = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))"
 _COLUMNS = """
@@ -286,6 +289,38 @@ class Memories:
         ).fetchall()
         self._db.executemany("UPDATE memories SET told_by = ?, seen = ?, total = ? WHERE id = ?", rows)
 
+    def revise(self, project_id: str, told_by: Mapping[str, str], seen: Mapping[str, int]) -> None:
+        """Which rows are told by which, and in how many more sessions some were seen, after `consolidate`.
+
+        Call it inside a transaction. What holds of a row holds of all that show the same thing.
+        """
+        self._db.execute(
+            """
+            UPDATE memories SET told_by = '', seen = 1, total = 1
+            WHERE project_id = ? AND signature = '' AND (told_by <> '' OR seen <> 1 OR total <> 1)
+            """,
+            (project_id,),
+        )
+        self._db.executemany(
+            "UPDATE memories SET seen = seen + ?, total = total + ? WHERE id = ?",
+            [(more, more, mid) for mid, more in seen.items()],
+        )
+        for mid, better in told_by.items():
+            same = """
+                id <> :better AND (id = :mid OR (project_id = :project AND (kind, signature) = (
+                    SELECT kind, signature FROM memories WHERE id = :mid AND signature <> '')))
+            """
+            names = {"mid": mid, "better": better, "project": project_id}
+            self._db.execute(
+                f"""
+                UPDATE memories SET seen = max(seen, (SELECT max(seen) FROM memories WHERE {same})),
+                    total = max(total, (SELECT max(total) FROM memories WHERE {same}))
+                WHERE id = :better AND kind = (SELECT kind FROM memories WHERE id = :mid)
+                """,  # noqa: S608 - a constant of this method
+                names,
+            )
+            self._db.execute(f"UPDATE memories SET told_by = :better WHERE {same}", names)  # noqa: S608
+
     def memory(self, mid: str) -> Memory | None:
         """One memory with its sources, if it may be shown."""
         found = self._read("m.id = ?", (mid,))
@@ -359,6 +394,29 @@ class Memories:
         )
         return [mid for (mid,) in rows]
 
+    def told_instead(self, mid: str) -> str:
+        """The session whose memory took the place of this one, or ""."""
+        row = self._db.execute(
+            """
+            SELECT r.session_id FROM memories m
+            JOIN memories r ON r.id IN (m.told_by, (SELECT newer FROM successions WHERE older = m.id))
+            WHERE m.id = ? AND r.session_id <> m.session_id LIMIT 1
+            """,
+            (mid,),
+        ).fetchone()
+        return str(row[0]) if row else ""
+
+    def revised(self, project_id: str) -> list[str]:
+        """The ids of a project's memories in whose place a model's sentence is told."""
+        rows = self._db.execute(
+            """
+            SELECT m.id FROM memories m JOIN memories r ON r.id = m.told_by
+            WHERE m.project_id = ? AND r.tier = 'T2'
+            """,
+            (project_id,),
+        )
+        return [mid for (mid,) in rows]
+
     def reworded(self, project_id: str) -> list[Memory]:
         """The memories of a project that a person has worded anew and that may be shown."""
         return self._read(
@@ -371,9 +429,37 @@ class Memories:
         )
 
     def of_session(self, sid: str, kinds: Sequence[MemoryKind] = ()) -> list[Memory]:
-        """All that was distilled from a session, in the order it happened; of some kinds only, if named."""
+        """All that was distilled from a session, in the order it happened; of some kinds only, if named.
+
+        What a better sentence of the same session stands for is left out.
+        """
         of_kinds = f"AND m.kind IN ({','.join('?' * len(kinds))})" if kinds else ""
-        return self._read(f"m.session_id = ? {of_kinds}", (sid, *kinds), "ORDER BY m.at, m.id")
+        return self._read(
+            f"m.session_id = ? {of_kinds} AND {_NOT_REWORDED}", (sid, *kinds), "ORDER BY m.at, m.id"
+        )
+
+    def marks(self, project_id: str) -> dict[str, str]:
+        """For each session of a project that has memories a mark that changes when they do."""
+        rows = self._db.execute(
+            f"""
+            SELECT m.session_id, count(*) || '/' || sum(length(m.text) + length(m.reason)) || '/' || max(m.at)
+            FROM memories m WHERE m.project_id = ? AND {VISIBLE} AND {_NOT_REWORDED} GROUP BY m.session_id
+            """,  # noqa: S608 - constants of this file
+            (project_id,),
+        )
+        return dict(rows.fetchall())
+
+    def standing(self, sid: str) -> list[Memory]:
+        """All of a session's memories that hold or once held: neither proposed nor rejected nor forgotten."""
+        rows = self._db.execute(
+            f"""
+            SELECT {_COLUMNS} FROM memories m JOIN projects p ON p.id = m.project_id
+            WHERE m.session_id = ? AND m.status IN ('candidate', 'confirmed', 'superseded') AND {KEPT}
+            ORDER BY m.at, m.id
+            """,  # noqa: S608 - constants of this file
+            (sid,),
+        ).fetchall()
+        return [self._memory(row) for row in rows]
 
     def sightings(self, mid: str) -> list[tuple[str, int, int]]:
         """The sessions that showed the same thing, with when and how often, newest first."""

@@ -72,8 +72,8 @@ class Ledger:
         """What calls since then took, by purpose and model; the dearest first."""
         rows = self._db.execute(
             """
-            SELECT purpose, provider, model, count(*), sum(outcome <> 'ok'), sum(tokens_in), sum(tokens_out),
-                   sum(cost)
+            SELECT purpose, provider, model, count(*), sum(outcome NOT IN ('ok', 'open')), sum(tokens_in),
+                   sum(tokens_out), sum(cost)
             FROM model_calls WHERE asked_at >= ? GROUP BY purpose, provider, model
             ORDER BY sum(cost) DESC, sum(tokens_in + tokens_out) DESC
             """,
@@ -118,6 +118,19 @@ class Ledger:
         return self._db.execute(
             "SELECT model, body FROM model_answers WHERE session_id = ? ORDER BY at, id", (sid,)
         ).fetchall()
+
+    def of_project(self, project_id: str) -> dict[str, list[str]]:
+        """What models said about each session of a project, in the order of the sessions."""
+        found: dict[str, list[str]] = {}
+        for sid, body in self._db.execute(
+            """
+            SELECT a.session_id, a.body FROM model_answers a JOIN sessions s ON s.id = a.session_id
+            WHERE s.project_id = ? ORDER BY s.started_at, s.id, a.at, a.id
+            """,
+            (project_id,),
+        ):
+            found.setdefault(sid, []).append(body)
+        return found
 
 
 def drop_answers(db: sqlite3.Connection, sids: Sequence[str]) -> None:

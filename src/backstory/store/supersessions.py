@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Mapping
 
+from backstory.store.memories import ONCE
 from backstory.store.records import DecisionRow
 
 _MOST = 300
@@ -27,7 +28,7 @@ class Supersessions:
                 (m.status = 'confirmed' AND m.agent <> 'user') OR m.pinned OR {_JUDGED},
                 m.said_by = 'user' OR m.status = 'confirmed'
             FROM memories m JOIN sessions s ON s.id = m.session_id
-            WHERE m.project_id = ? AND {_SUCCEEDED} AND s.parent_id = ''
+            WHERE m.project_id = ? AND {_SUCCEEDED} AND s.parent_id = '' AND {ONCE}
                 AND (m.status IN ('candidate', 'confirmed') OR (m.status = 'superseded' AND NOT {_JUDGED}))
                 AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
             ORDER BY m.at DESC LIMIT {_MOST}

@@ -17,7 +17,7 @@ from typing import Any
 
 from .script import Answer, Conversation
 
-PATHS = ("/v1/chat/completions",)
+PATHS = ("/v1/chat/completions", "/api/chat")  # the second is Ollama's own
 
 Body = dict[str, Any]
 _NOTES = re.compile(r"<backstory-notes.*?</backstory-notes>", re.S)
@@ -76,6 +76,10 @@ def reply(path: str, body: Body, answer: Answer) -> tuple[str, Iterator[bytes]]:
     if answer.thought:
         message["reasoning_content"] = answer.thought
     about = {"id": _id("chatcmpl-"), "created": 0, "model": body.get("model", "scripted")}
+    if path == "/api/chat":
+        told = {"model": about["model"], "message": message, "done": True, "done_reason": "stop"}
+        counts = {"prompt_eval_count": 100, "eval_count": 20}
+        return "application/json", iter([json.dumps(told | counts).encode()])
     finish = "tool_calls" if answer.tool else "stop"
     if body.get("stream"):
         return "text/event-stream", _stream(about, message, finish, _usage(body))

@@ -6,6 +6,7 @@ from backstory.app import App
 from backstory.errors import SourceMissing
 from backstory.model import Act, Kind, Memory, MemoryKind, MemoryStatus, StoredEvent
 from backstory.present.plain_text import count_of, one_line, terminal_text
+from backstory.recall.usefulness import usefulness
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, handle_page
 from backstory.web.pages.layout import heading
@@ -14,7 +15,7 @@ from backstory.web.request import Page, PageRequest, Redirect, clamped_limit, pa
 _IN_FORCE = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
 _OFTEN = 2  # sessions
 _STATES = {
-    "": "In force",
+    "": "Current",
     "candidate": "Not judged",
     "confirmed": "Confirmed",
     "superseded": "Superseded",
@@ -185,7 +186,7 @@ def memory_page(app: App, asked: PageRequest) -> Page | Redirect:
             "div",
             h(
                 "div",
-                h("section", h("h2", "It rests on"), h("ul", evidence, class_="lines")) if evidence else None,
+                h("section", h("h2", "Made from"), h("ul", evidence, class_="lines")) if evidence else None,
                 _sightings(app, memory, asked),
                 h("section", h("h2", "Around it"), h("pre", detail[:20_000], tabindex="0"))
                 if detail
@@ -221,7 +222,9 @@ def _told_to(app: App, memory: Memory, asked: PageRequest) -> list[Html | str]:
     sessions, last = app.store.briefs.times_told(memory.id)
     if not sessions:
         return []
-    return [f"in {count_of(sessions, 'session')}, last ", components.time_element(last, asked.zone)]
+    of_use = usefulness(app.store, memory).line
+    told = [f"in {count_of(sessions, 'session')}, last ", components.time_element(last, asked.zone)]
+    return [*told, f": {of_use}"] if of_use else told
 
 
 def _newer(app: App, memory: Memory, sources: Sequence[StoredEvent]) -> str:

@@ -1,0 +1,64 @@
+"""Ollama's own protocol: unlike OpenAI's, which it speaks too, it takes the length of the context it needs.
+
+Without being told, Ollama reads 4,096 tokens on most machines and leaves out what is beyond, silently.
+"""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from backstory.llm import json_post
+from backstory.llm.model_provider import Access, Question, Reply, Trouble
+from backstory.llm.prices import token_estimate
+
+# Another length loads the model anew: so there are few of them.
+_CONTEXTS = (8_192, 16_384, 32_768, 65_536, 131_072)
+
+
+class Ollama:
+    """An Ollama at an address, with or without `/v1`; it is a `Provider`."""
+
+    name = "ollama"
+    overhead = 0
+
+    def __init__(self, access: Access) -> None:
+        self.model = access.model
+        self._access = access
+        self._url = access.url.rstrip("/").removesuffix("/v1") + "/api/chat"
+        self._where = urlsplit(access.url).netloc.rpartition("@")[2]
+
+    def ask(self, question: Question) -> Reply:
+        """The answer, or a `Trouble`."""
+        needed = token_estimate(question.system, question.text) + question.max_tokens
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [
+                {"role": "system", "content": question.system},
+                {"role": "user", "content": question.text},
+            ],
+            "stream": False,
+            "think": False,
+            "options": {
+                "num_ctx": next((size for size in _CONTEXTS if size >= needed), _CONTEXTS[-1]),
+                "num_predict": question.max_tokens,
+            },
+        }
+        if question.schema:
+            body["format"] = question.schema
+        key = self._access.key
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        answer = json_post.post_json(self._url, headers, body, self._access.seconds, key)
+        json_post.raise_for_status(answer, self._where, key)
+        return self._read(answer.json(self._where))
+
+    def _read(self, told: Any) -> Reply:
+        try:
+            return Reply(
+                str(told["message"]["content"]),
+                int(told.get("prompt_eval_count") or 0),
+                int(told.get("eval_count") or 0),
+                cut=told.get("done_reason") == "length",
+            )
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise Trouble(
+                f"{self._where} answered in a shape that is not Ollama's: check model.url"
+            ) from None

@@ -1,0 +1,96 @@
+"""What a model's operations change in what a project knows: which row stands for which, what was seen again.
+
+Derived from the answers that are kept, in the order of the sessions, so a rebuild comes to the same. A row
+that gives way stays as evidence of the one that stands for it, and comes back if that is rejected or
+forgotten. What the user said or a person has judged gives way to nobody's words but the user's.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from backstory.distil import operations
+from backstory.distil.merge import same, subject_of
+from backstory.distil.operations import Do, Operation
+from backstory.model import Memory, MemoryKind, MemoryStatus, Speaker, Tier
+from backstory.store import Store
+from backstory.store.memories import memory_id
+
+# Rows that tell of the whole session, or what passed in it: they give way to no single sentence.
+_WHOLE = (MemoryKind.SUMMARY, MemoryKind.TURN, MemoryKind.CHECKPOINT, MemoryKind.COMMAND)
+
+
+def write_revisions(store: Store, project_id: str) -> None:
+    """Apply what models have said about this project's memories; call it inside a transaction."""
+    told_by: dict[str, str] = {}
+    seen: dict[str, set[str]] = defaultdict(set)
+    for sid, bodies in store.ledger.of_project(project_id).items():
+        own = {memory.id: memory for memory in store.memories.standing(sid)}
+        _give_way(own, told_by)
+        for operation in (each for body in bodies for each in operations.loads(body)):
+            _apply(store, sid, operation, own, told_by, seen)
+    store.memories.revise(project_id, told_by, {mid: len(sids) for mid, sids in seen.items()})
+
+
+def _give_way(own: Mapping[str, Memory], told_by: dict[str, str]) -> None:
+    """Of one session, rows of the rules that rest on the same events give way to the better sentence."""
+    ruled = [memory for memory in own.values() if memory.tier is Tier.RULES and memory.kind not in _WHOLE]
+    for better in (memory for memory in own.values() if memory.tier is Tier.MODEL):
+        for plain in ruled:
+            if same(better, plain):
+                _stand_for(better, plain, told_by)
+
+
+def _apply(
+    store: Store,
+    sid: str,
+    operation: Operation,
+    own: Mapping[str, Memory],
+    told_by: dict[str, str],
+    seen: dict[str, set[str]],
+) -> None:
+    if operation.do in (Do.ADD, Do.OUTCOME) or not operation.events:
+        return
+    about = [memory for mid in operation.memories if (memory := store.memories.kept(mid)) is not None]
+    if operation.do is Do.SEEN:
+        for memory in about:
+            if memory.session_id != sid:
+                seen[memory.id].add(sid)
+    elif operation.do is Do.RETIRE:
+        outcome = own.get(memory_id(sid, MemoryKind.SUMMARY, "summary"))
+        for memory in about:
+            if outcome is not None and (operation.asked or not _is_firm(memory)):
+                told_by[memory.id] = outcome.id
+    elif (better := own.get(memory_id(sid, operation.kind, subject_of(operation)))) is not None:
+        for memory in about:
+            _stand_for(better, memory, told_by)
+
+
+def _stand_for(better: Memory, other: Memory, told_by: dict[str, str]) -> None:
+    """The one is told in place of the other, unless it may not be: then it is told by the other."""
+    if better.id == other.id:
+        return
+    users = better.said_by == Speaker.USER and not _is_judged(other)
+    if _is_firm(other) and not users:
+        told_by[better.id] = other.id
+    else:
+        told_by[other.id] = better.id
+        told_by.pop(better.id, None)  # what was said last holds
+
+
+def _is_firm(memory: Memory) -> bool:
+    """Whether only the user's own words take its place."""
+    return memory.said_by == Speaker.USER or memory.agent == Speaker.USER or _is_judged(memory)
+
+
+def _is_judged(memory: Memory) -> bool:
+    return memory.pinned or memory.status is MemoryStatus.CONFIRMED
+
+
+def known_to(
+    store: Store, sid: str, project_id: str, kinds: Iterable[MemoryKind], limit: int
+) -> list[Memory]:
+    """The memories that a session may touch: its own, and the project's."""
+    wanted = list(kinds)
+    found = {memory.id: memory for memory in store.memories.of_session(sid, wanted)}
+    found.update((memory.id, memory) for memory in store.memories.of_project(project_id, wanted, limit))
+    return list(found.values())

@@ -1,0 +1,244 @@
+"""What a model's operations change in what a project knows, and what they may not change."""
+
+import json
+from typing import Any
+
+from backstory.app import App
+from backstory.model import Act, Memory, MemoryKind, MemoryStatus, Tier
+from tests.llm.conftest import Asking, a_session, line_with, saying
+from tests.story import House, Story
+
+STREAMS: dict[str, Any] = {"kind": "fact", "text": "The importer streams its rows one by one"}
+
+
+def told(house: House, story: Story, *kinds: MemoryKind) -> list[Memory]:
+    """What the project tells of these kinds."""
+    session = house.store.events.session(story.id)
+    assert session is not None
+    return house.store.memories.of_project(session.project_id, kinds, 50)
+
+
+def name_of(log: str, words: str) -> str:
+    """The short id of the memory with these words."""
+    (line,) = [line for line in log.partition("Log:")[0].splitlines() if words in line]
+    return line.split()[0]
+
+
+def a_first_session(house: House, asking: Asking) -> Story:
+    """One session of which a model said a fact."""
+    story = a_session(house)
+    asking.model.aside("Log:", lambda log: saying({**STREAMS, "lines": [line_with(log, "then changed")]}))
+    asking.asks()
+    return story
+
+
+def answer(asking: Asking, do: str, words: str, line: str, **fields: Any) -> None:
+    """The next answer does this to the memory with these words, and cites this line."""
+    asking.model.aside(
+        "Log:",
+        lambda log: saying(
+            {"do": do, "memories": [name_of(log, words)], "lines": [line_with(log, line)], **fields}
+        ),
+    )
+
+
+class TestOneCall:
+    def test_a_session_is_one_call_with_what_the_project_knows(self, house: House, asking: Asking) -> None:
+        a_first_session(house, asking)
+        assert len(asking.model.requests) == 1
+        a_session(house)
+        asking.answers()
+        asking.asks()
+        assert len(asking.model.requests) == 2
+        head = asking.log().partition("Log:")[0]
+        assert head.startswith("Project: shop · main · ")
+        assert "fact: The importer streams its rows one by one" in head
+
+    def test_sessions_are_asked_in_their_order_each_with_what_the_one_before_gave(
+        self, house: House, asking: Asking
+    ) -> None:
+        stories = [a_session(house), a_session(house)]
+        asking.model.aside("Log:", lambda log: saying({**STREAMS, "lines": [line_with(log, "then changed")]}))
+        assert asking.asks() == 2
+        assert [call.session_id for call in asking.calls()] == [story.id for story in stories]
+        assert "streams its rows" not in asking.log(0)
+        assert "streams its rows" in asking.log(1)
+
+    def test_what_carries_meaning_is_sent_and_outputs_are_not(self, house: House, asking: Asking) -> None:
+        story = house.told().starts().prompts("Make the importer faster, please, and keep the interface")
+        story.reads("importer.py", "def secret_of_the_file(): ...").runs("make bench", "noise " * 200)
+        story.says("I take a generator, because the whole file does not fit into memory.")
+        story.runs("make test", fails="E  MemoryError\n1 failed").edits("importer.py", "list(f)", "iter(f)")
+        story.runs("make test", "4 passed").runs(
+            "git commit -m 'Stream the rows, so memory stays flat'", "ok"
+        )
+        story.stops("The importer streams now. " * 20).ends()
+        asking.answers()
+        asking.asks()
+        log = asking.log()
+        for words in (
+            "user: Make the importer faster",
+            "FAILED I take a generator, because",
+            "MemoryError",
+            "then changed importer.py: - list(f) + iter(f)",
+            "passed now: make test",
+            "committed: Stream the rows",
+            "agent, closing: The importer streams now.",
+        ):
+            assert words in log, log
+        assert "secret_of_the_file" not in log
+        assert "noise noise" not in log
+
+
+class TestOperations:
+    def test_an_edit_takes_the_place_of_what_it_words_better(self, house: House, asking: Asking) -> None:
+        first = a_first_session(house, asking)
+        (old,) = asking.learned(first)
+        better = "The importer streams rows through `iter(f)`, so memory stays flat"
+        answer(asking, "edit", "streams its rows", "then changed", text=better)
+        a_session(house)
+        asking.asks()
+        assert [memory.text for memory in told(house, first, MemoryKind.FACT)] == [better]
+        assert house.store.memories.memory(old.id) is not None, "it stays, as evidence"
+        house.rebuilds()
+        assert [memory.text for memory in told(house, first, MemoryKind.FACT)] == [better]
+
+    def test_what_a_proposal_would_replace_stays_until_it_is_confirmed(
+        self, house: House, asking: Asking
+    ) -> None:
+        first = a_first_session(house, asking)
+        answer(asking, "edit", "streams its rows", "user: Make", text="It streams with `fast_mode.py`")
+        a_session(house)
+        asking.asks()
+        assert [memory.text for memory in told(house, first, MemoryKind.FACT)] == [STREAMS["text"]]
+        with App(house.home) as app:
+            (proposed,) = app.memories([MemoryKind.FACT], [MemoryStatus.PROPOSED])
+            app.judge(proposed.id, Act.CONFIRM)
+        house.rebuilds()
+        assert [memory.text for memory in told(house, first, MemoryKind.FACT)] == [proposed.text]
+
+    def test_what_is_retired_is_told_no_more_and_comes_back_with_the_answer_forgotten(
+        self, house: House, asking: Asking
+    ) -> None:
+        first = a_first_session(house, asking)
+        answer(asking, "retire", "streams its rows", "agent, closing")
+        second = a_session(house)
+        asking.asks()
+        assert told(house, first, MemoryKind.FACT) == []
+        with App(house.home) as app:
+            app.forget(app.wanted([second.id]), really=True)
+        house.rebuilds()
+        assert [memory.text for memory in told(house, first, MemoryKind.FACT)] == [STREAMS["text"]]
+
+    def test_what_cites_nothing_retires_nothing(self, house: House, asking: Asking) -> None:
+        first = a_first_session(house, asking)
+        asking.model.aside(
+            "Log:", lambda log: saying({"do": "retire", "memories": [name_of(log, "streams its")]})
+        )
+        a_session(house)
+        asking.asks()
+        assert len(told(house, first, MemoryKind.FACT)) == 1
+
+    def test_what_was_seen_again_counts_its_sessions(self, house: House, asking: Asking) -> None:
+        first = a_first_session(house, asking)
+        answer(asking, "seen", "streams its rows", "agent, closing")
+        a_session(house)
+        asking.asks()
+        for _ in range(2):
+            (memory,) = told(house, first, MemoryKind.FACT)
+            assert memory.seen == 2
+            house.rebuilds()
+
+    def test_the_users_word_gives_way_to_nobody_elses(self, house: House, asking: Asking) -> None:
+        first = a_session(house)
+        house.works()
+        answer(
+            asking, "edit", "CSV", "agent, closing: The importer", text="Parquet replaces CSV as the format"
+        )
+        asking.asks()
+        texts = [memory.text for memory in told(house, first, MemoryKind.DECISION)]
+        assert "We keep CSV as the only input format" in texts
+        assert "Parquet" not in " ".join(texts)
+        answer(asking, "retire", "CSV", "agent, closing: The importer")
+        a_session(house)
+        asking.asks()
+        assert any("CSV" in memory.text for memory in told(house, first, MemoryKind.DECISION))
+
+    def test_what_a_person_pinned_stays(self, house: House, asking: Asking) -> None:
+        first = a_first_session(house, asking)
+        (old,) = asking.learned(first)
+        with App(house.home) as app:
+            app.judge(old.id, Act.PIN)
+        answer(asking, "retire", "streams its rows", "agent, closing: The importer")
+        a_session(house)
+        asking.asks()
+        assert [memory.id for memory in told(house, first, MemoryKind.FACT)] == [old.id]
+
+
+class TestOutcome:
+    def outcome(self, log: str, text: str, line: str, step: str = "") -> str:
+        said = json.loads(saying())
+        said["session"] = {
+            "goal": "A faster nightly run",
+            "outcome": text,
+            "lines": [line_with(log, line)],
+            "open": [{"text": step, "lines": [line_with(log, line)]}] if step else [],
+        }
+        return json.dumps(said)
+
+    def test_what_came_of_a_session_is_its_summary_everywhere(self, house: House, asking: Asking) -> None:
+        story = a_session(house)
+        text = "The importer streams its rows now; the nightly run takes six minutes instead of an hour"
+        step = "Measure the importer with the big bank file"
+        asking.model.aside("Log:", lambda log: self.outcome(log, text, "agent, closing: The importer", step))
+        asking.asks()
+        (summary,) = told(house, story, MemoryKind.SUMMARY)
+        assert (summary.text, summary.tier) == (text, Tier.MODEL)
+        assert summary.detail.startswith(f"Goal: A faster nightly run\nOutcome: {text}\n\n# ")
+        assert step in [memory.text for memory in told(house, story, MemoryKind.NEXT_STEP)]
+        brief = house.brief().text
+        assert text in brief
+        assert step in brief
+        house.rebuilds()
+        assert [memory.text for memory in told(house, story, MemoryKind.SUMMARY)] == [text]
+
+    def test_an_outcome_that_was_not_observed_leaves_the_rules_summary(
+        self, house: House, asking: Asking
+    ) -> None:
+        story = a_session(house)
+        asking.model.aside("Log:", lambda log: self.outcome(log, "All of it works now", "FAILED"))
+        asking.asks()
+        (summary,) = told(house, story, MemoryKind.SUMMARY)
+        assert summary.tier is Tier.RULES
+
+
+class TestNames:
+    def test_a_placeholder_stands_for_anything(self, house: House, asking: Asking) -> None:
+        story = a_session(house)
+        text = "Run `pytest -q tests/<name>.py` after a change of the importer"
+        asking.model.aside("Log:", lambda log: saying({"kind": "fact", "text": text, "lines": [1]}))
+        asking.asks()
+        assert [memory.text for memory in asking.learned(story)] == [text]
+
+    def test_a_name_that_only_the_agents_plan_has_is_no_proof_of_an_edit(
+        self, house: House, asking: Asking
+    ) -> None:
+        """A model repeated the mode of the plan; the edit had said another one."""
+        story = house.told().starts().prompts("Make the sandbox shared between tests, they fail at random")
+        story.says("The plan is to use `:auto` mode, because every test then gets a connection of its own.")
+        story.runs("mix test", fails="** (DBConnection.OwnershipError)\n1 failed")
+        story.edits("test_helper.exs", "mode(Repo, :manual)", "mode(Repo, {:shared, self()})")
+        story.runs("mix test", "4 passed").stops("The tests share one connection now. " * 8).ends()
+        both = [
+            {"kind": "fact", "text": f"The sandbox runs in `{mode}` mode in the tests"}
+            for mode in (":auto", "{:shared, self()}")
+        ]
+        asking.model.aside(
+            "Log:",
+            lambda log: saying(*({**each, "lines": [line_with(log, "then changed")]} for each in both)),
+        )
+        asking.asks()
+        assert [memory.text for memory in asking.learned(story)] == [both[1]["text"]]
+        with App(house.home) as app:
+            (proposed,) = app.memories([MemoryKind.FACT], [MemoryStatus.PROPOSED])
+        assert "only words of the agent have :auto" in proposed.detail
