@@ -184,7 +184,7 @@ class TestOperations:
         (old,) = asking.learned(first)
         with App(house.home) as app:
             app.judge(old.id, Act.PIN)
-        answer(asking, "retire", "streams its rows", "agent, closing: The importer")
+        answer(asking, "retire", "streams its rows", "user: Make the importer faster")
         a_session(house)
         asking.asks()
         assert [memory.id for memory in told(house, first, MemoryKind.FACT)] == [old.id]
