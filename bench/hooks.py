@@ -40,7 +40,7 @@ from backstory.hook.hook_command import hook_command
 from backstory.hook.project_identity import project_id, resolve_place
 from backstory.model import Draft, Event, Kind, MemoryKind, Project, Tier, Where
 from backstory.paths import Home
-from backstory.recall import prepare
+from backstory.recall import prepare, ready_answers
 from backstory.recall.call_literals import call_literals, filter_file
 from backstory.store import open_store
 from backstory.store.records import Arrival
@@ -183,8 +183,9 @@ def store_memories(home: Path, project: Path) -> None:
     with contextlib.closing(open_store(Home(home))) as store:
         for number in range(SESSIONS):
             at = now - number * 3_600_000
+            agent = "codex" if number else "claude-code"
             event = Event(
-                "codex", f"s{number}", Kind.PROMPT, at, "round the discount", where=Where(str(project))
+                agent, f"s{number}", Kind.PROMPT, at, "round the discount", where=Where(str(project))
             )
             with store.transaction():
                 added = store.events.add([Arrival(event, shop, store.events.key(event))])[0]
@@ -203,6 +204,14 @@ def store_memories(home: Path, project: Path) -> None:
                 store.memories.replace(session, drafts, Tier.RULES, "bench")
         prepare.project_file(Home(home), store, shop.id)
         assert store.listings.table_counts()["memories"] == MEMORIES
+
+
+def finish_answers(home: Path, stored: Path, project: Path) -> None:
+    """Finish the answer to a plain start as the worker does, from what is stored in another home."""
+    pid = project_id(resolve_place(str(project)).identity)
+    with contextlib.closing(open_store(Home(stored))) as store:
+        ready_answers.write(Home(home), store, pid)
+    assert list(Home(home).ready.glob("p*"))
 
 
 def leave_secrets(home: Path, project: Path) -> None:
@@ -240,7 +249,7 @@ def leave_notes(home: Path, project: Path) -> None:
 def stage() -> Iterator[tuple[Path, Path, Path, Path, Path]]:
     """Homes to capture into, with events waiting, with secrets in them, with notes; a project under git.
 
-    The one with notes has the brief that the one with events has, too, and nothing waits in it.
+    The one with notes has the brief that the one with events has, too, finished; nothing waits in it.
     """
     with tempfile.TemporaryDirectory(prefix="backstory-bench-") as folder:
         top = Path(folder).resolve()
@@ -262,6 +271,7 @@ def stage() -> Iterator[tuple[Path, Path, Path, Path, Path]]:
         shutil.copytree(answering / "briefs", secretive / "briefs", dirs_exist_ok=True)
         for brief in (answering / "briefs").glob("p*.json"):
             shutil.copy(brief, noting / "briefs")
+        finish_answers(noting, answering, project)
         with contextlib.ExitStack() as locks:
             for home in (answering, secretive, noting):
                 assert locks.enter_context(lock(home / "worker.lock"))
@@ -295,6 +305,12 @@ def measure(rounds: int) -> dict[str, Any]:
             "before_says": Case(hook(noting, "PreToolUse"), before, folder=project),
             "mcp": ServerStart([sys.executable, "-I", "-S", str(noting / "hook" / MCP_SCRIPT)]),
             "start": Case(hook(noting, "SessionStart"), start, pause=WORKER_SECONDS, folder=project),
+            "start_by_python": Case(
+                hook(noting, "SessionStart"),
+                start.replace(b'"startup"', b'"clear"'),
+                pause=WORKER_SECONDS,
+                folder=project,
+            ),
             "answer": Case(hook(answering, "SessionStart"), start, pause=WORKER_SECONDS),
             "answer_redacts": Case(hook(secretive, "SessionStart"), start, pause=WORKER_SECONDS),
         }
@@ -312,6 +328,7 @@ def measure(rounds: int) -> dict[str, Any]:
         check_redacted(cases["answer_redacts"].output.decode())
         assert b"rules/7.mk" in cases["before_says"].output
         assert b"Open threads" in cases["start"].output
+        assert cases["start"].output == cases["start_by_python"].output
         assert b'"timeline"' in cases["mcp"].output
         assert cases["before_silent"].output == cases["before_other"].output == b""
     ms = {name: case.ms for name, case in cases.items()}
@@ -361,6 +378,7 @@ def check_redacted(text: str) -> None:
 # What an agent waits for: the case, in words, what it is compared with, the target for the median.
 TABLE = (
     ("start", "SessionStart, nothing waiting", "sh", 4.0),
+    ("start_by_python", "the same after /clear, which Python answers", "sh", math.inf),
     ("before_other", "PreToolUse in a project with notes, nothing to say", "sh", 3.0),
     ("capture_600b", "capture hook, 0.6 kB", "sh", 2.0),
     ("capture_4k", "capture hook, 4 kB", "sh", 2.0),

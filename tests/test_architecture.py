@@ -33,6 +33,7 @@ LAYERS = (
         "distil",
         "statements",
         "failure_history",
+        "project_checks",
         "knowledge",
         "registry",
         "capture",

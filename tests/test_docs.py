@@ -86,6 +86,12 @@ def test_every_page_is_found_from_the_index() -> None:
     assert {path.name for path in pages - listed} == set()
 
 
+def test_each_attack_names_a_test_that_exists() -> None:
+    rows = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (DOCS / "lab/attacks.md").read_text("utf-8"))
+    assert len(rows) > 50
+    assert [row for row in rows if f"def {row[1]}(" not in (ROOT / row[0]).read_text("utf-8")] == []
+
+
 def test_the_readme_leads_to_the_index() -> None:
     assert "docs/README.md" in targets(ROOT / "README.md")
 

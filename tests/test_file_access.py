@@ -57,6 +57,7 @@ ALLOWED = {
     "hook/spool.py": WRITES,
     "hook/work_notes.py": WRITES,
     "recall/notes.py": WRITES,
+    "recall/ready_answers.py": WRITES,
     "upkeep/event_archive.py": "writes its own archives; unpacks what the reader has opened",
     "upkeep/backups.py": "copies of the database, which are its own",
     "capture/ownership.py": KERNEL,

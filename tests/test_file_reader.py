@@ -79,6 +79,17 @@ def test_lines_up_to_the_limit_come_as_they_are() -> None:
     assert given == [b"x" * 19 + b"\n", b"y" * 20 + b"\n", b"\n", b"z"]
 
 
+def test_blank_lines_in_a_row_come_as_one_piece_and_no_byte_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    text = b"one\n" + b"\n" * 3 + b" \r\n" * 2 + b"two\n" + b"\n" * (2 * file_reader.LARGEST // 64) + b"three"
+    path.write_bytes(text)
+    rows = list(file_reader.read_rows(path))
+    assert [row for row in rows if not row.isspace()] == [b"one\n", b"two\n", b"three"]
+    assert b"".join(rows) == text
+    assert len(rows) < 10
+    assert b"".join(file_reader.read_rows(path, 5)) == text[5:]
+
+
 def test_a_reader_counts_a_skipped_line_once_and_keeps_its_place() -> None:
     row = b'{"type":"user","message":{"role":"user","content":"Count whales"},"uuid":"%d"}\n'
     text = row % 1 + b"x" * 5_000_000 + b"\n" + row % 2

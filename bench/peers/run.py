@@ -69,7 +69,7 @@ _SEEDS = (
     "sk-" + "ant-api03-Zk3vQ9xLw2Rt8YbN5mJcHfXdPgSaVuEiOqTr7ZkLm",
     "xox" + "b-2348761239-2348761239-aBcDeFgHiJkLmNoPqRsTuVwX",
     "gl" + "pat-Qw3rTyUiOpAsDfGhJkLz",
-    "sk_" + "live_4eC39HqLyjWDarjtT1zdp7dc",
+    "sk_" + "live_51Hq8LkJ2mNvQ7rTzXb4cWd9",
     "np" + "m_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",
     "ey" + "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
     "correct-horse-battery-9471",
@@ -165,7 +165,7 @@ def payload(stage: Stage, number: int, text: str) -> bytes:
         "hook_event_name": stage.tool.event,
     }
     if stage.tool.event == "PostToolUse":
-        fields |= {"tool_name": "Bash", "tool_use_id": f"toolu_{number:024}"}
+        fields |= {"tool_name": "Bash", "tool_use_id": f"toolu_{random.getrandbits(96):024x}"}
         return json.dumps(
             fields
             | {

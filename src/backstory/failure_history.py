@@ -23,6 +23,8 @@ from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.shell_programs import READERS
 from backstory.store.records import Deed
 
+#: What failed is put together over so many sessions.
+OF_LATE = 60
 _LINES, _LINE_CHARS = 3, 130  # of an output; of a line
 _ERRORS = 3  # of a history
 _TEXT_CHARS = 400
@@ -57,6 +59,8 @@ class _Failure:
         helpers = [each for each in dict.fromkeys(self.ran) if each not in own]
         if helpers:
             return "passed after " + ", ".join(f"`{each}`" for each in helpers[-_HELPERS:])
+        if parse(self.passed).folder != parse(self.deed.target).folder:
+            return ""  # which folder it took, a lesson of that session tells
         way = _shown(self.passed)
         same = normalize.command_key(way) == normalize.command_key(_shown(self.deed.target))
         return "" if same or runs_remote_code(way) else f"passed as `{way}`"

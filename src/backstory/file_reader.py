@@ -20,6 +20,7 @@ __all__ = [
     "open_file",
     "read_bytes",
     "read_lines",
+    "read_rows",
     "read_text",
     "regular_file",
     "require_database",
@@ -76,6 +77,21 @@ def read_lines(path: Path | str, start: int = 0) -> Iterator[bytes]:
     with open_file(path) as file:
         file.seek(start)
         yield from bounded_lines(file)
+
+
+def read_rows(path: Path | str, start: int = 0) -> Iterator[bytes]:
+    """The same, but blank lines that follow each other come as one piece: millions cost next to nothing."""
+    blank: list[bytes] = []
+    for line in read_lines(path, start):
+        if line.isspace() and len(blank) < _PIECE:
+            blank.append(line)
+            continue
+        if blank:
+            yield b"".join(blank)
+            blank = []
+        yield line
+    if blank:
+        yield b"".join(blank)
 
 
 def bounded_lines(file: Readable, longest: int = LONGEST_LINE) -> Iterator[bytes]:

@@ -85,6 +85,11 @@ class Home:
         return self.briefs / "before.literals"
 
     @property
+    def ready(self) -> Path:
+        """Finished answers to plain starts, which the hook's shell prints as they are."""
+        return self.briefs / "ready"
+
+    @property
     def transcripts(self) -> Path:
         """Redacted copies of the agents' own transcripts, one file a session."""
         return self.root / "transcripts"

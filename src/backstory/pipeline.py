@@ -28,12 +28,13 @@ from backstory.knowledge.log_writer import LogWriter
 from backstory.llm import governor
 from backstory.passage_indexing import index_events
 from backstory.paths import Home
-from backstory.recall import notes, prepare
+from backstory.recall import notes, prepare, ready_answers
 from backstory.search.embedding import embed_waiting
 from backstory.session_distillation import SessionDistiller
 from backstory.settings import Settings
 from backstory.store import Store
 from backstory.store.job_queue import (
+    ANSWERS,
     ARCHIVE,
     BRIEF,
     COMPILE,
@@ -98,8 +99,14 @@ STAGES = (
     ),
     Stage(REINDEX, lambda work, what: work.reindex(what), math.inf, waits=math.inf),
     Stage(SUPERSEDE, lambda work, project: update_supersessions(work.store, project), math.inf, waits=30.0),
-    Stage(BRIEF, lambda work, subject: work.prepare_brief(subject), math.inf, waits=30.0),
+    Stage(BRIEF, lambda work, subject: work.prepare_brief(subject), math.inf, (ANSWERS,), waits=30.0),
     Stage(PROVE, lambda work, _: work.prove(again=True), math.inf, (BRIEF,)),
+    Stage(
+        ANSWERS,
+        lambda work, project: ready_answers.write(work.home, work.store, project),
+        math.inf,
+        waits=30.0,
+    ),
     Stage(EMBED, lambda work, model: work.make_vectors(model), _EMBED_SECONDS, (EMBED, NOTES), "then"),
     Stage(NOTES, lambda work, project: notes.write(work.home, work.store, project), math.inf, (), "then"),
     Stage(ARCHIVE, lambda work, key: work.copy_transcript(key), 2.0, (), "then"),
@@ -334,11 +341,16 @@ class Pipeline:
 
     def prepare_brief(self, subject: str) -> None:
         """Write the file of a project or of a session; their ids begin differently."""
+        project = subject
         if subject.startswith("p"):
             prepare.project_file(self.home, self.store, subject)
         elif (session := self.store.events.session(subject)) is not None and not session.parent_id:
             prepare.session_file(self.home, self.store, session)
+            project = session.project_id
         step("brief.prepared")
+        if self.store.projects.get(project) is not None:
+            with self.store.transaction():
+                self.store.jobs.ask(ANSWERS, project, clock.now_ms())
 
     def _index(self, interrupted: Callable[[], bool] = lambda: False, limit: int = STEP) -> int:
         done = 0

@@ -33,7 +33,7 @@ def test_without_a_command_it_prints_the_same_help(memory: Memory) -> None:
     assert memory.ask().stdout == memory.ask("--help").stdout == memory.ask("-h").stdout
 
 
-WITHOUT_JSON = ("mcp", "export", "session", "help", "completion")  # they speak JSON anyway, or to a shell
+WITHOUT_JSON = ("mcp", "session", "help", "completion")  # they speak JSON anyway, or to a shell
 
 
 @pytest.mark.parametrize(("name", "line"), COMMANDS)

@@ -192,7 +192,7 @@ def test_show_tells_a_memory_with_what_it_rests_on(worked: Memory) -> None:
     view = worked.json("show", lesson["id"])
     assert view["memory"]["id"] == lesson["id"]
     assert view["sources"]
-    assert "It rests on" in worked.ask("show", lesson["id"]).stdout
+    assert "Made from" in worked.ask("show", lesson["id"]).stdout
 
 
 def test_show_tells_a_session_from_start_to_end(worked: Memory) -> None:

@@ -27,6 +27,8 @@ SHELLS = {
     if shutil.which(argv[0])
 }
 
+TICK = 0.02  # seconds: the kernel rounds timers up to those of its clock
+
 PAYLOAD = json.dumps(
     {"session_id": "s", "cwd": "/srv/shop", "text": "ünï\u2028"}, ensure_ascii=False
 ).encode()
@@ -57,17 +59,17 @@ time.sleep(float(os.environ.get("STAND_IN_SECONDS", "0")))
 
 # In the answering hook's place: the search for the project notes how long it may take, and never ends.
 HANGING = """
-import sys
+import sys, time
 sys.path.insert(0, {source!r})
-from _signal import ITIMER_REAL, getitimer
+from _signal import ITIMER_PROF, ITIMER_REAL, getitimer
 from backstory.hook import __main__ as hook, agent_facts, project_identity
 agent_facts.FACTS.update({facts!r})
 def resolve(*_):
     note = open({note!r}, "w")
-    note.write(str(getitimer(ITIMER_REAL)[0]))
+    note.write(f"{{getitimer(ITIMER_PROF)[0]}} {{getitimer(ITIMER_REAL)[0]}}")
     note.close()
     for _ in iter(int, 1):
-        pass
+        {wait}
 project_identity.resolve_place = resolve
 hook.main(sys.argv[2:])
 """
@@ -98,14 +100,15 @@ class Agent:
         options.setdefault("cwd", "/")
         return subprocess.run(argv, input=payload, capture_output=True, timeout=60, check=False, **options)
 
-    def hangs(self, folder: Path) -> Path:
-        """From now on the search for the project never ends, as on a disk that hangs.
+    def hangs(self, folder: Path, wait: str = "pass") -> Path:
+        """From now on the search for the project never ends; with another `wait` than to be busy, as on a disk
+        that hangs.
 
-        Gives the file in which it notes how long it may take.
+        Gives the file in which it notes how long it may take, in processor time and on the clock.
         """
         note, script, interpreter = (folder / name for name in ("note", "hanging.py", "hanging"))
         source = str(Path(spool.__file__).parent.parent.parent)
-        script.write_text(HANGING.format(source=source, note=str(note), facts=agent_facts.FACTS))
+        script.write_text(HANGING.format(source=source, note=str(note), wait=wait, facts=agent_facts.FACTS))
         # its arguments are -I -S hook.pyc answer HOME AGENT EVENT; the worker's begin with -I -m
         interpreter.write_text(
             f'#!/bin/sh\n[ "$2" = -S ] || exit 0\nshift 2\nexec "{sys.executable}" -I -S "{script}" "$@"\n'

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from backstory.capture.hook_bundle import write_hook_settings
+from backstory.capture.hook_bundle import write_hook_files, write_hook_settings
 from backstory.hook import spool
 from backstory.hook.__main__ import LOG_BYTES, log_error
 from backstory.hook.project_identity import session_id
 
-from .stage import SHELLS, Agent, context
+from .stage import SHELLS, TICK, Agent, context
 
 every_shell = pytest.mark.parametrize("shell", sorted(SHELLS))
 
@@ -260,21 +260,66 @@ def test_a_failure_in_what_waits_does_not_take_the_brief(
     assert "unforeseen" in (agent.home / "logs" / "hook.log").read_text()
 
 
-@pytest.mark.parametrize(("settings", "seconds"), [({}, 2.0), ({"deadline_ms": 1_000}, 1.0)])
+@pytest.mark.parametrize(
+    ("settings", "seconds", "wait", "ended_by"),
+    [
+        ({"deadline_ms": 200}, 0.2, "time.sleep(9)", {signal.SIGALRM}),
+        # on a machine that has no time for it the clock ends it after all
+        ({"deadline_ms": 1_000}, 1.0, "pass", {signal.SIGPROF, signal.SIGALRM}),
+        ({}, 2.0, "pass", {signal.SIGPROF, signal.SIGALRM}),
+    ],
+)
 def test_at_its_deadline_it_ends_silently_and_leaves_a_mark(
-    agent: Agent, project: Path, tmp_path: Path, settings: dict[str, int], seconds: float
+    agent: Agent,
+    project: Path,
+    tmp_path: Path,
+    settings: dict[str, int],
+    seconds: float,
+    wait: str,
+    ended_by: set[signal.Signals],
 ) -> None:
     # CCE-24
     agent.prepare(project, ("decisions", "a decision"))
-    note = agent.hangs(tmp_path)
+    note = agent.hangs(tmp_path, wait)
     write_hook_settings(agent.home, settings)
     start = time.monotonic()
     done = agent.run("SessionStart", {"session_id": "x", "cwd": str(project)})
     assert (done.returncode, done.stdout) == (0, b"")
     assert time.monotonic() - start < 15
-    assert seconds / 2 < float(note.read_text()) <= seconds, "what was left of it when the search began"
+    processor, clock = map(float, note.read_text().split())
+    assert seconds / 2 < processor <= seconds + TICK, "what was left of it when the search began"
+    assert 0 < clock <= 5 * seconds + TICK
     (mark,) = [name for name in agent.spooled() if name.endswith(".fail")]
-    assert spool.parse_fail(mark) == ("claude-code", "SessionStart", f"answer-{128 + signal.SIGALRM}")
+    assert spool.parse_fail(mark) in [
+        ("claude-code", "SessionStart", f"answer-{128 + number}") for number in ended_by
+    ]
+
+
+def test_a_brief_that_came_too_late_comes_with_the_next_prompt(
+    agent: Agent, project: Path, tmp_path: Path, stand_in: str
+) -> None:
+    """Of that session alone, once; no prompt pays for it when nobody is owed one."""
+    agent.prepare(project, ("decisions", "a decision"))
+    agent.hangs(tmp_path)
+    write_hook_settings(agent.home, {"deadline_ms": 100})
+    late = {"session_id": "late", "cwd": str(project), "source": "clear"}
+    assert agent.run("SessionStart", late).stdout == b""
+    write_hook_files(agent.home, stand_in)
+    asks = {"cwd": str(project), "prompt": "And now?"}
+    assert agent.run("UserPromptSubmit", {"session_id": "other", **asks}).stdout == b""
+    told = json.loads(agent.run("UserPromptSubmit", {"session_id": "late", **asks}).stdout)
+    assert told["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+    assert "a decision" in told["hookSpecificOutput"]["additionalContext"]
+    (receipt,) = [name for name in agent.spooled() if f".{spool.RECEIPT}." in name]
+    assert json.loads((agent.home / "spool" / receipt).read_bytes()[:-1])["source"] == "clear"
+    assert not (agent.home / "briefs" / "owed").exists()
+    assert agent.run("UserPromptSubmit", {"session_id": "late", **asks}).stdout == b""
+
+
+def test_a_start_that_is_answered_in_time_owes_nothing(agent: Agent, project: Path) -> None:
+    agent.prepare(project, ("decisions", "a decision"))
+    assert "a decision" in agent.start(project)
+    assert not (agent.home / "briefs" / "owed").exists()
 
 
 def test_when_the_agent_is_gone_it_ends_quietly(agent: Agent, project: Path) -> None:

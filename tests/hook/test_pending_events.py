@@ -13,6 +13,7 @@ from backstory.hook import pending_events, spool
 from backstory.hook.brief_text import Row
 from backstory.hook.project_identity import resolve_place, session_id
 from backstory.hook.redact import Redactor
+from backstory.hook.time_limit import TimeLimit
 
 from .stage import Agent
 
@@ -275,7 +276,7 @@ def test_it_stops_when_its_time_is_over(agent: Agent, project: Path) -> None:
     for number in range(20):
         prompt(agent, project, f"{number}")
     folder, place = str(agent.home / "spool"), resolve_place(str(project))
-    assert pending_events.pending_rows(folder, place, {}, str, (), until=time.monotonic() - 1) == []
+    assert pending_events.pending_rows(folder, place, {}, str, (), until=TimeLimit(0, 10)) == []
     assert os.listdir(folder)
 
 

@@ -3,7 +3,9 @@
 import json
 from typing import Any
 
+from backstory.app import App
 from backstory.hook.brief_text import Row, compose_brief
+from backstory.model import Act, MemoryKind
 from backstory.recall.brief_rows import project_rows
 from backstory.statements import blocks
 from tests.story import House, Story
@@ -72,7 +74,7 @@ def test_checks_that_passed_in_several_sessions_are_one_row_and_one_offs_are_non
         story.stops("Done.").ends()
         house.works()
     (row,) = told(house, story, "commands")
-    assert "`make check` (2 sessions)" in row
+    assert "`make check` in 2 sessions" in row
     assert "tests/test_" not in row
 
 
@@ -86,7 +88,7 @@ def test_a_check_of_few_sessions_is_not_told_beside_those_of_most(house: House) 
         story.stops("Done.").ends()
     house.works()
     (row,) = told(house, story, "commands")
-    assert "`make check` (5 sessions)" in row
+    assert "`make check` in 5 sessions" in row
     assert "go build" not in row
 
 
@@ -125,3 +127,41 @@ def test_rows_stay_json(house: House) -> None:
     rows = project_rows(house.store, house.row(story).project_id)
     assert json.loads(json.dumps(rows)) == rows
     assert all(0 < row["worth"] < 10 for row in rows)
+
+
+def pushes(house: House, branch: str) -> Story:
+    """A session that pushes a new branch: git refuses, the flag helps."""
+    story = house.session().starts().prompts(f"Finish {branch} and push it").edits("shop.py")
+    story.runs("git push", fails=f"Exit code 128\nfatal: The current branch {branch} has no upstream branch.")
+    story.runs(f"git push --set-upstream origin {branch}", f"branch '{branch}' set up to track origin")
+    story.stops(f"Pushed {branch} with the totals of the cart.").ends()
+    house.works()
+    return story
+
+
+def test_what_failed_in_several_sessions_is_one_row_of_the_start(house: House) -> None:
+    pushes(house, "shop-12")
+    story = pushes(house, "shop-19")
+    (failed,) = told(house, story, "failed")
+    assert failed.startswith("`git push` failed in 2 of 2 sessions")
+    assert "passed as `git push --set-upstream origin shop-19`" in failed
+
+
+def test_a_rejected_lesson_does_not_come_back_as_a_history(house: House) -> None:
+    pushes(house, "shop-12")
+    story = pushes(house, "shop-19")
+    project = house.row(story).project_id
+    lessons = house.store.memories.of_project(project, [MemoryKind.LESSON], 9)
+    house.close()
+    with App(house.home) as app:
+        for lesson in lessons:
+            app.judge(lesson.id, Act.REJECT)
+    assert told(house, story, "failed") == []
+
+
+def test_a_prompt_that_was_not_answered_is_not_where_one_left_off(house: House) -> None:
+    story = pushes(house, "shop-12")
+    house.session().starts().prompts("Now do the invoices")
+    house.works()
+    (left_off,) = told(house, story, "left_off")
+    assert "Pushed shop-12" in left_off

@@ -3,6 +3,7 @@
 import pytest
 
 from backstory.app import App
+from backstory.hook.normalize import names_command
 from tests.recall.desk import Desk, finds_another_way
 from tests.story import House
 
@@ -113,3 +114,41 @@ def test_what_was_forgotten_is_in_no_history(house: House, desk: Desk) -> None:
     assert "zeppelin-9" not in desk.is_about_to_run("git push origin HEAD", session="at once")
     house.works()
     assert "zeppelin-9" not in desk.is_about_to_run("git push origin HEAD", session="after")
+
+
+def test_a_prompt_that_names_the_command_is_told_how_it_failed_here(house: House, desk: Desk) -> None:
+    for branch in ("shop-12", "shop-19"):
+        pushes(house, branch)
+    told = desk.asks("Why is git push refused here?")
+    assert "`git push` failed in 2 of 2 sessions" in told
+    assert "failed in 2 of 2" not in desk.asks("Push the changes to the other branch", session="other")
+
+
+@pytest.mark.parametrize(
+    ("text", "stem", "named"),
+    [
+        ("why does git commit fail?", "git commit", True),
+        ("Run `git commit`, then stop.", "git commit", True),
+        ("the git commits of last week", "git commit", False),
+        ("make sure that it works", "make", False),
+        ("why is `make` slow?", "make", True),
+        ("what breaks mise run test:ci.", "mise run test:ci", True),
+    ],
+)
+def test_a_command_is_named_by_its_words_together(text: str, stem: str, named: bool) -> None:
+    assert names_command(text, stem) is named
+
+
+def test_search_tells_the_history_of_a_command_before_its_single_runs(house: House) -> None:
+    for branch in ("shop-12", "shop-19", "shop-31"):
+        pushes(house, branch)
+    with App(house.home, attended=True) as app:
+        project = app.project_at(house.project).id
+        hits = app.search("why does git push fail", project).hits
+        found = [hit.form for hit in hits]
+        assert found.count("history") == 1
+        assert "step" not in found[: found.index("history")]
+        (told,) = (hit.text for hit in hits if hit.form == "history")
+        assert told.startswith("`git push` failed in 3 of 3 sessions")
+        assert len(app.search("why does git push fail", project, 2).hits) == 2
+        assert "history" not in [hit.form for hit in app.search("which branch was finished", project).hits]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backstory.recall.note_worth import EPISODE_FLOOR, FLOOR, note_worth
+from backstory.recall.note_worth import FLOOR, note_worth
 
 _KNOWLEDGE = (
     "`git commit` is refused by a hook that runs `mix format`, credo and dialyzer: run them before, never skip them",
@@ -28,7 +28,3 @@ def test_how_things_stood_for_a_moment_is_not_told(text: str) -> None:
 def test_what_fits_better_is_worth_more(form: str) -> None:
     known = _KNOWLEDGE[0]
     assert note_worth(form, known, 0.8, 0.6) > note_worth(form, known, 0.5, 0.3)
-
-
-def test_beside_its_episode_a_passage_may_be_worth_less() -> None:
-    assert 0 < EPISODE_FLOOR < FLOOR

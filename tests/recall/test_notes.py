@@ -1,5 +1,6 @@
 """Notes at work: on a prompt, before a tool, after its failure. The hooks run as agents run them."""
 
+import json
 import os
 import stat
 import subprocess
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from backstory import clock
 from backstory.app import App
 from backstory.capture.hook_bundle import write_hook_settings
 from backstory.recall import notes
@@ -102,6 +104,57 @@ def test_what_says_the_same_is_told_once_within_the_budget(house: House, desk: D
     told = desk.asks("How is discount rounding done for auditors, half-even in every region?")
     assert 1 <= told.count("\n- [") <= 6
     assert len(told) <= 1_800
+
+
+def settles_callbacks(house: House) -> None:
+    """A conversation in which a rule is made piece by piece, and other ones about other things."""
+    story = house.session(session="settles").starts()
+    story.prompts(
+        "Let's settle what gateway/webhooks.py does when a carrier's server does not answer a callback."
+    )
+    story.stops("I would retry with a growing pause. How long is the first pause, and when do we give up?")
+    story.prompts("20 seconds, then double it each time.").stops("And after how many attempts do we stop?")
+    story.prompts("Six attempts. Then support must be able to replay it, so park it in a table of its own.")
+    story.stops("It is called `parked_callbacks`. An endpoint that says 410 is gone; retrying that is noise.")
+    story.prompts("Right, 410 switches it off at once.").stops(
+        "To sum up the rule for carrier callbacks: first retry after 20 seconds, doubling, six attempts in "
+        "total, then the message goes to `parked_callbacks`; a 410 disables the subscription at once."
+    ).ends()
+    for asked, said in (
+        ("Why is the invoice PDF cut off after thirty positions?", "The table did not repeat its header."),
+        ("Which icon marks the accessible lockers on the map?", "The dynamic one of the icon set."),
+        ("The portal's build takes six minutes since last week.", "The icon set is imported as one file."),
+    ):
+        house.session(session=asked[:9]).starts().prompts(asked).stops(said).ends()
+
+
+REPORT = (
+    "A carrier's server was down over lunch, and they never found out that three parcels had been collected. "
+    "After the first refused callback our side stayed silent. They should hear about it later."
+)
+
+
+def test_a_report_is_told_the_conversation_that_settled_it_as_a_whole(house: House, desk: Desk) -> None:
+    settles_callbacks(house)
+    house.works()
+    told = desk.asks(REPORT)
+    assert told.count("\n- [") == 1, "one date for all that was said in one session"
+    for part in ("20 seconds, then double", "Six attempts", "parked_callbacks", "410 disables", "To sum up"):
+        assert part in told
+    assert told.index("20 seconds, then double") < told.index("Six attempts.") < told.index("To sum up")
+    assert "icon" not in told
+    assert "invoice" not in told
+
+
+def test_what_was_said_later_of_the_same_matter_stands_first(house: House, desk: Desk) -> None:
+    settles_callbacks(house)
+    amends = house.session(session="amends").starts()
+    amends.prompts("Amendment to the rule for carrier callbacks: nine attempts in total, not six.")
+    amends.stops("Changed `MAX_ATTEMPTS` in gateway/webhooks.py to nine; the pauses stay as they are.").ends()
+    house.works()
+    told = desk.asks(REPORT)
+    assert told.index("nine attempts in total, not six") < told.index("Six attempts.")
+    assert told.count("\n- [") == 2
 
 
 RULES = (
@@ -244,6 +297,23 @@ def test_a_later_prompt_has_half_the_room(house: House, desk: Desk) -> None:
     told = desk.asks(prompt, session="later")
     assert 3 <= told.count("\n- [") <= 5
     assert len(told) <= 900
+
+
+def test_a_first_prompt_that_a_worker_was_quick_to_store_is_still_the_first(house: House, desk: Desk) -> None:
+    with App(house.home, attended=True) as app:
+        for place in PLACES:
+            app.remember(long_rule(place), house.project, "lesson")
+    house.works()
+    house.session(session="quick").starts().prompts("hello there").stops("Hello.")
+    house.works()
+    (path,) = (house.home.briefs / "sessions").glob("*.json")
+    value = json.loads(path.read_text())
+    told = {}
+    for ago in (0, 60_000):
+        path.write_text(json.dumps(value | {"last_at": clock.now_ms() - ago}))
+        told[ago] = len(desk.asks("How are discounts rounded half-even for auditors?", session="quick"))
+    assert 900 < told[0] <= 1_800
+    assert 0 < told[60_000] <= 900
 
 
 def test_notes_keep_to_their_characters_and_each_is_whole(house: House, desk: Desk) -> None:
@@ -549,6 +619,7 @@ def explains_much(house: House) -> None:
 
 def test_another_part_of_a_long_message_is_told_though_one_part_was(house: House, desk: Desk) -> None:
     explains_much(house)
+    change(house, "notes.max_chars", "300")  # room for one part
     first = desk.asks("Why is make ship refused, what about the signing token in the vault?")
     assert "ops must renew" in first
     assert "libpango" not in first

@@ -37,7 +37,9 @@ LIMIT = 0.2  # seconds of processor time for the longer of the first two texts
 LOOKED_AT, CONFIRMED_AT = (500, 2_000), (6_000, 24_000)  # characters
 LONGEST = 1_600_000  # what is still done in no time at this length harms nobody
 LINEAR = 6.0  # four times the text may take up to six times the time
-SUSPECT_FROM, GROWN_FROM = 0.0001, 0.03  # below these, a ratio is noise
+SUSPECT_FROM = 0.0001  # below, a ratio is noise
+UNSURE = 0.005  # seconds by which a measured time may be too short
+MEASURED = 0.1  # what takes so long and did not grow, is linear
 ROUNDS, TOO_LONG = 3, 0.5  # how often a suspect's times are taken, and the seconds at which that ends
 MANY = 30  # a repeat up to this many times is a constant
 USUAL = " \na0.,\"'`[(\\-_/:<é中"
@@ -318,10 +320,13 @@ def _stop(*_: object) -> None:
 
 
 def seconds(pattern: Pattern, method: str, text: str, limit: float) -> float:
-    """Processor time to run a pattern over a text; infinite above the limit."""
+    """Processor time to run a pattern over a text; infinite above the limit.
+
+    The thread's time: while a timer runs, the kernel tells the process's in steps of some milliseconds.
+    """
     subject: Any = text if isinstance(pattern.pattern, str) else text.encode()
     signal.signal(signal.SIGVTALRM, _stop)
-    begun = time.process_time()
+    begun = time.thread_time()
     try:
         signal.setitimer(signal.ITIMER_VIRTUAL, limit)
         found = getattr(pattern, method)(subject)
@@ -331,7 +336,7 @@ def seconds(pattern: Pattern, method: str, text: str, limit: float) -> float:
         return float("inf")
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    return time.process_time() - begun
+    return time.thread_time() - begun
 
 
 def grown(pattern: Pattern, method: str = "finditer") -> str | None:
@@ -355,17 +360,18 @@ def _growth(took: Callable[[int, int, float], float]) -> str:
 
     What disturbs a measurement only ever adds to it, so the shortest times count. Growth must go on in ever
     longer texts until one takes too long: a repeat with a bound grows up to its bound and no further, and
-    what is too quick to be measured in one length is not in the next.
+    what is too quick to be measured in one length is not in the next, if it does grow.
     """
     size, longer, grown = *CONFIRMED_AT, ""
     while longer <= LONGEST:
         small = large = float("inf")
         for _ in range(ROUNDS):  # in turn, so that what disturbs for a while disturbs both
             small, large = min(small, took(size, 1, TOO_LONG)), min(large, took(longer, 1, TOO_LONG))
-        if large < LINEAR * small:
-            return ""
-        if large >= GROWN_FROM:
+        grown = ""
+        if large >= LINEAR * (small + UNSURE):
             grown = f"{size} characters {small:.4f} s, four times as many {large:.4f} s"
+        elif large >= MEASURED:
+            break
         if large == float("inf"):
             break  # for what a linear pattern does in milliseconds
         size, longer = size * 4, longer * 4

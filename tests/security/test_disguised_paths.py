@@ -87,6 +87,8 @@ MARK = "QZMARK"
         f"cat .e* | grep {MARK}",
         f"cat .en? | grep {MARK}",
         f"cat .* | grep {MARK}",
+        f"cat .??v | grep {MARK}",
+        f"cat .??[u-w] | grep {MARK}",
         f"cat .[e]nv | grep {MARK}",
         f"cat .e\\nv | grep {MARK}",
         f"cat .e''nv | grep {MARK}",

@@ -14,6 +14,12 @@ LETTERS = string.ascii_letters + string.digits
 REDACTOR = Redactor()
 
 
+@pytest.fixture(autouse=True)
+def seeded(request: pytest.FixtureRequest) -> None:
+    """Each test draws the same values, whatever ran before it."""
+    RANDOM.seed(request.node.name)
+
+
 def drawn(size: int, letters: str = LETTERS) -> str:
     """What a machine would draw: never without a digit, a small and a capital letter if there are any."""
     while True:
@@ -149,13 +155,34 @@ COMMANDS = (
     "testsk_{drawn}.eu",
     "fk-{drawn}",
     "AQ.{drawn}{drawn}",
+    "ansible-vault encrypt_string '{password}' --name db",
+    "ssh-keygen -t ed25519 -N '{password}' -f key",
+    "gem push a.gem --key {drawn}",
+    "gh secret set DEPLOY -b{password}",
+    'smtp.login("jane@acme.dev", "{password}")',
+    'requests.get(url, auth=HTTPBasicAuth("jane", "{password}"))',
+    'new NetworkCredential("jane", "{password}")',
+    "$config['db']['pass'] = '{password}';",
+    'ssid="home"\npsk="{password}"',
+    "CREATE LOGIN jane WITH PASSWORD = N'{password}';",
+    "-----BEGIN OpenVPN Static key V1-----\n{key}\n-----END OpenVPN Static key V1-----",
+    "unheardof_{long}",
+    "use svc-live-{long} please",
+    "figdr_{drawn}",
+    "A3-{capitals6}-{capitals11}-{capitals5}-{capitals5}-{capitals5}",
+    "pat.{drawn22}.{hex24}.{drawn20}",
 )
+CAPITALS = string.ascii_uppercase + string.digits
 
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_secret_in_its_place_of_a_command_or_a_file_goes(line: str) -> None:
     for _ in range(10):
-        secrets = {"password": f"Ke{drawn(7)}7x", "hex": drawn(40, HEX), "drawn": drawn(32)}
+        secrets = {
+            "password": f"Ke{drawn(7)}7x", "hex": drawn(40, HEX), "drawn": drawn(32), "key": drawn(32, HEX),
+            "long": f"{drawn(17)}K4m{drawn(20)}", "drawn20": drawn(20), "drawn22": drawn(22), "hex24": drawn(24, HEX),
+            **{f"capitals{size}": "".join(RANDOM.choices(CAPITALS, k=size)) for size in (5, 6, 11)},
+        }  # fmt: skip
         text = line.format(**secrets)
         clean = REDACTOR.redact(f"a\n{text}\nb")
         assert not any(secret in clean for secret in secrets.values()), text
@@ -179,6 +206,18 @@ def test_a_secret_in_its_place_of_a_command_or_a_file_goes(line: str) -> None:
         "fk-orders-customers-customer-id",
         "FAQ.what_is_the_name_of_the_thing_that_we_were_looking_for",
         "psk=$WIFI_PSK",
+        "psk: string",
+        "apsk=Ke77xQ91m",
+        'page.login("jane", "password")',
+        'form.login("jane", form.password)',
+        'credential("name", "description")',
+        "ssh-keygen -t ed25519 -N '' -f key",
+        "gh secret set NPM_TOKEN -b production",
+        "gem push backstory-1.2.3.gem --key rubygems",
+        "test_Sha256AndMd5ChecksumsOfEveryArchiveAreComparedWithUpstream",
+        "sha512-3sBbZjJPPRkV2Rc5kZ4mVx1w8G8bq0Q4hQzxkWl3l1yWmZ2WfR8nGkz4eVtP1HjS8p2b2vZ3gq8w5r1tYxN9bA==",
+        "chunk-4f2a9c1be07d35aa8d1c0f9e7b6a5d4c3b2a19084f2a9c1be07d35aa",
+        "msg_01XFDUDYJgAACzvnptvVoYEL toolu_01T1x1fJ34qAmk2tNTrN7Up6",
         "echo hello > passwords_page_snapshot.txt",
     ],
 )

@@ -46,7 +46,9 @@ def bytes_of_the_home(home: Home) -> dict[str, bytes]:
     store = open_store(home)
     for stored in store.events.latest(None, 0, 10_000):
         if stored.payload_size:
-            found[f"payload of {stored.event.kind}"] = (store.events.payload(stored.id) or "").encode()
+            found[f"payload of {stored.event.kind}, {stored.id}"] = (
+                store.events.payload(stored.id) or ""
+            ).encode()
     store.close()
     return found
 

@@ -153,7 +153,7 @@ def test_an_empty_home_says_what_to_do(viewer: Viewer) -> None:
 
 def test_nonsense_in_the_address_is_no_trouble(viewer: Viewer) -> None:
     for path in (
-        "/sessions?before=x", "/sessions?before=99999999999999999999~a", "/sessions?before=-5~a", "/sessions?day=never",
+        "/sessions?before=x", "/sessions?before=99999999999999999999~a", "/sessions?before=-5~a", "/sessions?before=--5~a", "/sessions?day=never",
         "/sessions?day=0001-01-01", "/sessions?day=9999-12-31", "/memories?kind=nothing&status=nothing", "/brief?agent=nobody",
         "/brief?source=never", "/brief?cwd=%00", "/search?q=%00", "/search?q=a&since=never", "/sessions/s0000?after=1~x",
         "/events/e0", "/knowledge/no/page", "/knowledge?month=0000-00", "/memories?limit=99999999999999", "/forget?handle=x",

@@ -140,7 +140,7 @@ class JsonLines:
     def lines(self, trail: Trail, start: int) -> Iterator[bytes]:
         """The file's lines from byte `start` on; what was written after it was found is left for later."""
         left = trail.size - start
-        for line in file_reader.read_lines(trail.path, start):
+        for line in file_reader.read_rows(trail.path, start):
             left -= len(line)
             if left < 0:
                 return

@@ -10,7 +10,7 @@ from backstory.capture.privacy import Privacy
 from backstory.capture.worker_spawn import wake_worker
 from backstory.errors import SourceMissing, UsageError
 from backstory.model import Act, Event, Kind, Memory, MemoryKind, MemoryStatus, Speaker
-from backstory.recall import prepare
+from backstory.recall import prepare, ready_answers
 from backstory.recall.handles import full_id
 from backstory.store.job_queue import DAY
 from backstory.store.records import Arrival
@@ -80,6 +80,7 @@ class Annotations(Context):
                     )  # what a person confirmed may replace the user's word
                 self.store.jobs.ask(DAY, project.id, now)  # what the wiki tells of it has changed
             prepare.project_file(self.home, self.store, project.id)
+            ready_answers.write(self.home, self.store, project.id)
         return self._kept_memory(memory.id)
 
     def _kept_memory(self, handle: str) -> Memory:

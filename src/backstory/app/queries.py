@@ -13,21 +13,19 @@ from backstory.app.context import Context
 from backstory.embed.embedder import QUESTION_SECONDS, Means, load_embedder
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
 from backstory.hook.brief_text import Row, rows_of, shorten
+from backstory.hook.normalize import names_command
 from backstory.hook.project_identity import ident, session_id
 from backstory.hook.session_brief import json_file
 from backstory.model import Kind, Memory, MemoryKind, MemoryStatus, Project, Session, StoredEvent, Tier
-from backstory.recall import worth
 from backstory.recall.brief import Brief, brief_for
 from backstory.recall.gitpast import names_before
 from backstory.recall.handles import full_id
 from backstory.recall.handoff import Handoff, checkpoint_of, hand_over
-from backstory.recall.outcomes import outcome
 from backstory.recall.standing import Standing
 from backstory.search import find, narrowing, reasoning
-from backstory.search.answer import Answer, ReadAs
+from backstory.search.answer import Answer, Hit, ReadAs
 from backstory.search.asking import own_words
 from backstory.search.ranking import Here
-from backstory.statements import statements
 from backstory.store import Store
 from backstory.store.records import Filters, Injection
 
@@ -160,10 +158,38 @@ class Queries(Context):
                 answer = ask(self.store, self.means(), replace(filters, files=files))
                 read = tuple(ReadAs(new, old) for new, old in names.items())
                 answer = replace(answer, read_as=(*answer.read_as, *read))
+        if project_id and not filters:
+            answer = self._with_histories(question, project_id, answer, most)
         label = Standing(self.store).label
         return replace(
             answer, hits=tuple(replace(hit, label=label(hit.id, *hit.also)) for hit in answer.hits)
         )
+
+    def _with_histories(self, question: str, project_id: str, answer: Answer, most: int) -> Answer:
+        """The answer with how a command that the question names failed here, before what single runs tell."""
+        prepared = json_file(str(self.home.notes / f"{project_id}.json"))
+        stems = prepared.get("stems")
+        if not isinstance(stems, dict) or not any(names_command(question, stem) for stem in stems):
+            return answer
+        from backstory.failure_history import OF_LATE, failure_histories  # rules that few searches need
+
+        project = self.store.projects.get(project_id)
+        told = [
+            Hit(
+                each.last.id, Kind.TOOL, each.text, 0.0, each.last.session, each.last.agent,
+                project.name if project else "", each.last.at, form="history",
+            )
+            for each in failure_histories(self.store.events.deeds(project_id, OF_LATE))
+            if names_command(question, each.stem)
+        ]  # fmt: skip
+        if not told:
+            return answer
+        others = [hit for hit in answer.hits if hit.id not in {each.id for each in told}]
+        steps = (number for number, hit in enumerate(others) if hit.form == "step")
+        place = next(steps, len(others))
+        score = others[place].score if place < len(others) else 0.0
+        hits = [*others[:place], *(replace(hit, score=score) for hit in told), *others[place:]]
+        return replace(answer, hits=tuple(hits[:most]), abstained=False, withheld=False)
 
     def _names_before(self, project_id: str | None, file: str) -> list[str]:
         """The names that a file of a project had, as far as git knows them, the latest first."""
@@ -204,6 +230,10 @@ class Queries(Context):
             replace(each, event=replace(each.event, text="")) if each.event.kind is Kind.TOOL else each
             for each in found
         ]
+        from backstory.recall import worth  # the rules of distilling: a search need not load them
+        from backstory.recall.outcomes import outcome
+        from backstory.statements import statements
+
         told = statements(session, bare)
         around = worth.surroundings([session.id], told)
         return outcome([(worth.worth(each, around), each) for each in told], room, worth.FLOOR)

@@ -26,7 +26,9 @@ from backstory.embed import WEIGHTS
 from backstory.file_reader import read_bytes
 from backstory.hook import agent_facts
 from backstory.hook.hook_command import quote_sh
+from backstory.hook.pending_events import TELLS_NOTHING
 from backstory.hook.redact import PATTERNS
+from backstory.hook.spool import RECEIPT
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LAUNCHER = "backstory.hook.bundle_loader"
@@ -201,6 +203,8 @@ def _script(home: Path, python: str) -> bytes:
         "@WAKING@", _alternatives(hook.name for hook in hooks if hook.wakes and not hook.answers)
     )
     text = text.replace("@DELIVERING@", _alternatives(hook.name for hook in hooks if hook.delivers))
+    text = text.replace("@SILENT@", _alternatives(f"*.{name}.*" for name in TELLS_NOTHING))
+    text = text.replace("@RECEIPT@", RECEIPT)
     for note in ("prompt", "before", "after"):
         named = (f"{a.name}.{hook.name}" for a in AGENTS.values() for hook in a.hooks if hook.note == note)
         text = text.replace(f"@{note.upper()}@", _alternatives(named))

@@ -98,7 +98,7 @@ def _pieces(path: Path, start: int, end: int) -> Iterator[tuple[list[bytes], int
     """The whole lines between two places, some megabytes at a time, and where each piece ends."""
     lines: list[bytes] = []
     size, at = 0, start
-    for line in file_reader.read_lines(path, start):
+    for line in file_reader.read_rows(path, start):
         skipped = line.startswith(file_reader.SKIPPED)
         if at + len(line) > end or not (skipped or line.endswith(b"\n")):
             break
@@ -116,6 +116,8 @@ def _pieces(path: Path, start: int, end: int) -> Iterator[tuple[list[bytes], int
 
 def redacted_line(line: bytes, privacy: Privacy) -> bytes:
     """A line without secrets, also one that is no JSON."""
+    if line.isspace():
+        return line
     clean = privacy.line(line)
     if clean is not line:
         return clean
@@ -142,6 +144,8 @@ class LineFilter:
 
     def passes(self, line: bytes) -> bool:
         """Whether a line is about nothing that is not to be kept."""
+        if line.isspace():
+            return True
         calls = set(CALL.findall(line))
         if not self._calls.isdisjoint(calls) or (self._typed_command and _TYPED_OUTPUT in line):
             self._calls |= calls & self._calls

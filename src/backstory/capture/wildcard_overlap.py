@@ -21,10 +21,11 @@ def may_both_match(word: str, pattern: str, pairs: AbstractSet[str]) -> bool:
     `pytest tests/test_*` may match any pattern that begins with a star, and are not taken for it.
     """
     word = _CLASS.sub("?", word.rpartition(":")[2].removeprefix("!")).removeprefix("./")
-    hidden = pattern.startswith(".") and word.rpartition("/")[2] in (".*", ".?*", ".??*")
+    name = word.rpartition("/")[2]
+    hidden = pattern.startswith(".") and name.startswith(".") and _WILD.search(name) is not None
     if len(word) > _LONGEST or not (hidden or any(pair in word for pair in pairs)):
         return False
-    whole = word if "/" in pattern else word.rpartition("/")[2]
+    whole = word if "/" in pattern else name
     return _meet(whole, _CLASS.sub("?", pattern))
 
 

@@ -28,7 +28,7 @@ def doctor(cwd: str | None, strict: bool, fix: bool, deep: bool, as_json: bool) 
     deserves attention.
 
     With --fix, what can be mended without a risk is mended first: permissions, the hook's files, leftovers of
-    interrupted work, parked jobs, the text index, sessions that were not captured (they are imported). A
+    interrupted work, failed jobs, the text index, sessions that were not captured (they are imported). A
     damaged database is left as it is: `backstory repair` is for that.
     """
     found: list[Check] = []

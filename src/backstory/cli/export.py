@@ -49,7 +49,7 @@ def export(
 
     It goes to FILE, or to stdout. As jsonl nothing is left out (sessions, events with their payloads,
     memories, what was forgotten) and `backstory import backstory FILE` brings it into another home. The
-    file is its owner's alone: it also carries the key that ids are made with.
+    file is for you alone (mode 0600): it also carries the key that ids are made with.
     """
     if file is not None:
         _refuse(file, force)

@@ -50,10 +50,10 @@ def forget(
     """Delete something for good, with everything made from it.
 
     Say what by handle, words, pattern, project or time. It follows what hangs together: a memory goes with
-    the events that it rests on, an event with the memories made of it, a session with its sub-agents, all of
-    them with what Backstory itself told other sessions of it. Afterwards nothing in the home has it but the
-    backups and settings that are named, and no import brings it back. The agents' own files are not touched,
-    but named; so is a project that has the words in its name or address.
+    the events that it was made from, an event with the memories made of it, a session with its sub-agents,
+    all of them with what Backstory itself told other sessions of it. Afterwards nothing in the home has it
+    but the backups and settings that are named, and no import brings it back. The agents' own files are not
+    touched, but named; so is a project that has the words in its name or address.
     """
     if not (handles or text or pattern or since or until or project):
         raise UsageError("there is nothing to forget: give a handle, --text, --pattern, --since or --project")

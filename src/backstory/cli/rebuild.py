@@ -12,7 +12,7 @@ from backstory.present.plain_text import count_of
 def rebuild(as_json: bool) -> None:
     """Make everything derived again from the stored events.
 
-    Memories, the text index and prepared briefs are made anew by the rules of this version; what you told
+    Memories, the text index and prepared briefs are made again by the rules of this version; what you told
     Backstory stays. No model is called.
     """
     with open_app() as app:

@@ -1,4 +1,4 @@
-"""`backstory show`: what a handle stands for, and what it rests on."""
+"""`backstory show`: what a handle stands for, and what it was made from."""
 
 from datetime import tzinfo
 from typing import assert_never
@@ -158,7 +158,7 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
         line()
         line(memory.detail)
     if view.sources:
-        _heading("It rests on")
+        _heading("Made from")
         table([event_row(stored, zone) for stored in view.sources])
 
 

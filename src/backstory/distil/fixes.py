@@ -21,6 +21,7 @@ from backstory.distil.refusals import intended, refusal
 from backstory.distil.shell import CHECKS, Role, covers
 from backstory.distil.signatures import shape, signature, stem
 from backstory.distil.story import Change, Run, Said, Story, between
+from backstory.distil.turns import as_name
 from backstory.distil.undone import (
     discards,
     given_up,
@@ -308,7 +309,7 @@ def helping(story: Story, first: Run, cure: Run) -> list[Run]:
 
 def file_names(changes: Sequence[Change]) -> str:
     """A few of the files changed last, and how many more there are."""
-    names = unique(c.file for c in changes)
+    names = [as_name(name) for name in unique(c.file for c in changes)]
     shown = ", ".join(names[-4:])
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
 

@@ -9,9 +9,14 @@ from backstory.model import Draft, MemoryKind
 
 def names(files: list[str], most: int = 5) -> str:
     """A few file names and how many more there are."""
-    unique = list(dict.fromkeys(files))
+    unique = [as_name(file) for file in dict.fromkeys(files)]
     shown = ", ".join(unique[:most])
     return shown if len(unique) <= most else f"{shown} and {len(unique) - most} more"
+
+
+def as_name(file: str) -> str:
+    """A file's name as a row tells it: one with blanks may be a sentence, and stands in quotation marks."""
+    return f"“{file}”" if " " in file else file
 
 
 def ran(runs: list[Run], most: int = 4) -> str:

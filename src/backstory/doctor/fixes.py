@@ -69,7 +69,7 @@ def _hook_files(app: App) -> str:
         return ""
     hook_bundle.write_hook_files(app.home.root)
     app.publish_settings(app.settings)
-    return f"{app.home.hook} was written anew"
+    return f"{app.home.hook} was written again"
 
 
 def _leftovers(app: App) -> str:

@@ -49,7 +49,8 @@ session_brief.py         the brief for one start of a session
 normalize.py             what prompts, commands and edits are recognised by
 error_signature.py       what errors are recognised by, and which any program may have
 work_notes.py            notes on them, said at work
-deferred_brief.py        a brief that waits for the first prompt
+deferred_brief.py        a brief that waits for the first prompt, or came too late for its start
+time_limit.py            how long a hook may look around
 __main__.py              the answering hook
 windows_hook.py          both hooks in one process, for Windows
 """

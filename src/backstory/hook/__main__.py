@@ -16,9 +16,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from backstory.hook.brief_text import Row
+    from backstory.hook.brief_text import Brief, Row
+    from backstory.hook.time_limit import TimeLimit
 
-DEADLINE_MS = 2_000
+DEADLINE_MS = 2_000  # of processor time
+_PATIENCE = 5  # so many times as long on the clock: agents wait 15 seconds
 LOG_BYTES = 256 * 1024
 _LOST = "Backstory could not write this session's start to its spool; `backstory doctor` explains."
 _ROUNDING_MS = 600  # what is newer than this is never hidden by a clock that counts in seconds
@@ -46,9 +48,10 @@ def main(argv: list[str]) -> None:
 
 def answer_hook(home: str, agent: str, event: str, data: bytes, lost: bool = False) -> str:
     """What to print for this payload; leaves the receipt. Empty if there is nothing to say."""
-    from backstory.hook import session_brief
+    from backstory.hook import deferred_brief, session_brief
     from backstory.hook.payload import BadPayload, parse_payload
     from backstory.hook.project_identity import ident
+    from backstory.hook.time_limit import TimeLimit
 
     facts = facts_of(agent)
     if event in facts["delivers"] and (delivered := _delivered(home, agent, event, data)):
@@ -57,8 +60,9 @@ def answer_hook(home: str, agent: str, event: str, data: bytes, lost: bool = Fal
         return _noted(home, agent, event, data)
     settings = session_brief.settings_file(home)
     deadline = session_brief.positive_number(settings.get("deadline_ms"), DEADLINE_MS) / 1000
-    _arm(deadline)
-    until = time.monotonic() + deadline / 2  # the rest is for printing what was found until then
+    _arm(deadline, _PATIENCE * deadline)
+    # the rest is for printing what was found until then
+    until = TimeLimit(deadline / 2, _PATIENCE * deadline / 2)
     try:
         payload: dict[str, Any] = parse_payload(data)
     except BadPayload:
@@ -72,13 +76,39 @@ def answer_hook(home: str, agent: str, event: str, data: bytes, lost: bool = Fal
     if source not in session_brief.SOURCES:
         source = "startup"
     native = ident(payload.get("session_id") or payload.get("sessionId"))
-    told = session_brief.brief_for(
+    asks = "prompt" in facts["notes"].values()
+    owed = deferred_brief.owe_brief(home, agent, native, source) if asks else ""
+    told = _brief(home, settings, agent, event, payload, source, until, lost)
+    _flag(home, agent, event, settings, cwd)
+    _arm(0, 0)
+    deferred_brief.give_up(owed)
+    receipt = _receipt(native, cwd, source, told)
+    if facts["delivers"] and not lost and deferred_brief.hold_brief(home, native, told.text, receipt):
+        return ""
+    return _given(home, agent, event, told.text, receipt, seen_line(told.rows))
+
+
+def _brief(
+    home: str,
+    settings: "dict[str, Any]",
+    agent: str,
+    event: str,
+    payload: "dict[str, Any]",
+    source: str,
+    until: "TimeLimit",
+    lost: bool = False,
+) -> "Brief":
+    """The brief of the session that a payload is of."""
+    from backstory.hook import session_brief
+    from backstory.hook.project_identity import ident
+
+    return session_brief.brief_for(
         home,
         settings,
-        cwd,
+        payload["cwd"],
         agent,
         source,
-        native,
+        ident(payload.get("session_id") or payload.get("sessionId")),
         _Redact(settings),
         until,
         (_LOST,) if lost else (),
@@ -86,9 +116,11 @@ def answer_hook(home: str, agent: str, event: str, data: bytes, lost: bool = Fal
         spoke=_last_spoke(payload),
         forked=_forked_from(payload) if source == "fork" else "",
     )
-    _flag(home, agent, event, settings, cwd)
-    _arm(0)
-    receipt = {
+
+
+def _receipt(native: str, cwd: object, source: str, told: "Brief") -> "dict[str, Any]":
+    """What is kept of having told something."""
+    return {
         "session_id": native,
         "cwd": cwd,
         "source": source,
@@ -96,15 +128,9 @@ def answer_hook(home: str, agent: str, event: str, data: bytes, lost: bool = Fal
         "chars": len(told.text),
         "tokens": round(told.tokens),
     }
-    if facts["delivers"] and not lost:
-        from backstory.hook import deferred_brief
-
-        if deferred_brief.hold_brief(home, native, told.text, receipt):
-            return ""
-    return _given(home, agent, event, told.text, receipt, _seen(told.rows))
 
 
-def _seen(rows: "list[Row]") -> str:
+def seen_line(rows: "list[Row]") -> str:
     """The one line that the user sees of a brief: how much was told."""
     notes, sessions = len(rows), len({row.session for row in rows if row.session})
     told = f"Backstory: {notes} note{'s' if notes > 1 else ''}"
@@ -131,45 +157,58 @@ def _delivered(home: str, agent: str, event: str, data: bytes) -> str:
 
 
 def _noted(home: str, agent: str, event: str, data: bytes) -> str:
-    """What the memory has to say about a prompt or a tool's use; mostly nothing."""
-    from backstory.hook import session_brief, work_notes
+    """What the memory has to say about a prompt or a tool's use; mostly nothing.
+
+    With the session's own prompt also the brief that its start could not give in time.
+    """
+    from backstory.hook import deferred_brief, session_brief, work_notes
     from backstory.hook.payload import parse_payload
     from backstory.hook.project_identity import ident
+    from backstory.hook.time_limit import TimeLimit
 
-    _arm(*work_notes.LIMITS[facts_of(agent)["notes"][event]])
+    kind = facts_of(agent)["notes"][event]
+    processor, clock = work_notes.LIMITS[kind]
+    _arm(processor, clock)
     payload = parse_payload(data)
     settings = session_brief.settings_file(home)
-    told = work_notes.notes_for(home, settings, agent, event, payload)
-    _arm(0)
-    receipt = {
-        "session_id": ident(payload.get("session_id") or payload.get("sessionId")),
-        "cwd": payload.get("cwd"),
-        "source": facts_of(agent)["notes"][event],
-        "shown": told.shown,
-        "chars": len(told.text),
-        "tokens": round(told.tokens),
-    }
-    if subagent := ident(payload.get("agent_id")):
-        receipt["agent_id"] = subagent
-    return _given(home, agent, event, told.text, receipt)
+    native, subagent = (
+        ident(payload.get("session_id") or payload.get("sessionId")),
+        ident(payload.get("agent_id")),
+    )
+    cwd, told = payload.get("cwd"), []
+    owed = deferred_brief.take_owed(home, agent, native) if kind == "prompt" and not subagent else ""
+    if owed in session_brief.SOURCES and isinstance(cwd, str) and cwd:
+        until = TimeLimit(processor / 2, clock / 2)
+        told.append((owed, _brief(home, settings, agent, event, payload, owed, until)))
+    told.append((kind, work_notes.notes_for(home, settings, agent, event, payload)))
+    _arm(0, 0)
+    for source, said in told:
+        receipt = _receipt(native, cwd, source, said)
+        if subagent:
+            receipt["agent_id"] = subagent
+        _leave(home, agent, event, said.text, receipt)
+    text = "\n".join(said.text for _, said in told if said.text)
+    return shape_answer(agent, event, text) if text else ""
 
 
 def _given(home: str, agent: str, event: str, text: str, receipt: "dict[str, Any]", seen: str = "") -> str:
     """What to print so that the agent is told this now, and its user sees a line; leaves the receipt."""
+    _leave(home, agent, event, text, receipt)
+    return shape_answer(agent, event, text, seen) if text else ""
+
+
+def _leave(home: str, agent: str, event: str, text: str, receipt: "dict[str, Any]") -> None:
+    """Leave the receipt of a text, if there is one."""
     from backstory.hook import spool
     from backstory.hook.payload import encode_json
 
-    if not text:
-        return ""
+    if not text or not receipt["session_id"]:
+        return
     receipt["at"] = time.time_ns() // 1_000_000
     try:
-        if receipt["session_id"]:
-            spool.write_spooled(
-                os.path.join(home, "spool"), agent, spool.RECEIPT, encode_json(receipt).encode()
-            )
+        spool.write_spooled(os.path.join(home, "spool"), agent, spool.RECEIPT, encode_json(receipt).encode())
     except OSError as error:  # a full disk: the brief is worth more than its receipt
         log_error(home, agent, event, error)
-    return shape_answer(agent, event, text, seen)
 
 
 def _last_spoke(payload: "dict[str, Any]") -> int:
@@ -218,18 +257,14 @@ class _Redact:
         return str(self._redactor.redact(text))
 
 
-def _arm(seconds: float, of_clock: float = 0) -> None:
-    """Let the kernel end this process then; 0 calls it off. The default action works inside C code too.
-
-    With one number it is time of the clock; with two, the first is processor time of our own: what others
-    take from a busy machine does not count, up to the second.
-    """
+def _arm(processor: float, clock: float) -> None:
+    """Let the kernel end this process then (see `TimeLimit`); 0 calls it off. It works inside C code too."""
     try:
         from _signal import ITIMER_PROF, ITIMER_REAL, setitimer  # type: ignore[import-not-found]
     except ImportError:  # Windows: the agent's own timeout must do
         return
-    setitimer(ITIMER_PROF, seconds if of_clock else 0)
-    setitimer(ITIMER_REAL, of_clock or seconds)
+    setitimer(ITIMER_PROF, processor)
+    setitimer(ITIMER_REAL, clock)
 
 
 def read_stdin() -> bytes:

@@ -129,7 +129,7 @@ FOLLOWED = {"title": "|,;)(\r\n", "short": ":=", "line": "\r\n"}
 FOLDED_GATES = (
     *(stem for stem in STEMS if stem != "pwd"),
     *("pw", "bearer", "private", "@", "cookie", "senha", "contrase", "login", "identified "),
-    *("log in", "sign in", "unlock", "kennwort", "rabbitmqctl"),
+    *("log in", "sign in", "unlock", "kennwort", "rabbitmqctl", "psk"),
 )
 WORDS = _classes(" ", ("w", IDENT.encode()), (".", b"."))
 HEX = _classes(" ", ("h", b"0123456789abcdefABCDEF"), (":", b":"))

@@ -8,6 +8,7 @@ _ARG = r"(?:\\?\"([^\s\"\\]{1,256})|\\?'([^\s'\\]{1,256})|([^\s\"'`;|&<>()\\]{1,
 _WORD = r"(?:\\?\"[^\"\n]{1,200}\"|\\?'[^'\n]{1,200}'|[^\s\"'`;|<>-][^\s\"'`;|<>]{0,200})"
 _OPTIONS = r"(?:[ \t]{1,4}--?[A-Za-z][\w-]{0,40}){0,4}"
 _BLANK = r"[ \t]{1,4}"
+_HEX32 = "3f9a1c7be04d5826" + "9b1e7c20af84d356"
 
 
 def _after(words: int) -> str:
@@ -58,6 +59,49 @@ ROWS = (
         "$ openssl rand -hex 16\n" + "3f9a1c7be04d5826" + "9b1e7c20af84d356",
         "command",
         "random_value",
+    ),
+    # The words of some commands, and the options of others, that are nothing but a secret.
+    (
+        "secret",
+        ("encrypt_string", "setapikey"),
+        rf"(?:encrypt_string|setapikey)(?=[^\n]{{0,300}}? --?[A-Za-z]){_OPTIONS}{_BLANK}{_ARG}",
+        "ansible-vault encrypt_string '" + "S3cret-Pa55' --name db",
+        "command",
+        "quoted_password",
+    ),
+    (
+        "secret",
+        ("ssh-keygen",),
+        rf"ssh-keygen(?=[ \t])[^\n|;&]{{0,200}}? -[NP]{_BLANK}{_ARG}",
+        "ssh-keygen -t ed25519 -N '" + "S3cret-Pa55' -f key",
+        "command",
+        "quoted_password",
+    ),
+    (
+        "secret",
+        ("gem push", "nuget push"),
+        rf"(?:gem|nuget) push(?=[ \t])[^\n|;&]{{0,200}}? (?:--key|-k)[ \t=]{{1,4}}{_ARG}",
+        "gem push a.gem --key " + _HEX32,
+        "command",
+        "random_value",
+    ),
+    (
+        "secret",
+        ("secret set",),
+        rf"secret set(?=[ \t])[^\n|;&]{{0,200}}? -b[ \t=]{{0,4}}{_ARG}",
+        "gh secret set DEPLOY -b" + "S3cret-Pa55",
+        "command",
+        "quoted_password",
+    ),
+    # A user and a password, both literal, given to what logs in with them.
+    (
+        "secret",
+        ("login(", "basicauth(", "credential(", "authenticate("),
+        r"(?i:login|basicauth|credential|authenticate)\([^()\"'`\n]{0,80}\\?[\"'`][^\"'`\\\n]{1,80}\\?[\"'`]"
+        r"[ \t]{0,4},[ \t]{0,4}\\?[\"'`]([^\s\"'`\\]{6,128})\\?[\"'`]",
+        'smtp.login("jane", "' + 'S3cret-Pa55")',
+        "word",
+        "quoted_password",
     ),
     (
         "secret",

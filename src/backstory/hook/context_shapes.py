@@ -88,6 +88,14 @@ ROWS = (
     ),
     (
         "private-key",
+        ("openvpn static key",),
+        r"BEGIN OpenVPN Static key V[0-9]-{4,5}((?:(?:[\s>+#-]|\\[nr]){1,8}+[0-9a-f]{32}){1,64})",
+        "-----BEGIN OpenVPN Static " + "key V1-----\n" + "3f9a1c7be04d5826" + "9b1e7c20af84d356\n",
+        "inside",
+        "whole",
+    ),
+    (
+        "private-key",
         ("kty",),
         r"\"(?:d|p|q|dp|dq|qi|k)\\?\":[ ]?\\?\"([A-Za-z0-9_-]{43,2000})",
         '{"kty":"OKP","crv":"Ed25519","d":"' + 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","x":"',
@@ -341,8 +349,8 @@ ROWS = (
     ),
     (
         "secret",
-        ("pw", "pass", "passcode", "wpa_passphrase"),
-        r"(?i:pw|pass|passcode|wpa_passphrase)(?:\\?[\"'`])?[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}"
+        ("pw", "pass", "passcode", "psk", "wpa_passphrase"),
+        r"(?i:pw|pass|passcode|psk|wpa_passphrase)(?:\\?[\"'`])?\]?[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}"
         r"(?:\\?\"([^\s\"\\]{4,128})|\\?'([^\s'\\]{4,128})|`([^\s`]{4,128})"
         r"|([^\s\"'`,;()\[\]{}<>&|\\][^\s\"'`\\]{3,127}))",
         "use pw: " + "S3cretPa55",

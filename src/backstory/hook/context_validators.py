@@ -93,9 +93,16 @@ def kind_token(match: "re.Match[str]") -> int:
 def word_token(match: "re.Match[str]") -> int:
     """The same for a prefix that names in code have too: `test_InvalidHTTPCacheURLError` is one."""
     rest = match[0][match.end(1) - match.start() :]
-    if not any("0" <= char <= "9" for char in match[0]) or (rest != rest.lower() and of_words(rest)):
+    if not any("0" <= char <= "9" for char in match[0]) or (
+        rest != rest.lower() and of_words(rest) and _numbers(rest) < 5
+    ):
         return 0
     return head_token(match)
+
+
+def _numbers(name: str) -> int:
+    """How many numbers stand in a name: words between five of them are chance."""
+    return len("".join(char if char.isdigit() else " " for char in name).split())
 
 
 def _in_base64(text: str, start: int) -> bool:
@@ -113,6 +120,14 @@ def sized_token(match: "re.Match[str]") -> int:
     """The same for one without a prefix; data in base64 goes on before it."""
     random = drawn(match[0]) and match.string[match.start() - 1 : match.start()] not in ("+", "/", "=")
     return fixed_head(match) if random else 0
+
+
+def prefixed_token(match: "re.Match[str]") -> int:
+    """A token of capitals, small letters and digits behind a name of any service."""
+    given = match[1]
+    grain = Grain(given)
+    mixed = grain.digits >= 3 and grain.upper >= 4 and grain.lower >= 4
+    return fixed_head(match) if mixed and drawn(given) and not of_words(given) else 0
 
 
 def wrapped_key(match: "re.Match[str]") -> int:

@@ -4,6 +4,10 @@ Gemini CLI puts what a SessionStart hook says in front of the first prompt, into
 leaves out that whole message when the session is resumed. What its BeforeAgent hook says stands behind the
 prompt, and both stay. So its brief is made when the session starts and handed over with the first prompt:
 a file in `briefs/held/`, named after the session. Looking for it is all that later prompts cost.
+
+A brief is also owed to a session while its start is being answered: a hook that was ended in between, by its
+limit or by an agent that would not wait, leaves that in `briefs/owed/`, and the next prompt brings the brief.
+That folder is there only while somebody is owed one: it is all that the shell looks for.
 """
 
 import os
@@ -30,8 +34,7 @@ def hold_brief(home: str, native: str, text: str, receipt: "dict[str, Any]") -> 
         return True
     try:
         folder = os.path.dirname(path)
-        if not os.path.isdir(folder):
-            os.mkdir(folder, 0o700)
+        _make(folder)
         _sweep(folder)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         try:
@@ -60,6 +63,48 @@ def take_brief(home: str, native: str) -> "tuple[str, dict[str, Any]]":
     return (text, receipt) if isinstance(text, str) and isinstance(receipt, dict) else ("", {})
 
 
+def owe_brief(home: str, agent: str, native: str, source: str) -> str:
+    """Write down that a session is owed the brief of this start; where, "" if that cannot be done."""
+    path = _path(home, native, "owed", agent)
+    folder = os.path.dirname(path)
+    try:
+        if not path or not os.path.isdir(os.path.dirname(folder)):
+            return ""
+        _make(folder)
+        _sweep(folder)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            os.write(fd, source.encode())
+        finally:
+            os.close(fd)
+    except OSError:
+        return ""
+    return path
+
+
+def give_up(owed: str) -> None:
+    """The brief that was owed is made: nobody waits for it any more."""
+    if owed:
+        _drop(owed)
+        try:  # noqa: SIM105
+            os.rmdir(os.path.dirname(owed))
+        except OSError:  # others wait
+            pass
+
+
+def take_owed(home: str, agent: str, native: str) -> str:
+    """The kind of start whose brief this session never got, once; "" if it is owed none."""
+    path = _path(home, native, "owed", agent)
+    source = read_head(path, _BYTES).decode("utf-8", "replace") if path else ""
+    give_up(path)
+    return source
+
+
+def _make(folder: str) -> None:
+    if not os.path.isdir(folder):
+        os.mkdir(folder, 0o700)
+
+
 def _drop(path: str) -> None:
     try:  # noqa: SIM105 - contextlib costs 1 ms
         os.unlink(path)
@@ -67,10 +112,11 @@ def _drop(path: str) -> None:
         pass
 
 
-def _path(home: str, native: str) -> str:
+def _path(home: str, native: str, kind: str = "held", agent: str = "") -> str:
     """Where a session's brief waits; "" if the session's id is no name for a file."""
     plain = native.replace("-", "").replace("_", "")
-    return os.path.join(home, "briefs", "held", native) if plain.isascii() and plain.isalnum() else ""
+    name = f"{agent}.{native}" if agent else native
+    return os.path.join(home, "briefs", kind, name) if plain.isascii() and plain.isalnum() else ""
 
 
 def _sweep(folder: str) -> None:

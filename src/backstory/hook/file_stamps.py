@@ -6,7 +6,6 @@ stamp, no permission, a large file of the same size, no time left) counts as the
 """
 
 import os
-import time
 from _blake2 import blake2b
 
 from backstory.hook.regular_file import read_head
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
     from backstory.hook.brief_text import Row
+    from backstory.hook.time_limit import TimeLimit
 
 CHANGED = "its files have changed since"
 GONE = "its files are gone"
@@ -46,12 +46,12 @@ def label_rows(
     prepared: "Mapping[str, object]",
     root: str,
     busy: "Container[str]" = (),
-    until: float = 0.0,
+    until: "TimeLimit | None" = None,
 ) -> None:
     """Say on each row what has become of its files below `root` since `prepared` was written.
 
     Rows of `busy` sessions are left alone: what those do to their files is not known yet. Looking stops at
-    monotonic `until`.
+    `until`.
     """
     stamps = prepared.get("files")
     if not isinstance(stamps, dict) or not os.path.isdir(root):
@@ -63,7 +63,7 @@ def label_rows(
             continue
         for name in row.files:
             if name not in seen:
-                if until and time.monotonic() > until:
+                if until is not None and until.passed():
                     return
                 seen[name] = _look(os.path.join(root, name), stamps.get(name), same_tree)
         if any(differs for differs, _ in map(seen.__getitem__, row.files)):

@@ -39,6 +39,8 @@ esac
 # notes on. They hold for what lies below it too.
 if [ "$answers" ]; then
     note=
+elif [ "$note" = prompt ] && [ -e "$home/briefs/owed" ]; then
+    answers=1 # a start could not give its brief in time
 elif [ "$note" ]; then
     cd -P . >/dev/null 2>&1
     case ${PWD-} in /*) folder=$PWD ;; *) folder= ;; esac
@@ -83,6 +85,87 @@ filtered() {
     esac
 }
 
+# What lies in the spool besides this start tells nothing.
+nothing_waits() {
+    for each in "$home"/spool/*; do
+        case ${each##*/} in
+            "${file##*/}" | quarantine | @SILENT@) ;;
+            *) return 1 ;;
+        esac
+    done
+}
+
+# The payload is one line of a new session in this folder. It is no parser: quotes within texts are escaped, so a
+# key found once in an object without another one in it is that key.
+starts_plainly() {
+    IFS= read -r payload <"$file"
+    case $payload in
+        ?*\{* | *'"session_id":'*'"session_id":'* | *'"cwd":'*'"cwd":'* | *'"source":'*'"source":'*) return 1 ;;
+        \{*\}) ;;
+        *) return 1 ;;
+    esac
+    case $payload in
+        *'"source":"startup"'* | *'"source": "startup"'* | *'"source":"new"'* | *'"source": "new"'*) ;;
+        *) return 1 ;;
+    esac
+    case $payload in
+        *"\"cwd\":\"$PWD\""* | *"\"cwd\": \"$PWD\""*) ;;
+        *) return 1 ;;
+    esac
+    session=${payload#*'"session_id":'}
+    session=${session# }
+    session=${session#\"}
+    session=${session%%\"*}
+    case $session in
+        '' | *[!0-9A-Za-z-]*) return 1 ;;
+    esac
+    [ "${#session}" -le 100 ]
+}
+
+# Whether files are as the list found them, as far as times tell: it names them from the oldest to the newest, and
+# its own time is that of the newest. After an empty name come those that were not there.
+as_listed() {
+    older=
+    absent=
+    for each; do
+        if [ -z "$each" ]; then
+            absent=1
+        elif [ "$absent" ]; then
+            [ ! -e "$each" ] || return 1
+        elif [ ! -e "$each" ] || [ "$each" -nt "$list" ]; then
+            return 1
+        elif [ "$older" ] && [ "$older" -nt "$each" ]; then
+            return 1
+        else
+            older=$each
+        fi
+    done
+}
+
+# What a plain start is told, the worker has mostly finished ahead (`recall/ready_answers.py`): then no Python
+# starts. What is odd, or cannot be told, is left to Python.
+prepared() {
+    cd -P . >/dev/null 2>&1 && [ . -ef "$PWD" ] || return 1
+    ready=$home/briefs/ready/at$PWD
+    list=$ready/.$BACKSTORY_AGENT.$BACKSTORY_EVENT
+    [ -f "$list" ] && nothing_waits && starts_plainly || return 1
+    answer=
+    . "$list"
+    [ "$answer" ] && [ "${TZ-}" = "$zone" ] || return 1
+    answer=$home/briefs/ready/$answer # it is as old as its day will be, and then
+    [ -s "$answer" ] && [ ! "$file" -nt "$answer" ] || return 1
+    if [ "$repository" ]; then
+        [ -e "$ready/.repository" ] && [ ! "$repository" -nt "$ready/.repository" ] || return 1
+        [ ! "$ready/.repository" -nt "$repository" ] || return 1
+    fi
+    as_listed "$@" || return 1
+    told=$home/spool/$BACKSTORY_AGENT.@RECEIPT@.$PPID.$$
+    {
+        printf '{"session_id":"%s",%s}\036' "$session" "$receipt" >"$told" && @CAT@ &&
+            { printf '\036' >>"$file" || lost=write; }
+    } 2>/dev/null <"$answer"
+}
+
 if [ "$note" = before ]; then # nothing to keep: what the tool did is told when it is done
     lost=
     if [ -z "$answers" ]; then
@@ -106,7 +189,9 @@ while [ "$lost" = open ] && [ -e "$file" ] && [ "$serial" -lt 9999 ]; do
     spool
 done
 
-if [ "$answers" ] && [ -z "$lost" ]; then
+if [ "$answers" ] && [ -z "$lost$note" ] && prepared; then
+    :
+elif [ "$answers" ] && [ -z "$lost" ]; then
     # Open it before the trailer shows it to the drain, which unlinks what it has stored.
     { { printf '\036' >>"$file" || lost=write; } 2>/dev/null; answer <&3 3<&-; } 3<"$file"
 elif [ "$answers" ]; then

@@ -67,6 +67,19 @@ def command_stems(command: str) -> list[str]:
     return list(dict.fromkeys(filter(None, map(_stem_of, parts[:_MOST_STEPS]))))
 
 
+def names_command(text: str, stem: str) -> bool:
+    """Whether a text names commands with this stem, as `git commit` in "why does git commit fail?".
+
+    A stem of one word (`make`) may be a word of the language: it counts only between backticks.
+    """
+    low = text.lower()
+    if " " not in stem:
+        return f"`{stem.lower()}`" in low
+    plain = "".join(sign if sign.isalnum() or sign in "-_./:" else " " for sign in low)
+    words = [word.strip(".:") for word in plain.split()]
+    return f" {stem.lower()} " in f" {' '.join(words)} "
+
+
 def _stem_of(step: str) -> str:
     words = command_key(step).split()
     while words and ("=" in words[0] or words[0] in _BEFORE_PROGRAMS):

@@ -61,7 +61,8 @@ _GIVES_ABROAD = (
 )
 _QUOTED = "|".join(rf"{quote}((?:[^\s{quote}\\]|\\(?!{quote})){{4,256}})" for quote in "\"'`")
 _VALUE = (
-    rf"(?:(?:[bruf]{{0,2}}|String::from\()\\?(?:{_QUOTED})|([^\s\"'`,;()\[\]{{}}<>&|\\][^\s\"'`\\]{{3,255}}))"
+    rf"(?:(?:[brufN]{{0,2}}|String::from\()\\?(?:{_QUOTED})"
+    r"|([^\s\"'`,;()\[\]{}<>&|\\][^\s\"'`\\]{3,255}))"
 )
 # A word of a command line, in quotes or not, of which {} is no secret.
 _ARGUMENT = r"(?:\\?\"{0}([^\s\"\\]{{1,256}})|\\?'{0}([^\s'\\]{{1,256}})|{0}([^\s\"'`;|&<>()\\]{{1,256}}))"

@@ -6,8 +6,6 @@ asked and what failed in its own words, the rest as lists. What may not be kept 
 what cannot be read is left to the drain.
 """
 
-import time
-
 from backstory.hook import spool
 from backstory.hook.brief_text import Row, rows_of, shorten
 from backstory.hook.ignore_globs import glob_matches, ignores_any, ignores_folder
@@ -20,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
+
+    from backstory.hook.time_limit import TimeLimit
 
 NEWEST = 300
 LARGEST = 2 * 1024 * 1024
@@ -34,7 +34,8 @@ _ROUNDS = 5  # what is cut out may leave another mark behind
 _SAID_CHARS = 500
 _OLDER_CHARS = 250
 _LIST_CHARS = 400
-_TELLS_NOTHING = ("SessionStart", "sessionStart", "SessionEnd", "sessionEnd", "SubagentStop", spool.RECEIPT)
+#: Events of which nothing is shown; the shell knows them, too.
+TELLS_NOTHING = ("SessionStart", "sessionStart", "SessionEnd", "sessionEnd", "SubagentStop", spool.RECEIPT)
 _WRITES = (
     *("Write", "Edit", "MultiEdit", "NotebookEdit"),
     *("write", "write_file", "edit", "create", "replace", "apply_patch"),
@@ -88,10 +89,10 @@ def pending_rows(
     settings: "dict[str, Any]",
     redact: "Callable[[str], str]",
     forgotten: "Iterable[str]" = (),
-    until: float = 0.0,
+    until: "TimeLimit | None" = None,
     joined: "Callable[[Place, str], bool] | None" = None,
 ) -> list[Row]:
-    """Rows about what waits for this place's project, newest session first; stops at monotonic `until`."""
+    """Rows about what waits for this place's project, newest session first; stops at `until`."""
     sessions = pending_sessions(folder, place, settings, frozenset(forgotten), until, joined)
     found = [note for session in sessions for note in session.notes]
     for session in [session for session in sessions if session.events][:_SESSIONS]:
@@ -104,7 +105,7 @@ def pending_sessions(
     place: Place,
     settings: "dict[str, Any]",
     forgotten: frozenset[str],
-    until: float = 0.0,
+    until: "TimeLimit | None" = None,
     joined: "Callable[[Place, str], bool] | None" = None,
 ) -> list[Waiting]:
     """The sessions of this project that have files waiting, newest first."""
@@ -112,9 +113,9 @@ def pending_sessions(
     ours = _Ours(place, settings, joined)
     for entry in reversed(spool.spool_entries(folder, NEWEST, until)):
         largest = LARGEST_TOOL if entry.name.event in _TOOL_EVENTS else LARGEST
-        if entry.name.event in _TELLS_NOTHING or entry.size > largest:
+        if entry.name.event in TELLS_NOTHING or entry.size > largest:
             continue
-        if until and time.monotonic() > until:
+        if until is not None and until.passed():
             break
         data = spool.read_spooled(entry.path)
         if data is None or not ours.may_hold(data):

@@ -172,15 +172,28 @@ def looks_secret(value: str, human: bool, quoted: bool) -> bool:
 
 
 SHORTEST_NAME_WORD = 3
+MOST_CONSONANTS = 3  # in a row, in a word of a name
+MOST_NUMBERS = 3  # in a name of words
 
 
 def of_words(name: str) -> bool:
-    """Whether half of a name with capitals is made of words."""
-    in_words = word = 0
-    for char in name + "A":
+    """Whether half of a name with capitals is made of words; what digits cut into many pieces is not."""
+    in_words = cuts = 0
+    word = ""
+    for before, char in zip("A" + name, name + "A", strict=True):
         if char.islower():
-            word += 1
+            word += char
             continue
-        in_words += word + 1 if word >= SHORTEST_NAME_WORD else 0  # with its capital
-        word = 0
-    return in_words * 2 >= len(name)
+        cuts += char.isdigit() and not before.isdigit()
+        in_words += len(word) + 1 if _spoken(word) else 0  # with its capital
+        word = ""
+    return in_words * 2 >= len(name) and cuts <= MOST_NUMBERS
+
+
+def _spoken(word: str) -> bool:
+    """Whether one could say a word: no long run of consonants."""
+    run = longest = 0
+    for char in word:
+        run = 0 if char in "aeiouy" else run + 1
+        longest = max(longest, run)
+    return len(word) >= SHORTEST_NAME_WORD and longest <= min(MOST_CONSONANTS, len(word) - 1)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from backstory.hook.time_limit import TimeLimit
+
 SOURCES = ("startup", "resume", "clear", "compact", "fork")
 _SAME_BRANCH = 0.5  # more worth: what came of the last session on the branch that is checked out
 _FILE_BYTES = 4 * 1024 * 1024
@@ -37,19 +39,21 @@ def brief_for(
     source: str,
     native: str,
     redact: "Callable[[str], str]",
-    until: float = 0.0,
+    until: "TimeLimit | None" = None,
     notices: tuple[str, ...] = (),
     failed: "Callable[[Exception], None] | None" = None,
     project: str = "",
     spoke: int = 0,
     forked: str = "",
+    spool: str = "spool",
 ) -> brief_text.Brief:
     """What a session of `agent` that starts in `cwd` is told; `native` is the agent's own id of it, or "".
 
-    Looking through the spool stops at monotonic `until`; what goes wrong there is reported to `failed`, and
+    Looking through the spool stops at `until`; what goes wrong there is reported to `failed`, and
     the prepared rows are given without it. `project` names the project of a folder that is gone. `spoke` is
     when this context last heard something, if the agent says so. `forked` is the agent's own id of the
-    session whose conversation this one goes on from: it holds what that one held.
+    session whose conversation this one goes on from: it holds what that one held. `spool` is the folder of
+    what waits, "" for what would be told if nothing did.
     """
     if ignores_folder(cwd, settings.get("ignore_projects") or []) or source not in settings.get(
         "sources", SOURCES
@@ -64,8 +68,12 @@ def brief_for(
     session = json_file(os.path.join(briefs, "sessions", f"{own}.json")) if own else {}
     try:
         forgotten = text_list(json_file(os.path.join(briefs, "forgotten.json")).get("sessions"))
-        waiting = pending_events.pending_rows(
-            os.path.join(home, "spool"), place, settings, redact, forgotten, until, joined
+        waiting = (
+            pending_events.pending_rows(
+                os.path.join(home, spool), place, settings, redact, forgotten, until, joined
+            )
+            if spool
+            else []
         )
     except Exception as error:
         if failed is None:

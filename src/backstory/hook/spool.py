@@ -11,6 +11,10 @@ import time
 
 from backstory.hook.regular_file import mtime_ns, open_regular
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from backstory.hook.time_limit import TimeLimit
+
 TRAILER = b"\x1e"
 RECEIPT = "brief"  # the event name of what the answering hook leaves about itself
 USER = "user"  # stands where an agent's name would, in the name of what a person asked to remember
@@ -67,8 +71,8 @@ def parse_fail(text: str) -> tuple[str, str, str] | None:
     return (name.agent, name.event, reason) if name else None
 
 
-def spool_entries(folder: str, newest: int = 0, until: float = 0.0) -> list[Entry]:
-    """Our files, oldest first: all of them or the `newest` ones; stops looking at monotonic `until`."""
+def spool_entries(folder: str, newest: int = 0, until: "TimeLimit | None" = None) -> list[Entry]:
+    """Our files, oldest first: all of them or the `newest` ones; stops looking at `until`."""
     found = []
     try:
         with os.scandir(folder) as listing:
@@ -82,7 +86,7 @@ def spool_entries(folder: str, newest: int = 0, until: float = 0.0) -> list[Entr
                     continue
                 if stat.st_mode & 0o170000 == 0o100000:
                     found.append(Entry(item.path, name, mtime_ns(stat), stat.st_size, stat.st_ino))
-                if until and time.monotonic() > until:
+                if until is not None and until.passed():
                     break
     except OSError:  # no spool yet, or not for us
         return []

@@ -27,13 +27,13 @@ _PREFIXES = """
     bb_live_ ory_pat_ ory_at_ ory_rt_ ory_st_ apify_api_ lip_ lmb_ lma_ waka_ zpka_ unkey_ vtwn_ rootly_
     samsara_api_ pina_ pdl_live_ pdl_sdbx_ cfsk_ma_ CCDB1_ dvc_server_ dvc_mobile_ dnkey- APP_USR- Mid-server-
     lmnr_ ion_ cflt KEY01 isat_ JDC_ AKLT wrkatu wrkaus nsec1 gsk- dpop_ fsk_ AQAAABAAAA
-    BBDC- testsk_
+    BBDC- testsk_ figdr_ NRAA- s-s4t2af- sgamp_ AGE-SECRET-KEY-PQ-1 DO00
 """
 # Those that names in code start with as well.
 _WORD_PREFIXES = """
     test_ live_ key_ key- api- API- sdk- mob- secret_ secret- token_ token- tok_ apikey_ apikey-
     api_key_ access_token_ pat_ sess- sk_ pk_ re_ md- fw_ rnd_ retool_ hcp_ fc- pa- pul- ico- EXO EAA
-    cio dose K00 aio_ db- fk-
+    cio dose K00 aio_ db- fk- BSA
 """
 # Services name a token `ory_pat_…`, `apify_api_…`: the kind stands between the service's name and what was drawn.  # noqa: E501
 KINDS = tuple(
@@ -145,6 +145,23 @@ ROWS = (
         "whole",
         "fixed_head",
     ),
+    # A service's name, and far more letters and digits than an id has: services that nobody has listed yet.
+    (
+        "service-token",
+        ("w" * 43,),
+        r"[a-z](?=[A-Za-z0-9_-]{42})(?!k-|ypi-)[a-z0-9]{1,15}[_-](?:[a-z0-9]{2,12}[_-]){0,2}([A-Za-z0-9]{32,80})(?![A-Za-z0-9_+/=-])",
+        "newservice" + "_Xk3vQ9mTz7LpRw2YbNc8Hd5Jf1GsXk3vQ9mT",
+        "shapes",
+        "prefixed_token",
+    ),
+    (
+        "service-token",
+        ("w" * 22 + "." + "w" * 24 + "." + "w" * 20,),
+        rf"[ps]at\.{_B}{{22}}\.[0-9a-f]{{24}}\.[A-Za-z0-9]{{20}}(?![A-Za-z0-9])",
+        "pa" + "t.Xk3vQ9mTz7LpRw2YbNc8Hd.3f9a1c7be04d58269b1e7c20." + "Jf1GsXk3vQ9mTz7LpRw2",
+        "words",
+        "fixed",
+    ),
     (
         "azure-key",
         ("JQQJ99",),
@@ -174,7 +191,7 @@ ROWS = (
     (
         "service-token",
         ("A3-",),
-        r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}(?:-[A-Z0-9]{5}){4}(?![A-Za-z0-9])",
+        r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}(?![A-Za-z0-9])",
         "A3" + "-ASWWYB-798JRY-LJVD4-23DC2-86TVM-H43EB",
         "start",
         "fixed_head",

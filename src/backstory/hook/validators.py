@@ -138,6 +138,10 @@ def _hex(given: str) -> bool:
     return len(given) >= SHORTEST_HEX and given.isalnum() and given.islower() and Grain(given).random()
 
 
+def _is_drawn(given: str) -> bool:
+    return len(given) >= SHORTEST_DRAWN and Grain(given).scattered()
+
+
 def _in_row(match: "re.Match[str]", name: int) -> int:
     """A line of a table that is a name, two blanks or more, and a value: what `vault kv get` prints."""
     text, group = match.string, match.lastindex or 0
@@ -179,7 +183,7 @@ def _given(match: "re.Match[str]", human: bool, plain: "Callable[[], bool]") -> 
         end = start + len(given)
         if not human and sign == ":" and given[:1].isupper() and given.isidentifier() and of_words(given):
             return 0  # the name of a type
-    if sign == "," and given.isidentifier() and (of_words(given) or given.islower()):
+    if sign == "," and given.isidentifier() and (of_words(given) or given.islower()) and not _is_drawn(given):
         return 0  # a list of names
     if (sign == ">" and after != "<") or (sign in ("||", "??") and not quoted):
         return 0

@@ -185,7 +185,7 @@ def handle_document(view: SessionView | EventView | MemoryView) -> str:
     """All that is known of what a handle stands for."""
     match view:
         case MemoryView():
-            lines = [_memory(view.memory), *_standing(view), "", "It rests on:"]
+            lines = [_memory(view.memory), *_standing(view), "", "Made from:"]
             lines += [f"- {_what(stored.event)} ({stored.id[:HANDLE]})" for stored in view.sources]
         case EventView():
             event = view.stored.event

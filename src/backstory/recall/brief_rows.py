@@ -1,21 +1,23 @@
 """The rows of a project's brief: what each session that starts is told, whatever it will be about.
 
-Three sources. Outcomes of the latest sessions; memories, in the sections of their kinds; and statements of
-any age, by their worth (`worth.py`). Each row carries its worth, and the hook takes the best that fit. A
+Four sources. Outcomes of the latest sessions; what failed in several sessions, from what happened alone
+(`failure_history.py`); memories, in the sections of their kinds; and statements of any age, by their worth
+(`worth.py`). Each row carries its worth, and the hook takes the best that fit. A
 statement is told only above a floor, and only if it repeats no better row: what is not worth telling is left
 out, however much room there is.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from backstory.attribution import AGENT_SAID, USER_SAID, by_agent, led_in
-from backstory.distil.commands import runs_a_part
+from backstory.failure_history import blamed_stem, failure_histories
 from backstory.hook.brief_text import shorten
 from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.untrusted_text import fetches_and_runs
 from backstory.model import Memory, MemoryKind, MemoryStatus, Session, Speaker, Tier, speaker
+from backstory.project_checks import project_checks
 from backstory.recall import worth
 from backstory.recall.outcomes import COMMITTED, outcome
 from backstory.recall.rows import SECTIONS, Row, row
@@ -32,12 +34,14 @@ _ASKED_CHARS = 100
 _OPEN_SESSIONS = 2
 _OPEN_STEPS = 4
 _STATEMENTS = 12
-_COMMANDS = 6
-_COMMAND_CHARS = 60
+_HISTORIES = 3
+_HISTORY_SESSIONS = 60
+_SEVERAL = 2
 _COMMAND_DAYS = 90
 _RECENT_MS = 30 * 86_400_000
 # What a start is told first. Statements have about 0.3 to 1; a pinned memory comes before everything.
-_PINNED, _OUTCOME, _OPEN, _WANTED, _SHARED_COMMANDS, _DECIDED, _NOTED = 3.0, 2.0, 0.9, 0.9, 0.6, 0.4, 0.3
+_PINNED, _OUTCOME, _OPEN, _WANTED, _RETURNS = 3.0, 2.0, 0.9, 0.9, 0.8
+_SHARED_COMMANDS, _DECIDED, _NOTED = 0.6, 0.4, 0.3
 _LONGEST = 360  # characters of a row that is no outcome
 _REPEATS = 0.25  # of a statement's words that a better row has: then it says little new
 _TELLING = (
@@ -53,7 +57,7 @@ _OUTCOME_KINDS = (PassageKind.CLOSING, PassageKind.COMMIT, PassageKind.RECORD)
 _SAME = 0.6  # of the words of a hidden memory
 _WORD = re.compile(r"[^\W\d_][\w'-]{2,}")
 _LEADS = {PassageKind.PROMPT: USER_SAID, PassageKind.REFUSAL: "The user refused a call and said"}
-_LABELLED = re.compile(r"^[^`]{1,60}: `([^`]{1,200})`: ")
+_FAILED = re.compile(r"^`([^`]{1,400})` failed\b([^→]{0,400})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +77,25 @@ def project_rows(store: Store, project_id: str, root: str = "") -> list[Row]:
     around = worth.surroundings([session.id for session in sessions], known)
     weighed = [_Weighed(worth.worth(each, around), each) for each in known]
     written = WrittenDown(root)
+    hidden = [_words(text) for text in _hidden(store, project_id)]
     rows = list(_outcomes(store, project_id, sessions, weighed))
     recent = {each["session"] for each in rows[:1]} | {session.id for session in sessions[:1]}
-    rows += _memories(store, project_id, around, recent, written)
+    histories = dict(_histories(store, project_id, written, hidden))
+    rows += histories.values()
+    rows += _memories(store, project_id, around, recent, written, histories)
     rows += _commands(store, project_id, sessions)
-    hidden = filter(None, map(store.memories.kept, store.memories.hidden(project_id)))
-    rows += _statements(sessions, weighed, rows, written, [_words(memory.text) for memory in hidden])
+    rows += _statements(sessions, weighed, rows, written, hidden)
     places = {section: place for place, section in enumerate(_ORDER)}
     return sorted(rows, key=lambda each: (places[each["section"]], -each["worth"]))
+
+
+def _hidden(store: Store, project_id: str) -> Iterator[str]:
+    """The texts of memories that were rejected or replaced: nothing says the same in their place."""
+    return (memory.text for memory in map(store.memories.kept, store.memories.hidden(project_id)) if memory)
+
+
+def _says_hidden(words: set[str], hidden: Sequence[set[str]]) -> bool:
+    return any(len(words & one) >= _SAME * len(one) for one in hidden if one)
 
 
 _ORDER = ("left_off", "open", "prefs", "decisions", "failed", "known", "commands", "others")
@@ -94,7 +109,9 @@ def _outcomes(
 ) -> Iterator[Row]:
     """One row for each of the latest sessions, the newest that left work behind first."""
     summaries = store.memories.of_project(project_id, [MemoryKind.SUMMARY], 2 * _OUTCOMES)
-    summaries.sort(key=lambda summary: not _worked(store, summary))  # stable: the newest that did something
+    answered = {each.statement.session for each in weighed if each.statement.kind != PassageKind.PROMPT}
+    # stable: the newest that did something
+    summaries.sort(key=lambda summary: not _worked(store, summary, answered))
     branches = {session.id: session.branch for session in sessions}
     titles = {session.id: session.title for session in sessions}
     since = _latest(sessions) - _RECENT_MS
@@ -121,19 +138,60 @@ def _latest(sessions: Sequence[Session]) -> int:
     return max((session.last_at for session in sessions), default=0)
 
 
-def _worked(store: Store, summary: Memory) -> bool:
-    """Whether a session left more than an exchange of words."""
+def _worked(store: Store, summary: Memory, answered: set[str]) -> bool:
+    """Whether a session left more than an exchange of words; a prompt without an answer is not even that."""
+    if summary.session_id not in answered:
+        return bool(summary.files)
     told = (MemoryKind.SUMMARY, MemoryKind.TURN, MemoryKind.CHECKPOINT)
     return bool(summary.files) or any(
         memory.kind not in told for memory in store.memories.of_session(summary.session_id)
     )
 
 
+# --- what fails again and again ---------------------------------------------------------------------------
+
+
+def _histories(
+    store: Store, project_id: str, written: WrittenDown, hidden: Sequence[set[str]]
+) -> Iterator[tuple[str, Row]]:
+    """What failed in several sessions and what made it pass, by the commands' stems."""
+    found = failure_histories(store.events.deeds(project_id, _HISTORY_SESSIONS))
+    lasting = [each for each in found if each.seen >= _SEVERAL and not written.says(each.text)]
+    for each in [one for one in lasting if not _says_hidden(_words(one.text), hidden)][:_HISTORIES]:
+        last = each.last
+        yield (
+            each.stem,
+            {
+                "id": last.id,
+                "section": "failed",
+                "text": each.text,
+                "at": last.at,
+                "agent": last.agent,
+                "session": last.session,
+                "by": "",
+                "worth": _RETURNS,
+            },
+        )
+
+
+def _told_by(histories: Mapping[str, Row], memory: Memory) -> bool:
+    """Whether the history of its command tells what a memory tells of one failure."""
+    failed = _FAILED.match(memory.text)
+    stem = blamed_stem(failed[1], failed[2]) if failed and not _judged(memory) else ""
+    told = histories.get(stem)
+    return told is not None and _repeats(_words(memory.text), _words(told["text"]))
+
+
 # --- memories ---------------------------------------------------------------------------------------------
 
 
 def _memories(
-    store: Store, project_id: str, around: worth.Surroundings, recent: set[str], written: WrittenDown
+    store: Store,
+    project_id: str,
+    around: worth.Surroundings,
+    recent: set[str],
+    written: WrittenDown,
+    histories: Mapping[str, Row],
 ) -> Iterator[Row]:
     """What was distilled: open steps of the latest sessions, decisions, wishes, what failed."""
     steps = store.memories.of_project(project_id, [MemoryKind.NEXT_STEP], 40)
@@ -150,6 +208,7 @@ def _memories(
             # a check that is still red is told once, as an open thread
             if (memory.kind is not MemoryKind.ATTEMPT or open_events.isdisjoint(memory.sources))
             and (_judged(memory) or not written.says(memory.text))
+            and not (section == "failed" and _told_by(histories, memory))
         ]
         for memory in _distinct(_by_weight(found))[:limit]:
             if value := _worth_of(memory, around, recent):
@@ -214,18 +273,9 @@ def _commands(store: Store, project_id: str, sessions: Sequence[Session]) -> Ite
         if _judged(memory) or memory.agent == Speaker.USER:
             yield row("commands", memory) | {"worth": _PINNED if _judged(memory) else _WANTED}
     since = _latest(sessions) - _COMMAND_DAYS * 86_400_000
-    shared = {
-        match[1]: memory
-        for memory in sorted(found, key=lambda each: (-each.seen, each.text))
-        if memory.seen > 1 and memory.at >= since and (match := _LABELLED.match(memory.text))
-        if len(match[1]) <= _COMMAND_CHARS and not runs_a_part(match[1])
-    }
-    most = max((memory.seen for memory in shared.values()), default=0)
-    # what a few sessions ran belonged to what they did
-    often = [(command, memory) for command, memory in shared.items() if 2 * memory.seen >= most][:_COMMANDS]
-    if often:
-        text = ", ".join(f"`{command}` ({memory.seen} sessions)" for command, memory in often)
-        yield row("commands", often[0][1]) | {"text": f"Passed in {text}", "worth": _SHARED_COMMANDS}
+    if checks := project_checks([memory for memory in found if memory.at >= since]):
+        text = ", ".join(f"`{command}` in {memory.seen} sessions" for command, memory in checks)
+        yield row("commands", checks[0][1]) | {"text": f"Passed: {text}", "worth": _SHARED_COMMANDS}
 
 
 # --- statements -------------------------------------------------------------------------------------------
@@ -238,10 +288,7 @@ def _statements(
     written: WrittenDown,
     hidden: Sequence[set[str]],
 ) -> Iterator[Row]:
-    """The statements that are worth telling beside the other rows, best first.
-
-    `hidden` are the words of memories that were rejected or replaced: nothing says the same in their place.
-    """
+    """The statements that are worth telling beside the other rows, best first."""
     latest = sessions[0].id if sessions else ""
     agents = {session.id: session.agent for session in sessions}
     told = [_words(each["text"]) for each in better]
@@ -255,7 +302,7 @@ def _statements(
             continue
         if fetches_and_runs(statement.told) or written.says(statement.text):
             continue
-        if any(len(words & one) >= _SAME * len(one) for one in hidden if one):
+        if _says_hidden(words, hidden):
             continue
         told.append(words)
         left -= 1

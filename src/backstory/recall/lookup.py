@@ -1,36 +1,37 @@
 """What a project knows about a prompt, an error or a command: passages, looked up as search does.
 
 Words find passages by BM25, meaning by the cosine of their vectors; the sum ranks them (`search/marks.py`).
-For a prompt the episode that fits best comes first, as a whole: an answer rarely stands alone. Nothing is
-said if it has too little to do with the question (`search/evidence.py`), and each row tells something
-(`informative.py`). Hooks run this on a connection of their own, so it imports little; numpy and the model
-only where there are vectors to compare with.
+For a prompt the episode that it is about comes first (`episodes.py`), a short session as a whole, and before
+it what was said of the same matter later: that is what holds. Nothing else is said if it has too little to do
+with the question (`search/evidence.py`), and each row tells something (`informative.py`). Hooks run this on a
+connection of their own, so it imports little; numpy and the model only where there are vectors.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from backstory.attribution import by_agent
 from backstory.embed import MINILM
 from backstory.error_lines import error_lines
 from backstory.hook.remote_code import runs_remote_code
+from backstory.hook.work_notes import ROW
+from backstory.recall.episodes import NEAR, Episode, Fit, by_session, episode_of, fitness, nearness
 from backstory.recall.informative import informative
-from backstory.recall.note_worth import EPISODE_FLOOR, FLOOR, note_worth
-from backstory.search.evidence import LOOKED_AT, enough, shares_enough
+from backstory.recall.note_worth import FLOOR, note_worth
+from backstory.search.evidence import LOOKED_AT, enough, enough_alone, shares_enough
 from backstory.search.marks import FORMS, KINDS, marks
 from backstory.search.names import bare, stands_in, unknown
 from backstory.search.question_words import MOST, phrases_of, words_of
 from backstory.store.full_text_index import FullTextIndex
 from backstory.store.passage_reader import (
     Told,
+    places_of,
     prompt_of,
     reading,
     rejected,
-    rows_of,
     texts_of,
     told,
-    turns_of,
 )
 from backstory.store.vectors import Vectors
 from backstory.typed_words import typed_words
@@ -47,10 +48,19 @@ ASKED_CHARS = 600
 _POOL, _READ = 300, 60
 # A passage is told if it is as near as this, whatever else speaks for it.
 _COSINE = 0.3
-# How much surer than a search a note must be: nobody has asked for it.
-_SURER = 0.04
-# An episode is known by its best passages, so many; a session of so few turns is one; its part of the room.
-_OF_SESSION, _SHORT, _OF_ROOM = 4, 10, 0.9
+# How much surer than a search a note must be: nobody has asked for it; of a message or command alone.
+_SURER, _ALONE_SURER = 0.04, 0.14
+# What a row takes beside its text behind another one of its session; any other row takes `ROW`.
+_NEXT_ROW = 6
+# A second episode is told, too, if it fits nearly as well as the first, which then leaves it some room.
+_ALSO, _SHARE = 0.85, 0.7
+# A later word on an episode's matter: how much it has of its words and how near it is, in the mean; so many
+# of the episode's words are looked for, and among so many passages; so many such turns are told, with so much
+# room, and whole if they have so few passages.
+_SAME_MATTER, _MATTER_WORDS, _MATTER_POOL = 0.385, 80, 100
+_LATER, _LATER_ROOM, _SHORT_TURN = 2, 500, 4
+# So many rows that stand in no such episode.
+_OTHERS = 3
 # Two rows that share so many of their words say the same.
 _SAME = 0.6
 _ERROR_LINES = 3
@@ -74,18 +84,10 @@ class Found(NamedTuple):
     said_by: str
 
 
-class _Fits(NamedTuple):
-    """A passage, how well it fits, and its cosine, if there is one."""
-
-    score: float
-    cosine: float | None
-    told: Told
-
-
 class _Looked(NamedTuple):
     """What was found, best first: among how many by meaning, for which words, of which so many are known."""
 
-    fits: list[_Fits]
+    fits: list[Fit]
     among: int
     words: list[str]
     known: float
@@ -118,38 +120,106 @@ class Lookup:
         self._vector: Floats  # of what was looked for last
 
     def on_prompt(self, prompt: str, most: int, room: int) -> list[Found]:
-        """What the project knows about a prompt: first the episode in which most was said of it."""
+        """What the project knows about a prompt: first the episode that it is about, and what came of it."""
         looked = self._look(prompt)
         named = {each.told.row for each in looked.fits if _names_any(looked.words, each.told.text)}
-        if not self._sure(looked):
-            return self._chosen([each for each in looked.fits if each.told.row in named], most, room, named)
-        episode = self._episode(looked.fits)
-        whole = {each.told.row for each in episode}
-        others = [each for each in looked.fits if each.told.row not in whole]
-        found = self._chosen(episode, most, int(room * _OF_ROOM), named, whole=True)
-        room -= sum(len(each.text) for each in found)
-        said = [_words(each.text) for each in found]
-        return found + self._chosen(others, most - len(found), room, named, said)
+        episodes = self._episodes(looked)
+        if not episodes:
+            alone = [each for each in looked.fits if each.told.row in named or self._is_sure(each, looked)]
+            held = [each for each in looked.fits if not each.told.form]
+            rows = alone + held if self._sure(looked._replace(fits=held)) else alone
+            return self._chosen(rows, most, room, named)
+        found: list[Found] = []
+        for said, whole in episodes:
+            share = room if said is episodes[-1][0] else int(room * _SHARE)
+            for later in [] if found else self._later(said):
+                found += self._also(found, later, most, min(share, _LATER_ROOM), named, whole=True)
+            found += self._also(found, said, most, share, named, whole=whole)
+        inside = {each.told.row for said, _ in episodes for each in said}
+        others = [each for each in looked.fits if each.told.row not in inside]
+        return found + self._also(found, others, min(most, len(found) + _OTHERS), room, named)
 
-    def _episode(self, fits: Sequence[_Fits]) -> list[_Fits]:
-        """All that was said in the episode that fits best: a turn, or the whole of a short session."""
-        turns = turns_of(self._db, list({each.told.session_id for each in fits}))
-        sums: dict[tuple[str, int], list[float]] = {}
-        for each in fits:
-            session, turn = each.told.session_id, each.told.turn
-            if turn:
-                sums.setdefault((session, 0 if turns[session] <= _SHORT else turn), []).append(each.score)
-        if not sums:
+    def _also(
+        self,
+        found: Sequence[Found],
+        fitting: Sequence[Fit],
+        most: int,
+        room: int,
+        named: Collection[int],
+        *,
+        whole: bool = False,
+    ) -> list[Found]:
+        """What of these is told beside what was found before; an episode in its order."""
+        room -= sum(len(each.text) + _NEXT_ROW for each in found)
+        said = [_words(each.text) for each in found]
+        rows = self._chosen(fitting, most - len(found), room, named, said, whole=whole)
+        order = {each.told.id: number for number, each in enumerate(fitting)}
+        return sorted(rows, key=lambda row: order[row.id])
+
+    def _episodes(self, looked: _Looked) -> list[tuple[list[Fit], bool]]:
+        """The one or two episodes that a question is about: what was said, and if so a whole session."""
+        if not self._by_meaning and not self._sure(looked):
             return []
-        best = max(sums, key=lambda key: sum(sorted(sums[key], reverse=True)[:_OF_SESSION]))
-        scores = {each.told.row: each for each in fits}
-        rows = rows_of(self._db, *best)
-        near = self._cosines([row for row in rows if row not in scores])
+        weighed: list[tuple[float, Episode, dict[int, float]]] = []
+        for session, fits in by_session(looked.fits).items():
+            episode = episode_of(session, fits, places_of(self._db, session))
+            cosines = self._cosines(episode.rows)
+            weighed.append((fitness(episode, cosines.values()), episode, cosines))
+        weighed.sort(key=lambda each: -each[0])
         return [
-            scores.get(each.row) or _Fits(near.get(each.row, 0.0) + _prior(each), near.get(each.row), each)
-            for each in told(self._db, rows, self._own)
-            if each.form and each.form != "step"
+            (self._said_in(episode, cosines), episode.is_whole)
+            for number, (fits_so, episode, cosines) in enumerate(weighed[:2])
+            if not cosines or nearness(weighed[0][2].values()) >= NEAR
+            if not number or (fits_so >= _ALSO * weighed[0][0] and nearness(cosines.values()) >= NEAR)
         ]
+
+    def _said_in(self, episode: Episode, cosines: Mapping[int, float]) -> list[Fit]:
+        """All that was said in an episode, in its order."""
+        place = {row: number for number, row in enumerate(episode.rows)}
+        said = sorted(told(self._db, episode.rows, self._own), key=lambda each: place[each.row])
+        fits = {each.told.row: each for each in episode.fits}
+        return [
+            fits.get(each.row) or Fit(cosines.get(each.row, 0.0) + _prior(each), cosines.get(each.row), each)
+            for each in said
+            if each.form != "step"
+        ]
+
+    def _later(self, episode: Sequence[Fit]) -> list[list[Fit]]:
+        """What was said of an episode's matter in later sessions, the newest first, each with its turn."""
+        if not self._by_meaning or not episode:
+            return []
+        from backstory.search import meaning
+
+        own, ended = [each.told.row for each in episode], max(each.told.at for each in episode)
+        best = sorted(episode, key=lambda each: -_worth(each, whole=True))
+        words, _ = words_of(" ".join(each.told.text for each in best))
+        found = FullTextIndex(self._db).matches(
+            phrases_of(words[:_MATTER_WORDS]), self._project, _MATTER_POOL
+        )
+        shared = {each.row: each.own for each in found.ranks}
+        most = min(shared.values(), default=0.0)
+        likeness = meaning.nearest_of(
+            Vectors(self._db), MINILM, [row for row in shared if row not in own], own
+        )
+        said: dict[tuple[str, int], list[Told]] = {}
+        sames: dict[tuple[str, int], float] = {}
+        for each in told(self._db, list(likeness), self._own):
+            same, turn = (shared[each.row] / most + likeness[each.row]) / 2, (each.session_id, each.turn)
+            if each.at > ended and each.form not in ("", "step") and same >= _SAME_MATTER:
+                said.setdefault(turn, []).append(each)
+                sames[turn] = max(same, sames.get(turn, 0.0))
+        closest = sorted(said, key=lambda turn: -sames[turn])[:_LATER]
+        return [self._turn_of(said[turn]) for turn in sorted(closest, key=lambda turn: -said[turn][0].at)]
+
+    def _turn_of(self, passages: Sequence[Told]) -> list[Fit]:
+        """Passages of a turn with all of it, if that is no more than a few words."""
+        session, turn = passages[0].session_id, passages[0].turn
+        rows = [each.row for each in places_of(self._db, session) if each.turn == turn]
+        if len(rows) > _SHORT_TURN:
+            rows = [row for row in rows if row in {each.row for each in passages}]
+        place = {row: number for number, row in enumerate(rows)}
+        said = sorted(told(self._db, rows, self._own), key=lambda each: place[each.row])
+        return [Fit(0.0, None, each) for each in said if each.form != "step"]
 
     def on_failure(self, command: str, error: str, most: int, room: int) -> list[Found]:
         """What the project knows about a command that failed so; nothing where the error says nothing."""
@@ -180,7 +250,7 @@ class Lookup:
         cosines = near | self._cosines([each.row for each in matches.ranks if each.row not in near])
         marked = marks(matches.ranks, cosines)
         found = [
-            _Fits(sum(marked.shares[each.row].values()) + _prior(each), cosines.get(each.row), each)
+            Fit(sum(marked.shares[each.row].values()) + _prior(each), cosines.get(each.row), each)
             for each in told(self._db, marked.best(_READ), self._own)
             if each.status in _STANDS and (each.form or each.owner in self._memories)
         ]
@@ -207,7 +277,7 @@ class Lookup:
         return meaning.cosines(Vectors(self._db), MINILM, self._vector, rows)
 
     def _sure(self, looked: _Looked) -> bool:
-        """Whether the best passages have to do with what was looked for."""
+        """Whether the best passages together have to do with what was looked for."""
         best = looked.fits[:LOOKED_AT]
         if not best or not looked.words:
             return False
@@ -217,9 +287,16 @@ class Lookup:
         cosines = [each.cosine or 0.0 for each in best]
         return enough(cosines, texts, looked.words, looked.among, looked.known, _SURER)
 
+    def _is_sure(self, fit: Fit, looked: _Looked) -> bool:
+        """Whether a passage has to do with what was looked for, though no other one of its episode has."""
+        if fit.cosine is None:
+            return not self._by_meaning and shares_enough(looked.words, fit.told.text)
+        more = _ALONE_SURER
+        return enough_alone(fit.cosine, fit.told.text, looked.words, looked.among, looked.known, more)
+
     def _chosen(
         self,
-        fitting: Iterable[_Fits],
+        fitting: Iterable[Fit],
         most: int,
         room: int,
         named: Collection[int] = (),
@@ -230,7 +307,7 @@ class Lookup:
         """The best rows that tell something that is not told yet, as many as there is room for.
 
         What has a name that was spelled out (its row is in `named`) need not be near in meaning. `also` was
-        told just now. Of a `whole` episode short rows count, too.
+        told just now. Of a `whole` episode everything counts that tells something.
         """
         chosen: dict[frozenset[str], Found] = {}
         if most < 1:
@@ -239,10 +316,8 @@ class Lookup:
         weighed = ((_worth(each, whole), each) for each in fitting)
         for worth, each in sorted(weighed, key=lambda pair: -pair[0]):
             one = each.told
-            least = _COSINE / 2 if whole else _COSINE
-            far = each.cosine is not None and each.cosine < least and one.row not in named
-            known = one.owner in self._known or one.id in self._known
-            if known or far or worth < (EPISODE_FLOOR if whole else FLOOR):
+            far = each.cosine is not None and each.cosine < _COSINE and one.row not in named
+            if one.owner in self._known or one.id in self._known or (not whole and (far or worth < FLOOR)):
                 continue
             if not one.form and any(row.id == one.id for row in chosen.values()):
                 continue  # a memory is told whole, whichever of its passages was found
@@ -256,12 +331,13 @@ class Lookup:
             twin = next((other for other in chosen if _same(words, other)), None)
             if twin is not None and (one.form or chosen[twin].id[:1] == "m"):
                 continue
-            if len(text) <= room + (len(chosen[twin].text) if twin else 0):
+            cost = len(text) + (_NEXT_ROW if whole and chosen else ROW)
+            if cost <= room + (len(chosen[twin].text) if twin else 0):
                 row = Found(one.id, text, one.at, one.agent, one.session_id, speaker)
                 if twin is not None:  # a memory says what came of it, too
                     room += len(chosen.pop(twin).text)
                 chosen[words] = row
-                room -= len(text)
+                room -= cost
             if len(chosen) == most:
                 break
         return list(chosen.values())
@@ -322,7 +398,7 @@ def _names_any(words: Sequence[str], text: str) -> bool:
     return any(stands_in(word, told) for word in words) or any(folder in told for folder in folders)
 
 
-def _worth(fits: _Fits, whole: bool) -> float:
+def _worth(fits: Fit, whole: bool) -> float:
     """What telling it is worth; a memory has been found worth keeping already."""
     form, cosine = fits.told.form, fits.score if fits.cosine is None else fits.cosine
     text = informative(form, fits.told.kind, fits.told.text, short=whole)

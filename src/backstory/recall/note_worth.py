@@ -29,8 +29,8 @@ _NAME = re.compile(
 _FAILED = "→ failed"
 _SHORT, _LONG = 120, 300  # characters
 
-#: What is worth less is not told at work; beside others of its episode, less than `EPISODE_FLOOR`.
-FLOOR, EPISODE_FLOOR = 0.2, 0.1
+#: What is worth less is not told at work, unless it belongs to a short session that is told as a whole.
+FLOOR = 0.2
 WEIGHTS: dict[str, float] = {
     "announced": -0.081,
     "code": 0.061,

@@ -47,8 +47,6 @@ _STAMPS = 200  # files; a hook looks at those of the notes that it says
 # So many commands whose like failed are looked up ahead, the latest first; of each so many rows, so long.
 _STEMS, _ROWS, _ROOM = 40, 4, 1_000
 _SESSIONS = 200
-# What failed is put together over so many sessions.
-_OF_LATE = 60
 # They are looked up again when there are so many times as many passages.
 _GROWN = 1.05
 
@@ -159,7 +157,8 @@ def notes(store: Store, project_id: str) -> dict[str, Any]:
 
 def _with_stems(home: Home, store: Store, value: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     """The notes with what is known about commands whose like failed; as `before`, while little is new."""
-    from backstory.failure_history import failure_histories  # the rules of distilling: only workers need them
+    # the rules of distilling: only workers need them
+    from backstory.failure_history import OF_LATE, failure_histories
 
     project_id = str(value["project"])
     size = store.passages.size_of(project_id)
@@ -179,7 +178,7 @@ def _with_stems(home: Home, store: Store, value: dict[str, Any], before: dict[st
             found = looks.about(stem, _ROWS, _ROOM)
             stems[stem] = [each.id for each in found]
             rows.update((each.id, _row(each)) for each in found if each.id not in rows)
-    for each in failure_histories(store.events.deeds(project_id, _OF_LATE)):
+    for each in failure_histories(store.events.deeds(project_id, OF_LATE)):
         rows[each.last.id] = _history_row(each)
         stems[each.stem] = [each.last.id, *stems.get(each.stem, ())]
     said = {note for notes in stems.values() for note in notes} - {row["id"] for row in value["notes"]}

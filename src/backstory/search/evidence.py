@@ -38,8 +38,19 @@ def enough(
     near = sorted(cosines, reverse=True)[:_NEAREST]
     together = sum(near) / len(near) + _SHARED * weight(words, " ".join(texts))
     alone = max(of_one(cosine, text, words) for cosine, text in zip(cosines, texts, strict=True))
-    more += _TENTH * math.log10(max(among or _MANY, _FEW) / _MANY)
+    more += _by_chance(among)
     return known * together >= _TOGETHER + more or known * alone >= _ALONE + more
+
+
+def enough_alone(
+    cosine: float, text: str, words: Sequence[str], among: int, known: float, more: float = 0.0
+) -> bool:
+    """Whether one text, found among so many, has by itself to do with a question."""
+    return known * of_one(cosine, text, words) >= _ALONE + more + _by_chance(among)
+
+
+def _by_chance(among: int) -> float:
+    return _TENTH * math.log10(max(among or _MANY, _FEW) / _MANY)
 
 
 def of_one(cosine: float, text: str, words: Sequence[str]) -> float:

@@ -75,3 +75,13 @@ def cosines(vectors: Vectors, model: str, vector: Floats, rows: Sequence[int]) -
         return {}
     exact = vector_codes.decoded([values for _, values in found]) @ vector
     return dict(zip((row for row, _ in found), exact.tolist(), strict=True))
+
+
+def nearest_of(vectors: Vectors, model: str, rows: Sequence[int], others: Sequence[int]) -> dict[int, float]:
+    """How near each of these passages is to the nearest of the others."""
+    found, beside = vectors.read(model, rows), vectors.read(model, others)
+    if not found or not beside:
+        return {}
+    exact = vector_codes.decoded([values for _, values in found])
+    near = (exact @ vector_codes.decoded([values for _, values in beside]).T).max(axis=1)
+    return dict(zip((row for row, _ in found), near.tolist(), strict=True))

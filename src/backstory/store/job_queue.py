@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from backstory.store.records import Job
 
 # The kinds of job; `pipeline.py` tells who does each, for how long, and what follows. First: an agent's own
-# transcript is read, a session distilled, a project's decisions compared, a brief prepared; vectors are made,
-# notes on commands looked up again, a transcript is copied.
-TRANSCRIPT, DISTIL, SUPERSEDE, BRIEF = "transcript", "distil", "supersede", "brief"
+# transcript is read, a session distilled, a project's decisions compared, a brief prepared, its answers to
+# plain starts finished; vectors are made, notes on commands looked up again, a transcript is copied.
+TRANSCRIPT, DISTIL, SUPERSEDE, BRIEF, ANSWERS = "transcript", "distil", "supersede", "brief", "answers"
 EMBED, NOTES, ARCHIVE = "embed", "notes", "archive"
 # What is written down: the log of a project (or of a session, before a compaction), the wiki, a check of it,
 # and what a model writes in it. Their subject is a project, a session, or what is shared.
@@ -25,7 +25,7 @@ ASKING = (REFINE, PROSE)
 # memories that it lacks); the look for sessions of which nothing was captured.
 REBUILD, REINDEX, PROVE = "rebuild", "reindex", "prove"
 # What a round of work does first, in this order: commands wait for it.
-ROUND = (TRANSCRIPT, DISTIL, REBUILD, REINDEX, SUPERSEDE, BRIEF, PROVE)
+ROUND = (TRANSCRIPT, DISTIL, REBUILD, REINDEX, SUPERSEDE, BRIEF, PROVE, ANSWERS)
 # Work that is no job, but whose tries are counted as if it were: a worker may die of it, too.
 DRAIN, INDEX = "drain", "index"
 # So often a worker may be ended by its limits while doing a job; then the job is parked.

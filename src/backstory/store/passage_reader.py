@@ -42,6 +42,14 @@ class Told(NamedTuple):
         return f"{self.owner}.{self.part}" if self.form else self.owner
 
 
+class Place(NamedTuple):
+    """A passage in the order of its session."""
+
+    row: int
+    turn: int
+    form: str
+
+
 @contextmanager
 def reading(path: str) -> Iterator[sqlite3.Connection]:
     """The database at `path`, to be read and never written; an sqlite3.Error if it cannot be."""
@@ -63,16 +71,10 @@ def told(connection: sqlite3.Connection, rows: Sequence[int], but: str = "") -> 
     return found
 
 
-def turns_of(connection: sqlite3.Connection, sessions: Sequence[str]) -> dict[str, int]:
-    """The last turn of each session of which something is indexed."""
-    query = "SELECT max(turn) FROM passages WHERE session_id = ?"
-    return {each: connection.execute(query, (each,)).fetchone()[0] or 0 for each in sessions}
-
-
-def rows_of(connection: sqlite3.Connection, session: str, turn: int) -> list[int]:
-    """The rows of the passages of one turn, or of all turns of a session if it is 0."""
-    query = "SELECT row FROM passages WHERE session_id = ? AND turn > 0 AND (? = 0 OR turn = ?)"
-    return [row for (row,) in connection.execute(query, (session, turn, turn))]
+def places_of(connection: sqlite3.Connection, session: str) -> list[Place]:
+    """The passages of a session's turns, in their order."""
+    query = "SELECT row, turn, form FROM passages WHERE session_id = ? AND turn > 0 ORDER BY turn, at, row"
+    return [Place._make(row) for row in connection.execute(query, (session,))]
 
 
 def texts_of(connection: sqlite3.Connection, ids: Collection[str]) -> list[str]:

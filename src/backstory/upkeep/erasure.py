@@ -26,7 +26,7 @@ from backstory.knowledge.vault import vault_of
 from backstory.knowledge.vault_export import export_vault, exported_to
 from backstory.model import Project
 from backstory.paths import Home
-from backstory.recall import notes, prepare
+from backstory.recall import notes, prepare, ready_answers
 from backstory.recall.prepare import FORGOT
 from backstory.store import Store, backup_copy
 from backstory.store.job_queue import BRIEF, DISTIL, SUPERSEDE
@@ -292,6 +292,7 @@ def _count(store: Store, reach: Reach, now: int) -> None:
 
 def _drop_prepared(home: Home, what: ErasurePlan) -> None:
     """Prepared briefs are made again from what is left, in a moment; until then there are none."""
+    ready_answers.drop_all(home)
     home.call_literals.unlink(missing_ok=True)  # single words of what goes, whatever it was found by
     for file in _made_of(home, what.sessions):
         file.unlink(missing_ok=True)

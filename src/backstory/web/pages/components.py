@@ -203,10 +203,10 @@ def linked_line(kind: str, colour: str, text: str, link: str, when: Html | None 
     return h("li", chip(kind, colour), words, when, class_="line", data_row=True)
 
 
-def reason_text(reason: str) -> str:
+def reason_text(reason: str) -> list[Child]:
     """A reason as it stands after a colon."""
     text = reason.strip()
-    return text[8:] if text.lower().startswith("because ") else text
+    return text_with_code(text[8:] if text.lower().startswith("because ") else text)
 
 
 def session_state(session: Session) -> Html | None:

@@ -87,7 +87,7 @@ def _work(app: App, found: Status) -> Html:
         ("Spool", f"{found.spooled:,} waiting, {found.quarantined:,} in quarantine"),
         ("Jobs", jobs),
         ("To index", count_of(found.unindexed, "event")),
-        ("Worker", "at work" if found.worker_running else "resting"),
+        ("Worker", "at work" if found.worker_running else "not running: it starts when there is work"),
         ("Briefs given", f"{found.briefs:,}, about {found.brief_tokens:,} tokens"),
         ("Hooks that failed", f"{found.failed_hooks:,}"),
         ("Met twice, stored once", f"{found.duplicates:,}"),

@@ -15,7 +15,7 @@ from backstory.web.request import Page, PageRequest, Redirect, clamped_limit, pa
 _IN_FORCE = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
 _OFTEN = 2  # sessions
 _STATES = {
-    "": "In force",
+    "": "Current",
     "candidate": "Not judged",
     "confirmed": "Confirmed",
     "superseded": "Superseded",
@@ -186,7 +186,7 @@ def memory_page(app: App, asked: PageRequest) -> Page | Redirect:
             "div",
             h(
                 "div",
-                h("section", h("h2", "It rests on"), h("ul", evidence, class_="lines")) if evidence else None,
+                h("section", h("h2", "Made from"), h("ul", evidence, class_="lines")) if evidence else None,
                 _sightings(app, memory, asked),
                 h("section", h("h2", "Around it"), h("pre", detail[:20_000], tabindex="0"))
                 if detail
