@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "demo"))
 
-from scripted_model import scripted_model
+from scripted_model import scripted_model  # type: ignore[import-not-found]  # lies in demo/
 from tests.story import House
 
 from backstory import settings
