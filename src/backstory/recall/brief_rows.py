@@ -41,7 +41,7 @@ _COMMAND_DAYS = 90
 _RECENT_MS = 30 * 86_400_000
 # What a start is told first. Statements have about 0.3 to 1; a pinned memory comes before everything.
 _PINNED, _OUTCOME, _OPEN, _WANTED, _RETURNS = 3.0, 2.0, 0.9, 0.9, 0.8
-_SHARED_COMMANDS, _DECIDED, _NOTED = 0.6, 0.4, 0.3
+_SHARED_COMMANDS, _DECIDED, _NOTED = 0.7, 0.4, 0.3
 _LONGEST = 360  # characters of a row that is no outcome
 _REPEATS = 0.25  # of a statement's words that a better row has: then it says little new
 _TELLING = (
