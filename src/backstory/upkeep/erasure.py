@@ -40,6 +40,7 @@ from backstory.upkeep.normal_form import contains_words, finds_pattern, folded_t
 _TOLD = ("spool", "logs", "briefs", "trouble.json")
 # Seen to by itself: rows, pages, transcripts that lose lines, copies that are named; and code without words.
 _APART = ("knowledge", "transcripts", "archive", "backups", "hook")
+_MEMORY_ID = re.compile(r"\bm[0-9a-f]{14}\b")
 _SHORTEST = 3
 
 
@@ -117,10 +118,15 @@ def plan_erasure(
     repeated = _repeated(store, echo)
     echo.came_by(store.row_erasure.calls(repeated))
     reach = Reach(reach.events | repeated, reach.memories, reach.sessions)
-    answers: dict[str, str] = {}
+    # what a model has made of a memory may repeat it, in whichever session
+    answers = store.row_erasure.sessions_with_answer(
+        lambda body: not reach.memories.isdisjoint(_MEMORY_ID.findall(body))
+    )
+    touched |= answers
     if matches and not _limited(wanted):
         touched |= store.row_erasure.sessions_with_title(matches)
-        touched |= (answers := store.row_erasure.sessions_with_answer(matches))
+        answers |= store.row_erasure.sessions_with_answer(matches)
+        touched |= answers
         touched |= store.row_erasure.touched(Reach(sessions=frozenset(_kept_with(home, matches))))
     natives = [s.native_id for sid in reach.sessions if (s := store.events.session(sid)) is not None]
     in_file = matches or (contains_words(natives) if natives else None)
