@@ -224,7 +224,9 @@ def compose(
     taken: list[brief_text.Row] = []
     for row in rows:
         follows = taken and row.id[:1] == taken[-1].id[:1] == "e" and row.session == taken[-1].session
-        line = f"  - {brief_text.row_text(row)}" if follows else brief_text.row_line(row, now)
+        line = (
+            f"  - {brief_text.row_text(row).removeprefix('- ')}" if follows else brief_text.row_line(row, now)
+        )
         if len(line) >= room or len(row.text) > brief_text.ROW_CHARS:
             continue  # a shorter one may have room
         lines.append(line)
