@@ -116,9 +116,8 @@ def review(
             ]
         )
     else:
-        talk(
-            f"Nothing in {where.label} {'waits for review' if status == MemoryStatus.CANDIDATE else f'is {status}'}."
-        )
+        state = "waits for review" if status == MemoryStatus.CANDIDATE else f"is {status}"
+        talk(f"Nothing in {where.label} {state}.")
 
 
 def _walk(app: App, found: Sequence[Memory]) -> None:
