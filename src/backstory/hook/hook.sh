@@ -56,8 +56,9 @@ mark() {
         @MV@ "$home/hook/spare" "$file.$1.fail" 2>/dev/null
 }
 
-# The last thing this shell does, after a failed fork too.
-trap '[ -z "$lost" ] || mark "$lost"; exit 0' EXIT
+# The last thing this shell does, after a failed fork too. In braces: where this file is cut off behind the word,
+# a bare `trap` would print.
+{ trap '[ -z "$lost" ] || mark "$lost"; exit 0' EXIT; }
 
 # The trailer byte says that the writer finished. An answering hook writes it later, see below.
 spool() {
