@@ -1,6 +1,6 @@
 """What a hook costs the agent that waits for it, as ratios within one interleaved run.
 
-    python bench/hooks.py [--rounds 40] [--json]
+    python bench/hooks.py [--rounds 40] [--load N] [--json]
 
 Each round runs every case once, in another order, through `sh -c` with the command that `install` registers,
 so that noise hits all alike, that of a worker just started too. The first table has what an agent waits for
@@ -12,6 +12,8 @@ targets are met.
 The answering hook works on a home with 100,000 memories stored and 200 events of 4 kB in the spool, and its
 answer is checked for them. The worker that it starts finds its lock held and ends; the next case waits for
 that, as it would disturb it. A third home has secrets in what waits, so that redaction has something to do.
+With --load so many processes are busy beside it, as on a machine where everything is built at once: what has
+something to say must say it each time.
 Before a tool is used there is mostly nothing to say: that hook is compared with the capture hook; in a fourth
 home, with 200 notes, it gets one, or has none for a call.
 """
@@ -78,6 +80,7 @@ class Case:
         self.pause = pause
         self.times: list[float] = []
         self.output = b""
+        self.answers = 0
 
     def run(self) -> None:
         """Time it once, the way an agent runs it: pipes on both sides, waiting for its end."""
@@ -97,6 +100,7 @@ class Case:
         self.output = process.stdout.read()
         code = process.wait()
         self.times.append((time.perf_counter() - start) * 1000)
+        self.answers += bool(self.output)
         process.stdout.close()
         assert code == 0, f"{self.argv} exited {code}"
         time.sleep(self.pause)
@@ -334,6 +338,7 @@ def measure(rounds: int) -> dict[str, Any]:
     ms = {name: case.ms for name, case in cases.items()}
     return {
         "rounds": rounds,
+        "given": {name: cases[name].answers for name in ANSWERS},
         "python": sys.version.split()[0],
         "ms": {name: round(value, 2) for name, value in ms.items()},
         "table": {
@@ -375,6 +380,8 @@ def check_redacted(text: str) -> None:
         assert f"[redacted:{name}]" in text, f"the brief lacks the mark of {name}:\n{text}"
 
 
+# The cases that have something to say.
+ANSWERS = ("start", "start_by_python", "before_says", "answer", "answer_redacts")
 # What an agent waits for: the case, in words, what it is compared with, the target for the median.
 TABLE = (
     ("start", "SessionStart, nothing waiting", "sh", 4.0),
@@ -397,13 +404,28 @@ TARGETS = (
 )
 
 
+@contextlib.contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """So many processes that never rest, until the block ends."""
+    argv = [sys.executable, "-I", "-S", "-c", "while True: pass"]
+    running = [subprocess.Popen(argv) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
 def main() -> int:
     """Measure, print, and say by the exit code whether the targets are met."""
     parser = argparse.ArgumentParser(description="What a hook costs the agent that waits for it.")
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--load", type=int, default=0, help="so many busy processes beside it")
     options = parser.parse_args()
-    figures = measure(options.rounds)
+    with busy(options.load):
+        figures = measure(options.rounds)
     met = {
         key: figures[key] <= target if below else figures[key] >= target for key, _, target, below in TARGETS
     }
@@ -415,6 +437,8 @@ def main() -> int:
         for name, label, _, goal in TABLE:
             middle, slow = figures["table"][name]
             print(f"{'ok  ' if middle <= goal else 'MISS'} {label:51}{middle:8.2f}{slow:8.2f}{goal:9.1f}")
+        said = ", ".join(f"{name} {n}" for name, n in figures["given"].items())
+        print(f"answers given, of {figures['rounds']} each: {said}")
         print("medians")
         for name, value in figures["ms"].items():
             print(f"  {name:16}{value:9.2f} ms")

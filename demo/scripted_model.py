@@ -60,6 +60,8 @@ def _numbered(value: Any, asked: str) -> Any:
     return [_numbered(each, asked) for each in value] if isinstance(value, list) else value
 
 
-def _name(key: str, words: str, asked: str) -> str | int:
+def _name(key: str, words: str | int, asked: str) -> str | int:
+    if isinstance(words, int) or re.fullmatch(r"m\d+", words):
+        return words  # recorded from a real model, which was asked the same
     found = next((name for name, line in _NAMED[key].findall(asked) if words in line), "0")
     return int(found) if key == "lines" else str(found)

@@ -196,6 +196,10 @@ class Story:
 
     # --- what steps leave ------------------------------------------------------------------------------
 
+    def sends(self, event: str, **fields: Any) -> "Story":
+        """Whatever else the agent sends: an event with fields of a recording."""
+        return self._hook(event, **fields)
+
     def payload(self, event: str, **fields: Any) -> dict[str, Any]:
         """What the agent would send for an event."""
         base: dict[str, Any] = {

@@ -5,6 +5,7 @@ there is none. Each tool runs with a home folder of its own, in a project of its
 """
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ _NOTHING = "nothing to ask"
 class Tool:
     """One tool. `event` is the hook that its own setup registers and that is timed here.
 
-    `dump` prints all that it keeps, where its files are compressed.
+    `dump` prints all that it keeps, where its files are compressed. `extensions`: its SQLite must load some,
+    which many Pythons cannot.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Tool:
     mcp: Way = "has no MCP server"
     dump: tuple[str, ...] = ()
     versions: tuple[str, ...] = ("3.13", "3.12", "3.11")
+    extensions: bool = False
 
 
 _OURS = [sys.executable, "-m", "backstory"]
@@ -70,6 +73,7 @@ TOOLS = (
         take_in="captures by hooks only",
         start="is told by its hook",
         mcp=["{at}/env/bin/cce", "serve"],
+        extensions=True,
     ),
     Tool(
         "basic-memory",
@@ -99,12 +103,24 @@ def install(tool: Tool, at: Path, seconds: float) -> str:
         quiet = ("--no-audit", "--no-fund", "--loglevel=error")
         return _run(["npm", "install", *quiet, "--prefix", str(at), tool.package], at, seconds)
     reason = "no Python was found for it"
-    for version in tool.versions:
-        made = _run([f"python{version}", "-m", "venv", "--clear", str(at / "env")], at, seconds)
+    for python in _pythons(tool):
+        made = _run([python, "-m", "venv", "--clear", str(at / "env")], at, seconds)
         reason = made or _run([str(at / "env/bin/pip"), "install", "-q", tool.package], at, seconds)
         if not reason:
             return ""
     return reason
+
+
+def _pythons(tool: Tool) -> list[str]:
+    """The interpreters that a tool can use: those of the PATH, and the system's own."""
+    found = [f"{folder}python{version}" for version in tool.versions for folder in ("", "/usr/bin/")]
+    loads = "import sqlite3, sys; sys.exit(not hasattr(sqlite3.Connection, 'enable_load_extension'))"
+    return [
+        python
+        for python in found
+        if shutil.which(python)
+        and not (tool.extensions and subprocess.run([python, "-c", loads], capture_output=True).returncode)
+    ]
 
 
 def _run(command: list[str], at: Path, seconds: float) -> str:

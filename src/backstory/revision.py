@@ -15,8 +15,8 @@ from backstory.model import Memory, MemoryKind, MemoryStatus, Speaker, Tier
 from backstory.store import Store
 from backstory.store.memories import memory_id
 
-# Rows that tell of the whole session, or what passed in it: they give way to no single sentence.
-_WHOLE = (MemoryKind.SUMMARY, MemoryKind.TURN, MemoryKind.CHECKPOINT, MemoryKind.COMMAND)
+# What passed in a session gives way to no sentence.
+_PASSED = (MemoryKind.TURN, MemoryKind.CHECKPOINT, MemoryKind.COMMAND)
 
 
 def write_revisions(store: Store, project_id: str) -> None:
@@ -24,7 +24,7 @@ def write_revisions(store: Store, project_id: str) -> None:
     told_by: dict[str, str] = {}
     seen: dict[str, set[str]] = defaultdict(set)
     for sid, bodies in store.ledger.of_project(project_id).items():
-        own = {memory.id: memory for memory in store.memories.standing(sid)}
+        own = {memory.id: memory for memory in store.memories.standing(sid, _PASSED)}
         _give_way(own, told_by)
         for operation in (each for body in bodies for each in operations.loads(body)):
             _apply(store, sid, operation, own, told_by, seen)
@@ -33,7 +33,7 @@ def write_revisions(store: Store, project_id: str) -> None:
 
 def _give_way(own: Mapping[str, Memory], told_by: dict[str, str]) -> None:
     """Of one session, rows of the rules that rest on the same events give way to the better sentence."""
-    ruled = [memory for memory in own.values() if memory.tier is Tier.RULES and memory.kind not in _WHOLE]
+    ruled = [memory for memory in own.values() if memory.tier is Tier.RULES]
     for better in (memory for memory in own.values() if memory.tier is Tier.MODEL):
         for plain in ruled:
             if same(better, plain):
@@ -58,7 +58,8 @@ def _apply(
     elif operation.do is Do.RETIRE:
         outcome = own.get(memory_id(sid, MemoryKind.SUMMARY, "summary"))
         for memory in about:
-            if outcome is not None and (operation.asked or not _is_firm(memory)):
+            may = not _is_judged(memory) and (operation.asked or not _is_firm(memory))
+            if outcome is not None and may:
                 told_by[memory.id] = outcome.id
     elif (better := own.get(memory_id(sid, operation.kind, subject_of(operation)))) is not None:
         for memory in about:
@@ -69,8 +70,8 @@ def _stand_for(better: Memory, other: Memory, told_by: dict[str, str]) -> None:
     """The one is told in place of the other, unless it may not be: then it is told by the other."""
     if better.id == other.id:
         return
-    users = better.said_by == Speaker.USER and not _is_judged(other)
-    if _is_firm(other) and not users:
+    may = _is_judged(better) or (better.said_by == Speaker.USER and not _is_judged(other))
+    if _is_firm(other) and not may:
         told_by[better.id] = other.id
     else:
         told_by[other.id] = better.id

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from backstory import jsonc
 from backstory.atomic import lock
-from backstory.capture import file_plan, written_files
+from backstory.capture import file_plan, spool_state, written_files
 from backstory.capture.agent_setup import plan_uninstall, settings_file
 from backstory.errors import Failed, UsageError
 from backstory.paths import Home
@@ -207,6 +209,29 @@ def test_a_busy_worker_is_waited_for_and_then_told(
             uninstall(home)
     assert not file.exists()
     uninstall(home)
+    assert not home.root.exists()
+
+
+def test_a_worker_that_has_much_to_do_makes_room_for_uninstall(home: Home, file: Path) -> None:
+    install(home)
+    taken, left = threading.Event(), threading.Event()
+
+    def works_until_somebody_wants_the_lock() -> None:
+        with lock(home.worker_lock):
+            taken.set()
+            end = time.monotonic() + 30
+            while not spool_state.lock_is_wanted(home) and time.monotonic() < end:
+                time.sleep(0.01)
+            left.set()
+
+    worker = threading.Thread(target=works_until_somebody_wants_the_lock)
+    worker.start()
+    assert taken.wait(30)
+    begun = time.monotonic()
+    uninstall(home)
+    worker.join()
+    assert left.is_set()
+    assert time.monotonic() - begun < 25, "it was asked, and not waited for"
     assert not home.root.exists()
 
 

@@ -179,6 +179,20 @@ def test_contradictions_are_found_by_a_model_only_and_structural_only_asks_none(
     assert found(wiki, Model("NOTHING_TO_SAVE\n")) == set()
 
 
+def test_rows_are_compared_whole_and_what_does_not_fit_hides_no_other(wiki: Book) -> None:
+    long = (
+        "The port is 80, " + "as the load balancer of the old rack expects it, " * 9 + "but only until May."
+    )
+    endless = "It goes on " * 2_000
+    put(wiki, "concepts/one", f"Two is [[concepts/two]].\n\n## Key Points\n\n- {endless}\n- {long}")
+    model = Model("NOTHING_TO_SAVE")
+    found(wiki, model)
+    [(_, prompt)] = model.asked
+    assert long in prompt
+    assert "The port is 81." in prompt
+    assert "It goes on" not in prompt
+
+
 def test_a_model_that_fails_becomes_an_issue_and_no_crash(wiki: Book) -> None:
     """CM-38: whatever it raises."""
     for error in (TimeoutError("no answer within 30 s"), ValueError("<b>not JSON</b>")):

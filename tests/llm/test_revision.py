@@ -130,6 +130,21 @@ class TestOperations:
         house.rebuilds()
         assert [memory.text for memory in told(house, first, MemoryKind.FACT)] == [STREAMS["text"]]
 
+    def test_what_was_made_of_a_forgotten_memory_goes_too(self, house: House, asking: Asking) -> None:
+        """DESIGN.md, rule 10: also in another session, which did not say it itself."""
+        first = a_session(house)
+        fact = {"kind": "fact", "text": "Xylophones stream its rows", "lines": [1]}
+        asking.answers(fact)
+        asking.asks()
+        answer(asking, "edit", "Xylophones", "then changed", text="Xylophones stream all rows one by one")
+        a_session(house)
+        asking.asks()
+        assert house.found_in_home("Xylophones")
+        asking.answers()
+        with App(house.home) as app:
+            app.forget(app.wanted([first.id]), really=True)
+        assert house.found_in_home("Xylophones") == []
+
     def test_what_cites_nothing_retires_nothing(self, house: House, asking: Asking) -> None:
         first = a_first_session(house, asking)
         asking.model.aside(
@@ -169,7 +184,7 @@ class TestOperations:
         (old,) = asking.learned(first)
         with App(house.home) as app:
             app.judge(old.id, Act.PIN)
-        answer(asking, "retire", "streams its rows", "agent, closing: The importer")
+        answer(asking, "retire", "streams its rows", "user: Make the importer faster")
         a_session(house)
         asking.asks()
         assert [memory.id for memory in told(house, first, MemoryKind.FACT)] == [old.id]

@@ -4,7 +4,7 @@ import json
 
 from backstory.model import Memory, MemoryKind
 from backstory.recall.brief_rows import project_rows
-from backstory.recall.usefulness import Usefulness, usefulness
+from backstory.recall.usefulness import Usefulness, done_in, usefulness
 from backstory.store.records import Injection
 from tests.knowledge.book import run
 from tests.story import House, Story
@@ -34,7 +34,7 @@ def told(house: House, memory: Memory) -> Story:
 
 def of_use(house: House, memory: Memory) -> Usefulness:
     house.works()
-    return usefulness(house.store, memory)
+    return usefulness(house.store, memory, done_in(house.store))
 
 
 def test_told_to_nobody_nothing_is_said_of_it(house: House) -> None:
@@ -64,7 +64,7 @@ def test_what_harms_more_than_it_helps_is_told_for_less(house: House) -> None:
     assert memory.id in before
     told(house, memory).runs(COMMAND, fails="E  AssertionError\n1 failed").stops("Red.").ends()
     house.works()
-    assert usefulness(house.store, memory).factor < 1
+    assert usefulness(house.store, memory, done_in(house.store)).factor < 1
     after = {row["id"]: row["worth"] for row in project_rows(house.store, memory.project_id)}
     assert after.get(memory.id, 0) < before[memory.id]
 

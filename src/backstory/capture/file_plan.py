@@ -26,7 +26,7 @@ from backstory.capture.written_files import Site
 from backstory.errors import Failed
 from backstory.paths import Home
 
-_WORKER_SECONDS = 15
+_WORKER_SECONDS = 55  # as long as a worker heeds a wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +191,21 @@ def agent_backups(home: Home) -> Path:
     return home.backups / "agents"
 
 
+@contextlib.contextmanager
+def _worker_gone(home: Home) -> Iterator[bool]:
+    """Whether the worker's lock could be had; a worker that has much to do makes room for who wants it."""
+    home.wanted.touch(mode=0o600)
+    try:
+        with lock(home.worker_lock, wait=_WORKER_SECONDS) as held:
+            home.wanted.unlink(missing_ok=True)  # or the home is not empty
+            yield held
+    finally:
+        home.wanted.unlink(missing_ok=True)
+
+
 def _clear(paths: list[Path], home: Home) -> None:
     """Remove what is not the memory; a worker must not be at work on it, nor bring it back."""
-    with lock(home.worker_lock, wait=_WORKER_SECONDS) as held:
+    with _worker_gone(home) as held:
         if not held:
             raise Failed(
                 f"no agent uses {home.root} any more, but a worker is still busy in it: run the command again"

@@ -267,13 +267,13 @@ def _changes(plan: Plan) -> bool:
 
 def _print(plan: Plan, whole: bool, told: set[Change], silent: bool = False) -> None:
     """The plan, without what was `told` with another agent's: they share the home. `silent`: its warnings."""
-    if not silent:
-        line((plan.agent, "bold"))
     grouped: dict[tuple[str, Path], list[str]] = {}
     for change in plan.changes:
         if change not in told:
             told.add(change)
             grouped.setdefault((change.action, change.path), []).append(change.what)
+    if grouped and not silent:
+        line((plan.agent, "bold"))
     for (action, path), whats in grouped.items():
         if action == "warn":
             for what in whats:

@@ -16,7 +16,7 @@ from backstory.cli.project_scope import chosen_scope, open_app, scope_options
 from backstory.errors import UsageError
 from backstory.model import Act, Memory, MemoryStatus, Speaker
 from backstory.present.json_rows import memory_json
-from backstory.recall.usefulness import usefulness
+from backstory.recall.usefulness import done_in, usefulness
 
 # What people have an opinion on; the rest says what happened.
 _LIMIT = 30
@@ -100,7 +100,8 @@ def review(
         if walks and found:
             _walk(app, found)
             return
-        of_use = {memory.id: usefulness(app.store, memory) for memory in found}
+        done = done_in(app.store)
+        of_use = {memory.id: usefulness(app.store, memory, done) for memory in found}
     if as_json:
         print_json({"memories": [{**memory_json(each), "of_use": asdict(of_use[each.id])} for each in found]})
     elif found:
@@ -115,24 +116,26 @@ def review(
             ]
         )
     else:
-        talk(f"Nothing in {where.label} is {status}.")
+        state = "waits for review" if status == MemoryStatus.CANDIDATE else f"is {status}"
+        talk(f"Nothing in {where.label} {state}.")
 
 
 def _walk(app: App, found: Sequence[Memory]) -> None:
     """Ask about one memory after the other, by a key; what was done last can be undone, also at the end."""
-    place, done = 0, list[tuple[int, Act | None]]()
-    while place < len(found) or any(act for _, act in done):
+    done = done_in(app.store)
+    place, acts = 0, list[tuple[int, Act | None]]()
+    while place < len(found) or any(act for _, act in acts):
         memory = found[place] if place < len(found) else None
         if memory is not None:
             line(f"{place + 1} of {len(found)}  ", (short_handle(memory.id), "cyan"), f"  {memory.kind}")
             line((memory.text, "bold"), indent=2)
             if memory.reason:
                 line(f"because {memory.reason}", indent=2)
-            if of_use := usefulness(app.store, memory).line:
+            if of_use := usefulness(app.store, memory, done).line:
                 line((f"told to later sessions: {of_use}", "dim"), indent=2)
         key = _key(_KEYS_SAID if memory else _LAST_KEYS_SAID)
-        if key == "u" and done:
-            place, act = done.pop()
+        if key == "u" and acts:
+            place, act = acts.pop()
             if act is not None:
                 _tell(app.judge(found[place].id, _BACK[act]), _BACK[act], as_json=False)
         elif memory is None or key == "q":
@@ -141,7 +144,7 @@ def _walk(app: App, found: Sequence[Memory]) -> None:
             act = _BY_KEY[key]
             if act is not None:
                 _tell(app.judge(memory.id, act), act, as_json=False)
-            done.append((place, act))
+            acts.append((place, act))
             place += 1
 
 

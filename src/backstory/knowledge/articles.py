@@ -13,6 +13,7 @@ from typing import Any
 from backstory.front_matter import front_matter, split_front_matter
 from backstory.knowledge.log_notes import Note, note_gist, note_summary
 from backstory.knowledge.markdown_page import (
+    code_span,
     harmless_line,
     links_in,
     page_sections,
@@ -174,7 +175,7 @@ def add_notes(
     for note in told:
         _add_row(article, DETAILS if note.kind in _SESSION else POINTS, row_of(note))
         if note.kind == "decision" and note.files:
-            files = ", ".join(f"`{harmless_line(file, 120)}`" for file in note.files[:6])
+            files = ", ".join(code_span(file, 120) for file in note.files[:6])
             _add_row(article, DETAILS, f"- Changed with it: {files} {citation(note)}")
     for home, notes in pointed.items():
         for note, title in notes:

@@ -30,7 +30,14 @@ from backstory.knowledge.log_notes import (
     notes_in,
     passed_over,
 )
-from backstory.knowledge.markdown_page import harmless_line, links_in, wikilink, with_block, words_of
+from backstory.knowledge.markdown_page import (
+    code_span,
+    harmless_line,
+    links_in,
+    wikilink,
+    with_block,
+    words_of,
+)
 from backstory.knowledge.model_prose import leave_word
 from backstory.knowledge.page_transaction import Changes, take_back
 from backstory.knowledge.skipped_work import record_skip, take_skips
@@ -400,7 +407,7 @@ def _connection(one: Article, other: Article, notes: list[Note], today: str, old
     made = (
         f"{wikilink(one.link, one.title)} and {wikilink(other.link, other.title)} come up together in "
         f"{len(notes)} note{'' if len(notes) == 1 else 's'}"
-        + (f", about {', '.join(f'`{name}`' for name in files)}" if files else "")
+        + (f", about {', '.join(code_span(name) for name in files)}" if files else "")
         + ".\n\n## Connection\n\n"
         + "\n".join(rows)
         + "\n\n## Sources\n\n"

@@ -184,9 +184,9 @@ def contradictions(vault: Vault, writer: Writer) -> list[Issue]:
     room = _PROMPT_CHARS
     for page, text in wiki.articles.items():
         for row in page_sections(split_front_matter(text)[1]).get("Key Points", "").splitlines():
-            said = f"[[{page}]] {shorten_markdown(row, 300)}"
-            room -= len(said) + 1
-            if row.startswith("- ") and room > 0:
+            said = f"[[{page}]] {row}"
+            if row.startswith("- ") and len(said) < room:  # whole: what is cut may contradict nothing
+                room -= len(said) + 1
                 rows.append(said)
     if not rows:
         return []

@@ -14,7 +14,7 @@ from datetime import tzinfo
 from backstory import clock
 from backstory.attribution import told_as
 from backstory.hook.brief_text import HANDLE
-from backstory.knowledge.markdown_page import harmless_line
+from backstory.knowledge.markdown_page import code_span, harmless_line
 from backstory.model import Memory, MemoryKind, Session, Tier
 
 CONTEXT = "Context"
@@ -119,7 +119,7 @@ def _context(session: Session, new: Sequence[Memory], zone: tzinfo | None) -> st
         facts.append(f"branch {harmless_line(session.branch, 60)}")
     if files:
         more = f" and {len(files) - 6} more" if len(files) > 6 else ""
-        facts.append("files " + ", ".join(f"`{harmless_line(file, 120)}`" for file in files[:6]) + more)
+        facts.append("files " + ", ".join(code_span(file, 120) for file in files[:6]) + more)
     return f"{asked} ({'; '.join(facts)})"
 
 

@@ -1,7 +1,7 @@
 """Markdown, made and read: text that stays text, slugs, links, sections.
 
 What is stored was written by agents, tools and whoever they read. In a page it is one line that can neither
-link, embed, open a tag, begin a comment nor end the block it stands in.
+link, embed, open a tag, begin a comment nor end the block it stands in, nor be run by an editor's plugins.
 """
 
 import re
@@ -14,7 +14,8 @@ from backstory.hook.brief_text import shorten
 from backstory.hook.sanitize import sanitized_line
 
 _SLUG_CHARS = 60
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_TAG = re.compile(r"<(?=[A-Za-z/!?%])")  # <% is run by Templater
+_QUERY = re.compile(r"(`\s*+\$?)=")  # `= …` and `$= …` are run by Dataview; outside of code \= is read as =
 _LINK = re.compile(r"(?<!\\)\[\[([^\[\]|#^\n]+)(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _SECTION = re.compile(r"^## (.*[^ \t\n])[ \t]*$", re.MULTILINE)
@@ -22,11 +23,17 @@ _SECTION = re.compile(r"^## (.*[^ \t\n])[ \t]*$", re.MULTILINE)
 
 def harmless_line(text: str, longest: int = 0) -> str:
     """Any text as one line of a page that does nothing but stand there."""
-    line = _TAG.sub("‹", sanitized_line(text))
+    line = _QUERY.sub(r"\1\\=", _TAG.sub("‹", sanitized_line(text)))
     for found, instead in (("[[", "[ ["), ("]]", "] ]"), ("](", "] ("), ("%%", "% %")):
         while found in line:
             line = line.replace(found, instead)
     return shorten_markdown(line, longest) if longest else line
+
+
+def code_span(text: str, longest: int = 0) -> str:
+    """Any name as a span of code that does nothing but stand there."""
+    line = harmless_line(text.replace("`", "'"), longest)
+    return _QUERY.sub(r"\1\\=", f"`{line}`")
 
 
 def shorten_markdown(text: str, longest: int) -> str:

@@ -22,7 +22,7 @@ from backstory.recall import worth
 from backstory.recall.outcomes import COMMITTED, outcome
 from backstory.recall.rows import SECTIONS, Row, row
 from backstory.recall.standing import Standing
-from backstory.recall.usefulness import usefulness
+from backstory.recall.usefulness import Deed, Done, deeds_of, usefulness
 from backstory.recall.written_down import WrittenDown
 from backstory.statements import PassageKind, Statement, statements
 from backstory.store import Store
@@ -71,9 +71,12 @@ class _Weighed:
 def project_rows(store: Store, project_id: str, root: str = "") -> list[Row]:
     """All rows that a brief of this project may show, each with its section and worth."""
     sessions = store.events.sessions(project_id, _SESSIONS)
-    known = [
-        each for session in sessions for each in statements(session, store.events.of_session(session.id))
-    ]
+    known: list[Statement] = []
+    done: dict[str, list[Deed]] = {}
+    for session in sessions:
+        events = store.events.of_session(session.id)
+        known += statements(session, events)
+        done[session.id] = deeds_of(events)
     around = worth.surroundings([session.id for session in sessions], known)
     weighed = [_Weighed(worth.worth(each, around), each) for each in known]
     written = WrittenDown(root)
@@ -82,7 +85,7 @@ def project_rows(store: Store, project_id: str, root: str = "") -> list[Row]:
     recent = {each["session"] for each in rows[:1]} | {session.id for session in sessions[:1]}
     histories = dict(_histories(store, project_id, written, hidden))
     rows += histories.values()
-    rows += _memories(store, project_id, around, recent, written, histories)
+    rows += _memories(store, project_id, around, recent, written, histories, done.get)
     rows += _commands(store, project_id, sessions)
     rows += _statements(sessions, weighed, rows, written, hidden)
     places = {section: place for place, section in enumerate(_ORDER)}
@@ -192,6 +195,7 @@ def _memories(
     recent: set[str],
     written: WrittenDown,
     histories: Mapping[str, Row],
+    done: Done,
 ) -> Iterator[Row]:
     """What was distilled: open steps of the latest sessions, decisions, wishes, what failed."""
     steps = store.memories.of_project(project_id, [MemoryKind.NEXT_STEP], 40)
@@ -213,7 +217,7 @@ def _memories(
         for memory in _distinct(_by_weight(found))[:limit]:
             if value := _worth_of(memory, around, recent):
                 if not _judged(memory):
-                    value *= usefulness(store, memory).factor
+                    value *= usefulness(store, memory, done).factor
                 yield standing.row(section, memory) | {"worth": value}
 
 

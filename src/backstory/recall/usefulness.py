@@ -6,11 +6,14 @@ replaced or retired it), or nothing came of it.
 """
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 from backstory.hook.brief_text import HANDLE
 from backstory.hook.normalize import command_key
-from backstory.model import Action, Kind, Memory, Outcome, StoredEvent
+from backstory.model import Action, Memory, Outcome, StoredEvent
 from backstory.store import Store
 
 # So many of the latest sessions that were told it are looked at.
@@ -41,23 +44,50 @@ class Usefulness:
         return _LESS if useless else 1.0
 
 
-def usefulness(store: Store, memory: Memory) -> Usefulness:
+class Deed(NamedTuple):
+    """A command that was run, or a file that was changed."""
+
+    at: int
+    action: Action
+    outcome: Outcome
+    target: str
+
+
+# What was done in a session; None: it is not looked at.
+Done = Callable[[str], Sequence[Deed] | None]
+
+
+def deeds_of(events: Iterable[StoredEvent]) -> list[Deed]:
+    """What of a session's events tells whether something was of use."""
+    return [
+        Deed(each.event.at, each.event.action, each.event.outcome, each.event.target)
+        for each in events
+        if each.event.action in (Action.RUN, Action.EDIT, Action.WRITE)
+    ]
+
+
+def done_in(store: Store) -> Done:
+    """What was done in each session, read once."""
+    return cache(lambda sid: deeds_of(store.events.of_session(sid)))
+
+
+def usefulness(store: Store, memory: Memory, done: Done) -> Usefulness:
     """How a memory did in the sessions that were told it; its own does not count."""
     better = store.memories.told_instead(memory.id)
     found = [
-        _verdict(memory, better, sid, [each for each in store.events.of_session(sid) if each.event.at >= at])
+        _verdict(memory, better, sid, [deed for deed in deeds if deed.at >= at])
         for sid, at in store.briefs.told_to(memory.id, _SESSIONS)
-        if sid != memory.session_id
+        if sid != memory.session_id and (deeds := done(sid)) is not None
     ]
     return Usefulness(found.count("helped"), found.count("harmed"), found.count("idle"))
 
 
-def _verdict(memory: Memory, better: str, sid: str, after: list[StoredEvent]) -> str:
+def _verdict(memory: Memory, better: str, sid: str, after: list[Deed]) -> str:
     if better == sid:
         return "harmed"
     named = {command_key(words) for words in _QUOTED.findall(memory.text)} - {""}
-    runs = [each.event for each in after if each.event.action is Action.RUN]
-    outcomes = [run.outcome for run in runs if command_key(run.target) in named]
+    runs = [deed for deed in after if deed.action is Action.RUN]
+    outcomes = [run.outcome for run in runs if named and command_key(run.target) in named]
     if outcomes:
         return "harmed" if Outcome.OK not in outcomes else "helped"
     handle = memory.id[:HANDLE]
@@ -66,12 +96,10 @@ def _verdict(memory: Memory, better: str, sid: str, after: list[StoredEvent]) ->
     return "idle"
 
 
-def _changed(memory: Memory, after: list[StoredEvent]) -> bool:
+def _changed(memory: Memory, after: list[Deed]) -> bool:
     """Whether a file that it is about was changed."""
     files = {file.rpartition("/")[2] for file in memory.files} - {""}
     return any(
-        each.event.kind is Kind.TOOL
-        and each.event.action in (Action.EDIT, Action.WRITE)
-        and each.event.target.replace("\\", "/").rpartition("/")[2] in files
-        for each in after
+        deed.action is not Action.RUN and deed.target.replace("\\", "/").rpartition("/")[2] in files
+        for deed in after
     )

@@ -449,15 +449,15 @@ class Memories:
         )
         return dict(rows.fetchall())
 
-    def standing(self, sid: str) -> list[Memory]:
-        """All of a session's memories that hold or once held: neither proposed nor rejected nor forgotten."""
+    def standing(self, sid: str, but: Sequence[MemoryKind]) -> list[Memory]:
+        """A session's memories that hold or once held, neither proposed nor rejected, but for some kinds."""
         rows = self._db.execute(
             f"""
             SELECT {_COLUMNS} FROM memories m JOIN projects p ON p.id = m.project_id
             WHERE m.session_id = ? AND m.status IN ('candidate', 'confirmed', 'superseded') AND {KEPT}
-            ORDER BY m.at, m.id
-            """,  # noqa: S608 - constants of this file
-            (sid,),
+                AND m.kind NOT IN ({",".join("?" * len(but))}) ORDER BY m.at, m.id
+            """,  # noqa: S608 - constants of this file and question marks
+            (sid, *but),
         ).fetchall()
         return [self._memory(row) for row in rows]
 

@@ -29,7 +29,7 @@ from backstory.paths import Home
 from backstory.recall import notes, prepare, ready_answers
 from backstory.recall.prepare import FORGOT
 from backstory.store import Store, backup_copy
-from backstory.store.job_queue import BRIEF, DISTIL, SUPERSEDE
+from backstory.store.job_queue import ANSWERS, BRIEF, DISTIL, SUPERSEDE
 from backstory.store.new_database import UNFINISHED, clear_leftovers, leftover_files
 from backstory.store.records import Reach
 from backstory.upkeep import event_archive
@@ -40,6 +40,7 @@ from backstory.upkeep.normal_form import contains_words, finds_pattern, folded_t
 _TOLD = ("spool", "logs", "briefs", "trouble.json")
 # Seen to by itself: rows, pages, transcripts that lose lines, copies that are named; and code without words.
 _APART = ("knowledge", "transcripts", "archive", "backups", "hook")
+_MEMORY_ID = re.compile(r"\bm[0-9a-f]{14}\b")
 _SHORTEST = 3
 
 
@@ -117,10 +118,15 @@ def plan_erasure(
     repeated = _repeated(store, echo)
     echo.came_by(store.row_erasure.calls(repeated))
     reach = Reach(reach.events | repeated, reach.memories, reach.sessions)
-    answers: dict[str, str] = {}
+    # what a model has made of a memory may repeat it, in whichever session
+    answers = store.row_erasure.sessions_with_answer(
+        lambda body: not reach.memories.isdisjoint(_MEMORY_ID.findall(body))
+    )
+    touched |= answers
     if matches and not _limited(wanted):
         touched |= store.row_erasure.sessions_with_title(matches)
-        touched |= (answers := store.row_erasure.sessions_with_answer(matches))
+        answers |= store.row_erasure.sessions_with_answer(matches)
+        touched |= answers
         touched |= store.row_erasure.touched(Reach(sessions=frozenset(_kept_with(home, matches))))
     natives = [s.native_id for sid in reach.sessions if (s := store.events.session(sid)) is not None]
     in_file = matches or (contains_words(natives) if natives else None)
@@ -235,9 +241,10 @@ def carry_out(home: Home, store: Store, what: ErasurePlan, by_agent: bool = Fals
             if store.projects.get(project_id) is not None:
                 store.jobs.ask(SUPERSEDE, project_id, now)
                 store.jobs.ask(BRIEF, project_id, now)
-        for subject in filter(None, (_prepared_for(home, file) for file in what.files)):
+        for file in what.files:
+            subject = _prepared_for(home, file)
             if store.projects.get(subject) is not None or store.events.session(subject) is not None:
-                store.jobs.ask(BRIEF, subject, now)
+                store.jobs.ask(ANSWERS if file.parent == home.ready else BRIEF, subject, now)
     step("forget.removed")
     for project, places in folders.items():
         if store.projects.get(project.id) is None:
@@ -286,7 +293,8 @@ def _count(store: Store, reach: Reach, now: int) -> None:
 
 def _drop_prepared(home: Home, what: ErasurePlan) -> None:
     """Prepared briefs are made again from what is left, in a moment; until then there are none."""
-    ready_answers.drop_all(home)
+    if what.sessions:
+        ready_answers.drop_all(home)  # the folders, too: their names tell where it was
     home.call_literals.unlink(missing_ok=True)  # single words of what goes, whatever it was found by
     for file in _made_of(home, what.sessions):
         file.unlink(missing_ok=True)
@@ -313,12 +321,15 @@ def _made_of(home: Home, sessions: Mapping[str, str]) -> Iterator[Path]:
         yield home.briefs / "sessions" / f"{sid}.json"
         yield home.briefs / f"{project_id}.json"
         yield home.notes / f"{project_id}.json"
-    if sessions:  # a brief that waits for a prompt was made from those
-        yield from (file for file in sorted((home.briefs / "held").rglob("*")) if file.is_file())
+    if sessions:  # a brief that waits for a prompt, or for a start, was made from those
+        for folder in (home.briefs / "held", home.ready):
+            yield from (file for file in sorted(folder.rglob("*")) if file.is_file())
 
 
 def _prepared_for(home: Home, file: Path) -> str:
     """The project or session that a file was prepared for, or ""."""
+    if file.parent == home.ready:
+        return file.name.partition(".")[0]
     return file.stem if file.parent in (home.briefs, home.notes, home.briefs / "sessions") else ""
 
 
@@ -334,7 +345,7 @@ def _mine(home: Home, store: Store, projects: set[str | None]) -> Callable[[Path
         session = store.events.session(subject) if subject.startswith("s") else None
         if subject:
             return (session.project_id if session else subject) in projects
-        return file.parent != home.spool and home.briefs / "held" not in file.parents
+        return file.parent != home.spool and not {home.briefs / "held", home.ready} & set(file.parents)
 
     return mine
 

@@ -6,7 +6,7 @@ from backstory.app import App
 from backstory.errors import SourceMissing
 from backstory.model import Act, Kind, Memory, MemoryKind, MemoryStatus, StoredEvent
 from backstory.present.plain_text import count_of, one_line, terminal_text
-from backstory.recall.usefulness import usefulness
+from backstory.recall.usefulness import done_in, usefulness
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, handle_page
 from backstory.web.pages.layout import heading
@@ -222,7 +222,7 @@ def _told_to(app: App, memory: Memory, asked: PageRequest) -> list[Html | str]:
     sessions, last = app.store.briefs.times_told(memory.id)
     if not sessions:
         return []
-    of_use = usefulness(app.store, memory).line
+    of_use = usefulness(app.store, memory, done_in(app.store)).line
     told = [f"in {count_of(sessions, 'session')}, last ", components.time_element(last, asked.zone)]
     return [*told, f": {of_use}"] if of_use else told
 
