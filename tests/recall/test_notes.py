@@ -157,6 +157,16 @@ def test_what_was_said_later_of_the_same_matter_stands_first(house: House, desk:
     assert told.count("\n- [") == 2
 
 
+def test_who_asks_how_something_is_run_is_told_the_command_first(house: House, desk: Desk) -> None:
+    story = house.session().starts().prompts("Round the discounts, and run the tests of the shop")
+    story.edits("shop/round.py", "a", "b").runs("make test", "12 passed in 0.5s")
+    story.stops("I ran the tests of the rounding, all twelve of them passed.").ends()
+    house.works()
+    for number, prompt in enumerate(("How do I run the tests?", "run the local tests one more time")):
+        assert "`make test`" in desk.asks(prompt, session=f"asks-{number}").splitlines()[2]
+    assert "How to run" not in desk.is_about_to_run("make test", session="other")
+
+
 RULES = (
     "We decided to use NATS instead of Kafka for events.",
     "We decided to use Stripe instead of PayPal.",
@@ -226,7 +236,6 @@ def test_a_name_reaches_the_decision_about_it(house: House) -> None:
     [
         "Use a memory pool for the address book",
         "stripe the rows of the table",
-        "run the local tests one more time",
         "fix the vendor invoice page",
         "rename the events table and add a payment form",
         "push the button in the main menu to the right",

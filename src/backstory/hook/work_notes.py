@@ -42,8 +42,9 @@ _INTRO = {
 _CLOSING = "</backstory-notes>"
 #: What a row takes beside its text.
 ROW = 45
-#: Sections of notes that are said for their key alone: the command, the edit or the error.
-KEYED = ("lesson", "attempt")
+#: Sections of notes that no lookup at a call tells: said for their key alone (the command, the edit or the
+#: error), or to who asks how something is run.
+KEYED = ("lesson", "attempt", "command")
 _WIPES = ("compact", "clear")
 _SHORTEST_PROMPT = 12
 _LONGEST_PATH, _LONGEST_NAME = 3_000, 255  # bytes

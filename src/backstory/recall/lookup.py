@@ -59,8 +59,8 @@ _ALSO, _SHARE = 0.85, 0.7
 # room, and whole if they have so few passages.
 _SAME_MATTER, _MATTER_WORDS, _MATTER_POOL = 0.385, 80, 100
 _LATER, _LATER_ROOM, _SHORT_TURN = 2, 500, 4
-# So many rows that stand in no such episode.
-_OTHERS = 3
+# So many memories that are sure by themselves stand before an episode; so many rows of no episode behind it.
+_HELD, _OTHERS = 2, 3
 # Two rows that share so many of their words say the same.
 _SAME = 0.6
 _ERROR_LINES = 3
@@ -129,10 +129,11 @@ class Lookup:
             held = [each for each in looked.fits if not each.told.form]
             rows = alone + held if self._sure(looked._replace(fits=held)) else alone
             return self._chosen(rows, most, room, named)
-        found: list[Found] = []
+        held = [each for each in looked.fits if not each.told.form and self._is_sure(each, looked)]
+        found = self._chosen(held, min(most, _HELD), _LATER_ROOM, named)
         for said, whole in episodes:
             share = room if said is episodes[-1][0] else int(room * _SHARE)
-            for later in [] if found else self._later(said):
+            for later in self._later(said) if said is episodes[0][0] else []:
                 found += self._also(found, later, most, min(share, _LATER_ROOM), named, whole=True)
             found += self._also(found, said, most, share, named, whole=whole)
         inside = {each.told.row for said, _ in episodes for each in said}

@@ -42,10 +42,11 @@ _KINDS = (
     (MemoryKind.DECISION, 60),
     (MemoryKind.PREFERENCE, 20),
     (MemoryKind.FACT, 20),
+    (MemoryKind.COMMAND, 20),
 )
 _STAMPS = 200  # files; a hook looks at those of the notes that it says
 # So many commands whose like failed are looked up ahead, the latest first; of each so many rows, so long.
-_STEMS, _ROWS, _ROOM = 40, 4, 1_000
+_STEMS, _ROWS, _ROOM = 40, 4, 1_200
 _SESSIONS = 200
 # They are looked up again when there are so many times as many passages.
 _GROWN = 1.05
