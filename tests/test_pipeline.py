@@ -97,7 +97,7 @@ class TestRound:
         assert "4" in command.text
         house.session().prompts("and now?").runs("pytest -q", "1 passed").stops("Still.")
         house.works()
-        assert house.brief().text.count("`pytest -q` (2 sessions)") == 1
+        assert house.brief().text.count("`pytest -q` in 2 sessions") == 1
 
     def test_too_few_turns_are_skipped_with_the_numbers(
         self, house: House, caplog: pytest.LogCaptureFixture
