@@ -72,7 +72,7 @@ def test_a_breaker_that_is_open_is_shown_and_can_be_closed(worked: Memory) -> No
     now = clock.now_ms()
     with closing(open_store(Home(worked.home))) as store:
         for number in range(5):
-            book(store, now - 1_000 + number, "failed")
+            book(store, now + number, "failed")
     assert "PAUSED: 5 calls in a row failed" in worked.ask("cost").stdout
     assert worked.json("cost")["spending"]["paused_until"] > now
     done = worked.ask("cost", "--resume")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.distil import claims
+from backstory.distil import operations
 from backstory.llm.model_provider import Question, Trouble, provider
 from backstory.settings import Settings
 from tests.agents.conftest import program
@@ -13,7 +13,7 @@ from tests.agents.model import Model, Say, Status
 from tests.llm.conftest import saying
 
 pytestmark = pytest.mark.clients
-QUESTION = Question(claims.SYSTEM, "Log:\n[1] user: hello", claims.SCHEMA, 300)
+QUESTION = Question(operations.SYSTEM, "Log:\n[1] user: hello", operations.SCHEMA, 300)
 CLIENTS = {"claude": "claude-code", "codex": "codex"}
 
 
@@ -64,7 +64,7 @@ def test_it_answers_without_touching_anything_of_the_user(name: str, model: Mode
     chosen = provider(asked(name, model), "distil")
     assert chosen is not None
     reply = chosen.ask(QUESTION)
-    assert json.loads(reply.text) == {"memories": []}
+    assert json.loads(reply.text) == json.loads(saying())
     assert (reply.tokens_in, reply.tokens_out) == (100, 20)
     assert list((tmp_path / "trace").iterdir()) == []
     kept = [

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from backstory.distil import phrases
 from backstory.distil.prose import names, sentences, shorten, subject
 from backstory.distil.story import Said, Turn
+from backstory.hook.untrusted_text import hosts_only
 from backstory.model import Draft, MemoryKind
 
 RECOMMEND = phrases.Rule("recommend")
@@ -124,6 +125,8 @@ def answered(turn: Turn, offers: Offers) -> Iterator[Draft]:
 
 
 def _draft(text: str, reason: str, at: int, sources: tuple[str, ...], turn: int) -> Draft:
+    """A decision of the user's in the agent's words: where an address leads to, the user did not say."""
+    text, reason = hosts_only(text), hosts_only(reason)
     return Draft(
         MemoryKind.DECISION,
         subject(text),
