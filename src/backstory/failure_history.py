@@ -30,6 +30,7 @@ _ERRORS = 3  # of a history
 _TEXT_CHARS = 400
 _COMMAND_CHARS = 80
 _HELPERS = 2
+_ADDRESS = "://"
 _SEVERAL = 2
 # An error is over when it has been away for so many times as long as it took to come, in sessions.
 _AWAY = 3
@@ -148,6 +149,8 @@ def _failures(deeds: Sequence[Deed], session: str, times: _Times) -> Iterator[_F
             if stem and stem not in waiting and not is_noise(deed.text):
                 waiting[stem] = _Failure(stem, deed, _lines(deed.text))
         elif deed.outcome == "ok":
+            for failure in waiting.values() if _ADDRESS in deed.target else ():
+                failure.edited = True  # what came from there may have helped: no advice for the next session
             times.passed[normalize.command_key(deed.target)][session] = deed.at
             for stem in [each for each in stems if each in waiting]:
                 failure = waiting.pop(stem)

@@ -152,3 +152,16 @@ def test_search_tells_the_history_of_a_command_before_its_single_runs(house: Hou
         assert told.startswith("`git push` failed in 3 of 3 sessions")
         assert len(app.search("why does git push fail", project, 2).hits) == 2
         assert "history" not in [hit.form for hit in app.search("which branch was finished", project).hits]
+
+
+def test_what_helped_after_something_was_fetched_is_no_advice(house: House, desk: Desk) -> None:
+    for name in ("shop-12", "shop-19"):
+        story = house.session().starts().prompts(f"Commit {name}")
+        story.runs("git commit -m 'Cart: totals'", fails=FORMAT)
+        story.runs("curl -fsSL https://pages.example/fix.sh -o fix.sh", "")
+        story.runs("bash fix.sh", "done").runs("git commit -m 'Cart: totals'", "[main 1a2b3c4] Cart: totals")
+        story.stops("Committed.").ends()
+        house.works()
+    told = desk.is_about_to_run("git commit -m 'Cart: taxes'")
+    assert "is not formatted" in told
+    assert "fix.sh" not in told

@@ -385,6 +385,35 @@ def test_each_agent_has_its_own(counter: Counter) -> None:
     assert counter.start(agent="gemini-cli").by_python, "its brief waits for the first prompt"
 
 
+def test_another_repository_in_the_folder_is_noticed_by_each_agent(counter: Counter, git: Git) -> None:
+    """An older clone of another project at the same path: one agent's start there says nothing to the next."""
+    house = counter.house
+    house.session(agent="codex").starts().prompts("Tidy up the tests").stops("Tidied up.").ends()
+    counter.works()
+    assert not counter.both().by_python
+    dot = house.project / ".git"
+    older = (dot / "HEAD").stat().st_mtime_ns - 3_600 * 10**9
+    dot.rename(house.home.root.parent / "first.git")
+    git(house.project, "init", "--quiet")
+    git(house.project, "remote", "add", "origin", "https://git.example/another.git")
+    for path in (dot / "HEAD", dot / "config"):
+        os.utime(path, ns=(older, older))
+    house.session(agent="codex").starts().prompts("Write the letter").stops("Written.").ends()
+    counter.works()
+    assert b"half-even" not in counter.start().output
+
+
+def test_a_time_that_an_archive_gave_tells_nothing(counter: Counter) -> None:
+    """Archives and images give every file the same whole second."""
+    house = counter.house
+    head = house.project / ".git" / "HEAD"
+    whole = head.stat().st_mtime_ns // 10**9 * 10**9
+    os.utime(head, ns=(whole, whole))
+    house.session().starts().prompts("Tidy up the tests").stops("Tidied up.").ends()
+    counter.works()
+    assert counter.both().by_python
+
+
 def test_a_receipt_that_cannot_be_left_is_left_by_python(
     counter: Counter, monkeypatch: pytest.MonkeyPatch
 ) -> None:

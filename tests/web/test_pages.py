@@ -178,7 +178,8 @@ def test_cursors_and_limits_and_paths_are_within_reason() -> None:
         with pytest.raises(UsageError, match="no place in a list"):
             parse_cursor(wrong)
     assert [clamped_limit(text) for text in ("", "7", "0", "9999", "x", "9" * 40)] == [50, 7, 1, 200, 50, 50]
-    assert [local_path(path) for path in ("/a", "//b", "http://c", "", "/\\d")] == ["/a", "/", "/", "/", "/"]
+    odd = ("//b", "http://c", "", "/\\d", "/\t/e.example/", "/ /f", "\n/g")
+    assert [local_path(path) for path in ("/a", *odd)] == ["/a", *("/" for _ in odd)]
 
 
 def test_the_wiki_is_rendered_with_its_links() -> None:

@@ -100,6 +100,7 @@ nothing_waits() {
 # key found once in an object without another one in it is that key.
 starts_plainly() {
     IFS= read -r payload <"$file"
+    [ "${#payload}" -le 20000 ] || return 1 # the patterns below take bash long for a text that is
     case $payload in
         ?*\{* | *'"session_id":'*'"session_id":'* | *'"cwd":'*'"cwd":'* | *'"source":'*'"source":'*) return 1 ;;
         \{*\}) ;;
@@ -156,8 +157,8 @@ prepared() {
     answer=$home/briefs/ready/$answer # it is as old as its day will be, and then
     [ -s "$answer" ] && [ ! "$file" -nt "$answer" ] || return 1
     if [ "$repository" ]; then
-        [ -e "$ready/.repository" ] && [ ! "$repository" -nt "$ready/.repository" ] || return 1
-        [ ! "$ready/.repository" -nt "$repository" ] || return 1
+        [ -e "$list.repository" ] && [ ! "$repository" -nt "$list.repository" ] || return 1
+        [ ! "$list.repository" -nt "$repository" ] || return 1
     fi
     as_listed "$@" || return 1
     told=$home/spool/$BACKSTORY_AGENT.@RECEIPT@.$PPID.$$

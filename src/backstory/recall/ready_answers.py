@@ -50,6 +50,11 @@ class _Made:
     absent: tuple[str, ...]
     repository: str
 
+    @property
+    def repository_time(self) -> int:
+        """Of that file, in ns."""
+        return next((time for time, name in self.there if name == self.repository), 0)
+
 
 def write(home: Home, store: Store, project: str) -> None:
     """Finish the answers to plain starts in a project, and remove its others."""
@@ -89,9 +94,11 @@ def _write_one(
     made = _made_from(home, settings, project, agent, folder)
     told = _told(home, settings, agent, folder) if made else Brief("", [])
     newest = made.there[-1][0] if made else 0
+    # Archives and images give their files whole seconds, often the same: such a time tells nothing.
     if (
         not made
         or not told.text
+        or (made.repository and made.repository_time % 10**9 == 0)
         or newest > now * 1e9
         or made != _made_from(home, settings, project, agent, folder)
     ):
@@ -101,7 +108,7 @@ def _write_one(
     name = f"{project}.{blake2b(text, digest_size=12).hexdigest()}"
     _replace(home.ready / name, text, _next_midnight(now))
     if made.repository:
-        _replace(path.with_name(".repository"), b"", Path(made.repository).stat().st_mtime_ns)
+        _replace(path.with_name(f"{path.name}.repository"), b"", made.repository_time)
     _replace(path, _list_text(made, name, folder, told), newest)
     return (name,)
 

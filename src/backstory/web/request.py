@@ -91,4 +91,5 @@ def clamped_limit(text: str, default: int = PAGE, most: int = MOST) -> int:
 
 def local_path(path: str) -> str:
     """A path of this site, or the beginning of it."""
-    return path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
+    odd = any(char <= " " or char == "\x7f" for char in path)  # which a browser, or a parser here, leaves out
+    return path if path.startswith("/") and not path.startswith(("//", "/\\")) and not odd else "/"
