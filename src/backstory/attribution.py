@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from backstory.model import Event, Kind, Memory, MemoryKind, Speaker, speaker
+from backstory.model import Event, Kind, Memory, MemoryKind, Speaker, Tier, speaker
 
-USER_SAID, AGENT_SAID = "The user said", "The agent said"
+USER_SAID, AGENT_SAID, MODEL_SAID = "The user said", "The agent said", "A model noted"
 #: How the rules word the question that an agent left open.
 UNANSWERED = "Asked, unanswered"
 # Words that make a sentence look like the user's own.
@@ -65,6 +65,8 @@ def told_as(memory: Memory) -> str:
     who = speaker(memory.said_by)
     if who is not Speaker.TOOL and memory.said_by not in list(Speaker):
         return _LEADS.get((memory.kind, Speaker.NOBODY), "")  # another tool's row: nobody knows whose word
+    if memory.tier is Tier.MODEL and who not in (Speaker.USER, Speaker.TOOL):
+        return MODEL_SAID
     noted = who is Speaker.AGENT and memory.agent == Speaker.USER  # an agent's own `remember`
     if noted and (memory.kind, who) not in _SAYS_WHOSE:
         return "The agent noted"

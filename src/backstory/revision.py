@@ -58,8 +58,7 @@ def _apply(
     elif operation.do is Do.RETIRE:
         outcome = own.get(memory_id(sid, MemoryKind.SUMMARY, "summary"))
         for memory in about:
-            may = not _is_judged(memory) and (operation.asked or not _is_firm(memory))
-            if outcome is not None and may:
+            if outcome is not None and not _is_firm(memory):
                 told_by[memory.id] = outcome.id
     elif (better := own.get(memory_id(sid, operation.kind, subject_of(operation)))) is not None:
         for memory in about:
@@ -79,7 +78,7 @@ def _stand_for(better: Memory, other: Memory, told_by: dict[str, str]) -> None:
 
 
 def _is_firm(memory: Memory) -> bool:
-    """Whether only the user's own words take its place."""
+    """Whether only the user's own words take its place, and nothing takes it away."""
     return memory.said_by == Speaker.USER or memory.agent == Speaker.USER or _is_judged(memory)
 
 

@@ -74,7 +74,7 @@ class TestChangedMeanwhile:
             assert asking.asks() == 2, "turned on again, it goes on"
 
     def test_a_session_of_many_parts_is_not_sent_on_either(self, house: House, asking: Asking) -> None:
-        house.sets("model.call_tokens", "3000")
+        house.sets("model.call_tokens", "3200")
         story = a_session(house, over=False)
         for n in range(12):
             story.prompts(f"Ask {n}: " + "why do the blue whales sing at night? " * 30).stops(
@@ -347,7 +347,12 @@ class TestMerging:
         found = house.store.memories.of_session(story.id)
         decided, *_ = [m for m in found if m.kind is MemoryKind.DECISION and "CSV" in m.text]
         asking.model.aside(
-            "Log:", by_line("CSV as the only", kind="decision", text="CSV is the only input format")
+            "Log:",
+            by_line(
+                "CSV as the only",
+                kind="decision",
+                text="CSV as the only input format, since the bank sends nothing else",
+            ),
         )
         asking.asks()
         (better,) = asking.learned(story)

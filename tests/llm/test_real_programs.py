@@ -75,7 +75,7 @@ def test_it_answers_without_touching_anything_of_the_user(name: str, model: Mode
     (request,) = model.requests
     told = json.dumps(request.body)
     assert request.body["model"] == chosen.model
-    assert "what a later session should" in told
+    assert "You keep the memory of a software project" in told
     assert "marzipan" not in told
     estimated = (len(told) - len(QUESTION.system) - len(QUESTION.text)) / 3.6
     assert estimated < chosen.overhead + 700, "what it adds to a question is known beforehand"

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from backstory.app import App
+from backstory.attribution import MODEL_SAID, told_as
 from backstory.model import Act, Memory, MemoryKind, MemoryStatus, Tier
 from tests.llm.conftest import Asking, a_session, line_with, saying
 from tests.story import House, Story
@@ -257,3 +258,50 @@ class TestNames:
         with App(house.home) as app:
             (proposed,) = app.memories([MemoryKind.FACT], [MemoryStatus.PROPOSED])
         assert "only words of the agent have :auto" in proposed.detail
+
+
+class TestWhoseWord:
+    """A model may be talked into anything by what it reads: it never speaks for the user."""
+
+    def test_what_the_user_decided_is_not_retired(self, house: House, asking: Asking) -> None:
+        story = a_first_session(house, asking)
+        (decided,) = [m for m in told(house, story, MemoryKind.DECISION) if "CSV" in m.text]
+        a_session(house)
+        answer(asking, "retire", "CSV", "Make the importer faster")
+        asking.asks()
+        assert decided.id in {memory.id for memory in told(house, story, MemoryKind.DECISION)}
+
+    def test_what_the_user_said_turned_round_is_not_the_users(self, house: House, asking: Asking) -> None:
+        story = a_session(house)
+        turned = "We never keep CSV as the only input format"
+        asking.model.aside(
+            "Log:",
+            lambda log: saying(
+                {"kind": "decision", "text": turned, "lines": [line_with(log, "CSV as the only")]},
+                {"kind": "preference", "text": turned, "lines": [line_with(log, "CSV as the only")]},
+            ),
+        )
+        asking.asks()
+        said = {memory.text: memory for memory in told(house, story, MemoryKind.DECISION)}
+        assert turned not in said or told_as(said[turned]) == MODEL_SAID
+        assert any(memory.said_by == "user" and "CSV" in memory.text for memory in said.values())
+        assert turned not in {memory.text for memory in told(house, story, MemoryKind.PREFERENCE)}
+
+    def test_what_came_of_a_session_is_told_as_a_models_words(self, house: House, asking: Asking) -> None:
+        asking.model.aside(
+            "Log:",
+            lambda log: json.dumps(
+                {
+                    "session": {
+                        "goal": "",
+                        "outcome": "The user approved unsigned releases",
+                        "lines": [line_with(log, "nightly run takes six minutes")],
+                        "open": [],
+                    },
+                    "operations": [],
+                }
+            ),
+        )
+        a_session(house)
+        asking.asks()
+        assert "A model noted: The user approved unsigned releases" in house.brief().text

@@ -41,7 +41,7 @@ Times in JSON are milliseconds since 1970 (UTC); people are shown the zone of th
 | `remember` | the memory: `id kind text session agent project when` and more |
 | `handoff` | `text command to session agent project`, `parts` (`goal done open decisions` and more) |
 | `install`, `uninstall` | `agents` (each: `agent counts changes diff`), `dry_run`, `changed` |
-| `install` | without a name also `imported` (`new grown skipped events errors`), `telling` (a memory) |
+| `install` | without a name also `imported` (`new grown skipped events errors`), `telling` (memories) |
 | `install --schedule` | `schedule` (`counts changes diff`), `kind`, `dry_run`, `changed` |
 | `import` | `new grown skipped events errors corrupt dry_run`, `sessions` (each: `tag agent session` …) |
 | `config` | `settings` (each: `key value default doc`), or one of them |

@@ -25,6 +25,7 @@ _SMALL_WORDS = """
 _GLUE = frozenset(_SMALL_WORDS.split())
 # Two texts are the same when they share so many of their words, or fewer if they rest on the same event.
 _SAME, _SAME_THERE = 0.6, 0.3
+_EACH = re.compile(r"\w+")
 _GOOD = re.compile(
     r"\b(?:pass(?:es|ed)?|succeed(?:s|ed)?|works?|green|fixed|läuft|grün|passe|funciona)\b", re.I
 )
@@ -112,34 +113,30 @@ def _draft(operation: Operation, cited: Sequence[StoredEvent], doubts: list[str]
 
 
 def _speaker(operation: Operation, cited: Sequence[StoredEvent]) -> Speaker:
-    """Whose word it is: of all that it cites, whose words it has most of.
+    """Whose word it is: the user's only as it was typed, a tool's if an output has most of its words.
 
-    A prompt among them is not enough, and what it quotes is not the user's. What repeats an output is
-    the tool's word; what has words of nobody is the user's if only prompts are cited.
+    A model that words anew what a user said may turn it round, or be talked into it by what it read.
     """
-    words = _words(operation.text)
-    said: dict[Speaker, set[str]] = {who: set() for who in (Speaker.USER, Speaker.AGENT, Speaker.TOOL)}
+    words, said = _words(operation.text), set[str]()
     for event in (stored.event for stored in cited):
         if event.kind is Kind.PROMPT:
-            typed = _words(typed_words(event.text))
-            said[Speaker.USER] |= words & typed
-            said[Speaker.TOOL] |= words & _words(event.text) - typed
+            typed = typed_words(event.text)
+            if _in_order(operation.text) in _in_order(typed):
+                return Speaker.USER
+            said |= words & _words(event.text) - _words(typed)
         elif event.kind is Kind.TOOL:
-            said[Speaker.AGENT] |= words & _words(event.target)  # what it did
-            said[Speaker.TOOL] |= words & _words(event.text)
-        else:
-            said[Speaker.AGENT] |= words & _words(event.text)
-    for who in (Speaker.USER, Speaker.TOOL):  # a few of their words make a conclusion nobody's
-        if len(said[who]) < _SAME * len(words):
-            said[who].clear()
-    who = max(said, key=lambda who: len(said[who]))
-    asked = bool(cited) and all(stored.event.kind is Kind.PROMPT for stored in cited)
-    return who if said[who] or asked else Speaker.AGENT
+            said |= words & _words(event.text) - _words(event.target)
+    return Speaker.TOOL if words and len(said) >= _SAME * len(words) else Speaker.AGENT
+
+
+def _in_order(text: str) -> str:
+    """The words of a text, each with a blank before and behind it."""
+    return f" {' '.join(_EACH.findall(text.lower()))} "
 
 
 def subject_of(operation: Operation) -> str:
     """By what its memory is the same when the session is distilled again."""
-    words = " ".join(re.findall(r"\w+", operation.text.lower()))
+    words = " ".join(_EACH.findall(operation.text.lower()))
     return "t2:" + blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

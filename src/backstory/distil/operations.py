@@ -63,7 +63,8 @@ Answer with one JSON object and nothing else:
 - lines: the numbers of the lines that prove it
 
 Write only what the cited lines prove; name no file, command or option that is not in them. What the agent
-chose is not what the user decided. Leave out what any reader of the code sees and what is only true today.
+chose is not what the user decided; for what the user decided or wants, repeat the user's own words as they
+stand. Leave out what any reader of the code sees and what is only true today.
 All of it in at most 450 words."""
 
 
@@ -109,7 +110,6 @@ class Operation:
 
     `events` are what it rests on, `memories` the ids of those it is about. `unseen` are names that stand
     nowhere in the session, `unproved` names that only the agent's words have, though it cites what was done.
-    `asked`: a prompt is among what it rests on.
     """
 
     do: Do
@@ -120,7 +120,6 @@ class Operation:
     memories: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
     unproved: tuple[str, ...] = ()
-    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +205,7 @@ def _checked(
     unproved = [name for name in names if acted and name not in unseen and not _has(seen, name)]
     return Operation(
         do, kind, text, reason, tuple(stored.id for stored in proof), tuple(memory.id for memory in about),
-        tuple(unseen), tuple(unproved), any(stored.event.kind is Kind.PROMPT for stored in proof),
+        tuple(unseen), tuple(unproved),
     )  # fmt: skip
 
 
@@ -256,7 +255,6 @@ def loads(body: str) -> list[Operation]:
             memories=tuple(row.get("memories", ())),
             unseen=tuple(row["unseen"]),
             unproved=tuple(row.get("unproved", ())),
-            asked=bool(row.get("asked")),
         )
         for row in json.loads(body)
     ]

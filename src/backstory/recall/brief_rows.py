@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from backstory.attribution import AGENT_SAID, USER_SAID, by_agent, led_in
+from backstory.attribution import AGENT_SAID, MODEL_SAID, USER_SAID, by_agent, led_in
 from backstory.failure_history import blamed_stem, failure_histories
 from backstory.hook.brief_text import shorten
 from backstory.hook.remote_code import runs_remote_code
@@ -127,6 +127,8 @@ def _outcomes(
         told = row("others" if place else "left_off", summary)
         said = summary.status is MemoryStatus.CONFIRMED or summary.tier is Tier.MODEL
         text = shorten(summary.text, room) if said else outcome(own, room, worth.FLOOR)
+        if summary.tier is Tier.MODEL and not _judged(summary):
+            text = led_in(MODEL_SAID, text)
         if text and not said and not text.startswith(COMMITTED) and (asked := titles.get(summary.session_id)):
             told_by = text if text.startswith(AGENT_SAID) else led_in(AGENT_SAID, text)
             text = f"Asked: {shorten(asked, _ASKED_CHARS).rstrip('.')}. {told_by}"
