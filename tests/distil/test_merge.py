@@ -84,7 +84,8 @@ def test_two_claims_that_say_the_same_are_one() -> None:
         (claim("make passes", "e2", "e3"), False),
         (claim("make fails, it never works", "e2"), False),
         (claim("Be brief", "e3", kind=MemoryKind.PREFERENCE), True),
-        (claim("Be brief", "e1", kind=MemoryKind.PREFERENCE), False),
+        (claim("Be brief", "e1", kind=MemoryKind.PREFERENCE), True),
+        (claim("Use port 8080", "e1", kind=MemoryKind.PREFERENCE), False),
     ],
 )
 def test_what_shows_no_evidence_is_only_proposed(made: Operation, proposed: bool) -> None:
@@ -113,8 +114,9 @@ def test_a_proof_takes_the_place_of_a_proposal_that_says_the_same() -> None:
 
 
 def test_who_said_it_is_who_the_cited_events_say() -> None:
-    said_by = [merge([claim("Use Redis", eid)], [], EVENTS)[0].said_by for eid in ("e1", "e3")]
-    assert said_by == ["user", "assistant"]
+    made = (claim("use port 8080.", "e1"), claim("Never use port 8080", "e1"), claim("Use port 8080", "e3"))
+    said_by = [merge([each], [], EVENTS)[0].said_by for each in made]
+    assert said_by == ["user", "assistant", "assistant"]
     assert merge([claim("Redis it is", "e1", kind=MemoryKind.FACT)], [], EVENTS)[0].said_by == ""
 
 
