@@ -346,7 +346,7 @@ class TestIdle:
     def test_one_that_has_much_to_do_makes_room_too_and_then_goes_on(self, house: House) -> None:
         sids = [house.session().prompts(f"ask {n}").stops("Done.").id for n in range(3)]
         house.works()
-        waits = [f"nobody-{n}" for n in range(5_000)]
+        waits = [f"nobody-{n}" for n in range(20_000)]
         with house.store.transaction():
             for sid in waits + sids:
                 house.store.jobs.ask("distil", sid, 1)
