@@ -48,13 +48,13 @@ class _Failure:
     deed: Deed
     lines: tuple[str, ...]
     ran: list[str] = field(default_factory=list)
-    edited: bool = False
+    unclear: bool = False  # an edit, or what was fetched, may have helped
     passed: str = ""
 
     @property
     def remedy(self) -> str:
-        """What made it pass, if it was no edit."""
-        if not self.passed or self.edited:
+        """What made it pass, if only what was run can have."""
+        if not self.passed or self.unclear:
             return ""
         own = normalize.command_stems(self.deed.target)
         helpers = [each for each in dict.fromkeys(self.ran) if each not in own]
@@ -139,7 +139,7 @@ def _failures(deeds: Sequence[Deed], session: str, times: _Times) -> Iterator[_F
     for deed in deeds:
         if deed.action != "run":
             for failure in waiting.values():
-                failure.edited = True
+                failure.unclear = True
             continue
         stems = _stems(deed.target)
         for stem in stems:
@@ -150,7 +150,7 @@ def _failures(deeds: Sequence[Deed], session: str, times: _Times) -> Iterator[_F
                 waiting[stem] = _Failure(stem, deed, _lines(deed.text))
         elif deed.outcome == "ok":
             for failure in waiting.values() if _ADDRESS in deed.target else ():
-                failure.edited = True  # what came from there may have helped: no advice for the next session
+                failure.unclear = True
             times.passed[normalize.command_key(deed.target)][session] = deed.at
             for stem in [each for each in stems if each in waiting]:
                 failure = waiting.pop(stem)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from backstory.attribution import AGENT_SAID, MODEL_SAID, USER_SAID, by_agent, led_in
-from backstory.failure_history import blamed_stem, failure_histories
+from backstory.failure_history import OF_LATE, blamed_stem, failure_histories
 from backstory.hook.brief_text import shorten
 from backstory.hook.remote_code import runs_remote_code
 from backstory.hook.untrusted_text import fetches_and_runs
@@ -20,7 +20,7 @@ from backstory.model import Memory, MemoryKind, MemoryStatus, Session, Speaker, 
 from backstory.project_checks import project_checks
 from backstory.recall import worth
 from backstory.recall.outcomes import COMMITTED, outcome
-from backstory.recall.rows import SECTIONS, Row, row
+from backstory.recall.rows import SECTIONS, Row, history_row, row
 from backstory.recall.standing import Standing
 from backstory.recall.usefulness import Deed, Done, deeds_of, usefulness
 from backstory.recall.written_down import WrittenDown
@@ -35,7 +35,6 @@ _OPEN_SESSIONS = 2
 _OPEN_STEPS = 4
 _STATEMENTS = 12
 _HISTORIES = 3
-_HISTORY_SESSIONS = 60
 _SEVERAL = 2
 _COMMAND_DAYS = 90
 _RECENT_MS = 30 * 86_400_000
@@ -160,23 +159,10 @@ def _histories(
     store: Store, project_id: str, written: WrittenDown, hidden: Sequence[set[str]]
 ) -> Iterator[tuple[str, Row]]:
     """What failed in several sessions and what made it pass, by the commands' stems."""
-    found = failure_histories(store.events.deeds(project_id, _HISTORY_SESSIONS))
+    found = failure_histories(store.events.deeds(project_id, OF_LATE))
     lasting = [each for each in found if each.seen >= _SEVERAL and not written.says(each.text)]
     for each in [one for one in lasting if not _says_hidden(_words(one.text), hidden)][:_HISTORIES]:
-        last = each.last
-        yield (
-            each.stem,
-            {
-                "id": last.id,
-                "section": "failed",
-                "text": each.text,
-                "at": last.at,
-                "agent": last.agent,
-                "session": last.session,
-                "by": "",
-                "worth": _RETURNS,
-            },
-        )
+        yield each.stem, history_row(each) | {"worth": _RETURNS}
 
 
 def _told_by(histories: Mapping[str, Row], memory: Memory) -> bool:

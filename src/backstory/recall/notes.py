@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backstory import clock
 from backstory.atomic import make_private_dir, write_own
@@ -24,14 +24,11 @@ from backstory.paths import Home
 from backstory.recall.call_literals import call_literals, filter_file, is_current
 from backstory.recall.deeds import deeds
 from backstory.recall.lookup import Found, Lookup
-from backstory.recall.rows import Row, stamped
+from backstory.recall.rows import Row, history_row, stamped
 from backstory.recall.standing import Standing
 from backstory.settings import Settings, load_settings
 from backstory.store import Store
 from backstory.store.passage_reader import reading
-
-if TYPE_CHECKING:
-    from backstory.failure_history import History
 
 FORMAT = 1
 SWITCHES = tuple(f"notes.{kind}" for kind in MOST)
@@ -180,7 +177,7 @@ def _with_stems(home: Home, store: Store, value: dict[str, Any], before: dict[st
             stems[stem] = [each.id for each in found]
             rows.update((each.id, _row(each)) for each in found if each.id not in rows)
     for each in failure_histories(store.events.deeds(project_id, OF_LATE)):
-        rows[each.last.id] = _history_row(each)
+        rows[each.last.id] = history_row(each)
         stems[each.stem] = [each.last.id, *stems.get(each.stem, ())]
     said = {note for notes in stems.values() for note in notes} - {row["id"] for row in value["notes"]}
     value["notes"] += [row for note, row in rows.items() if note in said]
@@ -205,12 +202,6 @@ def _still_there(store: Store, looks: Lookup, before: dict[str, Any]) -> dict[st
     there = store.passages.of_owners(sorted(owners))
     said = {(owner, looks.says(owner, form, kind, text)) for owner, form, kind, text in there}
     return {row["id"]: row for row in rows if (str(row["id"]).partition(".")[0], row.get("text")) in said}
-
-
-def _history_row(history: "History") -> Row:
-    last = history.last
-    row = {"id": last.id, "section": "failed", "text": history.text, "at": last.at}
-    return row | {"agent": last.agent, "session": last.session, "by": ""}
 
 
 def _row(found: Found) -> Row:

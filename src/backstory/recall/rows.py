@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backstory.attribution import author, led_in, told_as
 from backstory.hook.file_stamps import file_stamp
 from backstory.model import Memory, MemoryKind
+
+if TYPE_CHECKING:
+    from backstory.failure_history import History
 
 Row = dict[str, Any]
 REASON_CHARS = 200
@@ -39,6 +42,13 @@ def row(section: str, memory: Memory, before: str = "", label: str = "", files: 
         "by": memory.said_by,
     }
     return value | ({"label": label} if label else {}) | ({"files": list(files)} if files else {})
+
+
+def history_row(history: "History") -> Row:
+    """The row of what fails again and again, by the last time that it did; nobody said it."""
+    last = history.last
+    told = {"id": last.id, "section": "failed", "text": history.text, "at": last.at}
+    return told | {"agent": last.agent, "session": last.session, "by": ""}
 
 
 def stamped(rows: Sequence[Row], root: str, most: int) -> Row:
