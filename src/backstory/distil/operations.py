@@ -198,8 +198,10 @@ def _checked(
     }
     proof = [stored for stored in evidence.events if stored.id in cited][:_CITED]
     before = "\n".join(f"{memory.text}\n{memory.reason}" for memory in about).lower()
+    # the excerpt is looked at beside the log: it shows paths as they are seen from the session's folder
+    log = f"{_log(evidence.events)}\n{evidence.excerpt.branch}\n{evidence.excerpt.text}".lower()
     names = [name for name in _names(text) if not _has(before, name)]
-    unseen = [name for name in names if not _has(_log(evidence.events), name)]
+    unseen = [name for name in names if not _has(log, name) and not _either(log, name)]
     acted = any(stored.event.action in (Action.EDIT, Action.WRITE, Action.RUN) for stored in proof)
     seen = _log(stored for stored in evidence.events if stored.event.kind in (Kind.TOOL, Kind.PROMPT))
     unproved = [name for name in names if acted and name not in unseen and not _has(seen, name)]
@@ -221,11 +223,23 @@ def _log(events: Iterable[StoredEvent]) -> str:
 
 
 def _has(log: str, name: str) -> bool:
-    """Whether a name stands in a log; its placeholders stand for anything within a line."""
+    """Whether a name stands in a log; its placeholders stand for anything within a line.
+
+    Of a command its words may stand apart: models leave out what does not matter ("cargo update --precise").
+    """
     parts = [part for part in _PLACEHOLDER.split(name) if part.strip()]
-    if len(parts) == 1 or not parts:
-        return not parts or parts[0].strip() in log
-    return any(_in_order(parts, line) for line in log.split("\n") if parts[0].strip() in line)
+    if len(parts) == 1 and parts[0].strip() in log:
+        return True
+    words = [word for part in parts for word in part.split()]
+    if len(words) < 2:
+        return not words or words[0] in log
+    return any(_in_order(words, line) for line in log.split("\n") if words[0] in line)
+
+
+def _either(log: str, name: str) -> bool:
+    """Whether a name is two others with a stroke between them, as in "Ash/Oban": no path."""
+    one, stroke, other = name.partition("/")
+    return bool(stroke) and "." not in name and "/" not in other and one in log and other in log
 
 
 def _in_order(parts: Sequence[str], line: str) -> bool:
