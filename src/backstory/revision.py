@@ -93,7 +93,7 @@ def _is_judged(memory: Memory) -> bool:
 def known_to(
     store: Store, sid: str, project_id: str, kinds: Iterable[MemoryKind], limit: int
 ) -> list[Memory]:
-    """The memories that a session may touch: its own, and the project's; none that a better sentence tells."""
+    """The memories that a session may touch: its own and the project's, each in its best words."""
     wanted, told = list(kinds), set(store.memories.revised(project_id))
     own = store.memories.of_session(sid, wanted)
     found = {memory.id: memory for memory in own if memory.id not in told}

@@ -39,10 +39,10 @@ _SEVERAL = 2
 _COMMAND_DAYS = 90
 _RECENT_MS = 30 * 86_400_000
 # What a start is told first. Statements have about 0.3 to 1; a pinned memory comes before everything.
-_PINNED, _OUTCOME, _RETURNS, _OPEN, _WANTED = 3.0, 2.0, 1.2, 0.9, 0.9
+_PINNED, _OUTCOME, _RETURNS, _WANTED, _OPEN = 3.0, 2.0, 1.2, 1.1, 0.9
 _SHARED_COMMANDS, _DECIDED, _NOTED = 0.7, 0.4, 0.3
-# What a model has chosen to say, beside what the sentence itself is worth; a fact of the code less; and what each
-# time adds that it came up again, up to so many.
+# What a model has chosen to say, beside what the sentence itself is worth; a fact of the code less; and what
+# each time adds that it came up again, up to so many.
 _CHOSEN, _CHOSEN_FACT, _AGAIN, _MANY = 0.3, 0.1, 0.05, 3
 _LONGEST = 360  # characters of a row that is no outcome
 _REPEATS = 0.25  # of a statement's words that a better row has: then it says little new
@@ -221,11 +221,11 @@ def _worth_of(memory: Memory, around: worth.Surroundings, recent: set[str]) -> f
     """
     if _judged(memory):
         return _PINNED
-    if speaker(memory.said_by) is Speaker.USER and memory.kind in _WORDS:
-        return _DECIDED if memory.kind is MemoryKind.DECISION else _WANTED
-    if memory.tier is Tier.MODEL:
+    if memory.tier is Tier.MODEL:  # also what it quotes of the user: much of that was for the moment
         chosen = _CHOSEN_FACT if memory.kind is MemoryKind.FACT else _CHOSEN
         return chosen + _AGAIN * min(memory.seen - 1, _MANY) + worth.worth(as_statement(memory), around)
+    if speaker(memory.said_by) is Speaker.USER and memory.kind in _WORDS:
+        return _DECIDED if memory.kind is MemoryKind.DECISION else _WANTED
     if memory.kind is MemoryKind.LESSON and not memory.files and len(memory.text) <= _LONGEST:
         found = worth.worth(as_statement(memory), around)
         if found >= worth.FLOOR:
