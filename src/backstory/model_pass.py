@@ -18,7 +18,7 @@ from backstory import clock, job_limits
 from backstory.atomic import lock
 from backstory.capture.privacy import Privacy
 from backstory.distil import operations
-from backstory.distil.excerpt import Excerpt, excerpt
+from backstory.distil.excerpt import Excerpt, excerpt, extent
 from backstory.distil.operations import Evidence
 from backstory.distil.prose import shorten
 from backstory.failpoints import step
@@ -241,7 +241,7 @@ class ModelPass:
         known: dict[str, Memory] = {}
         left = _MEMORY_CHARS
         for _, _, memory in found:
-            left -= len(_as_known(memory)) + 5
+            left -= extent(_as_known(memory)) + 5
             if left >= 0:
                 known[f"m{len(known) + 1}"] = memory
         return known
