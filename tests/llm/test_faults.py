@@ -79,7 +79,7 @@ def test_a_fault_is_told_kept_for_another_try_and_costs_no_memory(
 
 def later(asking: Asking) -> None:
     """More than half an hour, but not two, and what waits is due."""
-    due = asking.house.store.jobs.due_at("refine")
+    due = asking.house.store.jobs.due_at("refine", clock.now_ms())
     assert due is not None
     assert 1_800_000 < due - clock.now_ms() < 7_200_000
     with asking.house.store.transaction():
@@ -176,7 +176,7 @@ def test_a_failing_call_is_tried_three_times_with_pauses_of_two_and_four_seconds
     assert len(asking.model.requests) == 3
     assert asking.job(story)[:2] == ("waiting", 3)
     assert house.store.ledger.read_through(story.id) == -1, "nothing counts as read"
-    assert house.store.jobs.due_at("refine") == now[0] + 6 * 3_600_000
+    assert house.store.jobs.due_at("refine", clock.now_ms()) == now[0] + 6 * 3_600_000
     assert asking.refine().run() == 0
     assert len(asking.model.requests) == 3, "it cools down: nobody is asked"
     story.prompts("One more thing: keep the header row").stops("Kept.").ends()
@@ -232,7 +232,7 @@ def test_a_server_that_wants_to_be_left_alone_is_left_alone(
     asking.model.fails_with(Status(429, late))
     began = clock.now_ms()
     assert asking.refine().run() == 0
-    due = house.store.jobs.due_at("refine")
+    due = house.store.jobs.due_at("refine", clock.now_ms())
     assert due is not None
     assert 110_000 < due - began < 130_000
     assert asking.job(story)[1] == 1
