@@ -114,6 +114,8 @@ class TestChangedMeanwhile:
         lines = []
 
         def answer(log: str) -> str:
+            with App(house.home) as app:
+                lines.append(app.status().spending.line.rpartition("; ")[2])
             house.sets("model.provider", "off")
             with App(house.home) as app:
                 lines.append(app.status().spending.line)
@@ -121,7 +123,7 @@ class TestChangedMeanwhile:
 
         asking.model.aside("Log:", answer)
         asking.asks()
-        assert lines == ["off: nothing is sent, but 1 sent before is not answered yet"]
+        assert lines == ["1 under way", "off: nothing is sent, but 1 sent before is not answered yet"]
         with App(house.home) as app:
             assert app.status().spending.line == "off: nothing is sent"
 
