@@ -277,7 +277,7 @@ class ModelPass:
 
 def _question(session: Session, told: Excerpt, known: Mapping[str, Memory], day: str) -> str:
     """What a model is asked about a session."""
-    where = " · ".join(filter(None, (session.project_name, session.branch, day)))
+    where = " · ".join(" ".join(each.split()) for each in (session.project_name, session.branch, day) if each)
     memories = "\n".join(f"{name} {_as_known(memory)}" for name, memory in known.items()) or "(none)"
     return f"Project: {where}\n\nMemories:\n{memories}\n\nLog:\n{told.text}"
 
