@@ -60,6 +60,7 @@ LAYERS = (
         "typed_words",
         "plain_prose",
         "attribution",
+        "team_wire",
         "__init__",
     ),
 )
