@@ -24,8 +24,10 @@ _CALM = 3  # so often in a row nothing waits: then all is taken in
 class ScratchHome:
     """One home; `close` removes it."""
 
-    def __init__(self, folder: Path, agent: str, earlier: Sequence[Session], cwd: str) -> None:
-        self._folder, self._cwd = folder, cwd
+    def __init__(
+        self, folder: Path, agent: str, earlier: Sequence[Session], cwd: str, by_meaning: bool = True
+    ) -> None:
+        self._folder, self._cwd, self._by_meaning = folder, cwd, by_meaning
         user, histories = folder / "user", folder / "histories"
         user.mkdir(parents=True)
         histories.mkdir()
@@ -37,6 +39,8 @@ class ScratchHome:
         }
         self._agent, self._histories = agent, histories
         self.run("install", "claude-code", "--yes", "--no-import")
+        if not by_meaning:
+            self.run("config", "embed.provider", "off")
         self.add(earlier)
         self._hooks = json.loads((user / ".claude" / "settings.json").read_text("utf-8"))["hooks"]
 
@@ -94,7 +98,8 @@ class ScratchHome:
         deadline, calm = time.monotonic() + _PATIENCE_SECONDS, 0
         while calm < _CALM and time.monotonic() < deadline:
             found = self._status()
-            waiting = (found.get("spooled"), found.get("unindexed"), found.get("vectors", [0, 0])[1])
+            vectors = found.get("vectors", [0, 0])[1] if self._by_meaning else 0
+            waiting = (found.get("spooled"), found.get("unindexed"), vectors)
             calm = 0 if found.get("worker_running") or any(waiting) else calm + 1
             time.sleep(0.3)
         if calm < _CALM:
