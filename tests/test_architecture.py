@@ -61,6 +61,7 @@ LAYERS = (
         "plain_prose",
         "attribution",
         "team_wire",
+        "team_membership",
         "__init__",
     ),
 )
