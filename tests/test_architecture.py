@@ -38,6 +38,7 @@ LAYERS = (
         "registry",
         "capture",
         "upkeep",
+        "share",
     ),
     ("store", "embed", "llm", "agents", "importers", "git", "hook", "error_lines"),
     ("settings",),
@@ -61,6 +62,7 @@ LAYERS = (
         "plain_prose",
         "attribution",
         "team_wire",
+        "team_membership",
         "__init__",
     ),
 )
