@@ -38,6 +38,7 @@ LAYERS = (
         "registry",
         "capture",
         "upkeep",
+        "share",
     ),
     ("store", "embed", "llm", "agents", "importers", "git", "hook", "error_lines"),
     ("settings",),
