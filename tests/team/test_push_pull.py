@@ -63,7 +63,9 @@ def test_the_devices_of_one_member_write_the_same_rows(owner: Device, ada: Devic
         ({"deep": {"er": ["password=hunter2hunter2"]}}, "secret"),
     ],
 )
-def test_a_poisoned_row_is_set_aside_with_its_reason(ada: Device, bad: dict[str, object], reason: str) -> None:
+def test_a_poisoned_row_is_set_aside_with_its_reason(
+    ada: Device, bad: dict[str, object], reason: str
+) -> None:
     """Invariant 9."""
     answer = ada.pushes({**row(1).as_json(), "body": bad}, row(2))
     assert reason in answer["refused"][0]["reason"]

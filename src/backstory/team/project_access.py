@@ -25,11 +25,12 @@ _HELD = f"{_SEEN} FOR UPDATE"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project that this member sees: its key, its head, and what may be done in it by whom."""
+    """A project that this member sees; a lane is none yet (`made`) before something is put into it."""
 
     key: str
     head: int
     role: str
+    made: bool = True
 
 
 def project_name(value: object) -> str:
@@ -52,6 +53,8 @@ def find_project(asking: Asking, asker: Asker, value: object, write: bool = Fals
     """The project of this name. To `write`, its row is held until the commit, or made if it may be."""
     name = project_name(value)
     key = key_of(asker, name)
+    if write and asker.role == "reader":
+        raise Refusal("not_allowed", "readers do not write")
     found = _look(asking, asker, key, write)
     if found is None and (alias := _alias(asking, asker, name)):
         found = _look(asking, asker, alias, write)
@@ -60,7 +63,7 @@ def find_project(asking: Asking, asker: Asker, value: object, write: bool = Fals
             rebury_of(asking, asker.tenant, key)
         found = _look(asking, asker, key, write)
     if found is None and name.startswith(MINE):
-        return Project(key, 0, "member")  # a lane that nothing was put into yet
+        return Project(key, 0, "member", made=False)
     if found is None:
         raise Refusal("unknown_project", f"{name} is not open to you here")
     if write and found.role == "reader":
@@ -71,10 +74,10 @@ def find_project(asking: Asking, asker: Asker, value: object, write: bool = Fals
 def projects(asking: Asking, asker: Asker) -> list[dict[str, Any]]:
     """Every project that is open to this member."""
     rows = asking.all(
-        "SELECT project, lane, head, restricted, grants.role FROM projects "
-        "LEFT JOIN grants USING (tenant, project) "
-        "WHERE tenant = %s AND (grants.member IS NULL OR grants.member = %s) ORDER BY project",
-        *(asker.tenant, asker.member),
+        "SELECT projects.project, lane, head, restricted, grants.role FROM projects "
+        "LEFT JOIN grants ON grants.tenant = projects.tenant AND grants.project = projects.project "
+        "AND grants.member = %s WHERE projects.tenant = %s ORDER BY project",
+        *(asker.member, asker.tenant),
     )
     return [
         {
@@ -149,8 +152,8 @@ def _look(asking: Asking, asker: Asker, key: str, hold: bool) -> Project | None:
 
 def _role(asker: Asker, lane: str, granted: str | None) -> str:
     """What a member is in a project: what they are in the team, unless a grant says otherwise."""
-    if asker.role == "owner":
-        return "owner"
+    if asker.role in ("owner", "reader"):
+        return asker.role
     return "member" if lane else granted or asker.role
 
 
@@ -160,10 +163,8 @@ def _alias(asking: Asking, asker: Asker, name: str) -> str | None:
 
 
 def _is_expected(asking: Asking, asker: Asker, name: str) -> bool:
-    """Whether a pattern opens it for whoever may write."""
-    return asker.role != "reader" and any(
-        fnmatchcase(name, each.replace("[", "[[]")) for each in patterns(asking, asker)
-    )
+    """Whether a pattern opens it."""
+    return any(fnmatchcase(name, each.replace("[", "[[]")) for each in patterns(asking, asker))
 
 
 def _insert(asking: Asking, asker: Asker, key: str, restricted: bool) -> bool:

@@ -49,12 +49,12 @@ _AROUND = 300  # bytes of a row beside its body
 def pull(asking: Asking, asker: Asker, name: object, cursor: int, limit: int) -> dict[str, Any]:
     """The answer of the protocol, with rows of at most so many bytes that a laptop takes them."""
     project = find_project(asking, asker, name)
+    if not project.made:
+        return _answer(0, 0, False, [], [], {"count": 0, "sum": "0"})
     limit = max(1, min(limit, MOST_ROWS))
     _confirm(asking, asker, project.key, min(cursor, project.head))
     values = {"tenant": asker.tenant, "project": project.key, "cursor": cursor, "limit": limit}
     found = asking.connection.execute(_FEED, values).fetchall()
-    if not found:  # a lane that nothing was put into yet
-        return _answer(0, 0, False, [], [], {"count": 0, "sum": "0"})
     head, count, total = found[0][:3]
     rows: list[dict[str, Any]] = []
     graves: list[dict[str, Any]] = []
