@@ -38,6 +38,7 @@ LAYERS = (
         "registry",
         "capture",
         "upkeep",
+        "share",
     ),
     ("store", "embed", "llm", "agents", "importers", "git", "hook", "error_lines"),
     ("settings",),
@@ -60,6 +61,8 @@ LAYERS = (
         "typed_words",
         "plain_prose",
         "attribution",
+        "team_wire",
+        "team_membership",
         "__init__",
     ),
 )

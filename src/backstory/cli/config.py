@@ -6,7 +6,7 @@ import click
 
 from backstory.cli.output import Styled, json_option, line, print_json, quiet_option, table, talk
 from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
-from backstory.errors import UsageError
+from backstory.errors import SourceMissing, UsageError
 from backstory.present.plain_text import setting_text
 
 
@@ -91,7 +91,13 @@ def _change(key: str | None, value: str | None, unset: bool, as_json: bool) -> N
 
 def _confirm(where: Any, unset: bool, as_json: bool) -> None:
     with open_app() as app:
-        path, project = app.confirm_project(where, not unset)
+        shared = app.confirm_shared_files(where, not unset)
+        try:
+            path, project = app.confirm_project(where, not unset)
+        except SourceMissing:
+            if shared is None:
+                raise
+            path, project = shared, app.project_at(where).identity
     if as_json:
         print_json({"folder": path, "project": project, "confirmed": not unset})
     elif unset:
