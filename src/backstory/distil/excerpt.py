@@ -21,7 +21,7 @@ _TELLING = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.TURN_ENDED)
 _ENDS = (Kind.TURN_ENDED, Kind.TURN_FAILED, Kind.SESSION_ENDED)
 _NUMBER = 8  # characters that a line's number and end take
 _NAMES, _EDIT = 8, 260
-_OTHER_SCRIPT = 3  # a character of another script takes about a token, as three or four others do
+_OTHER_SCRIPT = 3  # a letter of another script takes about a token, as three or four others do
 _WHY = re.compile(
     r"\b(?:because|since|due to|caused?|reason|turns out|otherwise|so that|instead|root)\b", re.I
 )
@@ -109,8 +109,8 @@ def excerpt(session: Session, events: Sequence[StoredEvent], through: int, room:
 
 def extent(text: str) -> int:
     """How much room a text takes, in characters of plain English."""
-    plain = len(text) if text.isascii() else sum(map(str.isascii, text))
-    return plain + _OTHER_SCRIPT * (len(text) - plain)
+    others = 0 if text.isascii() else sum(each.isalpha() and not each.isascii() for each in text)
+    return len(text) + (_OTHER_SCRIPT - 1) * others
 
 
 def _lines(session: Session, events: Sequence[StoredEvent]) -> Iterator[Line]:
