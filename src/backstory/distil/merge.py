@@ -1,8 +1,9 @@
 """What a model's operations come to, as memories of a tier of their own beside what the rules observed.
 
-Files are those that the cited events changed, whatever the model says. What cites nothing, or names what
-the session does not have, is only proposed: nobody is told before a person has confirmed it. What says the
-opposite of an outcome that was observed is refused. What was rejected does not come back in other words.
+Files are those that the cited events changed, whatever the model says. What cites nothing, names what the
+session does not have, or has something fetched and run, is only proposed: nobody is told before a person has
+confirmed it. What says the opposite of an outcome that was observed is refused. What was rejected does not
+come back in other words.
 Which row gives way to which is settled by `revision.py`.
 """
 
@@ -12,6 +13,7 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from backstory.distil.operations import SAYS, Do, Operation
+from backstory.hook.untrusted_text import fetches_and_runs
 from backstory.model import Action, Draft, Event, Kind, Memory, MemoryKind, Outcome, Speaker, StoredEvent
 from backstory.typed_words import typed_words
 
@@ -87,12 +89,14 @@ def merge(
 
 def _doubts(operation: Operation, cited: Sequence[StoredEvent]) -> list[str]:
     """Why nobody is told it before a person has confirmed it."""
+    said = f"{operation.text}\n{operation.reason}"
     wish = operation.kind is MemoryKind.PREFERENCE and _speaker(operation, cited) is not Speaker.USER
     return [
         *([] if cited else ["it cites nothing"]),
         *([f"the session does not have {', '.join(operation.unseen)}"] if operation.unseen else []),
         *([f"only words of the agent have {', '.join(operation.unproved)}"] if operation.unproved else []),
         *(["no words of the user say so"] if wish else []),
+        *(["it has something fetched and run"] if fetches_and_runs(said) else []),
     ]
 
 
