@@ -96,7 +96,7 @@ def test_pages_hold_every_row_once_and_the_proof_is_of_all(ada: Device, bob: Dev
     while True:
         page = bob.pulls(cursor, limit=7)
         seen += [each["id"] for each in (*page["rows"], *page["graves"])]
-        assert (page["proof"] is None) == page["more"]
+        assert page["proof"]["count"] == 90
         cursor = page["cursor"]
         if not page["more"]:
             break
