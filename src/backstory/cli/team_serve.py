@@ -112,13 +112,10 @@ def _database(options: "ServeOptions", folder: Path | None) -> Iterator["ServeOp
     if folder is None:
         yield options
         return
-    from backstory.team.embedded_postgres import start_embedded
+    from backstory.team.embedded_postgres import kept_running
 
-    running = start_embedded(folder)
-    try:
+    with kept_running(folder) as running:
         yield replace(options, url=running.server_url, owner_url=running.owner_url)
-    finally:
-        running.stop()
 
 
 def _listen(text: str) -> tuple[str, int]:
