@@ -33,6 +33,13 @@ _SAYS_WHOSE = {
 }
 
 
+#: What stands behind a kind of memory where hits are listed: whose word it is.
+WHOSE = {
+    Speaker.USER: " of the user",
+    Speaker.AGENT: " of the agent",
+    Speaker.TOOL: " (a tool or page said it)",
+    Speaker.NOBODY: "",
+}
 #: Memories that others share hang on a session of this agent; `PERSON` said them, as the author themselves.
 #: Neither is the user of this home, so neither has the user's trust.
 TEAM, PERSON = "team", "person"
@@ -61,7 +68,8 @@ _OTHERS_ELSE = {
 
 #: The tool of a note that an agent left by itself: it is kept among the user's notes, and is not the user's.
 BY_AGENT = "mcp"
-_AN_AGENT = "agent"
+#: Who is named where an agent did by itself what people mostly do.
+AN_AGENT = "agent"
 #: What clients set for the commands that their tools run; what people set to configure them is not among it.
 IN_AGENTS_SHELL = (
     "AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CODEX_CI", "CODEX_SANDBOX",
@@ -78,12 +86,12 @@ def commanded_by(environment: Mapping[str, str]) -> Speaker:
 
 def author(agent: str, said_by: str) -> str:
     """Who is named as the author of a memory."""
-    return _AN_AGENT if agent == Speaker.USER and speaker(said_by) is Speaker.AGENT else agent
+    return AN_AGENT if agent == Speaker.USER and speaker(said_by) is Speaker.AGENT else agent
 
 
 def doer(event: Event) -> str:
     """Who is named as having done what an event says."""
-    return _AN_AGENT if event.kind is Kind.REMEMBERED and event.tool == BY_AGENT else event.agent
+    return AN_AGENT if event.kind is Kind.REMEMBERED and event.tool == BY_AGENT else event.agent
 
 
 def told_as(memory: Memory) -> str:

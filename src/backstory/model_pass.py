@@ -4,7 +4,7 @@ Done after a worker's rounds and outside its lock, because an answer takes its t
 for it. The model's own lock is held instead: one call at a time, whichever process makes it. A session is
 asked about once, in the order of the sessions, together with the memories that it may touch; the answer is
 kept, and merged with what the rules observed before the next session is asked about. What a wiki's articles
-are introduced with goes into its pages. Whatever goes wrong here, what the rules made stands.
+are introduced with is asked for once the wiki has that. Whatever goes wrong here, what the rules made stands.
 """
 
 import logging
@@ -18,7 +18,7 @@ from backstory import clock, job_limits
 from backstory.atomic import lock
 from backstory.capture.privacy import Privacy
 from backstory.distil import operations
-from backstory.distil.excerpt import Excerpt, excerpt
+from backstory.distil.excerpt import Excerpt, excerpt, extent
 from backstory.distil.operations import Evidence
 from backstory.distil.prose import shorten
 from backstory.failpoints import step
@@ -105,7 +105,8 @@ class ModelPass:
 
     def _due_at(self) -> int | None:
         """When the next question is due, or None."""
-        found = [due for kind in ASKING if (due := self._store.jobs.due_at(kind)) is not None]
+        now = clock.now_ms()
+        found = [due for kind in ASKING if (due := self._store.jobs.due_at(kind, now)) is not None]
         return min(found, default=None)
 
     def _due_soon(self) -> bool:
@@ -241,7 +242,7 @@ class ModelPass:
         known: dict[str, Memory] = {}
         left = _MEMORY_CHARS
         for _, _, memory in found:
-            left -= len(_as_known(memory)) + 5
+            left -= extent(_as_known(memory)) + 5
             if left >= 0:
                 known[f"m{len(known) + 1}"] = memory
         return known

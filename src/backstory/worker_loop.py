@@ -112,8 +112,9 @@ def _refine(home: Home) -> int:
 
     with contextlib.closing(open_store(home)) as store:
         kept = ModelPass(home, loaded, store).run()
-        told = store.jobs.due_at(BRIEF)  # briefs are to say that no model is asked
-        return kept + (told is not None and told <= clock.now_ms())
+        now = clock.now_ms()
+        told = store.jobs.due_at(BRIEF, now)  # briefs are to say that no model is asked
+        return kept + (told is not None and told <= now)
 
 
 def _share(home: Home) -> int:

@@ -253,6 +253,21 @@ class TestNewTextOnly:
         sent = (*(each["content"] for each in request.body["messages"]), json.dumps(SCHEMA))
         assert token_estimate(*sent) + 1_500 <= 4_000
 
+    def test_a_session_in_another_script_fits_and_is_read(self, house: House, asking: Asking) -> None:
+        """Where a character takes a token, as many characters are three times as much."""
+        story = house.session().starts()
+        for number in range(40):
+            story.prompts(f"手順{number}: " + "取り込みを速くしてください。理由も説明してください。" * 8)
+            story.stops(f"手順{number}が終わりました。" + "予定どおりに動いています。次に進みます。" * 12)
+        story.ends()
+        asking.answers()
+        assert asking.asks() == 1
+        assert "手順0:" in asking.log()
+        assert "手順39" in asking.log()
+        (request,) = asking.model.requests
+        sent = (*(each["content"] for each in request.body["messages"]), json.dumps(SCHEMA))
+        assert token_estimate(*sent) <= 5_500
+
     def test_a_rebuild_makes_the_same_memories_and_spends_nothing(self, house: House, asking: Asking) -> None:
         """DESIGN.md, rule 8."""
         story = a_session(house)

@@ -44,7 +44,7 @@ def test_what_waits_for_another_day_is_due_when_the_cap_is_raised(
     house.sets("model.day_tokens", "10")
     a_session(house)
     assert asking.asks() == 0
-    due = house.store.jobs.due_at("refine")
+    due = house.store.jobs.due_at("refine", clock.now_ms())
     assert due is not None
     assert due > clock.now_ms()
     with App(house.home) as app:

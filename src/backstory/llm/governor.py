@@ -15,6 +15,7 @@ from backstory import clock
 from backstory.errors import Failed
 from backstory.llm import breaker
 from backstory.llm.model_provider import (
+    LATER,
     OFF,
     PURPOSES,
     Provider,
@@ -181,7 +182,7 @@ def _raise_if_useless(provider: Provider, question: Question, reply: Reply, esti
     """A `Trouble` if nothing was said, or if what was asked was not read to its end."""
     if not reply.text.strip():
         why = f": it used up {question.max_tokens:,} tokens before; raise model.output_tokens"
-        raise Trouble(f"{provider.model} answered with nothing" + (why if reply.cut else ""))
+        raise Trouble(f"{provider.model} answered with nothing" + (why if reply.cut else ""), LATER)
     if _LEAST_CONTEXT <= reply.tokens_in < estimated * _READ_WHOLE:
         raise Trouble(
             f"{provider.model} read {reply.tokens_in:,} of about {estimated:,} tokens: its context is too "

@@ -38,11 +38,17 @@ class Reply:
     cut: bool = False
 
 
+# So many seconds are waited after a model declined, or could not answer as it was asked: it will not in a
+# moment either, and every try is paid for.
+LATER = 3_600.0
+
+
 class Trouble(Failed):
     """A model gave no usable answer.
 
-    `retry_after` is how many seconds it asked us to wait, or 0. `sent`: the question may have been read, and
-    be paid for. `said` is what came back instead of an answer; it may quote the question.
+    `retry_after` is how many seconds to wait at least, as it asked us to or as makes sense, or 0. `sent`: the
+    question may have been read, and be paid for. `said` is what came back instead of an answer; it may quote
+    the question.
     """
 
     def __init__(self, message: str, retry_after: float = 0.0, sent: bool = True, said: str = "") -> None:
