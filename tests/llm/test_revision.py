@@ -6,8 +6,10 @@ from typing import Any
 from backstory.app import App
 from backstory.attribution import MODEL_SAID, told_as
 from backstory.model import Act, Memory, MemoryKind, MemoryStatus, Tier
+from tests.knowledge.book import run
 from tests.llm.conftest import Asking, a_session, line_with, saying
 from tests.story import House, Story
+from tests.web.viewer import Viewer
 
 STREAMS: dict[str, Any] = {"kind": "fact", "text": "The importer streams its rows one by one"}
 
@@ -115,6 +117,23 @@ class TestOperations:
         assert house.store.memories.memory(old.id) is not None, "it stays, as evidence"
         house.rebuilds()
         assert [memory.text for memory in told(house, first, MemoryKind.FACT)] == [better]
+
+    def test_who_looks_is_told_what_a_model_put_in_whose_place(self, house: House, asking: Asking) -> None:
+        first = a_first_session(house, asking)
+        (old,) = asking.learned(first)
+        answer(asking, "retire", "streams its rows", "agent, closing")
+        a_session(house)
+        asking.asks()
+        better = house.store.memories.model_instead(old.id)
+        assert better
+        assert f"now told as  {better[:9]}" in run(house, "show", old.id).stdout
+        assert old.id in json.loads(run(house, "show", better, "--json").stdout)["replaced"]
+        viewer = Viewer(house.home.root)
+        try:
+            assert f'href="/memories/{better}"' in viewer.get(f"/memories/{old.id}").text
+            assert f'href="/memories/{old.id}"' in viewer.get(f"/memories/{better}").text
+        finally:
+            viewer.kill()
 
     def test_what_a_proposal_would_replace_stays_until_it_is_confirmed(
         self, house: House, asking: Asking

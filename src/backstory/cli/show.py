@@ -151,6 +151,7 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
         ("source", f"{_MAKERS[memory.tier]}, {_STATES.get(memory.status, memory.status)}"),
         ("today", view.label),
         ("replaced", ", ".join(map(short_handle, view.replaced))),
+        ("now told as", short_handle(view.replaced_by) if view.replaced_by else ""),
     )
     line()
     line(memory.text)
