@@ -1,6 +1,7 @@
 """What a model's operations change in what a project knows, and what they may not change."""
 
 import json
+import time
 from typing import Any
 
 from backstory.app import App
@@ -66,6 +67,19 @@ class TestOneCall:
         assert [call.session_id for call in asking.calls()] == [story.id for story in stories]
         assert "streams its rows" not in asking.log(0)
         assert "streams its rows" in asking.log(1)
+
+    def test_the_order_is_that_in_which_sessions_began_whichever_ended_first(
+        self, house: House, asking: Asking
+    ) -> None:
+        first = house.session().starts().prompts("Make the exporter faster, it takes an hour each night")
+        first.stops("It writes row by row, because the whole file does not fit into memory. " * 6)
+        time.sleep(0.01)
+        second = a_session(house)
+        house.works()
+        first.prompts("Good, keep it like that").stops("Kept: the exporter writes row by row. " * 6).ends()
+        asking.answers()
+        assert asking.asks() == 2
+        assert [call.session_id for call in asking.calls()] == [first.id, second.id]
 
     def test_what_carries_meaning_is_sent_and_outputs_are_not(self, house: House, asking: Asking) -> None:
         story = house.told().starts().prompts("Make the importer faster, please, and keep the interface")
