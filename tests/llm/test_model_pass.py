@@ -368,7 +368,7 @@ class TestMerging:
             by_line(
                 "CSV as the only",
                 kind="decision",
-                text="CSV as the only input format, since the bank sends nothing else",
+                text="We keep CSV as the only input format, since the bank sends nothing else",
             ),
         )
         asking.asks()

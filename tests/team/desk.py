@@ -69,7 +69,10 @@ class Device:
 
     def asks(self, method: str, path: str, **body: Any) -> dict[str, Any]:
         data = json.dumps(body).encode()
-        return json.loads(json.dumps(self.site.answer(method, path, self.token, "test", data)))
+        answer: dict[str, Any] = json.loads(
+            json.dumps(self.site.answer(method, path, self.token, "test", data))
+        )
+        return answer
 
     def pushes(
         self, *rows: Row | dict[str, Any], bury: tuple[str, ...] = (), project: str = SHOP

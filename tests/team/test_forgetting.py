@@ -199,5 +199,5 @@ def backup(running: EmbeddedPostgres, dump: Path) -> None:
 
 
 def restore(running: EmbeddedPostgres, dump: Path) -> None:
-    words = ["--clean", "--if-exists", "-d", running.owner_url, dump]
+    words = ["--clean", "--if-exists", "-d", running.owner_url, str(dump)]
     subprocess.run([programs() / "pg_restore", *words], check=True)

@@ -38,9 +38,9 @@ def test_a_row_of_another_member_is_refused_and_stops_nothing(ada: Device, bob: 
     """Invariants 2 and 9."""
     ada.pushes(row(1))
     forged = {**row(1, "Bob says otherwise").as_json(), "author": ada.member["id"]}
-    answer = bob.pushes(forged, row(2), bury=(row(1).id,))
+    answer = bob.pushes(forged, row(2))
     assert [each["id"] for each in answer["stored"]] == [row(2).id]
-    assert [each["id"] for each in answer["refused"]] == [row(1).id, row(1).id][:1]
+    assert answer["refused"] == [{"id": row(1).id, "reason": "not yours: another member wrote it"}]
     assert ada.pulls()["rows"][0]["body"] == row(1).body
     assert bob.pushes(bury=(row(1).id,))["refused"][0]["reason"].startswith("not yours")
 
@@ -91,18 +91,18 @@ def test_pages_hold_every_row_once_and_the_proof_is_of_all(ada: Device, bob: Dev
     """Invariants 4 and 7."""
     for start in range(0, 90, 30):
         ada.pushes(*(row(n) for n in range(start, start + 30)))
-    ada.pushes(bury=tuple(row(n).id for n in range(5)))
+        ada.pushes(bury=tuple(row(n).id for n in range(start, start + 5)))
     seen, cursor = [], 0
     while True:
         page = bob.pulls(cursor, limit=7)
         seen += [each["id"] for each in (*page["rows"], *page["graves"])]
-        assert (page["proof"] is None) == page["more"]
+        assert page["proof"]["count"] == 90
         cursor = page["cursor"]
         if not page["more"]:
             break
     assert sorted(seen) == [row(n).id for n in range(90)]
     assert bob.catches_up()
-    assert len(bob.rows) == 85
+    assert len(bob.rows) == 75
 
 
 def test_a_page_is_never_larger_than_a_laptop_takes(ada: Device, bob: Device) -> None:

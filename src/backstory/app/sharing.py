@@ -11,16 +11,17 @@ from urllib.parse import urlsplit
 from backstory import clock
 from backstory.app.context import Context
 from backstory.atomic import write_state
+from backstory.capture.project_claims import publish_joined
 from backstory.errors import Failed, SourceMissing, UsageError
 from backstory.model import Memory, Project
 from backstory.recall import prepare, ready_answers
 from backstory.recall.handles import full_id
 from backstory.store.feeds import REFUSED, Feed, SentRow
 from backstory.store.job_queue import BRIEF
-from backstory.team_membership import Membership, leave, read_membership, write_membership
 
 if TYPE_CHECKING:
     from backstory.share.outgoing_rows import Choice
+    from backstory.team_membership import Membership
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Shared:
 class TeamReport:
     """What this home shares and is told. `to_bury`: rows that the server is still to forget."""
 
-    membership: Membership | None
+    membership: "Membership | None"
     feeds: tuple[Shared, ...]
     authors: tuple[tuple[str, str, int], ...]
     muted: tuple[str, ...]
@@ -60,13 +61,16 @@ class Burial:
 class Sharing(Context):
     """The use cases of sharing."""
 
-    def membership(self) -> Membership | None:
+    def membership(self) -> "Membership | None":
         """The team that this home belongs to."""
+        from backstory.team_membership import read_membership
+
         return read_membership(self.home.root)
 
-    def join_team(self, link: str) -> Membership:
+    def join_team(self, link: str) -> "Membership":
         """Join a team by an invitation's link; nothing is shared yet."""
         from backstory.share.team_client import TeamClient
+        from backstory.team_membership import Membership, write_membership
 
         address, invite = _link(link)
         before = self.membership()
@@ -109,8 +113,8 @@ class Sharing(Context):
             raise UsageError(why)
         name = outgoing_rows.feed_name(project, mine)
         by_hand = [self._own_memory(handle).id for handle in handles]
+        self._make_known(project)
         with self.store.transaction():
-            self.store.projects.note(project)
             self.store.feeds.set_level(name, project.id, level)
             self.store.feeds.share_by_hand(by_hand)
         feed = self.store.feeds.get(name)
@@ -159,6 +163,7 @@ class Sharing(Context):
         """
         from backstory.share.outgoing_rows import OFF
         from backstory.share.share_pass import share_lock, sync_feed
+        from backstory.team_membership import leave
 
         membership = self._joined()
         taken = 0
@@ -245,8 +250,7 @@ class Sharing(Context):
         project = self.project_at(folder)
         said = {str(place): project.identity if agreed else f"{NO_MORE}{project.identity}"}
         write_state(self.home.confirmed, known | said)
-        with self.store.transaction():
-            self.store.projects.note(project)
+        self._make_known(project)
         read_confirmed(self.home, self.settings, self.store)
         self._tell_anew()
         return place
@@ -259,7 +263,20 @@ class Sharing(Context):
                     prepare.project_file(self.home, self.store, project.id)
                     ready_answers.write(self.home, self.store, project.id)
 
-    def _joined(self) -> Membership:
+    def _make_known(self, project: Project) -> None:
+        """Know a project before any session of it: its first one is to be told already.
+
+        Its folder counts as the repository that it was just found to be, for hooks, too.
+        """
+        with self.store.transaction():
+            self.store.projects.note(project)
+            if project.root:
+                self.store.projects.note_place(project.root, project.id, project.seen_at)
+        publish_joined(self.store, self.home.joined, self.confirmed(), self.settings.project_monorepo)
+        if project.root:
+            self.project_at(Path(project.root))
+
+    def _joined(self) -> "Membership":
         if (found := self.membership()) is None:
             raise UsageError(
                 "this home belongs to no team: `backstory team join LINK`, with an invitation's link"

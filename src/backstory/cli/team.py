@@ -23,6 +23,12 @@ SUBCOMMANDS: tuple[tuple[str, str, str, str], ...] = (
     ("mute", "team_sharing", "mute", "Tell nothing of somebody any more."),
     ("unmute", "team_sharing", "unmute", "Tell again what somebody shares."),
     ("leave", "team_sharing", "leave", "Belong to no team any more."),
+    ("open", "team_members", "open_", "Open a project for the team, or let somebody into it."),
+    ("invite", "team_members", "invite", "Invite a person, or a further machine of one."),
+    ("devices", "team_members", "devices", "List the machines, and how far each has read."),
+    ("revoke", "team_members", "revoke", "Let a machine, or a person, in no more."),
+    ("purge", "team_members", "purge", "End everybody's rows that hold a text, also on the disk."),
+    ("serve", "team_serve", "serve", "Run the team's server."),
 )
 
 

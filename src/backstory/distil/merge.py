@@ -45,6 +45,9 @@ _ALL_GREEN = re.compile(
 _STILL_RED = re.compile(r"\b(?:still|keeps?|remains?)\b[^.;]{0,20}\b(?:fail\w*|red|broken)\b", re.I)
 _RED = "next:red:"  # how the subject of a check begins that the rules saw fail to the end
 _OBSERVED = (MemoryKind.FACT, MemoryKind.LESSON, MemoryKind.NEXT_STEP)  # nobody's word
+# Behind a single word ("No: …") what is said begins, too.
+_CLAUSE_END = re.compile(r"[,;](?=\s)")
+_SENTENCE_END = re.compile(r"[.!?…。！？](?=\s|$)|\n|(?:^|(?<=[.!?]))\s{0,3}\w+[:,]", re.MULTILINE)
 _QUOTED = re.compile(r"`([^`\n]{2,120})`")
 _WEIGHTS = {
     MemoryKind.DECISION: 1.2,
@@ -139,7 +142,7 @@ def _speaker(operation: Operation, cited: Sequence[StoredEvent]) -> Speaker:
     for event in (stored.event for stored in cited):
         if event.kind is Kind.PROMPT:
             typed = typed_words(event.text)
-            if _in_order(operation.text) in _in_order(typed):
+            if _repeats(operation.text, typed):
                 return Speaker.USER
             said |= words & _words(event.text) - _words(typed)
         elif event.kind is Kind.TOOL:
@@ -147,9 +150,22 @@ def _speaker(operation: Operation, cited: Sequence[StoredEvent]) -> Speaker:
     return Speaker.TOOL if words and len(said) >= _SAME * len(words) else Speaker.AGENT
 
 
-def _in_order(text: str) -> str:
-    """The words of a text, each with a blank before and behind it."""
-    return f" {' '.join(_EACH.findall(text.lower()))} "
+def _repeats(text: str, typed: str) -> bool:
+    """Whether a text is what was typed from the beginning of a sentence to the end of a clause.
+
+    Any other part of a sentence may turn it round: "use MySQL" of "Never use MySQL".
+    """
+    wanted = _EACH.findall(text.lower())
+    told = [_CLAUSE_END.split(each) for each in _SENTENCE_END.split(typed.lower())]
+    for start in range(len(told)):
+        said: list[str] = []
+        for clause in (clause for sentence in told[start:] for clause in sentence):
+            said += _EACH.findall(clause)
+            if len(said) >= len(wanted):
+                break
+        if said and said == wanted:
+            return True
+    return False
 
 
 def subject_of(operation: Operation) -> str:

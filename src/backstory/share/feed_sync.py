@@ -27,7 +27,7 @@ from backstory.team_membership import Membership
 from backstory.team_wire import MOST_BYTES, MOST_ROWS, Proof, Refused, Row, mark, read_id, read_row
 
 _HOUR_MS = 3_600_000
-_MOST_PAGES = 10_000
+_MOST_PAGES = 2_000
 _BATCH_BYTES = MOST_BYTES * 9 // 10  # what stands around the rows, too, must fit
 BURIED = "buried"
 
@@ -146,8 +146,9 @@ class FeedSync:
             page = _page(answer, asked.cursor)
             applied += self._apply(asked, page)
             step("share.applied")
-            if not page.more:
+            if page.cursor == asked.cursor and not page.more:
                 return applied, page.proof, page.proof.count
+            # once more after the last page: by what a device asks from, the server knows what it has taken in
             if page.cursor <= asked.cursor:
                 raise TeamTrouble(
                     "the team server's answer leads nowhere: it says there is more, and is empty"
@@ -262,14 +263,22 @@ class Page(NamedTuple):
     poison: int = 0
 
 
-def _page(answer: Mapping[str, Any], asked: int) -> Page:
-    cursor, more, proof = answer.get("cursor"), answer.get("more"), answer.get("proof")
-    if not _is_number(cursor) or not isinstance(more, bool) or not isinstance(proof, dict):
-        raise TeamTrouble("the team server's answer is cut, or of another protocol")
+def _proof(value: object, more: bool) -> Proof:
+    """What the server has; it comes with the last page only: nobody compares it before."""
+    if more and value is None:
+        return Proof()
     try:
-        there = Proof(int(proof["count"]), int(proof["sum"]) % 2**64)
+        found = value if isinstance(value, dict) else {}
+        return Proof(int(found["count"]), int(found["sum"]) % 2**64)
     except (KeyError, TypeError, ValueError):
         raise TeamTrouble("the team server's answer is cut, or of another protocol") from None
+
+
+def _page(answer: Mapping[str, Any], asked: int) -> Page:
+    cursor, more = answer.get("cursor"), answer.get("more")
+    if not _is_number(cursor) or not isinstance(more, bool):
+        raise TeamTrouble("the team server's answer is cut, or of another protocol")
+    there = _proof(answer.get("proof"), more)
     if "rows" not in answer or "graves" not in answer or cursor < asked:
         raise TeamTrouble("the team server's answer is cut, or to another question")
     rows: list[PulledRow] = []
@@ -306,7 +315,7 @@ def followers(
     behind: list[tuple[str, int]] = []
     for device in devices:
         cursors = device.get("cursors")
-        if device.get("id") == own or not isinstance(cursors, dict):
+        if device.get("id") == own or device.get("revoked_at") or not isinstance(cursors, dict):
             continue
         shared = {name: at for name, at in cursors.items() if name in heads and _is_number(at)}
         seen, name = device.get("seen_at"), str(device.get("name") or device.get("id") or "a device")

@@ -63,6 +63,10 @@ class TeamClient:
         found = self._ask("GET", "/v1/devices", None)[0].get("devices")
         return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
+    def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        """Any other request of the protocol: invitations, revoking, opening projects, purging."""
+        return self._ask(method, path, body)[0]
+
     def push(self, project: str, rows: list[dict[str, Any]], bury: list[str]) -> dict[str, Any]:
         """Send rows, and ids to bury."""
         return self._ask(

@@ -6,9 +6,10 @@ wire, and by the memories that they stand for.
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from backstory.team_wire import BURIED, Proof, mark
+if TYPE_CHECKING:
+    from backstory.team_wire import Proof
 
 SENT, REFUSED, BURY = "sent", "refused", "bury"
 _COLUMNS = """
@@ -276,6 +277,8 @@ class Feeds:
 
     def note_graves(self, name: str, graves: Iterable[tuple[str, int]]) -> list[str]:
         """Ids that are buried there, each with its place; gives the memories that they were here."""
+        from backstory.team_wire import BURIED, mark
+
         gone: list[str] = []
         for row_id, seq in graves:
             found = self._db.execute(
@@ -321,8 +324,10 @@ class Feeds:
         ).fetchone()
         return str(row[0]) if row else ""
 
-    def proof(self, name: str) -> Proof:
+    def proof(self, name: str) -> "Proof":
         """How many rows and graves were read, and the sum of their marks."""
+        from backstory.team_wire import Proof  # without a team nothing loads it
+
         marks = [
             m for (m,) in self._db.execute("SELECT mark FROM received WHERE feed = ? AND seq >= 0", (name,))
         ]

@@ -9,11 +9,15 @@ log: what is erased must not stay there (see `disk_erasure`).
 """
 
 import contextlib
+import logging
 import os
 import secrets
 import shutil
 import subprocess
 import tempfile
+import threading
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
@@ -23,10 +27,13 @@ from typing import Any
 from backstory.atomic import make_private_dir, read_state, write_state
 from backstory.errors import DependencyMissing, Failed
 
+log = logging.getLogger(__name__)
 OWNER, SERVER = "postgres", "backstory_server"
 DATABASE = "backstory"
 _LONGEST_SOCKET = 90  # of 107 bytes of a socket's path, less its own name
 _ACCOUNT = "backstory-db"
+_STARTS = 10
+_LOOK_SECONDS = 1.0
 _SETTINGS = {
     "listen_addresses": "''",
     "max_connections": "40",
@@ -83,6 +90,31 @@ def start_embedded(folder: Path) -> EmbeddedPostgres:
     found = EmbeddedPostgres(folder, urls[OWNER], urls[SERVER], data, account)
     _make_database(f"postgresql://{OWNER}:{keys[OWNER]}@/postgres?host={socket}", keys[SERVER])
     return found
+
+
+@contextlib.contextmanager
+def kept_running(folder: Path) -> Iterator[EmbeddedPostgres]:
+    """Start it, start it again whenever it has died, and end it."""
+    running = start_embedded(folder)
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.wait(_LOOK_SECONDS):
+            try:
+                if not _is_running(running.account, running.data):
+                    log.warning("the embedded PostgreSQL has died and is started again")
+                    start_embedded(folder)
+            except Exception:  # it is tried again in a second
+                log.warning("the embedded PostgreSQL cannot be started", exc_info=True)
+
+    keeper = threading.Thread(target=look, name="postgres", daemon=True)
+    keeper.start()
+    try:
+        yield running
+    finally:
+        ended.set()
+        keeper.join(120)
+        running.stop()
 
 
 def programs() -> Path:
@@ -207,10 +239,17 @@ def _start(data: Path, socket: Path, account: str) -> None:
     log.touch(mode=0o600)
     if account:
         shutil.chown(log, account, account)
-    _run(
-        *(account, "pg_ctl", "-D", str(data), "-l", str(log), "-w", "-t", "120"),
-        *("-o", f"-k {socket}", "start"),
-    )
+    for left in reversed(range(_STARTS)):
+        try:
+            _run(
+                *(account, "pg_ctl", "-D", str(data), "-l", str(log), "-w", "-t", "120"),
+                *("-o", f"-k {socket}", "start"),
+            )
+            return
+        except Failed:  # what a killed one left behind goes away in a moment
+            if not left:
+                raise
+            time.sleep(0.5)
 
 
 def _make_database(url: str, password: str) -> None:

@@ -32,7 +32,8 @@ class GraveJournal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        make_private_dir(path.parent)
+        if not path.parent.exists():  # one that is there keeps its mode: PostgreSQL's user may go through it
+            make_private_dir(path.parent)
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._end_torn_line()
 

@@ -10,9 +10,8 @@ from typing import Any
 from backstory.team.admission import Asker, now_ms
 from backstory.team.database import Asking
 from backstory.team.project_access import find_project
-from backstory.team_wire import MOST_BYTES, MOST_ROWS
+from backstory.team_wire import MOST_BYTES, MOST_ROWS, Proof
 
-# The proof is made where the page is the last one: nobody compares it before.
 _FEED = """
 WITH changed AS (
     (
@@ -34,7 +33,6 @@ proof AS (
         UNION ALL
         SELECT mark FROM graves WHERE tenant = %(tenant)s AND project = %(project)s
     ) AS marks
-    WHERE (SELECT count(*) FROM page) <= %(limit)s
 )
 SELECT projects.head, proof.count, proof.total, page.seq, page.id, page.kind, page.state, page.at, page.body,
     page.author, members.name, members.role
@@ -50,7 +48,7 @@ def pull(asking: Asking, asker: Asker, name: object, cursor: int, limit: int) ->
     """The answer of the protocol, with rows of at most so many bytes that a laptop takes them."""
     project = find_project(asking, asker, name)
     if not project.made:
-        return _answer(0, 0, False, [], [], {"count": 0, "sum": "0"})
+        return _answer(0, 0, False, [], [], Proof().as_json())
     limit = max(1, min(limit, MOST_ROWS))
     _confirm(asking, asker, project.key, min(cursor, project.head))
     values = {"tenant": asker.tenant, "project": project.key, "cursor": cursor, "limit": limit}
@@ -73,12 +71,12 @@ def pull(asking: Asking, asker: Asker, name: object, cursor: int, limit: int) ->
         who = {"id": author, "name": author_name or "", "role": role or ""}
         row = {"id": row_id, "kind": kind, "state": state, "at": at, "body": json.loads(body)}
         rows.append({**row, "seq": seq, "author": who})
-    proof = None if more else {"count": count, "sum": str(int(total) % 2**64)}
+    proof = Proof(count, int(total) % 2**64).as_json()
     return _answer(last if more else head, head, more, rows, graves, proof)
 
 
 def _answer(
-    cursor: int, head: int, more: bool, rows: list[Any], graves: list[Any], proof: dict[str, Any] | None
+    cursor: int, head: int, more: bool, rows: list[Any], graves: list[Any], proof: dict[str, Any]
 ) -> dict[str, Any]:
     told = {"cursor": cursor, "head": head, "more": more, "rows": rows, "graves": graves}
     return {**told, "proof": proof}

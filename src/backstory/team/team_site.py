@@ -112,12 +112,13 @@ def push(site: TeamSite, token: str, body: Body) -> Body:
     rows, bury = _list(body, "rows"), _list(body, "bury")
     if len(rows) + len(bury) > MOST_ROWS:
         raise Refusal("too_large", f"at most {MOST_ROWS} rows at once")
-    site.asked(token, lambda _, asker: asker)  # nobody unknown has us redact
     name = project_access.project_name(body.get("project"))
-    pushed = row_push.read_push(rows, bury, name)
-    outcome: row_push.Outcome = site.asked(
-        token, lambda asking, asker: row_push.push(asking, asker, name, pushed)
-    )
+
+    def work(asking: Asking, asker: Asker) -> row_push.Outcome:
+        pushed = row_push.read_push(rows, bury, name)  # nobody unknown has us redact, and no row is held yet
+        return row_push.push(asking, asker, name, pushed)
+
+    outcome: row_push.Outcome = site.asked(token, work)
     if outcome.erased:
         site.erasure.wake()
     return outcome.as_json()
