@@ -281,6 +281,27 @@ class TestNames:
         asking.asks()
         assert [memory.text for memory in asking.learned(story)] == [text]
 
+    def test_what_an_edit_took_out_is_no_proof_of_how_things_are(self, house: House, asking: Asking) -> None:
+        """The old file had the name, too; a sentence that has the new one beside it is proved."""
+        story = house.told().starts().prompts("Make the sandbox shared between tests, they fail at random")
+        story.reads("test_helper.exs", "mode(Repo, :manual)")
+        story.runs("mix test", fails="** (DBConnection.OwnershipError)\n1 failed")
+        story.edits("test_helper.exs", "mode(Repo, :manual)", "mode(Repo, {:shared, self()})")
+        story.runs("mix test", "4 passed").stops("The tests share one connection now. " * 8).ends()
+        texts = (
+            "The sandbox runs in `:manual` mode in the tests",
+            "With `:manual` every test asked for a connection; `{:shared, self()}` gives them one",
+            "The mode of the sandbox is set in test_helper.exs",
+        )
+        asking.model.aside(
+            "Log:",
+            lambda log: saying(
+                *({"kind": "fact", "text": text, "lines": [line_with(log, "then changed")]} for text in texts)
+            ),
+        )
+        asking.asks()
+        assert {memory.text for memory in asking.learned(story)} == set(texts[1:])
+
     def test_a_name_that_only_the_agents_plan_has_is_no_proof_of_an_edit(
         self, house: House, asking: Asking
     ) -> None:
@@ -302,7 +323,7 @@ class TestNames:
         assert [memory.text for memory in asking.learned(story)] == [both[1]["text"]]
         with App(house.home) as app:
             (proposed,) = app.memories([MemoryKind.FACT], [MemoryStatus.PROPOSED])
-        assert "only words of the agent have :auto" in proposed.detail
+        assert "nothing done that it cites has :auto" in proposed.detail
 
 
 class TestWhoseWord:
