@@ -148,6 +148,7 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
         ("source", f"{MADE_BY[memory.tier]}, {MEMORY_STATES.get(memory.status, memory.status)}"),
         ("today", view.label),
         ("replaced", ", ".join(map(short_handle, view.replaced))),
+        ("now told as", short_handle(view.replaced_by) if view.replaced_by else ""),
     )
     line()
     line(memory.text)

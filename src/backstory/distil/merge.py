@@ -97,7 +97,7 @@ def _doubts(operation: Operation, cited: Sequence[StoredEvent]) -> list[str]:
     return [
         *([] if cited else ["it cites nothing"]),
         *([f"the session does not have {', '.join(operation.unseen)}"] if operation.unseen else []),
-        *([f"only words of the agent have {', '.join(operation.unproved)}"] if operation.unproved else []),
+        *([f"nothing done that it cites has {', '.join(operation.unproved)}"] if operation.unproved else []),
         *(["no words of the user say so"] if wish else []),
         *(["it has something fetched and run"] if fetches_and_runs(said) else []),
     ]

@@ -187,7 +187,8 @@ def _raise_if_useless(provider: Provider, question: Question, reply: Reply, esti
         raise Trouble(
             f"{provider.model} read {reply.tokens_in:,} of about {estimated:,} tokens: its context is too "
             "small. Use model.provider ollama, which asks for what it needs, start the server with a longer "
-            "context, or lower model.call_tokens"
+            "context, or lower model.call_tokens",
+            LATER,
         )
 
 

@@ -131,7 +131,7 @@ def memory_page(app: App, asked: PageRequest) -> Page | Redirect:
         ("Agent", components.agent_chip(memory.agent)),
         ("Session", h("a", "the session it comes from", href=f"/sessions/{memory.session_id}")),
         ("When", components.time_element(memory.at, asked.zone)),
-        ("Instead of", _others(app, app.store.supersessions.older_than(memory.id))),
+        ("Instead of", _others(app, _older(app, memory))),
         ("Its place has", _others(app, [_newer(app, memory, sources)])),
         ("Told", _told_to(app, memory, asked)),
         ("Files", ", ".join(memory.files)),
@@ -227,10 +227,15 @@ def _told_to(app: App, memory: Memory, asked: PageRequest) -> list[Html | str]:
     return [*told, f": {of_use}"] if of_use else told
 
 
+def _older(app: App, memory: Memory) -> list[str]:
+    """What it took the place of."""
+    return [*app.store.supersessions.older_than(memory.id), *app.store.memories.gave_way_to(memory.id)]
+
+
 def _newer(app: App, memory: Memory, sources: Sequence[StoredEvent]) -> str:
     """What took this one's place, as a person said or the rules found; "" if it is in force."""
     if memory.status is not MemoryStatus.SUPERSEDED:
-        return ""
+        return app.store.memories.model_instead(memory.id)
     said = [stored.event.text for stored in sources if stored.event.reason == Act.SUPERSEDE]
     return said[-1] if said else app.store.supersessions.newer_than(memory.id)
 
