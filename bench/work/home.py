@@ -34,8 +34,10 @@ class ScratchHome:
         earlier: Sequence[Session],
         cwd: str,
         answers: Answers | None = None,
+        by_meaning: bool = True,
     ) -> None:
         self._folder, self._cwd, self._answers = folder, cwd, answers
+        self._by_meaning = by_meaning
         user, histories = folder / "user", folder / "histories"
         user.mkdir(parents=True)
         histories.mkdir()
@@ -47,6 +49,8 @@ class ScratchHome:
         }
         self._agent, self._histories = agent, histories
         self.run("install", "claude-code", "--yes", "--no-import")
+        if not by_meaning:
+            self.run("config", "embed.provider", "off")
         if answers is not None:
             self._set(url=answers.url, distil="recorded", imported="on", wiki="off", calls_hour="1000")
             self._set(timeout_seconds=str(int(answers.wait) + _TIMEOUT_SECONDS), provider="openai")
@@ -130,7 +134,8 @@ class ScratchHome:
         deadline, calm = time.monotonic() + patience, 0
         while calm < _CALM and time.monotonic() < deadline:
             found = self._status()
-            waiting = [found.get("spooled"), found.get("unindexed"), found.get("vectors", [0, 0])[1]]
+            vectors = found.get("vectors", [0, 0])[1] if self._by_meaning else 0
+            waiting = [found.get("spooled"), found.get("unindexed"), vectors]
             if answers is not None:
                 waiting.append(self._is_asking() and not answers.missing)
             calm = 0 if found.get("worker_running") or any(waiting) else calm + 1
