@@ -160,7 +160,7 @@ def test_answers_that_come_in_drops_end_at_the_deadline() -> None:
 
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
-        with pytest.raises(TeamTrouble, match="did not answer within 0.5 s"):
+        with pytest.raises(TeamTrouble, match=r"did not answer within 0\.5 s"):
             TeamClient(f"http://127.0.0.1:{bound.getsockname()[1]}", seconds=0.5).me()
         thread.join(10)
 

@@ -214,7 +214,7 @@ class Sharing(Context):
             raise SourceMissing(f"nobody called {name!r} shares anything with this home{others}")
         with self.store.transaction():
             self.store.others.mute(name)
-        self._tell_anew()
+        self._tell_anew(self._with_others())
 
     def unmute(self, name: str) -> None:
         """Tell what somebody shares again."""
@@ -222,7 +222,7 @@ class Sharing(Context):
             found = self.store.others.unmute(name)
         if not found:
             raise SourceMissing(f"nobody called {name!r} is muted; `backstory team` lists who is")
-        self._tell_anew()
+        self._tell_anew(self._with_others())
 
     def shared_files(self, folder: Path, level: str) -> dict[Path, str]:
         """The files that `share git` would write for the project of a folder."""
@@ -252,16 +252,18 @@ class Sharing(Context):
         write_state(self.home.confirmed, known | said)
         self._make_known(project)
         read_confirmed(self.home, self.settings, self.store)
-        self._tell_anew()
+        self._tell_anew([project])
         return place
 
-    def _tell_anew(self) -> None:
+    def _tell_anew(self, projects: Sequence[Project]) -> None:
         """Briefs are to say at once what may be said now."""
         with self._alone():
-            for project in self.store.projects.all():
-                if self.store.others.has(project.id):
-                    prepare.project_file(self.home, self.store, project.id)
-                    ready_answers.write(self.home, self.store, project.id)
+            for project in projects:
+                prepare.project_file(self.home, self.store, project.id)
+                ready_answers.write(self.home, self.store, project.id)
+
+    def _with_others(self) -> list[Project]:
+        return [project for project in self.store.projects.all() if self.store.others.has(project.id)]
 
     def _make_known(self, project: Project) -> None:
         """Know a project before any session of it: its first one is to be told already.
