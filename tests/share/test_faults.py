@@ -191,7 +191,7 @@ def test_a_buried_row_is_not_applied_whoever_sends_it(team: TeamServer, ada: Lap
     rows = team.owner.pulls(0)["rows"]
     with ada.app() as app:
         app.forget(app.wanted([], text="Postgres"), really=True, with_team=True)
-        app.bury_with_team(1)
+        app.bury_with_team()
     bob.syncs()
     assert bob.heard() == []
 

@@ -3,7 +3,7 @@
 import json
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -185,26 +185,37 @@ class Sharing(Context):
         self._have_done()
         return taken
 
-    def bury_with_team(self, asked: int) -> Burial:
-        """Tell the server what was just forgotten, and who has followed; what fails is tried again later."""
-        from backstory.share.feed_sync import followers
-        from backstory.share.share_pass import share_lock, sync_feed
-        from backstory.share.team_client import TeamClient, TeamTrouble
+    def require_team(self) -> None:
+        """Raise `UsageError` if this home belongs to no team."""
+        self._joined()
 
-        membership = self.membership()
-        if membership is None or not asked:
-            return Burial(asked)
+    def bury_with_team(self) -> Burial:
+        """Tell the server what was just forgotten, and who has followed; what fails is tried again later."""
+        from backstory.share.share_pass import share_lock, sync_feed
+        from backstory.share.team_client import TeamTrouble
+
+        membership = self._joined()
+        asked = self.store.feeds.waits_to_be_buried()
+        if not asked:
+            return Burial(0)
         try:
             with share_lock(self.home):
                 for feed in self.store.feeds.all():
                     sync_feed(self.store, self.settings, membership, feed, raises=True)
-            client = TeamClient(membership.address, membership.token, membership.server)
-            confirmed, behind = followers(self.store, client.devices(), membership.device.id)
+            return replace(self.who_followed(), asked=asked)
         except TeamTrouble as trouble:
             return Burial(asked, self.store.feeds.waits_to_be_buried(), trouble=str(trouble))
-        return Burial(
-            asked, self.store.feeds.waits_to_be_buried(), confirmed, behind, self.store.feeds.not_buried()
-        )
+
+    def who_followed(self) -> Burial:
+        """Which other devices have read all that this one has, burials too, as far as it may know."""
+        from backstory.share.feed_sync import followers
+        from backstory.share.team_client import TeamClient
+
+        membership = self._joined()
+        client = TeamClient(membership.address, membership.token, membership.server)
+        confirmed, behind = followers(self.store, client.devices(), membership.device.id)
+        waits = self.store.feeds.waits_to_be_buried()
+        return Burial(0, waits, confirmed, behind, self.store.feeds.not_buried())
 
     def mute(self, name: str) -> None:
         """Tell nothing of somebody any more, in any brief or search."""
