@@ -127,7 +127,8 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
         return f"{note}Nothing relevant{wider}.{lacking}"
     now = clock.now_ms()
     told = "\n".join(
-        f"- [{age_label(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}{whose(hit.agent, hit.by)}"
+        f"- [{age_label(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}"
+        f"{whose(hit.agent, hit.by)}"
         f"{f' · {hit.project}' if arguments.get('all') else ''}{f' · {hit.label}' if hit.label else ''}] "
         f"{shorten(excerpt(hit.text, query, _HIT_CHARS), _HIT_CHARS)} ({hit.id[:HANDLE]})"
         for hit in found.hits
