@@ -257,11 +257,15 @@ def memory_line(memory: Memory, asked: PageRequest, acts: Sequence[str] = ()) ->
 
 def said_by(memory: Memory) -> str:
     """Whose words these are."""
-    return {"user": "you said so", "assistant": "the agent said so", "tool": "seen in a result"}.get(
-        memory.said_by, memory.said_by
-    )
+    return _SAID_BY.get(memory.said_by, memory.said_by)
 
 
+_SAID_BY = {
+    "user": "you said so",
+    "assistant": "the agent said so",
+    "tool": "seen in a result",
+    PERSON: "its author said so",
+}
 _KEYS = {"confirm": "c", "reject": "r", "pin": "p", "unpin": "p"}
 
 
