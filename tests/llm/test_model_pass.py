@@ -114,6 +114,8 @@ class TestChangedMeanwhile:
         lines = []
 
         def answer(log: str) -> str:
+            with App(house.home) as app:
+                lines.append(app.status().spending.line.rpartition("; ")[2])
             house.sets("model.provider", "off")
             with App(house.home) as app:
                 lines.append(app.status().spending.line)
@@ -121,7 +123,7 @@ class TestChangedMeanwhile:
 
         asking.model.aside("Log:", answer)
         asking.asks()
-        assert lines == ["off: nothing is sent, but 1 sent before is not answered yet"]
+        assert lines == ["1 under way", "off: nothing is sent, but 1 sent before is not answered yet"]
         with App(house.home) as app:
             assert app.status().spending.line == "off: nothing is sent"
 
@@ -253,6 +255,21 @@ class TestNewTextOnly:
         sent = (*(each["content"] for each in request.body["messages"]), json.dumps(SCHEMA))
         assert token_estimate(*sent) + 1_500 <= 4_000
 
+    def test_a_session_in_another_script_fits_and_is_read(self, house: House, asking: Asking) -> None:
+        """Where a character takes a token, as many characters are three times as much."""
+        story = house.session().starts()
+        for number in range(40):
+            story.prompts(f"手順{number}: " + "取り込みを速くしてください。理由も説明してください。" * 8)
+            story.stops(f"手順{number}が終わりました。" + "予定どおりに動いています。次に進みます。" * 12)
+        story.ends()
+        asking.answers()
+        assert asking.asks() == 1
+        assert "手順0:" in asking.log()
+        assert "手順39" in asking.log()
+        (request,) = asking.model.requests
+        sent = (*(each["content"] for each in request.body["messages"]), json.dumps(SCHEMA))
+        assert token_estimate(*sent) <= 5_500
+
     def test_a_rebuild_makes_the_same_memories_and_spends_nothing(self, house: House, asking: Asking) -> None:
         """DESIGN.md, rule 8."""
         story = a_session(house)
@@ -351,7 +368,7 @@ class TestMerging:
             by_line(
                 "CSV as the only",
                 kind="decision",
-                text="CSV as the only input format, since the bank sends nothing else",
+                text="We keep CSV as the only input format, since the bank sends nothing else",
             ),
         )
         asking.asks()

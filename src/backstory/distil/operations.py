@@ -137,13 +137,14 @@ def read(answer: Mapping[str, Any], evidence: Evidence) -> list[Operation]:
     if not isinstance(session, Mapping) and not isinstance(answer.get("operations"), list):
         raise ValueError('it must have an object "session" and a list "operations"')
     items = given if isinstance(given, list) else []
+    of_session = [*_of_session(session if isinstance(session, Mapping) else {}, evidence)]
     found = [each for item in items[:_MOST] if (each := _operation(item, evidence)) is not None]
-    if items and not found:
+    if items and not found and not of_session:
         raise ValueError(
             f'each operation must have "do" (one of {", ".join(_ASKED)}), "memories", "kind" (one of '
             f'{", ".join(KINDS)}), "text", "reason", "lines"'
         )
-    return [*_of_session(session if isinstance(session, Mapping) else {}, evidence), *found]
+    return [*of_session, *found]
 
 
 def _of_session(session: Mapping[str, Any], evidence: Evidence) -> Iterable[Operation]:
@@ -157,11 +158,11 @@ def _of_session(session: Mapping[str, Any], evidence: Evidence) -> Iterable[Oper
 
 
 def _operation(item: Any, evidence: Evidence) -> Operation | None:
-    if not isinstance(item, Mapping) or item.get("do") not in _ASKED:
+    if not isinstance(item, Mapping) or (asked := _word(item.get("do"))) not in _ASKED:
         return None
-    do, kind = Do(item["do"]), item.get("kind")
+    do, kind = Do(asked), _word(item.get("kind"))
     named = item.get("memories")
-    ids = [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
+    ids = [_word(each).strip("[]") for each in named] if isinstance(named, list) else []
     about = [evidence.memories[each] for each in dict.fromkeys(ids) if each in evidence.memories]
     text = _words(item.get("text"), _TEXT) if do in SAYS else ""
     if (do in SAYS and not text) or (do is not Do.ADD and not about):
@@ -173,6 +174,20 @@ def _operation(item: Any, evidence: Evidence) -> Operation | None:
     reason = _words(item.get("reason"), _REASON)
     targets = about if do is not Do.ADD else []
     return _checked(do, MemoryKind(kind), text, reason, item.get("lines"), targets, evidence)
+
+
+def _word(value: Any) -> str:
+    return value.strip().lower() if isinstance(value, str) else ""
+
+
+def _numbers(value: Any) -> list[int]:
+    """The numbers of lines, also where they came as texts: "3", "[3]"."""
+    found = (re.findall(r"\d{1,9}", each) if isinstance(each, str) else [each] for each in _list(value))
+    return [int(each) for some in found for each in some if type(each) in (int, str)]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _words(value: Any, limit: int) -> str:
@@ -192,8 +207,8 @@ def _checked(
     lines = evidence.excerpt.lines
     cited = {
         event
-        for number in (numbers if isinstance(numbers, list) else [])
-        if isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(lines)
+        for number in _numbers(numbers)
+        if 1 <= number <= len(lines)
         for event in lines[number - 1].events
     }
     proof = [stored for stored in evidence.events if stored.id in cited][:_CITED]

@@ -212,8 +212,13 @@ def hold_to(store: Store, agreed: ErasurePlan, now: ErasurePlan) -> None:
         raise PlanChanged("what would be forgotten has changed since it was told")
 
 
-def carry_out(home: Home, store: Store, what: ErasurePlan, by_agent: bool = False) -> ErasurePlan:
-    """Forget it, all but its traces in the file; for who holds the worker's lock. Gives what became of it."""
+def carry_out(
+    home: Home, store: Store, what: ErasurePlan, by_agent: bool = False, with_team: bool = False
+) -> ErasurePlan:
+    """Forget it, all but its traces in the file; for who holds the worker's lock. Gives what became of it.
+
+    `with_team`: what of it was shared is to be forgotten there, too; asked for in the same transaction.
+    """
     now = clock.now_ms()
     touched = [store.projects.get(project_id) for project_id in sorted(set(what.sessions.values()))]
     folders = {project: store.projects.places_of(project.id) for project in filter(None, touched)}
@@ -233,6 +238,8 @@ def carry_out(home: Home, store: Store, what: ErasurePlan, by_agent: bool = Fals
     for copy in {*what.copies, *what.damaged_copies}:
         _cut(store, copy, what.echo)
     with store.transaction():
+        if with_team:
+            store.feeds.bury(what.reach.memories)
         store.row_erasure.remove(what.reach, what.named, now)
         if by_agent:
             _count(store, what.reach, now)
