@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backstory.llm import json_post
-from backstory.llm.model_provider import Access, Question, Reply, Trouble
+from backstory.llm.model_provider import Access, Question, Reply, Trouble, tokens_told
 
 _VERSION = "2023-06-01"
 _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -42,7 +42,8 @@ class Anthropic:
         if self._takes_schema and question.schema:
             body["output_config"] = {"format": {"type": "json_schema", "schema": question.schema}}
         headers = {"x-api-key": self._access.key, "anthropic-version": _VERSION}
-        return json_post.post_json(self._url, headers, body, self._access.seconds, self._access.key)
+        access = self._access
+        return json_post.post_json(self._url, headers, body, access.seconds, access.key, users=access.users)
 
     def _read(self, told: Any) -> Reply:
         try:
@@ -51,8 +52,8 @@ class Anthropic:
             stopped = told.get("stop_reason")
             reply = Reply(
                 text,
-                sum(int(usage.get(name) or 0) for name in _READ),
-                int(usage.get("output_tokens") or 0),
+                sum(tokens_told(usage.get(name)) for name in _READ),
+                tokens_told(usage.get("output_tokens")),
                 cut=stopped == "max_tokens",
             )
         except (KeyError, TypeError, AttributeError, ValueError):

@@ -3,12 +3,14 @@
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 _FENCE = re.compile(r"```[a-zA-Z]{0,40}[^\S\n]*+\n(.*?)```", re.S)
 # Brackets, and the texts in which they mean nothing.
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[][{}]', re.S)
 _PAIRS, _CLOSING = {"{": "}", "[": "]"}, ("}", "]")
+_MOST_FENCES = 20
 _COMMA = re.compile(r",(\s*[}\]])")
 
 
@@ -37,17 +39,18 @@ def _whole_items(text: str) -> dict[str, Any] | None:
     """What of an object that breaks off, or goes wrong, is whole: up to the last list or object that ends."""
     begin = text.find("{")
     stack: list[str] = []
-    end, closing = 0, ""
+    end = depth = 0
     for mark in _MARKS.finditer(text, max(begin, 0)):
         if (found := mark.group()) in _PAIRS:
             stack.append(_PAIRS[found])
         elif found in _CLOSING:
-            if not stack or stack.pop() != found:
+            if len(stack) < 2 or stack[-1] != found:
                 break
-            if stack:
-                end, closing = mark.end(), "".join(reversed(stack))
+            stack.pop()
+            end, depth = mark.end(), len(stack)
     if not end:
         return None
+    closing = "".join(reversed(stack[:depth]))
     try:
         told = json.loads(_COMMA.sub(r"\1", text[begin:end] + closing))
     except (ValueError, RecursionError):
@@ -57,7 +60,7 @@ def _whole_items(text: str) -> dict[str, Any] | None:
 
 def _pieces(text: str) -> Iterator[str]:
     yield text
-    yield from _FENCE.findall(text)
+    yield from (found[1] for found in islice(_FENCE.finditer(text), _MOST_FENCES))
     begin, end = text.find("{"), text.rfind("}")
     if 0 <= begin < end:
         yield text[begin : end + 1]
