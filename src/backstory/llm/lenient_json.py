@@ -11,6 +11,7 @@ _FENCE = re.compile(r"```[a-zA-Z]{0,40}[^\S\n]*+\n(.*?)```", re.S)
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[][{}]', re.S)
 _PAIRS, _CLOSING = {"{": "}", "[": "]"}, ("}", "]")
 _MOST_FENCES = 20
+_HALF = "\\ud"
 _COMMA = re.compile(r",(\s*[}\]])")
 
 
@@ -25,7 +26,7 @@ def read_object(text: str) -> dict[str, Any]:
     for piece in _pieces(text):
         for attempt in (piece, _COMMA.sub(r"\1", piece)):
             try:
-                found = json.loads(attempt)
+                found = _loaded(attempt)
             except (ValueError, RecursionError):
                 continue
             if isinstance(found, dict):
@@ -33,6 +34,14 @@ def read_object(text: str) -> dict[str, Any]:
     if (whole := _whole_items(text)) is not None:
         return whole
     raise Unusable("the answer is not one JSON object")
+
+
+def _loaded(text: str) -> Any:
+    """JSON as Python values; halves of characters, which it can spell, are no text that can be kept."""
+    found = json.loads(text)
+    if _HALF in text.lower():
+        found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
+    return found
 
 
 def _whole_items(text: str) -> dict[str, Any] | None:
@@ -52,7 +61,7 @@ def _whole_items(text: str) -> dict[str, Any] | None:
         return None
     closing = "".join(reversed(stack[:depth]))
     try:
-        told = json.loads(_COMMA.sub(r"\1", text[begin:end] + closing))
+        told = _loaded(_COMMA.sub(r"\1", text[begin:end] + closing))
     except (ValueError, RecursionError):
         return None
     return told if isinstance(told, dict) else None
