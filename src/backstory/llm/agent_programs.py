@@ -167,7 +167,7 @@ def _codex_words(access: Access, question: Question, folder: Path) -> list[str]:
         "--ephemeral", "--ignore-user-config", "--ignore-rules",
         "--output-last-message", str(folder / _LAST), "--cd", str(folder),
         "-c", f"instructions={json.dumps(question.system)}",
-        "-c", "mcp_servers={}",
+        "-c", "mcp_servers={}", "-c", "project_doc_max_bytes=0",  # /tmp may hold another user's AGENTS.md
     ]  # fmt: skip
     for feature in _CODEX_FEATURES:
         words += ["-c", f"features.{feature}=false"]
