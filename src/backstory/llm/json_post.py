@@ -18,12 +18,14 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from backstory.llm.model_provider import Trouble, is_near
+from backstory.llm.model_provider import Question, Trouble, is_near
 from backstory.peers import other_server
 
 _LARGEST = 4_000_000
 _EXCERPT = 300
 _LONGEST_WAIT = 86_400.0
+_DECLINES = (400, 422, 500, 501)
+_SHAPE_WORDS = (b"response_format", b"output_config", b"schema", b"structured output", b"grammar", b" format")
 _CONNECTIONS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
 
 
@@ -120,6 +122,26 @@ def refuse_other_users(connection: socket.socket, where: str, users: Collection[
             "start your own, have it run as an account of the system, or name the user in model.local_users",
             sent=False,
         )
+
+
+def raise_if_error(told: Any, where: str, secret: str = "") -> None:
+    """Raise the Trouble that an answer of status 200 tells of: who passes a question on answers so."""
+    error = told.get("error") if isinstance(told, dict) else None
+    if not error:
+        return
+    said = str(error.get("message") or error) if isinstance(error, dict) else str(error)
+    said = said[:_EXCERPT].replace(secret, "…") if secret else said[:_EXCERPT]
+    raise Trouble(f"{where} answered with an error: it is asked again later", sent=False, said=said)
+
+
+def knows_no_schema(answer: Answer) -> bool:
+    """Whether a server declines because it was told the shape of the answer."""
+    return answer.status in _DECLINES and any(word in answer.body for word in _SHAPE_WORDS)
+
+
+def shape_in_words(question: Question) -> str:
+    """The instructions with the shape of the answer, for a server that cannot be told it otherwise."""
+    return f"{question.system}\n\nThe JSON schema of the answer: {json.dumps(question.schema)}"
 
 
 @contextlib.contextmanager

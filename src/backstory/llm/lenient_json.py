@@ -1,5 +1,6 @@
-"""JSON out of whatever a model sent: in a fence, between two sentences, with a comma too many, cut off."""
+"""JSON out of whatever a model sent: behind thoughts, in a fence, between sentences, sloppy, cut off."""
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator
@@ -13,6 +14,9 @@ _PAIRS, _CLOSING = {"{": "}", "[": "]"}, ("}", "]")
 _MOST_FENCES = 20
 _HALF = "\\ud"
 _COMMA = re.compile(r",(\s*[}\]])")
+_THOUGHT = "</think>"  # ends what some models send in front of their answer
+_BRACES = 50  # so many of them are tried as the beginning of an object
+_DECODER = json.JSONDecoder()
 
 
 class Unusable(ValueError):
@@ -21,27 +25,39 @@ class Unusable(ValueError):
 
 def read_object(text: str) -> dict[str, Any]:
     """The JSON object in an answer; `Unusable` if there is none."""
+    text = text.rpartition(_THOUGHT)[2]
     if not text.strip():
         raise Unusable("the answer is empty")
+    if (found := _found(text)) is None:
+        raise Unusable("the answer is not one JSON object")
+    if _HALF in text.lower():  # halves of characters, which JSON can spell, are no text that can be kept
+        found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
+    return found
+
+
+def _found(text: str) -> dict[str, Any] | None:
     for piece in _pieces(text):
         for attempt in (piece, _COMMA.sub(r"\1", piece)):
             try:
-                found = _loaded(attempt)
+                found = json.loads(attempt)
             except (ValueError, RecursionError):
                 continue
             if isinstance(found, dict):
                 return found
-    if (whole := _whole_items(text)) is not None:
-        return whole
-    raise Unusable("the answer is not one JSON object")
+    return _whole_items(text) or _last_object(text)
 
 
-def _loaded(text: str) -> Any:
-    """JSON as Python values; halves of characters, which it can spell, are no text that can be kept."""
-    found = json.loads(text)
-    if _HALF in text.lower():
-        found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
-    return found
+def _last_object(text: str) -> dict[str, Any] | None:
+    """The object behind which nothing closes any more, of a text in which braces stand before it, too."""
+    place = -1
+    for _ in range(_BRACES):
+        if (place := text.find("{", place + 1)) < 0:
+            return None
+        with contextlib.suppress(ValueError, RecursionError):
+            found, end = _DECODER.raw_decode(text, place)
+            if isinstance(found, dict) and not any(each in text[end:] for each in _CLOSING):
+                return found
+    return None
 
 
 def _whole_items(text: str) -> dict[str, Any] | None:
@@ -61,7 +77,7 @@ def _whole_items(text: str) -> dict[str, Any] | None:
         return None
     closing = "".join(reversed(stack[:depth]))
     try:
-        told = _loaded(_COMMA.sub(r"\1", text[begin:end] + closing))
+        told = json.loads(_COMMA.sub(r"\1", text[begin:end] + closing))
     except (ValueError, RecursionError):
         return None
     return told if isinstance(told, dict) else None
