@@ -13,7 +13,7 @@ from backstory.team.admission import Asker, audit
 from backstory.team.burial import bury
 from backstory.team.database import Asking
 from backstory.team.project_access import Project, find_project
-from backstory.team.row_check import CheckedRow, check_row
+from backstory.team.pushed_row import CheckedRow, check_row
 from backstory.team_wire import Refused, read_id
 
 _NOT_YOURS = "not yours: another member wrote it"
