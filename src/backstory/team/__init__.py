@@ -12,6 +12,7 @@
 - `burial`             ending ids for good, and again after a backup was restored
 - `row_push`            rows and burials into a project, in the order of their commits
 - `row_pull`            what is new in a project, and the proof of all of it
+- `row_search`          finding rows of a project, for readers without a home
 - `row_purge`           ending every row that holds a text, and the audit of who did
 - `disk_erasure`        after a burial the text leaves heap, index and log, too
 - `rate_limit`          how often a device may ask
