@@ -7,6 +7,7 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.agents import AGENTS
+from backstory.attribution import PERSON
 from backstory.hook.brief_text import HANDLE
 from backstory.model import Event, Kind, Memory, MemoryKind, MemoryStatus, Outcome, Project, Session
 from backstory.present.plain_text import (
