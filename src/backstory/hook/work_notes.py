@@ -159,9 +159,7 @@ def _is_expected(
     """Whether the session was told before the command how it fails, and it failed so: no more is known."""
     words = error_signature.error_words(error)
     listed = set(_listed(prepared.get("stems"), normalize.command_stems(command)))
-    told = [
-        by_id[note].text for note in known & listed if note in by_id and by_id[note].section == "failed"
-    ]
+    told = [by_id[note].text for note in known & listed if note in by_id and by_id[note].section == "failed"]
     quoted = [line for text in told for part in text.split('"')[1::2] for line in part.split(" / ")]
     return any(key in words for key in map(error_signature.line_key, quoted) if key)
 
