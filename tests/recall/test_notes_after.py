@@ -211,6 +211,10 @@ def test_a_failure_of_which_the_session_was_just_told_brings_nothing_more(house:
         story.says("So format the code of the ledger first, because the validation must pass.")
         story.runs("mix format", "ok").runs(f"git commit -m 'ledger {number}'", "[main 1a2b3c4] ledger")
         story.stops("The ledger is committed, after its code was formatted.").ends()
+    story = house.session(session="s2").starts().prompts("What does the validation of a commit check?")
+    story.stops(
+        "Validation of commits needs minutes, because `mix dialyzer` has to read every module."
+    ).ends()
     house.works()
     command = "git commit -m 'ledger rounds'"
     assert desk.fails(command, refused, session="untold") != ""

@@ -179,20 +179,3 @@ def test_no_question_breaks_it(house: House, question: str) -> None:
 
 def test_a_very_long_question_is_answered(house: House) -> None:
     assert "KeyError" in texts(ask(house, "login KeyError " * 5_000))
-
-
-def test_how_to_run_something_is_answered_by_the_command_not_by_an_announcement(house: House) -> None:
-    for number in range(2):
-        story = house.session(session=f"s{number}").starts().prompts("Make the parser faster")
-        story.edits("src/parser.py")
-        story.says("All 59 tests pass. Now let me run the tests of the parser again:").runs(
-            "pytest -q", "59 passed"
-        )
-        story.edits("src/parser.py", "x = 2", "x = 3")
-        story.says("All tests still pass. Let me run the full tests once more:").runs(
-            "pytest -q", "59 passed"
-        )
-        story.stops("The parser is faster now.").ends()
-    house.works()
-    best = search(house.store, "how do I run the tests", None, means=load_embedder(Settings())).hits[0]
-    assert (best.kind, "pytest -q" in best.text) == ("command", True)

@@ -53,11 +53,9 @@ def test_a_name_in_the_middle_is_found_and_shown(
 
 
 def test_an_output_that_has_one_of_two_words_is_no_answer(house: House, begun: Story) -> None:
-    begun.runs("make all", LONG.replace("GIZMO_MIDDLE_7722", "a quokka")).stops("The gadget is fine.")
+    begun.runs("make all", LONG.replace("GIZMO_MIDDLE_7722", "a quokka")).stops("The gadget runs again.")
     house.works()
-    assert ask(house, "how is the gadget quokka?", means=Means(why="by words only")).hits[0].kind != "tool"
-    assert all(hit.kind != "tool" for hit in ask(house, "why the quokka zebra gadget").hits)
-    assert all(hit.kind != "tool" for hit in ask(house, "who fed the quokka the gadget").hits)
+    assert ask(house, "how do I run the quokka").hits == ()
 
 
 def test_a_plain_word_is_found_there_if_it_is_all_that_is_asked_for(house: House, begun: Story) -> None:
