@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from backstory import clock
 from backstory.app import App
+from backstory.attribution import AN_AGENT, by_agent, told_as
 from backstory.capture.privacy import Privacy
 from backstory.errors import Failed, UsageError
 from backstory.hook.brief_text import HANDLE
@@ -26,7 +27,7 @@ from backstory.knowledge.sharing_trust import is_trusted
 from backstory.knowledge.vault import Vault, existing_vault, shared_vault, vault_of
 from backstory.knowledge.vault_export import Exported
 from backstory.knowledge.writer_protocol import Writer
-from backstory.model import Memory, MemoryKind, Project
+from backstory.model import Memory, MemoryKind, Project, Speaker, speaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,9 @@ class KnowledgeBase:
         day: str = "",
         at: str = "",
         shared: bool = False,
+        said_by: Speaker = Speaker.USER,
     ) -> Appended:
-        """Append lines to the log of a day; secrets are taken out first."""
+        """Append lines to the log of a day; secrets are taken out first. An agent's lines say so."""
         wanted = daily_log.checked_day(day) if day else self._today()
         time = daily_log.checked_time(at) if at else f"{clock.in_zone(clock.now_ms(), self._zone):%H:%M}"
         vault = self._shared_for(project) if shared else self.vault(project)
@@ -88,6 +90,8 @@ class KnowledgeBase:
         clean = Privacy(self._app.settings)
         # As one text: a private key, a private span or a table is recognised by more than one of its lines.
         said = [line for line in clean.text("\n".join(lines)).splitlines() if line.strip()]
+        if said_by is Speaker.AGENT:
+            tag, said = f"{AN_AGENT} ({source})" if source else AN_AGENT, list(map(by_agent, said))
         if not said:
             raise LogUsage("there is no line to append: give --line, --file, or write to stdin")
         with _log_failures(), vault.held():
@@ -170,12 +174,25 @@ class KnowledgeBase:
             take_back(vault)
             changes = Changes(vault)
             clean = Privacy(self._app.settings).text(name)
-            address = facts.plan_fact(changes, kind, memory.text, clean, memory.id[:HANDLE], self._today())
+            by = told_as(memory) if speaker(memory.said_by) is Speaker.AGENT else ""
+            address = facts.plan_fact(
+                changes, kind, memory.text, clean, memory.id[:HANDLE], self._today(), by
+            )
             changes.write()
         return address, [text for text, severity in facts.index_problems(vault) if severity == "warning"]
 
-    def discover(self, project: Project, what: str, context: str, promote_to: str, stamp: str = "") -> bool:
+    def discover(
+        self,
+        project: Project,
+        what: str,
+        context: str,
+        promote_to: str,
+        stamp: str = "",
+        said_by: Speaker = Speaker.USER,
+    ) -> bool:
         """Note a discovery; False if it is there already."""
+        if said_by is Speaker.AGENT:
+            what, context = by_agent(what), by_agent(context)
         clean = Privacy(self._app.settings).text
         vault = self.vault(project)
         changes = Changes(vault)

@@ -10,12 +10,14 @@
 Small on purpose, and the part of Backstory that stays as it is when its inside changes.
 """
 
+import os
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import Self
 
 from backstory.app import App
+from backstory.attribution import commanded_by
 from backstory.model import Memory, MemoryKind, MemoryStatus
 from backstory.paths import Home
 from backstory.search.answer import Hit
@@ -65,5 +67,5 @@ class ProjectMemory:
         return self._app.memories(wanted, _IN_FORCE, project, None, limit)
 
     def remember(self, text: str, kind: str = "") -> Memory:
-        """Keep what a person says, for the project's next sessions."""
-        return self._app.remember(text, self._folder, kind)
+        """Keep what a person says, for the next sessions; in a shell that an agent runs it is the agent's."""
+        return self._app.remember(text, self._folder, kind, commanded_by(os.environ))

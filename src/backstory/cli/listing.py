@@ -3,6 +3,7 @@
 from datetime import tzinfo
 
 from backstory import clock
+from backstory.attribution import doer, led_in, told_as
 from backstory.cli.output import Styled
 from backstory.hook.brief_text import HANDLE
 from backstory.model import Event, Kind, Memory, Outcome, Session, StoredEvent
@@ -31,7 +32,7 @@ def event_row(stored: StoredEvent, zone: tzinfo | None) -> list[str | Styled]:
     """Handle, time, agent, kind, what happened."""
     event = stored.event
     bad = event.outcome in (Outcome.FAILED, Outcome.INTERRUPTED)
-    who = f"{event.agent} ({event.subagent_type})" if event.subagent_type else event.agent
+    who = f"{event.agent} ({event.subagent_type})" if event.subagent_type else doer(event)
     return [
         (short_handle(stored.id), "cyan"),
         (when_text(event.at, zone), "dim"),
@@ -59,7 +60,7 @@ def memory_row(memory: Memory) -> list[str | Styled]:
     return [
         (short_handle(memory.id), "cyan"),
         (memory.kind.replace("_", " "), "green"),
-        one_line(memory.text, _TEXT),
+        one_line(led_in(told_as(memory), memory.text), _TEXT),
     ]
 
 

@@ -1,10 +1,12 @@
 """`backstory log`: the daily log of a project, read or appended to."""
 
+import os
 import sys
 from pathlib import Path
 
 import click
 
+from backstory.attribution import commanded_by
 from backstory.cli.output import json_option, print_json, raw, talk
 from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
 from backstory.errors import UsageError
@@ -41,8 +43,9 @@ def log(
     """Read the daily log, or append to it.
 
     Today's log of the project, or that of another day, as Markdown. With --append each line becomes a row
-    with time and source; one that stands there already is not repeated. Exits 2 if there is nothing to
-    append, or no such day or project, 1 if the log cannot be written.
+    with time and source; one that stands there already is not repeated. In a shell that an agent runs the
+    source says so. Exits 2 if there is nothing to append, or no such day or project, 1 if the log cannot be
+    written.
     """
     if cwd is not None and project is not None:
         raise UsageError("--cwd and --project exclude each other: give one of them")
@@ -53,7 +56,8 @@ def log(
         where = app.project_named(project) if project is not None else app.project_at(chosen_folder(cwd))
         if append:
             said = _said(lines, file)
-            done = library.append(where, said, source or "", day or "", at or "", shared)
+            by = commanded_by(os.environ)
+            done = library.append(where, said, source or "", day or "", at or "", shared, by)
             if as_json:
                 print_json(done)
             else:

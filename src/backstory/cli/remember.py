@@ -74,7 +74,9 @@ def remember(
             from backstory.knowledge_base import KnowledgeBase
 
             library, project = KnowledgeBase(app), app.project_at(chosen_folder(cwd))
-        if discovery and not library.discover(project, said, context or "", promote_to or "", at or ""):
+        if discovery and not library.discover(
+            project, said, context or "", promote_to or "", at or "", said_by
+        ):
             talk("That is known already: nothing was changed.")
             if as_json:
                 print_json({"id": None, "discovery": False})

@@ -9,7 +9,7 @@ import click
 from backstory import clock
 from backstory.app import App
 from backstory.app.annotations import REVIEWED
-from backstory.attribution import commanded_by
+from backstory.attribution import commanded_by, led_in, told_as
 from backstory.cli.listing import memory_row, short_handle
 from backstory.cli.output import json_option, line, print_json, table, talk
 from backstory.cli.project_scope import chosen_scope, open_app, scope_options
@@ -110,9 +110,12 @@ def review(
                 [
                     *memory_row(memory)[:2],
                     (clock.stamp(memory.at, zone), "dim"),
-                    f"{memory.text} ({of_use[memory.id].line})" if of_use[memory.id].line else memory.text,
+                    " ".join(
+                        filter(None, (text, f"({of_use[memory.id].line})" if of_use[memory.id].line else ""))
+                    ),
                 ]
                 for memory in found
+                for text in [led_in(told_as(memory), memory.text)]
             ]
         )
     else:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from backstory.attribution import led_in
 from backstory.errors import UsageError
 from backstory.front_matter import front_matter, split_front_matter
 from backstory.knowledge.index_page import article_links
@@ -40,8 +41,13 @@ class Fact:
     text: str
 
 
-def plan_fact(changes: Changes, kind: str, text: str, name: str, handle: str, today: str) -> str:
-    """Plan a fact's page and the index; gives its link. A fact of the same name is written anew."""
+def plan_fact(
+    changes: Changes, kind: str, text: str, name: str, handle: str, today: str, lead: str = ""
+) -> str:
+    """Plan a fact's page and the index; gives its link. A fact of the same name is written anew.
+
+    `lead` says whose words it is, if not the user's.
+    """
     if kind not in TYPES:
         raise UsageError(f"{kind!r} is no type of fact: {', '.join(TYPES)}")
     said = harmless_line(text)
@@ -51,6 +57,7 @@ def plan_fact(changes: Changes, kind: str, text: str, name: str, handle: str, to
     address = f"facts/{kind}-{slug(title) or 'fact'}"
     if kind == "project":
         said = date_named_days(said, date.fromisoformat(today))
+    said = led_in(lead, said)
     old, _ = split_front_matter(changes.read(f"{address}.md") or "")
     fields = {
         "name": title,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from backstory import clock
+from backstory.attribution import spoken
 from backstory.front_matter import front_matter, split_front_matter
 from backstory.hook.brief_text import HANDLE
 from backstory.knowledge.index_page import put_index, put_log
@@ -24,7 +25,7 @@ from backstory.knowledge.markdown_page import (
 from backstory.knowledge.page_transaction import Changes
 from backstory.knowledge.vault import Vault
 from backstory.knowledge.writer_protocol import Writer, said_nothing
-from backstory.model import Memory
+from backstory.model import Memory, MemoryKind
 from backstory.search.answer import Hit
 from backstory.search.question import question as taken_apart
 
@@ -97,7 +98,7 @@ def answer_question(
     told = "\n".join(row for _, row in found)
     useful = [hit for hit in hits if not found or hit.kind in _SAYING]  # articles tell the rest better
     remembered = [hit for hit in useful if f"`{hit.id[:HANDLE]}`" not in told][:_HITS]
-    passages += [(harmless_line(hit.text, _TEXT), f"`{hit.id[:HANDLE]}`") for hit in remembered]
+    passages += [(harmless_line(_told(hit), _TEXT), f"`{hit.id[:HANDLE]}`") for hit in remembered]
     if told_outcomes:
         passages = [*told_outcomes[:OUTCOMES], *passages[:_FEW]]
     if not passages:
@@ -122,6 +123,11 @@ def answer_question(
             note = "the model named no source: these are the passages themselves"
     text = "\n".join(f"- {row} {source}" for row, source in passages)
     return Reply(question, True, text, articles, memories, note=note)
+
+
+def _told(hit: Hit) -> str:
+    """What a hit says, behind the words that say whose it is."""
+    return spoken(MemoryKind(hit.kind), hit.by, hit.text) if hit.kind in _SAYING else hit.text
 
 
 def _is_of_all(question: str) -> bool:

@@ -7,6 +7,7 @@ twice, and whoever reads about a file finds the error that was fixed in it.
 import re
 from typing import NamedTuple
 
+from backstory.attribution import AN_AGENT
 from backstory.knowledge.log_entry import BECAUSE
 from backstory.knowledge.log_notes import Note
 from backstory.knowledge.markdown_page import harmless_line, shorten_markdown
@@ -43,7 +44,7 @@ _TALK = re.compile(
 )
 _TITLE = 70
 AGREEMENTS = "Working agreements"
-NOTES = "Notes by people"
+NOTES, AGENTS_NOTES = "Notes by people", "Notes by agents"
 LESSONS = "Lessons"
 
 
@@ -71,7 +72,9 @@ def topics_of(note: Note) -> list[Topic]:
         case "lesson" | "attempt":
             return [*errors, *tools, *files] or [Topic("practice", LESSONS)]
         case _:
-            return [*files, *errors, *tools] or [Topic("practice", NOTES)]
+            return [*files, *errors, *tools] or [
+                Topic("practice", AGENTS_NOTES if note.source.partition(" ")[0] == AN_AGENT else NOTES)
+            ]
 
 
 def files_of(note: Note) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from backstory import clock
 from backstory.app import App, EventView, MemoryView, SessionView, payload_state
-from backstory.attribution import author, doer
+from backstory.attribution import WHOSE, author, doer
 from backstory.errors import BackstoryError, UsageError
 from backstory.hook.brief_text import HANDLE, age_label, shorten
 from backstory.hook.sanitize import sanitized_line
@@ -34,12 +34,6 @@ _IS_REASON = re.compile(
     re.IGNORECASE,
 )
 
-_SAYS = {
-    Speaker.USER: " of the user",
-    Speaker.AGENT: " of the agent",
-    Speaker.TOOL: " (a tool or page said it)",
-    Speaker.NOBODY: "",
-}
 Arguments = Mapping[str, Any]
 
 
@@ -133,7 +127,7 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
         return f"{note}Nothing relevant{wider}.{lacking}"
     now = clock.now_ms()
     told = "\n".join(
-        f"- [{age_label(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}{_SAYS[speaker(hit.by)]}"
+        f"- [{age_label(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}{WHOSE[speaker(hit.by)]}"
         f"{f' · {hit.project}' if arguments.get('all') else ''}{f' · {hit.label}' if hit.label else ''}] "
         f"{shorten(excerpt(hit.text, query, _HIT_CHARS), _HIT_CHARS)} ({hit.id[:HANDLE]})"
         for hit in found.hits
@@ -209,7 +203,7 @@ def _memory(memory: Memory) -> str:
     more = (memory.detail, _because(memory.reason), " ".join(memory.files))
     kind = memory.kind.replace("_", " ")
     told = "; ".join(part for part in (memory.text, *more) if part)
-    who = f"{_SAYS[speaker(memory.said_by)]}, {author(memory.agent, memory.said_by)}"
+    who = f"{WHOSE[speaker(memory.said_by)]}, {author(memory.agent, memory.said_by)}"
     return f"{kind}{who}, {clock.stamp(memory.at)}: {told}"
 
 
