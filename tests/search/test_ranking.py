@@ -92,7 +92,7 @@ def test_where_people_only_talk_a_question_counts_as_much_as_a_closing() -> None
 
 def test_a_command_that_works_overtakes_an_announcement_of_running_it() -> None:
     """Asked how the tests are run, "Now run all the tests" has more of the words than `mix test`."""
-    command = PLAIN._replace(row=2, owner="m2", session_id="s2", kind="command", form="", rank=-0.9)
+    command = PLAIN._replace(row=2, owner="m2", session_id="s2", kind="command", form="", rank=-0.95)
     announced = PLAIN._replace(form="step")
     assert order(announced, command, here=Here()) == ["m2", "e1"]
     assert order(announced, command._replace(kind="lesson"), here=Here()) == ["e1", "m2"]
