@@ -102,6 +102,7 @@ TEAM_SQL = (
     "team/row_pull.py",
     "team/row_purge.py",
     "team/row_push.py",
+    "team/row_search.py",
 )
 
 
