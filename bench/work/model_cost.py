@@ -15,6 +15,7 @@ import re
 import socket
 import sys
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,10 @@ from tests.agents.model import Model
 from backstory.llm.prices import token_estimate
 
 OPERATIONS, TEXT = 8, 200
+_PATIENCE_SECONDS = 120
 _SETTINGS = {
     "model.imported": "on", "model.wiki": "off", "model.distil": "scripted", "model.calls_hour": "1000",
-    "model.day_tokens": "100000000",
+    "model.day_tokens": "100000000", "knowledge.enabled": "off",
 }  # fmt: skip
 
 
@@ -47,7 +49,7 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.data is None or not asked.data.is_dir():
         parser.error("name the folder of labelled projects with --data")
-    print("project        sessions   bytes  calls  tokens in  most  out, most  known, most  asked twice")
+    print("project        sessions       bytes  calls  tokens in   most  out, most  known, most  asked twice")
     for name in asked.projects or sorted(p.parent.name for p in asked.data.glob("*/gold.json")):
         with tempfile.TemporaryDirectory() as scratch:
             measure(load(asked.data / name, Path(scratch)), Path(scratch), asked.sessions, asked.keep)
@@ -70,6 +72,7 @@ def measure(project: Labelled, scratch: Path, most: int, keep: Path | None) -> N
     try:
         for session in sessions:
             home.add([session])
+            _wait_for_answers(home)
     finally:
         home.close()
         model.close()
@@ -82,13 +85,24 @@ def measure(project: Labelled, scratch: Path, most: int, keep: Path | None) -> N
     report(project.name, sum(len(each.text) for each in sessions), len(sessions), questions, answers)
 
 
+def _wait_for_answers(home: ScratchHome) -> None:
+    """Until nothing is to be asked any more; the worker asks when it has no other work."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        jobs = json.loads(home.run("jobs", "--json") or '{"jobs": []}')["jobs"]
+        if not any(job["kind"] == "refine" and job["state"] != "done" for job in jobs):
+            return
+        time.sleep(0.5)
+    print("not all was asked: what follows is too low", file=sys.stderr)
+
+
 def report(name: str, size: int, sessions: int, questions: list[dict[str, Any]], answers: list[str]) -> None:
     """One row of the table."""
     inward = [_tokens(body) for body in questions] or [0]
     known = [len(_text(body).partition("\n\nLog:")[0]) for body in questions] or [0]
     about = Counter(_text(body).partition("\n\nLog:\n")[2][:300] for body in questions)
     print(
-        f"{name:<15}{sessions:>8}{size:>8,}{len(questions):>7}{sum(inward):>11,}{max(inward):>6,}"
+        f"{name:<15}{sessions:>8}{size:>12,}{len(questions):>7}{sum(inward):>11,}{max(inward):>7,}"
         f"{max(map(token_estimate, answers), default=0):>11,}{max(known) / 3.6:>13,.0f}"
         f"{sum(times > 1 for times in about.values()):>13}",
         flush=True,

@@ -24,7 +24,7 @@ from backstory.distil.prose import shorten
 from backstory.failpoints import step
 from backstory.knowledge.log_writer import LogWriter
 from backstory.llm.governor import Governor, Purpose, Refused, note_refusal
-from backstory.llm.model_provider import OFF, Provider, Question, Trouble, provider
+from backstory.llm.model_provider import OFF, Provider, Question, Trouble, Unready, provider
 from backstory.llm.prices import token_estimate
 from backstory.llm.prose_writer import ModelWriter
 from backstory.llm.structured_answer import ask_for
@@ -52,6 +52,7 @@ _SPEAKERS = {Speaker.USER: "the user said", Speaker.AGENT: "an agent said", Spea
 _LOCK_SECONDS, _MERGE_SECONDS = 0.05, 5.0
 # A try that is due so soon is waited for; a later one is left to the next worker.
 _PATIENCE_MS = 6_000
+_UNREADY_MS = 15 * 60_000
 
 
 class ModelPass:
@@ -134,6 +135,9 @@ class ModelPass:
                     job_limits.reset_usage()
         except Refused as refused:
             self._refused(job, refused)
+            return kept
+        except Unready as unready:  # the next worker may have what this one lacks
+            self._refused(job, Refused("unready", str(unready), clock.now_ms() + _UNREADY_MS))
             return kept
         except Trouble as error:
             trouble, wait = str(error), error.retry_after
@@ -273,7 +277,7 @@ class ModelPass:
 
 def _question(session: Session, told: Excerpt, known: Mapping[str, Memory], day: str) -> str:
     """What a model is asked about a session."""
-    where = " · ".join(filter(None, (session.project_name, session.branch, day)))
+    where = " · ".join(" ".join(each.split()) for each in (session.project_name, session.branch, day) if each)
     memories = "\n".join(f"{name} {_as_known(memory)}" for name, memory in known.items()) or "(none)"
     return f"Project: {where}\n\nMemories:\n{memories}\n\nLog:\n{told.text}"
 

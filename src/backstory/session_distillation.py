@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backstory import clock, distil
+from backstory import clock, delegated_prompts, distil
 from backstory.attribution import TEAM
 from backstory.capture import project_docs
 from backstory.capture.note_payload import USER, note_draft
@@ -23,7 +23,7 @@ from backstory.paths import Home
 from backstory.recall import notes
 from backstory.settings import Settings
 from backstory.store import Store
-from backstory.store.job_queue import BRIEF, DAY, REFINE, SUPERSEDE
+from backstory.store.job_queue import BRIEF, DAY, DISTIL, REFINE, SUPERSEDE
 
 log = logging.getLogger(__name__)
 # So many of a project's rejected memories are looked at: they are not to come back in other words.
@@ -69,12 +69,15 @@ class SessionDistiller:
             return
         else:
             drafts = distil.distil_session(session, events, self._limits)
+            drafts = delegated_prompts.whose(self._store, sid, events, drafts)
         step("distil.made")
         with self._store.transaction():
             if tier is not Tier.RULES:
                 self._store.memories.replace(session, drafts, tier, made_by)
             else:
                 self._revise(session, drafts, events)
+                for started in delegated_prompts.started_sessions(self._store, events):
+                    self._store.jobs.ask(DISTIL, started, clock.now_ms())
                 if ask_model and self._wants_model(session, events):
                     self._store.jobs.ask(REFINE, session.id, clock.now_ms())
                     self._store.jobs.thaw(REFINE, clock.now_ms(), session.id)
@@ -101,7 +104,8 @@ class SessionDistiller:
             kinds = (*operations.KINDS, MemoryKind.NEXT_STEP)
             rejected = memories.listed(kinds, [MemoryStatus.REJECTED], session.project_id, None, _REJECTED)
             made = [operation for _, body in said for operation in operations.loads(body)]
-            revised = merge(made, observed, events, rejected)
+            merged = merge(made, observed, events, rejected)
+            revised = delegated_prompts.whose(self._store, session.id, events, merged)
         summed_up = any(draft.kind is MemoryKind.SUMMARY for draft in revised)
         plain = [draft for draft in observed if not (summed_up and draft.kind is MemoryKind.SUMMARY)]
         memories.replace(session, plain, Tier.RULES, distil.VERSION)

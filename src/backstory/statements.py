@@ -92,7 +92,7 @@ def _pieces(kind: PassageKind, passage: Passage, event: Event) -> Iterator[tuple
             start = _SUMMARY.search(event.text)
             yield from blocks(event.text[start.end() :] if start else event.text)
         case PassageKind.PROMPT:
-            yield from blocks(typed_words(prompt_words(event.text)))
+            yield from blocks(prompt_words(typed_words(event.text) if prompt_words(event.text) else ""))
         case _:
             yield from blocks(prompt_words(event.text))
 

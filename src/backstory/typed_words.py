@@ -12,6 +12,7 @@ any such mark says cannot be told from typing.
 
 import re
 
+from backstory.hook.normalize import INPUT_LIMIT, before_cut
 from backstory.plain_prose import plain_prose
 
 _OUTPUT = re.compile(
@@ -200,8 +201,11 @@ _PERSON, _WE = _speaks(_ONE), _speaks(f"{_ONE}|{_MORE}")
 
 
 def typed_words(text: str) -> str:
-    """A prompt without what it quotes; line by line, so that what is left stands where it stood."""
-    source = _without_blocks(text)
+    """A prompt without what it quotes; line by line, so that what is left stands where it stood.
+
+    Of a long prompt capture keeps both ends: where a quotation began may be lost, so the tail is nobody's.
+    """
+    source = _without_blocks(before_cut(text, INPUT_LIMIT))
     if "\n" not in source and _OUTPUT.match(source):
         return ""
     kept = _unquoted(source)

@@ -110,12 +110,15 @@ class Reader(LineReader):
     def _session_meta(self, payload: Row) -> None:
         self._meta_seen = True
         own, root = ident(payload.get("id")), ident(payload.get("session_id"))
-        spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
+        started = mapping(payload.get("source")).get("subagent")
+        spawned = mapping(mapping(started).get("thread_spawn"))
         parent = ident(payload.get("parent_thread_id")) or ident(spawned.get("parent_thread_id"))
         if parent and own:
             self.session = (root if root != own else "") or parent
             self._subagent = own
             self._subagent_type = ident(spawned.get("agent_role")) or "default"
+        elif started and own:  # a review, a guardian: Codex itself asks, and names nobody
+            self._subagent, self._subagent_type = own, ident(started) or "codex"
         self._cwd = path(payload.get("cwd"))
         self._branch = string(mapping(payload.get("git")).get("branch"))
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Protocol
 
+from backstory.hook.normalize import INPUT_LIMIT as INPUT_LIMIT
 from backstory.hook.normalize import ends
 from backstory.hook.project_identity import ident as ident
 from backstory.model import Event, Where
 
 OUTPUT_LIMIT = 1_500
-INPUT_LIMIT = 4_000
 SUMMARY_LIMIT = 12_000
 _PATH_LIMIT = 4_096
 _DEPTH_LIMIT = 20

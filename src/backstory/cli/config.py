@@ -75,6 +75,7 @@ def _change(key: str | None, value: str | None, unset: bool, as_json: bool) -> N
         app.change_setting(key, None if unset else value)
         row = next(row for row in app.setting_rows() if row.key == key)
         asked = key == "model.provider" and row.value != row.default
+        lacks = app.missing_for_models() if asked else ""
     if as_json:
         print_json(row)
     else:
@@ -84,6 +85,8 @@ def _change(key: str | None, value: str | None, unset: bool, as_json: bool) -> N
                 "It reads what is done from now on, and what was done in the last week, within the caps: "
                 "`backstory cost` tells what that takes."
             )
+        if lacks:
+            talk(f"Nobody can be asked yet: {lacks}")
 
 
 def _confirm(where: Any, unset: bool, as_json: bool) -> None:

@@ -144,8 +144,11 @@ def _tell(app: App, plan: ErasurePlan) -> None:
     rest = len(plan.reach.events) + len(plan.reach.memories) - len(rows)
     if rest > 0:
         line(f"and {rest:,} more; --json lists all ids")
-    for file in plan.files:
+    files, prepared = plan.told_files(app.home)
+    for file in files:
         line(f"deletes {file}")
+    if prepared:
+        line(f"deletes {count_of(prepared, 'prepared file')} (briefs, notes), made again without it")
     for file in (*plan.pages, *plan.exported):
         line(f"takes it out of the page {file}")
     for file in plan.archives:

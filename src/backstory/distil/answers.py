@@ -65,6 +65,18 @@ _AT_ONCE = re.compile(r"\W*(?:let me|i(?:'ll| will| can)|run|fix|commit|push|gre
 _CHOOSE = re.compile(
     r"\b(?:options?|which|choose|prefer|either|ways?|welche\w*|quelle?|needs?)\b|\?|^A:", re.I
 )
+#: What a question says that asks for leave, whatever it is about.
+_LEAVE_WORDS = """
+    a agree agreed ahead alright an approve be can choose could did do does fine for go going good hear if in
+    is it like make makes mean me my next now of ok okay on opinion or pick plan please prefer preference
+    proceed question right sense shall should so sound that the them then these think this thought to want
+    what which will with work would you your we i
+"""
+_EACH = re.compile(r"\w+")
+_LEAVE = frozenset(_LEAVE_WORDS.split())
+_POINTS_BACK = re.compile(r"\b(?:it|that|this|them|so)\b", re.IGNORECASE)
+_SHORT = 8  # words of a question that points back
+_NEAR_END = 1  # sentences behind a recommendation without a question
 _YES = (
     r"^(?:\W*+(?:agreed|yes|y|yup|yeah|yep|ok(?:ay)?|right|good|fine|sure|true|ja|gut|genau|oui|sí|"
     r"do)\b\W*+)*"
@@ -172,10 +184,11 @@ def _approved(ask: str, offers: Offers) -> list[tuple[str, str]]:
         return []
     about = frozenset[str]() if agrees else names(rest)
     options = offers.options[0] if offers.options else {}
-    for sentence in reversed(sentences(offers.last.text)):
-        text = sentence.text
+    told = [sentence.text for sentence in sentences(offers.last.text)]
+    for behind, text in enumerate(reversed(told)):
         if (
-            text.endswith(("?", ":"))
+            not (about or _answers(text, told[-1], behind))
+            or text.endswith(("?", ":"))
             or not RECOMMEND.search(text)
             or (about and not about & names(text))
             or _WORK.search(text)
@@ -189,6 +202,20 @@ def _approved(ask: str, offers: Offers) -> list[tuple[str, str]]:
             return [(text[: cue.start()].strip(" ,;–—-:("), text[cue.start() :])]
         return [(text, AGREED)]
     return []
+
+
+def _answers(recommended: str, last: str, behind: int) -> bool:
+    """Whether a yes to a message that ends so is one to what it recommended, so many sentences before.
+
+    A question that names another matter is what the yes is to; "shall I?" and "want me to build it?"
+    name none.
+    """
+    if not last.rstrip().endswith(("?", "？")):
+        return behind <= _NEAR_END
+    own = frozenset(_EACH.findall(last.lower())) - _LEAVE
+    if not own or names(last) & names(recommended):
+        return True
+    return len(last.split()) <= _SHORT and _POINTS_BACK.search(last) is not None and not _WORK.search(last)
 
 
 def _taken(ask: str, offers: Offers) -> list[tuple[str, str]]:

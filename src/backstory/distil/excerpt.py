@@ -21,7 +21,7 @@ _TELLING = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.TURN_ENDED)
 _ENDS = (Kind.TURN_ENDED, Kind.TURN_FAILED, Kind.SESSION_ENDED)
 _NUMBER = 8  # characters that a line's number and end take
 _NAMES, _EDIT = 8, 260
-_OTHER_SCRIPT = 3  # a character of another script takes about a token, as three or four others do
+_OTHER_SCRIPT = 3  # a letter of another script takes about a token, as three or four others do
 _WHY = re.compile(
     r"\b(?:because|since|due to|caused?|reason|turns out|otherwise|so that|instead|root)\b", re.I
 )
@@ -109,8 +109,8 @@ def excerpt(session: Session, events: Sequence[StoredEvent], through: int, room:
 
 def extent(text: str) -> int:
     """How much room a text takes, in characters of plain English."""
-    plain = len(text) if text.isascii() else sum(map(str.isascii, text))
-    return plain + _OTHER_SCRIPT * (len(text) - plain)
+    others = 0 if text.isascii() else sum(each.isalpha() and not each.isascii() for each in text)
+    return len(text) + (_OTHER_SCRIPT - 1) * others
 
 
 def _lines(session: Session, events: Sequence[StoredEvent]) -> Iterator[Line]:
@@ -173,7 +173,7 @@ def _mended(turn: Sequence[StoredEvent], cwd: str) -> Iterator[Line]:
             failed = True
         elif failed and event.action in _CHANGING and event.text:
             failed = False
-            name = relative(event.target, cwd)
+            name = _in_line(relative(event.target, cwd))
             what = shorten(" ".join(event.text.split()), _EDIT)
             yield Line(f"then changed {name}: {what}", (stored.id,), _DONE)
 
@@ -194,10 +194,15 @@ def _changed(turn: Sequence[StoredEvent], cwd: str) -> Iterator[Line]:
     """The files that a turn changed, in one line where the last of them was changed."""
     edits = [stored for stored in turn if stored.event.action in _CHANGING and stored.event.target]
     if edits:
-        names = list(dict.fromkeys(relative(stored.event.target, cwd) for stored in edits))
+        names = list(dict.fromkeys(_in_line(relative(stored.event.target, cwd)) for stored in edits))
         more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
         ids = tuple(stored.id for stored in edits)
         yield Line(f"changed {', '.join(names[:_NAMES])}{more}", (ids[-1], *ids[:-1]), _CHANGED)
+
+
+def _in_line(name: str) -> str:
+    """A file's name may have line breaks, and pose as lines of the log."""
+    return " ".join(name.split())
 
 
 def _here(text: str, cwd: str) -> str:

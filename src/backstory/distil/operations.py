@@ -99,6 +99,7 @@ _MOST, _MOST_OPEN, _TEXT, _REASON, _CITED = 12, 5, 400, 300, 20
 _NAMED = re.compile(
     r"`([^`\n]{2,120})`|(?<![\w/])((?:[\w.-]{1,99}/)+[\w.-]{1,99}|[\w-]{1,99}\.[a-z]{1,4}\b|--[a-z][\w-]+)"
 )
+_CUT = "…"  # a text that was too long to be kept whole
 _SHORTHANDS = frozenset({"e.g", "i.e", "z.b", "d.h", "u.a"})
 # In a name these stand for anything: <id>, {name}, $NAME, …, *
 _PLACEHOLDER = re.compile(r"<[^<>\s]{1,40}>|\{\w{1,40}\}|\$\w{1,40}|\.\.\.|…|\*+")
@@ -109,7 +110,7 @@ class Operation:
     """One thing that a model says is to be done.
 
     `events` are what it rests on, `memories` the ids of those it is about. `unseen` are names that stand
-    nowhere in the session, `unproved` names that only the agent's words have, though it cites what was done.
+    nowhere in the session, `unproved` names that what was done has not, though it cites that.
     """
 
     do: Do
@@ -218,10 +219,30 @@ def _checked(
     acted = any(stored.event.action in (Action.EDIT, Action.WRITE, Action.RUN) for stored in proof)
     seen = _log(stored for stored in evidence.events if stored.event.kind in (Kind.TOOL, Kind.PROMPT))
     unproved = [name for name in names if acted and name not in unseen and not _has(seen, name)]
+    if not unproved and not unseen and _is_elsewhere(names, proof):
+        unproved = names
     return Operation(
         do, kind, text, reason, tuple(stored.id for stored in proof), tuple(memory.id for memory in about),
         tuple(unseen), tuple(unproved),
     )  # fmt: skip
+
+
+def _is_elsewhere(names: Sequence[str], proof: Sequence[StoredEvent]) -> bool:
+    """Whether it rests on an edit, and what was done there has none of its names.
+
+    What an edit took out is no proof of how things are.
+    """
+    edits = [stored.event.text for stored in proof if stored.event.action in (Action.EDIT, Action.WRITE)]
+    if not names or not edits or any(_CUT in text for text in edits):
+        return False
+    acts = [stored.event for stored in proof if stored.event.kind in (Kind.TOOL, Kind.PROMPT)]
+    done = "\n".join(f"{event.target}\n{_put_in(event.text)}" for event in acts).lower()
+    return not any(_has(done, name) for name in names)
+
+
+def _put_in(text: str) -> str:
+    """Of an edit ("- before", "+ after") what stands there now."""
+    return text.partition("\n+ ")[2] if text.startswith("- ") and "\n+ " in text else text
 
 
 def _names(text: str) -> list[str]:

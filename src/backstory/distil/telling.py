@@ -56,7 +56,7 @@ def _take(story: Story, turn: Turn, place: int, stored: StoredEvent, limits: Lim
             words = prompt_words(cut(event.text, limits.max_input))
             if words:
                 turn.ask = f"{turn.ask}\n{words}" if turn.ask else words
-                turn.typed = f"{turn.typed}\n{typed_words(words)}".strip()
+                turn.typed = f"{turn.typed}\n{prompt_words(typed_words(event.text))}".strip()
                 turn.ask_id, turn.ask_place = turn.ask_id or stored.id, place
                 turn.ended = turn.open_tool = False
         case Kind.SAID:

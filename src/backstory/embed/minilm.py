@@ -117,8 +117,9 @@ class MiniLM:
             x = _normed(x + _attended(x, bias, layer), layer.out_norm)
             wide = x.reshape(-1, _WIDTH) @ layer.wide
             wide += layer.wide_bias
-            narrow = _gelu(wide) @ layer.narrow + layer.narrow_bias
-            x = _normed(x + narrow.reshape(x.shape), layer.narrow_norm)
+            x = _normed(
+                x + (_gelu(wide) @ layer.narrow + layer.narrow_bias).reshape(x.shape), layer.narrow_norm
+            )
         counted = mask[..., None].astype(np.float32)
         mean = (x * counted).sum(axis=1) / counted.sum(axis=1)
         return np.asarray(mean / np.linalg.norm(mean, axis=1, keepdims=True), np.float32)

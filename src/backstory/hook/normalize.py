@@ -6,6 +6,8 @@ spelling for both. Only string methods, because `re` costs more than all of this
 
 from _blake2 import blake2b
 
+#: So much of what somebody typed, said or gave to a tool is kept beside its payload.
+INPUT_LIMIT = 4_000
 _EDIT_SIDE, _WRITTEN, _GAP = 400, 1_500, " … "  # what capture keeps of an edit's sides and of a file
 _LONG_ENOUGH = 40  # characters that are not put into a file twice by chance
 
@@ -123,9 +125,18 @@ def ends(text: str, limit: int) -> str:
     """The head and the tail of a text that is longer than the limit, as capture keeps them."""
     if len(text) <= limit:
         return text
-    room = limit - len(_GAP)
-    head = (room + 1) // 2
-    return text[:head] + _GAP + text[len(text) - (room - head) :]
+    head = _head(limit)
+    return text[:head] + _GAP + text[len(text) - (limit - len(_GAP) - head) :]
+
+
+def before_cut(text: str, limit: int) -> str:
+    """The head alone of a text that `ends` has cut; any other as it is."""
+    head = _head(limit)
+    return text[:head] if len(text) == limit and text.startswith(_GAP, head) else text
+
+
+def _head(limit: int) -> int:
+    return (limit - len(_GAP) + 1) // 2
 
 
 def edit_sides(text: str) -> list[tuple[str, str]]:

@@ -181,6 +181,20 @@ class EventReader:
             (project_id, since, since),
         ).fetchall()
 
+    def prompts_between(self, since: int, until: int) -> list[tuple[str, str]]:
+        """What was asked in that time, each with its session, whatever the project."""
+        return self._db.execute(
+            "SELECT session_id, text FROM events WHERE at BETWEEN ? AND ? AND kind = 'prompt'",
+            (since, until),
+        ).fetchall()
+
+    def commands_between(self, since: int, until: int) -> list[tuple[str, str]]:
+        """The commands of that time, each with its session, whatever the project."""
+        return self._db.execute(
+            "SELECT session_id, target FROM events WHERE at BETWEEN ? AND ? AND action = 'run'",
+            (since, until),
+        ).fetchall()
+
     def deeds(self, project_id: str, sessions: int) -> list[Deed]:
         """The commands and changes of files of a project's last sessions, session by session, in order."""
         rows = self._db.execute(

@@ -30,6 +30,9 @@ ONCE = "NOT EXISTS (SELECT 1 FROM memories r WHERE r.id = m.told_by)"
 _NOT_REWORDED = """
     NOT EXISTS (SELECT 1 FROM memories r WHERE r.id = m.told_by AND r.session_id = m.session_id)
 """
+# Memories that a model's word has set aside, with what is told in their place: its sentence, or, of what is
+# over, what came of the session that showed that.
+_GAVE_WAY = "memories m JOIN memories r ON r.id = m.told_by AND (r.tier = 'T2' OR r.kind = 'summary')"
 # For the person who looks through what was set aside: everything but what was forgotten.
 KEPT = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))"
 _COLUMNS = """
@@ -450,13 +453,26 @@ class Memories:
         ).fetchone()
         return str(row[0]) if row else ""
 
-    def revised(self, project_id: str) -> list[str]:
-        """The ids of a project's memories in whose place a model's sentence is told."""
+    def model_instead(self, mid: str) -> str:
+        """What is told in place of a memory because a model said so: its sentence, or an outcome; or ""."""
+        row = self._db.execute(
+            f"SELECT r.id FROM {_GAVE_WAY} WHERE m.id = ?",  # noqa: S608 - a constant of this file
+            (mid,),
+        ).fetchone()
+        return str(row[0]) if row else ""
+
+    def gave_way_to(self, mid: str) -> list[str]:
+        """The memories in whose place this one is told because a model said so."""
         rows = self._db.execute(
-            """
-            SELECT m.id FROM memories m JOIN memories r ON r.id = m.told_by
-            WHERE m.project_id = ? AND r.tier = 'T2'
-            """,
+            f"SELECT m.id FROM {_GAVE_WAY} WHERE r.id = ? AND {KEPT} ORDER BY m.at DESC, m.id LIMIT 50",  # noqa: S608
+            (mid,),
+        )
+        return [older for (older,) in rows]
+
+    def revised(self, project_id: str) -> list[str]:
+        """The ids of a project's memories that a model has worded better, or retired."""
+        rows = self._db.execute(
+            f"SELECT m.id FROM {_GAVE_WAY} WHERE m.project_id = ?",  # noqa: S608 - a constant of this file
             (project_id,),
         )
         return [mid for (mid,) in rows]

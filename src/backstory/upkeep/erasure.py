@@ -87,6 +87,11 @@ class ErasurePlan:
     def __bool__(self) -> bool:
         return bool(self.reach or self.sessions or self.files or self.pages or self.exported)
 
+    def told_files(self, home: Home) -> tuple[list[Path], int]:
+        """The files that go, one by one; and how many of those that were prepared for hooks."""
+        files = [path for path in self.files if home.briefs not in path.parents]
+        return files, len(self.files) - len(files)
+
 
 # Pages that list others; what a person added stands outside our blocks and headings.
 _LOG = "log.md"
