@@ -224,3 +224,13 @@ class TestTheLine:
         assert asking.asks() == 1
         assert "response_format" in asking.model.requests[0].body
         assert "response_format" not in asking.model.requests[1].body
+
+
+def test_a_token_at_the_cut_of_a_quoted_answer_is_not_in_the_ledger(house: House, asking: Asking) -> None:
+    a_session(house)
+    house.works()
+    token = "gh" + "p_" + "8R7q6P5o4N3m2L1k0J9i8H7g6F5e4D3c2B1a"
+    asking.model.aside("Log:", "It is " + "x " * 90 + token)
+    asking.refine()._next()
+    assert asking.calls()
+    assert not [call.error for call in asking.calls() if token[:12] in call.error]
